@@ -1,0 +1,92 @@
+"""Neighbours: the two inputs that a reader of the release must not be able to tell apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, Self
+
+from veil.domains import checks
+from veil.errors import InvalidArgument
+
+
+class Adjacency(Protocol):
+    """A relation between inputs, in words and as data."""
+
+    @property
+    def words(self) -> str: ...
+
+    def describe(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """Two protected entries of a probability vector exchange at most `mass`."""
+
+    mass: float
+    name: ClassVar[str] = "Transfer"
+
+    def __post_init__(self) -> None:
+        mass = checks.within("mass", self.mass, 0.0, 1.0, expected="a number above 0 and at most 1")
+        if mass == 0.0:
+            raise InvalidArgument("mass", expected="a number above 0 and at most 1", found="0")
+        object.__setattr__(self, "mass", mass)
+
+    @classmethod
+    def from_l1(cls, b: float) -> Self:
+        """Vectors at L1 distance of at most b: half of it leaves one entry, half enters the other."""
+        return cls(checks.within("b", b, 0.0, 2.0, expected="an L1 distance above 0 and at most 2") / 2.0)
+
+    @classmethod
+    def from_records(cls, n: int) -> Self:
+        """Frequencies of n records of which one is replaced."""
+        return cls(1.0 / checks.integer("n", n, least=1))
+
+    @classmethod
+    def from_average(cls, b: float, n: int) -> Self:
+        """The average of n vectors of which one moves by an L1 distance of at most b."""
+        return cls(cls.from_l1(b).mass / checks.integer("n", n, least=1))
+
+    @classmethod
+    def from_linear(cls, b: float, alpha: float) -> Self:
+        """A weighted average, no weight above alpha, of vectors of which one moves by at most b in L1."""
+        alpha = checks.within("alpha", alpha, 0.0, 1.0, expected="a weight above 0 and at most 1")
+        return cls(cls.from_l1(b).mass * alpha)
+
+    @property
+    def words(self) -> str:
+        return f"two protected entries of the vector exchange at most {self.mass:.6g} of probability"
+
+    def describe(self) -> dict[str, Any]:
+        return {"name": self.name, "mass": self.mass}
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """One record behind a row of counts is added or removed, or replaced by another."""
+
+    change: str = "add-remove"
+    name: ClassVar[str] = "Records"
+
+    def __post_init__(self) -> None:
+        checks.choice("change", self.change, ("add-remove", "replace"))
+
+    @property
+    def words(self) -> str:
+        if self.change == "replace":
+            return "one record is replaced by another; the number of records stays and is public"
+        return "one record is added or removed; the number of records is not assumed public"
+
+    def describe(self) -> dict[str, Any]:
+        return {"name": self.name, "change": self.change}
+
+
+_KINDS: dict[str, type[Transfer] | type[Records]] = {kind.name: kind for kind in (Transfer, Records)}
+
+
+def adjacency_from(description: dict[str, Any]) -> Adjacency:
+    """The adjacency that `describe` described."""
+    fields = dict(description)
+    name = fields.pop("name", None)
+    if name not in _KINDS:
+        raise InvalidArgument("adjacency", expected=f"one of {', '.join(_KINDS)}", found=repr(name))
+    return _KINDS[name](**fields)

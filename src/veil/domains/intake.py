@@ -1,0 +1,55 @@
+"""Taking in what users hold: lists, NumPy arrays, pandas objects, mappings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veil.errors import InvalidData
+
+Floats = NDArray[np.float64]
+Labels = tuple[str, ...]
+
+
+def as_floats(field: str, value: Any) -> Floats:
+    """The value as an array of floats, copied; labels are looked at elsewhere."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "iuf":
+            if array.dtype.kind == "O" and all(isinstance(item, int) for item in array.ravel()):
+                return np.array(array, dtype=np.float64)
+            raise TypeError
+        return np.array(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidData(field, expected="an array of numbers", found=_kind(value)) from None
+
+
+def labels_of(value: Any) -> Labels | None:
+    """The labels that come with the value: the keys of a mapping, the index of a pandas Series."""
+    if isinstance(value, Mapping):
+        return tuple(map(str, value))
+    index = getattr(value, "columns", None)
+    if index is None and type(value).__name__ == "Series":
+        index = getattr(value, "index", None)
+    return None if index is None else tuple(map(str, index))
+
+
+def say(wrong: NDArray[np.bool_], what: str) -> str:
+    """Where an array is wrong, without saying what stands there."""
+    count = int(np.count_nonzero(wrong))
+    first = tuple(int(i) for i in np.argwhere(wrong)[0])
+    place = str(first[0]) if len(first) == 1 else str(first)
+    return f"{count} {'entry' if count == 1 else 'entries'} {what}, the first at position {place}"
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, (str, bytes)):
+        return "text"
+    if isinstance(value, (list, tuple)):
+        return f"a {type(value).__name__} of other things or of uneven length"
+    return type(value).__name__

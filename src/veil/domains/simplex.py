@@ -1,0 +1,150 @@
+"""Probability vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from veil.domains import checks
+from veil.domains.intake import Floats, as_floats, say
+from veil.errors import InvalidArgument, InvalidData
+
+SUM_TOLERANCE = 1e-9
+_FLOOR_TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Simplex:
+    """Probability vectors of a given size whose protected entries keep away from zero.
+
+    size: the number of entries.
+    floor: no protected entry is below it (the papers' eta).
+    protected: the 0-based indices whose values a neighbour may change; None means all of them.
+    slack: the least mass outside the protected entries (the papers' eta-bar); only where some entry
+        is not protected.
+    """
+
+    size: int
+    _: KW_ONLY
+    floor: float = 0.0
+    protected: tuple[int, ...] | None = None
+    slack: float | None = None
+    name: ClassVar[str] = "Simplex"
+
+    def __post_init__(self) -> None:
+        size = checks.integer("size", self.size, least=2)
+        object.__setattr__(self, "size", size)
+        object.__setattr__(self, "protected", _indices(self.protected, size))
+        floor = checks.within("floor", self.floor, 0.0, 1.0, expected="a number between 0 and 1/size")
+        object.__setattr__(self, "floor", floor)
+        if self.slack is not None:
+            slack = checks.within("slack", self.slack, 0.0, 1.0, expected="a number between 0 and 1")
+            if self.protected is None and slack > 0.0:
+                raise InvalidArgument(
+                    "slack",
+                    expected="None where every entry is protected",
+                    found=f"{slack:g}",
+                    hint="The slack is the mass outside the protected entries.",
+                )
+            object.__setattr__(self, "slack", slack)
+        if self.room < 0.0:
+            raise InvalidArgument(
+                "floor",
+                expected=f"{self.protected_count} protected entries x floor + slack to be at most 1",
+                found=f"{self.protected_count * floor + (self.slack or 0.0):g}",
+            )
+
+    @property
+    def protected_count(self) -> int:
+        return self.size if self.protected is None else len(self.protected)
+
+    @property
+    def room(self) -> float:
+        """The largest mass that two protected entries can exchange inside the domain."""
+        room = 1.0 - self.protected_count * self.floor - (self.slack or 0.0)
+        # 1 - 5 * 0.2 must count as nothing, not as a rounding error below nothing.
+        return 0.0 if abs(room) < 4.0 * np.finfo(float).eps * self.size else room
+
+    def validate(self, value: Any) -> Floats:
+        """The value as a float array, one vector or a batch with the entries along the last axis."""
+        vectors = as_floats("value", value)
+        if vectors.ndim == 0 or vectors.shape[-1] != self.size or vectors.size == 0:
+            raise InvalidData(
+                "value",
+                expected=f"{self.size} entries along the last axis",
+                found=f"an array of shape {vectors.shape}",
+            )
+        if not np.isfinite(vectors).all():
+            raise InvalidData("value", expected="finite numbers", found=say(~np.isfinite(vectors), "not finite"))
+        if (vectors < 0.0).any():
+            raise InvalidData("value", expected="no negative entry", found=say(vectors < 0.0, "negative"))
+        totals = vectors.sum(axis=-1, keepdims=True)
+        if (np.abs(totals - 1.0) > SUM_TOLERANCE).any():
+            raise InvalidData(
+                "value",
+                expected=f"entries that sum to 1 (within {SUM_TOLERANCE:g})",
+                found="another sum",
+                hint="Divide by the sum first, or release counts.",
+            )
+        vectors = vectors / totals
+        self._check_borders(vectors)
+        return vectors
+
+    def _check_borders(self, vectors: Floats) -> None:
+        chosen = vectors if self.protected is None else vectors[..., list(self.protected)]
+        low = chosen < self.floor - _FLOOR_TOLERANCE
+        if low.any():
+            raise InvalidData(
+                "value",
+                expected=f"protected entries of at least the floor {self.floor:g}",
+                found=say(low, "below it"),
+                hint="Smoothing (smooth=True) takes any vector and assumes nothing.",
+            )
+        if self.slack and (chosen.sum(axis=-1) > 1.0 - self.slack + _FLOOR_TOLERANCE).any():
+            raise InvalidData(
+                "value",
+                expected=f"a mass of at least {self.slack:g} outside the protected entries",
+                found="less",
+            )
+
+    def __contains__(self, value: Any) -> bool:
+        try:
+            self.validate(value)
+        except InvalidData:
+            return False
+        return True
+
+    @property
+    def words(self) -> str:
+        text = f"probability vectors with {self.size} entries"
+        if self.floor > 0.0:
+            which = "every entry" if self.protected is None else f"{self.protected_count} protected entries"
+            text += f", {which} at least {self.floor:.6g}"
+        if self.slack:
+            text += f", at least {self.slack:.6g} outside the protected entries"
+        return text
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "size": self.size,
+            "floor": self.floor,
+            "protected": None if self.protected is None else list(self.protected),
+            "slack": self.slack,
+        }
+
+
+def _indices(protected: Iterable[int] | None, size: int) -> tuple[int, ...] | None:
+    if protected is None:
+        return None
+    expected = f"at least two different indices between 0 and {size - 1}"
+    try:
+        indices = sorted(checks.integer("protected", index, least=0) for index in protected)
+    except TypeError:
+        raise InvalidArgument("protected", expected=expected, found=type(protected).__name__) from None
+    if len(indices) < 2 or len(set(indices)) != len(indices) or indices[-1] >= size:
+        raise InvalidArgument("protected", expected=expected, found=f"{indices}"[:60])
+    return None if len(indices) == size else tuple(indices)

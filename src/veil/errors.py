@@ -1,0 +1,92 @@
+"""Everything that Veil raises on purpose.
+
+An error names the field, what was expected and what was found, in public terms: it says where a
+sensitive value is wrong, never what the value is.
+"""
+
+from __future__ import annotations
+
+
+class VeilError(Exception):
+    """The base of all errors of Veil. `exit_code` is what the command line returns for it."""
+
+    exit_code = 1
+
+
+class InvalidField(VeilError, ValueError):
+    """A field holds something else than it should."""
+
+    exit_code = 2
+
+    def __init__(self, field: str, *, expected: str, found: str, hint: str = "") -> None:
+        self.field, self.expected, self.found, self.hint = field, expected, found, hint
+        super().__init__(f"{field}: expected {expected}, found {found}." + (f" {hint}" if hint else ""))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild_field_error, (type(self), self.field, self.expected, self.found, self.hint)
+
+
+def _rebuild_field_error(
+    kind: type[InvalidField], field: str, expected: str, found: str, hint: str
+) -> InvalidField:
+    return kind(field, expected=expected, found=found, hint=hint)
+
+
+class InvalidArgument(InvalidField):
+    """A parameter of a call or an option of a command is wrong."""
+
+
+class InvalidData(InvalidField):
+    """The data itself is malformed, or lies outside the domain of the mechanism."""
+
+    exit_code = 4
+
+
+class UnreadableFile(InvalidData):
+    """A file is missing, is not in the format it should be, or is from a newer Veil."""
+
+
+class OutputExists(InvalidArgument):
+    """The output is there already and may not be overwritten."""
+
+
+class NoGuarantee(VeilError):
+    """The mechanism cannot give the guarantee that was asked of it."""
+
+    exit_code = 2
+
+
+class CannotCalibrate(NoGuarantee):
+    """No parameter of the mechanism reaches the privacy or the accuracy that was asked for."""
+
+
+class MissingExtra(VeilError):
+    """An optional library is needed and not installed."""
+
+    exit_code = 2
+
+    def __init__(self, library: str, extra: str) -> None:
+        self.library, self.extra = library, extra
+        super().__init__(f"{library} is not installed. Install it with: pip install 'veil[{extra}]'")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.library, self.extra)
+
+
+class BudgetExceeded(VeilError):
+    """The ledger refuses the charge. Nothing was drawn and nothing was spent."""
+
+    exit_code = 3
+
+    def __init__(self, *, spent: str, asked: str, remaining: str) -> None:
+        self.spent, self.asked, self.remaining = spent, asked, remaining
+        super().__init__(
+            f"privacy budget exceeded: {asked} asked for, {remaining} remaining, {spent} spent already."
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild_budget_error, (self.spent, self.asked, self.remaining)
+
+
+def _rebuild_budget_error(spent: str, asked: str, remaining: str) -> BudgetExceeded:
+    return BudgetExceeded(spent=spent, asked=asked, remaining=remaining)

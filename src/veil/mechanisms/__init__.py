@@ -1,0 +1,1 @@
+"""One file a mechanism, its proof in a .md beside it."""

@@ -1,0 +1,46 @@
+"""Mechanisms by the name that their description carries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from veil.domains.registry import domain_from
+from veil.errors import InvalidArgument, VeilError
+from veil.mechanisms.base import Mechanism
+
+_PLACES = {
+    "Dirichlet": "veil.mechanisms.dirichlet",
+    "DirichletCounts": "veil.mechanisms.dirichlet_counts",
+    "Laplace": "veil.mechanisms.additive",
+    "Gaussian": "veil.mechanisms.additive",
+    "GeometricCounts": "veil.mechanisms.noisy_counts",
+    "DiscreteGaussianCounts": "veil.mechanisms.noisy_counts",
+}
+
+
+def mechanism_from(description: Any) -> Mechanism:
+    """The mechanism that `describe` described. A name never changes its meaning."""
+    if not isinstance(description, dict) or not isinstance(description.get("parameters"), dict):
+        raise InvalidArgument("mechanism", expected="a name and parameters", found="something else")
+    name = description.get("name")
+    if name not in _PLACES:
+        raise InvalidArgument(
+            "mechanism.name",
+            expected=f"one of {', '.join(_PLACES)}",
+            found=repr(name)[:60],
+            hint="A newer Veil may know it.",
+        )
+    make: Callable[..., Mechanism] = getattr(import_module(_PLACES[name]), name)
+    parameters = dict(description["parameters"])
+    if isinstance(parameters.get("domain"), dict):
+        parameters["domain"] = domain_from(parameters["domain"])
+    try:
+        return make(**parameters)
+    except TypeError as error:
+        if isinstance(error, VeilError):
+            raise
+        raise InvalidArgument(
+            "mechanism.parameters", expected=f"those of {name}", found=", ".join(map(str, parameters))[:80]
+        ) from None

@@ -1,0 +1,106 @@
+"""Integrals of log-concave functions on a half line, in logs, to about twelve digits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_NODES, _WEIGHTS = leggauss(16)
+# Past this drop in the logarithm a concave integrand holds less than 1e-25 of its integral.
+_NEGLIGIBLE_DROP = 64.0
+_LOCAL_STEPS = np.array(
+    [0.0, 0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128]
+)
+
+
+def log_integral_of_log_concave(
+    log_value: Callable[[Floats], Floats],
+    slope: Callable[[float], float],
+    *,
+    guess: float,
+    knee: float,
+) -> tuple[float, float]:
+    """log of the integral of exp(log_value(v)) over v > 0, for concave log_value, and its peak's place.
+
+    slope: the derivative of log_value, decreasing from +inf at 0 to below zero.
+    guess: a positive v of the right order of magnitude; only speed depends on it.
+    knee: where log_value turns on a scale of one; may lie outside the half line.
+
+    The panels refine around three places: the left end (scale free), the peak (on the scale of its
+    own width) and the knee (on the scale of one). The integrand is analytic at a distance from each
+    panel that is at least comparable with the panel's width, so sixteen Gauss-Legendre points a
+    panel leave an error below 1e-12.
+    """
+    mode = _root_of_decreasing(slope, guess)
+    peak = float(log_value(np.array([mode]))[0])
+    if peak == -math.inf:
+        return -math.inf, mode
+
+    def drop(v: float) -> float:
+        return peak - float(log_value(np.array([v]))[0])
+
+    right_width = _first_drop_of_one(drop, mode, +1.0)
+    left_width = _first_drop_of_one(drop, mode, -1.0)
+    end = mode + right_width
+    while drop(end) < _NEGLIGIBLE_DROP:
+        end += max(end - mode, right_width)
+
+    smallest = min(mode, 1.0) * 2.0**-6
+    doublings = np.arange(math.ceil(math.log2(end / smallest)) + 1)
+    around_knee = 0.25 * 2.0 ** np.arange(0.0, max(1.0, math.log2(8.0 * (end + abs(knee) + 1.0))))
+    breaks = np.concatenate(
+        [
+            [0.0, mode, end],
+            smallest * 2.0**doublings,
+            mode + right_width * _LOCAL_STEPS,
+            mode - left_width * _LOCAL_STEPS,
+            [knee],
+            knee + around_knee,
+            knee - around_knee,
+        ]
+    )
+    breaks = np.unique(breaks[(breaks >= 0.0) & (breaks <= end)])
+    half = 0.5 * np.diff(breaks)
+    middle = breaks[:-1] + half
+    points = middle[:, None] + half[:, None] * _NODES
+    values = np.exp(log_value(points.ravel()) - peak).reshape(points.shape)
+    return peak + math.log(float(half @ (values @ _WEIGHTS))), mode
+
+
+def _root_of_decreasing(slope: Callable[[float], float], guess: float) -> float:
+    low = high = guess
+    while slope(low) < 0.0:
+        low *= 0.25
+        if low < 1e-300:
+            return guess
+    while slope(high) > 0.0:
+        high *= 4.0
+        if high > 1e300:
+            return guess
+    while high > 1.01 * low:
+        middle = math.sqrt(low) * math.sqrt(high)
+        if slope(middle) > 0.0:
+            low = middle
+        else:
+            high = middle
+    return 0.5 * (low + high)
+
+
+def _first_drop_of_one(drop: Callable[[float], float], mode: float, side: float) -> float:
+    """A distance from the mode at which the logarithm has fallen by between about 1/2 and 2."""
+    width = 0.5 * mode
+    if side < 0.0 and drop(mode - width) < 1.0:
+        return mode
+    while drop(mode + side * width) > 1.0:
+        width *= 0.5
+    while drop(mode + side * 2.0 * width) < 1.0:
+        width *= 2.0
+        if side < 0.0 and 2.0 * width >= mode:
+            return width
+    return width

@@ -1,0 +1,1 @@
+"""What a mechanism guarantees: profiles, their composition, and calibration to a budget."""

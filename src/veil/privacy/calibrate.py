@@ -1,0 +1,75 @@
+"""The largest parameter that is still safe."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+from veil.domains.checks import delta_of, real
+from veil.errors import CannotCalibrate, InvalidArgument, VeilError
+from veil.numerics.search import safe_edge
+from veil.privacy.profile import PrivacyProfile
+
+
+class HasProfile(Protocol):
+    def profile(self, adjacency: Any = None) -> PrivacyProfile: ...
+
+
+M = TypeVar("M", bound=HasProfile)
+
+_STEP = 8.0
+_SMALLEST, _LARGEST = 1e-18, 1e18
+
+
+def calibrate(factory: Callable[[float], M], adjacency: Any, *, epsilon: float, delta: float = 0.0) -> M:
+    """The mechanism that the factory makes of the largest number at which it is (epsilon, delta)-private.
+
+    factory: takes one positive number and returns a mechanism that reveals more as the number grows,
+        for instance ``lambda k: veil.Dirichlet(k, domain)``.
+    adjacency: what a neighbour is; None for the mechanism's own.
+
+    The number that is returned has itself been checked to be safe. Where no number is safe, the
+    error says so.
+    """
+    target = real("epsilon", epsilon)
+    delta = delta_of(delta)
+    if target < 0.0 or (target == 0.0 and delta == 0.0):
+        raise InvalidArgument("epsilon", expected="a positive number", found=f"{target:g}")
+    hints: list[str] = []
+
+    def margin(number: float) -> float:
+        try:
+            profile = factory(number).profile(adjacency)
+        except CannotCalibrate:
+            raise
+        except VeilError as error:
+            hints.append(str(error))
+            return -math.inf
+        if delta == 0.0:
+            return target - profile.epsilon(0.0)
+        reached = profile.delta(target)
+        return math.log(delta) - math.log(reached) if reached > 0.0 else math.inf
+
+    start = 1.0
+    if margin(start) >= 0.0:
+        safe, unsafe = start, start * _STEP
+        while margin(unsafe) >= 0.0:
+            safe, unsafe = unsafe, unsafe * _STEP
+            if unsafe > _LARGEST:
+                raise CannotCalibrate(
+                    f"every parameter up to {_LARGEST:g} is safe at epsilon={target:g}, delta={delta:g}: "
+                    "there is no largest one."
+                )
+    else:
+        unsafe, safe = start, start / _STEP
+        while margin(safe) < 0.0:
+            unsafe, safe = safe, safe / _STEP
+            if safe < _SMALLEST:
+                why = f" ({hints[-1]})" if hints else ""
+                raise CannotCalibrate(
+                    f"no parameter, however small, gives epsilon={target:g} at delta={delta:g}{why}. "
+                    "Ask for a larger epsilon or delta, or let less change between neighbours; for a "
+                    "Dirichlet mechanism raise the floor."
+                )
+    return factory(safe_edge(margin, safe=safe, unsafe=unsafe))

@@ -1,0 +1,128 @@
+"""Composition through privacy-loss distributions (Google's dp-accounting).
+
+Only for a set of releases that was fixed beforehand: adding loss distributions is unsound when a later
+mechanism is chosen after seeing an earlier output.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from veil.errors import NoGuarantee
+from veil.privacy.profile import Kind, LogDelta, NothingRevealed, PrivacyProfile
+
+if TYPE_CHECKING:
+    from dp_accounting.pld.pld_pmf import PLDPmf
+    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
+
+# What lies beyond the grid is counted as a certain loss, so this adds to delta and never hides any.
+_TAIL = 1e-20
+_POINTS = 2_000
+_MOST_POINTS = 40_000
+
+
+def loss_distribution(profile: PrivacyProfile, interval: float | None) -> PrivacyLossDistribution:
+    """The profile's dominating pair as a discretised loss distribution (connect the dots)."""
+    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
+
+    interval = natural_interval(profile) if interval is None else interval
+    forward, backward = profile.log_deltas()
+    pmf = _one_direction(profile, forward, backward, interval)
+    return PrivacyLossDistribution(
+        pmf, None if forward == backward else _one_direction(profile, backward, forward, interval)
+    )
+
+
+def natural_interval(profile: PrivacyProfile) -> float:
+    """A grid step that suits the profile: a power of two, so that most profiles can share one."""
+    reach = _reach(profile)
+    return float(2.0 ** math.floor(math.log2(reach / _POINTS))) if reach > 0.0 else 1.0
+
+
+def _reach(profile: PrivacyProfile) -> float:
+    reach = min(profile.pure_epsilon, profile.epsilon(_TAIL))
+    if not math.isfinite(reach):
+        raise NoGuarantee("this profile has no finite epsilon at any usable delta: it cannot be composed")
+    return reach
+
+
+def _one_direction(
+    profile: PrivacyProfile, forward: LogDelta, backward: LogDelta, interval: float
+) -> PLDPmf:
+    from dp_accounting.pld import pld_pmf
+
+    top = math.ceil(_reach(profile) / interval)
+    if top > _MOST_POINTS:
+        raise NoGuarantee(
+            f"composing losses of such different sizes needs {2 * top + 1} grid points, more than "
+            f"{2 * _MOST_POINTS}; add their (epsilon, delta) instead"
+        )
+
+    def delta(log_delta: LogDelta, epsilon: float) -> float:
+        return 0.0 if epsilon >= profile.pure_epsilon else min(1.0, math.exp(log_delta(epsilon)))
+
+    above = [delta(forward, i * interval) for i in range(top + 1)]
+    # E_{-e}(P || Q) = 1 - exp(-e) + exp(-e) E_e(Q || P)
+    below = [
+        -math.expm1(-i * interval) + math.exp(-i * interval) * delta(backward, i * interval)
+        for i in range(top, 0, -1)
+    ]
+    return pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(interval, -top, top, [*below, *above])
+
+
+@dataclass(frozen=True)
+class Composed(PrivacyProfile):
+    """Several releases together, each part with the number of times it was made."""
+
+    parts: tuple[tuple[PrivacyProfile, int], ...]
+    kind: Kind = field(default="upper bound", init=False)
+
+    @classmethod
+    def of(cls, *profiles: PrivacyProfile) -> PrivacyProfile:
+        """The composition, flattened, so that loss distributions are never discretised twice."""
+        counted: list[tuple[PrivacyProfile, int]] = []
+        for profile in profiles:
+            if isinstance(profile, NothingRevealed):
+                continue
+            for part, times in profile.parts if isinstance(profile, Composed) else ((profile, 1),):
+                for index, (known, count) in enumerate(counted):
+                    if known is part or known == part:
+                        counted[index] = (known, count + times)
+                        break
+                else:
+                    counted.append((part, times))
+        if not counted:
+            return NothingRevealed()
+        if len(counted) == 1 and counted[0][1] == 1:
+            return counted[0][0]
+        return cls(tuple(counted))
+
+    @property
+    def pure_epsilon(self) -> float:
+        return sum(times * part.pure_epsilon for part, times in self.parts) * (1.0 + 1e-15)
+
+    @cached_property
+    def _distribution(self) -> PrivacyLossDistribution:
+        # The widest part decides the grid; a much finer one would cost too many points there.
+        interval = max(natural_interval(part) for part, _ in self.parts)
+        total: PrivacyLossDistribution | None = None
+        for part, times in self.parts:
+            one = part.pld(interval)
+            some = one.self_compose(times, _TAIL) if times > 1 else one
+            total = some if total is None else total.compose(some, _TAIL)
+        assert total is not None
+        return total
+
+    def pld(self, interval: float | None = None) -> PrivacyLossDistribution:
+        return self._distribution
+
+    def log_deltas(self) -> tuple[LogDelta, LogDelta]:
+        return self._composed, self._composed
+
+    def _composed(self, epsilon: float) -> float:
+        delta = float(self._distribution.get_delta_for_epsilon(epsilon))
+        # The convolutions of the composition run in floating point: add what they may have lost.
+        return math.log(delta * (1.0 + 1e-9) + 1e-15)

@@ -1,0 +1,133 @@
+"""The privacy profile: delta as a function of epsilon, and everything read off from it."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+from veil.domains.checks import delta_of, epsilon_of, integer
+from veil.errors import InvalidArgument, NoGuarantee
+from veil.numerics.rounding import probability_above
+from veil.numerics.search import safe_edge
+
+if TYPE_CHECKING:
+    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
+
+Kind = Literal["exact", "upper bound"]
+LogDelta = Callable[[float], float]
+
+_LARGEST_EPSILON = 1e9
+
+
+class PrivacyProfile(ABC):
+    """delta(epsilon) for the worst pair of neighbours, never below the truth.
+
+    kind: "exact" if no smaller curve holds for all neighbours (but for rounding), else "upper bound".
+    """
+
+    kind: Kind = "exact"
+
+    @abstractmethod
+    def log_deltas(self) -> tuple[LogDelta, LogDelta]:
+        """log delta(epsilon) of the worst pair (P, Q) and of (Q, P), not below the truth.
+
+        The pair dominates every pair of neighbours, so the two curves may be composed.
+        """
+
+    @property
+    def pure_epsilon(self) -> float:
+        """The epsilon from which on delta is zero; infinite if there is none."""
+        return math.inf
+
+    def delta(self, epsilon: float) -> float:
+        """The smallest delta that holds at this epsilon."""
+        epsilon = epsilon_of(epsilon)
+        if epsilon >= self.pure_epsilon or epsilon == math.inf:
+            return 0.0
+        return probability_above(self._log_delta(epsilon))
+
+    def epsilon(self, delta: float) -> float:
+        """The smallest epsilon that holds at this delta; infinite if none does."""
+        delta = delta_of(delta)
+        if delta == 0.0:
+            return self.pure_epsilon
+        if self.delta(0.0) <= delta:
+            return 0.0
+        log_target = math.log(delta)
+
+        def margin(epsilon: float) -> float:
+            if epsilon >= self.pure_epsilon:
+                return 0.0
+            return log_target - self._log_delta_quick(epsilon)
+
+        high = min(1.0, self.pure_epsilon)
+        while margin(high) < 0.0:
+            high *= 2.0
+            if high > _LARGEST_EPSILON:
+                return math.inf
+        found = safe_edge(margin, safe=high, unsafe=0.0)
+        # The search may have used a quicker curve and logs; what is returned is checked as printed.
+        step = 1e-13
+        while self.delta(found) > delta:
+            found *= 1.0 + step
+            step *= 2.0
+        return found
+
+    def _log_delta(self, epsilon: float) -> float:
+        return max(direction(epsilon) for direction in self.log_deltas())
+
+    def _log_delta_quick(self, epsilon: float) -> float:
+        """A curve that is cheaper to search on; the answer is checked against `delta`."""
+        return self._log_delta(epsilon)
+
+    def rdp(self, order: float) -> float:
+        """The Renyi divergence of this order (above 1) of the worst pair, where it is known."""
+        raise NoGuarantee(f"no closed form of the Renyi divergence is known here (order {order:g})")
+
+    def tradeoff(self, false_positive: float) -> float:
+        """The least false-negative rate of any test for the neighbour at this false-positive rate."""
+        from veil.privacy.tradeoff import least_false_negative
+
+        return least_false_negative(self, false_positive)
+
+    def pld(self, interval: float | None = None) -> PrivacyLossDistribution:
+        """The privacy-loss distribution for Google's dp-accounting, discretised to the safe side."""
+        from veil.privacy.losses import loss_distribution
+
+        return loss_distribution(self, interval)
+
+    def compose(self, other: PrivacyProfile) -> PrivacyProfile:
+        """The profile of this release and the other one together, both fixed beforehand."""
+        if not isinstance(other, PrivacyProfile):
+            raise InvalidArgument("other", expected="a PrivacyProfile", found=type(other).__name__)
+        from veil.privacy.losses import Composed
+
+        return Composed.of(self, other)
+
+    def repeat(self, times: int) -> PrivacyProfile:
+        """The profile of the same release made `times` times, fixed beforehand."""
+        times = integer("times", times, least=1)
+        if times == 1:
+            return self
+        from veil.privacy.losses import Composed
+
+        return Composed.of(*[self] * times)
+
+    def describe(self) -> dict[str, Any]:
+        return {"kind": self.kind}
+
+
+class NothingRevealed(PrivacyProfile):
+    """Neighbours give the same distribution: delta is zero everywhere."""
+
+    @property
+    def pure_epsilon(self) -> float:
+        return 0.0
+
+    def log_deltas(self) -> tuple[LogDelta, LogDelta]:
+        return (lambda epsilon: -math.inf,) * 2
+
+    def rdp(self, order: float) -> float:
+        return 0.0

@@ -1,0 +1,53 @@
+"""Randomised responses, and every pure mechanism by way of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from veil.privacy.profile import Kind, LogDelta, PrivacyProfile
+
+
+@dataclass(frozen=True)
+class RandomizedResponses(PrivacyProfile):
+    """The composition of `times` randomised responses of parameter `each`.
+
+    Every pair of distributions with a loss of at most `each` is a garbling of one randomised response
+    (Kairouz, Oh, Viswanath 2015), so this bounds any `times` pure mechanisms together, and is exact
+    where each loss takes only its two extreme values.
+    """
+
+    each: float
+    times: int = 1
+    kind: Kind = "exact"
+
+    @property
+    def pure_epsilon(self) -> float:
+        # The product of two floats, rounded up.
+        return math.nextafter(self.each * self.times, math.inf)
+
+    def log_deltas(self) -> tuple[LogDelta, LogDelta]:
+        return self._log_delta, self._log_delta
+
+    def _log_delta(self, epsilon: float) -> float:
+        # j of the answers point one way: loss (2j - times) each, probability C(times, j) e^{j each} / (1 + e^each)^times
+        log_total = self.times * (self.each + math.log1p(math.exp(-self.each)))
+        terms = []
+        for j in range(self.times + 1):
+            gap = (2 * j - self.times) * self.each - epsilon
+            if gap > 0.0:
+                log_mass = math.log(math.comb(self.times, j)) + j * self.each - log_total
+                terms.append(log_mass + math.log(-math.expm1(-gap)))
+        if not terms:
+            return -math.inf
+        top = max(terms)
+        return top + math.log(sum(math.exp(term - top) for term in terms)) + 1e-13 * (1.0 + log_total)
+
+    def rdp(self, order: float) -> float:
+        log_q = -math.log1p(math.exp(self.each))
+        log_p = self.each + log_q
+        first = order * log_p + (1.0 - order) * log_q
+        second = order * log_q + (1.0 - order) * log_p
+        top = max(first, second)
+        one = top + math.log(math.exp(first - top) + math.exp(second - top))
+        return self.times * one / (order - 1.0)

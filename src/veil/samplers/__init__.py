@@ -1,0 +1,1 @@
+"""Pure functions that draw: randomness is an argument, and no word of privacy is known here."""
