@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -23,79 +24,73 @@ from veil.samplers.simplex import ONTO
 class _Additive(Described):
     """Noise on every entry, then the nearest vector (projection) or clipping (normalisation)."""
 
-    spread: float
-    simplex: Simplex
+    domain: Simplex
     _: KW_ONLY
     onto: str = "projection"
-    spread_name: ClassVar[str] = "spread"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "spread", positive(self.spread_name, self.spread))
-        if not isinstance(self.simplex, Simplex):
-            raise InvalidArgument("domain", expected="a veil.Simplex", found=type(self.simplex).__name__)
+        if not isinstance(self.domain, Simplex):
+            raise InvalidArgument("domain", expected="a veil.Simplex", found=type(self.domain).__name__)
         choice("onto", self.onto, tuple(ONTO))
 
-    @property
-    def domain(self) -> Simplex:
-        return self.simplex
+    def validate(self, value: Any) -> Floats:
+        return self.domain.validate(value)
 
-    def _moved(self, adjacency: Adjacency | None) -> float:
+    @abstractmethod
+    def _noise(self, rng: Rng, shape: tuple[int, ...]) -> Floats: ...
+
+    def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
+        return ONTO[self.onto](value + self._noise(rng, batch_shape(value, size)))
+
+    @abstractmethod
+    def _profile(self, moved: float) -> PrivacyProfile: ...
+
+    def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
+        """What holds between vectors two of whose entries exchange mass (additive.md)."""
         transfer: Transfer = adjacency_of(self, adjacency, Transfer)
-        return min(transfer.mass, self.simplex.room)
+        moved = min(transfer.mass, self.domain.room)
+        return self._profile(moved) if moved > 0.0 else NothingRevealed()
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
-        if self.simplex.protected is None:
+        if self.domain.protected is None:
             return ()
         return ("the entries that are not protected are public",)
 
-    def describe(self) -> dict[str, Any]:
-        parameters = {self.spread_name: self.spread, "domain": self.simplex.describe(), "onto": self.onto}
-        return {"name": self.name, "parameters": parameters}
 
-
+@dataclass(frozen=True, init=False)
 class Laplace(_Additive):
     """Laplace noise of the given scale on every entry of a probability vector."""
 
+    scale: float
     name: ClassVar[str] = "Laplace"
-    spread_name: ClassVar[str] = "scale"
 
     def __init__(self, scale: float, domain: Simplex, *, onto: str = "projection") -> None:
-        super().__init__(scale, domain, onto=onto)
+        object.__setattr__(self, "scale", positive("scale", scale))
+        super().__init__(domain, onto=onto)
 
-    @property
-    def scale(self) -> float:
-        return self.spread
+    def _noise(self, rng: Rng, shape: tuple[int, ...]) -> Floats:
+        return rng.laplace(0.0, self.scale, shape)
 
-    def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
-        return ONTO[self.onto](value + rng.laplace(0.0, self.spread, batch_shape(value, size)))
-
-    def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
+    def _profile(self, moved: float) -> PrivacyProfile:
         """Two entries move by the mass each: pure at 2 mass / scale."""
-        moved = self._moved(adjacency)
-        if moved <= 0.0:
-            return NothingRevealed()
-        return RandomizedResponses(moved / self.spread, times=2, kind="upper bound")
+        each = math.nextafter(moved / self.scale, math.inf)
+        return RandomizedResponses(each, times=2, kind="upper bound")
 
 
+@dataclass(frozen=True, init=False)
 class Gaussian(_Additive):
     """Gaussian noise of standard deviation sigma on every entry of a probability vector."""
 
+    sigma: float
     name: ClassVar[str] = "Gaussian"
-    spread_name: ClassVar[str] = "sigma"
 
     def __init__(self, sigma: float, domain: Simplex, *, onto: str = "projection") -> None:
-        super().__init__(sigma, domain, onto=onto)
+        object.__setattr__(self, "sigma", positive("sigma", sigma))
+        super().__init__(domain, onto=onto)
 
-    @property
-    def sigma(self) -> float:
-        return self.spread
+    def _noise(self, rng: Rng, shape: tuple[int, ...]) -> Floats:
+        return rng.normal(0.0, self.sigma, shape)
 
-    def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
-        return ONTO[self.onto](value + rng.normal(0.0, self.spread, batch_shape(value, size)))
-
-    def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
+    def _profile(self, moved: float) -> PrivacyProfile:
         """The exact curve of Balle and Wang (2018) at an L2 distance of sqrt(2) mass."""
-        moved = self._moved(adjacency)
-        if moved <= 0.0:
-            return NothingRevealed()
-        return NormalPair(math.sqrt(2.0) * moved / self.spread)
+        return NormalPair(math.sqrt(2.0) * moved / self.sigma)

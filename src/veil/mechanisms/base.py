@@ -28,6 +28,8 @@ class Mechanism(Protocol):
     @property
     def adjacency(self) -> Adjacency | None: ...
 
+    def validate(self, value: Any) -> Any: ...
+
     def sample(self, value: Any, *, rng: Any = None, size: int | None = None) -> Any: ...
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile: ...
@@ -44,21 +46,20 @@ class Described(ABC):
     name: ClassVar[str] = ""
 
     @property
-    @abstractmethod
-    def domain(self) -> Domain:
-        """The values that it takes."""
-
-    @property
     def adjacency(self) -> Adjacency | None:
         """Its own notion of neighbours, where it was built for one."""
         return None
+
+    @abstractmethod
+    def validate(self, value: Any) -> Any:
+        """The value in the form that the sampler takes, or an error that names what is wrong."""
 
     def sample(self, value: Any, *, rng: Any = None, size: int | None = None) -> Any:
         """Draw one output for the value, or `size` of them along a new leading axis.
 
         rng: None for cryptographic randomness, a seed or a numpy Generator for experiments.
         """
-        valid = self.domain.validate(value)
+        valid = self.validate(value)
         if size is not None:
             size = integer("size", size, least=1)
         return self._draw(generator(rng), valid, size)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+from scipy.special import gammaln, xlogy
+
 from veil.domains.adjacency import Adjacency, Transfer
 from veil.domains.checks import positive
 from veil.domains.intake import Floats
@@ -38,39 +41,43 @@ class Dirichlet(Described):
     """
 
     k: float
-    simplex: Simplex
+    domain: Simplex
     _: KW_ONLY
     smooth: bool = False
     name: ClassVar[str] = "Dirichlet"
 
-    def __init__(self, k: float, domain: Simplex, *, smooth: bool = False) -> None:
-        if not isinstance(domain, Simplex):
-            raise InvalidArgument("domain", expected="a veil.Simplex", found=type(domain).__name__)
-        if not isinstance(smooth, bool):
-            raise InvalidArgument("smooth", expected="True or False", found=repr(smooth)[:40])
-        if smooth and domain.size * domain.floor >= 1.0:
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", positive("k", self.k))
+        if not isinstance(self.domain, Simplex):
+            raise InvalidArgument("domain", expected="a veil.Simplex", found=type(self.domain).__name__)
+        if not isinstance(self.smooth, bool):
+            raise InvalidArgument("smooth", expected="True or False", found=repr(self.smooth)[:40])
+        if self.smooth and self._shrinkage <= 0.0:
             raise InvalidArgument(
                 "domain.floor",
-                expected=f"less than 1/size = {1.0 / domain.size:g} where the vector is smoothed",
-                found=f"{domain.floor:g}",
+                expected=f"less than 1/size = {1.0 / self.domain.size:g} where the vector is smoothed",
+                found=f"{self.domain.floor:g}",
             )
-        object.__setattr__(self, "k", positive("k", k))
-        object.__setattr__(self, "simplex", domain)
-        object.__setattr__(self, "smooth", smooth)
 
     @property
-    def domain(self) -> Simplex:
-        """The vectors that it takes: with smoothing all of them."""
+    def _shrinkage(self) -> float:
+        return 1.0 - self.domain.size * self.domain.floor
+
+    @property
+    def _accepted(self) -> Simplex:
+        """The vectors that it takes: with smoothing those below the floor as well."""
         if not self.smooth:
-            return self.simplex
-        return Simplex(self.simplex.size, protected=self.simplex.protected, slack=self.simplex.slack)
+            return self.domain
+        return Simplex(self.domain.size, protected=self.domain.protected, slack=self.domain.slack)
+
+    def validate(self, value: Any) -> Floats:
+        return self._accepted.validate(value)
 
     def smoothed(self, vectors: Floats) -> Floats:
         """What the vectors become before the noise."""
         if not self.smooth:
             return vectors
-        floor = self.simplex.floor
-        return (1.0 - self.simplex.size * floor) * vectors + floor
+        return self._shrinkage * vectors + self.domain.floor
 
     def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
         return sample_dirichlet(rng, shapes=self.k * self.smoothed(value), size=size)
@@ -78,14 +85,13 @@ class Dirichlet(Described):
     def _largest_transfer(self, mass: float) -> float:
         """How much two protected entries can differ once smoothed."""
         if self.smooth:
-            shrink = 1.0 - self.simplex.size * self.simplex.floor
-            return shrink * min(mass, self.domain.room)
-        return min(mass, self.simplex.room)
+            return self._shrinkage * min(mass, self._accepted.room)
+        return min(mass, self.domain.room)
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
         """The exact privacy profile for vectors that exchange mass (Theorems 1 and 2 of dirichlet.md)."""
         transfer: Transfer = adjacency_of(self, adjacency, Transfer)
-        floor = self.simplex.floor
+        floor = self.domain.floor
         if floor <= 0.0:
             raise NoGuarantee(
                 "domain.floor: a floor of 0 protects nothing, since an entry that may be zero gives itself "
@@ -95,18 +101,18 @@ class Dirichlet(Described):
         moved = self._largest_transfer(transfer.mass)
         if moved <= 0.0:
             return NothingRevealed()
-        if self.simplex.size == 2:
+        if self.domain.size == 2:
             return TwoEntries(self.k, floor, min(moved, 1.0 - 2.0 * floor))
         return SymmetricBetaPair(self.k * floor, self.k * moved)
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
         if self.smooth:
             return ()
-        which = "every entry" if self.simplex.protected is None else "every protected entry"
-        text = f"{which} of the true vector and of its neighbours is at least {self.simplex.floor:.6g}"
-        if self.simplex.slack:
-            text += f", and at least {self.simplex.slack:.6g} lies outside the protected entries"
-        if self.simplex.protected is not None:
+        which = "every entry" if self.domain.protected is None else "every protected entry"
+        text = f"{which} of the true vector and of its neighbours is at least {self.domain.floor:.6g}"
+        if self.domain.slack:
+            text += f", and at least {self.domain.slack:.6g} lies outside the protected entries"
+        if self.domain.protected is not None:
             text += "; the entries that are not protected are public"
         return (text,)
 
@@ -128,28 +134,20 @@ class Dirichlet(Described):
             raise InvalidArgument("gamma", expected="either gamma or delta", found="both or neither")
         if gamma is None:
             assert delta is not None
-            gamma = largest_threshold(self.k, self.simplex, delta)
-        return published_bound(self.k, self.simplex, transfer.mass, gamma, form)
+            gamma = largest_threshold(self.k, self.domain, delta)
+        return published_bound(self.k, self.domain, transfer.mass, gamma, form)
 
     def errors(self, value: Any) -> Errors:
         """The expected errors for this vector, in closed form. They depend on it: for public ones only."""
-        vector = self.domain.validate(value)
+        vector = self.validate(value)
         return dirichlet_errors(self.k * self.smoothed(vector), vector)
 
     def log_density(self, outputs: Floats, value: Any) -> Floats:
-        """The log density of outputs, but for a constant in the outputs that all values share."""
-        return _log_dirichlet(outputs, self.k * self.smoothed(self.domain.validate(value)))
-
-    def describe(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "parameters": {"k": self.k, "domain": self.simplex.describe(), "smooth": self.smooth},
-        }
+        """The log density of each output if this value lay behind it."""
+        return log_dirichlet(outputs, self.k * self.smoothed(self.validate(value)))
 
 
-def _log_dirichlet(outputs: Floats, shapes: Floats) -> Floats:
-    import numpy as np
-    from scipy.special import gammaln, xlogy
-
+def log_dirichlet(outputs: Floats, shapes: Floats) -> Floats:
+    """The log density of Dirichlet(shapes), one number for each row of outputs."""
     log_density: Floats = xlogy(shapes - 1.0, np.maximum(outputs, 1e-320)).sum(axis=-1)
     return log_density + gammaln(shapes.sum()) - gammaln(shapes[shapes > 0.0]).sum()

@@ -9,11 +9,11 @@ import numpy as np
 
 from veil.domains.adjacency import Adjacency, Records
 from veil.domains.checks import integer, positive
-from veil.domains.counts import Counts
+from veil.domains.counts import Counts, Integers
 from veil.domains.intake import Floats
 from veil.mechanisms.accuracy import Errors, dirichlet_errors
 from veil.mechanisms.base import Described, adjacency_of
-from veil.mechanisms.dirichlet import _log_dirichlet
+from veil.mechanisms.dirichlet import log_dirichlet
 from veil.privacy.pairs import GammaPair, SymmetricBetaPair
 from veil.privacy.profile import PrivacyProfile
 from veil.samplers.dirichlet import sample_dirichlet
@@ -50,6 +50,9 @@ class DirichletCounts(Described):
     def domain(self) -> Counts:
         return Counts(self.size)
 
+    def validate(self, value: Any) -> Integers:
+        return self.domain.validate(value)
+
     def _shapes(self, counts: Any) -> Floats:
         return self.scale * np.asarray(counts, dtype=np.float64) + self.prior
 
@@ -65,11 +68,11 @@ class DirichletCounts(Described):
 
     def errors(self, value: Any) -> Errors:
         """The expected errors for these counts, in closed form. They depend on them: public ones only."""
-        counts = self.domain.validate(value).astype(np.float64)
+        counts = self.validate(value).astype(np.float64)
         total = counts.sum()
         truth = counts / total if total > 0.0 else np.full(self.size, 1.0 / self.size)
         return dirichlet_errors(self._shapes(counts), truth)
 
     def log_density(self, outputs: Floats, value: Any) -> Floats:
-        """The log density of outputs, but for a constant in the outputs that all values share."""
-        return _log_dirichlet(outputs, self._shapes(self.domain.validate(value)))
+        """The log density of each output if these counts lay behind it."""
+        return log_dirichlet(outputs, self._shapes(self.validate(value)))

@@ -9,13 +9,13 @@ from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from veil.domains.adjacency import Adjacency, Records
 from veil.domains.checks import choice, integer, positive
-from veil.domains.counts import Counts
+from veil.domains.counts import Counts, Integers
 from veil.domains.intake import Floats
 from veil.mechanisms.base import Described, adjacency_of, batch_shape
+from veil.numerics.rounding import float_above
 from veil.privacy.discrete_gaussian import DiscreteGaussianShift
 from veil.privacy.profile import PrivacyProfile
 from veil.privacy.responses import RandomizedResponses
@@ -32,14 +32,11 @@ class _NoisyCounts(Described):
     onto: "normalisation" (negative counts become zero, then divide by the sum) or "projection".
     """
 
-    spread: float
     size: int
     _: KW_ONLY
     onto: str = "normalisation"
-    spread_name: ClassVar[str] = "spread"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "spread", positive(self.spread_name, self.spread))
         object.__setattr__(self, "size", integer("size", self.size, least=2))
         choice("onto", self.onto, tuple(ONTO))
 
@@ -47,88 +44,81 @@ class _NoisyCounts(Described):
     def domain(self) -> Counts:
         return Counts(self.size)
 
+    def validate(self, value: Any) -> Integers:
+        return self.domain.validate(value)
+
     @abstractmethod
-    def noise(self, rng: Rng, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    def noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:
         """Exact noise of this shape."""
 
     @abstractmethod
-    def simulated_noise(self, rng: Rng, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    def simulated_noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:
         """The same in floating point and much faster, for plans; never for a release."""
-
-    def noisy_counts(self, counts: Any, *, rng: Rng, size: int | None = None) -> NDArray[np.int64]:
-        """The counts with their noise, before they become a vector."""
-        valid = self.domain.validate(counts)
-        return valid + self.noise(rng, batch_shape(valid, size))
 
     def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
         return self.to_vector(value + self.noise(rng, batch_shape(value, size)))
 
     def simulate(self, value: Any, *, rng: Rng, size: int) -> Floats:
         """Draws for plans and comparisons on public typical counts."""
-        valid = self.domain.validate(value)
+        valid = self.validate(value)
         return self.to_vector(valid + self.simulated_noise(rng, batch_shape(valid, size)))
 
-    def to_vector(self, noisy: NDArray[np.int64]) -> Floats:
+    def to_vector(self, noisy: Integers) -> Floats:
         """The probability vector that noisy counts stand for."""
         counts = noisy.astype(np.float64)
         if self.onto == "projection":
             counts = counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1.0)
         return ONTO[self.onto](counts)
 
-    def describe(self) -> dict[str, Any]:
-        parameters = {self.spread_name: self.spread, "size": self.size, "onto": self.onto}
-        return {"name": self.name, "parameters": parameters}
+    @abstractmethod
+    def _profile(self, cells: int) -> PrivacyProfile: ...
+
+    def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
+        """One count moves by one, or two do where a record is replaced (noisy_counts.md)."""
+        records: Records = adjacency_of(self, adjacency, Records)
+        return self._profile(2 if records.change == "replace" else 1)
 
 
+@dataclass(frozen=True, init=False)
 class GeometricCounts(_NoisyCounts):
     """Two-sided geometric noise, P(z) ~ exp(-|z|/scale), on every count: pure privacy."""
 
+    scale: float
     name: ClassVar[str] = "GeometricCounts"
-    spread_name: ClassVar[str] = "scale"
 
     def __init__(self, scale: float, size: int, *, onto: str = "normalisation") -> None:
-        super().__init__(scale, size, onto=onto)
+        object.__setattr__(self, "scale", positive("scale", scale))
+        super().__init__(size, onto=onto)
 
-    @property
-    def scale(self) -> float:
-        return self.spread
+    def noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:
+        return sample_discrete_laplace(rng, scale=Fraction(self.scale), size=prod(shape)).reshape(shape)
 
-    def noise(self, rng: Rng, shape: tuple[int, ...]) -> NDArray[np.int64]:
-        return sample_discrete_laplace(rng, scale=Fraction(self.spread), size=prod(shape)).reshape(shape)
+    def simulated_noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:
+        return simulate_discrete_laplace(rng, scale=self.scale, size=shape)
 
-    def simulated_noise(self, rng: Rng, shape: tuple[int, ...]) -> NDArray[np.int64]:
-        return simulate_discrete_laplace(rng, scale=self.spread, size=shape)
-
-    def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
+    def _profile(self, cells: int) -> PrivacyProfile:
         """A count that moves by one has a loss of +-1/scale, never anything between: exact."""
-        records: Records = adjacency_of(self, adjacency, Records)
         # 1/scale must not round down: the noise is drawn for the scale as it is.
-        each = 1.0 / self.spread
-        if Fraction(each) < 1 / Fraction(self.spread):
-            each = float(np.nextafter(each, np.inf))
-        return RandomizedResponses(each, times=2 if records.change == "replace" else 1)
+        return RandomizedResponses(float_above(1 / Fraction(self.scale)), times=cells)
 
 
+@dataclass(frozen=True, init=False)
 class DiscreteGaussianCounts(_NoisyCounts):
     """Discrete Gaussian noise, P(z) ~ exp(-z^2 / 2 sigma^2), on every count."""
 
+    sigma: float
     name: ClassVar[str] = "DiscreteGaussianCounts"
-    spread_name: ClassVar[str] = "sigma"
 
     def __init__(self, sigma: float, size: int, *, onto: str = "normalisation") -> None:
-        super().__init__(sigma, size, onto=onto)
+        object.__setattr__(self, "sigma", positive("sigma", sigma))
+        super().__init__(size, onto=onto)
 
-    @property
-    def sigma(self) -> float:
-        return self.spread
-
-    def noise(self, rng: Rng, shape: tuple[int, ...]) -> NDArray[np.int64]:
-        variance = Fraction(self.spread) ** 2
+    def noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:
+        variance = Fraction(self.sigma) ** 2
         return sample_discrete_gaussian(rng, variance=variance, size=prod(shape)).reshape(shape)
 
-    def simulated_noise(self, rng: Rng, shape: tuple[int, ...]) -> NDArray[np.int64]:
-        return simulate_discrete_gaussian(rng, sigma=self.spread, size=shape)
+    def simulated_noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:
+        return simulate_discrete_gaussian(rng, sigma=self.sigma, size=shape)
 
-    def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
-        records: Records = adjacency_of(self, adjacency, Records)
-        return DiscreteGaussianShift(self.spread, 2 if records.change == "replace" else 1)
+    def _profile(self, cells: int) -> PrivacyProfile:
+        return DiscreteGaussianShift(self.sigma, cells)

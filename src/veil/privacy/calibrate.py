@@ -22,12 +22,20 @@ _STEP = 8.0
 _SMALLEST, _LARGEST = 1e-18, 1e18
 
 
-def calibrate(factory: Callable[[float], M], adjacency: Any, *, epsilon: float, delta: float = 0.0) -> M:
+def calibrate(
+    factory: Callable[[float], M],
+    adjacency: Any,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    relative: float = 1e-13,
+) -> M:
     """The mechanism that the factory makes of the largest number at which it is (epsilon, delta)-private.
 
     factory: takes one positive number and returns a mechanism that reveals more as the number grows,
         for instance ``lambda k: veil.Dirichlet(k, domain)``.
     adjacency: what a neighbour is; None for the mechanism's own.
+    relative: how near to the edge to search; a coarse search is as safe, only less accurate.
 
     The number that is returned has itself been checked to be safe. Where no number is safe, the
     error says so.
@@ -72,4 +80,4 @@ def calibrate(factory: Callable[[float], M], adjacency: Any, *, epsilon: float, 
                     "Ask for a larger epsilon or delta, or let less change between neighbours; for a "
                     "Dirichlet mechanism raise the floor."
                 )
-    return factory(safe_edge(margin, safe=safe, unsafe=unsafe))
+    return factory(safe_edge(margin, safe=safe, unsafe=unsafe, relative=relative))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
+from veil.numerics.rounding import float_above
 from veil.privacy.profile import Kind, LogDelta, PrivacyProfile
 
 
@@ -23,8 +25,7 @@ class RandomizedResponses(PrivacyProfile):
 
     @property
     def pure_epsilon(self) -> float:
-        # The product of two floats, rounded up.
-        return math.nextafter(self.each * self.times, math.inf)
+        return float_above(Fraction(self.each) * self.times)
 
     def log_deltas(self) -> tuple[LogDelta, LogDelta]:
         return self._log_delta, self._log_delta

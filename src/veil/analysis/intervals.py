@@ -1,0 +1,65 @@
+"""Error bars for the true vector, from the release alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import betainc, betaincc
+
+from veil.domains.checks import integer, within
+from veil.domains.intake import Floats
+from veil.errors import InvalidArgument
+from veil.mechanisms.dirichlet import Dirichlet
+from veil.mechanisms.dirichlet_counts import DirichletCounts
+
+
+def intervals(release: Any, *, confidence: float = 0.95, records: int | None = None) -> Floats:
+    """A confidence interval for every true entry: an array of (low, high) pairs.
+
+    Each entry x_i of a Dirichlet release is Beta(k q_i, k (1 - q_i)) with q_i the true (smoothed)
+    entry; the interval holds the q_i under which x_i is not in either tail of (1 - confidence)/2. It
+    covers with exactly the stated probability, one entry at a time, before it is cut to what a
+    probability can be.
+
+    records: the public number of records, for releases of counts.
+    """
+    tail = 0.5 * (1.0 - within("confidence", confidence, 0.0, 1.0, expected="a number between 0 and 1"))
+    mechanism, x = release.mechanism, np.asarray(release.value)
+    if isinstance(mechanism, Dirichlet):
+        low, high = _beta_mean_limits(mechanism.k, x, tail)
+        if mechanism.smooth:
+            floor, size = mechanism.domain.floor, mechanism.domain.size
+            low, high = ((end - floor) / (1.0 - size * floor) for end in (low, high))
+    elif isinstance(mechanism, DirichletCounts):
+        known = release.records if records is None else records
+        if known is None:
+            raise InvalidArgument(
+                "records",
+                expected="the public number of records, which error bars of counts need",
+                found="None",
+            )
+        total = mechanism.scale * integer("records", known, least=1) + mechanism.size * mechanism.prior
+        low, high = _beta_mean_limits(total, x, tail)
+        low, high = ((end * total - mechanism.prior) / (mechanism.scale * known) for end in (low, high))
+    else:
+        raise InvalidArgument(
+            "release", expected="a release of a Dirichlet mechanism", found=f"one of {mechanism.name}"
+        )
+    return np.stack([np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)], axis=-1)
+
+
+def _beta_mean_limits(k: float, x: Floats, tail: float) -> tuple[Floats, Floats]:
+    """The means q of Beta(k q, k (1 - q)) at which x is the upper, and the lower, tail quantile."""
+
+    def solve(below: bool) -> Floats:
+        low, high = np.zeros_like(x), np.ones_like(x)
+        for _ in range(60):
+            q = 0.5 * (low + high)
+            a, b = k * q, k * (1.0 - q)
+            # The law grows with q: the upper tail at x rises, the lower one falls.
+            inside = betaincc(a, b, x) < tail if below else betainc(a, b, x) > tail
+            low, high = np.where(inside, q, low), np.where(inside, high, q)
+        return 0.5 * (low + high)
+
+    return solve(below=True), solve(below=False)

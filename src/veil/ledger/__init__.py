@@ -1,0 +1,1 @@
+"""Where privacy that was spent is written down."""

@@ -1,0 +1,148 @@
+"""Releases as files: JSON for the record, CSV for the value alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from veil.domains.adjacency import adjacency_from
+from veil.errors import InvalidArgument, OutputExists, UnreadableFile, VeilError
+from veil.mechanisms.registry import mechanism_from
+from veil.releases.record import Release
+
+FORMAT = "veil-release"
+SCHEMA = 1
+
+
+def to_json(release: Release) -> str:
+    """The record as text; floats are written so that they are read back bit for bit."""
+    return json.dumps(_as_dict(release), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _as_dict(release: Release) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "schema": SCHEMA,
+        "veil": release.version,
+        "created": release.created,
+        "mechanism": release.mechanism.describe(),
+        "domain": release.domain.describe() | {"words": release.domain.words},
+        "adjacency": release.adjacency.describe() | {"words": release.adjacency.words},
+        "privacy": {"epsilon": release.epsilon, "delta": release.delta, "kind": release.profile.kind},
+        "assumptions": list(release.assumptions),
+        "reproducible": release.reproducible,
+        "entry": release.entry,
+        "records": release.records,
+        "value": {
+            "type": "vector",
+            "labels": None if release.labels is None else list(release.labels),
+            "data": release.value.tolist(),
+        },
+    }
+
+
+def save(release: Release, path: str | PathLike[str], *, overwrite: bool = False) -> None:
+    """Write by the ending of the path: .json the whole record, .csv the value with its labels."""
+    target = Path(path)
+    if target.suffix == ".csv":
+        text = _csv(release)
+    elif target.suffix == ".json":
+        text = to_json(release)
+    else:
+        raise InvalidArgument("path", expected="an ending of .json or .csv", found=repr(target.suffix))
+    write_text(target, text, overwrite=overwrite)
+
+
+def write_text(target: Path, text: str, *, overwrite: bool) -> None:
+    """Write beside the target and rename, so that nobody ever sees half a file."""
+    if target.exists() and not overwrite:
+        raise OutputExists("path", expected="a new file", found=f"{target} exists", hint="Allow overwriting.")
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent or Path(), prefix=f".{target.name}.")
+    except OSError as error:
+        raise InvalidArgument("path", expected="a folder to write to", found=error.strerror or "none") from None
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+        os.chmod(name, 0o644)
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _csv(release: Release) -> str:
+    import csv
+    import io
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    size = release.value.shape[-1]
+    labels = release.labels or tuple(str(i) for i in range(size))
+    if release.value.ndim == 1:
+        writer.writerow(["label", "probability"])
+        writer.writerows(zip(labels, map(repr, release.value.tolist()), strict=True))
+    else:
+        writer.writerow(labels)
+        writer.writerows([map(repr, row) for row in release.value.reshape(-1, size).tolist()])
+    return out.getvalue()
+
+
+def load(path: str | PathLike[str]) -> Release:
+    """Read a release that `Release.save` wrote."""
+    source = Path(path)
+    try:
+        content = json.loads(source.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UnreadableFile(str(source), expected="a release file", found="no such file") from None
+    except OSError as error:
+        raise UnreadableFile(str(source), expected="a release file", found=str(error.strerror)) from None
+    except (ValueError, RecursionError):
+        raise UnreadableFile(str(source), expected="a release in JSON", found="something else") from None
+    try:
+        return _from_dict(content)
+    except VeilError as error:
+        raise UnreadableFile(str(source), expected="a release of Veil", found=str(error)) from error
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        found = f"a record with a missing or malformed field ({type(error).__name__}: {error})"
+        raise UnreadableFile(str(source), expected="a release of Veil", found=found[:200]) from None
+
+
+def _from_dict(content: Any) -> Release:
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InvalidArgument("format", expected=FORMAT, found="another file")
+    if content.get("schema") != SCHEMA:
+        raise InvalidArgument(
+            "schema",
+            expected=f"{SCHEMA}",
+            found=repr(content.get("schema"))[:20],
+            hint="A newer Veil wrote this file; install it to read the file.",
+        )
+    adjacency = {key: item for key, item in content["adjacency"].items() if key != "words"}
+    labels = content["value"]["labels"]
+    value = np.array(content["value"]["data"], dtype=np.float64)
+    if value.ndim == 0 or (labels is not None and len(labels) != value.shape[-1]):
+        raise InvalidArgument("value", expected="vectors with one label an entry", found="another shape")
+    entries = content["assumptions"]
+    if not isinstance(entries, list) or not all(isinstance(text, str) for text in entries):
+        raise InvalidArgument("assumptions", expected="a list of sentences", found="something else")
+    return Release(
+        value=value,
+        mechanism=mechanism_from(content["mechanism"]),
+        adjacency=adjacency_from(adjacency),
+        epsilon=float(content["privacy"]["epsilon"]),
+        delta=float(content["privacy"]["delta"]),
+        assumptions=tuple(entries),
+        reproducible=bool(content["reproducible"]),
+        entry=content["entry"],
+        labels=None if labels is None else tuple(map(str, labels)),
+        created=str(content["created"]),
+        version=str(content["veil"]),
+        records=content["records"],
+    )

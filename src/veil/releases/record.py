@@ -1,0 +1,107 @@
+"""The record of one release: all that a reader needs, nothing that is sensitive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from veil.domains.adjacency import Adjacency
+from veil.domains.intake import Floats, Labels
+from veil.domains.registry import Domain
+from veil.errors import InvalidArgument, MissingExtra
+from veil.mechanisms.base import Mechanism
+from veil.privacy.profile import PrivacyProfile
+
+if TYPE_CHECKING:
+    import pandas
+
+ONE_PER_PERSON = "one item per person: each vector of the batch belongs to someone else"
+
+
+@dataclass(frozen=True)
+class Release:
+    """A private value, the mechanism that made it, and what is guaranteed.
+
+    value: what may be handed out. mechanism, domain, adjacency: how it was made, and between which
+    inputs it hides the difference. epsilon, delta: the guarantee that was charged. assumptions: what a
+    reader must accept for it to hold; empty for the defaults. reproducible: drawn from a seed, so not
+    private. entry: the ledger's id. Never in here: the input, a seed, anything computed from the input
+    except through the mechanism.
+    """
+
+    value: Floats
+    mechanism: Mechanism
+    adjacency: Adjacency
+    epsilon: float
+    delta: float
+    assumptions: tuple[str, ...] = ()
+    reproducible: bool = False
+    entry: Any = None
+    labels: Labels | None = None
+    created: str = ""
+    version: str = ""
+    records: int | None = field(default=None, metadata={"public": "the number of records, where it is public"})
+
+    def __post_init__(self) -> None:
+        value = np.array(self.value, dtype=np.float64)
+        value.setflags(write=False)
+        object.__setattr__(self, "value", value)
+
+    @property
+    def domain(self) -> Domain:
+        return self.mechanism.domain
+
+    @property
+    def profile(self) -> PrivacyProfile:
+        """delta as a function of epsilon for this release."""
+        return self.mechanism.profile(self.adjacency)
+
+    def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the record as JSON, or only the value as CSV, by the ending of the path."""
+        from veil.releases.files import save
+
+        save(self, path, overwrite=overwrite)
+
+    def to_pandas(self) -> pandas.Series | pandas.DataFrame:
+        """The value with its labels: a Series for one vector, a DataFrame for a batch."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtra("pandas", "pandas") from None
+        names = None if self.labels is None else list(self.labels)
+        if self.value.ndim == 1:
+            return pandas.Series(self.value.copy(), index=names, name="probability")
+        flat = self.value.reshape(-1, self.value.shape[-1])
+        return pandas.DataFrame(flat.copy(), columns=names)
+
+    def to_networkx(self) -> Any:
+        """The value as a graph, where it has that shape; a probability vector has not."""
+        raise InvalidArgument(
+            "value", expected="a matrix or a graph", found="probability vectors", hint="Use to_pandas()."
+        )
+
+    def __eq__(self, other: object) -> bool:
+        from veil.releases.files import to_json
+
+        return isinstance(other, Release) and to_json(self) == to_json(other)
+
+    def __hash__(self) -> int:
+        return hash((self.created, self.epsilon, self.delta, self.value.tobytes()))
+
+    @property
+    def guarantee(self) -> str:
+        """The guarantee in one sentence."""
+        extra = "" if self.delta == 0.0 else f", plus at most {self.delta:.3g}"
+        factor = np.exp(min(self.epsilon, 700.0))
+        return (
+            f"If {self.adjacency.words}, whatever could be read off the release stays at most "
+            f"{factor:.4g} times as likely{extra}."
+        )
+
+    def _repr_html_(self) -> str:
+        from veil.releases.notebook import release_card
+
+        return release_card(self)

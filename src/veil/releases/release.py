@@ -1,0 +1,103 @@
+"""The verb: validate, reserve, draw, confirm."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from veil.domains.adjacency import Adjacency
+from veil.domains.checks import delta_of
+from veil.domains.intake import labels_of
+from veil.errors import InvalidArgument, InvalidData, NoGuarantee
+from veil.ledger.protocol import Ledger
+from veil.mechanisms.base import Mechanism
+from veil.privacy.profile import PrivacyProfile
+from veil.releases.record import ONE_PER_PERSON, Release
+from veil.samplers.randomness import generator, is_reproducible
+from veil.version import __version__
+
+
+def release(
+    mechanism: Mechanism,
+    value: Any,
+    *,
+    adjacency: Adjacency | None = None,
+    delta: float | None = None,
+    ledger: Ledger | None = None,
+    rng: Any = None,
+) -> Release:
+    """Draw a private version of the value and record what it guarantees.
+
+    adjacency: what a neighbour is; None for the mechanism's own.
+    delta: the failure probability at which epsilon is stated; None means 0, for mechanisms that have a
+        finite epsilon there.
+    ledger: where the cost is charged, before anything is drawn.
+    rng: None for cryptographic randomness; a seed or a Generator marks the release as not private.
+
+    >>> import veil
+    >>> mechanism = veil.DirichletCounts(2.2, 100, 3)
+    >>> out = veil.release(mechanism, [40, 35, 25], adjacency=veil.Records(), delta=1e-6)
+    >>> out.value.shape, round(out.epsilon, 3), out.assumptions
+    ((3,), 0.996, ())
+    """
+    if not isinstance(mechanism, Mechanism):
+        raise InvalidArgument("mechanism", expected="a mechanism of Veil", found=type(mechanism).__name__)
+    if ledger is not None and not isinstance(ledger, Ledger):
+        raise InvalidArgument("ledger", expected="reserve() and confirm()", found=type(ledger).__name__)
+    neighbours = mechanism.adjacency if adjacency is None else adjacency
+    if neighbours is None:
+        raise InvalidArgument(
+            "adjacency",
+            expected=f"what a neighbour is, since {mechanism.name} has no adjacency of its own",
+            found="None",
+        )
+    valid = mechanism.validate(value)
+    epsilon, delta = cost(mechanism.profile(neighbours), delta)
+    assumptions = mechanism.assumptions(neighbours)
+    if np.ndim(valid) > 1:
+        assumptions = (*assumptions, ONE_PER_PERSON)
+    stream = generator(rng)
+    labels = labels_of(value)
+    if labels is not None and len(labels) != np.shape(valid)[-1]:
+        raise InvalidData("value", expected="one label an entry", found=f"{len(labels)} labels")
+    entry = None
+    if ledger is not None:
+        entry = ledger.reserve(epsilon=epsilon, delta=delta, description=mechanism.describe())
+    # From here on the charge stands, whatever happens.
+    drawn = mechanism.sample(valid, rng=stream)
+    if ledger is not None:
+        ledger.confirm(entry)
+    return Release(
+        value=drawn,
+        mechanism=mechanism,
+        adjacency=neighbours,
+        epsilon=epsilon,
+        delta=delta,
+        assumptions=assumptions,
+        reproducible=is_reproducible(rng),
+        entry=entry,
+        labels=labels,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        version=__version__,
+    )
+
+
+def cost(profile: PrivacyProfile, delta: float | None) -> tuple[float, float]:
+    """The (epsilon, delta) that a release with this profile is charged, rounded up."""
+    if delta is None:
+        if not math.isfinite(profile.pure_epsilon):
+            raise InvalidArgument(
+                "delta",
+                expected="a number above 0, since this mechanism has no finite epsilon at delta = 0",
+                found="None",
+                hint="1e-6 is usual; it should be far below one over the number of people.",
+            )
+        return profile.pure_epsilon, 0.0
+    delta = delta_of(delta)
+    epsilon = profile.epsilon(delta)
+    if not math.isfinite(epsilon):
+        raise NoGuarantee(f"delta: no finite epsilon holds at delta={delta:g}. Expected a larger delta.")
+    return epsilon, delta

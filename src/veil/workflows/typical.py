@@ -1,0 +1,52 @@
+"""Public stand-ins for the data, on which plans and comparisons measure errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from veil.domains.adjacency import Adjacency, Records
+from veil.domains.checks import integer
+from veil.domains.counts import Counts, Integers
+from veil.domains.intake import Floats, as_floats
+from veil.domains.simplex import Simplex
+
+Typical = Sequence[Floats | Integers]
+
+# Where the number of records is neither public nor guessed by the user, plans and priors assume this.
+ASSUMED_RECORDS_PER_CATEGORY = 100
+# One vector would not do: a uniform one makes every shrinkage towards uniform look perfect.
+_SPREAD = 16
+_SEED = 7
+
+
+def typical_values(
+    adjacency: Adjacency, size: int, typical: Any = None, records: int | None = None
+) -> Typical:
+    """The given vector or counts; else vectors spread evenly over the simplex, the same every time.
+
+    Where records are counted the vectors become counts of `records` records.
+    """
+    vectors: Sequence[Floats]
+    if typical is None:
+        vectors = list(np.random.default_rng(_SEED).dirichlet(np.ones(size), size=_SPREAD))
+    else:
+        given = as_floats("typical", typical)
+        if isinstance(adjacency, Records) and not abs(given.sum() - 1.0) < 1e-6:
+            return [Counts(size).validate(given)]
+        vectors = [Simplex(size).validate(given)]
+    if not isinstance(adjacency, Records):
+        return vectors
+    total = size * ASSUMED_RECORDS_PER_CATEGORY if records is None else integer("records", records, least=1)
+    return [_apportion(vector, total) for vector in vectors]
+
+
+def _apportion(shares: Floats, total: int) -> Integers:
+    """Whole numbers that sum to the total, as near to the shares as can be (largest remainders)."""
+    exact = shares * total
+    counts = np.floor(exact).astype(np.int64)
+    for index in np.argsort(counts - exact, kind="stable")[: total - int(counts.sum())]:
+        counts[index] += 1
+    return counts

@@ -1,0 +1,165 @@
+"""Mechanisms for vectors and counts, calibrated to a budget and tuned on public numbers alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from veil.domains.adjacency import Adjacency, Records, Transfer
+from veil.domains.checks import choice, integer
+from veil.domains.simplex import Simplex
+from veil.errors import CannotCalibrate, InvalidArgument
+from veil.mechanisms.additive import Gaussian, Laplace
+from veil.mechanisms.base import Mechanism
+from veil.mechanisms.dirichlet import Dirichlet
+from veil.mechanisms.dirichlet_counts import DirichletCounts
+from veil.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
+from veil.privacy.calibrate import calibrate
+from veil.workflows.errors import expected_errors
+from veil.workflows.typical import Typical, typical_values
+
+FOR_VECTORS = ("dirichlet", "laplace", "gaussian")
+FOR_COUNTS = ("dirichlet", "geometric", "discrete-gaussian")
+_ROUGH, _FINE = 1e-5, 1e-13
+
+
+def names_for(adjacency: Adjacency) -> tuple[str, ...]:
+    """The mechanisms that cover this adjacency."""
+    return FOR_COUNTS if isinstance(adjacency, Records) else FOR_VECTORS
+
+
+def calibrated(
+    name: str,
+    adjacency: Adjacency,
+    *,
+    size: int,
+    epsilon: float,
+    delta: float = 0.0,
+    typical: Any = None,
+    records: int | None = None,
+    floor: float | None = None,
+    smooth: bool = True,
+) -> Mechanism:
+    """The named mechanism at the largest safe parameter, everything else chosen for least error.
+
+    name: "dirichlet", "laplace", "gaussian" for vectors under `Transfer`; "dirichlet", "geometric",
+        "discrete-gaussian" for counts under `Records`.
+    typical: a public vector (or counts) for which the error is made small; if None, a fixed spread of
+        vectors over the whole simplex.
+    records: the public (or guessed) number of records behind counts.
+    floor, smooth: for "dirichlet" on vectors; the floor is chosen for least error if None.
+
+    >>> import veil
+    >>> mechanism = veil.calibrated("dirichlet", veil.Records("replace"), size=5, epsilon=1.0,
+    ...                             delta=1e-6, records=98)
+    >>> mechanism.profile(veil.Records("replace")).delta(1.0) <= 1e-6
+    True
+    """
+    size = integer("size", size, least=2)
+    choice("mechanism", name, names_for(adjacency))
+    if isinstance(adjacency, Transfer):
+        if name == "dirichlet":
+            public = typical_values(adjacency, size, typical)
+            return _dirichlet(adjacency, size, epsilon, delta, public, floor, smooth)
+        make = {"laplace": Laplace, "gaussian": Gaussian}[name]
+        needs_delta(name, "gaussian", delta)
+        return calibrate(
+            lambda rate: make(1.0 / rate, Simplex(size)), adjacency, epsilon=epsilon, delta=delta
+        )
+    if name == "dirichlet":
+        public = typical_values(adjacency, size, typical, records)
+        return _dirichlet_counts(adjacency, size, epsilon, delta, public)
+    needs_delta(name, "discrete-gaussian", delta)
+    noisy = {"geometric": GeometricCounts, "discrete-gaussian": DiscreteGaussianCounts}[name]
+    return calibrate(lambda rate: noisy(1.0 / rate, size), adjacency, epsilon=epsilon, delta=delta)
+
+
+def needs_delta(name: str, which: str, delta: float) -> None:
+    """A clear word where a mechanism has no finite epsilon at delta = 0."""
+    if name == which and delta == 0.0:
+        raise CannotCalibrate(f"delta: {name} needs a delta above 0, found 0.")
+
+
+def _dirichlet(
+    adjacency: Transfer,
+    size: int,
+    epsilon: float,
+    delta: float,
+    typical: Typical,
+    floor: float | None,
+    smooth: bool,
+) -> Mechanism:
+    needs_delta("dirichlet", "dirichlet", delta)
+    if not smooth and floor is None:
+        raise InvalidArgument("floor", expected="a floor, without smoothing", found="None")
+
+    def at(floor: float, relative: float) -> Dirichlet:
+        return calibrate(
+            lambda k: Dirichlet(k, Simplex(size, floor=floor), smooth=smooth),
+            adjacency,
+            epsilon=epsilon,
+            delta=delta,
+            relative=relative,
+        )
+
+    if floor is not None:
+        return at(floor, _FINE)
+    low, high = 1e-6 / size, (1.0 - 1e-6) / size
+    best = _least(lambda x: expected_errors(at(x, _ROUGH), typical).l1, low, high)
+    return at(best, _FINE)
+
+
+def _dirichlet_counts(
+    adjacency: Records, size: int, epsilon: float, delta: float, typical: Typical
+) -> Mechanism:
+    needs_delta("dirichlet", "dirichlet", delta)
+
+    def at(prior: float, relative: float) -> DirichletCounts:
+        return calibrate(
+            lambda scale: DirichletCounts(scale, prior, size),
+            adjacency,
+            epsilon=epsilon,
+            delta=delta,
+            relative=relative,
+        )
+
+    best = _least(lambda prior: expected_errors(at(prior, _ROUGH), typical).l1, 1e-3, 1e7)
+    # A prior of a few digits reads better and is as good.
+    return at(float(f"{best:.3g}"), _FINE)
+
+
+def _least(cost: Callable[[float], float], low: float, high: float) -> float:
+    """Where the cost is least on a logarithmic scale; where it cannot be had it counts as infinite."""
+
+    def safe_cost(log_x: float) -> float:
+        try:
+            return cost(math.exp(log_x))
+        except CannotCalibrate:
+            return math.inf
+
+    grid = list(np.linspace(math.log(low), math.log(high), 13))
+    costs = [safe_cost(x) for x in grid]
+    best = min(range(len(grid)), key=costs.__getitem__)
+    if costs[best] == math.inf:
+        raise CannotCalibrate(
+            "no setting of the Dirichlet mechanism gives this epsilon and delta here. Ask for a larger "
+            "epsilon or delta, or let less change between neighbours."
+        )
+    left, right = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
+    ratio = 0.5 * (math.sqrt(5.0) - 1.0)
+    a, b = right - ratio * (right - left), left + ratio * (right - left)
+    cost_a, cost_b = safe_cost(a), safe_cost(b)
+    for _ in range(10):
+        if cost_a <= cost_b:
+            right, b, cost_b = b, a, cost_a
+            a = right - ratio * (right - left)
+            cost_a = safe_cost(a)
+        else:
+            left, a, cost_a = a, b, cost_b
+            b = left + ratio * (right - left)
+            cost_b = safe_cost(b)
+    options = [(cost_a, a), (cost_b, b), (costs[best], grid[best])]
+    return math.exp(min(options)[1])
