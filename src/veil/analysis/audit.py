@@ -37,7 +37,8 @@ class Audit:
     def __str__(self) -> str:
         sure = "by enumeration" if self.exact else f"at confidence {self.confidence:g}"
         verdict = "VIOLATION" if self.violated else "no violation found"
-        return f"{verdict}: epsilon >= {self.lower:.4g} {sure}, claimed {self.claimed:.4g} at delta {self.delta:g}"
+        claim = f"claimed {self.claimed:.4g} at delta {self.delta:g}"
+        return f"{verdict}: epsilon >= {self.lower:.4g} {sure}, {claim}"
 
 
 def audit(

@@ -40,17 +40,18 @@ def best_event(
     if chosen is None:
         return 0.0
     a, b, threshold = chosen
-    return max(0.0, float(_bound((a >= threshold).sum(), len(a), (b >= threshold).sum(), len(b), delta, confidence)))
+    return max(
+        0.0, float(_bound((a >= threshold).sum(), len(a), (b >= threshold).sum(), len(b), delta, confidence))
+    )
 
 
 def _statistics(mechanism: Any, value: Any, neighbour: Any) -> list[Any]:
     before, after = np.asarray(mechanism.validate(value)), np.asarray(mechanism.validate(neighbour))
     changed = np.flatnonzero(before != after)
     found: list[Any] = [lambda x, i=i: x[:, i] for i in range(min(before.size, 64))]
+    pairs = [(i, j) for i in changed[:4] for j in changed[:4] if i < j]
+    found += [lambda x, i=i, j=j: _log_ratio(x[:, i], x[:, j]) for i, j in pairs]
     for i in changed[:4]:
-        for j in changed[:4]:
-            if i < j:
-                found.append(lambda x, i=i, j=j: _log_ratio(x[:, i], x[:, j]))
         found.append(lambda x, i=i: (x[:, i] == before[i]).astype(np.float64))
         found.append(lambda x, i=i: (x[:, i] == after[i]).astype(np.float64))
     if hasattr(mechanism, "log_density"):

@@ -47,10 +47,14 @@ def within(field: str, value: Any, low: float, high: float, *, expected: str) ->
 def integer(field: str, value: Any, *, least: int) -> int:
     """The value as a whole number of at least `least`."""
     expected = f"a whole number of at least {least}"
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
-        raise InvalidArgument(field, expected=expected, found=_describe(value))
-    number = int(value)
-    if number != value or number < least:
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        number = int(value)
+    else:
+        real_value = real(field, value, expected=expected)
+        number = int(real_value)
+        if number != real_value:
+            raise InvalidArgument(field, expected=expected, found=_describe(value))
+    if number < least:
         raise InvalidArgument(field, expected=expected, found=_describe(value))
     return number
 

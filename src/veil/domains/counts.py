@@ -41,7 +41,9 @@ class Counts:
         if (rows < 0.0).any():
             raise InvalidData("value", expected="no negative count", found=say(rows < 0.0, "negative"))
         if (rows != np.floor(rows)).any():
-            raise InvalidData("value", expected="whole numbers", found=say(rows != np.floor(rows), "not whole"))
+            raise InvalidData(
+                "value", expected="whole numbers", found=say(rows != np.floor(rows), "not whole")
+            )
         if rows.sum(axis=-1).max() > LARGEST_COUNT:
             raise InvalidData("value", expected=f"at most {LARGEST_COUNT} records", found="more")
         return rows.astype(np.int64)

@@ -78,7 +78,9 @@ class Simplex:
                 found=f"an array of shape {vectors.shape}",
             )
         if not np.isfinite(vectors).all():
-            raise InvalidData("value", expected="finite numbers", found=say(~np.isfinite(vectors), "not finite"))
+            raise InvalidData(
+                "value", expected="finite numbers", found=say(~np.isfinite(vectors), "not finite")
+            )
         if (vectors < 0.0).any():
             raise InvalidData("value", expected="no negative entry", found=say(vectors < 0.0, "negative"))
         totals = vectors.sum(axis=-1, keepdims=True)
@@ -89,9 +91,9 @@ class Simplex:
                 found="another sum",
                 hint="Divide by the sum first, or release counts.",
             )
-        vectors = vectors / totals
-        self._check_borders(vectors)
-        return vectors
+        shares: Floats = vectors / totals
+        self._check_borders(shares)
+        return shares
 
     def _check_borders(self, vectors: Floats) -> None:
         chosen = vectors if self.protected is None else vectors[..., list(self.protected)]

@@ -84,9 +84,7 @@ class Described(ABC):
         return {"name": self.name, "parameters": parameters}
 
 
-def adjacency_of(
-    mechanism: Described, adjacency: Adjacency | None, *kinds: type[Any]
-) -> Any:
+def adjacency_of(mechanism: Described, adjacency: Adjacency | None, *kinds: type[Any]) -> Any:
     """The adjacency to use, checked to be of a kind that the mechanism covers."""
     chosen = mechanism.adjacency if adjacency is None else adjacency
     if not isinstance(chosen, kinds):

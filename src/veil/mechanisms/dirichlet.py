@@ -149,5 +149,6 @@ class Dirichlet(Described):
 
 def log_dirichlet(outputs: Floats, shapes: Floats) -> Floats:
     """The log density of Dirichlet(shapes), one number for each row of outputs."""
-    log_density: Floats = xlogy(shapes - 1.0, np.maximum(outputs, 1e-320)).sum(axis=-1)
-    return log_density + gammaln(shapes.sum()) - gammaln(shapes[shapes > 0.0]).sum()
+    kernel = xlogy(shapes - 1.0, np.maximum(outputs, 1e-320)).sum(axis=-1)
+    constant = gammaln(shapes.sum()) - gammaln(shapes[shapes > 0.0]).sum()
+    return np.asarray(kernel + constant, dtype=np.float64)

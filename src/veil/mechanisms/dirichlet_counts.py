@@ -11,9 +11,10 @@ from veil.domains.adjacency import Adjacency, Records
 from veil.domains.checks import integer, positive
 from veil.domains.counts import Counts, Integers
 from veil.domains.intake import Floats
+from veil.domains.simplex import Simplex
 from veil.mechanisms.accuracy import Errors, dirichlet_errors
 from veil.mechanisms.base import Described, adjacency_of
-from veil.mechanisms.dirichlet import log_dirichlet
+from veil.mechanisms.dirichlet import Dirichlet, log_dirichlet
 from veil.privacy.pairs import GammaPair, SymmetricBetaPair
 from veil.privacy.profile import PrivacyProfile
 from veil.samplers.dirichlet import sample_dirichlet
@@ -65,6 +66,15 @@ class DirichletCounts(Described):
         if records.change == "replace":
             return SymmetricBetaPair(self.prior, self.scale)
         return GammaPair(self.prior, self.scale)
+
+    def as_dirichlet(self, records: int) -> tuple[Dirichlet, float]:
+        """The same release as Dirichlet(k p) on the smoothed frequencies of `records` records.
+
+        k = scale records + size prior, the floor is prior / k, and a replaced record moves scale / k,
+        which is returned beside it.
+        """
+        k = self.scale * integer("records", records, least=1) + self.size * self.prior
+        return Dirichlet(k, Simplex(self.size, floor=self.prior / k)), self.scale / k
 
     def errors(self, value: Any) -> Errors:
         """The expected errors for these counts, in closed form. They depend on them: public ones only."""

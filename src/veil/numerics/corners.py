@@ -111,7 +111,7 @@ def _contour_sum(
     nodes = min(int(reach / step) + 2, _MOST_NODES)
     t = step * np.arange(nodes)
     root = 1.0 + 1j * t
-    z = saddle * root * root
+    z: Complex = saddle * root * root
     log_kept = np.zeros(nodes, dtype=np.complex128)
     for shape, count in groups:
         log_kept += count * _log_one_minus_exp(_log_lower_gamma(shape, threshold * z))
@@ -168,15 +168,16 @@ def _right_series(shape: float, z: Complex) -> Complex:
 
 
 def _left_series(shape: float, z: Complex) -> Complex:
-    power = np.ones_like(z)
-    total = power / shape
+    power: Complex = np.ones_like(z)
+    total: Complex = power / shape
     for n in range(1, _MOST_TERMS):
         power = power * -z / n
         term = power / (shape + n)
         total += term
         if _settled(term, total):
             break
-    return shape * np.log(z) - math.lgamma(shape) + np.log(total)
+    answer: Complex = shape * np.log(z) - math.lgamma(shape) + np.log(total)
+    return answer
 
 
 def _settled(term: Complex, total: Complex) -> bool:

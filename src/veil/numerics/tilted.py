@@ -24,8 +24,11 @@ _EVALUATION_ERROR = 1e-11
 class LogConcaveDensity(Protocol):
     """A log-concave density, in the coordinate w = u - centre where the centre is its own mode."""
 
-    centre: float
-    knee: float
+    @property
+    def centre(self) -> float: ...
+
+    @property
+    def knee(self) -> float: ...
 
     def log_density(self, w: Floats) -> Floats: ...
 

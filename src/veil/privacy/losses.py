@@ -49,9 +49,7 @@ def _reach(profile: PrivacyProfile) -> float:
     return reach
 
 
-def _one_direction(
-    profile: PrivacyProfile, forward: LogDelta, backward: LogDelta, interval: float
-) -> PLDPmf:
+def _one_direction(profile: PrivacyProfile, forward: LogDelta, backward: LogDelta, interval: float) -> PLDPmf:
     from dp_accounting.pld import pld_pmf
 
     top = math.ceil(_reach(profile) / interval)

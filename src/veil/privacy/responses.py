@@ -31,7 +31,7 @@ class RandomizedResponses(PrivacyProfile):
         return self._log_delta, self._log_delta
 
     def _log_delta(self, epsilon: float) -> float:
-        # j of the answers point one way: loss (2j - times) each, probability C(times, j) e^{j each} / (1 + e^each)^times
+        # j answers point one way: loss (2j - times) each, probability C(times, j) e^(j each) / (1 + e^each)^times
         log_total = self.times * (self.each + math.log1p(math.exp(-self.each)))
         terms = []
         for j in range(self.times + 1):

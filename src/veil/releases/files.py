@@ -66,7 +66,9 @@ def write_text(target: Path, text: str, *, overwrite: bool) -> None:
     try:
         handle, name = tempfile.mkstemp(dir=target.parent or Path(), prefix=f".{target.name}.")
     except OSError as error:
-        raise InvalidArgument("path", expected="a folder to write to", found=error.strerror or "none") from None
+        raise InvalidArgument(
+            "path", expected="a folder to write to", found=error.strerror or "none"
+        ) from None
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
             stream.write(text)

@@ -43,7 +43,9 @@ class Release:
     labels: Labels | None = None
     created: str = ""
     version: str = ""
-    records: int | None = field(default=None, metadata={"public": "the number of records, where it is public"})
+    records: int | None = field(
+        default=None, metadata={"public": "the number of records, where it is public"}
+    )
 
     def __post_init__(self) -> None:
         value = np.array(self.value, dtype=np.float64)
@@ -97,8 +99,8 @@ class Release:
         extra = "" if self.delta == 0.0 else f", plus at most {self.delta:.3g}"
         factor = np.exp(min(self.epsilon, 700.0))
         return (
-            f"If {self.adjacency.words}, whatever could be read off the release stays at most "
-            f"{factor:.4g} times as likely{extra}."
+            f"Between neighbours ({self.adjacency.words}) no outcome is more than {factor:.4g} times as "
+            f"likely for one as for the other{extra}."
         )
 
     def _repr_html_(self) -> str:

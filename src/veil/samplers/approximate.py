@@ -25,4 +25,5 @@ def simulate_discrete_gaussian(rng: Rng, *, sigma: float, size: tuple[int, ...])
     support = np.arange(-reach, reach + 1)
     weights = np.exp(-0.5 * (support / sigma) ** 2)
     cumulative = np.cumsum(weights)
-    return support[np.searchsorted(cumulative, rng.random(size) * cumulative[-1])]
+    drawn: NDArray[np.int64] = support[np.searchsorted(cumulative, rng.random(size) * cumulative[-1])]
+    return drawn

@@ -54,7 +54,9 @@ def sample_discrete_gaussian(rng: Rng, *, variance: Fraction, size: int) -> NDAr
     """Draw Z with P(z) proportional to exp(-z^2 / (2 variance))."""
     bits = _Bits(rng)
     floor_sigma = isqrt(variance.numerator // variance.denominator)
-    return np.array([_discrete_gaussian(bits, variance, floor_sigma + 1) for _ in range(size)], dtype=np.int64)
+    return np.array(
+        [_discrete_gaussian(bits, variance, floor_sigma + 1) for _ in range(size)], dtype=np.int64
+    )
 
 
 def _bernoulli_exp_at_most_one(bits: _Bits, top: int, bottom: int) -> bool:

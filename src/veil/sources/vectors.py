@@ -76,8 +76,12 @@ def _from_json(text: str, name: str) -> LabelledVector:
             tuple(content),
         )
     if isinstance(content, list):
-        return LabelledVector(tuple(_number(item, f"{name}, entry {i}") for i, item in enumerate(content)), None)
-    raise UnreadableFile(name, expected="a list of numbers or an object of labels and numbers", found="neither")
+        return LabelledVector(
+            tuple(_number(item, f"{name}, entry {i}") for i, item in enumerate(content)), None
+        )
+    raise UnreadableFile(
+        name, expected="a list of numbers or an object of labels and numbers", found="neither"
+    )
 
 
 def _number(item: Any, place: str) -> float:
@@ -91,14 +95,18 @@ def _number(item: Any, place: str) -> float:
 
 def _from_csv(text: str, name: str, label_column: str | None, value_column: str | None) -> LabelledVector:
     try:
-        lines = [row for row in csv.reader(io.StringIO(text), strict=True) if any(cell.strip() for cell in row)]
+        lines = [
+            row for row in csv.reader(io.StringIO(text), strict=True) if any(cell.strip() for cell in row)
+        ]
     except csv.Error as error:
         raise UnreadableFile(name, expected="CSV", found=str(error)) from None
     width = len(lines[0])
     uneven = next((i for i, row in enumerate(lines) if len(row) != width), None)
     if uneven is not None:
         raise InvalidData(
-            f"{name}, line {uneven + 1}", expected=f"{width} columns like the first line", found=f"{len(lines[uneven])}"
+            f"{name}, line {uneven + 1}",
+            expected=f"{width} columns like the first line",
+            found=f"{len(lines[uneven])}",
         )
     header = lines[0] if not _is_number(lines[0][-1]) or _is_wide(lines) else None
     body = lines[1:] if header is not None else lines
@@ -132,7 +140,9 @@ def _is_wide(lines: Sequence[Sequence[str]]) -> bool:
     )
 
 
-def _position(header: Sequence[str] | None, column: str | None, name: str, *, default: int | None) -> int | None:
+def _position(
+    header: Sequence[str] | None, column: str | None, name: str, *, default: int | None
+) -> int | None:
     if column is None:
         return default
     names = [] if header is None else [cell.strip() for cell in header]
@@ -154,7 +164,9 @@ def _column(cells: Sequence[str], name: str, first_line: int, *, across: bool = 
     for i, cell in enumerate(cells):
         place = f"{name}, column {i + 1}" if across else f"{name}, line {first_line + i}"
         if not _is_number(cell):
-            raise InvalidData(place, expected="a number", found="an empty cell" if not cell.strip() else "text")
+            raise InvalidData(
+                place, expected="a number", found="an empty cell" if not cell.strip() else "text"
+            )
         values.append(float(cell))
     return tuple(values)
 

@@ -53,9 +53,7 @@ def _simulations(mechanism: Any, typical: Typical) -> list[tuple[Floats, Floats]
     rng = np.random.default_rng(_SEED)
     draw = getattr(mechanism, "simulate", mechanism.sample)
     samples = max(64, min(8_000, _BUDGET // (len(typical) * typical[0].size)))
-    return [
-        (truth_of(mechanism, value), np.asarray(draw(value, rng=rng, size=samples))) for value in typical
-    ]
+    return [(truth_of(mechanism, value), np.asarray(draw(value, rng=rng, size=samples))) for value in typical]
 
 
 def _simulated_errors(truth: Floats, draws: Floats) -> Errors:

@@ -91,7 +91,12 @@ class VectorJob:
     def run(self, *, ledger: Ledger | None = None, rng: Any = None) -> Release:
         """Reserve, draw, confirm."""
         out = release(
-            self.mechanism, self.value, adjacency=self.adjacency, delta=self.delta or None, ledger=ledger, rng=rng
+            self.mechanism,
+            self.value,
+            adjacency=self.adjacency,
+            delta=self.delta or None,
+            ledger=ledger,
+            rng=rng,
         )
         return replace(out, labels=self.labels, records=self.records)
 

@@ -69,6 +69,7 @@ def calibrated(
         return calibrate(
             lambda rate: make(1.0 / rate, Simplex(size)), adjacency, epsilon=epsilon, delta=delta
         )
+    assert isinstance(adjacency, Records)
     if name == "dirichlet":
         public = typical_values(adjacency, size, typical, records)
         return _dirichlet_counts(adjacency, size, epsilon, delta, public)

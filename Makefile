@@ -1,0 +1,53 @@
+# The two commands of a newcomer: `make demo` and `make test`. Both set everything up by themselves.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+WORKERS ?= auto
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-slow bench lint docs lock clean
+
+help:  ## This list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+setup: $(READY)  ## Create .venv with everything pinned
+
+$(READY): requirements/locked.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Veil needs Python 3.11 or newer; found $$($(PYTHON) --version). Set PYTHON=..."; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/locked.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(READY)  ## Release sample data and write a report to look at
+	$(BIN)/veil demo --folder demo --force
+
+test: $(READY)  ## The tests
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow"
+
+test-slow: $(READY)  ## The long statistical suites
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m slow
+
+bench: $(READY)  ## The benchmarks, as ratios to a peer in the same run
+	$(BIN)/python -m bench
+
+lint: $(READY)  ## Style, types, import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(READY)  ## The documentation, into site/
+	$(BIN)/mkdocs build --strict --quiet
+
+lock: $(READY)  ## Pin the newest allowed versions, with hashes
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --extra pandas --extra networkx --extra exact --extra dev --extra docs \
+		--upgrade --generate-hashes --no-emit-index-url --no-header --python-version 3.11 --quiet \
+		-o requirements/locked.txt
+
+clean:  ## Remove what the other commands made
+	rm -rf $(VENV) demo site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

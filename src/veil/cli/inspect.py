@@ -1,0 +1,58 @@
+"""veil inspect: what a release file is and what it guarantees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from veil.cli import options
+from veil.cli.output import print_json, refuse_existing, working
+
+
+def inspect(
+    path: Annotated[Path, typer.Argument(metavar="RELEASE", help="A release file (.json).")],
+    report: options.ReportOption = None,
+    force: options.ForceOption = False,
+    as_json: options.JsonOption = False,
+) -> None:
+    """What is this file, and what does it guarantee? The guarantee is computed anew.
+
+    Example: veil inspect private.json --report private.html
+    """
+    from veil.releases.files import load, write_text
+    from veil.releases.release import cost
+
+    refuse_existing([report], force=force)
+    release = load(path)
+    computed, _ = cost(release.profile, release.delta if release.delta > 0.0 else None)
+    holds = computed <= release.epsilon * (1.0 + 1e-9)
+    if report is not None:
+        from veil.report.vector import VectorReport
+
+        with working("Drawing the report", quiet=as_json):
+            write_text(report, VectorReport.of(release).html(), overwrite=force)
+    if as_json:
+        print_json(
+            {
+                "file": str(path),
+                "mechanism": release.mechanism.describe(),
+                "adjacency": release.adjacency.describe(),
+                "domain": release.domain.describe(),
+                "privacy": {"epsilon": release.epsilon, "delta": release.delta, "kind": release.profile.kind},
+                "computed_epsilon": computed,
+                "verified": holds,
+                "assumptions": list(release.assumptions),
+                "reproducible": release.reproducible,
+                "shape": list(release.value.shape),
+                "created": release.created,
+                "veil": release.version,
+            }
+        )
+    else:
+        from veil.report.console import print_inspection
+
+        print_inspection(release, computed=computed, holds=holds)
+    if not holds:
+        raise typer.Exit(4)

@@ -1,0 +1,42 @@
+"""Options that several commands share, so that they read and mean the same everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Epsilon = Annotated[float, typer.Option("--epsilon", "-e", help="Privacy loss; smaller is more private.")]
+Delta = Annotated[float, typer.Option("--delta", "-d", help="Failure probability; far below 1/people.")]
+RecordsOption = Annotated[
+    int | None,
+    typer.Option("--records", "-n", help="The numbers are counts or frequencies of N records; N is public."),
+]
+CountsOption = Annotated[
+    bool, typer.Option("--counts", help="The numbers are counts whose total is not public.")
+]
+TransferOption = Annotated[
+    float | None, typer.Option("--transfer", help="The vector is secret; two entries exchange at most M.")
+]
+L1Option = Annotated[
+    float | None, typer.Option("--l1", help="The vector is secret; neighbours are within L1 distance B.")
+]
+ChangeOption = Annotated[
+    str | None,
+    typer.Option(
+        help="One record is: replace (default with --records) or add-remove (default with --counts)."
+    ),
+]
+MechanismOption = Annotated[
+    str,
+    typer.Option(
+        "--mechanism",
+        "-m",
+        help="dirichlet, or auto for the least expected error; counts: geometric, discrete-gaussian; "
+        "vectors: laplace, gaussian.",
+    ),
+]
+ReportOption = Annotated[Path | None, typer.Option("--report", help="Also write an HTML report here.")]
+ForceOption = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]

@@ -1,0 +1,142 @@
+"""veil release: private versions of data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from veil.cli import options
+from veil.cli.output import print_json, refuse_existing, working
+from veil.errors import InvalidArgument
+
+app = typer.Typer(help="Release a private version of data.", no_args_is_help=True)
+
+
+@app.callback()
+def group() -> None:
+    """Release a private version of data."""
+
+
+@app.command("vector")
+def vector(
+    source: Annotated[str, typer.Argument(metavar="INPUT", help="CSV or JSON file, or - for a pipe.")],
+    epsilon: options.Epsilon,
+    delta: options.Delta = 1e-6,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Where to write: .json (the record) or .csv (value, and a .json)."
+        ),
+    ] = None,
+    records: options.RecordsOption = None,
+    counts: options.CountsOption = False,
+    transfer: options.TransferOption = None,
+    l1: options.L1Option = None,
+    change: options.ChangeOption = None,
+    mechanism: options.MechanismOption = "dirichlet",
+    smooth: Annotated[
+        bool,
+        typer.Option(
+            "--smooth/--no-smooth",
+            help="With --transfer or --l1: --no-smooth is the published form, which holds only for vectors "
+            "that respect --floor.",
+        ),
+    ] = True,
+    floor: Annotated[
+        float | None, typer.Option(help="The least entry; chosen for least error if left out.")
+    ] = None,
+    normalise: Annotated[bool, typer.Option(help="Divide the input by its sum first.")] = False,
+    label_column: Annotated[str | None, typer.Option(help="The CSV column of the labels.")] = None,
+    value_column: Annotated[str | None, typer.Option(help="The CSV column of the numbers.")] = None,
+    report: options.ReportOption = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Reproducible, for experiments: the release is then NOT private.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the charge; draw and write nothing.")
+    ] = False,
+    force: options.ForceOption = False,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Release a private probability vector.
+
+    Example: veil release vector grades.csv --records 98 --epsilon 1 --delta 1e-6 -o private.json
+
+    Say what is secret: --records N (counts or frequencies of N people's records, N public), --counts
+    (counts, their number not public), --transfer M or --l1 B (the vector itself).
+    """
+    import numpy as np
+
+    from veil.releases.files import save, write_text
+    from veil.sources.vectors import read_vector
+    from veil.workflows.release_vector import Secret, vector_job
+
+    if output is not None and output.suffix not in (".json", ".csv"):
+        raise InvalidArgument(
+            "--output", expected="a name that ends in .json or .csv", found=f"{output.name}"
+        )
+    record = output.with_suffix(".json") if output is not None and output.suffix == ".csv" else None
+    refuse_existing([output, record, report], force=force)
+    secret = Secret(records=records, counts=counts, transfer=transfer, l1=l1, change=change)
+    _ = secret.adjacency  # wrong options are reported before the data is read
+    data = read_vector(source, label_column=label_column, value_column=value_column)
+    with working("Calibrating", quiet=as_json):
+        job = vector_job(
+            np.array(data.values),
+            data.labels,
+            secret,
+            epsilon=epsilon,
+            delta=delta,
+            mechanism=mechanism,
+            floor=floor,
+            smooth=smooth,
+            normalise=normalise,
+        )
+    if dry_run:
+        _say_dry_run(job, as_json=as_json)
+        return
+    out = job.run(rng=seed)
+    if output is not None:
+        save(out, output, overwrite=force)
+        if record is not None:
+            save(out, record, overwrite=force)
+    if report is not None:
+        from veil.report.vector import VectorReport
+
+        with working("Drawing the report", quiet=as_json):
+            write_text(report, VectorReport.of(out).html(), overwrite=force)
+    if as_json:
+        import json
+
+        from veil.releases.files import to_json
+
+        print_json(json.loads(to_json(out)))
+        return
+    from veil.report.console import print_release
+
+    written = [path for path in (output, record, report) if path is not None]
+    tip = (
+        ""
+        if mechanism == "auto"
+        else "Other mechanisms may be more accurate: --mechanism auto takes the best."
+    )
+    print_release(out, kept=job.kept, written=written, tip=tip)
+
+
+def _say_dry_run(job: Any, *, as_json: bool) -> None:
+    content = {
+        "dry_run": True,
+        "charge": {"epsilon": job.epsilon, "delta": job.delta},
+        "mechanism": job.mechanism.describe(),
+        "adjacency": job.adjacency.words,
+        "assumptions": list(job.mechanism.assumptions(job.adjacency)),
+    }
+    if as_json:
+        print_json(content)
+        return
+    print(
+        f"Would be charged: epsilon = {job.epsilon:.6g}, delta = {job.delta:g}. Nothing was drawn or written."
+    )
+    print(f"Mechanism: {job.mechanism.name}. Neighbours: {job.adjacency.words}.")

@@ -1,0 +1,1 @@
+"""The reproduction of the papers: their number, our number, why they differ."""

@@ -1,0 +1,125 @@
+"""Tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from veil.releases.record import Release
+from veil.report.vector import best_guess, error_bars
+from veil.workflows.compare import Comparison, Row
+
+_BAR = 20
+_MOST_ROWS = 30
+
+
+def _console() -> Console:
+    return Console(highlight=False, soft_wrap=True)
+
+
+def _bar(share: float) -> str:
+    """A bar of eighths of a character, so that small differences show."""
+    eighths = round(max(0.0, min(share, 1.0)) * _BAR * 8)
+    whole, rest = divmod(eighths, 8)
+    return "█" * whole + ("▏▎▍▌▋▊▉"[rest - 1] if rest else "")
+
+
+def print_release(release: Release, *, kept: float, written: Sequence[Path], tip: str = "") -> None:
+    """The released vector and what it guarantees."""
+    console = _console()
+    bars, bars_are = error_bars(release)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("entry")
+    table.add_column("released", justify="right")
+    if bars is not None:
+        table.add_column("from", justify="right")
+        table.add_column("to", justify="right")
+    table.add_column("")
+    value = release.value
+    labels = release.labels or tuple(map(str, range(value.size)))
+    for i in range(min(value.size, _MOST_ROWS)):
+        limits = [] if bars is None else [f"{bars[i, 0]:.4f}", f"{bars[i, 1]:.4f}"]
+        table.add_row(labels[i], f"{value[i]:.4f}", *limits, _bar(float(value[i] / value.max())), style=None)
+    console.print(table)
+    if value.size > _MOST_ROWS:
+        console.print(f"and {value.size - _MOST_ROWS} more")
+    if bars is not None:
+        console.print(f"from, to: {bars_are}")
+    console.print()
+    _print_guarantee(console, release)
+    if kept < 0.5:
+        console.print(
+            f"Note: at this budget only {100 * kept:.0f} % of the weight is on the data, the rest on a "
+            "public constant. A larger epsilon, more records or --mechanism auto would keep more."
+        )
+    for path in written:
+        console.print(f"Written: {path}")
+    if tip:
+        console.print(tip)
+
+
+def _print_guarantee(console: Console, release: Release) -> None:
+    console.print(
+        f"epsilon = {release.epsilon:.4g}, delta = {release.delta:.3g} ({release.profile.kind} profile)"
+    )
+    console.print(release.guarantee)
+    console.print(
+        f"The best attacker would tell two such versions apart {100 * best_guess(release.profile):.1f} "
+        "times in 100 (blind guessing: 50)."
+    )
+    for text in release.assumptions:
+        console.print(f"This holds only if {text}.")
+    if release.reproducible:
+        console.print("NOT PRIVATE: drawn from a seed.")
+
+
+def print_inspection(release: Release, *, computed: float, holds: bool) -> None:
+    """What a file is, and whether the guarantee it records is the true one."""
+    console = _console()
+    console.print(f"A release of {release.domain.words}, by {release.mechanism.name}.")
+    console.print(f"Made {release.created} by Veil {release.version}; shape {release.value.shape}.")
+    _print_guarantee(console, release)
+    if holds:
+        console.print(f"Checked: the mechanism as described has epsilon = {computed:.6g} at this delta.")
+    else:
+        console.print(
+            f"WRONG: the file says epsilon = {release.epsilon:.6g}, but the mechanism as described has "
+            f"{computed:.6g}. Do not trust this file."
+        )
+
+
+def print_comparison(comparison: Comparison, *, records: int | None) -> None:
+    """The mechanisms from the most to the least accurate, with bars."""
+    console = _console()
+    console.print(
+        f"At epsilon = {comparison.epsilon:g}, delta = {comparison.delta:g}; neighbours: "
+        f"{comparison.adjacency.words}."
+    )
+    table = Table(box=None, pad_edge=False)
+    for name in ("mechanism", "error (TV)", "95 % below", "L1", "RMSE"):
+        table.add_column(name, justify="left" if name == "mechanism" else "right")
+    table.add_column("")
+    known = [row for row in comparison.rows if row.errors is not None]
+    widest = max((row.errors.tv for row in known if row.errors is not None), default=1.0)
+    for row in known:
+        assert row.errors is not None
+        errors = row.errors
+        cells = [f"{errors.tv:.3g}", f"{row.tv95:.3g}", f"{errors.l1:.3g}", f"{errors.rmse:.3g}"]
+        table.add_row(row.name, *cells, _bar(errors.tv / widest))
+    console.print(table)
+    for row in comparison.rows:
+        if row.errors is None:
+            console.print(f"{row.name}: {row.why}")
+    _print_advice(console, known)
+
+
+def _print_advice(console: Console, known: Sequence[Row]) -> None:
+    if not known or known[0].errors is None:
+        return
+    console.print(
+        f"Least error: {known[0].name}. A TV error of {known[0].errors.tv:.3g} means that no event's "
+        f"probability is off by more than {100 * known[0].errors.tv:.3g} percentage points on average."
+    )
