@@ -13,7 +13,7 @@ from veil.domains.checks import choice, within
 from veil.domains.simplex import Simplex
 from veil.errors import CannotCalibrate, InvalidArgument
 from veil.numerics.corners import some_entry_below
-from veil.numerics.search import safe_edge
+from veil.numerics.search import log_margin, safe_edge
 from veil.numerics.stirling import log_rising
 
 
@@ -74,7 +74,7 @@ def largest_threshold(k: float, domain: Simplex, delta: float) -> float:
     ceiling = (1.0 - 1e-9) / domain.protected_count
 
     def margin(gamma: float) -> float:
-        return math.log(delta) - math.log(published_delta(k, domain, gamma))
+        return log_margin(delta, published_delta(k, domain, gamma))
 
     if margin(ceiling) >= 0.0:
         return ceiling

@@ -169,15 +169,14 @@ def _right_series(shape: float, z: Complex) -> Complex:
 
 def _left_series(shape: float, z: Complex) -> Complex:
     power: Complex = np.ones_like(z)
-    total: Complex = power / shape
+    total = np.full_like(z, 1.0 / shape)
     for n in range(1, _MOST_TERMS):
         power = power * -z / n
-        term = power / (shape + n)
+        term: Complex = power * (1.0 / (shape + n))
         total += term
         if _settled(term, total):
             break
-    answer: Complex = shape * np.log(z) - math.lgamma(shape) + np.log(total)
-    return answer
+    return np.asarray(shape * np.log(z) - math.lgamma(shape) + np.log(total), dtype=np.complex128)
 
 
 def _settled(term: Complex, total: Complex) -> bool:

@@ -44,6 +44,14 @@ def safe_edge(margin: Margin, *, safe: float, unsafe: float, relative: float = _
     return safe
 
 
+def log_margin(limit: float, reached: float) -> float:
+    """log(limit / reached), whose sign is that of an exact comparison: never 0 where reached > limit."""
+    if reached <= 0.0:
+        return math.inf
+    margin = math.log(limit) - math.log(reached)
+    return max(margin, 0.0) if reached <= limit else min(margin, -math.ulp(1.0))
+
+
 def _halfway(first: float, second: float) -> float:
     low, high = min(first, second), max(first, second)
     if low > 0.0 and high > 4.0 * low:

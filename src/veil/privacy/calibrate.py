@@ -8,7 +8,8 @@ from typing import Any, Protocol, TypeVar
 
 from veil.domains.checks import delta_of, real
 from veil.errors import CannotCalibrate, InvalidArgument, VeilError
-from veil.numerics.search import safe_edge
+from veil.numerics.rounding import probability_above
+from veil.numerics.search import log_margin, safe_edge
 from veil.privacy.profile import PrivacyProfile
 
 
@@ -56,8 +57,9 @@ def calibrate(
             return -math.inf
         if delta == 0.0:
             return target - profile.epsilon(0.0)
-        reached = profile.delta(target)
-        return math.log(delta) - math.log(reached) if reached > 0.0 else math.inf
+        if target >= profile.pure_epsilon:
+            return math.inf
+        return log_margin(delta, probability_above(profile.likely_log_delta(target)))
 
     start = 1.0
     if margin(start) >= 0.0:
@@ -80,4 +82,10 @@ def calibrate(
                     "Ask for a larger epsilon or delta, or let less change between neighbours; for a "
                     "Dirichlet mechanism raise the floor."
                 )
-    return factory(safe_edge(margin, safe=safe, unsafe=unsafe, relative=relative))
+    found, step = safe_edge(margin, safe=safe, unsafe=unsafe, relative=relative), 1e-12
+    # The search may have used a likely curve: what is returned is checked against the proved one.
+    while True:
+        mechanism = factory(found)
+        if mechanism.profile(adjacency).delta(target) <= delta:
+            return mechanism
+        found, step = found * (1.0 - step), min(0.5, 4.0 * step)

@@ -60,7 +60,7 @@ class PrivacyProfile(ABC):
         def margin(epsilon: float) -> float:
             if epsilon >= self.pure_epsilon:
                 return 0.0
-            return log_target - self._log_delta_quick(epsilon)
+            return log_target - self.likely_log_delta(epsilon)
 
         high = min(1.0, self.pure_epsilon)
         while margin(high) < 0.0:
@@ -78,8 +78,8 @@ class PrivacyProfile(ABC):
     def _log_delta(self, epsilon: float) -> float:
         return max(direction(epsilon) for direction in self.log_deltas())
 
-    def _log_delta_quick(self, epsilon: float) -> float:
-        """A curve that is cheaper to search on; the answer is checked against `delta`."""
+    def likely_log_delta(self, epsilon: float) -> float:
+        """What log delta very probably is: cheap, for searches that check their answer with `delta`."""
         return self._log_delta(epsilon)
 
     def rdp(self, order: float) -> float:

@@ -38,7 +38,7 @@ class TwoEntries(PrivacyProfile):
             self._known[epsilon] = self._certified(epsilon)
         return self._known[epsilon]
 
-    def _log_delta_quick(self, epsilon: float) -> float:
+    def likely_log_delta(self, epsilon: float) -> float:
         return self._corner(epsilon) + _TOLERANCE
 
     def _corner(self, epsilon: float) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 from veil.domains.adjacency import Adjacency
 from veil.domains.checks import choice, positive, within
 from veil.errors import CannotCalibrate
-from veil.numerics.search import safe_edge
+from veil.numerics.search import log_margin, safe_edge
 from veil.workflows.compare import Comparison, compare
 from veil.workflows.errors import METRICS, error_quantile
 from veil.workflows.typical import typical_values
@@ -73,7 +73,7 @@ def least_epsilon(
         except CannotCalibrate:
             return -math.inf
         reached = error_quantile(mechanism, values, metric=metric, confidence=confidence)
-        return math.log(error) - math.log(reached) if reached > 0.0 else math.inf
+        return log_margin(error, reached)
 
     high = 1.0
     while margin(high) < 0.0:

@@ -1,0 +1,128 @@
+"""Draw the pictures of the documentation: `python docs/pictures/make.py`. Same bytes every time."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+BLUE, ORANGE, GREEN, GREY = "#0072b2", "#e69f00", "#009e73", "#8c8c8c"
+GRADES = ("A", "B", "C", "D", "F")
+BEFORE = (31, 28, 21, 10, 8)
+
+plt.rcParams.update(
+    {
+        "svg.hashsalt": "veil",
+        "svg.fonttype": "path",
+        "font.family": "DejaVu Sans",
+        "font.size": 11,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+    }
+)
+
+
+def bars(ax: Axes, heights: tuple[float, ...], changed: dict[int, str], labels: tuple[str, ...]) -> None:
+    colours = [changed.get(i, BLUE) for i in range(len(heights))]
+    shown = ax.bar(range(len(heights)), heights, color=colours, width=0.7)
+    ax.bar_label(shown, labels=[f"{height:g}" for height in heights], padding=2)
+    ax.set_xticks(range(len(heights)), labels)
+    ax.set_yticks([])
+    ax.spines["left"].set_visible(False)
+    ax.set_ylim(0, 1.25 * max(heights))
+
+
+def side_by_side(
+    first: tuple[float, ...],
+    second: tuple[float, ...],
+    changed: dict[int, str],
+    titles: tuple[str, str],
+    labels: tuple[str, ...] = GRADES,
+) -> Figure:
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3), layout="constrained", sharey=True)
+    bars(left, first, changed, labels)
+    bars(right, second, changed, labels)
+    left.set_title(titles[0])
+    right.set_title(titles[1])
+    return figure
+
+
+def replaced() -> Figure:
+    after = (30, 29, 21, 10, 8)
+    return side_by_side(BEFORE, after, {0: ORANGE, 1: GREEN}, ("98 records", "98 records: one A became a B"))
+
+
+def added_or_removed() -> Figure:
+    after = (31, 28, 21, 10, 7)
+    return side_by_side(BEFORE, after, {4: ORANGE}, ("98 records", "97 records: one F is gone"))
+
+
+def exchange() -> Figure:
+    first, second = (0.40, 0.30, 0.20, 0.10), (0.35, 0.30, 0.20, 0.15)
+    titles = ("a secret vector", "its neighbour: 0.05 moved")
+    return side_by_side(first, second, {0: ORANGE, 3: GREEN}, titles, ("1", "2", "3", "4"))
+
+
+def guessing() -> Figure:
+    import numpy as np
+
+    epsilon = np.linspace(0.0, 6.0, 200)
+    figure, ax = plt.subplots(figsize=(8, 3.2), layout="constrained")
+    ax.plot(epsilon, 100.0 / (1.0 + np.exp(-epsilon)), color=BLUE, linewidth=2)
+    ax.axhline(50, color=GREY, linewidth=1, linestyle="--")
+    ax.text(5.95, 51.5, "blind guessing", color="#555555", ha="right")
+    for e in (0.1, 0.5, 1.0, 2.0, 3.0):
+        rate = 100.0 / (1.0 + np.exp(-e))
+        ax.plot([e], [rate], "o", color=ORANGE)
+        ax.annotate(f"{rate:.1f}", (e, rate), xytext=(7, -13), textcoords="offset points")
+    ax.set_xlabel("epsilon (delta = 0)")
+    ax.set_ylabel("right guesses in 100, at most")
+    ax.set_ylim(45, 102)
+    ax.set_xlim(0, 6)
+    return figure
+
+
+def small_k() -> Figure:
+    """delta at epsilon = 2.3 for floor 0.1 and transfer 0.15, against k: it has a bottom."""
+    import numpy as np
+
+    import veil
+
+    domain, move = veil.Simplex(3, floor=0.1), veil.Transfer(0.15)
+    ks = np.logspace(-3, 2, 60)
+    deltas = [veil.Dirichlet(float(k), domain).profile(move).delta(2.3) for k in ks]
+    figure, ax = plt.subplots(figsize=(8, 3.2), layout="constrained")
+    ax.loglog(ks, deltas, color=BLUE, linewidth=2)
+    ax.axhline(0.0925, color=ORANGE, linewidth=1.5, linestyle="--")
+    ax.text(1.2e-3, 0.105, "0.0925: never below", color="#7a5500")
+    ax.set_xlabel("concentration k (smaller: more noise)")
+    ax.set_ylabel("delta at epsilon = 2.3")
+    ax.set_ylim(0.05, 1.5)
+    return figure
+
+
+PICTURES = {
+    "replaced": replaced,
+    "added-or-removed": added_or_removed,
+    "exchange": exchange,
+    "guessing": guessing,
+    "small-k": small_k,
+}
+
+
+def main(ending: str = "svg", folder: Path = Path(__file__).parent) -> None:
+    for name, draw in PICTURES.items():
+        figure = draw()
+        metadata = {"Date": None, "Creator": None} if ending == "svg" else None
+        figure.savefig(folder / f"{name}.{ending}", metadata=metadata, dpi=100)
+        plt.close(figure)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2], *map(Path, sys.argv[2:3]))

@@ -1,0 +1,269 @@
+"""Every mechanism of Veil, with what the contract needs to know of it. A new mechanism adds a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import veil
+from veil.domains.simplex import Simplex
+
+
+@dataclass(frozen=True)
+class Case:
+    """One mechanism under one adjacency.
+
+    weaker: the same kind of mechanism with far too little noise, for the audit to find.
+    factory: one number to a mechanism, for calibration. outputs: where outputs must lie.
+    bad: values that must be refused. delta: where the audit compares.
+    """
+
+    name: str
+    mechanism: Any
+    adjacency: Any
+    value: Any
+    neighbour: Any
+    weaker: Any
+    factory: Callable[[float], Any]
+    outputs: Any
+    bad: tuple[Any, ...]
+    delta: float = 0.0
+    targets: tuple[float, float] = (0.2, 8.0)
+    smallest_delta: float = 1e-12
+    exact_loss: float = field(default=0.0)
+
+
+_SIMPLEX3, _SIMPLEX5 = Simplex(3), Simplex(5)
+_BAD_VECTORS = (
+    [0.2] * 4,
+    [0.5, 0.7, -0.2, 0.0, 0.0],
+    [0.3] * 5,
+    [np.nan, 0.25, 0.25, 0.25, 0.25],
+    [np.inf, 0, 0, 0, 0],
+    ["a"] * 5,
+    "vector",
+    None,
+    [],
+    0.5,
+    [[0.2] * 5, [0.2] * 4],
+    {"a": 1.0},
+    [0.2j] * 5,
+)
+_BAD_COUNTS = (
+    [1, 2],
+    [1, 2, -3],
+    [1.5, 2, 3],
+    [np.nan, 1, 1],
+    [np.inf, 1, 1],
+    [10**400, 1, 1],
+    [2**60, 2**60, 1],
+    ["1", "2", "3"],
+    None,
+    [],
+    7,
+)
+_P = np.array([0.13, 0.08, 0.29, 0.3, 0.2])
+_Q = np.array([0.08, 0.13, 0.29, 0.3, 0.2])
+_TRANSFER = veil.Transfer(0.05)
+
+
+def _dirichlet(k: float, *, smooth: bool) -> veil.Dirichlet:
+    return veil.Dirichlet(k, Simplex(5, floor=0.08), smooth=smooth)
+
+
+CASES = (
+    Case(
+        name="Dirichlet, published form",
+        mechanism=_dirichlet(20.0, smooth=False),
+        adjacency=_TRANSFER,
+        value=_P,
+        neighbour=_Q,
+        weaker=_dirichlet(2000.0, smooth=False),
+        factory=lambda k: _dirichlet(k, smooth=False),
+        outputs=_SIMPLEX5,
+        bad=(*_BAD_VECTORS, [0.9, 0.025, 0.025, 0.025, 0.025]),
+        delta=0.01,
+        targets=(6.0, 30.0),
+        smallest_delta=1e-3,
+    ),
+    Case(
+        name="Dirichlet, smoothed",
+        mechanism=_dirichlet(40.0, smooth=True),
+        adjacency=_TRANSFER,
+        value=[0.0, 0.05, 0.9, 0.05, 0.0],
+        neighbour=[0.05, 0.0, 0.9, 0.05, 0.0],
+        weaker=_dirichlet(4000.0, smooth=True),
+        factory=lambda k: _dirichlet(k, smooth=True),
+        outputs=_SIMPLEX5,
+        bad=_BAD_VECTORS,
+        delta=0.01,
+        targets=(6.0, 30.0),
+        smallest_delta=1e-3,
+    ),
+    Case(
+        name="Dirichlet, some entries protected",
+        mechanism=veil.Dirichlet(60.0, Simplex(5, floor=0.08, protected=(0, 1, 3), slack=0.1)),
+        adjacency=_TRANSFER,
+        value=_P,
+        neighbour=_Q,
+        weaker=veil.Dirichlet(6000.0, Simplex(5, floor=0.08, protected=(0, 1, 3), slack=0.1)),
+        factory=lambda k: veil.Dirichlet(k, Simplex(5, floor=0.08, protected=(0, 1, 3), slack=0.1)),
+        outputs=_SIMPLEX5,
+        bad=(*_BAD_VECTORS, [0.32, 0.32, 0.0, 0.36, 0.0]),
+        delta=0.01,
+        targets=(6.0, 30.0),
+        smallest_delta=1e-3,
+    ),
+    Case(
+        name="Dirichlet, two entries",
+        mechanism=veil.Dirichlet(20.0, Simplex(2, floor=0.1)),
+        adjacency=_TRANSFER,
+        value=[0.1, 0.9],
+        neighbour=[0.15, 0.85],
+        weaker=veil.Dirichlet(4000.0, Simplex(2, floor=0.1)),
+        factory=lambda k: veil.Dirichlet(k, Simplex(2, floor=0.1)),
+        outputs=Simplex(2),
+        bad=([0.05, 0.95], [0.5], [0.5, 0.6]),
+        delta=0.01,
+        targets=(6.0, 30.0),
+        smallest_delta=1e-3,
+    ),
+    Case(
+        name="DirichletCounts, replaced",
+        mechanism=veil.DirichletCounts(2.0, 10.0, 3),
+        adjacency=veil.Records("replace"),
+        value=[1, 0, 50],
+        neighbour=[0, 1, 50],
+        weaker=veil.DirichletCounts(60.0, 10.0, 3),
+        factory=lambda scale: veil.DirichletCounts(scale, 10.0, 3),
+        outputs=_SIMPLEX3,
+        bad=_BAD_COUNTS,
+        delta=0.01,
+        smallest_delta=1e-9,
+    ),
+    Case(
+        name="DirichletCounts, added or removed",
+        mechanism=veil.DirichletCounts(2.0, 10.0, 3),
+        adjacency=veil.Records("add-remove"),
+        value=[0, 30, 5000],
+        neighbour=[1, 30, 5000],
+        weaker=veil.DirichletCounts(60.0, 10.0, 3),
+        factory=lambda scale: veil.DirichletCounts(scale, 10.0, 3),
+        outputs=_SIMPLEX3,
+        bad=_BAD_COUNTS,
+        delta=0.01,
+        smallest_delta=1e-9,
+    ),
+    Case(
+        name="Laplace",
+        mechanism=veil.Laplace(0.1, _SIMPLEX5),
+        adjacency=_TRANSFER,
+        value=_P,
+        neighbour=_Q,
+        weaker=veil.Laplace(0.01, _SIMPLEX5),
+        factory=lambda rate: veil.Laplace(1.0 / rate, _SIMPLEX5),
+        outputs=_SIMPLEX5,
+        bad=_BAD_VECTORS,
+    ),
+    Case(
+        name="Gaussian",
+        mechanism=veil.Gaussian(0.1, _SIMPLEX5, onto="normalisation"),
+        adjacency=_TRANSFER,
+        value=_P,
+        neighbour=_Q,
+        weaker=veil.Gaussian(0.01, _SIMPLEX5, onto="normalisation"),
+        factory=lambda rate: veil.Gaussian(1.0 / rate, _SIMPLEX5),
+        outputs=_SIMPLEX5,
+        bad=_BAD_VECTORS,
+        delta=0.01,
+    ),
+    Case(
+        name="GeometricCounts, replaced",
+        mechanism=veil.GeometricCounts(1.5, 3),
+        adjacency=veil.Records("replace"),
+        value=[6, 5, 9],
+        neighbour=[5, 6, 9],
+        weaker=veil.GeometricCounts(0.2, 3),
+        factory=lambda rate: veil.GeometricCounts(1.0 / rate, 3),
+        outputs=_SIMPLEX3,
+        bad=_BAD_COUNTS,
+    ),
+    Case(
+        name="GeometricCounts, added or removed",
+        mechanism=veil.GeometricCounts(1.5, 3, onto="projection"),
+        adjacency=veil.Records("add-remove"),
+        value=[6, 5, 9],
+        neighbour=[5, 5, 9],
+        weaker=veil.GeometricCounts(0.2, 3, onto="projection"),
+        factory=lambda rate: veil.GeometricCounts(1.0 / rate, 3),
+        outputs=_SIMPLEX3,
+        bad=_BAD_COUNTS,
+    ),
+    Case(
+        name="DiscreteGaussianCounts, replaced",
+        mechanism=veil.DiscreteGaussianCounts(2.0, 3),
+        adjacency=veil.Records("replace"),
+        value=[6, 5, 9],
+        neighbour=[5, 6, 9],
+        weaker=veil.DiscreteGaussianCounts(0.3, 3),
+        factory=lambda rate: veil.DiscreteGaussianCounts(1.0 / rate, 3),
+        outputs=_SIMPLEX3,
+        bad=_BAD_COUNTS,
+        delta=0.01,
+    ),
+    Case(
+        name="DiscreteGaussianCounts, added or removed",
+        mechanism=veil.DiscreteGaussianCounts(2.0, 3),
+        adjacency=veil.Records("add-remove"),
+        value=[6, 5, 9],
+        neighbour=[5, 5, 9],
+        weaker=veil.DiscreteGaussianCounts(0.3, 3),
+        factory=lambda rate: veil.DiscreteGaussianCounts(1.0 / rate, 3),
+        outputs=_SIMPLEX3,
+        bad=_BAD_COUNTS,
+        delta=0.01,
+    ),
+)
+
+
+class Misreported:
+    """A mechanism that claims one thing and does another, and so must be caught."""
+
+    def __init__(self, claimed: Any, sampler: Callable[..., Any]) -> None:
+        self.claimed, self._sampler = claimed, sampler
+        self.name, self.domain, self.adjacency = claimed.name, claimed.domain, claimed.adjacency
+
+    def validate(self, value: Any) -> Any:
+        return self.claimed.validate(value)
+
+    def sample(self, value: Any, *, rng: Any = None, size: int | None = None) -> Any:
+        return self._sampler(value, rng=rng, size=size)
+
+    def profile(self, adjacency: Any = None) -> veil.PrivacyProfile:
+        return self.claimed.profile(adjacency)  # type: ignore[no-any-return]
+
+    def assumptions(self, adjacency: Any = None) -> tuple[str, ...]:
+        return ()
+
+    def describe(self) -> dict[str, Any]:
+        return self.claimed.describe()  # type: ignore[no-any-return]
+
+
+def one_entry_not_randomised(mechanism: Any) -> Misreported:
+    """The entry that differs between the neighbours comes out as it went in."""
+
+    def sampler(value: Any, *, rng: Any, size: int | None) -> Any:
+        draws = np.array(mechanism.sample(value, rng=rng, size=size))
+        truth = np.asarray(value, dtype=float)
+        draws[..., 0] = truth[0] / truth.sum()
+        return draws
+
+    return Misreported(mechanism, sampler)
+
+
+def too_little_noise(case: Case) -> Misreported:
+    """The noise of a far weaker mechanism under the claim of this one."""
+    return Misreported(case.mechanism, case.weaker.sample)
