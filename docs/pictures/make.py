@@ -75,7 +75,7 @@ def guessing() -> Figure:
     epsilon = np.linspace(0.0, 6.0, 200)
     figure, ax = plt.subplots(figsize=(8, 3.2), layout="constrained")
     ax.plot(epsilon, 100.0 / (1.0 + np.exp(-epsilon)), color=BLUE, linewidth=2)
-    ax.axhline(50, color=GREY, linewidth=1, linestyle="--")
+    ax.plot([0.8, 6.0], [50, 50], color=GREY, linewidth=1, linestyle="--")
     ax.text(5.95, 51.5, "blind guessing", color="#555555", ha="right")
     for e in (0.1, 0.5, 1.0, 2.0, 3.0):
         rate = 100.0 / (1.0 + np.exp(-e))

@@ -105,11 +105,11 @@ CASES = (
     ),
     Case(
         name="Dirichlet, some entries protected",
-        mechanism=veil.Dirichlet(60.0, Simplex(5, floor=0.08, protected=(0, 1, 3), slack=0.1)),
+        mechanism=veil.Dirichlet(20.0, Simplex(5, floor=0.08, protected=(0, 1, 3), slack=0.1)),
         adjacency=_TRANSFER,
         value=_P,
         neighbour=_Q,
-        weaker=veil.Dirichlet(6000.0, Simplex(5, floor=0.08, protected=(0, 1, 3), slack=0.1)),
+        weaker=veil.Dirichlet(2000.0, Simplex(5, floor=0.08, protected=(0, 1, 3), slack=0.1)),
         factory=lambda k: veil.Dirichlet(k, Simplex(5, floor=0.08, protected=(0, 1, 3), slack=0.1)),
         outputs=_SIMPLEX5,
         bad=(*_BAD_VECTORS, [0.32, 0.32, 0.0, 0.36, 0.0]),

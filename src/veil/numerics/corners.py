@@ -139,7 +139,8 @@ def _log_one_minus_exp(x: Complex) -> Complex:
 
 def _log1p(z: Complex) -> Complex:
     """log(1 + z) that keeps the digits of a tiny z (NumPy's complex log1p does not)."""
-    size = z.real * (2.0 + z.real) + z.imag * z.imag
+    # A z of -1 is a kept probability that rounds to nothing: any tiny number serves as well.
+    size = np.maximum(z.real * (2.0 + z.real) + z.imag * z.imag, -1.0 + 2.0**-53)
     return 0.5 * np.log1p(size) + 1j * np.arctan2(z.imag, 1.0 + z.real)
 
 

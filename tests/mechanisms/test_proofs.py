@@ -1,0 +1,33 @@
+"""Every mechanism has its proof beside it, and every place that a proof names exists."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import veil.mechanisms
+
+FOLDER = Path(veil.mechanisms.__file__).parent
+PROOFS = sorted(FOLDER.glob("*.md"))
+_PLACE = re.compile(r"`(veil(?:\.\w+)+):([\w.]+)`")
+
+
+def test_every_mechanism_has_a_proof() -> None:
+    from veil.mechanisms.registry import _PLACES
+
+    files = {place.rsplit(".", 1)[1] for place in _PLACES.values()}
+    assert files == {proof.stem for proof in PROOFS}
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=lambda path: path.stem)
+def test_named_places_exist(proof: Path) -> None:
+    places = _PLACE.findall(proof.read_text(encoding="utf-8"))
+    assert places, "a proof points at the code it proves"
+    for module, name in places:
+        value = import_module(module)
+        for part in name.split("."):
+            assert hasattr(value, part), f"{proof.name} names {module}:{name}"
+            value = getattr(value, part)
