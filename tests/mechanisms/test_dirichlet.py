@@ -95,7 +95,10 @@ def test_small_k_does_not_buy_any_privacy() -> None:
     assert profile.delta(2.3) == pytest.approx(0.0925, abs=5e-5)
     with pytest.raises(CannotCalibrate, match="floor"):
         veil.calibrate(
-            lambda k: veil.Dirichlet(k, veil.Simplex(3, floor=0.1)), veil.Transfer(0.15), epsilon=2.3, delta=0.05
+            lambda k: veil.Dirichlet(k, veil.Simplex(3, floor=0.1)),
+            veil.Transfer(0.15),
+            epsilon=2.3,
+            delta=0.05,
         )
 
 
@@ -155,6 +158,9 @@ def test_other_bad_arguments() -> None:
 
 def test_conditional_form_lists_its_assumption() -> None:
     assert "at least 0.073" in veil.Dirichlet(20.6, GRADES).assumptions()[0]
-    partly = veil.Dirichlet(20.6, veil.Simplex(5, floor=0.05, protected=(0, 1), slack=0.2)).assumptions()[0]
-    assert "not protected are public" in partly
-    assert "0.2 lies outside" in partly
+    domain = veil.Simplex(5, floor=0.05, protected=(0, 1), slack=0.2)
+    partly = veil.Dirichlet(20.6, domain).assumptions()
+    assert len(partly) == 3
+    assert "0.2 of the mass lies outside" in partly[1]
+    assert "not protected are public" in partly[2]
+    assert veil.Dirichlet(20.6, domain, smooth=True).assumptions() == partly[1:]

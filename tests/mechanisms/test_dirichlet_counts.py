@@ -93,7 +93,10 @@ def test_added_record_is_nearly_attained_by_a_large_database() -> None:
 
 def test_msnbc_figure() -> None:
     best = veil.calibrate(
-        lambda scale: veil.DirichletCounts(scale, 100.0, 17), veil.Records("add-remove"), epsilon=1.0, delta=1e-6
+        lambda scale: veil.DirichletCounts(scale, 100.0, 17),
+        veil.Records("add-remove"),
+        epsilon=1.0,
+        delta=1e-6,
     )
     assert best.scale == pytest.approx(2.2, abs=0.05)
 
@@ -111,7 +114,9 @@ def test_empty_rows_get_the_prior() -> None:
     assert np.allclose(draws.mean(axis=0), 0.25, atol=0.02)
 
 
-@pytest.mark.parametrize(("scale", "prior", "size"), [(0, 1, 3), (1, 0, 3), (1, 1, 1), (1, -2, 3), ("a", 1, 3)])
+@pytest.mark.parametrize(
+    ("scale", "prior", "size"), [(0, 1, 3), (1, 0, 3), (1, 1, 1), (1, -2, 3), ("a", 1, 3)]
+)
 def test_bad_arguments(scale: object, prior: object, size: object) -> None:
     with pytest.raises(InvalidArgument):
         veil.DirichletCounts(scale, prior, size)  # type: ignore[arg-type]

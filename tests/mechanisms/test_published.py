@@ -62,7 +62,9 @@ def test_average_and_linear_queries_are_transfers() -> None:
     ("k", "floor", "slack", "gamma"),
     [(20.0, 0.1, 0.1, 0.01), (30.0, 0.2, 0.15, 1e-5), (60.0, 0.15, 0.2, 1e-3), (12.0, 0.1, 0.3, 0.1)],
 )
-def test_delta_against_quadrature_over_the_vertices(k: float, floor: float, slack: float, gamma: float) -> None:
+def test_delta_against_quadrature_over_the_vertices(
+    k: float, floor: float, slack: float, gamma: float
+) -> None:
     domain = veil.Simplex(4, floor=floor, protected=(0, 1, 2), slack=slack)
     delta = veil.Dirichlet(k, domain).published(veil.Transfer(0.05), gamma=gamma).delta
     top = 1 - slack - 2 * floor

@@ -24,7 +24,10 @@ from veil.mechanisms.registry import mechanism_from
         {"name": "Dirichlet", "parameters": {"k": 3.0, "domain": 7}},
         {"name": "DirichletCounts", "parameters": {"scale": 1, "prior": 1, "size": 3, "more": 1}},
         {"name": "GeometricCounts", "parameters": {"scale": -1, "size": 3, "onto": "projection"}},
-        {"name": "Laplace", "parameters": {"scale": 1, "domain": {"name": "Simplex", "size": 3}, "onto": "x"}},
+        {
+            "name": "Laplace",
+            "parameters": {"scale": 1, "domain": {"name": "Simplex", "size": 3}, "onto": "x"},
+        },
     ],
 )
 def test_refused(description: Any) -> None:

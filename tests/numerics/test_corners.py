@@ -51,16 +51,16 @@ def test_against_quadrature(entries: int) -> None:
         ([4.0, 4.0, 4.0], None, 2e-4, 1e-12),
         ([4.0, 9.0], 20.0, 2e-5, 1e-14),
         ([30.0, 40.0, 20.0], 10.0, 5e-3, 1e-25),
-        ([60.0, 60.0], 300.0, 2e-3, 1e-48),
-        ([100.0, 120.0], None, 2e-2, 1e-100),
-        ([200.0, 300.0], 500.0, 2e-2, 1e-152),
+        ([60.0, 60.0], 300.0, 2e-2, 1e-30),
+        ([100.0, 120.0], None, 2e-2, 1e-107),
+        ([200.0, 300.0], 500.0, 2e-2, 1e-132),
     ],
 )
 def test_tiny_probabilities_keep_their_digits(
     shapes: list[float], rest: float | None, threshold: float, size: float
 ) -> None:
     found, exact = found_and_exact(shapes, rest, threshold)
-    assert size * 1e-6 < exact < size * 1e6
+    assert size * 1e-3 < exact < size * 1e3
     assert exact * (1.0 - ORACLE) <= found <= exact * (1.0 + TIGHT)
 
 

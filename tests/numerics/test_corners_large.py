@@ -1,6 +1,7 @@
 """Some entry of a Dirichlet vector below a threshold: long vectors, against closed forms and sampling."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -52,18 +53,16 @@ def test_grows_with_the_threshold(groups: list[tuple[float, int]]) -> None:
     entries = sum(count for _, count in groups)
     thresholds = np.geomspace(1e-6, 0.9, 40) / entries
     values = [some_entry_below(groups, 3.0, float(threshold)) for threshold in thresholds]
-    assert all(later > earlier * (1.0 - 1e-8) for earlier, later in zip(values, values[1:], strict=False))
+    assert all(later >= earlier * (1.0 - 1e-8) for earlier, later in pairwise(values))
     assert values[-1] > 10.0 * values[0]
 
 
 @pytest.mark.parametrize("entries", [10, 500])
 def test_grows_with_the_number_of_entries(entries: int) -> None:
-    few = some_entry_below([(3.0, entries)], 1000.0 - 3.0 * (entries // 2), 1e-4)
-    # the same vector, with fewer entries looked at
-    fewer = some_entry_below(
-        [(3.0, entries // 2)], 1000.0 - 3.0 * (entries // 2) + 3.0 * (entries // 2), 1e-4
-    )
-    assert fewer < few
+    # the same vector of total shape 2000, with all or with half of the entries looked at
+    many = some_entry_below([(3.0, entries)], 2000.0 - 3.0 * entries, 1e-4)
+    fewer = some_entry_below([(3.0, entries // 2)], 2000.0 - 3.0 * (entries // 2), 1e-4)
+    assert fewer < 0.6 * many
 
 
 @pytest.mark.parametrize("scale", [1e3, 1e5, 1e7, 1e10])

@@ -96,7 +96,11 @@ def test_labels_are_kept() -> None:
     back = out.to_pandas()
     assert list(back.index) == ["a", "b", "c"]
     assert np.array_equal(back.to_numpy(), out.value)
-    assert veil.release(COUNTS, {"x": 1, "y": 2, "z": 3}, adjacency=RECORDS, delta=1e-6).labels == ("x", "y", "z")
+    assert veil.release(COUNTS, {"x": 1, "y": 2, "z": 3}, adjacency=RECORDS, delta=1e-6).labels == (
+        "x",
+        "y",
+        "z",
+    )
     frame = pd.DataFrame([[5, 6, 7], [1, 2, 3]], columns=["a", "b", "c"])
     batch = veil.release(COUNTS, frame, adjacency=RECORDS, delta=1e-6)
     assert list(batch.to_pandas().columns) == ["a", "b", "c"]
@@ -127,9 +131,7 @@ def test_notebook_card_escapes_labels() -> None:
     card = out._repr_html_()
     assert "&lt;b&gt;" in card
     assert "<b></td>" not in card
-    many = veil.release(
-        veil.DirichletCounts(2.0, 10.0, 30), np.ones((2, 30)), adjacency=RECORDS, delta=1e-6
-    )
+    many = veil.release(veil.DirichletCounts(2.0, 10.0, 30), np.ones((2, 30)), adjacency=RECORDS, delta=1e-6)
     assert "and 18 more" in many._repr_html_()
 
 

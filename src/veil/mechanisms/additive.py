@@ -12,7 +12,7 @@ from veil.domains.checks import choice, positive
 from veil.domains.intake import Floats
 from veil.domains.simplex import Simplex
 from veil.errors import InvalidArgument
-from veil.mechanisms.base import Described, adjacency_of, batch_shape
+from veil.mechanisms.base import UNPROTECTED, Described, adjacency_of, batch_shape
 from veil.privacy.pairs import NormalPair
 from veil.privacy.profile import NothingRevealed, PrivacyProfile
 from veil.privacy.responses import RandomizedResponses
@@ -54,7 +54,7 @@ class _Additive(Described):
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
         if self.domain.protected is None:
             return ()
-        return ("the entries that are not protected are public",)
+        return (UNPROTECTED,)
 
 
 @dataclass(frozen=True, init=False)

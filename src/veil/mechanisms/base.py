@@ -16,6 +16,9 @@ from veil.privacy.profile import PrivacyProfile
 from veil.samplers.randomness import Rng, generator
 
 
+UNPROTECTED = "the entries that are not protected are public"
+
+
 @runtime_checkable
 class Mechanism(Protocol):
     """The face that `release`, `calibrate`, `audit` and `compare` know."""

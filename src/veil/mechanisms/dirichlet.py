@@ -14,7 +14,7 @@ from veil.domains.intake import Floats
 from veil.domains.simplex import Simplex
 from veil.errors import InvalidArgument, NoGuarantee
 from veil.mechanisms.accuracy import Errors, dirichlet_errors
-from veil.mechanisms.base import Described, adjacency_of
+from veil.mechanisms.base import UNPROTECTED, Described, adjacency_of
 from veil.mechanisms.published import Published, largest_threshold, published_bound
 from veil.privacy.pairs import SymmetricBetaPair
 from veil.privacy.profile import NothingRevealed, PrivacyProfile
@@ -106,15 +106,16 @@ class Dirichlet(Described):
         return SymmetricBetaPair(self.k * floor, self.k * moved)
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
-        if self.smooth:
-            return ()
-        which = "every entry" if self.domain.protected is None else "every protected entry"
-        text = f"{which} of the true vector and of its neighbours is at least {self.domain.floor:.6g}"
+        found = []
+        if not self.smooth:
+            which = "every entry" if self.domain.protected is None else "every protected entry"
+            text = f"{which} of the true vector and of its neighbours is at least {self.domain.floor:.6g}"
+            found.append(text)
         if self.domain.slack:
-            text += f", and at least {self.domain.slack:.6g} lies outside the protected entries"
+            found.append(f"at least {self.domain.slack:.6g} of the mass lies outside the protected entries")
         if self.domain.protected is not None:
-            text += "; the entries that are not protected are public"
-        return (text,)
+            found.append(UNPROTECTED)
+        return tuple(found)
 
     def published(
         self,

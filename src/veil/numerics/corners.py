@@ -25,8 +25,9 @@ _ACCURACY = 1e-9
 _MOST_NODES = 40_000
 # Beyond this the series are long; the entries are then so concentrated that the union bound is used.
 _LARGEST_TOTAL = 2e5
-# Near the largest possible threshold the contour must run far out, for a probability close to one.
-_NEARLY_ALL = 0.98
+# The contour runs until the integrand has fallen by e^-60; near the largest possible threshold that is
+# far out, for a probability close to one, and the series there would overflow.
+_REACH, _FURTHEST = 60.0, 300.0
 _MOST_TERMS = 20_000
 
 
@@ -43,7 +44,8 @@ def some_entry_below(groups: Sequence[tuple[float, int]], rest: float, threshold
     if entries * threshold >= 1.0:
         return 1.0
     union = min(1.0, sum(count * _one_below(shape, total - shape, threshold) for shape, count in groups))
-    if union < 1e-250 or total > _LARGEST_TOTAL or entries * threshold > _NEARLY_ALL:
+    furthest = _REACH * threshold / (1.0 - entries * threshold)
+    if union < 1e-250 or total > _LARGEST_TOTAL or furthest > _FURTHEST:
         return max(min(union * (1.0 + 1e-9), 1.0), math.ulp(0.0))
     saddle = _saddle(groups, total, threshold)
     previous = math.nan
@@ -107,7 +109,7 @@ def _contour_sum(
     """The trapezoidal rule along the parabola z = saddle (1 + i t)^2, folded by symmetry."""
     entries = sum(count for _, count in groups)
     decay = 1.0 - entries * threshold
-    reach = math.sqrt(60.0 / (saddle * decay))
+    reach = math.sqrt(_REACH / (saddle * decay))
     nodes = min(int(reach / step) + 2, _MOST_NODES)
     t = step * np.arange(nodes)
     root = 1.0 + 1j * t

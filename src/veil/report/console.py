@@ -53,7 +53,7 @@ def print_release(release: Release, *, kept: float, written: Sequence[Path], tip
     if kept < 0.5:
         console.print(
             f"Note: at this budget only {100 * kept:.0f} % of the weight is on the data, the rest on a "
-            "public constant. A larger epsilon, more records or --mechanism auto would keep more."
+            "public constant (all entries equal). A larger epsilon or more records would keep more."
         )
     for path in written:
         console.print(f"Written: {path}")

@@ -1,0 +1,130 @@
+"""The report: self-contained, free of the input, readable."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import veil
+from veil.report import figures
+from veil.report.vector import VectorReport, best_guess, error_bars
+from veil.workflows.release_vector import Secret, vector_job
+
+GRADES = np.array([31.0, 28.0, 21.0, 10.0, 8.0])
+LABELS = ("A", "B & co", "<C>", "D", "F")
+JOBS = {
+    "counts": (GRADES, Secret(records=98), "dirichlet"),
+    "geometric": (GRADES, Secret(records=98), "geometric"),
+    "unknown total": (GRADES, Secret(counts=True), "dirichlet"),
+    "vector": (GRADES / 98, Secret(l1=0.02), "dirichlet"),
+    "laplace": (GRADES / 98, Secret(transfer=0.02), "laplace"),
+}
+
+
+def _release(name: str) -> veil.Release:
+    values, secret, mechanism = JOBS[name]
+    return vector_job(values, LABELS, secret, epsilon=2.0, delta=1e-4, mechanism=mechanism).run()
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_page_is_self_contained_and_complete(name: str) -> None:
+    page = VectorReport.of(_release(name)).html()
+    assert page.count("<svg") == 3
+    assert not re.search(r"""(src|href)\s*=\s*["'](?!#)""", page.replace('xlink:href="#', "")), (
+        "no outside files"
+    )
+    assert "<script" not in page
+    assert "@import" not in page
+    assert "B &amp; co" in page
+    assert "<C>" not in page
+    for words in ("What is hidden", "The privacy curve", "Would another mechanism"):
+        assert words in page
+    assert ("with 95 % confidence" in page) == (name in ("counts", "vector"))
+    assert ("No error bars" in page) == (name == "unknown total")
+
+
+def test_page_shows_nothing_of_the_input() -> None:
+    release = _release("counts")
+    page = VectorReport.of(release).html()
+    again = VectorReport.of(veil.load(_saved(release))).html()
+    # Made from the file alone, the page is the same: so nothing else went into it.
+    assert page == again
+
+
+def _saved(release: veil.Release) -> Path:
+    import tempfile
+
+    path = Path(tempfile.mkdtemp()) / "r.json"
+    release.save(path)
+    return path
+
+
+def test_assumptions_and_seeds_are_shown() -> None:
+    job = vector_job(GRADES / 98, None, Secret(l1=0.01), epsilon=3.0, delta=1e-2, smooth=False, floor=0.05)
+    page = VectorReport.of(job.run(rng=3)).html()
+    assert "This holds only if" in page
+    assert "Not private." in page
+    assert "Nothing is assumed" not in page
+
+
+def test_published_point_is_beside_ours() -> None:
+    report = VectorReport.of(_release("counts"))
+    assert report.published is not None
+    assert report.published.epsilon > report.release.epsilon
+    assert VectorReport.of(_release("geometric")).published is None
+
+
+def test_best_guess() -> None:
+    profile = veil.GeometricCounts(1.0, 3).profile(veil.Records())
+    e = np.e
+    assert best_guess(profile) == pytest.approx(e / (1 + e), rel=1e-9)
+
+
+def test_error_bars_fall_back_to_typical_errors() -> None:
+    bars, words = error_bars(_release("geometric"))
+    assert bars is not None
+    assert bars.shape == (5, 2)
+    assert "mean error" in words
+
+
+def test_long_vectors_are_cut_in_the_figure() -> None:
+    size = 60
+    figure = figures.vector_figure(
+        np.full(size, 1 / size), [f"label {i} " * 5 for i in range(size)], None, ""
+    )
+    assert "the first 40 of 60" in figures.svg(figure)
+
+
+def test_figures_are_the_same_for_the_same_numbers() -> None:
+    value = np.array([0.2, 0.8])
+    first, second = (figures.svg(figures.vector_figure(value, ["a", "b"], None, "")) for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="no chromium to open the page in")
+def test_page_opens_in_a_browser(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(VectorReport.of(_release("counts")).html(), encoding="utf-8")
+    shot = tmp_path / "page.png"
+    flags = (
+        "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
+        "--disable-component-update --disable-sync --hide-scrollbars --window-size=900,2200"
+    )
+    command = ["chromium", *flags.split(), f"--user-data-dir={tmp_path / 'profile'}"]
+    dom = subprocess.run(
+        [*command, f"--screenshot={shot}", "--dump-dom", page.as_uri()],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    from matplotlib.image import imread
+
+    picture = imread(shot) if shot.exists() else None
+    assert picture is not None or "The privacy curve" in dom.stdout
+    if picture is not None:
+        # Ink in the upper, the middle and the lower part: nothing is blank.
+        for part in np.array_split(picture[:1800, :, :3], 3):
+            assert part.std() > 0.02
