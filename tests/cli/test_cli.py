@@ -59,6 +59,17 @@ def test_a_file_that_lies_is_found(folder: Path) -> None:
     assert "WRONG" in seen.stdout
 
 
+def test_a_file_that_hides_its_assumption_is_found(folder: Path) -> None:
+    options = ("--transfer", "0.01", "-e", "2", "-d", "1e-3", "--no-smooth", "--floor", "0.1")
+    run("release", "vector", "shares.json", *options, "-o", "out.json", cwd=folder)
+    content = json.loads((folder / "out.json").read_text())
+    content["assumptions"] = []
+    (folder / "out.json").write_text(json.dumps(content))
+    seen = run("inspect", "out.json", cwd=folder)
+    assert seen.returncode == 4
+    assert "leaves out that this holds only if every entry" in seen.stdout
+
+
 def test_csv_output_has_its_record_beside_it(folder: Path) -> None:
     assert run(*RELEASE, "-o", "out.csv", cwd=folder).returncode == 0
     assert (folder / "out.csv").read_text().startswith("label,probability\nA,")

@@ -74,7 +74,7 @@ def test_one_entry_is_an_incomplete_beta(shape: float, rest: float) -> None:
             found = some_entry_below([(shape, 1)], rest, threshold)
             assert exact * (1.0 - 1e-12) <= found <= min(1.0, exact * (1.0 + 1e-7))
             compared += 1
-    assert compared >= 3
+    assert compared >= 2
 
 
 @pytest.mark.parametrize(("shapes", "rest"), [([0.05, 0.4], 30.0), ([3.0, 0.02], None), ([2.0, 900.0], 5.0)])

@@ -27,7 +27,8 @@ def inspect(
     refuse_existing([report], force=force)
     release = load(path)
     computed, _ = cost(release.profile, release.delta if release.delta > 0.0 else None)
-    holds = computed <= release.epsilon * (1.0 + 1e-9)
+    missing = set(release.mechanism.assumptions(release.adjacency)) - set(release.assumptions)
+    holds = computed <= release.epsilon * (1.0 + 1e-9) and not missing
     if report is not None:
         from veil.report.vector import VectorReport
 
@@ -44,6 +45,7 @@ def inspect(
                 "computed_epsilon": computed,
                 "verified": holds,
                 "assumptions": list(release.assumptions),
+                "assumptions_left_out": sorted(missing),
                 "reproducible": release.reproducible,
                 "shape": list(release.value.shape),
                 "created": release.created,
@@ -53,6 +55,6 @@ def inspect(
     else:
         from veil.report.console import print_inspection
 
-        print_inspection(release, computed=computed, holds=holds)
+        print_inspection(release, computed=computed, missing=sorted(missing))
     if not holds:
         raise typer.Exit(4)

@@ -117,12 +117,8 @@ def vector(
     from veil.report.console import print_release
 
     written = [path for path in (output, record, report) if path is not None]
-    tip = (
-        ""
-        if mechanism == "auto"
-        else "Other mechanisms may be more accurate: --mechanism auto takes the best."
-    )
-    print_release(out, kept=job.kept, written=written, tip=tip)
+    tip = "Another mechanism may be more accurate: --mechanism auto takes the best."
+    print_release(out, kept=job.kept, written=written, tip=tip if mechanism == "dirichlet" else "")
 
 
 def _say_dry_run(job: Any, *, as_json: bool) -> None:

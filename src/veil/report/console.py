@@ -76,13 +76,15 @@ def _print_guarantee(console: Console, release: Release) -> None:
         console.print("NOT PRIVATE: drawn from a seed.")
 
 
-def print_inspection(release: Release, *, computed: float, holds: bool) -> None:
+def print_inspection(release: Release, *, computed: float, missing: Sequence[str]) -> None:
     """What a file is, and whether the guarantee it records is the true one."""
     console = _console()
     console.print(f"A release of {release.domain.words}, by {release.mechanism.name}.")
     console.print(f"Made {release.created} by Veil {release.version}; shape {release.value.shape}.")
     _print_guarantee(console, release)
-    if holds:
+    for text in missing:
+        console.print(f"WRONG: the file leaves out that this holds only if {text}. Do not trust this file.")
+    if computed <= release.epsilon * (1.0 + 1e-9):
         console.print(f"Checked: the mechanism as described has epsilon = {computed:.6g} at this delta.")
     else:
         console.print(
