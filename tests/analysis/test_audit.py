@@ -109,7 +109,7 @@ def test_relation_between_neighbours() -> None:
         (counts, [1, 2, 3], [[1, 2, 3]]),
     ):
         with pytest.raises(InvalidArgument, match="neighbour"):
-            relation_between(mechanism, value, other)  # type: ignore[arg-type]
+            relation_between(mechanism, value, other)
 
 
 def test_bad_arguments() -> None:

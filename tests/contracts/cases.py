@@ -37,7 +37,7 @@ class Case:
 
 
 _SIMPLEX3, _SIMPLEX5 = Simplex(3), Simplex(5)
-_BAD_VECTORS = (
+_BAD_VECTORS: tuple[Any, ...] = (
     [0.2] * 4,
     [0.5, 0.7, -0.2, 0.0, 0.0],
     [0.3] * 5,
@@ -52,7 +52,7 @@ _BAD_VECTORS = (
     {"a": 1.0},
     [0.2j] * 5,
 )
-_BAD_COUNTS = (
+_BAD_COUNTS: tuple[Any, ...] = (
     [1, 2],
     [1, 2, -3],
     [1.5, 2, 3],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def test_profile_is_monotone_and_consistent(case: Case) -> None:
     assert profile.kind in ("exact", "upper bound")
     grid = np.linspace(0.0, 6.0, 25)
     deltas = [profile.delta(float(epsilon)) for epsilon in grid]
-    assert all(later <= earlier for earlier, later in zip(deltas, deltas[1:], strict=False))
+    assert all(later <= earlier for earlier, later in pairwise(deltas))
     assert all(0.0 <= delta <= 1.0 for delta in deltas)
     assert profile.delta(math.inf) == 0.0
     for delta in (0.3, 1e-2, 1e-4, 1e-9, 1e-30):

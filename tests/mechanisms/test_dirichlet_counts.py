@@ -60,7 +60,7 @@ def test_no_database_beats_the_claim(change: str) -> None:
         other[0] += 1
         if change == "replace":
             counts[1] += 1
-        shapes = scale * counts + prior, scale * other + prior
+        shapes = [(scale * row + prior).tolist() for row in (counts, other)]
         worst = max(
             worst,
             dirichlet_pair_delta(shapes[0], shapes[1], epsilon),

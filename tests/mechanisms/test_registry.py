@@ -36,5 +36,5 @@ def test_refused(description: Any) -> None:
 
 
 def test_unknown_names_say_what_is_known() -> None:
-    with pytest.raises(InvalidArgument, match="Dirichlet.*newer Veil"):
+    with pytest.raises(InvalidArgument, match=r"Dirichlet.*newer Veil"):
         mechanism_from({"name": "Future", "parameters": {}})

@@ -142,8 +142,10 @@ def test_random_pairs_are_adjacent() -> None:
     for _ in range(200):
         p, q = random_adjacent_pair(0.1, 0.25, rng)
         assert min(p.min(), q.min()) >= 0.1 - 1e-12
-        assert p.sum() == pytest.approx(1) and q.sum() == pytest.approx(1)
-        assert np.abs(p - q).sum() <= 0.5 + 1e-12 and np.sum(np.abs(p - q) > 1e-12) <= 2
+        assert p.sum() == pytest.approx(1)
+        assert q.sum() == pytest.approx(1)
+        assert np.abs(p - q).sum() <= 0.5 + 1e-12
+        assert np.sum(np.abs(p - q) > 1e-12) <= 2
 
 
 @pytest.mark.parametrize(

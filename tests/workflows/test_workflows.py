@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ def test_the_prior_is_near_the_best_for_the_typical_vector() -> None:
     best = chosen.errors(typical).l1
     for prior in (chosen.prior / 3, chosen.prior * 3):
         other = veil.calibrate(
-            lambda scale, prior=prior: veil.DirichletCounts(scale, prior, 5), REPLACE, epsilon=2.0, delta=1e-4
+            partial(veil.DirichletCounts, prior=prior, size=5), REPLACE, epsilon=2.0, delta=1e-4
         )
         assert other.errors(typical).l1 > best * 0.999
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -30,7 +30,7 @@ class Simplex:
     size: int
     _: KW_ONLY
     floor: float = 0.0
-    protected: tuple[int, ...] | None = None
+    protected: Sequence[int] | None = None
     slack: float | None = None
     name: ClassVar[str] = "Simplex"
 
@@ -139,7 +139,7 @@ class Simplex:
         }
 
 
-def _indices(protected: Iterable[int] | None, size: int) -> tuple[int, ...] | None:
+def _indices(protected: Sequence[int] | None, size: int) -> tuple[int, ...] | None:
     if protected is None:
         return None
     expected = f"at least two different indices between 0 and {size - 1}"

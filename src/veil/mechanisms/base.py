@@ -15,7 +15,6 @@ from veil.errors import InvalidArgument
 from veil.privacy.profile import PrivacyProfile
 from veil.samplers.randomness import Rng, generator
 
-
 UNPROTECTED = "the entries that are not protected are public"
 
 
@@ -23,7 +22,8 @@ UNPROTECTED = "the entries that are not protected are public"
 class Mechanism(Protocol):
     """The face that `release`, `calibrate`, `audit` and `compare` know."""
 
-    name: ClassVar[str]
+    @property
+    def name(self) -> str: ...
 
     @property
     def domain(self) -> Domain: ...

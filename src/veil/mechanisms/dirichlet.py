@@ -37,7 +37,7 @@ class Dirichlet(Described):
     >>> mechanism = veil.Dirichlet(20.6, veil.Simplex(5, floor=0.073))
     >>> profile = mechanism.profile(veil.Transfer.from_records(98))
     >>> round(profile.epsilon(0.0026), 3)
-    0.63
+    0.629
     """
 
     k: float

@@ -13,35 +13,46 @@ _RELATIVE = 1e-13
 def safe_edge(margin: Margin, *, safe: float, unsafe: float, relative: float = _RELATIVE) -> float:
     """The point nearest to `unsafe` that was seen to be safe (margin >= 0).
 
-    Both ends are positive or zero. Secant steps where the margin is finite and smooth, bisection
-    (geometric where the ends differ by orders of magnitude) where it is not. What is returned has
-    been evaluated and found safe: no interpolation ever decides.
+    Both ends are positive or zero; where neither is zero the search runs on a logarithmic scale. Steps
+    are those of the ITP method (Oliveira and Takahashi 2020): interpolation where the margin is smooth,
+    never more steps than bisection where it is not. What is returned has been evaluated and found
+    safe: no interpolation ever decides.
     """
-    margin_safe, margin_unsafe = margin(safe), margin(unsafe)
-    stalled = 0
-    for _ in range(400):
-        if abs(unsafe - safe) <= relative * max(abs(safe), abs(unsafe)):
+    logarithmic = safe > 0.0 and unsafe > 0.0
+    to_x = math.exp if logarithmic else float
+    a, b = (math.log(safe), math.log(unsafe)) if logarithmic else (safe, unsafe)
+    half_width = 0.5 * relative * (1.0 if logarithmic else max(safe, unsafe))
+    best, at_a, at_b = safe, margin(safe), margin(unsafe)
+    steps = max(1, math.ceil(math.log2(max(abs(b - a) / (2.0 * half_width), 1.0)))) + 1
+    for step in range(steps):
+        width = abs(b - a)
+        if width <= 2.0 * half_width:
             break
-        middle = _halfway(safe, unsafe)
+        middle = 0.5 * (a + b)
         guess = middle
-        if stalled < 2 and math.isfinite(margin_safe) and math.isfinite(margin_unsafe):
-            share = margin_safe / (margin_safe - margin_unsafe)
-            guess = safe + share * (unsafe - safe)
-            # Step a little past the root on the side that is still far away, so that both ends move.
-            nudge = 2.0 * relative * abs(guess) + 1e-3 * abs(unsafe - safe) * min(share, 1.0 - share)
-            guess += nudge if stalled == 0 else -nudge
-            if not min(safe, unsafe) < guess < max(safe, unsafe):
-                guess = middle
-        before = abs(unsafe - safe)
-        value = margin(guess)
+        if math.isfinite(at_a) and math.isfinite(at_b):
+            guess = _interpolate(a, b, at_a, at_b, half_width)
+            radius = half_width * 2.0 ** (steps - step) - 0.5 * width
+            guess = middle + math.copysign(min(abs(guess - middle), max(radius, 0.0)), guess - middle)
+        point = to_x(guess)
+        value = margin(point)
         if value >= 0.0:
-            safe, margin_safe = guess, value
+            a, at_a, best = guess, value, point
         else:
-            unsafe, margin_unsafe = guess, value
-        stalled = 0 if abs(unsafe - safe) < 0.5 * before else stalled + 1
-        if stalled > 2:
-            stalled = 0
-    return safe
+            b, at_b = guess, value
+        # Below ten units in the last place the two ends are the same number for all that matters.
+        if abs(b - a) <= 4.0 * math.ulp(max(abs(a), abs(b))):
+            break
+    return best
+
+
+def _interpolate(a: float, b: float, at_a: float, at_b: float, least: float) -> float:
+    """The root of the secant, moved towards the middle by enough to cross it, so that both ends close in."""
+    root, middle = a + at_a / (at_a - at_b) * (b - a), 0.5 * (a + b)
+    truncation = max(0.2 * (b - a) ** 2 / max(abs(a), abs(b), abs(b - a)), least)
+    if truncation >= abs(middle - root):
+        return middle
+    return root + math.copysign(truncation, middle - root)
 
 
 def log_margin(limit: float, reached: float) -> float:
@@ -50,10 +61,3 @@ def log_margin(limit: float, reached: float) -> float:
         return math.inf
     margin = math.log(limit) - math.log(reached)
     return max(margin, 0.0) if reached <= limit else min(margin, -math.ulp(1.0))
-
-
-def _halfway(first: float, second: float) -> float:
-    low, high = min(first, second), max(first, second)
-    if low > 0.0 and high > 4.0 * low:
-        return math.sqrt(low) * math.sqrt(high)
-    return low + 0.5 * (high - low)

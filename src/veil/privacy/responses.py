@@ -31,7 +31,8 @@ class RandomizedResponses(PrivacyProfile):
         return self._log_delta, self._log_delta
 
     def _log_delta(self, epsilon: float) -> float:
-        # j answers point one way: loss (2j - times) each, probability C(times, j) e^(j each) / (1 + e^each)^times
+        # j answers point one way: the loss is (2j - times) each,
+        # the probability C(times, j) e^(j each) / (1 + e^each)^times
         log_total = self.times * (self.each + math.log1p(math.exp(-self.each)))
         terms = []
         for j in range(self.times + 1):

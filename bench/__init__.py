@@ -1,0 +1,1 @@
+"""Benchmarks, as ratios to a peer or to the physical limit in the same run."""

@@ -1,0 +1,20 @@
+"""Run all benchmarks: `make bench`, or one: `python -m bench NAME`."""
+
+from __future__ import annotations
+
+import sys
+
+from bench import batch, cold, exactness
+
+BENCHMARKS = {"cold": cold.run, "batch": batch.run, "exactness": exactness.run}
+
+
+def main(names: list[str]) -> None:
+    """Run the named benchmarks, or all."""
+    for name in names or list(BENCHMARKS):
+        print(f"== {name}")
+        BENCHMARKS[name]()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
