@@ -41,7 +41,7 @@ lint: $(READY)  ## Style, types, import rules
 	$(BIN)/lint-imports
 
 docs: $(READY)  ## The documentation, into site/
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 lock: $(READY)  ## Pin the newest allowed versions, with hashes
 	$(BIN)/python -m pip install --quiet uv

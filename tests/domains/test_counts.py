@@ -48,10 +48,8 @@ def test_huge_counts(value: Any) -> None:
     assert value not in Counts(2)
 
 
-@pytest.mark.parametrize(
-    "value", [[LARGEST_COUNT + 1, 0], np.array([LARGEST_COUNT + 1, 0]), [LARGEST_COUNT, 1]]
-)
-def test_a_count_that_a_float_cannot_hold_is_refused_or_kept(value: Any) -> None:
+@pytest.mark.parametrize("value", [[LARGEST_COUNT + 1, 0], np.array([LARGEST_COUNT + 1, 0])])
+def test_a_count_that_a_float_would_alter_is_refused(value: Any) -> None:
     with pytest.raises(InvalidData):
         Counts(2).validate(value)
 

@@ -7,7 +7,82 @@ import pytest
 
 import veil
 from veil.papers.data_driven_chains import algorithm_1, delta_by_monte_carlo, smallest_epsilon
-from veil.papers.dirichlet_simplex import figure_3
+from veil.papers.dirichlet_simplex import figure_1, figure_2, figure_3, lemma_5
+
+
+def test_ds_figure_1() -> None:
+    """Most projected vectors lie on the boundary; those of the Dirichlet mechanism never do."""
+    assert figure_1(np.random.default_rng(1)) > 0.6
+    inputs = np.random.default_rng(2).dirichlet(np.ones(3), size=1000)
+    private = veil.Dirichlet(20.0, veil.Simplex(3, floor=0.05), smooth=True).sample(inputs, rng=3)
+    assert (private > 0).all()
+
+
+def test_ds_figure_2() -> None:
+    deltas = [0.01, 0.03, 0.05, 0.1]
+    for k, floor, slack in ((5.0, 0.2, 0.1), (10.0, 0.1, 0.2), (12.0, 0.15, 0.15)):
+        curve = figure_2(k=k, floor=floor, slack=slack, deltas=deltas)
+        theorem, corollary = (list(column) for column in zip(*curve, strict=True))
+        assert theorem == sorted(theorem, reverse=True)
+        assert all(loose > tight for tight, loose in curve)
+        assert corollary == sorted(corollary, reverse=True)
+
+
+def test_ds_lemma_5_holds_above_one_half() -> None:
+    from scipy.special import beta
+
+    for a, b in np.random.default_rng(4).uniform(0.51, 8.0, size=(300, 2)):
+        low, high = lemma_5(a, b)
+        assert low <= beta(a, b) <= high
+
+
+def test_ds_lemma_1_integrates_the_other_entries_out() -> None:
+    """P[Omega_1] depends on the protected entries and the total of the rest only."""
+    together = veil.Simplex(3, floor=0.1, protected=(0, 1), slack=0.2)
+    apart = veil.Simplex(9, floor=0.1, protected=(0, 1), slack=0.2)
+    adjacency = veil.Transfer(0.05)
+    deltas = [
+        veil.Dirichlet(15.0, domain).published(adjacency, gamma=0.01).delta for domain in (together, apart)
+    ]
+    assert deltas[0] == deltas[1]
+    draws = np.random.default_rng(5).dirichlet(15.0 * np.array([0.1, 0.1, *[0.8 / 7] * 7]), size=200_000)
+    bad = (draws[:, :2] < 0.01).any(axis=1).mean()
+    assert bad == pytest.approx(deltas[0], abs=5 * np.sqrt(deltas[0] / 200_000))
+
+
+def test_ds_lemma_2_conclusion_holds_numerically() -> None:
+    """Its proof is invalid, its conclusion has no known counterexample: log-concave along segments."""
+    from veil.numerics.corners import some_entry_below
+
+    rng = np.random.default_rng(6)
+    for _ in range(150):
+        k, gamma = rng.uniform(12, 40), rng.uniform(1e-3, 0.2)
+        ends = [0.1 + 0.7 * rng.dirichlet(np.ones(3)) for _ in range(2)]
+
+        def log_inside(p: np.ndarray, k: float = k, gamma: float = gamma) -> float:
+            groups = [(k * p[0], 1), (k * p[1], 1)]
+            return float(np.log1p(-some_entry_below(groups, k * (1 - p[0] - p[1]), gamma)))
+
+        middle = log_inside(0.5 * (ends[0] + ends[1]))
+        assert middle >= 0.5 * (log_inside(ends[0]) + log_inside(ends[1])) - 1e-7
+
+
+def test_ds_lemma_3_and_6() -> None:
+    from scipy.special import betaln
+
+    rng = np.random.default_rng(7)
+    for _ in range(200):
+        k, slack = rng.uniform(5, 50), rng.uniform(0.05, 0.3)
+        q = rng.uniform(0.05, 0.3)
+        p = q + rng.uniform(0.01, 0.2)
+        total = rng.uniform(p + 0.05, 1 - slack) if p + 0.05 < 1 - slack else 1 - slack
+        inside = betaln(k * q, k * (total - q)) - betaln(k * p, k * (total - p))
+        bound = betaln(k * q, k * (1 - slack - q)) - betaln(k * p, k * (1 - slack - p))
+        assert inside <= bound + 1e-9
+    # Lemma 6: only weights that form a simplex vector keep every collection in the simplex
+    vectors = rng.dirichlet(np.ones(4), size=3)
+    assert (np.array([0.5, 0.25, 0.25]) @ vectors) in veil.Simplex(4)
+    assert (np.array([0.5, 0.5, 0.5]) @ vectors) not in veil.Simplex(4)
 
 
 def test_ds_figure_3() -> None:
