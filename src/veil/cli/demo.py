@@ -29,9 +29,10 @@ def demo(
     from veil.workflows.release_vector import Secret, vector_job
 
     folder.mkdir(parents=True, exist_ok=True)
-    record, page = folder / "grades.json", folder / "grades.html"
-    refuse_existing([record, page], force=force)
-    data = read_vector(str(samples.path("grades.csv")))
+    source, record, page = (folder / f"grades.{ending}" for ending in ("csv", "json", "html"))
+    refuse_existing([source, record, page], force=force)
+    write_text(source, samples.path("grades.csv").read_text(encoding="utf-8"), overwrite=force)
+    data = read_vector(str(source))
     print(
         "A course had 98 students (made-up sample data). Their grade distribution is to be published so that"
     )
