@@ -97,8 +97,9 @@ def test_an_integrand_that_vanishes_everywhere() -> None:
 
 
 def test_far_below_the_range_of_a_double() -> None:
-    value, mode = log_integral_of_log_concave(
+    value, (left, mode, right) = log_integral_of_log_concave(
         lambda v: np.log(v) - v - 5e6, lambda v: 1.0 / v - 1.0, guess=1.0, knee=0.0
     )
     assert value == pytest.approx(-5e6, rel=1e-15)
-    assert mode == pytest.approx(1.0, rel=0.02)
+    assert left < mode < right
+    assert mode == pytest.approx(1.0, rel=0.2)

@@ -29,7 +29,7 @@ CASES = [
     (40.0, 0.05, 0.1, 2.0),
     (3.0, 0.2, 0.6, 0.5),
     (300.0, 0.02, 0.01, 0.3),
-    (5.0, 0.3, 0.001, 0.01),
+    (5.0, 0.3, 0.05, 0.2),
     (0.1, 0.1, 0.3, 1.0),
     (25.0, 0.1, 0.8, 6.0),
     (60.0, 0.4, 0.1, 3.0),
@@ -60,8 +60,18 @@ def test_many_random_pairs() -> None:
 
 
 def test_the_pair_of_three_entries_is_far_too_large_here() -> None:
-    two, three = TwoEntries(40.0, 0.05, 0.1), SymmetricBetaPair(2.0, 4.0)
-    assert two.delta(4.0) < 0.1 * three.delta(4.0)
+    two, three = TwoEntries(60.0, 0.1, 0.02), SymmetricBetaPair(6.0, 1.2)
+    assert two.delta(3.0) < 0.2 * three.delta(3.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("k", "floor", "mass", "epsilon"),
+    [(1000.0, 0.3, 0.01, 0.3), (1e4, 0.3, 1e-3, 0.3), (5.0, 0.3, 1e-3, 0.01)],
+)
+def test_a_small_transfer_far_from_the_corner(k: float, floor: float, mass: float, epsilon: float) -> None:
+    found = TwoEntries(k, floor, mass)._log_delta(epsilon)
+    assert 0.0 <= log_excess(found, corner(k, floor, mass, epsilon)) <= CERTIFIED
 
 
 @pytest.mark.parametrize("floor", [1e-3, 1e-6, 1e-9])

@@ -39,12 +39,12 @@ class Transfer:
     @classmethod
     def from_records(cls, n: int) -> Self:
         """Frequencies of n records of which one is replaced."""
-        return cls(1.0 / checks.integer("n", n, least=1))
+        return cls(1.0 / checks.real("n", checks.integer("n", n, least=1)))
 
     @classmethod
     def from_average(cls, b: float, n: int) -> Self:
         """The average of n vectors of which one moves by an L1 distance of at most b."""
-        return cls(cls.from_l1(b).mass / checks.integer("n", n, least=1))
+        return cls(cls.from_l1(b).mass / checks.real("n", checks.integer("n", n, least=1)))
 
     @classmethod
     def from_linear(cls, b: float, alpha: float) -> Self:

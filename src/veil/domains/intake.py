@@ -20,6 +20,9 @@ def as_floats(field: str, value: Any) -> Floats:
         value = list(value.values())
     try:
         array = np.asarray(value)
+        if array.dtype == np.longdouble and array.dtype != np.float64:
+            with np.errstate(over="ignore"):
+                return np.array(array, dtype=np.float64)
         if array.dtype.kind not in "iuf":
             if array.dtype.kind == "O" and all(isinstance(item, int) for item in array.ravel()):
                 return np.array(array, dtype=np.float64)

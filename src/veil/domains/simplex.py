@@ -83,7 +83,8 @@ class Simplex:
             )
         if (vectors < 0.0).any():
             raise InvalidData("value", expected="no negative entry", found=say(vectors < 0.0, "negative"))
-        totals = vectors.sum(axis=-1, keepdims=True)
+        with np.errstate(over="ignore"):
+            totals = vectors.sum(axis=-1, keepdims=True)
         if (np.abs(totals - 1.0) > SUM_TOLERANCE).any():
             raise InvalidData(
                 "value",
@@ -96,8 +97,11 @@ class Simplex:
         return shares
 
     def _check_borders(self, vectors: Floats) -> None:
-        chosen = vectors if self.protected is None else vectors[..., list(self.protected)]
-        low = chosen < self.floor - _FLOOR_TOLERANCE
+        guarded = np.ones(self.size, dtype=bool)
+        if self.protected is not None:
+            guarded[:] = False
+            guarded[list(self.protected)] = True
+        low = guarded & (vectors < self.floor - _FLOOR_TOLERANCE)
         if low.any():
             raise InvalidData(
                 "value",
@@ -105,7 +109,7 @@ class Simplex:
                 found=say(low, "below it"),
                 hint="Smoothing (smooth=True) takes any vector and assumes nothing.",
             )
-        if self.slack and (chosen.sum(axis=-1) > 1.0 - self.slack + _FLOOR_TOLERANCE).any():
+        if self.slack and (vectors[..., guarded].sum(axis=-1) > 1.0 - self.slack + _FLOOR_TOLERANCE).any():
             raise InvalidData(
                 "value",
                 expected=f"a mass of at least {self.slack:g} outside the protected entries",

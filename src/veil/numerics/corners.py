@@ -133,8 +133,9 @@ def _log_one_minus_exp(x: Complex) -> Complex:
     near = ~large & (np.abs(x) < 0.5)
     other = ~(large | near)
     answer[large] = x[large] + 1j * math.pi + _log1p(-np.exp(-x[large]))
-    with np.errstate(divide="ignore"):
-        answer[near] = np.log(-np.expm1(x[near]))
+    # What underflows to nothing at all is given the least number instead, and adds as little.
+    failed = -np.expm1(x[near])
+    answer[near] = np.log(np.where(failed == 0.0, math.ulp(0.0), failed))
     answer[other] = _log1p(-np.exp(x[other]))
     return answer
 

@@ -25,8 +25,8 @@ def log_integral_of_log_concave(
     *,
     guess: float,
     knee: float,
-) -> tuple[float, float]:
-    """log of the integral of exp(log_value(v)) over v > 0, for concave log_value, and its peak's place.
+) -> tuple[float, tuple[float, float, float]]:
+    """log of the integral of exp(log_value(v)) over v > 0, for concave log_value, and where its mass is.
 
     slope: the derivative of log_value, decreasing from +inf at 0 to below zero.
     guess: a positive v of the right order of magnitude; only speed depends on it.
@@ -37,10 +37,10 @@ def log_integral_of_log_concave(
     panel that is at least comparable with the panel's width, so sixteen Gauss-Legendre points a
     panel leave an error below 1e-12.
     """
-    mode = _root_of_decreasing(slope, guess)
+    mode = _peak(slope, guess)
     peak = float(log_value(np.array([mode]))[0])
     if peak == -math.inf:
-        return -math.inf, mode
+        return -math.inf, (mode, mode, mode)
 
     def drop(v: float) -> float:
         return peak - float(log_value(np.array([v]))[0])
@@ -70,35 +70,40 @@ def log_integral_of_log_concave(
     middle = breaks[:-1] + half
     points = middle[:, None] + half[:, None] * _NODES
     values = np.exp(log_value(points.ravel()) - peak).reshape(points.shape)
-    return peak + math.log(float(half @ (values @ _WEIGHTS))), mode
+    value = peak + math.log(float(half @ (values @ _WEIGHTS)))
+    return value, (max(mode - left_width, 0.0), mode, mode + right_width)
 
 
-def _root_of_decreasing(slope: Callable[[float], float], guess: float) -> float:
+def _peak(slope: Callable[[float], float], guess: float) -> float:
+    """A point left of the peak from which the logarithm rises by less than a tenth."""
     low = high = guess
-    while slope(low) < 0.0:
+    while slope(low) < 0.0 and low > 1e-300:
         low *= 0.25
-        if low < 1e-300:
-            return guess
-    while slope(high) > 0.0:
+    while slope(high) > 0.0 and high < 1e300:
         high *= 4.0
-        if high > 1e300:
-            return guess
-    while high > 1.01 * low:
-        middle = math.sqrt(low) * math.sqrt(high)
+    while True:
+        middle = math.sqrt(low) * math.sqrt(high) if high > 4.0 * low else 0.5 * (low + high)
+        if not low < middle < high:
+            return low
         if slope(middle) > 0.0:
             low = middle
         else:
             high = middle
-    return 0.5 * (low + high)
+        # Concave: what is gained between low and the peak is at most slope times distance.
+        if slope(low) * (high - low) < 0.1 and high < 1.1 * low:
+            return low
 
 
 def _first_drop_of_one(drop: Callable[[float], float], mode: float, side: float) -> float:
     """A distance from the mode at which the logarithm has fallen by between about 1/2 and 2."""
-    width = 0.5 * mode
+    width, least = 0.5 * mode, 2.0 * math.ulp(mode)
     if side < 0.0 and drop(mode - width) < 1.0:
         return mode
     while drop(mode + side * width) > 1.0:
         width *= 0.5
+        if width < least:
+            # A cliff: steeper than floating point can follow.
+            return least
     while drop(mode + side * 2.0 * width) < 1.0:
         width *= 2.0
         if side < 0.0 and 2.0 * width >= mode:

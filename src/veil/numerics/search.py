@@ -13,15 +13,21 @@ _RELATIVE = 1e-13
 def safe_edge(margin: Margin, *, safe: float, unsafe: float, relative: float = _RELATIVE) -> float:
     """The point nearest to `unsafe` that was seen to be safe (margin >= 0).
 
-    Both ends are positive or zero; where neither is zero the search runs on a logarithmic scale. Steps
-    are those of the ITP method (Oliveira and Takahashi 2020): interpolation where the margin is smooth,
+    Both ends are positive or zero. The search runs on a logarithmic scale, and `relative` is the width
+    of the bracket that is left. Steps are those of the ITP method (Oliveira and Takahashi 2020): interpolation where the margin is smooth,
     never more steps than bisection where it is not. What is returned has been evaluated and found
     safe: no interpolation ever decides.
     """
-    logarithmic = safe > 0.0 and unsafe > 0.0
-    to_x = math.exp if logarithmic else float
-    a, b = (math.log(safe), math.log(unsafe)) if logarithmic else (safe, unsafe)
-    half_width = 0.5 * relative * (1.0 if logarithmic else max(safe, unsafe))
+    while safe == 0.0 or unsafe == 0.0:
+        # Halve until neither end is zero: a tolerance relative to the answer needs its magnitude.
+        middle = 0.5 * (safe + unsafe)
+        if middle == 0.0:
+            return safe
+        if margin(middle) >= 0.0:
+            safe = middle
+        else:
+            unsafe = middle
+    a, b, half_width = math.log(safe), math.log(unsafe), 0.5 * relative
     best, at_a, at_b = safe, margin(safe), margin(unsafe)
     steps = max(1, math.ceil(math.log2(max(abs(b - a) / (2.0 * half_width), 1.0)))) + 1
     for step in range(steps):
@@ -34,15 +40,12 @@ def safe_edge(margin: Margin, *, safe: float, unsafe: float, relative: float = _
             guess = _interpolate(a, b, at_a, at_b, half_width)
             radius = half_width * 2.0 ** (steps - step) - 0.5 * width
             guess = middle + math.copysign(min(abs(guess - middle), max(radius, 0.0)), guess - middle)
-        point = to_x(guess)
+        point = math.exp(guess)
         value = margin(point)
         if value >= 0.0:
             a, at_a, best = guess, value, point
         else:
             b, at_b = guess, value
-        # Below ten units in the last place the two ends are the same number for all that matters.
-        if abs(b - a) <= 4.0 * math.ulp(max(abs(a), abs(b))):
-            break
     return best
 
 

@@ -36,24 +36,30 @@ def log_rising(x: float, step: float) -> float:
     The plain difference of two log gammas loses all digits once x is much larger than the step;
     here the large parts cancel on paper.
     """
-    if x < _SERIES_FROM and step < 1e3:
-        if step < 1e-3 * x or step < 1e-9:
-            return _log_rising_by_series(x, step)
-        return math.lgamma(x + step) - math.lgamma(x)
-    top = x + step
-    return (
-        step * (math.log(top) - 1.0)
-        + (x - 0.5) * math.log1p(step / x)
-        + stirling_error(top)
-        - stirling_error(x)
-    )
+    if step == 0.0:
+        return 0.0
+    return step * (math.log(x + step) + rising_excess(x, step))
 
 
-def _log_rising_by_series(x: float, step: float) -> float:
-    """The same for a step far below x < 10: move x above 10 by Gamma's recurrence, term by term."""
-    shift = 0.0
+def rising_excess(x: float, step: float) -> float:
+    """log_rising(x, step) / step - log(x + step): a number of order one, without its large part.
+
+    For x of at least 10 by Stirling's series, term by term; below, x is first moved up by
+    Gamma(x + step) / Gamma(x) = x / (x + step) * Gamma(x + 1 + step) / Gamma(x + 1).
+    """
+    start, shift = x, 0.0
     while x < _SERIES_FROM:
-        # Gamma(x + step) / Gamma(x) = x / (x + step) * Gamma(x + 1 + step) / Gamma(x + 1)
         shift -= math.log1p(step / x)
         x += 1.0
-    return shift + log_rising(x, step)
+    ratio = math.log1p(step / x)
+    excess = ((x - 0.5) * ratio - step + _stirling_difference(x, ratio) + shift) / step
+    return excess + math.log1p((x - start) / (start + step))
+
+
+def _stirling_difference(x: float, log_ratio: float) -> float:
+    """stirling_error(x e^log_ratio) - stirling_error(x) for x >= 10, however small the difference is."""
+    total, power = 0.0, 1.0 / x
+    for index, coefficient in enumerate(_SERIES):
+        total += coefficient * power * math.expm1(-(2 * index + 1) * log_ratio)
+        power /= x * x
+    return total

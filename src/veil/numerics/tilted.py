@@ -22,13 +22,11 @@ _EVALUATION_ERROR = 1e-11
 
 
 class LogConcaveDensity(Protocol):
-    """A log-concave density, in the coordinate w = u - centre where the centre is its own mode."""
+    """A log-concave density in the coordinate w, the distance from its own mode."""
 
     @property
-    def centre(self) -> float: ...
-
-    @property
-    def knee(self) -> float: ...
+    def knee(self) -> float:
+        """The w at which it bends on a scale of one."""
 
     def log_density(self, w: Floats) -> Floats: ...
 
@@ -46,12 +44,8 @@ class LogitBeta:
     b: float
 
     @property
-    def centre(self) -> float:
-        return math.log(self.a) - math.log(self.b)
-
-    @property
     def knee(self) -> float:
-        return -self.centre
+        return math.log(self.b) - math.log(self.a)
 
     @property
     def _log_peak(self) -> float:
@@ -98,12 +92,8 @@ class LogGamma:
     shape: float
 
     @property
-    def centre(self) -> float:
-        return math.log(self.shape)
-
-    @property
     def knee(self) -> float:
-        return -self.centre
+        return -math.log(self.shape)
 
     @property
     def _log_peak(self) -> float:
@@ -123,13 +113,7 @@ class LogGamma:
 
 @dataclass(frozen=True, slots=True)
 class StandardNormal:
-    """u ~ N(mean, 1)."""
-
-    mean: float
-
-    @property
-    def centre(self) -> float:
-        return self.mean
+    """u ~ N(any mean, 1)."""
 
     @property
     def knee(self) -> float:
@@ -145,15 +129,16 @@ class StandardNormal:
         return _ULP * (4.0 * w * w + 8.0)
 
 
-def log_hockey_stick(density: LogConcaveDensity, *, tilt: float, threshold: float, side: int) -> float:
-    """An upper bound, tight to about 1e-11, on the log of E[(1 - exp(-tilt |u - threshold|))+].
+def log_hockey_stick(
+    density: LogConcaveDensity, *, tilt: float, start: float, start_error: float, side: int
+) -> float:
+    """An upper bound, tight to about 1e-11, on the log of E[(1 - exp(-tilt |w - start|))+].
 
-    The expectation is over u on the given side (+1 above, -1 below) of the threshold. With a tilt s
-    and the threshold at the point where a log likelihood ratio s u - c equals epsilon, this is
-    log delta(epsilon). Every source of rounding is bounded and added, so the result is not below
-    the truth.
+    The expectation is over w (the distance of u from the density's mode) on the given side (+1 above,
+    -1 below) of start. With start the point where a log likelihood ratio tilt * u - c equals epsilon,
+    this is log delta(epsilon). start_error bounds the rounding of start. Every source of rounding is
+    bounded and added, so the result is not below the truth.
     """
-    start = threshold - density.centre
 
     def log_value(v: Floats) -> Floats:
         with np.errstate(divide="ignore"):
@@ -164,13 +149,13 @@ def log_hockey_stick(density: LogConcaveDensity, *, tilt: float, threshold: floa
         rise = tilt / math.expm1(tilt * v) if tilt * v < 700.0 else 0.0
         return rise + side * density.slope(start + side * v)
 
-    value, mode = log_integral_of_log_concave(
+    value, mass = log_integral_of_log_concave(
         log_value, slope, guess=1.0 / tilt, knee=side * (density.knee - start)
     )
     if value == -math.inf:
         return -math.inf
-    place = 8.0 * _ULP * (abs(threshold) + abs(density.centre))
-    error = _EVALUATION_ERROR
-    for w in (start, start + side * mode):
-        error += density.rounding(w) + place * abs(density.slope(w))
-    return value + error
+    # The largest rounding within a factor e of the peak; further out the mass falls faster than it grows.
+    places = [start + side * v for v in mass]
+    rounding = max(density.rounding(w) for w in places)
+    displaced = start_error * max(min(abs(density.slope(w)), 1e300) for w in places)
+    return value + _EVALUATION_ERROR + 4.0 * (rounding + displaced)

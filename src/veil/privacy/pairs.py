@@ -7,41 +7,57 @@ from dataclasses import dataclass
 
 from veil.domains.checks import real
 from veil.errors import InvalidArgument
-from veil.numerics.stirling import log_rising
+from veil.numerics.stirling import log_rising, rising_excess
 from veil.numerics.tilted import LogConcaveDensity, LogGamma, LogitBeta, StandardNormal, log_hockey_stick
 from veil.privacy.profile import Kind, LogDelta, PrivacyProfile
+
+_ULP = 2.0**-52
 
 
 @dataclass(frozen=True)
 class TiltedPair(PrivacyProfile):
-    """P and Q on the line with log dP/dQ = tilt * u - offset, both log-concave in u.
+    """P and Q on the line with log dP/dQ linear in u with slope `tilt`, both log-concave in u.
 
-    upper is the density of u under P, lower the one under Q.
+    upper is the density of u under P, lower the one under Q, each around its own mode. zero_upper and
+    zero_lower are the point where the loss is zero, as distances from these modes, and zero_error
+    bounds their rounding: the modes themselves may be huge and would round away what matters.
     """
 
     upper: LogConcaveDensity
     lower: LogConcaveDensity
     tilt: float
-    offset: float
+    zero_upper: float
+    zero_lower: float
+    zero_error: float
     kind: Kind = "exact"
 
     def log_deltas(self) -> tuple[LogDelta, LogDelta]:
         return self._forward, self._backward
 
     def _forward(self, epsilon: float) -> float:
-        threshold = (epsilon + self.offset) / self.tilt
-        return log_hockey_stick(self.upper, tilt=self.tilt, threshold=threshold, side=1)
+        return self._one_sided(self.upper, self.zero_upper, epsilon, 1)
 
     def _backward(self, epsilon: float) -> float:
-        threshold = (self.offset - epsilon) / self.tilt
-        return log_hockey_stick(self.lower, tilt=self.tilt, threshold=threshold, side=-1)
+        return self._one_sided(self.lower, self.zero_lower, epsilon, -1)
+
+    def _one_sided(self, density: LogConcaveDensity, zero: float, epsilon: float, side: int) -> float:
+        step = epsilon / self.tilt
+        return log_hockey_stick(
+            density,
+            tilt=self.tilt,
+            start=zero + side * step,
+            start_error=self.zero_error + 4.0 * _ULP * (abs(zero) + step),
+            side=side,
+        )
 
 
 class SymmetricBetaPair(TiltedPair):
     """Beta(a + s, a) against Beta(a, a + s): the worst pair of the Dirichlet mechanism."""
 
     def __init__(self, a: float, s: float, kind: Kind = "exact") -> None:
-        super().__init__(LogitBeta(a + s, a), LogitBeta(a, a + s), tilt=s, offset=0.0, kind=kind)
+        # The loss is s * logit t, zero at logit t = 0; the mode of P is log((a + s) / a).
+        mode = math.log1p(s / a)
+        super().__init__(LogitBeta(a + s, a), LogitBeta(a, a + s), s, -mode, mode, 4.0 * _ULP * mode, kind)
 
     def _log_delta(self, epsilon: float) -> float:
         return self._forward(epsilon)
@@ -63,7 +79,10 @@ class GammaPair(TiltedPair):
     """Gamma(a + s) against Gamma(a): one record more in a cell."""
 
     def __init__(self, a: float, s: float, kind: Kind = "exact") -> None:
-        super().__init__(LogGamma(a + s), LogGamma(a), tilt=s, offset=log_rising(a, s), kind=kind)
+        # The loss is s * u - log_rising(a, s); the modes are log(a + s) and log a.
+        zero = rising_excess(a, s)
+        error = 16.0 * _ULP * (1.0 + abs(zero))
+        super().__init__(LogGamma(a + s), LogGamma(a), s, zero, zero + math.log1p(s / a), error, kind)
 
     def rdp(self, order: float) -> float:
         order = _order(order)
@@ -81,9 +100,8 @@ class NormalPair(TiltedPair):
     """N(shift, 1) against N(0, 1)."""
 
     def __init__(self, shift: float, kind: Kind = "exact") -> None:
-        super().__init__(
-            StandardNormal(shift), StandardNormal(0.0), tilt=shift, offset=0.5 * shift * shift, kind=kind
-        )
+        half = 0.5 * shift
+        super().__init__(StandardNormal(), StandardNormal(), shift, -half, half, 4.0 * _ULP * half, kind)
 
     def _log_delta(self, epsilon: float) -> float:
         return self._forward(epsilon)
@@ -105,3 +123,20 @@ def _order(order: float) -> float:
     if order <= 1.0:
         raise InvalidArgument("order", expected="a number above 1", found=f"{order:g}")
     return order
+
+
+def beta_pair(low: float, rest: float, tilt: float) -> TiltedPair:
+    """Beta(low + tilt, rest) against Beta(low, rest + tilt)."""
+    excess = rising_excess(low, tilt) - rising_excess(rest, tilt)
+    # The loss is tilt * logit t - (log_rising(low, tilt) - log_rising(rest, tilt)); the modes are the
+    # logits of the means. What remains of their difference is of order one.
+    shift_upper, shift_lower = -math.log1p(tilt / rest), math.log1p(tilt / low)
+    error = 16.0 * _ULP * (2.0 + abs(excess) + abs(shift_upper) + abs(shift_lower))
+    return TiltedPair(
+        LogitBeta(low + tilt, rest),
+        LogitBeta(low, rest + tilt),
+        tilt,
+        excess + shift_upper,
+        excess + shift_lower,
+        error,
+    )

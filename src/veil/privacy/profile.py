@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Kind = Literal["exact", "upper bound"]
 LogDelta = Callable[[float], float]
 
-_LARGEST_EPSILON = 1e9
+_LARGEST_EPSILON = 1e18
 
 
 class PrivacyProfile(ABC):

@@ -27,7 +27,7 @@ def sample_dirichlet(rng: Rng, *, shapes: Floats, size: int | None = None) -> Fl
 
 def _sample_in_logs(rng: Rng, shapes: Floats) -> Floats:
     """G(a) = G(a + 1) U^(1/a) in law: with logarithms no shape is too small."""
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         logs = np.log(rng.standard_gamma(shapes + 1.0))
         logs -= rng.standard_exponential(shapes.shape) / shapes
     logs -= logs.max(axis=-1, keepdims=True)
