@@ -1,6 +1,7 @@
 """What neighbours are."""
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,23 @@ from veil.errors import InvalidArgument
 def test_constructors_of_a_transfer() -> None:
     assert Transfer.from_l1(0.5).mass == 0.25
     assert Transfer.from_l1(2).mass == 1.0
-    assert Transfer.from_records(98).mass == 1.0 / 98.0
+    assert Transfer.from_records(98).mass == pytest.approx(1.0 / 98.0, rel=1e-15)
     assert Transfer.from_records(1).mass == 1.0
     assert Transfer.from_average(0.5, 10).mass == pytest.approx(0.025, rel=1e-15)
     assert Transfer.from_linear(0.5, 0.1).mass == pytest.approx(0.025, rel=1e-15)
+
+
+@settings(derandomize=True, max_examples=100, deadline=None)
+@given(st.integers(1, 10**12), st.floats(1e-6, 2.0), st.floats(1e-6, 1.0))
+def test_a_mass_is_never_rounded_down(n: int, b: float, alpha: float) -> None:
+    cases = [
+        (Transfer.from_records(n), Fraction(1, n)),
+        (Transfer.from_l1(b), Fraction(b) / 2),
+        (Transfer.from_average(b, n), Fraction(b) / (2 * n)),
+        (Transfer.from_linear(b, alpha), Fraction(b) * Fraction(alpha) / 2),
+    ]
+    for transfer, exact in cases:
+        assert Fraction(transfer.mass) >= exact > Fraction(math.nextafter(transfer.mass, 0.0))
 
 
 @settings(derandomize=True, max_examples=100, deadline=None)

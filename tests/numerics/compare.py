@@ -5,7 +5,7 @@ from typing import Any
 
 from mpmath import mp, mpf
 
-# What the brief of every upper bound allows it to lie above the truth, relatively.
+# How far an upper bound may lie above the truth, relatively.
 TIGHT = 1e-8
 
 

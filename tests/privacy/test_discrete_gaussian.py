@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from veil.errors import InvalidArgument
 from veil.privacy.discrete_gaussian import DiscreteGaussianShift
 from veil.privacy.pairs import NormalPair
 
@@ -25,7 +24,8 @@ def test_against_the_sum_over_the_lattice(sigma: float, cells: int) -> None:
         exact = discrete_gaussian_delta(sigma, SHIFTS[cells], epsilon)
         if exact > 1e-14:
             compared += 1
-            assert exact * (1.0 - 1e-10) <= profile.delta(epsilon) <= exact * (1.0 + 1e-9)
+            # Next to a jump a rounding of epsilon moves delta by its own size.
+            assert exact * (1.0 - 1e-10) <= profile.delta(epsilon) <= exact * (1.0 + 1e-9) + 1e-14 * epsilon
     assert compared >= 4
 
 
@@ -73,12 +73,12 @@ def test_tiny_deltas(delta: float) -> None:
 
 
 @pytest.mark.parametrize("cells", [1, 2])
-def test_wide_noise_tends_to_the_normal_pair(cells: int) -> None:
-    sigma = 5e3
+@pytest.mark.parametrize("sigma", [5e3, 1e5])
+def test_wide_noise_tends_to_the_normal_pair(sigma: float, cells: int) -> None:
     normal = NormalPair(math.sqrt(cells) / sigma)
-    for epsilon in (0.0, 1e-4, 5e-4):
-        found = DiscreteGaussianShift(sigma, cells).delta(epsilon)
-        assert found == pytest.approx(normal.delta(epsilon), rel=2e-3)
+    for distance in (0.0, 0.5, 2.5):
+        found = DiscreteGaussianShift(sigma, cells).delta(distance / sigma)
+        assert found == pytest.approx(normal.delta(distance / sigma), rel=2e-3)
 
 
 @pytest.mark.parametrize("cells", [1, 2])
@@ -86,8 +86,3 @@ def test_the_noise_is_symmetric_in_direction(cells: int) -> None:
     forward, backward = DiscreteGaussianShift(1.3, cells).log_deltas()
     for epsilon in np.linspace(0.0, 3.0, 7):
         assert forward(float(epsilon)) == backward(float(epsilon))
-
-
-def test_a_noise_too_wide_to_sum() -> None:
-    with pytest.raises(InvalidArgument, match=r"^sigma: "):
-        DiscreteGaussianShift(1e7, 1)

@@ -15,6 +15,11 @@ from ..oracles.hockey import normal_hockey_stick
 from .test_responses import by_enumeration
 
 
+def rounding(times: int) -> float:
+    """What a composition may add for the rounding of its convolutions."""
+    return 2e-14 * (times + 2)
+
+
 def gaussian_truths(shift: float) -> list[tuple[float, float]]:
     """(epsilon, delta) of N(shift, 1) against N(0, 1), from large deltas down to 1e-14."""
     epsilons = [max(0.0, 0.5 * shift**2 + z * shift) for z in (-2.0, -0.5, 0.0, 1.0, 3.0, 5.0, 6.0, 6.8, 7.4)]
@@ -25,7 +30,7 @@ def gaussian_truths(shift: float) -> list[tuple[float, float]]:
 def test_repeated_gaussian_noise_is_gaussian(shift: float, times: int) -> None:
     composed = NormalPair(shift).repeat(times)
     for epsilon, exact in gaussian_truths(shift * math.sqrt(times)):
-        assert exact <= composed.delta(epsilon) <= exact * (1.0 + 1e-3) + 1e-12
+        assert exact <= composed.delta(epsilon) <= exact * (1.0 + 1e-3) + rounding(times)
 
 
 @pytest.mark.parametrize(("shift", "times"), [(0.05, 400), (0.01, 10_000), (0.003, 100_000)])
@@ -37,9 +42,12 @@ def test_many_repetitions_are_not_understated_by_rounding(shift: float, times: i
 
 def test_epsilons_of_many_repetitions_are_safe() -> None:
     composed = NormalPair(0.05).repeat(400)
-    for delta in (1e-6, 1e-10, 1e-13):
+    for delta in (1e-6, 1e-9, 5e-11):
         epsilon = composed.epsilon(delta)
         assert float(normal_hockey_stick(1.0, 1, epsilon)) <= delta
+        assert float(normal_hockey_stick(1.0, 1, 0.9 * epsilon)) > delta
+    # Far below what the rounding of 400 convolutions allows, no epsilon is claimed, and nothing breaks.
+    assert composed.epsilon(1e-18) == math.inf
 
 
 def test_gaussian_noise_of_several_sizes() -> None:
@@ -72,7 +80,7 @@ def test_many_responses_are_not_understated_by_rounding(each: float, times: int)
     composed, exact = RandomizedResponses(each).repeat(times), RandomizedResponses(each, times)
     for epsilon in np.linspace(0.0, 10.0 * each * math.sqrt(times), 15):
         truth = exact.delta(float(epsilon)) * (1.0 - 1e-9)
-        assert truth <= composed.delta(float(epsilon)) <= truth * (1.0 + 1e-3) + 1e-12
+        assert truth <= composed.delta(float(epsilon)) <= truth * (1.0 + 1e-3) + rounding(times)
 
 
 def test_a_small_loss_beside_a_large_one() -> None:

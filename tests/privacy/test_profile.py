@@ -35,7 +35,7 @@ each_profile = pytest.mark.parametrize("profile", PROFILES, ids=IDS)
 def test_delta_falls_with_epsilon(profile: PrivacyProfile) -> None:
     values = [profile.delta(epsilon) for epsilon in np.linspace(0.0, 6.0, 50)]
     assert all(0.0 <= value <= 1.0 for value in values)
-    # A composition may waver by the 1e-15 that it adds for the rounding of its convolutions.
+    # A composition may waver by the rounding of its convolutions.
     assert all(later <= earlier * (1.0 + 1e-10) + 1e-15 for earlier, later in pairwise(values))
     assert values[-1] < values[0]
 

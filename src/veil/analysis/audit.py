@@ -113,7 +113,7 @@ def relation_between(mechanism: Mechanism, value: Any, neighbour: Any) -> Adjace
     change: NDArray[Any] = second - first
     moved = np.flatnonzero(change)
     if isinstance(mechanism.domain, Simplex) and len(moved) == 2:
-        return Transfer(float(np.abs(change).sum()) / 2.0 * (1.0 + 1e-12))
+        return Transfer(min(1.0, float(np.abs(change).sum()) / 2.0 * (1.0 + 1e-12)))
     if isinstance(mechanism.domain, Counts):
         if len(moved) == 1 and abs(int(change[moved[0]])) == 1:
             return Records("add-remove")

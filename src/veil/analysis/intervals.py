@@ -19,8 +19,8 @@ def intervals(release: Any, *, confidence: float = 0.95, records: int | None = N
 
     Each entry x_i of a Dirichlet release is Beta(k q_i, k (1 - q_i)) with q_i the true (smoothed)
     entry; the interval holds the q_i under which x_i is not in either tail of (1 - confidence)/2. It
-    covers with exactly the stated probability, one entry at a time, before it is cut to what a
-    probability can be.
+    covers with the stated probability, one entry at a time. Then it is cut to what a probability can
+    be; where nothing would be left the release says nothing of the entry, and all of [0, 1] is given.
 
     records: the public number of records, for releases of counts.
     """
@@ -46,19 +46,26 @@ def intervals(release: Any, *, confidence: float = 0.95, records: int | None = N
         raise InvalidArgument(
             "release", expected="a release of a Dirichlet mechanism", found=f"one of {mechanism.name}"
         )
-    return np.stack([np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)], axis=-1)
+    outside = (high < 0.0) | (low > 1.0)
+    low, high = (
+        np.where(outside, 0.0, np.clip(low, 0.0, 1.0)),
+        np.where(outside, 1.0, np.clip(high, 0.0, 1.0)),
+    )
+    return np.stack([low, high], axis=-1)
 
 
 def _beta_mean_limits(k: float, x: Floats, tail: float) -> tuple[Floats, Floats]:
     """The means q of Beta(k q, k (1 - q)) at which x is the upper, and the lower, tail quantile."""
 
     def solve(below: bool) -> Floats:
+        # An entry of 0 or 1 was rounded there: take the end of what rounds to it that is further out.
+        point = np.nextafter(x, 0.0) if below else np.nextafter(x, 1.0)
         low, high = np.zeros_like(x), np.ones_like(x)
         for _ in range(60):
             q = 0.5 * (low + high)
             a, b = k * q, k * (1.0 - q)
             # The law grows with q: the upper tail at x rises, the lower one falls.
-            inside = betaincc(a, b, x) < tail if below else betainc(a, b, x) > tail
+            inside = betaincc(a, b, point) < tail if below else betainc(a, b, point) > tail
             low, high = np.where(inside, q, low), np.where(inside, high, q)
         return 0.5 * (low + high)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self
 
 from veil.domains import checks
 from veil.errors import InvalidArgument
+from veil.numerics.rounding import float_above
 
 
 class Adjacency(Protocol):
@@ -39,18 +41,18 @@ class Transfer:
     @classmethod
     def from_records(cls, n: int) -> Self:
         """Frequencies of n records of which one is replaced."""
-        return cls(1.0 / checks.real("n", checks.integer("n", n, least=1)))
+        return cls(float_above(Fraction(1, _count(n))))
 
     @classmethod
     def from_average(cls, b: float, n: int) -> Self:
         """The average of n vectors of which one moves by an L1 distance of at most b."""
-        return cls(cls.from_l1(b).mass / checks.real("n", checks.integer("n", n, least=1)))
+        return cls(float_above(Fraction(cls.from_l1(b).mass) / _count(n)))
 
     @classmethod
     def from_linear(cls, b: float, alpha: float) -> Self:
         """A weighted average, no weight above alpha, of vectors of which one moves by at most b in L1."""
         alpha = checks.within("alpha", alpha, 0.0, 1.0, expected="a weight above 0 and at most 1")
-        return cls(cls.from_l1(b).mass * alpha)
+        return cls(float_above(Fraction(cls.from_l1(b).mass) * Fraction(alpha)))
 
     @property
     def words(self) -> str:
@@ -78,6 +80,12 @@ class Records:
 
     def describe(self) -> dict[str, Any]:
         return {"name": self.name, "change": self.change}
+
+
+def _count(n: int) -> int:
+    number = checks.integer("n", n, least=1)
+    checks.real("n", number, expected="a whole number that a float can hold")
+    return number
 
 
 _KINDS: dict[str, type[Transfer] | type[Records]] = {kind.name: kind for kind in (Transfer, Records)}

@@ -27,11 +27,13 @@ def real(field: str, value: Any, *, expected: str = "a finite number") -> float:
     return number
 
 
-def positive(field: str, value: Any) -> float:
-    """The value as a float above zero."""
-    expected = "a positive number"
-    number = real(field, value, expected=expected)
-    if number <= 0.0:
+def positive(field: str, value: Any, *, least: float = 1e-30, most: float = 1e30) -> float:
+    """The value as a float above zero, of a size with which one can compute."""
+    number = real(field, value, expected="a positive number")
+    if not least <= number <= most:
+        expected = (
+            f"a positive number between {least:g} and {most:g}" if number > 0.0 else "a positive number"
+        )
         raise InvalidArgument(field, expected=expected, found=_describe(value))
     return number
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,9 +12,11 @@ import numpy as np
 from veil.domains import checks
 from veil.domains.intake import Floats, as_floats, say
 from veil.errors import InvalidArgument, InvalidData
+from veil.numerics.rounding import float_above
 
 SUM_TOLERANCE = 1e-9
-_FLOOR_TOLERANCE = 1e-12
+# Dividing by the sum may cost an entry this much of itself; it is then lifted to the floor again.
+_ROUNDING = 2.0**-48
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +67,11 @@ class Simplex:
     @property
     def room(self) -> float:
         """The largest mass that two protected entries can exchange inside the domain."""
-        room = 1.0 - self.protected_count * self.floor - (self.slack or 0.0)
-        # 1 - 5 * 0.2 must count as nothing, not as a rounding error below nothing.
-        return 0.0 if abs(room) < 4.0 * np.finfo(float).eps * self.size else room
+        exact = 1 - self.protected_count * Fraction(self.floor) - Fraction(self.slack or 0.0)
+        # The float 0.2 is a little more than a fifth: five of them must count as one, not as more.
+        if -(Fraction(2) ** -50) * self.size < exact <= 0:
+            return 0.0
+        return float_above(exact)
 
     def validate(self, value: Any) -> Floats:
         """The value as a float array, one vector or a batch with the entries along the last axis."""
@@ -90,18 +95,17 @@ class Simplex:
                 "value",
                 expected=f"entries that sum to 1 (within {SUM_TOLERANCE:g})",
                 found="another sum",
-                hint="Divide by the sum first, or release counts.",
+                hint="Divide by the sum first (--normalise does it), or release counts.",
             )
         shares: Floats = vectors / totals
-        self._check_borders(shares)
-        return shares
+        return self._within_borders(shares)
 
-    def _check_borders(self, vectors: Floats) -> None:
+    def _within_borders(self, vectors: Floats) -> Floats:
         guarded = np.ones(self.size, dtype=bool)
         if self.protected is not None:
             guarded[:] = False
             guarded[list(self.protected)] = True
-        low = guarded & (vectors < self.floor - _FLOOR_TOLERANCE)
+        low = guarded & (vectors < self.floor * (1.0 - _ROUNDING))
         if low.any():
             raise InvalidData(
                 "value",
@@ -109,12 +113,19 @@ class Simplex:
                 found=say(low, "below it"),
                 hint="Smoothing (smooth=True) takes any vector and assumes nothing.",
             )
-        if self.slack and (vectors[..., guarded].sum(axis=-1) > 1.0 - self.slack + _FLOOR_TOLERANCE).any():
+        if (
+            self.slack
+            and (
+                vectors[..., guarded].sum(axis=-1)
+                > 1.0 - self.slack * (1.0 - _ROUNDING) + 2.0**-52 * self.size
+            ).any()
+        ):
             raise InvalidData(
                 "value",
                 expected=f"a mass of at least {self.slack:g} outside the protected entries",
                 found="less",
             )
+        return np.where(guarded & (vectors < self.floor), self.floor, vectors)
 
     def __contains__(self, value: Any) -> bool:
         try:
@@ -128,9 +139,9 @@ class Simplex:
         text = f"probability vectors with {self.size} entries"
         if self.floor > 0.0:
             which = "every entry" if self.protected is None else f"{self.protected_count} protected entries"
-            text += f", {which} at least {self.floor:.6g}"
+            text += f", {which} at least {self.floor!r}"
         if self.slack:
-            text += f", at least {self.slack:.6g} outside the protected entries"
+            text += f", at least {self.slack!r} outside the protected entries"
         return text
 
     def describe(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from veil.errors import InvalidArgument, NoGuarantee
 from veil.mechanisms.accuracy import Errors, dirichlet_errors
 from veil.mechanisms.base import UNPROTECTED, Described, adjacency_of
 from veil.mechanisms.published import Published, largest_threshold, published_bound
+from veil.numerics.rounding import float_above
 from veil.privacy.pairs import SymmetricBetaPair
 from veil.privacy.profile import NothingRevealed, PrivacyProfile
 from veil.privacy.two_entries import TwoEntries
@@ -61,7 +63,7 @@ class Dirichlet(Described):
 
     @property
     def _shrinkage(self) -> float:
-        return 1.0 - self.domain.size * self.domain.floor
+        return float_above(1 - self.domain.size * Fraction(self.domain.floor))
 
     @property
     def _accepted(self) -> Simplex:
@@ -109,10 +111,10 @@ class Dirichlet(Described):
         found = []
         if not self.smooth:
             which = "every entry" if self.domain.protected is None else "every protected entry"
-            text = f"{which} of the true vector and of its neighbours is at least {self.domain.floor:.6g}"
+            text = f"{which} of the true vector and of its neighbours is at least {self.domain.floor!r}"
             found.append(text)
         if self.domain.slack:
-            found.append(f"at least {self.domain.slack:.6g} of the mass lies outside the protected entries")
+            found.append(f"at least {self.domain.slack!r} of the mass lies outside the protected entries")
         if self.domain.protected is not None:
             found.append(UNPROTECTED)
         return tuple(found)

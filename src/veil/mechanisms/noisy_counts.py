@@ -87,7 +87,7 @@ class GeometricCounts(_NoisyCounts):
     name: ClassVar[str] = "GeometricCounts"
 
     def __init__(self, scale: float, size: int, *, onto: str = "normalisation") -> None:
-        object.__setattr__(self, "scale", positive("scale", scale))
+        object.__setattr__(self, "scale", positive("scale", scale, least=1e-6, most=1e12))
         super().__init__(size, onto=onto)
 
     def noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:
@@ -110,7 +110,7 @@ class DiscreteGaussianCounts(_NoisyCounts):
     name: ClassVar[str] = "DiscreteGaussianCounts"
 
     def __init__(self, sigma: float, size: int, *, onto: str = "normalisation") -> None:
-        object.__setattr__(self, "sigma", positive("sigma", sigma))
+        object.__setattr__(self, "sigma", positive("sigma", sigma, least=1e-3, most=1e5))
         super().__init__(size, onto=onto)
 
     def noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:

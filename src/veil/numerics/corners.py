@@ -114,11 +114,15 @@ def _contour_sum(
     t = step * np.arange(nodes)
     root = 1.0 + 1j * t
     z: Complex = saddle * root * root
-    log_kept = np.zeros(nodes, dtype=np.complex128)
-    for shape, count in groups:
-        log_kept += count * _log_one_minus_exp(_log_lower_gamma(shape, threshold * z))
-    # The weight may overflow where the failure underflows: only their product is of ordinary size.
-    log_failed = _log_one_minus_exp(log_kept)
+    logs = [_log_lower_gamma(shape, threshold * z) for shape, _ in groups]
+    log_kept = sum(
+        (count * _log_one_minus_exp(log) for (_, count), log in zip(groups, logs, strict=True)),
+        np.zeros(nodes, dtype=np.complex128),
+    )
+    # Where every part is tiny the failure is their sum, which keeps its logarithm when it underflows.
+    tops = np.array([log.real for log in logs]).max(axis=0)
+    union = sum(count * np.exp(log - tops) for (_, count), log in zip(groups, logs, strict=True))
+    log_failed = np.where(tops < -40.0, tops + np.log(union), _log_one_minus_exp(log_kept))
     log_weight = z - total * np.log(z) + math.lgamma(total)
     # dz/dt = 2 i saddle (1 + i t), and the factor 1/(2 pi i) leaves saddle (1 + i t) / pi
     terms = np.real(np.exp(log_weight + log_failed) * root)

@@ -120,7 +120,8 @@ class StandardNormal:
         return 0.0
 
     def log_density(self, w: Floats) -> Floats:
-        return -0.5 * w * w - HALF_LOG_TWO_PI
+        with np.errstate(over="ignore"):
+            return -0.5 * w * w - HALF_LOG_TWO_PI
 
     def slope(self, w: float) -> float:
         return -w
@@ -153,7 +154,10 @@ def log_hockey_stick(
         log_value, slope, guess=1.0 / tilt, knee=side * (density.knee - start)
     )
     if value == -math.inf:
-        return -math.inf
+        # Beyond the mode the density only falls: if it is nothing at the start, it is nothing. Elsewhere
+        # an underflow proves nothing.
+        beyond = side * start > 0.0 and float(density.log_density(np.array([start]))[0]) == -math.inf
+        return -math.inf if beyond else 0.0
     # The largest rounding within a factor e of the peak; further out the mass falls faster than it grows.
     places = [start + side * v for v in mass]
     rounding = max(density.rounding(w) for w in places)

@@ -43,6 +43,10 @@ def calibrate(
     """
     target = real("epsilon", epsilon)
     delta = delta_of(delta)
+    if delta == 1.0:
+        raise InvalidArgument(
+            "delta", expected="a number below 1", found="1", hint="At 1 nothing is promised."
+        )
     if target < 0.0 or (target == 0.0 and delta == 0.0):
         raise InvalidArgument("epsilon", expected="a positive number", found=f"{target:g}")
     hints: list[str] = []

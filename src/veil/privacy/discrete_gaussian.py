@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
-from veil.errors import InvalidArgument
-from veil.privacy.profile import Kind, LogDelta, PrivacyProfile
+from veil.numerics.rounding import float_above
+from veil.privacy.profile import Kind, LogDelta, PrivacyProfile, order_of
 
 _REACH = 45.0
-_LARGEST_SIGMA = 1e6
 
 
 @dataclass(frozen=True)
@@ -27,43 +27,40 @@ class DiscreteGaussianShift(PrivacyProfile):
     cells: int
     kind: Kind = "exact"
 
-    def __post_init__(self) -> None:
-        if self.sigma > _LARGEST_SIGMA:
-            raise InvalidArgument("sigma", expected=f"at most {_LARGEST_SIGMA:g}", found=f"{self.sigma:g}")
-
     def log_deltas(self) -> tuple[LogDelta, LogDelta]:
         return self._log_delta, self._log_delta
 
     def _log_delta(self, epsilon: float) -> float:
-        variance = self.sigma**2
-        # Loss at z: (2 z - 1) / (2 variance) for one cell, (d - 1) / variance for two.
-        first = math.floor(variance * epsilon + (0.5 if self.cells == 1 else 1.0)) + 1
-        step = math.ceil(_REACH * self.sigma * self.cells) + 2
-        z = np.arange(first, first + step, dtype=np.float64)
-        if self.cells == 1:
-            losses, log_weights = (2.0 * z - 1.0) / (2.0 * variance), -((z - 1.0) ** 2) / (2.0 * variance)
-            log_total = _log_theta(variance, 0.0, 0.5)
-        else:
-            losses = (z - 1.0) / variance
-            odd = np.mod(z, 2.0) == 1.0
-            even_sum, odd_sum = _log_theta(variance, 0.0, 1.0), _log_theta(variance, 0.5, 1.0)
-            log_weights = -((z - 2.0) ** 2) / (4.0 * variance) + np.where(odd, odd_sum, even_sum)
-            log_total = 2.0 * _log_theta(variance, 0.0, 0.5)
-        with np.errstate(divide="ignore"):
-            terms = log_weights + np.log(-np.expm1(np.minimum(epsilon - losses, 0.0)))
-        top = float(terms.max())
-        if top == -math.inf:
+        # The loss at z is (z - middle) / variance. Where it passes epsilon is found exactly: one term
+        # more or less there changes delta by orders of magnitude.
+        variance, middle = Fraction(self.sigma) ** 2, Fraction(1, 2) if self.cells == 1 else Fraction(1)
+        first = math.floor(variance * Fraction(epsilon) + middle) + 1
+        if first > 2**53:
             return -math.inf
+        least_gap = float_above((first - middle) / variance - Fraction(epsilon))
+        spread = float(variance)
+        steps = np.arange(math.ceil(_REACH * self.sigma * self.cells) + 2, dtype=np.float64)
+        z, gaps = first + steps, least_gap + steps / spread
+        if self.cells == 1:
+            log_weights, log_total = -((z - 1.0) ** 2) / (2.0 * spread), _log_theta(spread, 0.0, 0.5)
+        else:
+            even_sum, odd_sum = _log_theta(spread, 0.0, 1.0), _log_theta(spread, 0.5, 1.0)
+            parity = np.where(np.mod(z, 2.0) == 1.0, odd_sum, even_sum)
+            log_weights = -((z - 2.0) ** 2) / (4.0 * spread) + parity
+            log_total = 2.0 * _log_theta(spread, 0.0, 0.5)
+        terms = log_weights + np.log(-np.expm1(-gaps))
+        top = float(terms.max())
         value = top + math.log(float(np.exp(terms - top).sum())) - log_total
         return value + 1e-11 + 2.0**-50 * (abs(top) + epsilon + abs(log_total))
 
     def rdp(self, order: float) -> float:
         """The continuous Gaussian's, which bounds it (Canonne, Kamath, Steinke 2020, Theorem 4)."""
-        return 0.5 * order * self.cells / self.sigma**2
+        return 0.5 * order_of(order) * self.cells / self.sigma**2
 
 
 def _log_theta(variance: float, shift: float, rate: float) -> float:
     """log of sum_j exp(-rate (j - shift)^2 / variance) over all whole j."""
     reach = math.ceil(math.sqrt(800.0 * variance / rate)) + 2
-    j = np.arange(-reach, reach + 1, dtype=np.float64) - shift
-    return math.log(float(np.exp(-rate * j * j / variance).sum()))
+    exponents = -rate * (np.arange(-reach, reach + 1, dtype=np.float64) - shift) ** 2 / variance
+    top = float(exponents.max())
+    return top + math.log(float(np.exp(exponents - top).sum()))

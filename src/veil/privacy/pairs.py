@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from veil.domains.checks import real
-from veil.errors import InvalidArgument
 from veil.numerics.stirling import log_rising, rising_excess
 from veil.numerics.tilted import LogConcaveDensity, LogGamma, LogitBeta, StandardNormal, log_hockey_stick
-from veil.privacy.profile import Kind, LogDelta, PrivacyProfile
+from veil.privacy.profile import Kind, LogDelta, PrivacyProfile, order_of
 
 _ULP = 2.0**-52
 
@@ -67,7 +65,7 @@ class SymmetricBetaPair(TiltedPair):
 
     def rdp(self, order: float) -> float:
         a, s = _shapes(self.lower)[0], self.tilt
-        order = _order(order)
+        order = order_of(order)
         rest = a - (order - 1.0) * s
         if rest <= 0.0:
             return math.inf
@@ -85,7 +83,7 @@ class GammaPair(TiltedPair):
         super().__init__(LogGamma(a + s), LogGamma(a), s, zero, zero + math.log1p(s / a), error, kind)
 
     def rdp(self, order: float) -> float:
-        order = _order(order)
+        order = order_of(order)
         a, s = self.lower.shape, self.tilt  # type: ignore[attr-defined]
         more = log_rising(a + s, (order - 1.0) * s) - (order - 1.0) * log_rising(a, s)
         low = a - (order - 1.0) * s
@@ -110,19 +108,12 @@ class NormalPair(TiltedPair):
         return self._forward, self._forward
 
     def rdp(self, order: float) -> float:
-        return 0.5 * _order(order) * self.tilt**2
+        return 0.5 * order_of(order) * self.tilt**2
 
 
 def _shapes(density: LogConcaveDensity) -> tuple[float, float]:
     assert isinstance(density, LogitBeta)
     return density.a, density.b
-
-
-def _order(order: float) -> float:
-    order = real("order", order)
-    if order <= 1.0:
-        raise InvalidArgument("order", expected="a number above 1", found=f"{order:g}")
-    return order
 
 
 def beta_pair(low: float, rest: float, tilt: float) -> TiltedPair:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from veil.domains.checks import delta_of, epsilon_of, integer
+from veil.domains.checks import delta_of, epsilon_of, integer, real
 from veil.errors import InvalidArgument, NoGuarantee
 from veil.numerics.rounding import probability_above
 from veil.numerics.search import safe_edge
@@ -19,6 +19,14 @@ Kind = Literal["exact", "upper bound"]
 LogDelta = Callable[[float], float]
 
 _LARGEST_EPSILON = 1e18
+
+
+def order_of(value: float) -> float:
+    """The order of a Renyi divergence: a number above 1."""
+    order = real("order", value, expected="a number above 1")
+    if order <= 1.0:
+        raise InvalidArgument("order", expected="a number above 1", found=f"{order:g}")
+    return order
 
 
 class PrivacyProfile(ABC):
@@ -104,7 +112,7 @@ class PrivacyProfile(ABC):
             raise InvalidArgument("other", expected="a PrivacyProfile", found=type(other).__name__)
         from veil.privacy.losses import Composed
 
-        return Composed.of(self, other)
+        return Composed.of((self, 1), (other, 1))
 
     def repeat(self, times: int) -> PrivacyProfile:
         """The profile of the same release made `times` times, fixed beforehand."""
@@ -113,7 +121,7 @@ class PrivacyProfile(ABC):
             return self
         from veil.privacy.losses import Composed
 
-        return Composed.of(*[self] * times)
+        return Composed.of((self, times))
 
     def describe(self) -> dict[str, Any]:
         return {"kind": self.kind}

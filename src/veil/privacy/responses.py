@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from veil.numerics.rounding import float_above
-from veil.privacy.profile import Kind, LogDelta, PrivacyProfile
+from veil.privacy.profile import Kind, LogDelta, PrivacyProfile, order_of
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class RandomizedResponses(PrivacyProfile):
         log_total = self.times * (self.each + math.log1p(math.exp(-self.each)))
         terms = []
         for j in range(self.times + 1):
-            gap = (2 * j - self.times) * self.each - epsilon
+            # Exactly: next to a loss, rounding would hide all of it.
+            gap = float_above((2 * j - self.times) * Fraction(self.each) - Fraction(epsilon))
             if gap > 0.0:
                 log_mass = math.log(math.comb(self.times, j)) + j * self.each - log_total
                 terms.append(log_mass + math.log(-math.expm1(-gap)))
@@ -46,7 +47,8 @@ class RandomizedResponses(PrivacyProfile):
         return top + math.log(sum(math.exp(term - top) for term in terms)) + 1e-13 * (1.0 + log_total)
 
     def rdp(self, order: float) -> float:
-        log_q = -math.log1p(math.exp(self.each))
+        order = order_of(order)
+        log_q = -(self.each + math.log1p(math.exp(-self.each)))
         log_p = self.each + log_q
         first = order * log_p + (1.0 - order) * log_q
         second = order * log_q + (1.0 - order) * log_p

@@ -28,6 +28,9 @@ _ROUGH, _FINE = 1e-5, 1e-13
 
 def names_for(adjacency: Adjacency) -> tuple[str, ...]:
     """The mechanisms that cover this adjacency."""
+    if not isinstance(adjacency, (Records, Transfer)):
+        found = type(adjacency).__name__
+        raise InvalidArgument("adjacency", expected="veil.Records or veil.Transfer", found=found)
     return FOR_COUNTS if isinstance(adjacency, Records) else FOR_VECTORS
 
 
