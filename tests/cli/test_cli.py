@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -180,6 +181,17 @@ def test_demo(tmp_path: Path) -> None:
         (("inspect", "missing.json"), 4, "no such file"),
         (("plan", "vector", "--size", "5", "--records", "98"), 2, "--epsilon or --error"),
         (("plan", "vector", "--size", "1", "--records", "98", "-e", "1"), 2, "size"),
+        (("plan", "vector", "--size", "-3", "--records", "98", "-e", "1"), 2, "size"),
+        (
+            ("plan", "vector", "--size", "3", "--records", "9", "--error", "0.1", "--plot", "x.svg"),
+            2,
+            "--plot",
+        ),
+        (("release", "vector", "grades.csv", "--records", "98", "-e", "0"), 2, "epsilon"),
+        (("release", "vector", "grades.csv", "--records", "98", "-e", "1", "-d", "1"), 2, "delta"),
+        (("release", "vector", "grades.csv", "--transfer", "2", "-e", "1"), 2, "transfer"),
+        (("release", "vector", "grades.csv", "--records", "98", "-e", "1", "--normalise"), 2, "normalise"),
+        (("release", "vector", "grades.csv", "--records", "98", "-e", "1", "--seed", "-1"), 2, "seed"),
     ],
 )
 def test_mistakes_get_the_right_exit_code_and_words(
@@ -191,6 +203,38 @@ def test_mistakes_get_the_right_exit_code_and_words(
     assert words in done.stderr
     assert "Traceback" not in done.stderr
     assert sorted(folder.iterdir()) == before
+
+
+def test_outputs_never_overwrite_inputs_or_each_other(folder: Path) -> None:
+    own = run(
+        "release", "vector", "grades.csv", "--records", "98", "-e", "1", "-f", "-o", "grades.csv", cwd=folder
+    )
+    assert own.returncode == 2
+    assert (folder / "grades.csv").read_text() == GRADES
+    assert run(*RELEASE, "-o", "a.csv", "--report", "a.txt", cwd=folder).returncode == 2
+
+
+def test_a_total_among_the_categories_is_refused(folder: Path) -> None:
+    (folder / "total.csv").write_text(GRADES + "Total,98\n")
+    done = run("release", "vector", "total.csv", "--counts", "-e", "1", cwd=folder)
+    assert done.returncode == 4
+    assert "count every record twice" in done.stderr
+
+
+def test_narrow_terminals_and_closed_pipes(folder: Path) -> None:
+    command = [sys.executable, "-m", "veil", *RELEASE, "-o", "ascii.json"]
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, timeout=60, check=False,
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (folder / "ascii.json").exists()
+
+
+def test_two_entries_answer_at_once(folder: Path) -> None:
+    (folder / "two.csv").write_text("yes,0.7\nno,0.3\n")
+    done = run("release", "vector", "two.csv", "--transfer", "0.01", "-e", "1", "-d", "1e-3", cwd=folder)
+    assert done.returncode == 0, done.stderr
 
 
 def test_errors_for_machines(folder: Path) -> None:

@@ -8,12 +8,11 @@ from numpy.typing import NDArray
 from scipy import special
 
 from veil.privacy.pairs import GammaPair, NormalPair
-from veil.privacy.profile import PrivacyProfile
 
 Cells = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
-def gamma_cells(a: float, s: float, count: int = 1500) -> Cells:
+def gamma_cells(a: float, s: float, count: int = 900) -> Cells:
     """Gamma(a + s) and Gamma(a), each cut into the same cells of the half line: a coarser experiment."""
     low = math.log(special.gammaincinv(a, 1e-13) + 1e-300)
     high = math.log(special.gammainccinv(a + s, 1e-13))
@@ -51,9 +50,8 @@ def test_the_directions_really_differ() -> None:
     assert composed.delta(1.0) >= max(gap) > 1.1 * min(gap)
 
 
-@pytest.mark.parametrize("shape", [1.0, 12.0])
-def test_both_directions_of_the_loss_distribution(shape: float) -> None:
-    pair = GammaPair(shape, 0.5)
+def test_both_directions_of_the_loss_distribution() -> None:
+    pair = GammaPair(1.0, 0.5)
     forward, backward = pair.log_deltas()
     distribution = pair.pld()
     for epsilon in (0.05, 0.4, 1.1):
@@ -65,8 +63,8 @@ def test_both_directions_of_the_loss_distribution(shape: float) -> None:
 def test_a_skewed_and_a_symmetric_part() -> None:
     # Gamma pairs of huge shape are normal pairs: 2 s / sqrt(a) and the skewness vanish together.
     a = 1e8
-    skewed, normal = GammaPair(a, math.sqrt(a)), NormalPair(1.0)
-    mixed: PrivacyProfile = skewed.compose(NormalPair(0.5))
-    pure: PrivacyProfile = normal.compose(NormalPair(0.5))
+    mixed = GammaPair(a, math.sqrt(a)).compose(NormalPair(0.5))
     for epsilon in (0.5, 1.5, 3.0):
-        assert mixed.delta(epsilon) == pytest.approx(pure.delta(epsilon), rel=1e-3)
+        assert mixed.delta(epsilon) == pytest.approx(
+            NormalPair(math.hypot(1.0, 0.5)).delta(epsilon), rel=1e-3
+        )

@@ -17,8 +17,8 @@ from veil.privacy.responses import RandomizedResponses
 
 def integrate(log_p: Callable[[mpf], mpf], log_q: Callable[[mpf], mpf], order: float, span: float) -> float:
     """log of the integral of p^order q^(1 - order) over the line, divided by order - 1."""
-    with mp.workdps(30):
-        cuts = [mpf(span) * i / 40 for i in range(-40, 41)]
+    with mp.workdps(16):
+        cuts = [mpf(span) * i / 30 for i in range(-30, 31)]
         total = mp.quad(lambda u: mp.exp(order * log_p(u) + (1 - order) * log_q(u)), cuts)
         return float(mp.log(total) / (order - 1))
 
@@ -32,16 +32,16 @@ def log_gamma(shape: float) -> Callable[[mpf], mpf]:
     return lambda u: shape * u - mp.exp(u) - mp.loggamma(shape)
 
 
-@pytest.mark.parametrize(("a", "s"), [(2.0, 0.5), (8.0, 3.0), (40.0, 1.5), (1.0, 0.9)])
-@pytest.mark.parametrize("share", [0.05, 0.5, 0.8])
+@pytest.mark.parametrize(("a", "s"), [(2.0, 0.5), (40.0, 1.5), (1.0, 0.9)])
+@pytest.mark.parametrize("share", [0.1, 0.8])
 def test_beta_pairs(a: float, s: float, share: float) -> None:
     order = 1.0 + share * a / s
     exact = integrate(logit_beta(a + s, a), logit_beta(a, a + s), order, 60.0 / (a * (1.0 - share)) + 10.0)
     assert SymmetricBetaPair(a, s).rdp(order) == pytest.approx(exact, rel=1e-9)
 
 
-@pytest.mark.parametrize(("a", "s"), [(2.0, 0.5), (8.0, 3.0), (40.0, 1.5), (1.0, 0.9)])
-@pytest.mark.parametrize("share", [0.05, 0.5, 0.8])
+@pytest.mark.parametrize(("a", "s"), [(2.0, 0.5), (40.0, 1.5), (1.0, 0.9)])
+@pytest.mark.parametrize("share", [0.1, 0.8])
 def test_gamma_pairs_take_the_worse_direction(a: float, s: float, share: float) -> None:
     order = 1.0 + share * a / s
     span = 60.0 / (a * (1.0 - share)) + 10.0

@@ -50,7 +50,7 @@ def our_gaussian(scale: float) -> NDArray[np.int64]:
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [(our_laplace, opendp_laplace), (our_gaussian, opendp_gaussian)])
-@pytest.mark.parametrize("scale", [0.75, 3.5, 60.0])
+@pytest.mark.parametrize("scale", [0.75, 20.0])
 def test_same_noise_and_a_wrong_scale_is_seen(
     ours: Callable[[float], NDArray[np.int64]], theirs: Callable[[float], NDArray[np.int64]], scale: float
 ) -> None:

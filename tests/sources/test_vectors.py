@@ -38,6 +38,19 @@ def test_csv(tmp_path: Path, text: str, values: object, labels: object) -> None:
     assert _read(tmp_path, text) == (values, labels)
 
 
+def test_other_separators(tmp_path: Path) -> None:
+    assert _read(tmp_path, "grade;share\nA;0,25\nB;0,75\n") == ((0.25, 0.75), ("A", "B"))
+    assert _read(tmp_path, "A\t1\nB\t2\n") == ((1.0, 2.0), ("A", "B"))
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"), [("31%", "a percentage"), ('"1,031"', "separators of thousands"), ("x", "text")]
+)
+def test_what_is_no_number_is_named_by_its_kind(tmp_path: Path, cell: str, words: str) -> None:
+    with pytest.raises(InvalidData, match=words):
+        _read(tmp_path, f"A,{cell}\nB,{cell}\n")
+
+
 def test_named_columns(tmp_path: Path) -> None:
     text = "id,grade,n\n7,A,31\n8,B,28\n"
     assert _read(tmp_path, text, label_column="grade", value_column="n") == ((31.0, 28.0), ("A", "B"))

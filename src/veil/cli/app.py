@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 from typing import Annotated
 
@@ -47,6 +49,10 @@ def root(
 
 def run() -> None:
     """Run the command line and leave with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that cannot show a bar or a label still gets the rest.
+            stream.reconfigure(errors="replace")
     try:
         app()
     except VeilError as error:
@@ -54,7 +60,8 @@ def run() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
-        sys.stderr.close()
+        # Whoever read the output has seen enough; what was asked for is done.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except Exception as error:
         # What an unforeseen error says may quote data: only its kind and place are shown.
@@ -62,5 +69,5 @@ def run() -> None:
         while place is not None and place.tb_next is not None:
             place = place.tb_next
         where = "" if place is None else f" at {place.tb_frame.f_code.co_name}:{place.tb_lineno}"
-        print(f"veil: internal error: {type(error).__name__}{where}. Nothing was written.", file=sys.stderr)
+        print(f"veil: internal error: {type(error).__name__}{where}. Please report it.", file=sys.stderr)
         sys.exit(1)

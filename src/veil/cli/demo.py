@@ -30,7 +30,8 @@ def demo(
 
     folder.mkdir(parents=True, exist_ok=True)
     source, record, page = (folder / f"grades.{ending}" for ending in ("csv", "json", "html"))
-    refuse_existing([source, record, page], force=force)
+    outputs = {f"--folder {folder}": source, "its record": record, "its report": page}
+    refuse_existing(outputs, force=force)
     write_text(source, samples.path("grades.csv").read_text(encoding="utf-8"), overwrite=force)
     data = read_vector(str(source))
     print(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from veil.cli import options
-from veil.cli.output import print_json, refuse_existing, working
+from veil.cli.output import check_ending, print_json, refuse_existing, working
 
 
 def inspect(
@@ -24,7 +24,8 @@ def inspect(
     from veil.releases.files import load, write_text
     from veil.releases.release import cost
 
-    refuse_existing([report], force=force)
+    check_ending("--report", report, (".html",))
+    refuse_existing({"--report": report}, force=force, inputs=[path])
     release = load(path)
     computed, _ = cost(release.profile, release.delta if release.delta > 0.0 else None)
     missing = set(release.mechanism.assumptions(release.adjacency)) - set(release.assumptions)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-from veil.errors import InvalidField, OutputExists, VeilError
+from veil.errors import InvalidArgument, InvalidField, OutputExists, VeilError
 
 
 def json_wanted(arguments: Sequence[str]) -> bool:
@@ -34,20 +34,30 @@ def fail(error: VeilError, *, as_json: bool) -> NoReturn:
     sys.exit(error.exit_code)
 
 
-def refuse_existing(paths: Sequence[Path | None], *, force: bool) -> None:
-    """Before any work: an existing output is not overwritten unless asked for."""
-    for path in paths:
+def refuse_existing(
+    outputs: Mapping[str, Path | None], *, force: bool, inputs: Sequence[str | Path] = ()
+) -> None:
+    """Before any work: no output may be an input, stand twice, or overwrite a file unless asked to."""
+    taken = {Path(source).resolve(): "the input" for source in inputs if str(source) != "-"}
+    for option, path in outputs.items():
         if path is None:
             continue
+        place = path.resolve()
+        if place in taken:
+            raise OutputExists(option, expected="a file of its own", found=f"{path}, which is {taken[place]}")
+        taken[place] = option
         if path.exists() and not force:
-            raise OutputExists(
-                "--output" if path.suffix != ".html" else "--report",
-                expected="a new file",
-                found=f"{path} exists already",
-                hint="Add --force to overwrite it.",
-            )
+            hint = "Add --force to overwrite it."
+            raise OutputExists(option, expected="a new file", found=f"{path} exists already", hint=hint)
         if not path.parent.is_dir():
-            raise OutputExists("--output", expected="an existing folder", found=f"no folder {path.parent}")
+            raise OutputExists(option, expected="an existing folder", found=f"no folder {path.parent}")
+
+
+def check_ending(option: str, path: Path | None, endings: Sequence[str]) -> None:
+    """The ending decides the format, so it must be one that is known."""
+    if path is not None and path.suffix.lower() not in endings:
+        expected = "a name that ends in " + " or ".join(endings)
+        raise InvalidArgument(option, expected=expected, found=path.name)
 
 
 @contextmanager
@@ -60,8 +70,3 @@ def working(text: str, *, quiet: bool) -> Iterator[None]:
 
     with Console(stderr=True).status(text):
         yield
-
-
-def percent(share: float) -> str:
-    """A share as people read it."""
-    return f"{100.0 * share:.3g} %"

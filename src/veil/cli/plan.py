@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from veil.cli import options
-from veil.cli.output import print_json, refuse_existing, working
+from veil.cli.output import check_ending, print_json, refuse_existing, working
+from veil.domains.checks import integer, within
 from veil.errors import CannotCalibrate, InvalidArgument
 
 app = typer.Typer(help="What a budget buys, before any data is touched.", no_args_is_help=True)
@@ -53,9 +54,12 @@ def vector(
 
     if (epsilon is None) == (error is None):
         raise InvalidArgument("--epsilon", expected="either --epsilon or --error", found="both or neither")
-    if plot is not None and plot.suffix not in (".svg", ".png", ".pdf"):
-        raise InvalidArgument("--plot", expected="a name that ends in .svg, .png or .pdf", found=plot.name)
-    refuse_existing([plot], force=force)
+    if error is not None and plot is not None:
+        raise InvalidArgument("--plot", expected="--epsilon with it", found="--error")
+    check_ending("--plot", plot, (".svg", ".png", ".pdf"))
+    refuse_existing({"--plot": plot}, force=force)
+    size = integer("--size", size, least=2)
+    within("--confidence", confidence, 0.5, 0.9999, expected="a number between 0.5 and 0.9999")
     adjacency = Secret(records=records, counts=counts, transfer=transfer, l1=l1, change=change).adjacency
     public = None
     if typical is not None:
@@ -89,7 +93,7 @@ def _forward(
         return
     from veil.report.console import print_comparison
 
-    print_comparison(table, records=shape["records"])
+    print_comparison(table, size=shape["size"], records=shape["records"])
     if plot is not None:
         print(f"Drawn: {plot}")
 

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from veil.cli import options
-from veil.cli.output import print_json, refuse_existing, working
-from veil.errors import InvalidArgument
+from veil.cli.output import check_ending, print_json, refuse_existing, working
 
 app = typer.Typer(help="Release a private version of data.", no_args_is_help=True)
 
@@ -52,7 +51,8 @@ def vector(
     value_column: Annotated[str | None, typer.Option(help="The CSV column of the numbers.")] = None,
     report: options.ReportOption = None,
     seed: Annotated[
-        int | None, typer.Option(help="Reproducible, for experiments: the release is then NOT private.")
+        int | None,
+        typer.Option(min=0, help="Reproducible, for experiments: the release is then NOT private."),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the charge; draw and write nothing.")
@@ -73,12 +73,11 @@ def vector(
     from veil.sources.vectors import read_vector
     from veil.workflows.release_vector import Secret, vector_job
 
-    if output is not None and output.suffix not in (".json", ".csv"):
-        raise InvalidArgument(
-            "--output", expected="a name that ends in .json or .csv", found=f"{output.name}"
-        )
-    record = output.with_suffix(".json") if output is not None and output.suffix == ".csv" else None
-    refuse_existing([output, record, report], force=force)
+    check_ending("--output", output, (".json", ".csv"))
+    check_ending("--report", report, (".html",))
+    record = output.with_suffix(".json") if output is not None and output.suffix.lower() == ".csv" else None
+    outputs = {"--output": output, "the record beside --output": record, "--report": report}
+    refuse_existing(outputs, force=force, inputs=[source])
     secret = Secret(records=records, counts=counts, transfer=transfer, l1=l1, change=change)
     _ = secret.adjacency  # wrong options are reported before the data is read
     data = read_vector(source, label_column=label_column, value_column=value_column)
@@ -117,8 +116,12 @@ def vector(
     from veil.report.console import print_release
 
     written = [path for path in (output, record, report) if path is not None]
-    tip = "Another mechanism may be more accurate: --mechanism auto takes the best."
-    print_release(out, kept=job.kept, written=written, tip=tip if mechanism == "dirichlet" else "")
+    tip = ""
+    if mechanism == "dirichlet":
+        tip = "Another mechanism may be more accurate: --mechanism auto takes the best."
+    if output is None:
+        tip = "Not saved: add -o FILE.json to keep it.\n" + tip
+    print_release(out, kept=job.kept, written=written, tip=tip)
 
 
 def _say_dry_run(job: Any, *, as_json: bool) -> None:

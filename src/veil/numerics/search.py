@@ -14,9 +14,9 @@ def safe_edge(margin: Margin, *, safe: float, unsafe: float, relative: float = _
     """The point nearest to `unsafe` that was seen to be safe (margin >= 0).
 
     Both ends are positive or zero. The search runs on a logarithmic scale, and `relative` is the width
-    of the bracket that is left. Steps are those of the ITP method (Oliveira and Takahashi 2020): interpolation where the margin is smooth,
-    never more steps than bisection where it is not. What is returned has been evaluated and found
-    safe: no interpolation ever decides.
+    of the bracket that is left. Steps are those of the ITP method (Oliveira and Takahashi 2020):
+    interpolation where the margin is smooth, never more steps than bisection where it is not. What is
+    returned has been evaluated and found safe: no interpolation ever decides.
     """
     while safe == 0.0 or unsafe == 0.0:
         # Halve until neither end is zero: a tolerance relative to the answer needs its magnitude.

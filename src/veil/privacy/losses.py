@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from veil.errors import NoGuarantee
 from veil.privacy.profile import Kind, LogDelta, NothingRevealed, PrivacyProfile
 
@@ -108,10 +110,12 @@ class Composed(PrivacyProfile):
         # The widest part decides the grid; a much finer one would cost too many points there.
         interval = max(natural_interval(part) for part, _ in self.parts)
         total: PrivacyLossDistribution | None = None
-        for part, times in self.parts:
-            one = part.pld(interval)
-            some = one.self_compose(times, _TAIL) if times > 1 else one
-            total = some if total is None else total.compose(some, _TAIL)
+        # Inside, empty cells are divided by nothing on purpose.
+        with np.errstate(all="ignore"):
+            for part, times in self.parts:
+                one = part.pld(interval)
+                some = one.self_compose(times, _TAIL) if times > 1 else one
+                total = some if total is None else total.compose(some, _TAIL)
         assert total is not None
         return total
 

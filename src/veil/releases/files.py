@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from veil.domains.adjacency import adjacency_from
+from veil.domains.simplex import Simplex
 from veil.errors import InvalidArgument, OutputExists, UnreadableFile, VeilError
 from veil.mechanisms.registry import mechanism_from
 from veil.releases.record import Release
@@ -50,9 +51,9 @@ def _as_dict(release: Release) -> dict[str, Any]:
 def save(release: Release, path: str | PathLike[str], *, overwrite: bool = False) -> None:
     """Write by the ending of the path: .json the whole record, .csv the value with its labels."""
     target = Path(path)
-    if target.suffix == ".csv":
+    if target.suffix.lower() == ".csv":
         text = _csv(release)
-    elif target.suffix == ".json":
+    elif target.suffix.lower() == ".json":
         text = to_json(release)
     else:
         raise InvalidArgument("path", expected="an ending of .json or .csv", found=repr(target.suffix))
@@ -131,6 +132,7 @@ def _from_dict(content: Any) -> Release:
     value = np.array(content["value"]["data"], dtype=np.float64)
     if value.ndim == 0 or (labels is not None and len(labels) != value.shape[-1]):
         raise InvalidArgument("value", expected="vectors with one label an entry", found="another shape")
+    Simplex(value.shape[-1]).validate(value)
     entries = content["assumptions"]
     if not isinstance(entries, list) or not all(isinstance(text, str) for text in entries):
         raise InvalidArgument("assumptions", expected="a list of sentences", found="something else")

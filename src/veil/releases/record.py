@@ -94,12 +94,16 @@ class Release:
         return hash((self.created, self.epsilon, self.delta, self.value.tobytes()))
 
     @property
+    def factor(self) -> str:
+        """e^epsilon, as people read it."""
+        return f"{np.exp(self.epsilon):.4g}" if self.epsilon < 50.0 else f"e^{self.epsilon:.4g}"
+
+    @property
     def guarantee(self) -> str:
         """The guarantee in one sentence."""
         extra = "" if self.delta == 0.0 else f", plus at most {self.delta:.3g}"
-        factor = np.exp(min(self.epsilon, 700.0))
         return (
-            f"Between neighbours ({self.adjacency.words}) no outcome is more than {factor:.4g} times as "
+            f"Between neighbours ({self.adjacency.words}) no outcome is more than {self.factor} times as "
             f"likely for one as for the other{extra}."
         )
 

@@ -11,6 +11,7 @@ from rich.table import Table
 from veil.releases.record import Release
 from veil.report.vector import best_guess, error_bars
 from veil.workflows.compare import Comparison, Row
+from veil.workflows.typical import assumed_records
 
 _BAR = 20
 _MOST_ROWS = 30
@@ -93,13 +94,18 @@ def print_inspection(release: Release, *, computed: float, missing: Sequence[str
         )
 
 
-def print_comparison(comparison: Comparison, *, records: int | None) -> None:
+def print_comparison(comparison: Comparison, *, size: int, records: int | None) -> None:
     """The mechanisms from the most to the least accurate, with bars."""
     console = _console()
     console.print(
         f"At epsilon = {comparison.epsilon:g}, delta = {comparison.delta:g}; neighbours: "
         f"{comparison.adjacency.words}."
     )
+    assumed = assumed_records(comparison.adjacency, size, records)
+    if assumed is not None:
+        console.print(
+            f"Assuming {assumed} records, since their number is not given; --records N changes that."
+        )
     table = Table(box=None, pad_edge=False)
     for name in ("mechanism", "error (TV)", "95 % below", "L1", "RMSE"):
         table.add_column(name, justify="left" if name == "mechanism" else "right")

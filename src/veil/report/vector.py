@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +20,7 @@ from veil.report import figures
 from veil.workflows.compare import Comparison, compare
 from veil.workflows.errors import expected_errors
 from veil.workflows.release_vector import share_kept
-from veil.workflows.typical import typical_values
+from veil.workflows.typical import assumed_records, typical_values
 
 CONFIDENCE = 0.95
 _CONFIDENT = "the true share, with 95 % confidence"
@@ -90,7 +89,10 @@ class VectorReport:
             report=self,
             release=release,
             rows=list(zip(self.labels, value, self.bars if self.bars is not None else value, strict=True)),
-            factor=math.exp(min(release.epsilon, 50.0)),
+            factor=f"{math.exp(release.epsilon):.4g}"
+            if release.epsilon < 50.0
+            else f"e^{release.epsilon:.4g}",
+            assumed=assumed_records(release.adjacency, value.size, release.records),
             guess=best_guess(release.profile),
             vector=figures.svg(figures.vector_figure(value, self.labels, self.bars, self.bars_are)),
             curve=figures.svg(

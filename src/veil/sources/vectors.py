@@ -94,10 +94,13 @@ def _number(item: Any, place: str) -> float:
 
 
 def _from_csv(text: str, name: str, label_column: str | None, value_column: str | None) -> LabelledVector:
+    delimiter = _delimiter(text)
     try:
-        lines = [
-            row for row in csv.reader(io.StringIO(text), strict=True) if any(cell.strip() for cell in row)
-        ]
+        rows = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
+        lines = [row for row in rows if any(cell.strip() for cell in row)]
+        if delimiter == ";":
+            # Where semicolons separate columns, a comma is a decimal comma.
+            lines = [[_decimal_point(cell) for cell in row] for row in lines]
     except csv.Error as error:
         raise UnreadableFile(name, expected="CSV", found=str(error)) from None
     width = len(lines[0])
@@ -164,11 +167,31 @@ def _column(cells: Sequence[str], name: str, first_line: int, *, across: bool = 
     for i, cell in enumerate(cells):
         place = f"{name}, column {i + 1}" if across else f"{name}, line {first_line + i}"
         if not _is_number(cell):
-            raise InvalidData(
-                place, expected="a number", found="an empty cell" if not cell.strip() else "text"
-            )
+            raise InvalidData(place, expected="a number such as 1031 or 0.31", found=_kind(cell))
         values.append(float(cell))
     return tuple(values)
+
+
+def _delimiter(text: str) -> str:
+    """The separator of the first line: semicolons or tabs if it has any, else commas."""
+    first = text.lstrip().splitlines()[0]
+    return next((mark for mark in (";", "\t") if mark in first), ",")
+
+
+def _decimal_point(cell: str) -> str:
+    swapped = cell.replace(",", ".", 1)
+    return swapped if _is_number(swapped) else cell
+
+
+def _kind(cell: str) -> str:
+    """What stands in a cell that is no number, without quoting it."""
+    if not cell.strip():
+        return "an empty cell"
+    if cell.strip().endswith("%") and _is_number(cell.strip()[:-1]):
+        return "a percentage"
+    if _is_number(cell.replace(",", "").replace(" ", "").replace("'", "")):
+        return "a number with separators of thousands"
+    return "text"
 
 
 def _is_number(cell: str) -> bool:

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from veil.domains import checks
 from veil.domains.adjacency import Adjacency, Records, Transfer
 from veil.domains.checks import choice, integer
 from veil.domains.counts import Counts
 from veil.domains.intake import Floats, Labels
+from veil.domains.simplex import Simplex
 from veil.errors import InvalidArgument, InvalidData
 from veil.ledger.protocol import Ledger
 from veil.mechanisms.base import Mechanism
@@ -22,6 +24,7 @@ from veil.workflows.compare import compare
 from veil.workflows.vectors import calibrated, names_for
 
 _WHOLE = 1e-6
+_TOTALS = {"total", "sum", "all", "overall", "grand total", "totals"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +55,11 @@ class Secret:
         if self.change is not None and not (given[0] or given[1]):
             raise InvalidArgument("change", expected="--records or --counts with it", found="neither")
         if self.transfer is not None:
-            return Transfer(self.transfer)
+            words = "a mass above 0 and at most 1"
+            return Transfer(checks.within("transfer", self.transfer, 1e-30, 1.0, expected=words))
         if self.l1 is not None:
-            return Transfer.from_l1(self.l1)
+            words = "an L1 distance above 0 and at most 2"
+            return Transfer.from_l1(checks.within("l1", self.l1, 1e-30, 2.0, expected=words))
         if self.records is not None:
             integer("records", self.records, least=1)
         default = "replace" if self.records is not None else "add-remove"
@@ -130,11 +135,21 @@ def vector_job(
     if isinstance(adjacency, Records):
         if floor is not None or not smooth:
             raise InvalidArgument(
-                "floor", expected="--transfer or --l1 with it", found="counts, which need no floor"
+                "floor" if floor is not None else "no-smooth",
+                expected="--transfer or --l1 with it",
+                found="counts, which need no floor and are always smoothed",
             )
+        if normalise:
+            raise InvalidArgument("normalise", expected="--transfer or --l1 with it", found="counts")
         value: Any = _as_counts(values, secret.records)
     else:
-        value = values / values.sum() if normalise and values.sum() > 0 and (values >= 0).all() else values
+        possible = normalise and np.isfinite(values).all() and values.sum() > 0 and (values >= 0).all()
+        value = Simplex(size).validate(values / values.sum() if possible else values)
+        if floor is not None:
+            words = f"a number above 0 and below 1/{size}"
+            checks.within("floor", floor, 1e-30, (1.0 - 1e-9) / size, expected=words)
+    _no_total(labels, values)
+    checks.positive("epsilon", epsilon)
     settings: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "records": secret.records}
     name = choice("mechanism", mechanism, ("auto", *names_for(adjacency)))
     if name == "auto":
@@ -153,6 +168,20 @@ def vector_job(
         delta=delta,
         records=secret.public_records,
     )
+
+
+def _no_total(labels: Labels | None, values: Floats) -> None:
+    """A total among the categories would count every record twice."""
+    for label, value in zip(labels or (), values, strict=False):
+        if not label.strip():
+            raise InvalidData("labels", expected="a label for every entry", found="an empty one")
+        if label.strip().casefold() in _TOTALS and 2.0 * value == values.sum():
+            raise InvalidData(
+                "labels",
+                expected="categories only",
+                found=f"an entry {label!r} that is the sum of all others",
+                hint="Remove that line: it would count every record twice.",
+            )
 
 
 def _as_counts(values: Floats, records: int | None) -> Any:

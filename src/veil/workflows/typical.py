@@ -39,8 +39,16 @@ def typical_values(
         vectors = [Simplex(size).validate(given)]
     if not isinstance(adjacency, Records):
         return vectors
-    total = size * ASSUMED_RECORDS_PER_CATEGORY if records is None else integer("records", records, least=1)
+    total = assumed_records(adjacency, size, records)
+    if total is None:
+        total = integer("records", records, least=1)
     return [_apportion(vector, total) for vector in vectors]
+
+
+def assumed_records(adjacency: Adjacency, size: int, records: int | None) -> int | None:
+    """How many records a plan assumes, where nobody said; None where it need not."""
+    unknown = isinstance(adjacency, Records) and records is None
+    return size * ASSUMED_RECORDS_PER_CATEGORY if unknown else None
 
 
 def _apportion(shares: Floats, total: int) -> Integers:
