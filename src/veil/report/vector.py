@@ -89,9 +89,7 @@ class VectorReport:
             report=self,
             release=release,
             rows=list(zip(self.labels, value, self.bars if self.bars is not None else value, strict=True)),
-            factor=f"{math.exp(release.epsilon):.4g}"
-            if release.epsilon < 50.0
-            else f"e^{release.epsilon:.4g}",
+            factor=release.factor,
             assumed=assumed_records(release.adjacency, value.size, release.records),
             guess=best_guess(release.profile),
             vector=figures.svg(figures.vector_figure(value, self.labels, self.bars, self.bars_are)),
