@@ -31,7 +31,7 @@ def lower_bound(first: Cells, second: Cells, epsilon: float, forward: bool) -> f
     return float(np.maximum(np.outer(p1, p2) - math.exp(epsilon) * np.outer(q1, q2), 0.0).sum())
 
 
-@pytest.mark.parametrize(("first", "second"), [((3.0, 1.0), (3.0, 1.0)), ((0.5, 0.3), (8.0, 2.0))])
+@pytest.mark.parametrize(("first", "second"), [((0.5, 1.0), (0.5, 1.0)), ((0.5, 0.3), (8.0, 2.0))])
 def test_against_the_product_of_cells(first: tuple[float, float], second: tuple[float, float]) -> None:
     composed = GammaPair(*first).compose(GammaPair(*second))
     cells = gamma_cells(*first), gamma_cells(*second)
@@ -46,8 +46,6 @@ def test_the_directions_really_differ() -> None:
     cells = gamma_cells(0.5, 1.0)
     gap = [lower_bound(cells, cells, 1.0, forward) for forward in (True, False)]
     assert max(gap) > 1.1 * min(gap)
-    composed = GammaPair(0.5, 1.0).repeat(2)
-    assert composed.delta(1.0) >= max(gap) > 1.1 * min(gap)
 
 
 def test_both_directions_of_the_loss_distribution() -> None:

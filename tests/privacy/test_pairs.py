@@ -13,8 +13,8 @@ from ..numerics.compare import TIGHT, bounded, log_excess
 from ..oracles.hockey import beta_hockey_stick, gamma_hockey_stick, normal_hockey_stick, worst_case_dirichlet
 
 LOWEST = math.log(1e-290)
-# One rounding of log g, of 3.6e-15, moves the far tail of a gamma variable of shape 1e12 by 1e-6.
-TIGHT_FOR_HUGE = 2e-5
+# With shapes of 1e12 the rounding of a single product in the exponent is 1e-9 to 1e-7.
+TIGHT_FOR_HUGE = 2e-6
 
 
 def truth(kind: Any, a: float, s: float, epsilon: float, direction: str) -> mpf:
@@ -65,7 +65,7 @@ def huge(rng: np.random.Generator, count: int) -> list[tuple[float, float, float
 
 
 @pytest.mark.parametrize("kind", [SymmetricBetaPair, GammaPair])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_tiny_to_large_shapes(kind: Any, seed: int) -> None:
     assert violations(typical(np.random.default_rng(seed), 70, -6.0, 3.0), kind, TIGHT) == []
 

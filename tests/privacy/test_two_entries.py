@@ -64,7 +64,6 @@ def test_the_pair_of_three_entries_is_far_too_large_here() -> None:
     assert two.delta(3.0) < 0.2 * three.delta(3.0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "floor", "mass", "epsilon"),
     [(1000.0, 0.3, 0.01, 0.3), (1e4, 0.3, 1e-3, 0.3), (5.0, 0.3, 1e-3, 0.01)],

@@ -12,8 +12,8 @@ from veil.samplers.discrete import _Bits, sample_discrete_gaussian, sample_discr
 from .fit import ALPHA, chi_square, gaussian_pmf, laplace_pmf
 
 DRAWS = 40_000
-SCALES = [Fraction(1, 3), Fraction(1), Fraction(7, 2), Fraction(40), Fraction(1001, 100)]
-VARIANCES = [Fraction(1, 5), Fraction(1), Fraction(50, 7), Fraction(400), Fraction(999, 1000)]
+SCALES = [Fraction(1, 3), Fraction(1), Fraction(7, 2), Fraction(40)]
+VARIANCES = [Fraction(1, 5), Fraction(1), Fraction(50, 7), Fraction(400)]
 
 
 @pytest.mark.parametrize("scale", SCALES)

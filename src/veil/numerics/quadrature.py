@@ -28,6 +28,8 @@ def log_integral_of_log_concave(
 ) -> tuple[float, tuple[float, float, float]]:
     """log of the integral of exp(log_value(v)) over v > 0, for concave log_value, and where its mass is.
 
+    Infinite where floating point cannot resolve the peak.
+
     slope: the derivative of log_value, decreasing from +inf at 0 to below zero.
     guess: a positive v of the right order of magnitude; only speed depends on it.
     knee: where log_value turns on a scale of one; may lie outside the half line.
@@ -69,7 +71,11 @@ def log_integral_of_log_concave(
     half = 0.5 * np.diff(breaks)
     middle = breaks[:-1] + half
     points = middle[:, None] + half[:, None] * _NODES
-    values = np.exp(log_value(points.ravel()) - peak).reshape(points.shape)
+    heights = log_value(points.ravel()) - peak
+    if heights.max() > 1.0:
+        # The peak is narrower than the floats around it: nothing can be said of the integral.
+        return math.inf, (mode, mode, mode)
+    values = np.exp(heights).reshape(points.shape)
     value = peak + math.log(float(half @ (values @ _WEIGHTS)))
     return value, (max(mode - left_width, 0.0), mode, mode + right_width)
 

@@ -142,24 +142,39 @@ def log_hockey_stick(
     """
 
     def log_value(v: Floats) -> Floats:
-        with np.errstate(divide="ignore"):
-            rise = np.log(-np.expm1(-tilt * v))
+        with np.errstate(divide="ignore", over="ignore", under="ignore"):
+            # Where tilt * v is tiny (it may underflow) 1 - exp(-tilt * v) is tilt * v.
+            near = math.log(tilt) + np.log(v)
+            rise = np.where(near < -30.0, near, np.log(-np.expm1(-tilt * v)))
         return rise + density.log_density(start + side * v)
 
     def slope(v: float) -> float:
-        rise = tilt / math.expm1(tilt * v) if tilt * v < 700.0 else 0.0
+        bent = tilt * v
+        rise = 1.0 / v if bent < 1e-13 else tilt / math.expm1(bent) if bent < 700.0 else 0.0
         return rise + side * density.slope(start + side * v)
 
     value, mass = log_integral_of_log_concave(
         log_value, slope, guess=1.0 / tilt, knee=side * (density.knee - start)
     )
-    if value == -math.inf:
-        # Beyond the mode the density only falls: if it is nothing at the start, it is nothing. Elsewhere
-        # an underflow proves nothing.
-        beyond = side * start > 0.0 and float(density.log_density(np.array([start]))[0]) == -math.inf
-        return -math.inf if beyond else 0.0
+    if not math.isfinite(value):
+        return _tail_bound(density, start, start_error, side)
     # The largest rounding within a factor e of the peak; further out the mass falls faster than it grows.
     places = [start + side * v for v in mass]
     rounding = max(density.rounding(w) for w in places)
     displaced = start_error * max(min(abs(density.slope(w)), 1e300) for w in places)
     return value + _EVALUATION_ERROR + 4.0 * (rounding + displaced)
+
+
+def _tail_bound(density: LogConcaveDensity, start: float, start_error: float, side: int) -> float:
+    """A bound where floating point cannot resolve the integral: the tail of a log-concave density.
+
+    Beyond the mode the tail is at most f(start) / |slope of log f|. Elsewhere nothing is known, and the
+    log of a probability is at most 0.
+    """
+    slope = abs(density.slope(start))
+    if side * start <= 0.0 or slope == 0.0:
+        return 0.0
+    if slope == math.inf:
+        return -math.inf
+    value = float(density.log_density(np.array([start]))[0])
+    return min(0.0, value - math.log(slope) + 4.0 * (density.rounding(start) + start_error * slope))

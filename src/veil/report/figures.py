@@ -161,4 +161,5 @@ def curve_figure(curve: Sequence[Comparison], chosen: float) -> Figure:
 
 
 def _short(label: str) -> str:
-    return label if len(label) <= 24 else label[:22] + "…"
+    """Long labels often differ at their end only, so the middle goes."""
+    return label if len(label) <= 26 else f"{label[:14]}…{label[-10:]}"
