@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, gammaincc
 
+from veil.numerics.search import least_point
+
 Complex = NDArray[np.complex128]
 
 _ACCURACY = 1e-9
@@ -53,7 +55,7 @@ def some_entry_below(groups: Sequence[tuple[float, int]], rest: float, threshold
     for _ in range(8):
         value = _contour_sum(groups, total, threshold, saddle, step)
         if abs(value - previous) <= _ACCURACY * abs(value):
-            return float(min(union * (1.0 + 1e-9), 1.0, value * (1.0 + 4.0 * _ACCURACY)))
+            return float(min(union * (1.0 + 1e-9), 1.0, value * (1.0 + 20.0 * _ACCURACY)))
         previous, step = value, 0.5 * step
     return union
 
@@ -88,19 +90,8 @@ def _saddle(groups: Sequence[tuple[float, int]], total: float, threshold: float)
         return z - total * log_z + _log_failure(groups, threshold * z)
 
     low, high = math.log(1e-3 * min(total, 1.0)), math.log(4.0 * total + 4.0)
-    ratio = 0.5 * (math.sqrt(5.0) - 1.0)
-    left, right = high - ratio * (high - low), low + ratio * (high - low)
-    at_left, at_right = log_integrand(left), log_integrand(right)
-    for _ in range(40):
-        if at_left < at_right:
-            high, right, at_right = right, left, at_left
-            left = high - ratio * (high - low)
-            at_left = log_integrand(left)
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + ratio * (high - low)
-            at_right = log_integrand(right)
-    return max(math.exp(0.5 * (low + high)), 0.5)
+    log_z, _ = least_point(log_integrand, low, high, steps=40)
+    return max(math.exp(log_z), 0.5)
 
 
 def _contour_sum(

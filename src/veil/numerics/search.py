@@ -64,3 +64,22 @@ def log_margin(limit: float, reached: float) -> float:
         return math.inf
     margin = math.log(limit) - math.log(reached)
     return max(margin, 0.0) if reached <= limit else min(margin, -math.ulp(1.0))
+
+
+def least_point(
+    cost: Callable[[float], float], low: float, high: float, *, steps: int
+) -> tuple[float, float]:
+    """Where a cost that falls and then rises is least, and what it is there: golden sections."""
+    ratio = 0.5 * (math.sqrt(5.0) - 1.0)
+    left, right = high - ratio * (high - low), low + ratio * (high - low)
+    at_left, at_right = cost(left), cost(right)
+    for _ in range(steps):
+        if at_left <= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - ratio * (high - low)
+            at_left = cost(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + ratio * (high - low)
+            at_right = cost(right)
+    return min((at_left, left), (at_right, right))[::-1]

@@ -64,7 +64,8 @@ class SymmetricBetaPair(TiltedPair):
         return self._forward, self._forward
 
     def rdp(self, order: float) -> float:
-        a, s = _shapes(self.lower)[0], self.tilt
+        assert isinstance(self.lower, LogitBeta)
+        a, s = self.lower.a, self.tilt
         order = order_of(order)
         rest = a - (order - 1.0) * s
         if rest <= 0.0:
@@ -84,7 +85,8 @@ class GammaPair(TiltedPair):
 
     def rdp(self, order: float) -> float:
         order = order_of(order)
-        a, s = self.lower.shape, self.tilt  # type: ignore[attr-defined]
+        assert isinstance(self.lower, LogGamma)
+        a, s = self.lower.shape, self.tilt
         more = log_rising(a + s, (order - 1.0) * s) - (order - 1.0) * log_rising(a, s)
         low = a - (order - 1.0) * s
         if low <= 0.0:
@@ -109,11 +111,6 @@ class NormalPair(TiltedPair):
 
     def rdp(self, order: float) -> float:
         return 0.5 * order_of(order) * self.tilt**2
-
-
-def _shapes(density: LogConcaveDensity) -> tuple[float, float]:
-    assert isinstance(density, LogitBeta)
-    return density.a, density.b
 
 
 def beta_pair(low: float, rest: float, tilt: float) -> TiltedPair:

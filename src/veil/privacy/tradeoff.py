@@ -6,12 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from veil.domains.checks import within
+from veil.numerics.search import least_point
 
 if TYPE_CHECKING:
     from veil.privacy.profile import PrivacyProfile
 
 _GRID = 129
-_GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
 def least_false_negative(profile: PrivacyProfile, false_positive: float) -> float:
@@ -32,10 +32,5 @@ def least_false_negative(profile: PrivacyProfile, false_positive: float) -> floa
     values = [line(epsilon) for epsilon in points]
     best = max(range(_GRID), key=values.__getitem__)
     low, high = points[max(best - 1, 0)], points[min(best + 1, _GRID - 1)]
-    answer = values[best]
-    for _ in range(40):
-        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        at_left, at_right = line(left), line(right)
-        answer = max(answer, at_left, at_right)
-        low, high = (low, right) if at_left >= at_right else (left, high)
-    return answer
+    _, refined = least_point(lambda epsilon: -line(epsilon), low, high, steps=40)
+    return max(values[best], -refined)

@@ -17,6 +17,7 @@ from veil.mechanisms.base import Mechanism
 from veil.mechanisms.dirichlet import Dirichlet
 from veil.mechanisms.dirichlet_counts import DirichletCounts
 from veil.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
+from veil.numerics.search import least_point
 from veil.privacy.calibrate import calibrate
 from veil.workflows.errors import expected_errors
 from veil.workflows.typical import Typical, typical_values
@@ -153,17 +154,5 @@ def _least(cost: Callable[[float], float], low: float, high: float) -> float:
             "epsilon or delta, or let less change between neighbours."
         )
     left, right = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-    ratio = 0.5 * (math.sqrt(5.0) - 1.0)
-    a, b = right - ratio * (right - left), left + ratio * (right - left)
-    cost_a, cost_b = safe_cost(a), safe_cost(b)
-    for _ in range(10):
-        if cost_a <= cost_b:
-            right, b, cost_b = b, a, cost_a
-            a = right - ratio * (right - left)
-            cost_a = safe_cost(a)
-        else:
-            left, a, cost_a = a, b, cost_b
-            b = left + ratio * (right - left)
-            cost_b = safe_cost(b)
-    options = [(cost_a, a), (cost_b, b), (costs[best], grid[best])]
-    return math.exp(min(options)[1])
+    refined, its_cost = least_point(safe_cost, left, right, steps=10)
+    return math.exp(refined if its_cost <= costs[best] else grid[best])
