@@ -26,7 +26,7 @@ def gaussian_truths(shift: float) -> list[tuple[float, float]]:
     return [(epsilon, float(normal_hockey_stick(shift, 1, epsilon))) for epsilon in epsilons]
 
 
-@pytest.mark.parametrize(("shift", "times"), [(1.0, 2), (0.1, 100), (3.0, 5), (0.02, 2500)])
+@pytest.mark.parametrize(("shift", "times"), [(1.0, 2), (0.1, 100), (3.0, 5)])
 def test_repeated_gaussian_noise_is_gaussian(shift: float, times: int) -> None:
     composed = NormalPair(shift).repeat(times)
     for epsilon, exact in gaussian_truths(shift * math.sqrt(times)):

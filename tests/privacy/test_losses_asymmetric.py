@@ -31,7 +31,10 @@ def lower_bound(first: Cells, second: Cells, epsilon: float, forward: bool) -> f
     return float(np.maximum(np.outer(p1, p2) - math.exp(epsilon) * np.outer(q1, q2), 0.0).sum())
 
 
-@pytest.mark.parametrize(("first", "second"), [((0.5, 1.0), (0.5, 1.0)), ((0.5, 0.3), (8.0, 2.0))])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [((0.5, 1.0), (0.5, 1.0)), pytest.param((0.5, 0.3), (8.0, 2.0), marks=pytest.mark.slow)],
+)
 def test_against_the_product_of_cells(first: tuple[float, float], second: tuple[float, float]) -> None:
     composed = GammaPair(*first).compose(GammaPair(*second))
     cells = gamma_cells(*first), gamma_cells(*second)
@@ -58,6 +61,7 @@ def test_both_directions_of_the_loss_distribution() -> None:
         assert worse * (1.0 - 1e-9) <= found <= worse * 1.01
 
 
+@pytest.mark.slow
 def test_a_skewed_and_a_symmetric_part() -> None:
     # Gamma pairs of huge shape are normal pairs: 2 s / sqrt(a) and the skewness vanish together.
     a = 1e8

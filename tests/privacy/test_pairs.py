@@ -79,7 +79,7 @@ def test_huge_shapes(kind: Any) -> None:
 def test_a_transfer_that_is_tiny_next_to_the_shape(kind: Any) -> None:
     rng = np.random.default_rng(5)
     cases = []
-    for _ in range(60):
+    for _ in range(40):
         a = 10.0 ** rng.uniform(-1.0, 3.0)
         s = a * 10.0 ** rng.uniform(-9.0, -3.0)
         cases.append((a, s, s / math.sqrt(a) * rng.uniform(0.0, 20.0)))

@@ -61,7 +61,7 @@ def _beta_mean_limits(k: float, x: Floats, tail: float) -> tuple[Floats, Floats]
         # An entry of 0 or 1 was rounded there: take the end of what rounds to it that is further out.
         point = np.nextafter(x, 0.0) if below else np.nextafter(x, 1.0)
         low, high = np.zeros_like(x), np.ones_like(x)
-        for _ in range(60):
+        for _ in range(45):
             q = 0.5 * (low + high)
             a, b = k * q, k * (1.0 - q)
             # The law grows with q: the upper tail at x rises, the lower one falls.

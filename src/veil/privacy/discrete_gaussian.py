@@ -11,7 +11,7 @@ import numpy as np
 from veil.numerics.rounding import float_above
 from veil.privacy.profile import Kind, LogDelta, PrivacyProfile, order_of
 
-_REACH = 45.0
+_REACH = 14.0
 
 
 @dataclass(frozen=True)
