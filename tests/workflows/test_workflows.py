@@ -37,6 +37,15 @@ def test_calibrated_mechanisms_keep_the_budget(name: str, adjacency: Any) -> Non
     assert profile.epsilon(1e-5) > 0.999
 
 
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.255, 3.7])
+def test_what_was_calibrated_to_a_decimal_is_charged_no_more(epsilon: float) -> None:
+    floored = veil.Simplex(5, floor=0.073)
+    adjacency = veil.Transfer.from_records(980)
+    mechanism = veil.calibrate(lambda k: veil.Dirichlet(k, floored), adjacency, epsilon=epsilon, delta=0.0026)
+    out = veil.release(mechanism, [0.2] * 5, adjacency=adjacency, delta=0.0026)
+    assert out.epsilon <= epsilon
+
+
 def test_the_prior_is_near_the_best_for_the_typical_vector() -> None:
     typical = np.array([40, 30, 20, 6, 2])
     chosen = veil.calibrated(

@@ -81,7 +81,10 @@ class PrivacyProfile(ABC):
         while self.delta(found) > delta:
             found *= 1.0 + step
             step *= 2.0
-        return found
+        # The search stops a hair on the safe side; where the plain decimal holds too, it is the answer,
+        # so that what was calibrated to 2.255 is charged 2.255.
+        plain = float(f"{found:.12g}")
+        return plain if plain < found and self.delta(plain) <= delta else found
 
     def _log_delta(self, epsilon: float) -> float:
         return max(direction(epsilon) for direction in self.log_deltas())
