@@ -81,6 +81,24 @@ def test_an_underflow_is_never_taken_for_privacy() -> None:
             veil.Dirichlet(bad, veil.Simplex(3, floor=0.1))
 
 
+def test_a_tail_beyond_all_floats_is_nothing() -> None:
+    assert NormalPair(1.0).delta(1e160) < 1e-300
+
+
+def test_gaps_and_truth_values_are_not_numbers() -> None:
+    with pytest.raises(InvalidData, match="masked"):
+        veil.Counts(2).validate(np.ma.array([1, 2], mask=[False, True]))
+    with pytest.raises(InvalidData, match="other things"):
+        veil.Counts(2).validate([True, 2])
+
+
+@pytest.mark.slow
+def test_two_entries_compose() -> None:
+    one = TwoEntries(20.0, 0.1, 0.05)
+    both = one.repeat(2)
+    assert one.delta(1.0) < both.delta(1.0) <= 2.0 * one.delta(0.5)
+
+
 def test_the_edges_of_what_is_taken_work() -> None:
     for value in (1e-30, 1e30):
         assert 0.0 <= veil.Gaussian(value, veil.Simplex(3)).profile(veil.Transfer(1.0)).delta(1.0) <= 1.0

@@ -36,7 +36,7 @@ class Transfer:
     @classmethod
     def from_l1(cls, b: float) -> Self:
         """Vectors at L1 distance of at most b: half of it leaves one entry, half enters the other."""
-        return cls(checks.within("b", b, 0.0, 2.0, expected="an L1 distance above 0 and at most 2") / 2.0)
+        return cls(checks.within("b", b, 1e-300, 2.0, expected="an L1 distance above 0 and at most 2") / 2.0)
 
     @classmethod
     def from_records(cls, n: int) -> Self:

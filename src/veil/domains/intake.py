@@ -18,6 +18,11 @@ def as_floats(field: str, value: Any) -> Floats:
     """The value as an array of floats, copied; labels are looked at elsewhere."""
     if isinstance(value, Mapping):
         value = list(value.values())
+    if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
+        raise InvalidData(field, expected="numbers without gaps", found="masked entries")
+    if isinstance(value, (list, tuple)) and any(isinstance(item, bool) for item in value):
+        # NumPy would read them as 1 and 0.
+        raise InvalidData(field, expected="an array of numbers", found=_kind(value))
     try:
         array = np.asarray(value)
         if array.dtype == np.longdouble and array.dtype != np.float64:

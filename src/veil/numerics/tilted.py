@@ -177,4 +177,6 @@ def _tail_bound(density: LogConcaveDensity, start: float, start_error: float, si
     if slope == math.inf:
         return -math.inf
     value = float(density.log_density(np.array([start]))[0])
+    if value == -math.inf:
+        return -math.inf
     return min(0.0, value - math.log(slope) + 4.0 * (density.rounding(start) + start_error * slope))

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 # What lies beyond the grid is counted as a certain loss, so this adds to delta and never hides any.
 _TAIL = 1e-20
-_POINTS = 2_000
 _MOST_POINTS = 40_000
 
 
@@ -41,7 +40,7 @@ def loss_distribution(profile: PrivacyProfile, interval: float | None) -> Privac
 def natural_interval(profile: PrivacyProfile) -> float:
     """A grid step that suits the profile: a power of two, so that most profiles can share one."""
     reach = _reach(profile)
-    return float(2.0 ** math.floor(math.log2(reach / _POINTS))) if reach > 0.0 else 1.0
+    return float(2.0 ** math.floor(math.log2(reach / profile.grid_points))) if reach > 0.0 else 1.0
 
 
 def _reach(profile: PrivacyProfile) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from veil.privacy.pairs import beta_pair
 from veil.privacy.profile import Kind, LogDelta, PrivacyProfile
@@ -26,6 +27,8 @@ class TwoEntries(PrivacyProfile):
     floor: float
     mass: float
     kind: Kind = "exact"
+    # Every point of a composition's grid needs its own certificate.
+    grid_points: ClassVar[int] = 200
     _known: dict[float, float] = field(default_factory=dict, repr=False, compare=False)
 
     def log_deltas(self) -> tuple[LogDelta, LogDelta]:
