@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -82,25 +82,31 @@ class Simplex:
                 expected=f"{self.size} entries along the last axis",
                 found=f"an array of shape {vectors.shape}",
             )
-        if not np.isfinite(vectors).all():
-            raise InvalidData(
-                "value", expected="finite numbers", found=say(~np.isfinite(vectors), "not finite")
-            )
-        if (vectors < 0.0).any():
-            raise InvalidData("value", expected="no negative entry", found=say(vectors < 0.0, "negative"))
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             totals = vectors.sum(axis=-1, keepdims=True)
-        if (np.abs(totals - 1.0) > SUM_TOLERANCE).any():
-            raise InvalidData(
-                "value",
-                expected=f"entries that sum to 1 (within {SUM_TOLERANCE:g})",
-                found="another sum",
-                hint="Divide by the sum first (--normalise does it), or release counts.",
-            )
+            sound = vectors.min() >= 0.0 and np.abs(totals - 1.0).max() <= SUM_TOLERANCE
+        if not sound:
+            self._say_what_is_wrong(vectors)
         shares: Floats = vectors / totals
         return self._within_borders(shares)
 
+    @staticmethod
+    def _say_what_is_wrong(vectors: Floats) -> NoReturn:
+        if not np.isfinite(vectors).all():
+            found = say(~np.isfinite(vectors), "not finite")
+            raise InvalidData("value", expected="finite numbers", found=found)
+        if (vectors < 0.0).any():
+            raise InvalidData("value", expected="no negative entry", found=say(vectors < 0.0, "negative"))
+        raise InvalidData(
+            "value",
+            expected=f"entries that sum to 1 (within {SUM_TOLERANCE:g})",
+            found="another sum",
+            hint="Divide by the sum first (--normalise does it), or release counts.",
+        )
+
     def _within_borders(self, vectors: Floats) -> Floats:
+        if self.floor == 0.0 and not self.slack:
+            return vectors
         guarded = np.ones(self.size, dtype=bool)
         if self.protected is not None:
             guarded[:] = False

@@ -143,9 +143,11 @@ def log_hockey_stick(
 
     def log_value(v: Floats) -> Floats:
         with np.errstate(divide="ignore", over="ignore", under="ignore"):
-            # Where tilt * v is tiny (it may underflow) 1 - exp(-tilt * v) is tilt * v.
-            near = math.log(tilt) + np.log(v)
-            rise = np.where(near < -30.0, near, np.log(-np.expm1(-tilt * v)))
+            rise = np.log(-np.expm1(-tilt * v))
+            if tilt * v.min() < 1e-13:
+                # There 1 - exp(-tilt * v) is tilt * v, which may underflow.
+                near = math.log(tilt) + np.log(v)
+                rise = np.where(near < -30.0, near, rise)
         return rise + density.log_density(start + side * v)
 
     def slope(v: float) -> float:

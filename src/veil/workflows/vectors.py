@@ -24,7 +24,7 @@ from veil.workflows.typical import Typical, typical_values
 
 FOR_VECTORS = ("dirichlet", "laplace", "gaussian")
 FOR_COUNTS = ("dirichlet", "geometric", "discrete-gaussian")
-_ROUGH, _FINE = 1e-5, 1e-13
+_ROUGH, _FINE = 1e-3, 1e-13
 
 
 def names_for(adjacency: Adjacency) -> tuple[str, ...]:
@@ -145,7 +145,7 @@ def _least(cost: Callable[[float], float], low: float, high: float) -> float:
         except CannotCalibrate:
             return math.inf
 
-    grid = list(np.linspace(math.log(low), math.log(high), 13))
+    grid = list(np.linspace(math.log(low), math.log(high), 11))
     costs = [safe_cost(x) for x in grid]
     best = min(range(len(grid)), key=costs.__getitem__)
     if costs[best] == math.inf:
@@ -154,5 +154,5 @@ def _least(cost: Callable[[float], float], low: float, high: float) -> float:
             "epsilon or delta, or let less change between neighbours."
         )
     left, right = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-    refined, its_cost = least_point(safe_cost, left, right, steps=10)
+    refined, its_cost = least_point(safe_cost, left, right, steps=8)
     return math.exp(refined if its_cost <= costs[best] else grid[best])
