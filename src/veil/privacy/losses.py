@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from veil.errors import NoGuarantee
+from veil.numerics.rounding import float_above
 from veil.privacy.profile import Kind, LogDelta, NothingRevealed, PrivacyProfile
 
 if TYPE_CHECKING:
@@ -102,7 +104,11 @@ class Composed(PrivacyProfile):
 
     @property
     def pure_epsilon(self) -> float:
-        return sum(times * part.pure_epsilon for part, times in self.parts) * (1.0 + 1e-15)
+        if not all(math.isfinite(part.pure_epsilon) for part, _ in self.parts):
+            return math.inf
+        return float_above(
+            sum((times * Fraction(part.pure_epsilon) for part, times in self.parts), Fraction())
+        )
 
     @cached_property
     def _distribution(self) -> PrivacyLossDistribution:
