@@ -45,7 +45,7 @@ docs: $(READY)  ## The documentation, into site/
 
 lock: $(READY)  ## Pin the newest allowed versions, with hashes
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile pyproject.toml --extra pandas --extra networkx --extra exact --extra dev --extra docs \
+	$(BIN)/uv pip compile pyproject.toml --extra pandas --extra networkx --extra exact --extra bench --extra dev --extra docs \
 		--upgrade --generate-hashes --no-emit-index-url --no-header --python-version 3.11 --quiet \
 		-o requirements/locked.txt
 

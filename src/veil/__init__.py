@@ -14,76 +14,115 @@ from veil.version import __version__
 if TYPE_CHECKING:
     from veil import errors
     from veil.analysis.audit import Audit, audit
+    from veil.analysis.chain_intervals import ChainIntervals, chain_intervals
     from veil.analysis.intervals import intervals
-    from veil.domains.adjacency import Records, Transfer
+    from veil.domains.adjacency import Records, Rows, Transfer
+    from veil.domains.chain import Chain
+    from veil.domains.chain_comparison import ChainComparison
     from veil.domains.counts import Counts
+    from veil.domains.decisions import DecisionProcess
+    from veil.domains.doubly import Birkhoff
+    from veil.domains.rectangle import Rectangle
     from veil.domains.simplex import Simplex
+    from veil.domains.stochastic import StochasticMatrix
     from veil.mechanisms.additive import Gaussian, Laplace
     from veil.mechanisms.base import Mechanism
     from veil.mechanisms.dirichlet import Dirichlet
     from veil.mechanisms.dirichlet_counts import DirichletCounts
+    from veil.mechanisms.doubly_stochastic import DoublyStochastic
+    from veil.mechanisms.matrix_dirichlet import MatrixDirichlet
     from veil.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
+    from veil.mechanisms.row_by_row import RowByRow
     from veil.privacy.calibrate import calibrate
     from veil.privacy.profile import PrivacyProfile
     from veil.releases.files import load
     from veil.releases.record import Release
     from veil.releases.release import release
     from veil.workflows.compare import Comparison, compare
+    from veil.workflows.decisions import ValueLoss, value_loss
     from veil.workflows.plan import least_epsilon
     from veil.workflows.vectors import calibrated
 
 _PLACES = {
     "Audit": "analysis.audit",
+    "Birkhoff": "domains.doubly",
+    "Chain": "domains.chain",
+    "ChainComparison": "domains.chain_comparison",
+    "ChainIntervals": "analysis.chain_intervals",
     "Comparison": "workflows.compare",
     "Counts": "domains.counts",
+    "DecisionProcess": "domains.decisions",
     "Dirichlet": "mechanisms.dirichlet",
     "DirichletCounts": "mechanisms.dirichlet_counts",
     "DiscreteGaussianCounts": "mechanisms.noisy_counts",
+    "DoublyStochastic": "mechanisms.doubly_stochastic",
     "Gaussian": "mechanisms.additive",
     "GeometricCounts": "mechanisms.noisy_counts",
     "Laplace": "mechanisms.additive",
+    "MatrixDirichlet": "mechanisms.matrix_dirichlet",
     "Mechanism": "mechanisms.base",
     "PrivacyProfile": "privacy.profile",
     "Records": "domains.adjacency",
+    "Rectangle": "domains.rectangle",
     "Release": "releases.record",
+    "RowByRow": "mechanisms.row_by_row",
+    "Rows": "domains.adjacency",
     "Simplex": "domains.simplex",
+    "StochasticMatrix": "domains.stochastic",
     "Transfer": "domains.adjacency",
+    "ValueLoss": "workflows.decisions",
     "audit": "analysis.audit",
     "calibrate": "privacy.calibrate",
     "calibrated": "workflows.vectors",
+    "chain_intervals": "analysis.chain_intervals",
     "compare": "workflows.compare",
     "intervals": "analysis.intervals",
     "least_epsilon": "workflows.plan",
     "load": "releases.files",
     "release": "releases.release",
+    "value_loss": "workflows.decisions",
 }
 
 __all__ = [
     "Audit",
+    "Birkhoff",
+    "Chain",
+    "ChainComparison",
+    "ChainIntervals",
     "Comparison",
     "Counts",
+    "DecisionProcess",
     "Dirichlet",
     "DirichletCounts",
     "DiscreteGaussianCounts",
+    "DoublyStochastic",
     "Gaussian",
     "GeometricCounts",
     "Laplace",
+    "MatrixDirichlet",
     "Mechanism",
     "PrivacyProfile",
     "Records",
+    "Rectangle",
     "Release",
+    "RowByRow",
+    "Rows",
     "Simplex",
+    "StochasticMatrix",
     "Transfer",
+    "ValueLoss",
     "__version__",
     "audit",
     "calibrate",
     "calibrated",
+    "chain_intervals",
     "compare",
     "errors",
     "intervals",
     "least_epsilon",
     "load",
     "release",
+    "value_loss",
 ]
 
 

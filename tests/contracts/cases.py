@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ class Case:
     targets: tuple[float, float] = (0.2, 8.0)
     smallest_delta: float = 1e-12
     exact_loss: float = field(default=0.0)
+    examples: int = 150
 
 
 _SIMPLEX3, _SIMPLEX5 = Simplex(3), Simplex(5)
@@ -68,13 +70,42 @@ _BAD_COUNTS: tuple[Any, ...] = (
 _P = np.array([0.13, 0.08, 0.29, 0.3, 0.2])
 _Q = np.array([0.08, 0.13, 0.29, 0.3, 0.2])
 _TRANSFER = veil.Transfer(0.05)
+_BAD_MATRICES: tuple[Any, ...] = (
+    [0.5, 0.3, 0.2],
+    np.full((2, 4), 0.25),
+    2.0 * np.eye(3)[:2],
+    [[0.5, 0.7, -0.2], [0.2, 0.3, 0.5]],
+    [[np.nan, 0.5, 0.5], [0.2, 0.3, 0.5]],
+    [[0.5, 0.5], [0.2, 0.3, 0.5]],
+    None,
+    "matrix",
+    [],
+)
+_ROWS = np.array([[0.13, 0.08, 0.79], [0.3, 0.3, 0.4]])
+_ROWS_NEXT = np.array([[0.08, 0.13, 0.79], [0.3, 0.3, 0.4]])
+_DOUBLY = np.array([[0.5, 0.3, 0.2], [0.3, 0.4, 0.3], [0.2, 0.3, 0.5]])
+_DOUBLY_NEXT = _DOUBLY + 0.1 * np.array([[1, -1, 0], [-1, 1, 0], [0, 0, 0]])
+
+
+def _row_by_row(rate: float, *, noise: str) -> veil.RowByRow:
+    return veil.RowByRow(
+        (veil.Laplace if noise == "laplace" else veil.Gaussian)(1.0 / rate, _SIMPLEX3), rows=2
+    )
+
+
+def _doubly(rate: float, *, noise: str) -> veil.DoublyStochastic:
+    return veil.DoublyStochastic(1.0 / rate, 3, noise=noise)
+
+
+def _matrix_dirichlet(k: float, *, smooth: bool) -> veil.MatrixDirichlet:
+    return veil.MatrixDirichlet((k, 2.0 * k), [Simplex(3, floor=0.08)] * 2, smooth=smooth)
 
 
 def _dirichlet(k: float, *, smooth: bool) -> veil.Dirichlet:
     return veil.Dirichlet(k, Simplex(5, floor=0.08), smooth=smooth)
 
 
-CASES = (
+CASES: tuple[Case, ...] = (
     Case(
         name="Dirichlet, published form",
         mechanism=_dirichlet(20.0, smooth=False),
@@ -127,6 +158,7 @@ CASES = (
         factory=lambda k: veil.Dirichlet(k, Simplex(2, floor=0.1)),
         outputs=Simplex(2),
         bad=([0.05, 0.95], [0.5], [0.5, 0.6]),
+        examples=20,
         delta=0.01,
         targets=(6.0, 30.0),
         smallest_delta=1e-3,
@@ -229,12 +261,65 @@ CASES = (
 )
 
 
+CASES += (
+    *(
+        Case(
+            name="MatrixDirichlet, smoothed" if smooth else "MatrixDirichlet, published form",
+            mechanism=_matrix_dirichlet(20.0, smooth=smooth),
+            adjacency=veil.Rows(1, _TRANSFER),
+            value=_ROWS,
+            neighbour=_ROWS_NEXT,
+            weaker=_matrix_dirichlet(2000.0, smooth=smooth),
+            factory=partial(_matrix_dirichlet, smooth=smooth),
+            outputs=veil.StochasticMatrix(_SIMPLEX3),
+            bad=_BAD_MATRICES if smooth else (*_BAD_MATRICES, [[0.05, 0.05, 0.9], [0.3, 0.3, 0.4]]),
+            delta=0.01,
+            targets=(6.0, 30.0),
+            smallest_delta=1e-3,
+            examples=50,
+        )
+        for smooth in (False, True)
+    ),
+    *(
+        Case(
+            name=f"RowByRow, {noise}",
+            mechanism=_row_by_row(10.0, noise=noise),
+            adjacency=veil.Rows(1, _TRANSFER),
+            value=_ROWS,
+            neighbour=_ROWS_NEXT,
+            weaker=_row_by_row(200.0, noise=noise),
+            factory=partial(_row_by_row, noise=noise),
+            outputs=veil.StochasticMatrix(_SIMPLEX3),
+            bad=_BAD_MATRICES,
+            delta=0.0 if noise == "laplace" else 0.01,
+        )
+        for noise in ("laplace", "gaussian")
+    ),
+    *(
+        Case(
+            name=f"DoublyStochastic, {noise}",
+            mechanism=veil.DoublyStochastic(0.2, 3, noise=noise),
+            adjacency=veil.Rectangle(0.1),
+            value=_DOUBLY,
+            neighbour=_DOUBLY_NEXT,
+            weaker=veil.DoublyStochastic(0.01, 3, noise=noise),
+            factory=partial(_doubly, noise=noise),
+            outputs=veil.Birkhoff(3),
+            bad=(*_BAD_MATRICES, [[0.2, 0.3, 0.5]] * 3),
+            delta=0.0 if noise == "laplace" else 0.01,
+        )
+        for noise in ("laplace", "gaussian")
+    ),
+)
+
+
 class Misreported:
     """A mechanism that claims one thing and does another, and so must be caught."""
 
     def __init__(self, claimed: Any, sampler: Callable[..., Any]) -> None:
         self.claimed, self._sampler = claimed, sampler
         self.name, self.domain, self.adjacency = claimed.name, claimed.domain, claimed.adjacency
+        self.item_axes = claimed.item_axes
 
     def validate(self, value: Any) -> Any:
         return self.claimed.validate(value)
@@ -258,7 +343,9 @@ def one_entry_not_randomised(mechanism: Any) -> Misreported:
     def sampler(value: Any, *, rng: Any, size: int | None) -> Any:
         draws = np.array(mechanism.sample(value, rng=rng, size=size))
         truth = np.asarray(value, dtype=float)
-        draws[..., 0] = truth[0] / truth.sum()
+        rows = len(truth) if truth.ndim == 2 else 1
+        first: Any = (..., *(0,) * truth.ndim)
+        draws[first] = truth.flat[0] * rows / truth.sum()
         return draws
 
     return Misreported(mechanism, sampler)

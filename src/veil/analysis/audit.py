@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.analysis.events import best_event
-from veil.domains.adjacency import Adjacency, Records, Transfer
+from veil.domains.adjacency import Adjacency, Records, Rows, Transfer
 from veil.domains.checks import delta_of, integer, within
 from veil.domains.counts import Counts
+from veil.domains.doubly import Birkhoff
+from veil.domains.rectangle import Rectangle
 from veil.domains.simplex import Simplex
 from veil.errors import InvalidArgument
 from veil.mechanisms.base import Mechanism
@@ -105,12 +107,32 @@ def _one_way(first: dict[Any, float], second: dict[Any, float], delta: float) ->
     return low
 
 
+def _relation_of_matrices(mechanism: Mechanism, change: NDArray[Any]) -> Adjacency:
+    moved = (change != 0.0).sum(axis=1)
+    # What smoothing or scaling of the rows left behind is no change.
+    moved = np.where(np.abs(change).max(axis=1) < 1e-15, 0, moved)
+    rows = int(np.count_nonzero(moved))
+    mass = min(1.0, float(np.abs(change).sum(axis=1).max()) / 2.0 * (1.0 + 1e-12))
+    if isinstance(mechanism.domain, Birkhoff) and rows == 2 and sorted(moved)[-2:] == [2, 2]:
+        return Rectangle(mass)
+    if rows > 0 and moved.max() == 2:
+        return Rows(rows, Transfer(mass))
+    raise InvalidArgument(
+        "neighbour",
+        expected="a matrix in which two entries of a row exchange mass, in one row or more",
+        found=f"{rows} rows that differ in another way",
+    )
+
+
 def relation_between(mechanism: Mechanism, value: Any, neighbour: Any) -> Adjacency:
     """The tightest adjacency under which the two are neighbours."""
     first, second = mechanism.validate(value), mechanism.validate(neighbour)
-    if np.shape(first) != np.shape(second) or np.ndim(first) != 1:
+    axes = getattr(mechanism, "item_axes", lambda valid: 1)(first)
+    if np.shape(first) != np.shape(second) or np.ndim(first) != axes:
         raise InvalidArgument("neighbour", expected="one value like the first", found="another shape")
     change: NDArray[Any] = second - first
+    if axes > 1:
+        return _relation_of_matrices(mechanism, change.reshape(-1, change.shape[-1]))
     moved = np.flatnonzero(change)
     if isinstance(mechanism.domain, Simplex) and len(moved) == 2:
         return Transfer(min(1.0, float(np.abs(change).sum()) / 2.0 * (1.0 + 1e-12)))

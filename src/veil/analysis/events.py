@@ -31,8 +31,9 @@ def best_event(
     threshold are chosen on the even samples and measured on the odd ones, so they cost no confidence.
     """
     best_score, chosen = -math.inf, None
+    flat_first, flat_second = first.reshape(len(first), -1), second.reshape(len(second), -1)
     for statistic in _statistics(mechanism, value, neighbour):
-        a, b = statistic(first), statistic(second)
+        a, b = statistic(flat_first), statistic(flat_second)
         for sign in (1.0, -1.0):
             score, threshold = _best_threshold(sign * a[::2], sign * b[::2], delta, confidence)
             if score > best_score:
@@ -46,7 +47,9 @@ def best_event(
 
 
 def _statistics(mechanism: Any, value: Any, neighbour: Any) -> list[Any]:
-    before, after = np.asarray(mechanism.validate(value)), np.asarray(mechanism.validate(neighbour))
+    inputs = [np.asarray(mechanism.validate(item)) for item in (value, neighbour)]
+    shape = inputs[0].shape
+    before, after = (item.ravel() for item in inputs)
     changed = np.flatnonzero(before != after)
     found: list[Any] = [lambda x, i=i: x[:, i] for i in range(min(before.size, 64))]
     pairs = [(i, j) for i in changed[:4] for j in changed[:4] if i < j]
@@ -55,7 +58,12 @@ def _statistics(mechanism: Any, value: Any, neighbour: Any) -> list[Any]:
         found.append(lambda x, i=i: (x[:, i] == before[i]).astype(np.float64))
         found.append(lambda x, i=i: (x[:, i] == after[i]).astype(np.float64))
     if hasattr(mechanism, "log_density"):
-        found.append(lambda x: mechanism.log_density(x, value) - mechanism.log_density(x, neighbour))
+
+        def log_likelihood_ratio(x: Any) -> Any:
+            outputs = x.reshape(len(x), *shape)
+            return mechanism.log_density(outputs, value) - mechanism.log_density(outputs, neighbour)
+
+        found.append(log_likelihood_ratio)
     return found
 
 

@@ -12,6 +12,7 @@ from veil.domains.intake import Floats
 from veil.errors import InvalidArgument
 from veil.mechanisms.dirichlet import Dirichlet
 from veil.mechanisms.dirichlet_counts import DirichletCounts
+from veil.mechanisms.matrix_dirichlet import MatrixDirichlet
 
 
 def intervals(release: Any, *, confidence: float = 0.95, records: int | None = None) -> Floats:
@@ -31,6 +32,12 @@ def intervals(release: Any, *, confidence: float = 0.95, records: int | None = N
         if mechanism.smooth:
             floor, size = mechanism.domain.floor, mechanism.domain.size
             low, high = ((end - floor) / (1.0 - size * floor) for end in (low, high))
+    elif isinstance(mechanism, MatrixDirichlet):
+        flat = x.reshape(-1, x.shape[-1])
+        k = np.array(mechanism.concentrations(len(flat)))[:, None]
+        low, high = (
+            mechanism.unsmoothed(end).reshape(x.shape) for end in _row_limits(mechanism, k, flat, tail)
+        )
     elif isinstance(mechanism, DirichletCounts):
         known = release.records if records is None else records
         if known is None:
@@ -54,7 +61,17 @@ def intervals(release: Any, *, confidence: float = 0.95, records: int | None = N
     return np.stack([low, high], axis=-1)
 
 
-def _beta_mean_limits(k: float, x: Floats, tail: float) -> tuple[Floats, Floats]:
+def _row_limits(mechanism: MatrixDirichlet, k: Floats, flat: Floats, tail: float) -> tuple[Floats, Floats]:
+    """The limits of every entry of every row; outside a public support they are what everyone knows."""
+    free = np.zeros(flat.shape, dtype=bool)
+    for group in mechanism.domain.alike(flat):
+        free[group.rows[:, None], group.columns] = True
+    low, high = flat.copy(), flat.copy()
+    low[free], high[free] = _beta_mean_limits(np.broadcast_to(k, flat.shape)[free], flat[free], tail)
+    return low, high
+
+
+def _beta_mean_limits(k: float | Floats, x: Floats, tail: float) -> tuple[Floats, Floats]:
     """The means q of Beta(k q, k (1 - q)) at which x is the upper, and the lower, tail quantile."""
 
     def solve(below: bool) -> Floats:

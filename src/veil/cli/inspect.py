@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from veil.cli import options
 from veil.cli.output import check_ending, print_json, refuse_existing, working
+
+if TYPE_CHECKING:
+    from veil.releases.record import Release
+
+
+def _page(release: Release) -> str:
+    if release.is_matrix:
+        from veil.report.chain import ChainReport
+
+        return ChainReport.of_release(release).html()
+    from veil.report.vector import VectorReport
+
+    return VectorReport.of(release).html()
 
 
 def inspect(
@@ -31,10 +44,8 @@ def inspect(
     missing = set(release.mechanism.assumptions(release.adjacency)) - set(release.assumptions)
     holds = computed <= release.epsilon * (1.0 + 1e-9) and not missing
     if report is not None:
-        from veil.report.vector import VectorReport
-
         with working("Drawing the report", quiet=as_json):
-            write_text(report, VectorReport.of(release).html(), overwrite=force)
+            write_text(report, _page(release), overwrite=force)
     if as_json:
         print_json(
             {

@@ -37,6 +37,21 @@ MechanismOption = Annotated[
         "vectors: laplace, gaussian.",
     ),
 ]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Where to write: .json (the record) or .csv (value, and a .json)."),
+]
+RowsOption = Annotated[
+    str, typer.Option("--rows", help="How many rows of the matrix may change at once: a number, or all.")
+]
+SupportOption = Annotated[
+    str | None,
+    typer.Option(
+        "--support",
+        help="Public places of entries above zero: a table (0 is never), or the word zeros: the input's "
+        "own zeros are public.",
+    ),
+]
 ReportOption = Annotated[Path | None, typer.Option("--report", help="Also write an HTML report here.")]
 ForceOption = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]

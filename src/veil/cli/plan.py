@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from veil.cli import options
+from veil.cli import options, plan_matrix
 from veil.cli.output import check_ending, print_json, refuse_existing, working
 from veil.domains.checks import integer, within
 from veil.errors import CannotCalibrate, InvalidArgument
@@ -72,6 +72,9 @@ def vector(
         return
     assert epsilon is not None
     _forward(adjacency, shape, epsilon, plot, as_json=as_json)
+
+
+app.command("matrix")(plan_matrix.matrix)
 
 
 def _forward(

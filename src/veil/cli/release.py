@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from veil.cli import options
+from veil.cli import options, release_matrix
 from veil.cli.output import check_ending, print_json, refuse_existing, working
 
 app = typer.Typer(help="Release a private version of data.", no_args_is_help=True)
@@ -23,12 +22,7 @@ def vector(
     source: Annotated[str, typer.Argument(metavar="INPUT", help="CSV or JSON file, or - for a pipe.")],
     epsilon: options.Epsilon,
     delta: options.Delta = 1e-6,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="Where to write: .json (the record) or .csv (value, and a .json)."
-        ),
-    ] = None,
+    output: options.OutputOption = None,
     records: options.RecordsOption = None,
     counts: options.CountsOption = False,
     transfer: options.TransferOption = None,
@@ -94,7 +88,7 @@ def vector(
             normalise=normalise,
         )
     if dry_run:
-        _say_dry_run(job, as_json=as_json)
+        say_dry_run(job, as_json=as_json)
         return
     out = job.run(rng=seed)
     if output is not None:
@@ -124,7 +118,11 @@ def vector(
     print_release(out, kept=job.kept, written=written, tip=tip)
 
 
-def _say_dry_run(job: Any, *, as_json: bool) -> None:
+app.command("matrix")(release_matrix.matrix)
+
+
+def say_dry_run(job: Any, *, as_json: bool) -> None:
+    """The charge, and nothing else."""
     content = {
         "dry_run": True,
         "charge": {"epsilon": job.epsilon, "delta": job.delta},

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self
 
 from veil.domains import checks
+from veil.domains.rectangle import Rectangle
 from veil.errors import InvalidArgument
 from veil.numerics.rounding import float_above
 
@@ -82,13 +83,55 @@ class Records:
         return {"name": self.name, "change": self.change}
 
 
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """At most `changed` rows of a matrix change, each as `each` says; "all" means every row may.
+
+    The papers take the maximum over rows and so cover one changed row only; here the number is said.
+    """
+
+    changed: int | str
+    each: Transfer
+    name: ClassVar[str] = "Rows"
+
+    def __post_init__(self) -> None:
+        expected = 'a whole number of at least 1, or "all"'
+        if isinstance(self.changed, str):
+            if self.changed != "all":
+                raise InvalidArgument("changed", expected=expected, found=repr(self.changed)[:40])
+        else:
+            object.__setattr__(self, "changed", checks.integer("changed", self.changed, least=1))
+        if isinstance(self.each, dict):
+            object.__setattr__(self, "each", adjacency_from(self.each))
+        if not isinstance(self.each, Transfer):
+            raise InvalidArgument("each", expected="a veil.Transfer", found=type(self.each).__name__)
+
+    def among(self, rows: int) -> int:
+        """How many rows change at most in a matrix with so many."""
+        return rows if isinstance(self.changed, str) else min(self.changed, rows)
+
+    @property
+    def words(self) -> str:
+        if self.changed == "all":
+            which = "every row of the matrix may change at once"
+        else:
+            which = "one row" if self.changed == 1 else f"at most {self.changed} rows"
+            which += " of the matrix may change"
+        return f"{which}, two protected entries of a row exchanging at most {self.each.mass:.6g}"
+
+    def describe(self) -> dict[str, Any]:
+        return {"name": self.name, "changed": self.changed, "each": self.each.describe()}
+
+
 def _count(n: int) -> int:
     number = checks.integer("n", n, least=1)
     checks.real("n", number, expected="a whole number that a float can hold")
     return number
 
 
-_KINDS: dict[str, type[Transfer] | type[Records]] = {kind.name: kind for kind in (Transfer, Records)}
+_KINDS: dict[str, type[Transfer] | type[Records] | type[Rows] | type[Rectangle]] = {
+    kind.name: kind for kind in (Transfer, Records, Rows, Rectangle)
+}
 
 
 def adjacency_from(description: dict[str, Any]) -> Adjacency:

@@ -38,13 +38,38 @@ def as_floats(field: str, value: Any) -> Floats:
 
 
 def labels_of(value: Any) -> Labels | None:
-    """The labels that come with the value: the keys of a mapping, the index of a pandas Series."""
+    """The labels that come with the value: the keys of a mapping, the index of a pandas Series.
+
+    Of a matrix it is the labels of the columns.
+    """
+    if _has_rows(value):
+        from veil.domains.matrices import take_matrix
+
+        columns = take_matrix("value", value).columns
+        return None if columns is None else tuple(map(str, columns))
     if isinstance(value, Mapping):
         return tuple(map(str, value))
     index = getattr(value, "columns", None)
     if index is None and type(value).__name__ == "Series":
         index = getattr(value, "index", None)
     return None if index is None else tuple(map(str, index))
+
+
+def row_labels_of(value: Any) -> Labels | None:
+    """The labels of the rows that come with a matrix."""
+    if not _has_rows(value) and type(value).__name__ != "DataFrame":
+        return None
+    from veil.domains.matrices import take_matrix
+
+    rows = take_matrix("value", value).rows
+    return None if rows is None else tuple(map(str, rows))
+
+
+def _has_rows(value: Any) -> bool:
+    """Whether it is one of the things, other than a plain table, that name rows and columns."""
+    if isinstance(value, Mapping):
+        return any(isinstance(row, Mapping) for row in value.values())
+    return (hasattr(value, "states") and hasattr(value, "matrix")) or hasattr(value, "is_directed")
 
 
 def say(wrong: NDArray[np.bool_], what: str) -> str:

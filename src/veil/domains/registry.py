@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from veil.domains.counts import Counts
+from veil.domains.doubly import Birkhoff
 from veil.domains.simplex import Simplex
+from veil.domains.stochastic import StochasticMatrix
 from veil.errors import InvalidArgument
 
 
@@ -20,13 +22,16 @@ class Domain(Protocol):
     def describe(self) -> dict[str, Any]: ...
 
 
-_KINDS: dict[str, type[Simplex] | type[Counts]] = {kind.name: kind for kind in (Simplex, Counts)}
+AnyDomain = Simplex | Counts | StochasticMatrix | Birkhoff
+
+_KINDS: dict[str, Any] = {kind.name: kind for kind in (Simplex, Counts, StochasticMatrix, Birkhoff)}
 
 
-def domain_from(description: dict[str, Any]) -> Simplex | Counts:
+def domain_from(description: dict[str, Any]) -> AnyDomain:
     """The domain that `describe` described."""
     fields = dict(description)
     name = fields.pop("name", None)
     if name not in _KINDS:
         raise InvalidArgument("domain", expected=f"one of {', '.join(_KINDS)}", found=repr(name))
-    return _KINDS[name](**fields)
+    found: AnyDomain = _KINDS[name](**fields)
+    return found

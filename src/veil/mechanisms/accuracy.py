@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,6 +41,18 @@ def dirichlet_errors(shapes: Floats, truth: Floats) -> Errors:
         rmse=math.sqrt(float(squares.mean())),
         kl=expected_kl(shapes, truth),
         entries=tuple(float(entry) for entry in entries),
+    )
+
+
+def mean_errors(errors: Sequence[Errors]) -> Errors:
+    """The averages over several vectors; the entries too, where there are equally many."""
+    alike = len({len(e.entries) for e in errors}) == 1
+    return Errors(
+        l1=float(np.mean([e.l1 for e in errors])),
+        tv=float(np.mean([e.tv for e in errors])),
+        rmse=math.sqrt(float(np.mean([e.rmse**2 for e in errors]))),
+        kl=float(np.mean([e.kl for e in errors])),
+        entries=tuple(map(float, np.mean([e.entries for e in errors], axis=0))) if alike else (),
     )
 
 

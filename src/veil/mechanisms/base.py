@@ -57,6 +57,10 @@ class Described(ABC):
     def validate(self, value: Any) -> Any:
         """The value in the form that the sampler takes, or an error that names what is wrong."""
 
+    def item_axes(self, valid: Any) -> int:
+        """How many axes of a validated value belong to one item; those before them are a batch."""
+        return 1
+
     def sample(self, value: Any, *, rng: Any = None, size: int | None = None) -> Any:
         """Draw one output for the value, or `size` of them along a new leading axis.
 

@@ -7,6 +7,7 @@ papers assume is checked and listed, never enforced.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from veil.domains.checks import choice, within
@@ -48,6 +49,24 @@ def published_bound(k: float, domain: Simplex, mass: float, gamma: float, form: 
         theorem=_theorem(domain, form),
         violations=_violations(k, domain, mass, gamma),
     )
+
+
+def matrix_bound(rows: Sequence[Published], changed: int | str) -> Published:
+    """MD Theorem 1 from the bounds of the rows: the largest epsilon and, as printed, the least delta."""
+    worst = max(rows, key=lambda row: row.epsilon)
+    printed, safe = min(row.delta for row in rows), max(row.delta for row in rows)
+    violations = list(dict.fromkeys(text.replace("DS ", "MD ") for row in rows for text in row.violations))
+    if printed < safe:
+        violations.append(
+            f"Theorem 1 prints delta = 1 - max_i min(...), here {printed:.3g}; its proof gives "
+            f"max_i delta_i = {safe:.3g}"
+        )
+    if changed != 1:
+        violations.append(
+            "Definition 4 lets every row change, but the maximum over rows covers one changed row only: "
+            "with more rows the losses add up, and this figure does not cover them"
+        )
+    return Published(worst.epsilon, printed, worst.gamma, "MD Theorem 1", tuple(violations))
 
 
 def published_delta(k: float, domain: Simplex, gamma: float) -> float:

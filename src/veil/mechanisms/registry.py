@@ -13,6 +13,9 @@ from veil.mechanisms.base import Mechanism
 _PLACES = {
     "Dirichlet": "veil.mechanisms.dirichlet",
     "DirichletCounts": "veil.mechanisms.dirichlet_counts",
+    "DoublyStochastic": "veil.mechanisms.doubly_stochastic",
+    "MatrixDirichlet": "veil.mechanisms.matrix_dirichlet",
+    "RowByRow": "veil.mechanisms.row_by_row",
     "Laplace": "veil.mechanisms.additive",
     "Gaussian": "veil.mechanisms.additive",
     "GeometricCounts": "veil.mechanisms.noisy_counts",
@@ -34,8 +37,14 @@ def mechanism_from(description: Any) -> Mechanism:
         )
     make: Callable[..., Mechanism] = getattr(import_module(_PLACES[name]), name)
     parameters = dict(description["parameters"])
-    if isinstance(parameters.get("domain"), dict):
-        parameters["domain"] = domain_from(parameters["domain"])
+    for key in ("domain", "domains"):
+        described = parameters.get(key)
+        if isinstance(described, dict):
+            parameters[key] = domain_from(described)
+        elif isinstance(described, list):
+            parameters[key] = [None if row is None else domain_from(row) for row in described]
+    if isinstance(parameters.get("mechanism"), dict):
+        parameters["mechanism"] = mechanism_from(parameters["mechanism"])
     try:
         return make(**parameters)
     except TypeError as error:

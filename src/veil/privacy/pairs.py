@@ -5,11 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+from scipy.special import betainc, betaincinv, expit, logit
+
 from veil.numerics.stirling import log_rising, rising_excess
 from veil.numerics.tilted import LogConcaveDensity, LogGamma, LogitBeta, StandardNormal, log_hockey_stick
-from veil.privacy.profile import Kind, LogDelta, PrivacyProfile, order_of
+from veil.privacy.profile import Floats, Kind, LogDelta, PrivacyProfile, order_of
 
 _ULP = 2.0**-52
+# Below it a beta variable is so often smaller than any float that the closed form underflows.
+_SMALL_SHAPE = 0.1
 
 
 @dataclass(frozen=True)
@@ -57,15 +62,34 @@ class SymmetricBetaPair(TiltedPair):
         mode = math.log1p(s / a)
         super().__init__(LogitBeta(a + s, a), LogitBeta(a, a + s), s, -mode, mode, 4.0 * _ULP * mode, kind)
 
+    @property
+    def shape(self) -> float:
+        """The a of Beta(a + s, a): the smaller, the more the pair differs."""
+        assert isinstance(self.lower, LogitBeta)
+        return self.lower.a
+
     def _log_delta(self, epsilon: float) -> float:
         return self._forward(epsilon)
 
     def log_deltas(self) -> tuple[LogDelta, LogDelta]:
         return self._forward, self._forward
 
+    def likely_deltas(self, epsilons: Floats) -> tuple[Floats, Floats]:
+        a, s = self.shape, self.tilt
+        if a < _SMALL_SHAPE:
+            return super().likely_deltas(epsilons)
+        tail = expit(-epsilons / s)
+        with np.errstate(over="ignore", invalid="ignore"):
+            deltas = betainc(a, a + s, tail) - np.exp(epsilons) * betainc(a + s, a, tail)
+        return (np.nan_to_num(np.maximum(deltas, 0.0)),) * 2
+
+    def reach(self, tail: float) -> float:
+        # P[loss > s l] = P[Beta(a, a + s) < 1/(1 + e^l)]
+        point = float(betaincinv(self.shape, self.shape + self.tilt, tail))
+        return -self.tilt * float(logit(point)) if 1e-290 < point < 0.5 else super().reach(tail)
+
     def rdp(self, order: float) -> float:
-        assert isinstance(self.lower, LogitBeta)
-        a, s = self.lower.a, self.tilt
+        a, s = self.shape, self.tilt
         order = order_of(order)
         rest = a - (order - 1.0) * s
         if rest <= 0.0:

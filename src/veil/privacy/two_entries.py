@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar
+
+import numpy as np
 
 from veil.privacy.pairs import beta_pair
-from veil.privacy.profile import Kind, LogDelta, PrivacyProfile
+from veil.privacy.profile import Floats, Kind, LogDelta, PrivacyProfile
 
 # The certificate proves that no x beats the corner by more than this relative amount.
 _TOLERANCE = 1e-6
@@ -27,9 +28,12 @@ class TwoEntries(PrivacyProfile):
     floor: float
     mass: float
     kind: Kind = "exact"
-    # Every point of a composition's grid needs its own certificate.
-    grid_points: ClassVar[int] = 200
     _known: dict[float, float] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def grid_points(self) -> int:
+        # Every point needs its own certificate.
+        return 200
 
     def log_deltas(self) -> tuple[LogDelta, LogDelta]:
         return self._log_delta, self._log_delta
@@ -41,6 +45,10 @@ class TwoEntries(PrivacyProfile):
 
     def likely_log_delta(self, epsilon: float) -> float:
         return self._corner(epsilon) + _TOLERANCE
+
+    def likely_deltas(self, epsilons: Floats) -> tuple[Floats, Floats]:
+        deltas = np.array([math.exp(min(0.0, self.likely_log_delta(float(epsilon)))) for epsilon in epsilons])
+        return deltas, deltas
 
     def _corner(self, epsilon: float) -> float:
         return self._bound(self.floor, self.floor, epsilon)

@@ -41,8 +41,9 @@ def _as_dict(release: Release) -> dict[str, Any]:
         "entry": release.entry,
         "records": release.records,
         "value": {
-            "type": "vector",
+            "type": "matrix" if release.is_matrix else "vector",
             "labels": None if release.labels is None else list(release.labels),
+            **({} if release.row_labels is None else {"row_labels": list(release.row_labels)}),
             "data": release.value.tolist(),
         },
     }
@@ -92,9 +93,21 @@ def _csv(release: Release) -> str:
         writer.writerow(["label", "probability"])
         writer.writerows(zip(labels, map(repr, release.value.tolist()), strict=True))
     else:
-        writer.writerow(labels)
-        writer.writerows([map(repr, row) for row in release.value.reshape(-1, size).tolist()])
+        named = release.row_labels is not None or release.is_matrix
+        rows = release.row_labels or tuple(map(str, range(release.value.size // size)))
+        writer.writerow(["from", *labels] if named else labels)
+        for label, row in zip(rows, release.value.reshape(-1, size).tolist(), strict=True):
+            writer.writerow([label, *map(repr, row)] if named else map(repr, row))
     return out.getvalue()
+
+
+def is_release(path: str | PathLike[str]) -> bool:
+    """Whether a file looks like a release of Veil; unreadable ones do not."""
+    try:
+        with Path(path).open(encoding="utf-8") as stream:
+            return stream.read(1) == "{" and FORMAT in stream.read(200)
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def load(path: str | PathLike[str]) -> Release:
@@ -133,6 +146,9 @@ def _from_dict(content: Any) -> Release:
     if value.ndim == 0 or (labels is not None and len(labels) != value.shape[-1]):
         raise InvalidArgument("value", expected="vectors with one label an entry", found="another shape")
     Simplex(value.shape[-1]).validate(value)
+    row_labels = content["value"].get("row_labels")
+    if row_labels is not None and (value.ndim != 2 or len(row_labels) != len(value)):
+        raise InvalidArgument("value", expected="one row label a row", found="another number")
     entries = content["assumptions"]
     if not isinstance(entries, list) or not all(isinstance(text, str) for text in entries):
         raise InvalidArgument("assumptions", expected="a list of sentences", found="something else")
@@ -146,6 +162,7 @@ def _from_dict(content: Any) -> Release:
         reproducible=bool(content["reproducible"]),
         entry=content["entry"],
         labels=None if labels is None else tuple(map(str, labels)),
+        row_labels=None if row_labels is None else tuple(map(str, row_labels)),
         created=str(content["created"]),
         version=str(content["veil"]),
         records=content["records"],

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from veil.domains.adjacency import Adjacency
+from veil.domains.chain import Chain
 from veil.domains.intake import Floats, Labels
 from veil.domains.registry import Domain
+from veil.domains.stochastic import StochasticMatrix
 from veil.errors import InvalidArgument, MissingExtra
 from veil.mechanisms.base import Mechanism
 from veil.privacy.profile import PrivacyProfile
@@ -41,6 +43,7 @@ class Release:
     reproducible: bool = False
     entry: Any = None
     labels: Labels | None = None
+    row_labels: Labels | None = None
     created: str = ""
     version: str = ""
     records: int | None = field(
@@ -77,13 +80,31 @@ class Release:
         if self.value.ndim == 1:
             return pandas.Series(self.value.copy(), index=names, name="probability")
         flat = self.value.reshape(-1, self.value.shape[-1])
-        return pandas.DataFrame(flat.copy(), columns=names)
+        rows = None if self.row_labels is None else list(self.row_labels)
+        return pandas.DataFrame(flat.copy(), index=rows, columns=names)
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether the value is one matrix, rather than a vector or a batch of vectors."""
+        return isinstance(self.domain, StochasticMatrix) and self.value.ndim == 2
+
+    def to_chain(self) -> Chain:
+        """The released matrix as a Markov chain, ready to be analysed."""
+        if not self.is_matrix or self.value.shape[0] != self.value.shape[1]:
+            raise InvalidArgument(
+                "value",
+                expected="a square matrix of transitions",
+                found=f"shape {self.value.shape} of {self.domain.words}",
+            )
+        return Chain(self.value, states=self.row_labels or self.labels)
 
     def to_networkx(self) -> Any:
         """The value as a graph, where it has that shape; a probability vector has not."""
-        raise InvalidArgument(
-            "value", expected="a matrix or a graph", found="probability vectors", hint="Use to_pandas()."
-        )
+        if not self.is_matrix:
+            raise InvalidArgument(
+                "value", expected="a matrix or a graph", found="probability vectors", hint="Use to_pandas()."
+            )
+        return self.to_chain().to_networkx()
 
     def __eq__(self, other: object) -> bool:
         from veil.releases.files import to_json

@@ -10,7 +10,7 @@ import numpy as np
 
 from veil.domains.adjacency import Adjacency
 from veil.domains.checks import delta_of
-from veil.domains.intake import labels_of
+from veil.domains.intake import labels_of, row_labels_of
 from veil.errors import InvalidArgument, InvalidData, NoGuarantee
 from veil.ledger.protocol import Ledger
 from veil.mechanisms.base import Mechanism
@@ -57,12 +57,14 @@ def release(
     valid = mechanism.validate(value)
     epsilon, delta = cost(mechanism.profile(neighbours), delta)
     assumptions = mechanism.assumptions(neighbours)
-    if np.ndim(valid) > 1:
+    if np.ndim(valid) > getattr(mechanism, "item_axes", _one_axis)(valid):
         assumptions = (*assumptions, ONE_PER_PERSON)
     stream = generator(rng)
-    labels = labels_of(value)
+    labels, row_labels = labels_of(value), row_labels_of(value)
     if labels is not None and len(labels) != np.shape(valid)[-1]:
         raise InvalidData("value", expected="one label an entry", found=f"{len(labels)} labels")
+    if row_labels is not None and (np.ndim(valid) != 2 or len(row_labels) != len(valid)):
+        row_labels = None
     entry = None
     if ledger is not None:
         entry = ledger.reserve(epsilon=epsilon, delta=delta, description=mechanism.describe())
@@ -80,9 +82,14 @@ def release(
         reproducible=is_reproducible(rng),
         entry=entry,
         labels=labels,
+        row_labels=row_labels,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         version=__version__,
     )
+
+
+def _one_axis(valid: Any) -> int:
+    return 1
 
 
 def cost(profile: PrivacyProfile, delta: float | None) -> tuple[float, float]:

@@ -9,12 +9,14 @@ from rich.console import Console
 from rich.table import Table
 
 from veil.releases.record import Release
-from veil.report.vector import best_guess, error_bars
+from veil.report.vector import best_guess, error_bars, matrix_published_beside
 from veil.workflows.compare import Comparison, Row
+from veil.workflows.matrices import MatrixPlan
 from veil.workflows.typical import assumed_records
 
 _BAR = 20
 _MOST_ROWS = 30
+_MOST_COLUMNS = 12
 
 
 def _console() -> Console:
@@ -75,6 +77,61 @@ def _print_guarantee(console: Console, release: Release) -> None:
         console.print(f"This holds only if {text}.")
     if release.reproducible:
         console.print("NOT PRIVATE: drawn from a seed.")
+
+
+def print_matrix_release(release: Release, *, written: Sequence[Path], tip: str = "") -> None:
+    """The released matrix, as far as it fits, and what it guarantees."""
+    console = _console()
+    value = release.value
+    rows = release.row_labels or tuple(map(str, range(value.shape[0])))
+    columns = release.labels or tuple(map(str, range(value.shape[1])))
+    table = Table(box=None, pad_edge=False)
+    table.add_column("from")
+    for label in columns[:_MOST_COLUMNS]:
+        table.add_column(label[:12], justify="right")
+    for label, row in list(zip(rows, value, strict=True))[:_MOST_ROWS]:
+        table.add_row(label[:20], *(f"{entry:.3f}" for entry in row[:_MOST_COLUMNS]))
+    console.print(table)
+    if value.shape[0] > _MOST_ROWS or value.shape[1] > _MOST_COLUMNS:
+        console.print(f"(the first rows and columns of {value.shape[0]} x {value.shape[1]})")
+    console.print()
+    _print_guarantee(console, release)
+    printed = matrix_published_beside(release)
+    if printed is not None:
+        console.print(f"The paper's own figure ({printed.theorem}): epsilon = {printed.epsilon:.4g}.")
+        for text in printed.violations:
+            console.print(f"  It does not apply as it stands: {text}.")
+    for path in written:
+        console.print(f"Written: {path}")
+    if tip:
+        console.print(tip)
+
+
+def print_matrix_plan(plan: MatrixPlan) -> None:
+    """The mechanisms from the most to the least accurate, with bars."""
+    console = _console()
+    console.print(
+        f"At epsilon = {plan.epsilon:g}, delta = {plan.delta:g}; neighbours: {plan.adjacency.words}."
+    )
+    table = Table(box=None, pad_edge=False)
+    for name in ("mechanism", "row error (TV)", "95 % below", "stationary (TV)"):
+        table.add_column(name, justify="left" if name == "mechanism" else "right")
+    table.add_column("")
+    known = [row for row in plan.rows if row.mechanism is not None]
+    widest = max((row.row_tv for row in known), default=1.0)
+    for row in known:
+        stationary = "-" if row.stationary_tv is None else f"{row.stationary_tv:.3g}"
+        bar = _bar(row.row_tv / widest)
+        table.add_row(row.name, f"{row.row_tv:.3g}", f"{row.row_tv95:.3g}", stationary, bar)
+    console.print(table)
+    for row in plan.rows:
+        if row.mechanism is None:
+            console.print(f"{row.name}: {row.why}")
+    if known:
+        console.print(
+            f"Least error: {known[0].name}. A row error of {known[0].row_tv:.3g} means that where the chain "
+            f"goes next is off by at most {100 * known[0].row_tv:.3g} percentage points on average."
+        )
 
 
 def print_inspection(release: Release, *, computed: float, missing: Sequence[str]) -> None:

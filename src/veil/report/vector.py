@@ -13,6 +13,7 @@ from veil.domains.intake import Floats
 from veil.errors import VeilError
 from veil.mechanisms.dirichlet import Dirichlet
 from veil.mechanisms.dirichlet_counts import DirichletCounts
+from veil.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.mechanisms.published import Published
 from veil.privacy.profile import PrivacyProfile
 from veil.releases.record import Release
@@ -129,6 +130,17 @@ def error_bars(release: Release) -> tuple[Floats | None, str]:
         return None, ""
     low, high = np.clip(release.value - spread, 0.0, 1.0), np.clip(release.value + spread, 0.0, 1.0)
     return np.stack([low, high], axis=-1), "the mean error of such a release"
+
+
+def matrix_published_beside(release: Release) -> Published | None:
+    """What paper MD prints for the same release at the same delta."""
+    mechanism: Any = release.mechanism
+    if not isinstance(mechanism, MatrixDirichlet) or release.delta <= 0.0:
+        return None
+    try:
+        return mechanism.published(release.adjacency, delta=release.delta)
+    except VeilError:
+        return None
 
 
 def published_beside(release: Release) -> Published | None:

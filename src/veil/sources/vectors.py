@@ -6,13 +6,12 @@ import csv
 import io
 import json
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from veil.errors import InvalidData, UnreadableFile
+from veil.sources.cells import decimal_point, delimiter_of, is_number, kind_of, read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ def read_vector(
     labels over one line of numbers. JSON: a list of numbers, or an object of label and number.
     """
     name = "standard input" if source == "-" else source
-    text = _text(source, name)
+    text = read_text(source, name)
     if not text.strip():
         raise UnreadableFile(name, expected="numbers", found="an empty file")
     if source.lower().endswith(".json") or text.lstrip()[:1] in "[{":
@@ -41,21 +40,6 @@ def read_vector(
         vector = _from_csv(text, name, label_column, value_column)
     _check(vector, name)
     return vector
-
-
-def _text(source: str, name: str) -> str:
-    try:
-        raw = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
-    except FileNotFoundError:
-        raise UnreadableFile(name, expected="a file", found="no such file") from None
-    except OSError as error:
-        raise UnreadableFile(name, expected="a readable file", found=error.strerror or "none") from None
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UnreadableFile(
-            name, expected="text in UTF-8", found=f"another encoding at byte {error.start}"
-        ) from None
 
 
 def _check(vector: LabelledVector, name: str) -> None:
@@ -94,13 +78,13 @@ def _number(item: Any, place: str) -> float:
 
 
 def _from_csv(text: str, name: str, label_column: str | None, value_column: str | None) -> LabelledVector:
-    delimiter = _delimiter(text)
+    delimiter = delimiter_of(text)
     try:
         rows = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
         lines = [row for row in rows if any(cell.strip() for cell in row)]
         if delimiter == ";":
             # Where semicolons separate columns, a comma is a decimal comma.
-            lines = [[_decimal_point(cell) for cell in row] for row in lines]
+            lines = [[decimal_point(cell) for cell in row] for row in lines]
     except csv.Error as error:
         raise UnreadableFile(name, expected="CSV", found=str(error)) from None
     width = len(lines[0])
@@ -111,7 +95,7 @@ def _from_csv(text: str, name: str, label_column: str | None, value_column: str 
             expected=f"{width} columns like the first line",
             found=f"{len(lines[uneven])}",
         )
-    header = lines[0] if not _is_number(lines[0][-1]) or _is_wide(lines) else None
+    header = lines[0] if not is_number(lines[0][-1]) or _is_wide(lines) else None
     body = lines[1:] if header is not None else lines
     if not body:
         raise InvalidData(name, expected="numbers below the header", found="none")
@@ -138,8 +122,8 @@ def _is_wide(lines: Sequence[Sequence[str]]) -> bool:
     return (
         len(lines) == 2
         and len(lines[0]) > 2
-        and not any(map(_is_number, lines[0]))
-        and all(map(_is_number, lines[1]))
+        and not any(map(is_number, lines[0]))
+        and all(map(is_number, lines[1]))
     )
 
 
@@ -166,38 +150,7 @@ def _column(cells: Sequence[str], name: str, first_line: int, *, across: bool = 
     values = []
     for i, cell in enumerate(cells):
         place = f"{name}, column {i + 1}" if across else f"{name}, line {first_line + i}"
-        if not _is_number(cell):
-            raise InvalidData(place, expected="a number such as 1031 or 0.31", found=_kind(cell))
+        if not is_number(cell):
+            raise InvalidData(place, expected="a number such as 1031 or 0.31", found=kind_of(cell))
         values.append(float(cell))
     return tuple(values)
-
-
-def _delimiter(text: str) -> str:
-    """The separator of the first line: semicolons or tabs if it has any, else commas."""
-    first = text.lstrip().splitlines()[0]
-    return next((mark for mark in (";", "\t") if mark in first), ",")
-
-
-def _decimal_point(cell: str) -> str:
-    swapped = cell.replace(",", ".", 1)
-    return swapped if _is_number(swapped) else cell
-
-
-def _kind(cell: str) -> str:
-    """What stands in a cell that is no number, without quoting it."""
-    if not cell.strip():
-        return "an empty cell"
-    if cell.strip().endswith("%") and _is_number(cell.strip()[:-1]):
-        return "a percentage"
-    if _is_number(cell.replace(",", "").replace(" ", "").replace("'", "")):
-        return "a number with separators of thousands"
-    return "text"
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    # float() takes 1_000 and infinity; a data file that holds them is more likely broken.
-    return "_" not in cell

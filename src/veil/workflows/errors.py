@@ -10,7 +10,7 @@ import numpy as np
 from veil.domains.checks import choice
 from veil.domains.counts import Counts
 from veil.domains.intake import Floats
-from veil.mechanisms.accuracy import Errors
+from veil.mechanisms.accuracy import Errors, mean_errors
 from veil.mechanisms.base import Mechanism
 from veil.workflows.typical import Typical
 
@@ -31,8 +31,8 @@ def truth_of(mechanism: Mechanism, typical: Any) -> Floats:
 def expected_errors(mechanism: Any, typical: Typical) -> Errors:
     """The mean errors of a release, averaged over the typical values."""
     if hasattr(mechanism, "errors"):
-        return _mean([mechanism.errors(value) for value in typical])
-    return _mean([_simulated_errors(truth, draws) for truth, draws in _simulations(mechanism, typical)])
+        return mean_errors([mechanism.errors(value) for value in typical])
+    return mean_errors([_simulated_errors(truth, draws) for truth, draws in _simulations(mechanism, typical)])
 
 
 def error_quantile(mechanism: Any, typical: Typical, *, metric: str, confidence: float) -> float:
@@ -65,16 +65,6 @@ def _simulated_errors(truth: Floats, draws: Floats) -> Errors:
         rmse=math.sqrt(float((gaps**2).mean())),
         kl=float(_metric("kl", truth, draws).mean()),
         entries=tuple(float(entry) for entry in entries),
-    )
-
-
-def _mean(errors: list[Errors]) -> Errors:
-    return Errors(
-        l1=float(np.mean([e.l1 for e in errors])),
-        tv=float(np.mean([e.tv for e in errors])),
-        rmse=math.sqrt(float(np.mean([e.rmse**2 for e in errors]))),
-        kl=float(np.mean([e.kl for e in errors])),
-        entries=tuple(float(x) for x in np.mean([e.entries for e in errors], axis=0)),
     )
 
 

@@ -1,0 +1,103 @@
+"""Taking in matrices as users hold them: NumPy, SciPy sparse, pandas, NetworkX, nested mappings."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from veil.domains.intake import Floats, as_floats
+from veil.errors import InvalidData
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Names = tuple[Hashable, ...]
+_EDGE_NUMBERS = ("probability", "weight")
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A matrix (dense, or csr_array where it came sparse) and the names of its rows and columns."""
+
+    entries: Floats | csr_array
+    rows: Names | None = None
+    columns: Names | None = None
+
+
+def take_matrix(field: str, value: Any) -> Taken:
+    """The value as a matrix of floats of its own, with the names that came with it."""
+    if isinstance(value, Taken):
+        return value
+    if hasattr(value, "states") and hasattr(value, "matrix"):
+        return Taken(value.matrix.copy(), value.states, value.states)
+    if isinstance(value, Mapping):
+        return _from_mapping(field, value)
+    if hasattr(value, "is_directed") and hasattr(value, "adjacency"):
+        return _from_graph(field, value)
+    if hasattr(value, "tocsr"):
+        return Taken(_sparse(field, value))
+    if type(value).__name__ == "DataFrame":
+        columns = tuple(value.columns)
+        plain = type(value.index).__name__ == "RangeIndex"
+        numbers = as_floats(field, value.to_numpy())
+        return Taken(numbers, None if plain else tuple(value.index), columns)
+    return Taken(as_floats(field, value))
+
+
+def _sparse(field: str, value: Any) -> csr_array:
+    from scipy.sparse import csr_array
+
+    if value.dtype.kind not in "iuf":
+        raise InvalidData(field, expected="an array of numbers", found=f"a sparse array of {value.dtype}")
+    matrix = csr_array(value, dtype=np.float64, copy=True)
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    matrix.sort_indices()
+    return matrix
+
+
+def _from_graph(field: str, graph: Any) -> Taken:
+    from scipy.sparse import csr_array
+
+    if not graph.is_directed():
+        raise InvalidData(
+            field, expected="a directed graph", found="an undirected one", hint="Use graph.to_directed()."
+        )
+    if graph.is_multigraph():
+        raise InvalidData(field, expected="one edge from a state to another", found="a multigraph")
+    nodes: Names = tuple(graph.nodes)
+    place = {node: i for i, node in enumerate(nodes)}
+    origins, ends, numbers = [], [], []
+    for origin, end, attributes in graph.edges(data=True):
+        number = next((attributes[name] for name in _EDGE_NUMBERS if name in attributes), None)
+        if number is None:
+            raise InvalidData(
+                field, expected="a 'probability' or 'weight' on every edge", found="an edge without one"
+            )
+        origins.append(place[origin])
+        ends.append(place[end])
+        numbers.append(number)
+    size = len(nodes)
+    entries = csr_array(
+        (as_floats(field, numbers or [0.0]), (origins or [0], ends or [0])), shape=(size, size)
+    )
+    return Taken(_sparse(field, entries), nodes, nodes)
+
+
+def _from_mapping(field: str, rows: Mapping[Any, Any]) -> Taken:
+    """{from: {to: probability}}; what is not named is zero."""
+    if not rows or not all(isinstance(row, Mapping) for row in rows.values()):
+        raise InvalidData(field, expected="{from: {to: probability}}", found="another mapping")
+    columns = list(dict.fromkeys([*rows, *(end for row in rows.values() for end in row)]))
+    inside = {end for row in rows.values() for end in row}
+    if not inside & set(rows):
+        # Not a chain, such as a policy: its columns are something else than its rows.
+        columns = list(dict.fromkeys(end for row in rows.values() for end in row))
+    entries = np.zeros((len(rows), len(columns)))
+    for i, row in enumerate(rows.values()):
+        numbers = as_floats(field, row)
+        entries[i, [columns.index(end) for end in row]] = numbers
+    return Taken(entries, tuple(rows), tuple(columns))

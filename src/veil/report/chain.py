@@ -1,0 +1,158 @@
+"""The report of a chain or a released matrix: one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from veil.analysis.chain_intervals import ChainIntervals, chain_intervals
+from veil.domains.chain import Chain
+from veil.domains.chain_classes import CommunicatingClass
+from veil.domains.intake import Floats
+from veil.errors import VeilError
+from veil.mechanisms.published import Published
+from veil.releases.record import Release
+from veil.report import chain_figures, figures
+from veil.report.vector import best_guess, matrix_published_beside
+from veil.workflows.chains import ChainFacts, chain_facts
+
+# Pictures and error bars of more states would be neither quick nor readable.
+MOST_PICTURED = 400
+_MOST_INTERVALS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ChainReport:
+    """All that the page and the terminal show: of a chain, of a release, or of both."""
+
+    chain: Chain | None
+    release: Release | None
+    facts: ChainFacts | None
+    classes: tuple[CommunicatingClass, ...]
+    intervals: ChainIntervals | None
+    published: Published | None
+
+    @classmethod
+    def of(cls, chain: Chain, release: Release | None = None) -> ChainReport:
+        """The analysis of a chain; of a released one with error bars for the true chain."""
+        bars = None
+        if release is not None and chain.is_irreducible and len(chain) <= _MOST_INTERVALS:
+            try:
+                bars = chain_intervals(release)
+            except VeilError:
+                bars = None
+        return cls(
+            chain=chain,
+            release=release,
+            facts=chain_facts(chain),
+            classes=chain.classes(),
+            intervals=bars,
+            published=None if release is None else matrix_published_beside(release),
+        )
+
+    @classmethod
+    def of_release(cls, release: Release) -> ChainReport:
+        """The report of a released matrix; where it is a chain, with its analysis."""
+        if release.value.ndim == 2 and release.value.shape[0] == release.value.shape[1]:
+            return cls.of(release.to_chain(), release)
+        return cls(None, release, None, (), None, matrix_published_beside(release))
+
+    @property
+    def matrix(self) -> Floats:
+        if self.chain is not None:
+            return self.chain.to_numpy()
+        assert self.release is not None
+        return self.release.value.reshape(-1, self.release.value.shape[-1])
+
+    @property
+    def labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The labels of the rows and of the columns."""
+        if self.chain is not None:
+            names = tuple(map(str, self.chain.states))
+            return names, names
+        assert self.release is not None
+        rows, columns = self.matrix.shape
+        return (
+            self.release.row_labels or tuple(map(str, range(rows))),
+            self.release.labels or tuple(map(str, range(columns))),
+        )
+
+    @property
+    def stationary(self) -> Floats | None:
+        return self.chain.stationary() if self.chain is not None and self.chain.is_irreducible else None
+
+    def top(self, most: int = 20) -> list[tuple[str, float, Any]]:
+        """The states with the largest share of time: label, share, interval if there is one."""
+        if self.stationary is None:
+            return []
+        names = self.labels[0]
+        order = np.argsort(-self.stationary, kind="stable")[:most]
+        bars = None if self.intervals is None else self.intervals.stationary
+        return [(names[i], float(self.stationary[i]), None if bars is None else bars[i]) for i in order]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, for JSON."""
+        found: dict[str, Any] = {}
+        if self.chain is not None and self.facts is not None:
+            found |= {"states": list(map(str, self.chain.states)), "facts": self.facts.to_dict()}
+            found["classes"] = [
+                {"states": list(map(str, group.states)), "closed": group.closed, "period": group.period}
+                for group in self.classes
+            ]
+        if self.stationary is not None:
+            found["stationary"] = self.stationary.tolist()
+        if self.intervals is not None:
+            found["intervals"] = {
+                "confidence": self.intervals.confidence,
+                "stationary": self.intervals.stationary.tolist(),
+                "stationary_proved": self.intervals.proved_stationary.tolist(),
+                "transitions": self.intervals.transitions.tolist(),
+            }
+        if self.release is not None:
+            found["privacy"] = {"epsilon": self.release.epsilon, "delta": self.release.delta}
+        return found
+
+    def html(self) -> str:
+        """The page."""
+        from jinja2 import Environment, PackageLoader, select_autoescape
+
+        environment = Environment(
+            loader=PackageLoader("veil.report"), autoescape=select_autoescape(["html"]), trim_blocks=True
+        )
+        release = self.release
+        curve = None
+        if release is not None:
+            picture = figures.privacy_figure(
+                release.profile, epsilon=release.epsilon, delta=release.delta, published=self.published
+            )
+            curve = figures.svg(picture)
+        return environment.get_template("chain.html").render(
+            report=self,
+            release=release,
+            guess=None if release is None else best_guess(release.profile),
+            curve=curve,
+            inf=math.inf,
+            rows=self._rows(),
+            **self._pictures(),
+        )
+
+    def _rows(self) -> list[tuple[str, float, int]]:
+        if self.stationary is None:
+            return []
+        names, order = self.labels[0], np.argsort(-self.stationary, kind="stable")
+        return [(names[i], float(self.stationary[i]), int(i)) for i in order[:MOST_PICTURED]]
+
+    def _pictures(self) -> dict[str, str | None]:
+        found: dict[str, str | None] = {"heat": None, "bars": None, "graph": None}
+        rows, columns = self.labels
+        if len(rows) <= MOST_PICTURED:
+            found["heat"] = figures.svg(chain_figures.heat_map(self.matrix, rows, columns))
+        if self.stationary is not None:
+            bars = None if self.intervals is None else self.intervals.stationary
+            found["bars"] = figures.svg(chain_figures.stationary_figure(self.stationary, rows, bars))
+        if self.chain is not None and 2 <= len(rows) <= chain_figures.MOST_DRAWN:
+            found["graph"] = figures.svg(chain_figures.graph_figure(self.matrix, rows, self.stationary))
+        return found
