@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import sys
 
-from bench import batch, cold, exactness
+from bench import batch, cold, doubly, exactness, simulation, stationary
 
-BENCHMARKS = {"cold": cold.run, "batch": batch.run, "exactness": exactness.run}
+BENCHMARKS = {
+    "cold": cold.run,
+    "batch": batch.run,
+    "exactness": exactness.run,
+    "simulation": simulation.run,
+    "stationary": stationary.run,
+    "doubly": doubly.run,
+}
 
 
 def main(names: list[str]) -> None:

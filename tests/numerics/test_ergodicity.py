@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from veil.numerics import ergodicity
 from veil.numerics.ergodicity import column_spread, row_spread
 
 from .chains import Floats, random_chain
@@ -57,6 +58,13 @@ def test_row_spread_is_that_of_the_farthest_pair(name: str, seed: int) -> None:
     assert row_spread(matrix) == all_pairs(matrix)
 
 
+@pytest.mark.parametrize("name", SHAPES)
+def test_row_spread_does_not_rest_on_a_good_first_guess(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ergodicity, "_far_apart", lambda rows: 0.0)
+    matrix = SHAPES[name](np.random.default_rng(5))
+    assert row_spread(matrix) == all_pairs(matrix)
+
+
 @pytest.mark.parametrize("states", [2, 7, 64, 200])
 @pytest.mark.parametrize("power", [1, 5])
 def test_row_spread_of_chains(states: int, power: int) -> None:
@@ -64,8 +72,9 @@ def test_row_spread_of_chains(states: int, power: int) -> None:
     assert row_spread(matrix) == pytest.approx(all_pairs(matrix), rel=1e-14)
 
 
-@pytest.mark.parametrize("size", [4, 5, 6, 7])
-def test_the_last_pairs_are_not_forgotten(size: int) -> None:
+@pytest.mark.parametrize("size", [2, 3, 4, 5, 6, 7])
+def test_no_pair_is_forgotten(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ergodicity, "_far_apart", lambda rows: 0.0)
     # Only two rows differ, wherever they stand.
     for i, j in combinations(range(size), 2):
         matrix = np.zeros((size, 2))
@@ -97,7 +106,8 @@ def test_the_extreme_points_are_right(states: int) -> None:
 @pytest.mark.parametrize("states", [30, 31])
 def test_column_spread_of_sparse_matrices(density: float, states: int) -> None:
     rng = np.random.default_rng(states)
-    matrix = np.where(rng.random((states, states)) < density, rng.normal(size=(states, states)), 0.0)
+    sizes = rng.uniform(-0.1, 1.0, (states, states))
+    matrix = np.where(rng.random((states, states)) < density, sizes, 0.0)
     expected = column_spread(matrix)
     for form in (sparse.csr_array, sparse.csc_array, sparse.coo_array):
         assert column_spread(form(matrix)) == pytest.approx(expected, rel=1e-14)

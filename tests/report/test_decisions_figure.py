@@ -13,13 +13,19 @@ from veil.report.decisions import value_figure
 from veil.report.figures import svg
 from veil.workflows.decisions import ValueLoss, value_loss
 
-EPSILONS = [0.5, 1.0, 2.0, 4.0, 8.0]
+EPSILONS = [1.0, 2.0, 4.0, 8.0, 16.0]
 
 
 def found(hide: str, **changes: Any) -> ValueLoss:
     rng = np.random.default_rng(1)
     process = DecisionProcess(rng.dirichlet(np.ones(4), size=(4, 3)), rng.normal(size=(4, 3)), 0.9)
-    settings: dict[str, Any] = {"epsilons": EPSILONS, "delta": 1e-6, "draws": 60, "rng": 2} | changes
+    settings: dict[str, Any] = {
+        "epsilons": EPSILONS,
+        "delta": 1e-6,
+        "draws": 60,
+        "rng": 2,
+        "floor": 0.1,
+    } | changes
     return value_loss(process, hide=hide, adjacency=Rows(1, Transfer(0.01)), **settings)
 
 
@@ -57,7 +63,7 @@ def test_the_error_of_the_value_has_a_panel_of_its_own() -> None:
 
 
 def test_many_levels_get_few_labels_and_one_level_will_do() -> None:
-    many = value_figure(found("policy", epsilons=list(np.geomspace(4.0, 64.0, 13)), floor=0.1, draws=5))
+    many = value_figure(found("policy", epsilons=list(np.geomspace(1.0, 16.0, 13)), draws=5))
     assert 5 <= len(many.axes[0].get_xticks()) <= 9
     alone = value_figure(found("policy", epsilons=[2.0], draws=5))
     assert svg(alone).startswith("<svg")

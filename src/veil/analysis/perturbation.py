@@ -94,7 +94,7 @@ def _mean_radius(released: Chain, radii: Any) -> float:
 def row_radius(k: float, size: int, failure: float) -> float:
     """A number that |P_i - Q_i|_1 exceeds with probability at most `failure`, whatever P_i is (Theorem 5)."""
     failure = within("failure", failure, 1e-300, 1.0, expected="a probability above 0")
-    kinds = _kinds([k], [size])
+    kinds = _kinds([positive("k", k)], [integer("size", size, least=1)])
     return _least(kinds, -math.log(failure)) if kinds.k.size else 0.0
 
 
@@ -217,9 +217,10 @@ def _least(kinds: _Kinds, extra: float) -> float:
         total = float(logsumexp(log_moment(rate, kinds.k, kinds.size), b=kinds.count))
         return (total + extra) / rate
 
-    high = 2.0 * (float(_log_events(kinds.size).max()) + extra + math.log(float(kinds.count.sum())) + 1.0)
-    ends = math.log(1e-4 * math.sqrt(kinds.k.min() + 1e-9)), math.log(2.0 * math.sqrt(high * (kinds.k.max() + 1.0)))
-    grid = np.linspace(*ends, _GRID)
+    events = float(_log_events(kinds.size).max()) + math.log(float(kinds.count.sum()))
+    least = 1e-4 * math.sqrt(kinds.k.min())
+    most = 2.0 * math.sqrt(2.0 * (events + extra + 1.0) * (kinds.k.max() + 1.0))
+    grid = np.linspace(math.log(least), math.log(most), _GRID)
     values = [bound(point) for point in grid]
     place = int(np.argmin(values))
     low, top = grid[max(0, place - 1)], grid[min(_GRID - 1, place + 1)]
@@ -244,9 +245,11 @@ def _rows(k: Any, sizes: Any) -> tuple[tuple[float, ...], tuple[int, ...]]:
     many_k = list(k) if isinstance(k, (Sequence, np.ndarray)) else [k]
     many_sizes = list(sizes) if isinstance(sizes, (Sequence, np.ndarray)) else [sizes]
     rows = max(len(many_k), len(many_sizes))
-    if {len(many_k), len(many_sizes)} - {1, rows} or not rows:
+    if not many_k or not many_sizes or {len(many_k), len(many_sizes)} - {1, rows}:
         raise InvalidArgument(
-            "sizes", expected=f"one number, or one for each of {len(many_k)} rows", found=f"{len(many_sizes)}"
+            "sizes",
+            expected=f"one number, or one for each k ({len(many_k)})",
+            found=f"{len(many_sizes)}",
         )
     found_k = [positive("k", value) for value in many_k] * (rows // len(many_k))
     found_sizes = [integer("sizes", value, least=1) for value in many_sizes] * (rows // len(many_sizes))
@@ -254,8 +257,7 @@ def _rows(k: Any, sizes: Any) -> tuple[tuple[float, ...], tuple[int, ...]]:
 
 
 def _kinds(k: Sequence[float], sizes: Sequence[int]) -> _Kinds:
-    pairs = np.array([_rows(k_i, n_i) for k_i, n_i in zip(k, sizes, strict=True)], dtype=np.float64)
-    pairs = pairs.reshape(-1, 2)
+    pairs = np.array([k, sizes], dtype=np.float64).T
     # A row with a single possible entry is what everyone knows it is.
-    different, count = np.unique(pairs[pairs[:, 1] > 1], axis=0, return_counts=True)
+    different, count = np.unique(pairs[pairs[:, 1] > 1.0], axis=0, return_counts=True)
     return _Kinds(different[:, 0], different[:, 1], count.astype(np.float64))

@@ -54,8 +54,7 @@ class Walker:
         cells["below"] = cells["above"] = given.indices[kept]
         rows = np.empty(len(counts), dtype=_ROW)
         rows["first"] = np.cumsum(counts) - counts
-        # A hair below the number of cells: a product with a number below one never rounds up to it.
-        rows["width"] = np.nextafter(counts, 0.0, dtype=np.float64)
+        rows["width"] = counts
         _fill_cells(rows["first"], counts, cells)
         return cls(rows, cells)
 
@@ -138,6 +137,7 @@ def _walk(rows: Records, cells: Records, uniform: Floats, walked: States) -> Non
     for step in range(steps):
         for path in range(paths):
             row = rows[walked[path, step]]
+            # Below the number of cells: the largest number, 1 - 2^-53, times an integer rounds below it.
             place = uniform[step, path] * row["width"]
             cell = cells[row["first"] + np.int64(place)]
             # Both are read before one is chosen: a branch would be guessed wrong too often.

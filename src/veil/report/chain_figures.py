@@ -77,7 +77,7 @@ def graph_figure(matrix: Floats, labels: Sequence[str], stationary: Floats | Non
     centres = np.stack([np.cos(angles), np.sin(angles)], axis=1) if size > 1 else np.zeros((1, 2))
     shares = np.full(size, 1.0 / size) if stationary is None else stationary
     radii = 0.05 + 0.16 * np.sqrt(shares / max(shares.max(), 1e-12)) * min(1.0, 6.0 / size)
-    least = max(0.03, 0.6 / size)
+    least = min(0.1, max(0.05, 0.8 / size))
     for i in range(size):
         for j in range(size):
             if matrix[i, j] >= least:
@@ -86,7 +86,7 @@ def graph_figure(matrix: Floats, labels: Sequence[str], stationary: Floats | Non
         from matplotlib.patches import Circle
 
         axes.add_patch(Circle((x, y), radii[i], color=BLUE, alpha=0.9, zorder=3))
-        reach = 1.0 + (radii[i] + 0.07 + (0.2 if matrix[i, i] >= least else 0.0)) / 1.0
+        reach = 1.0 + radii[i] + (0.26 if matrix[i, i] >= least else 0.07)
         side = "center" if abs(x) < 0.3 else "left" if x > 0 else "right"
         axes.text(x * reach, y * reach, _short(labels[i]), ha=side, va="center", fontsize=10, zorder=4)
     axes.set_xlim(-1.75, 1.75)
@@ -104,11 +104,11 @@ def _arrow(
     width = 0.6 + 3.4 * probability
     if i == j:
         out = centres[i] / max(float(np.hypot(*centres[i])), 1e-9)
-        middle = centres[i] + out * (radii[i] + 0.06)
-        axes.add_patch(Arc(tuple(middle), 0.22, 0.22, color=GREY, linewidth=width, alpha=0.8))
+        middle = centres[i] + out * (radii[i] + 0.08)
+        axes.add_patch(Arc(tuple(middle), 0.24, 0.24, color=GREY, linewidth=width, alpha=0.8))
         if named:
-            x, y = middle
-            axes.text(x, y, f"{probability:.2f}", ha="center", va="center", fontsize=8)
+            x, y = middle + out * 0.04
+            axes.text(x, y, f"{probability:.2f}", ha="center", va="center", fontsize=8, zorder=5)
         return
     way = centres[j] - centres[i]
     length = float(np.hypot(*way))
@@ -128,7 +128,8 @@ def _arrow(
     if named:
         normal = np.array([unit[1], -unit[0]])
         x, y = centres[i] + 0.36 * way + normal * (0.13 * length * 0.5 + 0.04)
-        axes.text(x, y, f"{probability:.2f}", ha="center", va="center", fontsize=8, color="black", zorder=5)
+        paper = {"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.85}
+        axes.text(x, y, f"{probability:.2f}", ha="center", va="center", fontsize=8, zorder=5, bbox=paper)
 
 
 def plan_figure(curve: Sequence[MatrixPlan], chosen: float) -> Figure:

@@ -47,8 +47,9 @@ def calibrated_rows(
     floor: the same for all rows; None for that of least expected error.
 
     Where one row changes, every row is at the budget by itself. Where more do, rows are tuned for a
-    change that is the root of their number larger, and one common factor on all k then meets the
-    budget of the whole, checked like every calibration. The tuning moves the error, never the privacy.
+    change that is the root of their number larger (or, with a floor of the caller's, have one k), and
+    one common factor on all k then meets the budget of the whole, checked like every calibration. The
+    tuning moves the error, never the privacy.
     """
     table = support.reshape(-1, support.shape[-1])
     widths = table.sum(axis=1)
@@ -82,6 +83,9 @@ def calibrated_rows(
     mass = adjacency.each.mass
     if changed == 1:
         mechanism = at(1.0, tuned(mass, epsilon, delta))
+    elif floor is not None:
+        rows = {width: Dirichlet(1.0, Simplex(width, floor=floor), smooth=True) for width in sorted(counts)}
+        mechanism = composed(rows)
     else:
         try:
             mechanism = composed(tuned(mass * math.sqrt(changed), epsilon, delta))

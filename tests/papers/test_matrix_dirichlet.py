@@ -1,0 +1,179 @@
+"""Paper MD: its figures and bounds, and which of them hold."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import veil
+from veil.analysis.perturbation import expected_stationary_change, stationary_bound
+from veil.errors import InvalidArgument
+from veil.mechanisms.accuracy import expected_absolute_deviation
+from veil.papers.matrix_dirichlet import (
+    FLOOR,
+    SLACK,
+    example_section_5,
+    figure_1,
+    figure_3,
+    fundamental_as_printed,
+    lemma_4,
+    protect_largest,
+    road_chain,
+    theorem_2_absolute,
+    theorem_2_squared,
+    theorem_3,
+)
+
+
+@pytest.mark.parametrize("k", [0.5, 9.87, 98.7, 1e4])
+def test_theorem_2(k: float) -> None:
+    """(15) and (16) hold for every entry, with equality at 1/2."""
+    p = np.linspace(0.001, 0.999, 999)
+    errors = expected_absolute_deviation(k * p, k * (1 - p), p)
+    assert errors.max() == pytest.approx(theorem_2_absolute(k), rel=1e-9)
+    assert p[errors.argmax()] == pytest.approx(0.5)
+    squares = p * (1 - p) / (k + 1)
+    assert squares.max() == pytest.approx(theorem_2_squared(k), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "ratio"),
+    [
+        # two states, one of which becomes nearly absorbing: 1 / (1/2 + 1e-6)
+        ([[0.5, 0.5], [0.5, 0.5]], [[0.5, 0.5], [1e-6, 1 - 1e-6]], 1.99999),
+        # no entry is small, and the chains are close: still false
+        ([[0.9, 0.1], [0.1, 0.9]], [[0.95, 0.05], [0.1, 0.9]], 1.3),
+        (
+            [[0.98, 0.01, 0.01], [0.01, 0.5, 0.49], [0.01, 0.49, 0.5]],
+            [[0.999, 0.0005, 0.0005], [0.01, 0.5, 0.49], [0.01, 0.49, 0.5]],
+            1.3,
+        ),
+    ],
+)
+def test_lemma_4_is_false(one: list[list[float]], other: list[list[float]], ratio: float) -> None:
+    p, q = veil.Chain(one), veil.Chain(other)
+    truth = np.abs(p.stationary() - q.stationary()).sum()
+    assert truth > ratio * lemma_4(p, q)
+    rows = np.abs(p.to_numpy() - q.to_numpy()).sum(axis=1)
+    assert truth <= stationary_bound(p.condition(), rows) * (1 + 1e-12)
+    # with row sums in both places the lemma is right, Z as printed
+    fundamental = np.abs(fundamental_as_printed(p)).sum(axis=1).max()
+    assert truth <= fundamental * rows.max() * (1 + 1e-12)
+
+
+def test_z_as_printed() -> None:
+    chain = road_chain()
+    inverse = np.linalg.inv(np.eye(32) - chain.to_numpy() - chain.stationary())
+    np.testing.assert_allclose(fundamental_as_printed(chain), inverse, atol=1e-10)
+
+
+def test_theorem_3_columns_are_right() -> None:
+    """The bracket of Theorem 3, without ||Z||_1, does bound E max_j sum_i |P_ij - P'_ij|: (25)-(41) hold.
+
+    alpha: five standard errors; power: a fifth of the bracket fails.
+    """
+    rng = np.random.default_rng(1)
+    for size, k, floor, slack, protected in ((4, 15.0, 0.1, 0.1, 3), (8, 40.0, 0.05, 0.1, 5)):
+        matrix = floor + (1 - size * floor) * rng.dirichlet(np.ones(size), size=size)
+        chain = veil.Chain(matrix)
+        fundamental = np.abs(fundamental_as_printed(chain)).sum(axis=0).max()
+        printed = theorem_3(chain, k, floor=floor, slack=slack, protected=[protected] * size)
+        drawn = np.stack([rng.dirichlet(k * row, size=4000) for row in matrix], axis=1)
+        largest = np.abs(drawn - matrix).sum(axis=1).max(axis=1)
+        bracket = printed / fundamental
+        assert largest.mean() - 5 * largest.std() / math.sqrt(4000) <= bracket < 5 * largest.mean()
+        # what it subtracts is a lower bound of a squared mean, as it should be
+        means = expected_absolute_deviation(k * matrix, k * (1 - matrix), matrix)
+        largest_variance = size * size * theorem_2_squared(k)
+        kept = (bracket - size * theorem_2_absolute(k)) ** 2 * size / (size - 1)
+        assert largest_variance - (means**2).max() <= kept <= largest_variance
+
+
+def test_theorem_3_against_ours() -> None:
+    """Not proved, not known to be false, and on the road network 50 times above ours."""
+    chain, k = road_chain(), 50.0
+    sizes = (chain.to_numpy() > 0).sum(axis=1)
+    printed = theorem_3(chain, k, floor=FLOOR, slack=SLACK, protected=[size - 1 for size in sizes])
+    ours = expected_stationary_change(chain.condition(), [k] * 32, sizes)
+    mechanism = veil.MatrixDirichlet(k, protect_largest(chain, FLOOR, SLACK))
+    drawn = mechanism.sample(chain.to_numpy(), rng=2, size=50)
+    change = [np.abs(veil.Chain(matrix).stationary() - chain.stationary()).sum() for matrix in drawn]
+    assert np.mean(change) < ours <= 2.0
+    assert printed > 50 * ours
+
+
+def test_section_5_as_printed() -> None:
+    """k = 9.87 breaks Assumption 2; the printed epsilons are the formula's, the printed deltas are not."""
+    weak, strong = example_section_5()
+    assert weak.published.epsilon == pytest.approx(1.168, abs=1e-3)
+    assert strong.published.epsilon == pytest.approx(11.13, abs=5e-3)
+    assert any("Assumption 2" in text for text in weak.published.violations)
+    assert not any("Assumption" in text for text in strong.published.violations)
+    assert all(any("Definition 4" in text for text in found.published.violations) for found in (weak, strong))
+    # printed: 0.011 at k = 9.87 and 0.019 at k = 98.7
+    assert weak.published.delta == pytest.approx(0.0188, abs=1e-4)
+    assert strong.published.delta < 1e-15
+    # One changed row is far better than printed; all rows, which Definition 4 allows, are worse at k = 9.87.
+    assert weak.exact_one_row == pytest.approx(0.296, abs=1e-3)
+    assert weak.exact_all_rows == pytest.approx(3.03, abs=0.01)
+    assert strong.exact_one_row == pytest.approx(0.897, abs=1e-3)
+    assert strong.exact_all_rows == pytest.approx(10.62, abs=0.02)
+
+
+def test_figure_1() -> None:
+    # the mean of 2,000 x 100 entries has a relative standard error below 0.003: five of them
+    points = figure_1(np.random.default_rng(3), responses=2_000)
+    for point in points:
+        exact = expected_absolute_deviation(
+            np.array([0.1 * point.k]), np.array([0.9 * point.k]), np.array([0.1])
+        )
+        assert point.simulated == pytest.approx(exact[0], rel=0.015)
+        assert point.simulated < 0.65 * point.bound
+        assert point.exact < 0.6 * point.published.epsilon
+    for column in ([point.simulated for point in points], [point.bound for point in points]):
+        assert column == sorted(column, reverse=True)
+    # printed range of epsilon: 2.5 to 22.5
+    assert points[0].published.epsilon == pytest.approx(2.34, abs=0.01)
+    assert points[-1].published.epsilon == pytest.approx(22.4, abs=0.05)
+    # The text says delta <= 0.027, which is three of the four entries at the floor; four are worse.
+    assert points[0].published.delta == pytest.approx(0.0354, abs=1e-4)
+
+
+def test_figure_3() -> None:
+    """Errors fall as epsilon grows; averaging before the norm hides most of the noise."""
+    points = figure_3(np.random.default_rng(4), ks=(10.0, 50.0, 200.0), responses=1_500)
+    errors = [point.mean_of_errors for point in points]
+    assert errors == sorted(errors, reverse=True)
+    assert errors[0] == pytest.approx(0.394, abs=0.01)
+    assert errors[-1] == pytest.approx(0.090, abs=0.005)
+    assert all(point.error_of_mean < 0.1 * point.mean_of_errors for point in points)
+    # The text says epsilon from 0.5 to 9 for k from 10 to 200; its formula gives 1.18 to 22.5.
+    assert points[0].published.epsilon == pytest.approx(1.18, abs=0.01)
+    assert points[-1].published.epsilon == pytest.approx(22.5, abs=0.05)
+    assert all(point.exact < point.published.epsilon for point in points)
+
+
+def test_protect_largest() -> None:
+    matrix = [[0.2, 0.0, 0.5, 0.3], [0.25, 0.25, 0.25, 0.25], [0.0, 1.0, 0.0, 0.0], [0.4, 0.3, 0.2, 0.1]]
+    domain = protect_largest(matrix, 0.1, 0.05)
+    assert domain.chosen_from_data
+    assert domain.support == ((0, 2, 3), (0, 1, 2, 3), (1,), (0, 1, 2, 3))
+    first, second, third, last = domain.domains
+    assert first.protected == (1, 2)
+    assert second.protected == last.protected == (0, 1, 2)
+    assert third is None
+    assert matrix in domain
+    assert any("looking at the matrix" in text for text in veil.MatrixDirichlet(20.0, domain).assumptions())
+    with pytest.raises(InvalidArgument, match="row 1 with two"):
+        protect_largest([[0.2, 0.5, 0.3], [0.5, 0.5, 0.0], [0.2, 0.4, 0.4]], 0.1, 0.05)
+
+
+def test_road_chain() -> None:
+    chain = road_chain()
+    assert chain.is_irreducible
+    assert chain.period() == 1
+    assert len(chain) == 32
+    assert set((chain.to_numpy() > 0).sum(axis=1)) == {3, 4, 5}
+    assert chain.to_numpy() in protect_largest(chain, FLOOR, SLACK)
