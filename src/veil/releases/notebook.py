@@ -5,8 +5,6 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
     from veil.releases.record import Release
 
@@ -14,8 +12,36 @@ _MOST_ROWS = 12
 
 
 def release_card(release: Release) -> str:
-    """A small table of the value with bars, and the guarantee under it."""
-    vector = np.atleast_2d(release.value)[0]
+    """A small table of the value with bars or shades, and the guarantee under it."""
+    rows = _matrix_rows(release) if release.is_matrix else _vector_rows(release)
+    notes = "".join(f"<li>Assumes: {escape(text)}.</li>" for text in release.assumptions)
+    if release.reproducible:
+        notes += "<li><b>Not private:</b> drawn from a seed.</li>"
+    return (
+        f"<div><b>veil release</b> by {escape(release.mechanism.name)}: "
+        f"&epsilon; = {release.epsilon:.4g}, &delta; = {release.delta:.3g}"
+        f"<table>{rows}</table><p>{escape(release.guarantee)}</p><ul>{notes}</ul></div>"
+    )
+
+
+def _matrix_rows(release: Release) -> str:
+    value = release.value[:_MOST_ROWS, :_MOST_ROWS]
+    columns = (release.labels or tuple(map(str, range(release.value.shape[1]))))[:_MOST_ROWS]
+    names = (release.row_labels or tuple(map(str, range(release.value.shape[0]))))[:_MOST_ROWS]
+    head = "".join(f"<th>{escape(label)}</th>" for label in columns)
+    text = f"<tr><th></th>{head}</tr>"
+    for name, row in zip(names, value, strict=True):
+        cells = "".join(
+            f"<td style='background:rgba(0,114,178,{0.7 * entry:.2f})'>{entry:.3f}</td>" for entry in row
+        )
+        text += f"<tr><th>{escape(name)}</th>{cells}</tr>"
+    if value.shape != release.value.shape:
+        text += f"<tr><td>of {release.value.shape[0]} x {release.value.shape[1]}</td></tr>"
+    return text
+
+
+def _vector_rows(release: Release) -> str:
+    vector = release.value.reshape(-1, release.value.shape[-1])[0]
     labels = release.labels or tuple(str(i) for i in range(len(vector)))
     widest = float(vector.max()) or 1.0
     rows = "".join(
@@ -28,11 +54,4 @@ def release_card(release: Release) -> str:
         rows += f"<tr><td colspan='3'>and {more} more</td></tr>"
     if release.value.ndim > 1:
         rows += f"<tr><td colspan='3'>the first of a batch of shape {release.value.shape}</td></tr>"
-    notes = "".join(f"<li>Assumes: {escape(text)}.</li>" for text in release.assumptions)
-    if release.reproducible:
-        notes += "<li><b>Not private:</b> drawn from a seed.</li>"
-    return (
-        f"<div><b>veil release</b> by {escape(release.mechanism.name)}: "
-        f"&epsilon; = {release.epsilon:.4g}, &delta; = {release.delta:.3g}"
-        f"<table>{rows}</table><p>{escape(release.guarantee)}</p><ul>{notes}</ul></div>"
-    )
+    return rows

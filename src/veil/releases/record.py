@@ -10,6 +10,7 @@ import numpy as np
 
 from veil.domains.adjacency import Adjacency
 from veil.domains.chain import Chain
+from veil.domains.doubly import Birkhoff
 from veil.domains.intake import Floats, Labels
 from veil.domains.registry import Domain
 from veil.domains.stochastic import StochasticMatrix
@@ -86,7 +87,7 @@ class Release:
     @property
     def is_matrix(self) -> bool:
         """Whether the value is one matrix, rather than a vector or a batch of vectors."""
-        return isinstance(self.domain, StochasticMatrix) and self.value.ndim == 2
+        return isinstance(self.domain, (StochasticMatrix, Birkhoff)) and self.value.ndim == 2
 
     def to_chain(self) -> Chain:
         """The released matrix as a Markov chain, ready to be analysed."""

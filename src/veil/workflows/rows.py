@@ -84,8 +84,13 @@ def calibrated_rows(
     if changed == 1:
         mechanism = at(1.0, tuned(mass, epsilon, delta))
     elif floor is not None:
-        rows = {width: Dirichlet(1.0, Simplex(width, floor=floor), smooth=True) for width in sorted(counts)}
-        mechanism = composed(rows)
+        try:
+            # Only where the search starts: loss distributions far from the budget are slow to make.
+            k = min(row.k for row in tuned(mass * math.sqrt(changed), epsilon, delta).values())
+        except CannotCalibrate:
+            k = 1.0
+        domains = {width: Simplex(width, floor=floor) for width in counts}
+        mechanism = composed({width: Dirichlet(k, domain, smooth=True) for width, domain in domains.items()})
     else:
         try:
             mechanism = composed(tuned(mass * math.sqrt(changed), epsilon, delta))
