@@ -143,7 +143,31 @@ def grades() -> Figure:
     return figure
 
 
+def value_loss() -> Figure:
+    """The maintenance example of decision-processes.md: return lost by hiding the policy."""
+    import veil
+    from veil.report.decisions import value_figure
+
+    run = [[0.80, 0.15, 0.05, 0], [0, 0.70, 0.20, 0.10], [0, 0, 0.60, 0.40], [0, 0, 0, 1]]
+    service = [[0.95, 0.05, 0, 0], [0.70, 0.25, 0.05, 0], [0.10, 0.50, 0.30, 0.10], [0, 0, 0.20, 0.80]]
+    moves = list(zip(run, service, [[1, 0, 0, 0]] * 4, strict=True))
+    plant = veil.DecisionProcess(moves, [[10, 6, -20], [9, 5, -20], [6, 2, -20], [-5, -8, -30]], 0.95)
+    habits = [[0.90, 0.10, 0.00], [0.40, 0.55, 0.05], [0.20, 0.50, 0.30], [0.00, 0.20, 0.80]]
+    found = veil.value_loss(
+        plant,
+        habits,
+        hide="policy",
+        adjacency=veil.Rows(1, veil.Transfer.from_records(500)),
+        epsilons=[0.25, 0.5, 1, 2, 4, 8, 16],
+        delta=1e-6,
+        start=0,
+        rng=7,
+    )
+    return value_figure(found)
+
+
 PICTURES = {
+    "value-loss": value_loss,
     "grades": grades,
     "replaced": replaced,
     "added-or-removed": added_or_removed,

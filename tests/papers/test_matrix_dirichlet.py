@@ -92,16 +92,16 @@ def test_theorem_3_columns_are_right() -> None:
 
 
 def test_theorem_3_against_ours() -> None:
-    """Not proved, not known to be false, and on the road network 50 times above ours."""
-    chain, k = road_chain(), 50.0
+    """Not proved, not known to be false, and on the road network 20 times above ours."""
+    chain, k = road_chain(), 2000.0
     sizes = (chain.to_numpy() > 0).sum(axis=1)
     printed = theorem_3(chain, k, floor=FLOOR, slack=SLACK, protected=[size - 1 for size in sizes])
     ours = expected_stationary_change(chain.condition(), [k] * 32, sizes)
     mechanism = veil.MatrixDirichlet(k, protect_largest(chain, FLOOR, SLACK))
     drawn = mechanism.sample(chain.to_numpy(), rng=2, size=50)
     change = [np.abs(veil.Chain(matrix).stationary() - chain.stationary()).sum() for matrix in drawn]
-    assert np.mean(change) < ours <= 2.0
-    assert printed > 50 * ours
+    assert np.mean(change) < ours < 1.0
+    assert printed > 20 * ours
 
 
 def test_section_5_as_printed() -> None:

@@ -188,10 +188,11 @@ def test_rows_share_the_budget_where_the_tuned_ones_cannot_meet_it(monkeypatch: 
 
 
 def test_several_rows_with_a_floor_of_ones_own_have_one_k() -> None:
-    support = np.array([[True, True, True], [True, True, False], [True, True, True]])
+    support = np.ones((3, 4), dtype=bool)
+    support[1, 3] = False
     adjacency = veil.Rows(2, veil.Transfer(0.01))
     mechanism, kinds = calibrated_rows(support, adjacency, epsilon=4.0, delta=DELTA, floor=0.1)
-    assert [(kind.entries, kind.rows, kind.floor) for kind in kinds] == [(2, 1, 0.1), (3, 2, 0.1)]
+    assert [(kind.entries, kind.rows, kind.floor) for kind in kinds] == [(3, 1, 0.1), (4, 2, 0.1)]
     assert kinds[0].k == kinds[1].k
     assert mechanism.profile(adjacency).delta(4.0) <= DELTA
 

@@ -19,6 +19,7 @@ from veil.errors import InvalidArgument
 from veil.mechanisms.accuracy import largest_expected_entry_error
 from veil.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.mechanisms.published import Published
+from veil.numerics.chains import quick_stationary
 from veil.samplers.randomness import Rng
 
 # Section V
@@ -201,7 +202,7 @@ def figure_3(
         published = mechanism.published(Rows("all", each), gamma=GAMMA)
         sizes = [min(_CHUNK, responses - start) for start in range(0, responses, _CHUNK)]
         found = np.concatenate(
-            [_stationary_of_each(mechanism.sample(matrix, rng=rng, size=size)) for size in sizes]
+            [quick_stationary(mechanism.sample(matrix, rng=rng, size=size)) for size in sizes]
         )
         points.append(
             StationaryErrors(
@@ -232,13 +233,3 @@ def road_chain() -> Chain:
         shares = 0.12 + (1.0 - 0.12 * len(places)) * weights / weights.sum()
         matrix[state, [8 * row + column for row, column in places]] = shares
     return Chain(matrix)
-
-
-def _stationary_of_each(matrices: Floats) -> Floats:
-    """The stationary distributions of a stack of chains."""
-    size = matrices.shape[-1]
-    equations = np.eye(size) - np.swapaxes(matrices, -1, -2)
-    equations[:, -1, :] = 1.0
-    target = np.zeros((len(matrices), size, 1))
-    target[:, -1] = 1.0
-    return np.asarray(np.linalg.solve(equations, target)[..., 0], dtype=np.float64)
