@@ -31,9 +31,6 @@ from veil.errors import InvalidArgument
 Array = NDArray[np.float64]
 
 
-# Many pairs of small chains at once
-
-
 def _chains(rng: np.random.Generator, count: int, size: int) -> Array:
     """Rows of many concentrations; a third of the chains nearly fall apart into two blocks."""
     shape = 10.0 ** rng.uniform(-1.3, 1.5, size=(count, size, 1))
@@ -100,21 +97,19 @@ def _ratios(rng: np.random.Generator, count: int, size: int) -> dict[str, float]
     condition, other_condition = _row_spread(inverse), _row_spread(other_inverse)
     printed = np.abs(inverse - pi[:, None, :]).sum(axis=1).max(axis=1)
     divergence = np.einsum("bi,bij->b", pi, p * np.log(p / q))
-    weighted = other_condition * (pi * rows).sum(axis=1)
-    spreads = 0.5 * np.ptp(other_inverse, axis=1) * (pi * rows).sum(axis=1, keepdims=True)
+    mean = (pi * rows).sum(axis=1)
+    most = np.abs(pi - rho).argmax(axis=1)
+    spreads = 0.5 * np.ptp(other_inverse, axis=1)[np.arange(count), most] * mean
     moved = truth > 1e-6
     bounds = {
         "largest row": (truth, condition * rows.max(axis=1)),
-        "weighted": (truth, weighted),
+        "weighted": (truth, other_condition * mean),
         "divergence": (truth, other_condition * np.sqrt(2.0 * np.maximum(divergence, 0.0))),
-        "one state": (
-            np.abs(pi - rho).max(axis=1),
-            spreads[np.arange(count), np.abs(pi - rho).argmax(axis=1)],
-        ),
+        "one state": (np.abs(pi - rho).max(axis=1), spreads),
         "tau 1": (np.abs(_row_spread(p) - _row_spread(q)), rows.max(axis=1)),
         "tau inf": (np.abs(_column_spread(p) - _column_spread(q)), columns),
         "printed: column sums": (truth, printed * columns),
-        "false: own weights": (truth, condition * (pi * rows).sum(axis=1)),
+        "false: own weights": (truth, condition * mean),
     }
     return {name: float((value[moved] / bound[moved]).max()) for name, (value, bound) in bounds.items()}
 
@@ -131,7 +126,6 @@ def test_bounds_hold_on_random_pairs_of_chains(size: int) -> None:
     if size < 5:
         assert ratios["printed: column sums"] > 1.2
     assert ratios["false: own weights"] > 5.0
-    # and the bounds are not idle
     assert ratios["weighted"] > 0.6
     assert ratios["tau 1"] > 0.4
 
@@ -258,7 +252,6 @@ def test_row_radius(size: int, k: float, _rows: int) -> None:
     radius = row_radius(k, size, 0.05)
     if radius < 2.0:
         assert max(quantiles) > 0.65 * radius
-        # the union over events, which is better for short rows
         union = total_variation_failure(size, k, 0.5 * radius)
         assert union == pytest.approx(0.05, rel=1e-3) if size < 100 else union > 0.05
 
@@ -267,8 +260,7 @@ def test_rows_with_one_entry_are_certain() -> None:
     assert expected_largest_row_distance([5.0, 7.0], [1, 1]) == 0.0
     assert expected_largest_column_distance(5.0, 1) == 0.0
     assert row_radius(5.0, 1, 0.05) == 0.0
-    mixed = expected_largest_row_distance([5.0, 7.0], [1, 3])
-    assert mixed == expected_largest_row_distance(7.0, 3)
+    assert expected_largest_row_distance([5.0, 7.0], [1, 3]) == expected_largest_row_distance(7.0, 3)
     assert simultaneous_row_radii([5.0, 7.0], [1, 3], 0.9)[0] == 0.0
 
 
@@ -276,7 +268,6 @@ def test_extremes_stay_in_range() -> None:
     for k, size in ((1e-30, 2), (1e-6, 50), (1e30, 2), (1e12, 100_000), (50.0, 5000)):
         for value in (row_radius(k, size, 1e-12), expected_largest_row_distance([k] * 7, size)):
             assert 0.0 <= value <= 2.0
-    assert row_radius(1e12, 3, 1e-300) < 1e-4
     assert row_radius(10.0, 3, 1.0) <= row_radius(10.0, 3, 0.5) <= row_radius(10.0, 3, 1e-5)
 
 

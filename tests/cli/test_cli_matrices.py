@@ -15,8 +15,6 @@ from veil.sources.matrices import read_matrix
 from .conftest import FILES, Run
 
 MATRIX = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]])
-# Solved by hand: 25/99, 40/99, 34/99.
-LONG_RUN = [25 / 99, 40 / 99, 34 / 99]
 BUDGET = ("--l1", "0.02", "-e", "2")
 QUICK = (*BUDGET, "-m", "laplace", "-d", "0")
 # Two entries that exchange 1e-9 at epsilon 2 need so little noise that the numbers stay.

@@ -16,6 +16,7 @@ from veil.analysis.perturbation import (
     expected_largest_row_distance,
     expected_stationary_change,
     expected_weighted_row_distance,
+    row_radius,
     simultaneous_row_radii,
     stationary_radii,
     stationary_radius,
@@ -184,6 +185,7 @@ def test_radii_cover_all_rows_and_the_stationary_distribution() -> None:
     matrix = 0.1 + 0.6 * rng.dirichlet(np.ones(4), size=4)
     chain, ks = veil.Chain(matrix), (300.0, 1000.0, 3000.0, 500.0)
     radii = simultaneous_row_radii(ks, 4, 0.9)
+    assert radii[1] == pytest.approx(row_radius(ks[1], 4, 1 - 0.9**0.25), rel=1e-9)
     mechanism = veil.MatrixDirichlet(ks, [veil.Simplex(4, floor=0.1)] * 4)
     rows_missed, missed, small_missed, widths = 0, 0, 0, []
     for drawn in mechanism.sample(matrix, rng=9, size=400):

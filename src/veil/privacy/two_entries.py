@@ -10,8 +10,6 @@ import numpy as np
 from veil.privacy.pairs import beta_pair
 from veil.privacy.profile import Floats, Kind, LogDelta, PrivacyProfile
 
-# The certificate proves that no x beats the corner by more than this relative amount.
-_TOLERANCE = 1e-6
 _MOST_CELLS = 1_000
 
 
@@ -21,13 +19,15 @@ class TwoEntries(PrivacyProfile):
 
     The worst x seems always to be a corner. That is not proved in general, so each number that is
     printed carries its own proof: the range of x is cut into cells, and in every cell a pair that
-    dominates all pairs of the cell is shown to be no worse than the corner, but for 1e-6 of it.
+    dominates all pairs of the cell is shown to be no worse than the corner, but for `tolerance` of it.
     """
 
     k: float
     floor: float
     mass: float
     kind: Kind = "exact"
+    # The certificate proves that no x beats the corner by more than this relative amount.
+    tolerance: float = 1e-6
     _known: dict[float, float] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -44,7 +44,7 @@ class TwoEntries(PrivacyProfile):
         return self._known[epsilon]
 
     def likely_log_delta(self, epsilon: float) -> float:
-        return self._corner(epsilon) + _TOLERANCE
+        return self._corner(epsilon) + self.tolerance
 
     def likely_deltas(self, epsilons: Floats) -> tuple[Floats, Floats]:
         deltas = np.array([math.exp(min(0.0, self.likely_log_delta(float(epsilon)))) for epsilon in epsilons])
@@ -66,7 +66,7 @@ class TwoEntries(PrivacyProfile):
         return max(direction(epsilon) for direction in pair.log_deltas())
 
     def _certified(self, epsilon: float) -> float:
-        ceiling = self._corner(epsilon) + _TOLERANCE
+        ceiling = self._corner(epsilon) + self.tolerance
         x, end = self.floor, 0.5 * (1.0 - self.mass)
         width = end - x
         for _ in range(_MOST_CELLS):
