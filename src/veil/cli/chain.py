@@ -35,7 +35,7 @@ def chain(
     from veil.workflows.chains import read_chain
 
     check_ending("--report", report, (".html",))
-    refuse_existing({"--report": report}, force=force, inputs=[path])
+    refuse_existing({"--report": report}, force=force, inputs=[path] if against is None else [path, against])
     with working("Analysing", quiet=as_json):
         found, release = read_chain(path)
         page = ChainReport.of(found, release)

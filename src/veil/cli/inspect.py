@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def _page(release: Release) -> str:
-    if release.is_matrix:
+    from veil.domains.stochastic import StochasticMatrix
+
+    if isinstance(release.domain, StochasticMatrix) or release.is_matrix:
         from veil.report.chain import ChainReport
 
         return ChainReport.of_release(release).html()

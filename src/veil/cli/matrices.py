@@ -25,7 +25,7 @@ def rows_from(changed: str, transfer: float | None, l1: float | None) -> Rows:
         each = Transfer(within("--transfer", transfer, 1e-30, 1.0, expected="a mass above 0 and at most 1"))
     if changed.strip().casefold() == "all":
         return Rows("all", each)
-    if not changed.strip().isdigit() or int(changed) < 1:
+    if not changed.strip().isdecimal() or int(changed) < 1:
         raise InvalidArgument("--rows", expected="a whole number of at least 1, or all", found=changed[:20])
     return Rows(int(changed), each)
 

@@ -76,7 +76,9 @@ def matrix(
         )
     else:
         count = integer("--states", states, least=1)
-        mask = np.ones((count, integer("--columns", columns or max(2, count), least=2)), dtype=bool)
+        mask = np.ones(
+            (count, integer("--columns", max(2, count) if columns is None else columns, least=2)), dtype=bool
+        )
     with working("Measuring every mechanism", quiet=as_json):
         table_of = plan_matrix(adjacency, mask, epsilon=epsilon, delta=delta, typical=public)
     if plot is not None:

@@ -65,7 +65,8 @@ def matrix(
     check_ending("--report", report, (".html",))
     record = output.with_suffix(".json") if output is not None and output.suffix.lower() == ".csv" else None
     outputs = {"--output": output, "the record beside --output": record, "--report": report}
-    refuse_existing(outputs, force=force, inputs=[source])
+    tables = [support] if support is not None and support != "zeros" else []
+    refuse_existing(outputs, force=force, inputs=[source, *tables])
     adjacency = rows_from(rows, transfer, l1)
     data = read_matrix(source)
     places = support_from(support)

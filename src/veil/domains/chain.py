@@ -18,7 +18,7 @@ from veil.domains.chain_intake import take_chain
 from veil.domains.checks import choice, integer, within
 from veil.domains.intake import Floats
 from veil.domains.matrices import Names
-from veil.errors import InvalidArgument, MissingExtra
+from veil.errors import InvalidArgument, InvalidData, MissingExtra
 
 if TYPE_CHECKING:
     import networkx
@@ -78,7 +78,9 @@ class Chain:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Chain) or self.states != other.states:
             return False
-        return bool(np.array_equal(self.to_numpy(), other.to_numpy()))
+        if isinstance(self._matrix, np.ndarray) and isinstance(other._matrix, np.ndarray):
+            return bool(np.array_equal(self._matrix, other._matrix))
+        return int((self.to_scipy() != other.to_scipy()).nnz) == 0
 
     def __hash__(self) -> int:
         return hash((self._states, self._matrix.shape))
@@ -90,7 +92,7 @@ class Chain:
         """The number of a state."""
         try:
             return self._places[state]
-        except KeyError:
+        except (KeyError, TypeError):
             raise InvalidArgument(
                 "state",
                 expected=f"one of {', '.join(map(str, self._states[:6]))}{', ...' if len(self) > 6 else ''}",
@@ -234,7 +236,12 @@ class Chain:
         distance = within("distance", distance, 1e-12, 1.0, expected="a number above 0 and at most 1")
         if self.period() > 1:
             return math.inf
-        return mixing_time(self._dense("the mixing time"), self.stationary(), distance)
+        try:
+            return mixing_time(self._dense("the mixing time"), self.stationary(), distance)
+        except ArithmeticError:
+            raise InvalidData(
+                "matrix", expected="a chain that mixes within 2^62 steps", found="one that does not"
+            ) from None
 
     def hitting_times(self, target: Hashable | None = None) -> Floats:
         """The mean number of steps to a target from each state; without one [i, j] from i to j."""
@@ -251,7 +258,14 @@ class Chain:
         """The second largest modulus of an eigenvalue: the rate at which the start is forgotten."""
         from veil.numerics.chains import second_eigenvalue
 
-        return second_eigenvalue(self._matrix)
+        found = second_eigenvalue(self._matrix, most_dense=MOST_DENSE)
+        if found is None:
+            raise InvalidArgument(
+                "matrix",
+                expected=f"at most {MOST_DENSE:,} states, or a chain whose eigenvalues lie apart",
+                found=f"{len(self):,}",
+            )
+        return found
 
     def entropy_rate(self, base: float | None = None) -> float:
         """The mean surprise of a step, in nats (base=2: in bits)."""
@@ -277,7 +291,7 @@ class Chain:
         each a row; None for a single one, without that axis. rng: a seed or a NumPy Generator.
         """
         visited = self.simulate_indices(steps, start=start, paths=paths, rng=rng)
-        if self._states == tuple(range(len(self))):
+        if all(type(state) is int and state == i for i, state in enumerate(self._states)):
             return visited
         plain = all(isinstance(state, str) for state in self._states)
         labels = np.array(self._states) if plain else np.fromiter(self._states, dtype=object)
@@ -289,7 +303,12 @@ class Chain:
         """As `simulate`, with the numbers of the states."""
         steps = integer("steps", steps, least=0)
         count = 1 if paths is None else integer("paths", paths, least=1)
-        random = np.random.default_rng(rng)
+        try:
+            random = np.random.default_rng(rng)
+        except (TypeError, ValueError):
+            raise InvalidArgument(
+                "rng", expected="None, a seed of at least 0, or a numpy Generator", found=repr(rng)[:40]
+            ) from None
         if start is None:
             starts = random.choice(len(self), size=count, p=self.stationary())
         else:

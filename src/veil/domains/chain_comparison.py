@@ -48,7 +48,7 @@ def compare_chains(one: Chain, other: Chain) -> ChainComparison:
         raise InvalidArgument("other", expected="a chain on the same states", found="other states")
     if one.states != other.states:
         other = other.restrict(one.states)
-    p, q = one.to_numpy(), other.to_numpy()
+    p, q = one._dense("a comparison"), other._dense("a comparison")
     first, second = one.stationary(), other.stationary()
     rows = 0.5 * np.abs(p - q).sum(axis=1)
     mean = float(first @ rows)

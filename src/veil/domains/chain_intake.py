@@ -20,6 +20,10 @@ def take_chain(matrix: Any, states: Sequence[Hashable] | None) -> tuple[Floats |
     """The transition probabilities, rows scaled to sum to 1, and the labels of the states."""
     taken = take_matrix("matrix", matrix)
     entries = taken.entries
+    if taken.rows is not None and taken.columns is not None:
+        stuck = [name for name in taken.columns if name not in set(taken.rows)]
+        if stuck and set(taken.rows) <= set(taken.columns):
+            raise _wrong_sum(stuck[0], "no transitions at all", len(stuck))
     size = entries.shape[0] if entries.ndim == 2 else 0
     if size == 0 or entries.shape[1] != size:
         raise InvalidData(
@@ -34,12 +38,17 @@ def take_chain(matrix: Any, states: Sequence[Hashable] | None) -> tuple[Floats |
 def _labels(names: Sequence[Hashable] | None, size: int) -> Names:
     if names is None:
         return tuple(range(size))
-    labels = tuple(item.item() if isinstance(item, np.generic) else item for item in names)
-    if len(labels) != size or len(set(labels)) != size:
+    try:
+        labels = tuple(item.item() if isinstance(item, np.generic) else item for item in names)
+        different = len(set(labels))
+    except TypeError:
+        found = "something else" if not hasattr(names, "__iter__") else "some that cannot be compared"
+        raise InvalidArgument("states", expected=f"{size} different labels", found=found) from None
+    if len(labels) != size or different != size:
         raise InvalidArgument(
             "states",
             expected=f"{size} different labels",
-            found=f"{len(labels)}, {len(set(labels))} of them different",
+            found=f"{len(labels)}, {different} of them different",
         )
     return labels
 
@@ -59,25 +68,47 @@ def _normalised(entries: Any, states: Names) -> Floats | csr_array:
     dense = isinstance(entries, np.ndarray)
     numbers = entries if dense else entries.data
     if not np.isfinite(numbers).all():
-        raise InvalidData("matrix", expected="finite numbers", found=say(~np.isfinite(numbers), "not finite"))
+        wrong_places = _places(entries, ~np.isfinite(numbers))
+        raise InvalidData("matrix", expected="finite numbers", found=say(wrong_places, "not finite"))
     if numbers.size and numbers.min() < 0.0:
-        raise InvalidData("matrix", expected="no negative entry", found=say(numbers < 0.0, "negative"))
-    totals = np.asarray(entries.sum(axis=1)).ravel()
+        wrong_places = _places(entries, numbers < 0.0)
+        raise InvalidData("matrix", expected="no negative entry", found=say(wrong_places, "negative"))
+    with np.errstate(over="ignore"):
+        totals = np.asarray(entries.sum(axis=1)).ravel()
     wrong = np.flatnonzero(np.abs(totals - 1.0) > SUM_TOLERANCE)
     if len(wrong):
         first = wrong[0]
-        found = "no transitions at all" if totals[first] == 0.0 else f"a sum of {totals[first]:.6g}"
-        raise InvalidData(
-            f"matrix, row of state {str(states[first])[:40]!r}",
-            expected=f"probabilities that sum to 1 (within {SUM_TOLERANCE:g})",
-            found=f"{found}{f', as in {len(wrong) - 1} other rows' if len(wrong) > 1 else ''}",
-            hint="Divide each row by its sum, or estimate a chain from counts.",
-        )
+        short = f"{totals[first]:.6g}"
+        sum_of = short if short != "1" else f"1 {totals[first] - 1.0:+.2g}"
+        found = "no transitions at all" if totals[first] == 0.0 else f"a sum of {sum_of}"
+        raise _wrong_sum(states[first], found, len(wrong))
     if dense:
         scaled = entries / totals[:, None]
         scaled.setflags(write=False)
         return np.asarray(scaled)
-    entries.data /= np.repeat(totals, np.diff(entries.indptr))
-    entries.data.setflags(write=False)
-    sparse: csr_array = entries
+    sparse: csr_array = entries.copy()
+    sparse.data /= np.repeat(totals, np.diff(sparse.indptr))
+    for part in (sparse.data, sparse.indices, sparse.indptr):
+        part.setflags(write=False)
     return sparse
+
+
+def _places(entries: Any, wrong: Any) -> Any:
+    """Where entries are wrong, as a table; of a sparse array only as large as needed to say it."""
+    if isinstance(entries, np.ndarray):
+        return wrong
+    from scipy.sparse import csr_array
+
+    marked = csr_array((wrong, entries.indices, entries.indptr), shape=entries.shape)
+    marked.eliminate_zeros()
+    return marked
+
+
+def _wrong_sum(state: Hashable, found: str, count: int) -> InvalidData:
+    others = f", as in {count - 1} other row{'s' if count > 2 else ''}" if count > 1 else ""
+    return InvalidData(
+        f"matrix, row of state {str(state)[:40]!r}",
+        expected=f"probabilities that sum to 1 (within {SUM_TOLERANCE:g})",
+        found=f"{found}{others}",
+        hint="Divide each row by its sum, or estimate a chain from counts.",
+    )

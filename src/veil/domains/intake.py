@@ -20,7 +20,7 @@ def as_floats(field: str, value: Any) -> Floats:
         value = list(value.values())
     if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
         raise InvalidData(field, expected="numbers without gaps", found="masked entries")
-    if isinstance(value, (list, tuple)) and any(isinstance(item, bool) for item in value):
+    if _has_bools(value):
         # NumPy would read them as 1 and 0.
         raise InvalidData(field, expected="an array of numbers", found=_kind(value))
     try:
@@ -35,6 +35,12 @@ def as_floats(field: str, value: Any) -> Floats:
         return np.array(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InvalidData(field, expected="an array of numbers", found=_kind(value)) from None
+
+
+def _has_bools(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and any(
+        isinstance(item, bool) or _has_bools(item) for item in value
+    )
 
 
 def labels_of(value: Any) -> Labels | None:
@@ -72,10 +78,14 @@ def _has_rows(value: Any) -> bool:
     return (hasattr(value, "states") and hasattr(value, "matrix")) or hasattr(value, "is_directed")
 
 
-def say(wrong: NDArray[np.bool_], what: str) -> str:
-    """Where an array is wrong, without saying what stands there."""
-    count = int(np.count_nonzero(wrong))
-    first = tuple(int(i) for i in np.argwhere(wrong)[0])
+def say(wrong: Any, what: str) -> str:
+    """Where an array (or a sparse one) is wrong, without saying what stands there."""
+    if isinstance(wrong, np.ndarray):
+        count = int(np.count_nonzero(wrong))
+        first = tuple(int(i) for i in np.argwhere(wrong)[0])
+    else:
+        count, (rows, columns) = int(wrong.nnz), wrong.nonzero()
+        first = (int(rows[0]), int(columns[0]))
     place = str(first[0]) if len(first) == 1 else str(first)
     return f"{count} {'entry' if count == 1 else 'entries'} {what}, the first at position {place}"
 

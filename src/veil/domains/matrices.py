@@ -33,18 +33,27 @@ def take_matrix(field: str, value: Any) -> Taken:
         return value
     if hasattr(value, "states") and hasattr(value, "matrix"):
         return Taken(value.matrix.copy(), value.states, value.states)
+    if hasattr(value, "tocsr"):
+        # Before mappings: SciPy's dok_array is one.
+        return Taken(_sparse(field, value))
     if isinstance(value, Mapping):
         return _from_mapping(field, value)
     if hasattr(value, "is_directed") and hasattr(value, "adjacency"):
         return _from_graph(field, value)
-    if hasattr(value, "tocsr"):
-        return Taken(_sparse(field, value))
     if type(value).__name__ == "DataFrame":
-        columns = tuple(value.columns)
-        plain = type(value.index).__name__ == "RangeIndex"
-        numbers = as_floats(field, value.to_numpy())
-        return Taken(numbers, None if plain else tuple(value.index), columns)
+        return _from_frame(field, value)
     return Taken(as_floats(field, value))
+
+
+def _from_frame(field: str, frame: Any) -> Taken:
+    rows, columns = tuple(frame.index), tuple(frame.columns)
+    # Rows 0, 1, ... are names only where the columns have the same in another order.
+    plain = type(frame.index).__name__ == "RangeIndex" and (rows == columns or set(rows) != set(columns))
+    entries = frame.to_numpy()
+    if entries.dtype == object and all(getattr(kind, "kind", "O") in "iuf" for kind in frame.dtypes):
+        # Nullable numbers, such as Float64.
+        entries = frame.to_numpy(dtype=np.float64, na_value=np.nan)
+    return Taken(as_floats(field, entries), None if plain else rows, columns)
 
 
 def _sparse(field: str, value: Any) -> csr_array:
@@ -69,6 +78,8 @@ def _from_graph(field: str, graph: Any) -> Taken:
     if graph.is_multigraph():
         raise InvalidData(field, expected="one edge from a state to another", found="a multigraph")
     nodes: Names = tuple(graph.nodes)
+    if not nodes:
+        raise InvalidData(field, expected="a graph with states", found="an empty one")
     place = {node: i for i, node in enumerate(nodes)}
     origins, ends, numbers = [], [], []
     for origin, end, attributes in graph.edges(data=True):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from veil.domains.checks import integer
 from veil.domains.intake import Floats, say
 from veil.domains.matrices import take_matrix
-from veil.domains.simplex import Simplex
+from veil.domains.simplex import SUM_TOLERANCE, Simplex
 from veil.errors import InvalidArgument, InvalidData
 
 Places = NDArray[np.intp]
@@ -92,11 +92,18 @@ class StochasticMatrix:
             )
         matrix: Floats = taken.toarray() if hasattr(taken, "toarray") else taken
         self._check_shape(matrix)
-        flat = Simplex(max(2, matrix.shape[-1])).validate(matrix).reshape(-1, matrix.shape[-1])
+        plain = Simplex(max(2, matrix.shape[-1]))
+        flat = _each_row(plain, matrix).reshape(-1, matrix.shape[-1])
         for group in self.alike(flat):
             entries = flat[group.rows[:, None], group.columns]
             flat[group.rows[:, None], group.columns] = _each_inside(group, entries)
         return flat.reshape(matrix.shape)
+
+    def check_output(self, matrix: Floats) -> None:
+        """Whether the matrix has the shape, and no entry off the support; floors are for inputs."""
+        self._check_shape(matrix)
+        if self.support is not None:
+            self.alike(matrix.reshape(-1, matrix.shape[-1]))
 
     def _check_shape(self, matrix: Floats) -> None:
         rows, columns = self.rows, self.columns
@@ -144,6 +151,8 @@ class StochasticMatrix:
             for row, columns in enumerate(places):
                 outside[row, columns] = False
             wrong = (flat.reshape(-1, len(places), width) > 0.0) & outside
+            if len(wrong) == 1:
+                wrong = wrong[0]
             if wrong.any():
                 raise InvalidData("value", expected="zeros outside the support", found=say(wrong, "above it"))
             every_row = [places[row % len(places)] for row in range(total)]
@@ -206,6 +215,21 @@ class StochasticMatrix:
         }
 
 
+def _each_row(plain: Simplex, matrix: Floats) -> Floats:
+    """All rows as probability vectors; where a sum is wrong, the error says of which row."""
+    try:
+        return plain.validate(matrix)
+    except InvalidData as error:
+        if "sum to 1" in error.expected:
+            rows = matrix.reshape(-1, matrix.shape[-1])
+            with np.errstate(over="ignore"):
+                far = np.flatnonzero(np.abs(rows.sum(axis=1) - 1.0) > SUM_TOLERANCE)
+            raise InvalidData(
+                f"value, row {far[0]}", expected=error.expected, found=error.found, hint=error.hint
+            ) from None
+        raise
+
+
 def _each_inside(group: Alike, entries: Floats) -> Floats:
     try:
         return group.domain.validate(entries)
@@ -252,7 +276,12 @@ def _support(support: Any) -> tuple[tuple[int, ...], ...]:
     if table is None and isinstance(support, Sequence) and len(support) > 0:
         first = support[0]
         if isinstance(first, (list, tuple)) and first and isinstance(first[0], (bool, np.bool_)):
-            table = np.array(support)
+            try:
+                table = np.array(support)
+            except ValueError:
+                raise InvalidArgument(
+                    "support", expected="rows of equal length", found="rows of different lengths"
+                ) from None
     if table is not None:
         if table.ndim != 2 or table.dtype != np.bool_:
             raise InvalidArgument(

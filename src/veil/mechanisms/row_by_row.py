@@ -51,13 +51,13 @@ class RowByRow(Described):
             raise InvalidArgument(
                 "mechanism.domain", expected="a Simplex without floor, all of it protected", found="another"
             )
-        object.__setattr__(self, "support", self.domain.support)
         if self.rows is not None:
             object.__setattr__(self, "rows", integer("rows", self.rows, least=1))
-            if self.support is not None and len(self.support) != self.rows:
-                raise InvalidArgument(
-                    "rows", expected=f"{len(self.support)}, as in support", found=f"{self.rows}"
-                )
+        object.__setattr__(self, "support", self.domain.support)
+        if self.rows is not None and self.support is not None and len(self.support) != self.rows:
+            raise InvalidArgument(
+                "rows", expected=f"{len(self.support)}, as in support", found=f"{self.rows}"
+            )
 
     @cached_property
     def domain(self) -> StochasticMatrix:

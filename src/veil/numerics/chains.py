@@ -73,8 +73,11 @@ def mixing_time(matrix: Floats, stationary: Floats, distance: float) -> int:
     return steps + 1
 
 
-def second_eigenvalue(matrix: Any) -> float:
-    """The second largest modulus of an eigenvalue; the largest is 1."""
+def second_eigenvalue(matrix: Any, *, most_dense: int = 3_000) -> float | None:
+    """The second largest modulus of an eigenvalue; the largest is 1.
+
+    None where the iteration does not converge and there are more than `most_dense` states.
+    """
     size = matrix.shape[0]
     if size == 1:
         return 0.0
@@ -86,7 +89,8 @@ def second_eigenvalue(matrix: Any) -> float:
             moduli = np.abs(eigs(matrix, k=min(6, size - 2), v0=start, return_eigenvectors=False))
             return float(min(1.0, np.sort(moduli)[-2]))
         except ArpackError:
-            pass
+            if size > most_dense:
+                return None
     from scipy.linalg import eigvals
 
     dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
@@ -98,9 +102,9 @@ def entropy_rate(matrix: Any, stationary: Floats) -> float:
     if hasattr(matrix, "tocoo"):
         entries = matrix.tocoo()
         weights = stationary[entries.row] * entries.data
-        return float(-(weights * np.log(entries.data)).sum())
+        return max(0.0, float(-(weights * np.log(entries.data)).sum()))
     logs = np.log(matrix, out=np.zeros_like(matrix), where=matrix > 0.0)
-    return float(-(stationary @ (matrix * logs).sum(axis=1)))
+    return max(0.0, float(-(stationary @ (matrix * logs).sum(axis=1))))
 
 
 def period_of_class(indptr: Any, indices: Any, members: Any) -> int:

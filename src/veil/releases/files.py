@@ -13,6 +13,7 @@ import numpy as np
 
 from veil.domains.adjacency import adjacency_from
 from veil.domains.simplex import Simplex
+from veil.domains.stochastic import StochasticMatrix
 from veil.errors import InvalidArgument, OutputExists, UnreadableFile, VeilError
 from veil.mechanisms.registry import mechanism_from
 from veil.releases.record import Release
@@ -102,32 +103,51 @@ def _csv(release: Release) -> str:
 
 
 def is_release(path: str | PathLike[str]) -> bool:
-    """Whether a file looks like a release of Veil; unreadable ones do not."""
+    """Whether a file holds a release of Veil; unreadable ones do not."""
     try:
-        with Path(path).open(encoding="utf-8") as stream:
-            return stream.read(1) == "{" and FORMAT in stream.read(200)
+        return holds_release(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
         return False
+
+
+def holds_release(text: str) -> bool:
+    """Whether the text is that of a release, however its JSON is laid out."""
+    if text.lstrip()[:1] != "{" or FORMAT not in text:
+        return False
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(content, dict) and content.get("format") == FORMAT
 
 
 def load(path: str | PathLike[str]) -> Release:
     """Read a release that `Release.save` wrote."""
     source = Path(path)
     try:
-        content = json.loads(source.read_text(encoding="utf-8"))
+        text = source.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise UnreadableFile(str(source), expected="a release file", found="no such file") from None
     except OSError as error:
         raise UnreadableFile(str(source), expected="a release file", found=str(error.strerror)) from None
-    except (ValueError, RecursionError):
+    except UnicodeDecodeError:
         raise UnreadableFile(str(source), expected="a release in JSON", found="something else") from None
+    return parse_release(text, str(source))
+
+
+def parse_release(text: str, name: str) -> Release:
+    """The release in the text of a file with this name."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        raise UnreadableFile(name, expected="a release in JSON", found="something else") from None
     try:
         return _from_dict(content)
     except VeilError as error:
-        raise UnreadableFile(str(source), expected="a release of Veil", found=str(error)) from error
+        raise UnreadableFile(name, expected="a release of Veil", found=str(error)) from error
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         found = f"a record with a missing or malformed field ({type(error).__name__}: {error})"
-        raise UnreadableFile(str(source), expected="a release of Veil", found=found[:200]) from None
+        raise UnreadableFile(name, expected="a release of Veil", found=found[:200]) from None
 
 
 def _from_dict(content: Any) -> Release:
@@ -141,20 +161,25 @@ def _from_dict(content: Any) -> Release:
             hint="A newer Veil wrote this file; install it to read the file.",
         )
     adjacency = {key: item for key, item in content["adjacency"].items() if key != "words"}
-    labels = content["value"]["labels"]
+    labels, row_labels = content["value"]["labels"], content["value"].get("row_labels")
+    for names in (labels, row_labels):
+        if names is not None and not isinstance(names, list):
+            raise InvalidArgument("labels", expected="a list", found=type(names).__name__)
     value = np.array(content["value"]["data"], dtype=np.float64)
     if value.ndim == 0 or (labels is not None and len(labels) != value.shape[-1]):
         raise InvalidArgument("value", expected="vectors with one label an entry", found="another shape")
     Simplex(value.shape[-1]).validate(value)
-    row_labels = content["value"].get("row_labels")
     if row_labels is not None and (value.ndim != 2 or len(row_labels) != len(value)):
         raise InvalidArgument("value", expected="one row label a row", found="another number")
     entries = content["assumptions"]
     if not isinstance(entries, list) or not all(isinstance(text, str) for text in entries):
         raise InvalidArgument("assumptions", expected="a list of sentences", found="something else")
+    mechanism = mechanism_from(content["mechanism"])
+    if isinstance(mechanism.domain, StochasticMatrix):
+        mechanism.domain.check_output(value)
     return Release(
         value=value,
-        mechanism=mechanism_from(content["mechanism"]),
+        mechanism=mechanism,
         adjacency=adjacency_from(adjacency),
         epsilon=float(content["privacy"]["epsilon"]),
         delta=float(content["privacy"]["delta"]),

@@ -12,6 +12,7 @@ from veil.domains.adjacency import Adjacency
 from veil.domains.chain import Chain
 from veil.domains.doubly import Birkhoff
 from veil.domains.intake import Floats, Labels
+from veil.domains.matrices import Taken
 from veil.domains.registry import Domain
 from veil.domains.stochastic import StochasticMatrix
 from veil.errors import InvalidArgument, MissingExtra
@@ -97,7 +98,7 @@ class Release:
                 expected="a square matrix of transitions",
                 found=f"shape {self.value.shape} of {self.domain.words}",
             )
-        return Chain(self.value, states=self.row_labels or self.labels)
+        return Chain(Taken(self.value, self.row_labels, self.labels))
 
     def to_networkx(self) -> Any:
         """The value as a graph, where it has that shape; a probability vector has not."""

@@ -12,7 +12,7 @@ from veil.analysis.chain_intervals import ChainIntervals, chain_intervals
 from veil.domains.chain import Chain
 from veil.domains.chain_classes import CommunicatingClass
 from veil.domains.intake import Floats
-from veil.errors import VeilError
+from veil.errors import InvalidField, VeilError
 from veil.mechanisms.published import Published
 from veil.releases.record import Release
 from veil.report import chain_figures, figures
@@ -56,8 +56,13 @@ class ChainReport:
     @classmethod
     def of_release(cls, release: Release) -> ChainReport:
         """The report of a released matrix; where it is a chain, with its analysis."""
-        if release.value.ndim == 2 and release.value.shape[0] == release.value.shape[1]:
-            return cls.of(release.to_chain(), release)
+        try:
+            chain = release.to_chain()
+        except InvalidField:
+            # A policy, a stack or a batch.
+            chain = None
+        if chain is not None:
+            return cls.of(chain, release)
         return cls(None, release, None, (), None, matrix_published_beside(release))
 
     @property

@@ -20,7 +20,8 @@ _MOST_COLUMNS = 12
 
 
 def _console() -> Console:
-    return Console(highlight=False, soft_wrap=True)
+    # Labels in brackets are labels, not markup.
+    return Console(highlight=False, soft_wrap=True, markup=False)
 
 
 def _bar(share: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +52,12 @@ def svg(figure: Figure) -> str:
     import matplotlib as mpl
 
     out = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": "veil", "svg.fonttype": "none", "font.family": "sans-serif"}):
+    with (
+        mpl.rc_context({"svg.hashsalt": "veil", "svg.fonttype": "none", "font.family": "sans-serif"}),
+        warnings.catch_warnings(),
+    ):
+        # The text stays text: the reader's browser has the letters that this machine's font lacks.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     text = out.getvalue()
     return text[text.index("<svg") :]
@@ -161,5 +167,6 @@ def curve_figure(curve: Sequence[Comparison], chosen: float) -> Figure:
 
 
 def _short(label: str) -> str:
-    """Long labels often differ at their end only, so the middle goes."""
-    return label if len(label) <= 26 else f"{label[:14]}…{label[-10:]}"
+    """Long labels often differ at their end only, so the middle goes. A $ is a dollar, not a formula."""
+    short = label if len(label) <= 26 else f"{label[:14]}…{label[-10:]}"
+    return short.replace("$", r"\$")

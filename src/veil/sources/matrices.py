@@ -27,10 +27,14 @@ def read_matrix(source: str) -> Taken:
     JSON: a list of rows, or {"from": {"to": probability}}.
     """
     name = "standard input" if source == "-" else source
-    text = read_text(source, name)
+    return parse_matrix(read_text(source, name), name)
+
+
+def parse_matrix(text: str, name: str) -> Taken:
+    """The matrix in the text of a file with this name."""
     if not text.strip():
         raise UnreadableFile(name, expected="a matrix", found="an empty file")
-    if source.lower().endswith(".json") or text.lstrip()[:1] in "[{":
+    if name.lower().endswith(".json") or text.lstrip()[:1] in "[{":
         return _from_json(text, name)
     return _from_csv(text, name)
 
@@ -56,38 +60,45 @@ def _from_csv(text: str, name: str) -> Taken:
     delimiter = delimiter_of(text)
     try:
         rows = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
-        lines = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
+        numbered = [
+            (rows.line_num, [cell.strip() for cell in row])
+            for row in rows
+            if any(cell.strip() for cell in row)
+        ]
     except csv.Error as error:
         raise UnreadableFile(name, expected="CSV", found=str(error)) from None
+    if not numbered:
+        raise UnreadableFile(name, expected="a matrix", found="empty cells")
+    places, lines = [place for place, _ in numbered], [row for _, row in numbered]
     if delimiter == ";":
         lines = [[decimal_point(cell) for cell in row] for row in lines]
     width = len(lines[0])
     uneven = next((i for i, row in enumerate(lines) if len(row) != width), None)
     if uneven is not None:
         raise InvalidData(
-            f"{name}, line {uneven + 1}",
+            f"{name}, line {places[uneven]}",
             expected=f"{width} columns like the first line",
             found=f"{len(lines[uneven])}",
         )
     if _is_list_of_transitions(lines[0]):
-        return _from_transitions(lines, name)
-    return _from_table(lines, name)
+        return _from_transitions(lines, name, places)
+    return _from_table(lines, name, places)
 
 
-def _from_table(lines: list[list[str]], name: str) -> Taken:
-    labelled = len(lines) > 1 and not all(is_number(row[0]) for row in lines[1:])
+def _from_table(lines: list[list[str]], name: str, places: list[int]) -> Taken:
+    # Numbers may be labels: under an empty corner, or one that says what the rows are.
+    cornered = lines[0][0].casefold() in {"", *_FROM}
+    kinds = {is_number(row[0]) for row in lines[1:] if row[0]}
+    labelled = len(lines) > 1 and (cornered or False in kinds)
     first = 1 if labelled else 0
-    header = not all(is_number(cell) for cell in lines[0][first:])
-    # Numbers may be labels: a header of 0, 1, 2, ... over a matrix with one column more for its rows.
-    if labelled and not header and len(lines) == len(lines[0]):
-        header = True
+    header = cornered or not all(is_number(cell) for cell in lines[0][first:])
     body = lines[1:] if header else lines
     if not body or len(body[0]) <= first:
         raise InvalidData(name, expected="rows of numbers", found="none")
     matrix = np.array(
         [
             [
-                _number(cell, f"{name}, line {i + 1 + header}, column {j + 1 + first}")
+                _number(cell, f"{name}, line {places[i + header]}, column {j + 1 + first}")
                 for j, cell in enumerate(row[first:])
             ]
             for i, row in enumerate(body)
@@ -106,7 +117,7 @@ def _is_list_of_transitions(header: list[str]) -> bool:
     return len(words) == 3 and words[0] in _FROM and words[1] in _TO and words[2] in _NUMBER
 
 
-def _from_transitions(lines: list[list[str]], name: str) -> Taken:
+def _from_transitions(lines: list[list[str]], name: str, at: list[int]) -> Taken:
     from scipy.sparse import csr_array
 
     places: dict[str, int] = {}
@@ -117,7 +128,7 @@ def _from_transitions(lines: list[list[str]], name: str) -> Taken:
     ends = [places[row[1]] for row in lines[1:]]
     if len(set(zip(origins, ends, strict=True))) < len(origins):
         raise InvalidData(name, expected="each transition once", found="one that stands twice")
-    numbers = [_number(row[2], f"{name}, line {i + 2}") for i, row in enumerate(lines[1:])]
+    numbers = [_number(row[2], f"{name}, line {at[i + 1]}") for i, row in enumerate(lines[1:])]
     size = len(places)
     entries = csr_array((np.array(numbers), (origins, ends)), shape=(size, size))
     return Taken(take_matrix(name, entries).entries, tuple(places), tuple(places))

@@ -87,6 +87,8 @@ def _from_csv(text: str, name: str, label_column: str | None, value_column: str 
             lines = [[decimal_point(cell) for cell in row] for row in lines]
     except csv.Error as error:
         raise UnreadableFile(name, expected="CSV", found=str(error)) from None
+    if not lines:
+        raise UnreadableFile(name, expected="numbers", found="empty cells")
     width = len(lines[0])
     uneven = next((i for i, row in enumerate(lines) if len(row) != width), None)
     if uneven is not None:

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from veil.domains.chain import MOST_DENSE, Chain
-from veil.errors import VeilError
-from veil.releases.files import is_release, load
+from veil.errors import InvalidArgument, InvalidData, VeilError
+from veil.releases.files import holds_release, parse_release
 from veil.releases.record import Release
-from veil.sources.matrices import read_matrix
-
+from veil.sources.cells import read_text
+from veil.sources.matrices import parse_matrix
 
 # Beyond it the eigenvalues would take minutes; `Chain.second_eigenvalue` still gives them.
 _MOST_EIGENVALUES = 1_000
@@ -19,11 +19,17 @@ _MOST_EIGENVALUES = 1_000
 
 def read_chain(path: str) -> tuple[Chain, Release | None]:
     """The chain in a file: a release of Veil (which is returned too), or a matrix in CSV or JSON."""
-    if path != "-" and is_release(path):
-        release = load(path)
+    name = "standard input" if path == "-" else path
+    text = read_text(path, name)
+    if not holds_release(text):
+        return Chain(parse_matrix(text, name)), None
+    release = parse_release(text, name)
+    try:
         return release.to_chain(), release
-    taken = read_matrix(path)
-    return Chain(taken), None
+    except InvalidArgument as error:
+        raise InvalidData(
+            name, expected=error.expected, found=error.found, hint="`veil inspect` explains it."
+        ) from None
 
 
 @dataclass(frozen=True, slots=True)
