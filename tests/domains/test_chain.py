@@ -169,6 +169,16 @@ def test_second_eigenvalue_of_a_lazy_ring(size: int) -> None:
     assert chain.second_eigenvalue() == pytest.approx(0.5 + 0.5 * math.cos(2 * math.pi / size), rel=1e-12)
 
 
+@pytest.mark.parametrize("size", [8, 620])
+def test_second_eigenvalue_of_a_triangle(size: int) -> None:
+    """A triangular Q has its diagonal as eigenvalues; (1 - a) 1u' + a Q has 1 and a times the others."""
+    diagonal = np.concatenate([[1.0, 0.9, 0.6, 0.3], np.full(size - 4, 0.1)])
+    triangle = np.diag(diagonal)
+    triangle[1:, 0] = 1.0 - diagonal[1:]
+    chain = veil.Chain(0.3 / size + 0.7 * triangle)
+    assert chain.second_eigenvalue() == pytest.approx(0.7 * 0.9, rel=1e-9)
+
+
 def test_independent_draws() -> None:
     law = np.array([0.5, 0.3, 0.15, 0.05])
     chain = veil.Chain(np.tile(law, (4, 1)))

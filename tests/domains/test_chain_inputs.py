@@ -60,6 +60,7 @@ def test_every_sparse_format(layout: str, kind: str) -> None:
     assert chain == veil.Chain(MATRIX, states=STATES)
     assert hash(chain) == hash(veil.Chain(MATRIX, states=STATES))
     np.testing.assert_allclose(chain.stationary(), veil.Chain(MATRIX).stationary(), rtol=1e-14)
+    assert chain.entropy_rate() == pytest.approx(veil.Chain(MATRIX).entropy_rate(), rel=1e-14)
     assert "sparse with 6 transitions" in repr(chain)
 
 

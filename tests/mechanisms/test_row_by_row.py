@@ -133,6 +133,13 @@ def test_rows_are_drawn_as_vectors_are(make: Any, law: Any) -> None:
     assert abs(np.corrcoef(drawn[:, :, 0].T)[0, 1]) < 5.0 / math.sqrt(count)
 
 
+@pytest.mark.parametrize("options", [{}, {"support": SUPPORT}, {"rows": 3}])
+def test_little_noise_leaves_every_entry_in_its_place(options: dict[str, Any]) -> None:
+    for make in (laplace, gaussian):
+        drawn = make(1e-7, **options).sample(MATRIX, rng=6, size=20)
+        assert np.abs(drawn - MATRIX).max() < 1e-5
+
+
 def test_narrow_rows_get_the_noise_of_wide_ones() -> None:
     """The noise of an entry does not depend on how many entries its row may have."""
     drawn = gaussian(0.01, size=3, support=[[0, 1], [0, 2]]).sample(

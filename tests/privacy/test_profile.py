@@ -149,4 +149,5 @@ def test_a_profile_without_a_finite_epsilon() -> None:
 def test_a_profile_says_what_it_is() -> None:
     assert NormalPair(1.0).describe() == {"kind": "exact"}
     assert NormalPair(1.0, kind="upper bound").describe() == {"kind": "upper bound"}
-    assert NormalPair(1.0).repeat(2).kind == "upper bound"
+    assert NormalPair(1.0).repeat(2).kind == "exact"
+    assert GammaPair(4.0, 0.4).repeat(2).kind == "upper bound"

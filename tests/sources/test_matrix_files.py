@@ -287,3 +287,15 @@ def test_numbers_are_read_bit_for_bit(
     taken = read_matrix(str(path))
     assert isinstance(taken.entries, np.ndarray)
     assert taken.entries.tobytes() == table.tobytes()
+
+
+def test_numbered_rows_under_any_word(tmp_path: Path) -> None:
+    """zone,left,right over 1,0.5,0.5: the first column is a number of the row, not a probability."""
+    path = tmp_path / "zones.csv"
+    path.write_text("zone,left,right\n1,0.5,0.5\n7,0.25,0.75\n")
+    taken = read_matrix(str(path))
+    assert taken.rows == ("1", "7")
+    assert taken.columns == ("left", "right")
+    assert np.asarray(taken.entries).tolist() == [[0.5, 0.5], [0.25, 0.75]]
+    path.write_text("a,b,c\n0,0.5,0.5\n0.5,0.25,0.25\n")
+    assert read_matrix(str(path)).columns == ("a", "b", "c")

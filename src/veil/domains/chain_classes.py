@@ -39,11 +39,12 @@ def communicating_classes(
     open_classes = set(labels[origins[labels[origins] != labels[indices]]].tolist())
     order = np.argsort(labels, kind="stable")
     groups = np.split(order, np.cumsum(np.bincount(labels, minlength=count))[:-1])
+    inside, level = np.zeros(len(states), dtype=bool), np.full(len(states), -1)
     found = [
         CommunicatingClass(
             tuple(states[i] for i in members),
             label not in open_classes,
-            period_of_class(indptr, indices, members),
+            period_of_class(indptr, indices, members, inside, level),
         )
         for label, members in enumerate(groups)
     ]

@@ -86,7 +86,8 @@ def second_eigenvalue(matrix: Any, *, most_dense: int = 3_000) -> float | None:
 
         start = np.random.default_rng(0).random(size)
         try:
-            moduli = np.abs(eigs(matrix, k=min(6, size - 2), v0=start, return_eigenvectors=False))
+            found = eigs(matrix, k=6, ncv=40, v0=start, maxiter=100, return_eigenvectors=False)
+            moduli = np.abs(found)
             return float(min(1.0, np.sort(moduli)[-2]))
         except ArpackError:
             if size > most_dense:
@@ -107,11 +108,13 @@ def entropy_rate(matrix: Any, stationary: Floats) -> float:
     return max(0.0, float(-(stationary @ (matrix * logs).sum(axis=1))))
 
 
-def period_of_class(indptr: Any, indices: Any, members: Any) -> int:
-    """The period of a communicating class: the gcd of level(i) + 1 - level(j) over its transitions."""
-    inside = np.zeros(len(indptr) - 1, dtype=bool)
+def period_of_class(indptr: Any, indices: Any, members: Any, inside: Any, level: Any) -> int:
+    """The period of a communicating class: the gcd of level(i) + 1 - level(j) over its transitions.
+
+    Zero for a single state that is left for good. inside, level: work space for all states, handed on
+    from class to class; inside is all False, level all -1 where no class has been yet.
+    """
     inside[members] = True
-    level = np.full(len(inside), -1)
     level[members[0]] = 0
     frontier, found = np.array(members[:1]), 0
     while len(frontier):
@@ -126,6 +129,7 @@ def period_of_class(indptr: Any, indices: Any, members: Any) -> int:
         gaps = np.abs(level[origins] + 1 - level[ends])
         found = math.gcd(found, int(np.gcd.reduce(gaps)) if len(gaps) else 0)
         frontier = np.unique(ends[fresh])
+    inside[members] = False
     return found
 
 

@@ -7,6 +7,7 @@ mechanism is chosen after seeing an earlier output.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -16,7 +17,9 @@ import numpy as np
 
 from veil.errors import NoGuarantee
 from veil.numerics.rounding import float_above
+from veil.privacy.pairs import NormalPair
 from veil.privacy.profile import Floats, Kind, LogDelta, NothingRevealed, PrivacyProfile
+from veil.privacy.responses import RandomizedResponses
 
 if TYPE_CHECKING:
     from dp_accounting.pld.pld_pmf import PLDPmf
@@ -92,6 +95,32 @@ def _one_direction(forward: Floats, backward: Floats, interval: float) -> PLDPmf
     return pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(interval, -top, top, deltas)
 
 
+def _united(parts: list[tuple[PrivacyProfile, int]]) -> list[tuple[PrivacyProfile, int]]:
+    """The parts with those put together whose composition has a closed form of the same kind.
+
+    Normal pairs add their squared shifts; randomised responses of one parameter add their numbers.
+    """
+    closed = (NormalPair, RandomizedResponses)
+    found = [(part, times) for part, times in parts if not isinstance(part, closed)]
+    normal = [(part, times) for part, times in parts if isinstance(part, NormalPair)]
+    if sum(times for _, times in normal) > 1:
+        square = float_above(sum((times * Fraction(part.tilt) ** 2 for part, times in normal), Fraction()))
+        normal = [(NormalPair(math.nextafter(math.sqrt(square), math.inf), _kind_of(normal)), 1)]
+    found += normal
+    responses = [(part, times) for part, times in parts if isinstance(part, RandomizedResponses)]
+    for each in dict.fromkeys(part.each for part, _ in responses):
+        alike = [(part, times) for part, times in responses if part.each == each]
+        if sum(times for _, times in alike) > 1:
+            number = sum(part.times * times for part, times in alike)
+            alike = [(RandomizedResponses(each, number, _kind_of(alike)), 1)]
+        found += alike
+    return found
+
+
+def _kind_of(parts: Sequence[tuple[PrivacyProfile, int]]) -> Kind:
+    return "exact" if all(part.kind == "exact" for part, _ in parts) else "upper bound"
+
+
 @dataclass(frozen=True)
 class Composed(PrivacyProfile):
     """Several releases together, each part with the number of times it was made."""
@@ -114,6 +143,7 @@ class Composed(PrivacyProfile):
                         break
                 else:
                     counted.append((part, times))
+        counted = _united(counted)
         if not counted:
             return NothingRevealed()
         if len(counted) == 1 and counted[0][1] == 1:

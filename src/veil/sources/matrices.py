@@ -89,7 +89,7 @@ def _from_table(lines: list[list[str]], name: str, places: list[int]) -> Taken:
     # Numbers may be labels: under an empty corner, or one that says what the rows are.
     cornered = lines[0][0].casefold() in {"", *_FROM}
     kinds = {is_number(row[0]) for row in lines[1:] if row[0]}
-    labelled = len(lines) > 1 and (cornered or False in kinds)
+    labelled = len(lines) > 1 and (cornered or False in kinds or _numbers_rows(lines))
     first = 1 if labelled else 0
     header = cornered or not all(is_number(cell) for cell in lines[0][first:])
     body = lines[1:] if header else lines
@@ -110,6 +110,19 @@ def _from_table(lines: list[list[str]], name: str, places: list[int]) -> Taken:
         if names is not None and len(set(names)) < len(names):
             raise InvalidData(name, expected="different labels", found="a label that stands twice")
     return Taken(matrix, labels, columns)
+
+
+def _numbers_rows(lines: list[list[str]]) -> bool:
+    """Whether a header stands over rows that are numbered: they sum to 1 without their first cell only."""
+    if any(map(is_number, lines[0])) or len(lines[0]) < 3:
+        return False
+    if not all(is_number(cell) for row in lines[1:] for cell in row):
+        return False
+    rows = np.array([[float(cell) for cell in row] for row in lines[1:]])
+    with np.errstate(over="ignore", invalid="ignore"):
+        without = np.abs(rows[:, 1:].sum(axis=1) - 1.0) < 1e-6
+        whole = np.abs(rows.sum(axis=1) - 1.0) < 1e-6
+    return bool(without.all() and not whole.any()) and len(set(rows[:, 0])) == len(rows)
 
 
 def _is_list_of_transitions(header: list[str]) -> bool:
