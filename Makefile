@@ -25,6 +25,9 @@ $(READY): requirements/locked.txt pyproject.toml
 demo: $(READY)  ## Release sample data and write a report to look at
 	$(BIN)/veil demo --folder demo --force
 
+# Each worker has a core of its own; linear algebra with more threads would only get in the way.
+test test-slow: export OPENBLAS_NUM_THREADS = 1
+
 test: $(READY)  ## The tests
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow"
 

@@ -171,10 +171,10 @@ def test_many_kinds_are_merged_safely() -> None:
 def test_rows_with_one_entry_reveal_nothing() -> None:
     support = [[0, 1, 2], [2], [0, 2]]
     mechanism = veil.MatrixDirichlet(30.0, veil.Simplex(3, floor=0.1), support=support)
-    both = mechanism.profile(veil.Rows("all", veil.Transfer(0.02)))
     three = veil.Dirichlet(30.0, veil.Simplex(3, floor=0.1)).profile(veil.Transfer(0.02))
-    two = veil.Dirichlet(30.0, veil.Simplex(2, floor=0.1)).profile(veil.Transfer(0.02))
-    assert both.epsilon(1e-4) == pytest.approx(three.compose(two).epsilon(1e-4), rel=1e-3)
+    found = mechanism.profile(veil.Rows("all", veil.Transfer(0.02))).epsilon(1e-4)
+    # More than the widest row alone, less than if the row of two were as bad as that of three.
+    assert three.epsilon(1e-4) * 1.05 < found < three.repeat(2).epsilon(1e-4) * 0.99
 
 
 def test_a_floor_of_zero_gives_no_guarantee() -> None:
