@@ -33,7 +33,7 @@ def test_release_and_inspect(run: Run, folder: Path) -> None:
     assert done.code == 0, done.err
     assert "epsilon = 2, delta = 1e-06" in done.out
     assert "one row of the matrix may change" in done.out
-    assert "The paper's own figure (MD Theorem 1)" in done.out
+    assert "the formula of the paper, MD Theorem 1, gives" in done.out
     assert "Written: out.json" in done.out
     assert "holds only if" not in done.out
     out = veil.load(folder / "out.json")
@@ -310,12 +310,12 @@ MATRIX_COMMAND = ("release", "matrix")
         ((*MATRIX_COMMAND, "uneven.csv", *BUDGET), 4, "line 3"),
         ((*MATRIX_COMMAND, "commas.csv", *BUDGET), 4, "commas.csv"),
         ((*MATRIX_COMMAND, "roads.csv", *QUICK, "--support", "ones"), 4, "no such file"),
-        ((*MATRIX_COMMAND, "roads.csv", *QUICK, "--support", "policy.csv"), 4, "(3, 3)"),
+        ((*MATRIX_COMMAND, "roads.csv", *QUICK, "--support", "policy.csv"), 4, "found no 'a'"),
         ((*MATRIX_COMMAND, "roads.csv", *QUICK, "--support", "support.csv"), 4, "zeros outside the support"),
         (
             (*MATRIX_COMMAND, "roads.csv", *QUICK, "--support", "stuck.csv"),
             4,
-            "a possible entry in every row",
+            "found no 'c'",
         ),
         (("plan", "matrix", *BUDGET), 2, "--states N, --support FILE or --typical FILE"),
         (("plan", "matrix", "--states", "3", "-e", "2"), 2, "either --transfer M or --l1 B"),

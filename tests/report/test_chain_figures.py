@@ -141,7 +141,7 @@ def test_large_releases_are_cut_in_the_terminal(capsys: pytest.CaptureFixture[st
     names = tuple(f"s{i}" for i in range(40))
     taken = Taken(np.full((40, 40), 1 / 40), names, names)
     release = matrix_job(taken, ONE, epsilon=2.0, delta=0.0, mechanism="laplace").run(rng=1)
-    print_matrix_release(release, written=[Path("x.json")], tip="A tip.")
+    print_matrix_release(release, kept=1.0, written=[Path("x.json")], tip="A tip.")
     shown = capsys.readouterr().out
     assert "(the first rows and columns of 40 x 40)" in shown
     assert "s29" in shown

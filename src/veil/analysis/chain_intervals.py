@@ -168,7 +168,8 @@ def _log_shapes(values: Floats) -> Floats:
 def _proved(mechanism: MatrixDirichlet, chain: Chain, confidence: float) -> Floats:
     """All states at once: the released pi, give or take half the spread of f_j times the row error."""
     matrix = chain.to_numpy()
-    sizes = [int(np.count_nonzero(row)) for row in matrix]
+    # From the public domain: small entries of the released matrix may have underflowed to zero.
+    sizes = mechanism.widths(len(matrix))
     ks = mechanism.concentrations(len(matrix))
     radii = np.array(simultaneous_row_radii(ks, sizes, confidence))
     pi = chain.stationary()

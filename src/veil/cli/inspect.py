@@ -9,6 +9,7 @@ import typer
 
 from veil.cli import options
 from veil.cli.output import check_ending, print_json, refuse_existing, working
+from veil.errors import UnreadableFile, VeilError
 
 if TYPE_CHECKING:
     from veil.releases.record import Release
@@ -37,13 +38,20 @@ def inspect(
     Example: veil inspect private.json --report private.html
     """
     from veil.releases.files import load, write_text
-    from veil.releases.release import cost
+    from veil.releases.release import cost, expected_assumptions
 
     check_ending("--report", report, (".html",))
     refuse_existing({"--report": report}, force=force, inputs=[path])
     release = load(path)
-    computed, _ = cost(release.profile, release.delta if release.delta > 0.0 else None)
-    missing = set(release.mechanism.assumptions(release.adjacency)) - set(release.assumptions)
+    try:
+        computed, _ = cost(release.profile, release.delta if release.delta > 0.0 else None)
+    except (ArithmeticError, MemoryError, ValueError) as error:
+        if isinstance(error, VeilError):
+            raise
+        raise UnreadableFile(
+            str(path), expected="a mechanism whose guarantee can be computed", found="parameters beyond reach"
+        ) from None
+    missing = set(expected_assumptions(release)) - set(release.assumptions)
     holds = computed <= release.epsilon * (1.0 + 1e-9) and not missing
     if report is not None:
         with working("Drawing the report", quiet=as_json):

@@ -6,6 +6,7 @@ from typing import Any
 
 from veil.domains.adjacency import Rows, Transfer
 from veil.domains.checks import within
+from veil.domains.matrices import Taken
 from veil.errors import InvalidArgument, InvalidData
 
 
@@ -30,16 +31,32 @@ def rows_from(changed: str, transfer: float | None, l1: float | None) -> Rows:
     return Rows(int(changed), each)
 
 
-def support_from(option: str | None, shape: tuple[int, int] | None = None) -> Any:
-    """None, the word "zeros", or a table of True and False read from a file."""
+def support_from(option: str | None, like: Taken | None = None) -> Any:
+    """None, the word "zeros", or a table of True and False read from a file, in the order of the matrix."""
     if option is None or option == "zeros":
         return option
+    if option == "zero":
+        raise InvalidArgument("--support", expected="zeros, or a file", found="zero")
     from veil.sources.matrices import read_matrix
 
-    entries = read_matrix(option).entries
-    table = entries.toarray() if hasattr(entries, "toarray") else entries
-    if table.ndim != 2 or (shape is not None and table.shape != shape):
+    taken = read_matrix(option)
+    table = taken.entries.toarray() if hasattr(taken.entries, "toarray") else taken.entries
+    if like is not None:
+        table = _ordered(_ordered(table, taken.rows, like.rows).T, taken.columns, like.columns).T
+    if table.ndim != 2 or (like is not None and table.shape != like.entries.shape):
         raise InvalidData("--support", expected="a table like the matrix", found=f"shape {table.shape}")
     if (table.sum(axis=1) <= 0.0).any():
         raise InvalidData("--support", expected="a possible entry in every row", found="a row without one")
     return table != 0.0
+
+
+def _ordered(table: Any, names: Any, wanted: Any) -> Any:
+    """The rows of the table in the order of the matrix, where both are named."""
+    if names is None or wanted is None:
+        return table
+    place = {str(name): i for i, name in enumerate(names)}
+    unknown = [str(name) for name in wanted if str(name) not in place]
+    if unknown or len(place) != len(wanted):
+        found = f"no {unknown[0]!r}" if unknown else f"{len(place)} labels for {len(wanted)}"
+        raise InvalidData("--support", expected="the labels of the matrix", found=found)
+    return table[[place[str(name)] for name in wanted]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,6 +52,18 @@ def refuse_existing(
             raise OutputExists(option, expected="a new file", found=f"{path} exists already", hint=hint)
         if not path.parent.is_dir():
             raise OutputExists(option, expected="an existing folder", found=f"no folder {path.parent}")
+        if not _takes_files(path.parent):
+            expected = "a folder that can be written to"
+            raise OutputExists(option, expected=expected, found=f"{path.parent}, which cannot")
+
+
+def _takes_files(folder: Path) -> bool:
+    """By trying: a release that cannot be kept would be paid for all the same."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def check_ending(option: str, path: Path | None, endings: Sequence[str]) -> None:

@@ -69,7 +69,7 @@ def matrix(
     refuse_existing(outputs, force=force, inputs=[source, *tables])
     adjacency = rows_from(rows, transfer, l1)
     data = read_matrix(source)
-    places = support_from(support)
+    places = support_from(support, data)
     with working("Calibrating", quiet=as_json):
         job = matrix_job(
             data,
@@ -111,4 +111,4 @@ def matrix(
     if mechanism == "dirichlet":
         tip += "Another mechanism may be more accurate: --mechanism auto takes the best."
     written = [path for path in (output, record, report) if path is not None]
-    print_matrix_release(out, written=written, tip=tip.strip())
+    print_matrix_release(out, kept=job.kept, written=written, tip=tip.strip())

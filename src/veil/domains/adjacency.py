@@ -11,6 +11,9 @@ from veil.domains.rectangle import Rectangle
 from veil.errors import InvalidArgument
 from veil.numerics.rounding import float_above
 
+# A matrix with more rows than this would not fit anywhere.
+_MOST_CHANGED = 10_000_000
+
 
 class Adjacency(Protocol):
     """A relation between inputs, in words and as data."""
@@ -100,7 +103,10 @@ class Rows:
             if self.changed != "all":
                 raise InvalidArgument("changed", expected=expected, found=repr(self.changed)[:40])
         else:
-            object.__setattr__(self, "changed", checks.integer("changed", self.changed, least=1))
+            changed = checks.integer("changed", self.changed, least=1)
+            if changed > _MOST_CHANGED:
+                raise InvalidArgument("changed", expected=f"at most {_MOST_CHANGED:,}", found="more")
+            object.__setattr__(self, "changed", changed)
         if isinstance(self.each, dict):
             object.__setattr__(self, "each", adjacency_from(self.each))
         if not isinstance(self.each, Transfer):

@@ -244,15 +244,29 @@ class Chain:
             ) from None
 
     def hitting_times(self, target: Hashable | None = None) -> Floats:
-        """The mean number of steps to a target from each state; without one [i, j] from i to j."""
+        """The mean number of steps to a target from each state; without one [i, j] from i to j.
+
+        With a target the chain need not be irreducible, if every state reaches it.
+        """
         from veil.numerics.chains import hitting_times
         from veil.numerics.elimination import hitting_times_to
 
-        self._must_be_irreducible("a hitting time")
         dense = self._dense("hitting times")
-        if target is not None:
-            return hitting_times_to(dense, self.index(target))
-        return hitting_times(dense, self.stationary())
+        if target is None:
+            self._must_be_irreducible("a hitting time")
+            return hitting_times(dense, self.stationary())
+        place = self.index(target)
+        if not self._all_reach(place):
+            raise Reducible(
+                f"target: expected a state that all states reach; found {target!r}, which some never do."
+            )
+        return hitting_times_to(dense, place)
+
+    def _all_reach(self, target: int) -> bool:
+        from scipy.sparse.csgraph import breadth_first_order
+
+        reached = breadth_first_order(self.to_scipy().T.tocsr(), target, return_predecessors=False)
+        return len(reached) == len(self)
 
     def second_eigenvalue(self) -> float:
         """The second largest modulus of an eigenvalue: the rate at which the start is forgotten."""

@@ -20,11 +20,15 @@ _EDGE_NUMBERS = ("probability", "weight")
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A matrix (dense, or csr_array where it came sparse) and the names of its rows and columns."""
+    """A matrix (dense, or csr_array where it came sparse) and the names of its rows and columns.
+
+    names_found: the names are those that occurred among the entries, rather than a list given beforehand.
+    """
 
     entries: Floats | csr_array
     rows: Names | None = None
     columns: Names | None = None
+    names_found: bool = False
 
 
 def take_matrix(field: str, value: Any) -> Taken:
@@ -102,13 +106,13 @@ def _from_mapping(field: str, rows: Mapping[Any, Any]) -> Taken:
     """{from: {to: probability}}; what is not named is zero."""
     if not rows or not all(isinstance(row, Mapping) for row in rows.values()):
         raise InvalidData(field, expected="{from: {to: probability}}", found="another mapping")
-    columns = list(dict.fromkeys([*rows, *(end for row in rows.values() for end in row)]))
     inside = {end for row in rows.values() for end in row}
-    if not inside & set(rows):
-        # Not a chain, such as a policy: its columns are something else than its rows.
-        columns = list(dict.fromkeys(end for row in rows.values() for end in row))
+    # Sorted: the order in which they happen to come would tell which entries there are.
+    others = sorted(inside - set(rows), key=str)
+    # Where no column is a row, it is not a chain but something like a policy.
+    columns = [*rows, *others] if inside & set(rows) else others
     entries = np.zeros((len(rows), len(columns)))
     for i, row in enumerate(rows.values()):
         numbers = as_floats(field, row)
         entries[i, [columns.index(end) for end in row]] = numbers
-    return Taken(entries, tuple(rows), tuple(columns))
+    return Taken(entries, tuple(rows), tuple(columns), names_found=True)

@@ -190,7 +190,8 @@ class StochasticMatrix:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        found = [ZEROS_ARE_PUBLIC] if self.support is not None or self.reads_support else []
+        public = self.support is not None or self.reads_support
+        found = [ZEROS_ARE_PUBLIC] if public else []
         if self.chosen_from_data:
             found.append(CHOSEN_FROM_DATA)
         return tuple(found)

@@ -60,21 +60,28 @@ class MatrixDirichlet(Described):
         if not isinstance(self.smooth, bool):
             raise InvalidArgument("smooth", expected="True or False", found=repr(self.smooth)[:40])
         if not isinstance(self.domains, StochasticMatrix):
-            object.__setattr__(self, "support", self.domain.support)
-        object.__setattr__(self, "k", _concentrations(self.k, self.domain.rows))
+            object.__setattr__(self, "support", self._given.support)
+        object.__setattr__(self, "k", _concentrations(self.k, self._given.rows))
         for row in self._kinds:
             _ = row.domain
 
     @cached_property
-    def domain(self) -> StochasticMatrix:
+    def _given(self) -> StochasticMatrix:
         if isinstance(self.domains, StochasticMatrix):
             return self.domains
         return StochasticMatrix(self.domains, support=self.support)
 
+    @cached_property
+    def domain(self) -> StochasticMatrix:
+        """The matrices it is for. One k a row says how many rows there are, and then no other number fits."""
+        if isinstance(self.k, tuple) and isinstance(self._given.domains, Simplex):
+            return replace(self._given, domains=(self._given.domains,) * len(self.k))
+        return self._given
+
     @property
     def rows(self) -> int | None:
         """The number of rows; None where any number will do."""
-        return len(self.k) if isinstance(self.k, tuple) else self.domain.rows
+        return self.domain.rows
 
     def _k_of(self, row: int) -> float:
         k = self.k[row % len(self.k)] if isinstance(self.k, tuple) else self.k
@@ -85,7 +92,7 @@ class MatrixDirichlet(Described):
         """The mechanism of each kind of row that can change, and how many rows there are of it."""
         rows = self.rows or 1
         domains = [domain for domain, _ in self.domain.each()]
-        domains *= rows // len(domains)
+        assert len(domains) == rows
         return Counter(
             Dirichlet(self._k_of(row), domain, smooth=self.smooth)
             for row, domain in enumerate(domains)
@@ -107,12 +114,7 @@ class MatrixDirichlet(Described):
         return StochasticMatrix(tuple(map(open_to_all, domains)), support=self.domain.support)
 
     def validate(self, value: Any) -> Floats:
-        matrix = self._accepted.validate(value)
-        if isinstance(self.k, tuple) and np.prod(matrix.shape[:-1]) % len(self.k):
-            raise InvalidArgument(
-                "value", expected=f"{len(self.k)} rows, one for each k", found=f"shape {matrix.shape}"
-            )
-        return matrix
+        return self._accepted.validate(value)
 
     def item_axes(self, valid: Floats) -> int:
         return self.domain.axes(valid)
@@ -129,6 +131,11 @@ class MatrixDirichlet(Described):
     def concentrations(self, rows: int) -> list[float]:
         """The k of each row of a matrix with so many."""
         return [self._k_of(row) for row in range(rows)]
+
+    def widths(self, rows: int) -> list[int]:
+        """How many entries each row may have."""
+        sizes = [1 if domain is None else domain.size for domain, _ in self.domain.each()]
+        return [sizes[row % len(sizes)] for row in range(rows)]
 
     def unsmoothed(self, matrix: Floats) -> Floats:
         """What a matrix was before the smoothing, if it was that; entries may come out negative."""
@@ -148,8 +155,8 @@ class MatrixDirichlet(Described):
 
     def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
         flat = value.reshape(-1, value.shape[-1])
-        # Rows with one possible entry are what everyone knows they are.
-        drawn = np.repeat(flat[None], 1 if size is None else size, axis=0)
+        # Rows with one possible entry are what everyone knows they are; a -0.0 would be the input's own.
+        drawn = np.repeat(np.abs(flat)[None], 1 if size is None else size, axis=0)
         for (rows, columns), _, shapes in self._shapes(flat):
             drawn[:, rows, columns] = sample_dirichlet(rng, shapes=shapes, size=len(drawn))
         shape = value.shape if size is None else (size, *value.shape)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 # What lies beyond the grid is counted as a certain loss, so this adds to delta and never hides any.
 _TAIL = 1e-20
 _MOST_POINTS = 40_000
+_LARGEST_STEP = 500.0
 
 
 def loss_distribution(
@@ -40,6 +41,8 @@ def loss_distribution(
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
     interval = natural_interval(profile) if interval is None else interval
+    if not interval < _LARGEST_STEP:
+        raise NoGuarantee("losses of this size cannot be composed: their grid would need steps beyond e^500")
     top = math.ceil(_reach(profile) / interval)
     if top > _MOST_POINTS:
         raise NoGuarantee(

@@ -164,7 +164,9 @@ def _merged(rows: Counted) -> list[tuple[PrivacyProfile, int]]:
     for start in range(0, len(beta), step):
         group = beta[start : start + step]
         pair = SymmetricBetaPair(
-            min(profile.shape for profile, _ in group), max(profile.tilt for profile, _ in group)
+            min(profile.shape for profile, _ in group),
+            max(profile.tilt for profile, _ in group),
+            kind="upper bound",
         )
         others.append((pair, sum(count for _, count in group)))
     return others

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from veil.domains.adjacency import adjacency_from
+from veil.domains.checks import delta_of, within
+from veil.domains.doubly import Birkhoff
 from veil.domains.simplex import Simplex
 from veil.domains.stochastic import StochasticMatrix
 from veil.errors import InvalidArgument, OutputExists, UnreadableFile, VeilError
@@ -150,6 +152,11 @@ def parse_release(text: str, name: str) -> Release:
         raise UnreadableFile(name, expected="a release of Veil", found=found[:200]) from None
 
 
+def _one_line(text: str) -> str:
+    """Without line breaks and other control characters, with which a file could speak in our name."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
 def _from_dict(content: Any) -> Release:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InvalidArgument("format", expected=FORMAT, found="another file")
@@ -177,18 +184,24 @@ def _from_dict(content: Any) -> Release:
     mechanism = mechanism_from(content["mechanism"])
     if isinstance(mechanism.domain, StochasticMatrix):
         mechanism.domain.check_output(value)
+    elif isinstance(mechanism.domain, Birkhoff):
+        mechanism.domain.validate(value)
+    epsilon = within(
+        "epsilon", content["privacy"]["epsilon"], 0.0, 1e300, expected="a finite number of at least 0"
+    )
+    delta = delta_of(content["privacy"]["delta"])
     return Release(
         value=value,
         mechanism=mechanism,
         adjacency=adjacency_from(adjacency),
-        epsilon=float(content["privacy"]["epsilon"]),
-        delta=float(content["privacy"]["delta"]),
-        assumptions=tuple(entries),
+        epsilon=epsilon,
+        delta=delta,
+        assumptions=tuple(_one_line(text) for text in entries),
         reproducible=bool(content["reproducible"]),
         entry=content["entry"],
         labels=None if labels is None else tuple(map(str, labels)),
         row_labels=None if row_labels is None else tuple(map(str, row_labels)),
-        created=str(content["created"]),
-        version=str(content["veil"]),
+        created=_one_line(str(content["created"])),
+        version=_one_line(str(content["veil"])),
         records=content["records"],
     )

@@ -56,9 +56,7 @@ def release(
         )
     valid = mechanism.validate(value)
     epsilon, delta = cost(mechanism.profile(neighbours), delta)
-    assumptions = mechanism.assumptions(neighbours)
-    if np.ndim(valid) > getattr(mechanism, "item_axes", _one_axis)(valid):
-        assumptions = (*assumptions, ONE_PER_PERSON)
+    assumptions = _assumptions(mechanism, neighbours, valid)
     stream = generator(rng)
     labels, row_labels = labels_of(value), row_labels_of(value)
     if labels is not None and len(labels) != np.shape(valid)[-1]:
@@ -86,6 +84,16 @@ def release(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         version=__version__,
     )
+
+
+def _assumptions(mechanism: Mechanism, adjacency: Adjacency, value: Any) -> tuple[str, ...]:
+    batch = np.ndim(value) > getattr(mechanism, "item_axes", _one_axis)(value)
+    return (*mechanism.assumptions(adjacency), *((ONE_PER_PERSON,) if batch else ()))
+
+
+def expected_assumptions(release: Release) -> tuple[str, ...]:
+    """What a release of this mechanism and shape must say that it assumes."""
+    return _assumptions(release.mechanism, release.adjacency, release.value)
 
 
 def _one_axis(valid: Any) -> int:

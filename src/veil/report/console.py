@@ -80,7 +80,7 @@ def _print_guarantee(console: Console, release: Release) -> None:
         console.print("NOT PRIVATE: drawn from a seed.")
 
 
-def print_matrix_release(release: Release, *, written: Sequence[Path], tip: str = "") -> None:
+def print_matrix_release(release: Release, *, kept: float, written: Sequence[Path], tip: str = "") -> None:
     """The released matrix, as far as it fits, and what it guarantees."""
     console = _console()
     value = release.value
@@ -97,11 +97,19 @@ def print_matrix_release(release: Release, *, written: Sequence[Path], tip: str 
         console.print(f"(the first rows and columns of {value.shape[0]} x {value.shape[1]})")
     console.print()
     _print_guarantee(console, release)
+    if kept < 0.5:
+        console.print(
+            f"WARNING: at this budget only {100 * kept:.2g} % of the weight is on the data, the rest on a "
+            "public constant (all entries equal). Take a larger epsilon, or --mechanism auto."
+        )
     printed = matrix_published_beside(release)
     if printed is not None:
-        console.print(f"The paper's own figure ({printed.theorem}): epsilon = {printed.epsilon:.4g}.")
-        for text in printed.violations:
-            console.print(f"  It does not apply as it stands: {text}.")
+        console.print(
+            f"(For comparison: the formula of the paper, {printed.theorem}, gives {printed.epsilon:.4g} for "
+            "the same release; the epsilon above is what holds.)"
+        )
+        if release.adjacency.describe()["changed"] != 1:
+            console.print("(And it covers one changed row only: with more rows the losses add up.)")
     for path in written:
         console.print(f"Written: {path}")
     if tip:

@@ -91,7 +91,7 @@ def _from_table(lines: list[list[str]], name: str, places: list[int]) -> Taken:
     kinds = {is_number(row[0]) for row in lines[1:] if row[0]}
     labelled = len(lines) > 1 and (cornered or False in kinds or _numbers_rows(lines))
     first = 1 if labelled else 0
-    header = cornered or not all(is_number(cell) for cell in lines[0][first:])
+    header = cornered or not all(is_number(cell) for cell in lines[0][first:]) or _counts_up(lines[0][first:])
     body = lines[1:] if header else lines
     if not body or len(body[0]) <= first:
         raise InvalidData(name, expected="rows of numbers", found="none")
@@ -125,6 +125,11 @@ def _numbers_rows(lines: list[list[str]]) -> bool:
     return bool(without.all() and not whole.any()) and len(set(rows[:, 0])) == len(rows)
 
 
+def _counts_up(cells: list[str]) -> bool:
+    """Whether a line is 0, 1, 2, ... or 1, 2, 3, ...: what frames without labels write as a header."""
+    return len(cells) > 2 and any(cells == [str(i + k) for i in range(len(cells))] for k in (0, 1))
+
+
 def _is_list_of_transitions(header: list[str]) -> bool:
     words = [cell.casefold() for cell in header]
     return len(words) == 3 and words[0] in _FROM and words[1] in _TO and words[2] in _NUMBER
@@ -133,10 +138,9 @@ def _is_list_of_transitions(header: list[str]) -> bool:
 def _from_transitions(lines: list[list[str]], name: str, at: list[int]) -> Taken:
     from scipy.sparse import csr_array
 
-    places: dict[str, int] = {}
-    for row in lines[1:]:
-        for state in row[:2]:
-            places.setdefault(state, len(places))
+    # Sorted: the order in which they happen to come would tell which transitions there are.
+    states = sorted({state for row in lines[1:] for state in row[:2]})
+    places = {state: i for i, state in enumerate(states)}
     origins = [places[row[0]] for row in lines[1:]]
     ends = [places[row[1]] for row in lines[1:]]
     if len(set(zip(origins, ends, strict=True))) < len(origins):
@@ -144,7 +148,7 @@ def _from_transitions(lines: list[list[str]], name: str, at: list[int]) -> Taken
     numbers = [_number(row[2], f"{name}, line {at[i + 1]}") for i, row in enumerate(lines[1:])]
     size = len(places)
     entries = csr_array((np.array(numbers), (origins, ends)), shape=(size, size))
-    return Taken(take_matrix(name, entries).entries, tuple(places), tuple(places))
+    return Taken(take_matrix(name, entries).entries, tuple(places), tuple(places), names_found=True)
 
 
 def _number(cell: Any, place: str) -> float:

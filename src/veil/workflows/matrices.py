@@ -29,6 +29,7 @@ from veil.workflows.rows import calibrated_rows
 from veil.workflows.vectors import FOR_VECTORS, needs_delta
 
 Mask = NDArray[np.bool_]
+STATES_ARE_PUBLIC = "the list of states is public"
 
 _TYPICAL, _DRAWS, _SEED = 4, 50, 31
 # Where several rows change, each trial composes loss distributions: a thousandth is near enough.
@@ -44,19 +45,22 @@ def calibrated_matrix(
     delta: float = 0.0,
     floor: float | None = None,
     smooth: bool = True,
+    read_off: bool = False,
 ) -> Mechanism:
     """The named mechanism for matrices of this support at the largest safe parameter.
 
     name: "dirichlet", "laplace" or "gaussian". support: [row, column], where entries may be above zero.
+    read_off: the support was read off the matrix itself; the mechanism then says so even if it is full.
     """
     choice("mechanism", name, FOR_VECTORS)
     needs_delta(name, "gaussian", delta)
     if name == "dirichlet":
         needs_delta(name, "dirichlet", delta)
         if smooth:
-            return calibrated_rows(support, adjacency, epsilon=epsilon, delta=delta, floor=floor)[0]
-        return _published_form(adjacency, support, epsilon, delta, floor)
-    places = None if support.all() else support
+            budget = {"epsilon": epsilon, "delta": delta}
+            return calibrated_rows(support, adjacency, floor=floor, read_off=read_off, **budget)[0]
+        return _published_form(adjacency, support, epsilon, delta, floor, read_off)
+    places = None if support.all() and not read_off else support
 
     def noisy(rate: float) -> RowByRow:
         domain = Simplex(support.shape[1])
@@ -68,11 +72,11 @@ def calibrated_matrix(
 
 
 def _published_form(
-    adjacency: Rows, support: Mask, epsilon: float, delta: float, floor: float | None
+    adjacency: Rows, support: Mask, epsilon: float, delta: float, floor: float | None, read_off: bool
 ) -> MatrixDirichlet:
     if floor is None:
         raise InvalidArgument("floor", expected="a floor, without smoothing", found="None")
-    places = None if support.all() else support
+    places = None if support.all() and not read_off else support
     row = Simplex(support.shape[1], floor=floor) if places is None else Simplex(2, floor=floor)
     domain = (
         StochasticMatrix([row] * len(support)) if places is None else StochasticMatrix(row, support=places)
@@ -171,7 +175,8 @@ def _measured(name: str, mechanism: Mechanism, matrices: list[Floats]) -> Matrix
             moved.append(0.5 * np.abs(private - truth).sum(axis=-1))
     every = np.concatenate(gaps)
     stationary = np.concatenate(moved) if moved else np.array([math.nan])
-    known = stationary[np.isfinite(stationary)]
+    # A draw that falls apart has no stationary distribution, and its linear system no solution.
+    known = stationary[np.isfinite(stationary) & (stationary <= 1.0)]
     return MatrixRow(
         name,
         mechanism,
@@ -192,6 +197,16 @@ class MatrixJob:
     adjacency: Rows
     epsilon: float
     delta: float
+    names_found: bool = False
+
+    @property
+    def kept(self) -> float:
+        """How much of the data survives the smoothing, in the row that keeps least: 1 is all of it."""
+        mechanism = self.mechanism
+        if not isinstance(mechanism, MatrixDirichlet) or not mechanism.smooth:
+            return 1.0
+        rows = [domain for domain, _ in mechanism.domain.each() if domain is not None]
+        return min(1.0 - row.size * row.floor for row in rows)
 
     def run(self, *, ledger: Ledger | None = None, rng: Any = None) -> Release:
         """Reserve, draw, confirm."""
@@ -203,7 +218,9 @@ class MatrixJob:
             ledger=ledger,
             rng=rng,
         )
-        return replace(out, labels=self.labels, row_labels=self.row_labels)
+        more = (STATES_ARE_PUBLIC,) if self.names_found else ()
+        assumptions = (*out.assumptions, *more)
+        return replace(out, labels=self.labels, row_labels=self.row_labels, assumptions=assumptions)
 
 
 def matrix_job(
@@ -229,6 +246,7 @@ def matrix_job(
     if normalise and np.isfinite(matrix).all() and (matrix >= 0.0).all() and (totals > 0.0).all():
         matrix = matrix / totals
     matrix = StochasticMatrix(Simplex(matrix.shape[1])).validate(matrix)
+    _same_states(data, matrix)
     mask = _mask(support, matrix)
     checks_floor = floor is not None
     if checks_floor:
@@ -243,7 +261,14 @@ def matrix_job(
     if name != "dirichlet" and (checks_floor or not smooth):
         raise InvalidArgument("floor", expected="--mechanism dirichlet with it", found=name)
     chosen = calibrated_matrix(
-        name, adjacency, mask, epsilon=epsilon, delta=delta, floor=floor, smooth=smooth
+        name,
+        adjacency,
+        mask,
+        epsilon=epsilon,
+        delta=delta,
+        floor=floor,
+        smooth=smooth,
+        read_off=isinstance(support, str),
     )
     chosen.validate(matrix)
     return MatrixJob(
@@ -254,7 +279,23 @@ def matrix_job(
         adjacency=adjacency,
         epsilon=chosen.profile(adjacency).epsilon(delta),
         delta=delta,
+        names_found=data.names_found,
     )
+
+
+def _same_states(data: Taken, matrix: Floats) -> None:
+    """A square matrix nearly all of whose rows and columns have the same names has a misspelt one."""
+    if data.rows is None or data.columns is None or matrix.shape[0] != matrix.shape[1]:
+        return
+    rows, columns = set(map(str, data.rows)), set(map(str, data.columns))
+    alone = sorted(rows - columns), sorted(columns - rows)
+    if alone[0] and 2 * len(rows & columns) >= len(rows):
+        raise InvalidData(
+            "labels",
+            expected="the same states as rows and as columns",
+            found=f"a row {alone[0][0]!r} without such a column, and a column {alone[1][0]!r} without a row",
+            hint="Is one of them misspelt?",
+        )
 
 
 def _text(names: Any) -> Labels | None:

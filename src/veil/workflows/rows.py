@@ -40,11 +40,13 @@ def calibrated_rows(
     epsilon: float,
     delta: float,
     floor: float | None = None,
+    read_off: bool = False,
 ) -> tuple[MatrixDirichlet, tuple[RowKind, ...]]:
     """The smoothed mechanism at the budget, with a floor and a k for each number of possible entries.
 
     support: [..., row, column], where entries may be above zero; public.
     floor: the same for all rows; None for that of least expected error.
+    read_off: the support was read off the matrix itself; the mechanism then says so even if it is full.
 
     Where one row changes, every row is at the budget by itself. Where more do, rows are tuned for a
     change that is the root of their number larger (or, with a floor of the caller's, have one k), and
@@ -63,7 +65,7 @@ def calibrated_rows(
         words = f"a number above 0 and below 1/{largest}"
         floor = within("floor", floor, 1e-30, (1.0 - 1e-9) / largest, expected=words)
     changed = min(adjacency.among(len(table)), counts.total())
-    places = None if table.all() else table
+    places = None if table.all() and not read_off else table
 
     def tuned(mass: float, epsilon: float, delta: float) -> dict[int, Dirichlet]:
         each = Transfer(min(1.0, mass))
