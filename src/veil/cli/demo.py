@@ -30,9 +30,11 @@ def demo(
 
     folder.mkdir(parents=True, exist_ok=True)
     source, record, page = (folder / f"grades.{ending}" for ending in ("csv", "json", "html"))
-    outputs = {f"--folder {folder}": source, "its record": record, "its report": page}
+    roads = folder / "roads.csv"
+    outputs = {f"--folder {folder}": source, "its record": record, "its report": page, "its roads": roads}
     refuse_existing(outputs, force=force)
     write_text(source, samples.path("grades.csv").read_text(encoding="utf-8"), overwrite=force)
+    write_text(roads, samples.path("roads.csv").read_text(encoding="utf-8"), overwrite=force)
     data = read_vector(str(source))
     print(
         "A course had 98 students (made-up sample data). Their grade distribution is to be published so that"
@@ -50,3 +52,4 @@ def demo(
         write_text(page, VectorReport.of(out).html(), overwrite=force)
     print_release(out, kept=job.kept, written=[record, page])
     print(f"Open {page.resolve().as_uri()} in a browser to see the result.")
+    print(f"Next, a matrix: veil release matrix {roads} --l1 0.02 --support zeros --epsilon 2 -o roads.json")

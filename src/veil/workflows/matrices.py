@@ -32,6 +32,7 @@ Mask = NDArray[np.bool_]
 STATES_ARE_PUBLIC = "the list of states is public"
 
 _TYPICAL, _DRAWS, _SEED = 4, 50, 31
+_ENTRIES, _SOLVING = 2e6, 2e8
 # Where several rows change, each trial composes loss distributions: a thousandth is near enough.
 _ROUGH = 1e-3
 
@@ -168,10 +169,13 @@ def _measured(name: str, mechanism: Mechanism, matrices: list[Floats]) -> Matrix
     rng = np.random.default_rng(_SEED)
     gaps, moved = [], []
     for matrix in matrices:
-        drawn = mechanism.sample(matrix, rng=rng, size=_DRAWS)
+        # Rows of a large matrix are many samples already.
+        draws = int(np.clip(_ENTRIES / matrix.size, 2, _DRAWS))
+        drawn = mechanism.sample(matrix, rng=rng, size=draws)
         gaps.append(0.5 * np.abs(drawn - matrix).sum(axis=-1).ravel())
         if matrix.shape[0] == matrix.shape[1]:
-            truth, private = quick_stationary(matrix), quick_stationary(drawn)
+            few = drawn[: int(np.clip(_SOLVING / len(matrix) ** 3, 2, draws))]
+            truth, private = quick_stationary(matrix), quick_stationary(few)
             moved.append(0.5 * np.abs(private - truth).sum(axis=-1))
     every = np.concatenate(gaps)
     stationary = np.concatenate(moved) if moved else np.array([math.nan])

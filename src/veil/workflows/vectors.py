@@ -145,7 +145,9 @@ def _least(cost: Callable[[float], float], low: float, high: float) -> float:
         except CannotCalibrate:
             return math.inf
 
-    grid = list(np.linspace(math.log(low), math.log(high), 11))
+    # Near the upper end (the floor's ceiling, 1/size) a factor of four would step over the best.
+    near = [math.log(low + share * (high - low)) for share in (0.4, 0.55, 0.7, 0.8, 0.9, 0.96)]
+    grid = sorted({*np.linspace(math.log(low), math.log(high), 11), *near})
     costs = [safe_cost(x) for x in grid]
     best = min(range(len(grid)), key=costs.__getitem__)
     if costs[best] == math.inf:
