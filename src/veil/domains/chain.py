@@ -44,7 +44,7 @@ class Chain:
     >>> import veil
     >>> chain = veil.Chain([[0.9, 0.1], [0.5, 0.5]], states=["dry", "wet"])
     >>> chain.stationary().round(4).tolist(), chain.mixing_time(), round(chain.condition(), 4)
-    ([0.8333, 0.1667], 3, 1.6667)
+    ([0.8333, 0.1667], 2, 1.6667)
     """
 
     def __init__(self, matrix: Any, states: Sequence[Hashable] | None = None) -> None:
