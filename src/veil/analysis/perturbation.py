@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,7 @@ def _mean_radius(released: Chain, radii: Any) -> float:
 # How far the rows are
 
 
+@lru_cache(maxsize=4096)
 def row_radius(k: float, size: int, failure: float) -> float:
     """A number that |P_i - Q_i|_1 exceeds with probability at most `failure`, whatever P_i is (Theorem 5)."""
     failure = within("failure", failure, 1e-300, 1.0, expected="a probability above 0")
