@@ -77,7 +77,8 @@ def test_coverage_over_two_thousand_simulations(name: str) -> None:
     transitions, stationary, proved, wider = coverage(name, 2_000)
     assert 0.94 <= transitions.mean() <= 0.97
     assert transitions.min() >= 0.95 - 0.02
-    assert transitions.max() <= 0.97
+    # An entry at zero is held more often: its interval ends there.
+    assert transitions.max() <= 0.98
     assert stationary.mean() >= 0.95
     assert stationary.min() >= 0.95 - 0.015
     assert proved >= 0.95
