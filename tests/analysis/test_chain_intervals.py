@@ -68,7 +68,7 @@ def test_coverage_is_about_right(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["little data", "smoothed, one k a row"])
+@every_case
 def test_coverage_over_two_thousand_simulations(name: str) -> None:
     """Transitions 94-97 %; the stationary distribution at least 95 %, state by state.
 

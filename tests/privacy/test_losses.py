@@ -59,7 +59,7 @@ def test_gaussian_noise_of_several_sizes() -> None:
     shifts = [0.3, 1.0, 0.7, 0.3]
     composed = convolved(*((NormalPair(shift), 1) for shift in shifts))
     for epsilon, exact in gaussian_truths(math.hypot(*shifts)):
-        assert exact <= composed.delta(epsilon) <= exact * (1.0 + 4e-3) + 1e-12
+        assert exact <= composed.delta(epsilon) <= exact * (1.0 + 1e-3) + 1e-12
     # Power: a curve that is five per cent wider or narrower is another one.
     assert composed.delta(1.0) > float(normal_hockey_stick(math.hypot(*shifts) * 0.95, 1, 1.0)) * 1.01
     assert composed.delta(1.0) < float(normal_hockey_stick(math.hypot(*shifts) * 1.05, 1, 1.0)) * 0.99

@@ -165,7 +165,7 @@ class Composed(PrivacyProfile):
     def _interval(self) -> float:
         # The widest part decides the grid; a much finer one would cost too many points there. Many
         # different parts share a coarser one: as safe, a little looser (1e-3 of epsilon), much quicker.
-        coarser = 2.0 ** min(3, max(0, len(self.parts).bit_length() - 2))
+        coarser = 2.0 ** min(3, max(0, len(self.parts).bit_length() - 3))
         return coarser * max(natural_interval(part) for part, _ in self.parts)
 
     @cached_property
