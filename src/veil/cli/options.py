@@ -44,6 +44,12 @@ OutputOption = Annotated[
 RowsOption = Annotated[
     str, typer.Option("--rows", help="How many rows of the matrix may change at once: a number, or all.")
 ]
+TransferInRow = Annotated[
+    float | None, typer.Option("--transfer", help="In a changed row, two entries exchange at most M.")
+]
+L1InRow = Annotated[
+    float | None, typer.Option("--l1", help="In a changed row, two entries move by an L1 distance of B.")
+]
 SupportOption = Annotated[
     str | None,
     typer.Option(

@@ -24,12 +24,8 @@ def matrix(
     ] = None,
     delta: options.Delta = 1e-6,
     rows: options.RowsOption = "1",
-    transfer: Annotated[
-        float | None, typer.Option("--transfer", help="In a changed row, two entries exchange at most M.")
-    ] = None,
-    l1: Annotated[
-        float | None, typer.Option("--l1", help="In a changed row, two entries move by an L1 distance of B.")
-    ] = None,
+    transfer: options.TransferInRow = None,
+    l1: options.L1InRow = None,
     support: Annotated[
         str | None, typer.Option("--support", help="A public table of possible entries; instead of --states.")
     ] = None,

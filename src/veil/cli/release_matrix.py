@@ -17,12 +17,8 @@ def matrix(
     delta: options.Delta = 1e-6,
     output: options.OutputOption = None,
     rows: options.RowsOption = "1",
-    transfer: Annotated[
-        float | None, typer.Option("--transfer", help="In a changed row, two entries exchange at most M.")
-    ] = None,
-    l1: Annotated[
-        float | None, typer.Option("--l1", help="In a changed row, two entries move by an L1 distance of B.")
-    ] = None,
+    transfer: options.TransferInRow = None,
+    l1: options.L1InRow = None,
     support: options.SupportOption = None,
     mechanism: Annotated[
         str,

@@ -56,7 +56,8 @@ def matrix_bound(rows: Sequence[Published], changed: int | str) -> Published:
     worst = max(rows, key=lambda row: row.epsilon)
     printed, safe = min(row.delta for row in rows), max(row.delta for row in rows)
     violations = list(dict.fromkeys(text.replace("DS ", "MD ") for row in rows for text in row.violations))
-    if printed < safe:
+    # Thresholds found by search differ in their last digits where the rows do not.
+    if printed < safe * (1.0 - 1e-6):
         violations.append(
             f"Theorem 1 prints delta = 1 - max_i min(...), here {printed:.3g}; its proof gives "
             f"max_i delta_i = {safe:.3g}"
