@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= auto
+LOCKED := --upgrade --generate-hashes --no-emit-index-url --no-header --python-version 3.11 --quiet
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-slow bench lint docs lock clean
@@ -48,9 +49,10 @@ docs: $(READY)  ## The documentation, into site/
 
 lock: $(READY)  ## Pin the newest allowed versions, with hashes
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile pyproject.toml --extra pandas --extra networkx --extra exact --extra bench --extra dev --extra docs \
-		--upgrade --generate-hashes --no-emit-index-url --no-header --python-version 3.11 --quiet \
-		-o requirements/locked.txt
+	$(BIN)/uv pip compile pyproject.toml --extra pandas --extra polars --extra postgres --extra networkx --extra exact \
+		--extra bench --extra dev --extra docs $(LOCKED) -o requirements/locked.txt
+	$(BIN)/uv pip compile pyproject.toml --extra spark --constraints requirements/locked.txt $(LOCKED) \
+		-o requirements/spark.txt
 
 clean:  ## Remove what the other commands made
 	rm -rf $(VENV) demo site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,161 @@
+"""How often one state followed another: what a table of trips or a log is reduced to."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veil.domains.checks import integer
+from veil.domains.counts import LARGEST_COUNT, Integers
+from veil.domains.lengths import LengthBins
+from veil.domains.matrices import Names
+from veil.errors import InvalidArgument, InvalidData
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+# From here on a full table of states x states would no longer be small.
+MOST_FULL = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """The users whose sequences have at least `least` states (and fewer than the next stratum's).
+
+    cap: the most transitions counted of one of them. matrix: their counts.
+    """
+
+    least: int
+    cap: int
+    matrix: Integers
+
+
+@dataclass(frozen=True, slots=True)
+class Sequences:
+    """What is counted once for each sequence. starts, ends: by first and last state; lengths: by bin."""
+
+    starts: Integers
+    ends: Integers
+    lengths: Integers
+    bins: LengthBins
+
+
+class TransitionCounts:
+    """Counts of transitions [from, to] in the order of `states`. This is sensitive data, not a release.
+
+    matrix: whole numbers, NumPy or SciPy sparse; stays (or becomes) sparse above 4,096 states.
+    states: the labels, all different; None for 0, 1, ...
+    cap: the most transitions that were counted of any one user; None if that was not bounded.
+    states_found: the labels are those that occurred, so that the list itself tells something.
+    has_users: the source says who made each transition.
+    sequences, strata, second, groups: further counts, where asked for; second[b, i, j] counts i -> j
+        after b, with b = len(states) where i was the first.
+
+    >>> import veil
+    >>> counts = veil.TransitionCounts([[8, 2], [1, 4]], ["home", "work"])
+    >>> len(counts), counts.total
+    (2, 15)
+    """
+
+    def __init__(
+        self,
+        matrix: Any,
+        states: Sequence[Hashable] | None = None,
+        *,
+        cap: int | None = None,
+        states_found: bool = False,
+        has_users: bool = False,
+        sequences: Sequences | None = None,
+        strata: Sequence[Stratum] = (),
+        second: Integers | None = None,
+        groups: Mapping[str, Integers] | None = None,
+    ) -> None:
+        self._matrix = _whole(matrix)
+        size = self._matrix.shape[0]
+        self._states: Names = tuple(range(size)) if states is None else tuple(states)
+        if len(self._states) != size:
+            raise InvalidArgument(
+                "states", expected=f"{size} labels, one a row of the matrix", found=str(len(self._states))
+            )
+        if len(set(map(str, self._states))) != size:
+            raise InvalidArgument("states", expected="labels that all differ", found="one that stands twice")
+        self.cap = None if cap is None else integer("cap", cap, least=1)
+        self.states_found, self.has_users = states_found, has_users or cap is not None
+        self.sequences, self.strata, self.second = sequences, tuple(strata), second
+        self.groups = None if groups is None else dict(groups)
+
+    @property
+    def matrix(self) -> Integers | csr_array:
+        """The counts [from, to]; not to be written to."""
+        return self._matrix
+
+    @property
+    def states(self) -> Names:
+        """The labels of the states."""
+        return self._states
+
+    @property
+    def is_sparse(self) -> bool:
+        return not isinstance(self._matrix, np.ndarray)
+
+    @property
+    def total(self) -> int:
+        """How many transitions were counted."""
+        return int(self._matrix.sum())
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TransitionCounts) or self.states != other.states:
+            return False
+        gap = self._matrix - other._matrix
+        return int(abs(gap).max()) == 0
+
+    def __hash__(self) -> int:
+        return hash(self._states)
+
+    def __repr__(self) -> str:
+        # No number that was counted: a repr ends up in logs.
+        return f"<veil.TransitionCounts of {len(self)} states>"
+
+
+def _whole(matrix: Any) -> Any:
+    """The matrix as whole numbers of its own: an array, or sparse rows above 4,096 states."""
+    from scipy.sparse import csr_array, issparse
+
+    if issparse(matrix):
+        sparse = csr_array(matrix, copy=True)
+        sparse.sum_duplicates()
+        _check(sparse.data, sparse.shape)
+        sparse = sparse.astype(np.int64)
+        return sparse if sparse.shape[0] > MOST_FULL else _frozen(sparse.toarray())
+    try:
+        array = np.asarray(matrix)
+    except ValueError:
+        raise InvalidData("matrix", expected="a table of counts", found="rows of uneven length") from None
+    _check(array, array.shape)
+    whole = array.astype(np.int64)
+    return csr_array(whole) if len(whole) > MOST_FULL else _frozen(whole)
+
+
+def _frozen(array: NDArray[np.int64]) -> NDArray[np.int64]:
+    array.setflags(write=False)
+    return array
+
+
+def _check(entries: NDArray[Any], shape: tuple[int, ...]) -> None:
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
+        raise InvalidData("matrix", expected="as many rows as columns, two or more", found=f"shape {shape}")
+    if entries.dtype.kind not in "iuf":
+        raise InvalidData("matrix", expected="counts", found=f"an array of {entries.dtype}")
+    if entries.size == 0:
+        return
+    if not np.isfinite(entries).all() or (entries < 0).any() or (entries != np.floor(entries)).any():
+        raise InvalidData("matrix", expected="whole numbers of at least 0", found="others")
+    if float(entries.sum(dtype=np.float64)) >= LARGEST_COUNT:
+        raise InvalidData("matrix", expected=f"fewer than {LARGEST_COUNT} transitions", found="more")
