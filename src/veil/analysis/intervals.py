@@ -26,7 +26,7 @@ def intervals(release: Any, *, confidence: float = 0.95, records: int | None = N
     records: the public number of records, for releases of counts.
     """
     tail = 0.5 * (1.0 - within("confidence", confidence, 0.0, 1.0, expected="a number between 0 and 1"))
-    mechanism, x = release.mechanism, np.asarray(release.value)
+    mechanism, x = release.mechanism, np.asarray(release.array)
     if isinstance(mechanism, Dirichlet):
         low, high = _beta_mean_limits(mechanism.k, x, tail)
         if mechanism.smooth:

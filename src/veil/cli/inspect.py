@@ -69,7 +69,7 @@ def inspect(
                 "assumptions": list(release.assumptions),
                 "assumptions_left_out": sorted(missing),
                 "reproducible": release.reproducible,
-                "shape": list(release.value.shape),
+                "shape": list(release.array.shape),
                 "created": release.created,
                 "veil": release.version,
             }

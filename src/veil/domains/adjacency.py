@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self
 
 from veil.domains import checks
+from veil.domains.contributions import Contributions, Transitions
 from veil.domains.rectangle import Rectangle
 from veil.errors import InvalidArgument
 from veil.numerics.rounding import float_above
@@ -135,8 +136,8 @@ def _count(n: int) -> int:
     return number
 
 
-_KINDS: dict[str, type[Transfer] | type[Records] | type[Rows] | type[Rectangle]] = {
-    kind.name: kind for kind in (Transfer, Records, Rows, Rectangle)
+_KINDS: dict[str, Any] = {
+    kind.name: kind for kind in (Transfer, Records, Rows, Rectangle, Contributions, Transitions)
 }
 
 
@@ -146,4 +147,5 @@ def adjacency_from(description: dict[str, Any]) -> Adjacency:
     name = fields.pop("name", None)
     if name not in _KINDS:
         raise InvalidArgument("adjacency", expected=f"one of {', '.join(_KINDS)}", found=repr(name))
-    return _KINDS[name](**fields)
+    found: Adjacency = _KINDS[name](**fields)
+    return found

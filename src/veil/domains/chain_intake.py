@@ -82,6 +82,8 @@ def _normalised(entries: Any, states: Names) -> Floats | csr_array:
         sum_of = short if short != "1" else f"1 {totals[first] - 1.0:+.2g}"
         found = "no transitions at all" if totals[first] == 0.0 else f"a sum of {sum_of}"
         raise _wrong_sum(states[first], found, len(wrong))
+    # What differs by rounding alone stays as it is: a chain read back from a file is the same chain.
+    totals = np.where(np.abs(totals - 1.0) < 1e-14, 1.0, totals)
     if dense:
         scaled = entries / totals[:, None]
         scaled.setflags(write=False)

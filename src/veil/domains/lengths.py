@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,7 +31,7 @@ class LengthBins:
 
     def __post_init__(self) -> None:
         least = tuple(integer("bins", bound, least=1) for bound in self.least)
-        if not least or least[0] != 1 or any(b <= a for a, b in zip(least, least[1:], strict=False)):
+        if not least or least[0] != 1 or any(b <= a for a, b in pairwise(least)):
             raise InvalidArgument("bins", expected="increasing least lengths from 1 on", found="others")
         object.__setattr__(self, "least", least)
 

@@ -8,6 +8,7 @@ from veil.domains.counts import Counts
 from veil.domains.doubly import Birkhoff
 from veil.domains.simplex import Simplex
 from veil.domains.stochastic import StochasticMatrix
+from veil.domains.transition_counts import TransitionTable
 from veil.errors import InvalidArgument
 
 
@@ -22,9 +23,11 @@ class Domain(Protocol):
     def describe(self) -> dict[str, Any]: ...
 
 
-AnyDomain = Simplex | Counts | StochasticMatrix | Birkhoff
+AnyDomain = Simplex | Counts | StochasticMatrix | Birkhoff | TransitionTable
 
-_KINDS: dict[str, Any] = {kind.name: kind for kind in (Simplex, Counts, StochasticMatrix, Birkhoff)}
+_KINDS: dict[str, Any] = {
+    kind.name: kind for kind in (Simplex, Counts, StochasticMatrix, Birkhoff, TransitionTable)
+}
 
 
 def domain_from(description: dict[str, Any]) -> AnyDomain:

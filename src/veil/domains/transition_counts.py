@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # From here on a full table of states x states would no longer be small.
 MOST_FULL = 4_096
+STATES_ARE_PUBLIC = "the list of states is public"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,3 +160,35 @@ def _check(entries: NDArray[Any], shape: tuple[int, ...]) -> None:
         raise InvalidData("matrix", expected="whole numbers of at least 0", found="others")
     if float(entries.sum(dtype=np.float64)) >= LARGEST_COUNT:
         raise InvalidData("matrix", expected=f"fewer than {LARGEST_COUNT} transitions", found="more")
+
+
+@dataclass(frozen=True, slots=True)
+class TransitionTable:
+    """The domain of counted transitions between so many states."""
+
+    states: int
+    name: ClassVar[str] = "TransitionTable"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "states", integer("states", self.states, least=2))
+
+    def validate(self, value: Any) -> TransitionCounts:
+        """The value as counts of transitions; a bare matrix of counts will do."""
+        counts = value if isinstance(value, TransitionCounts) else TransitionCounts(value)
+        if len(counts) != self.states:
+            raise InvalidData("counts", expected=f"{self.states} states", found=str(len(counts)))
+        return counts
+
+    def __contains__(self, value: Any) -> bool:
+        try:
+            self.validate(value)
+        except (InvalidData, InvalidArgument):
+            return False
+        return True
+
+    @property
+    def words(self) -> str:
+        return f"counts of transitions between {self.states} states"
+
+    def describe(self) -> dict[str, Any]:
+        return {"name": self.name, "states": self.states}

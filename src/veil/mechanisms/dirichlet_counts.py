@@ -9,12 +9,14 @@ import numpy as np
 
 from veil.domains.adjacency import Adjacency, Records
 from veil.domains.checks import integer, positive
+from veil.domains.contributions import Contributions
 from veil.domains.counts import Counts, Integers
 from veil.domains.intake import Floats
 from veil.domains.simplex import Simplex
 from veil.mechanisms.accuracy import Errors, dirichlet_errors
 from veil.mechanisms.base import Described, adjacency_of
 from veil.mechanisms.dirichlet import Dirichlet, log_dirichlet
+from veil.privacy.contributions import gamma_contributions
 from veil.privacy.pairs import GammaPair, SymmetricBetaPair
 from veil.privacy.profile import PrivacyProfile
 from veil.samplers.dirichlet import sample_dirichlet
@@ -62,10 +64,18 @@ class DirichletCounts(Described):
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
         """The exact privacy profile, the worst over all counts."""
-        records: Records = adjacency_of(self, adjacency, Records)
-        if records.change == "replace":
+        change: Records | Contributions = adjacency_of(self, adjacency, Records, Contributions)
+        if isinstance(change, Contributions):
+            return self._contributed(change)
+        if change.change == "replace":
             return SymmetricBetaPair(self.prior, self.scale)
         return GammaPair(self.prior, self.scale)
+
+    def _contributed(self, change: Contributions) -> PrivacyProfile:
+        """Records that may fall into several rows: each row is gamma variables divided by their sum."""
+        if change == Contributions(1):
+            return GammaPair(self.prior, self.scale)
+        return gamma_contributions(self.prior, self.scale, change)
 
     def as_dirichlet(self, records: int) -> tuple[Dirichlet, float]:
         """The same release as Dirichlet(k p) on the smoothed frequencies of `records` records.

@@ -12,10 +12,12 @@ import numpy as np
 
 from veil.domains.adjacency import Adjacency, Records
 from veil.domains.checks import choice, integer, positive
+from veil.domains.contributions import Contributions
 from veil.domains.counts import Counts, Integers
 from veil.domains.intake import Floats
 from veil.mechanisms.base import Described, adjacency_of, batch_shape
 from veil.numerics.rounding import float_above
+from veil.privacy.contributions import gaussian_contributions
 from veil.privacy.discrete_gaussian import DiscreteGaussianShift
 from veil.privacy.profile import PrivacyProfile
 from veil.privacy.responses import RandomizedResponses
@@ -74,9 +76,16 @@ class _NoisyCounts(Described):
     def _profile(self, cells: int) -> PrivacyProfile: ...
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
-        """One count moves by one, or two do where a record is replaced (noisy_counts.md)."""
-        records: Records = adjacency_of(self, adjacency, Records)
-        return self._profile(2 if records.change == "replace" else 1)
+        """One count moves by one, two do where a record is replaced, or several by more (noisy_counts.md)."""
+        change: Records | Contributions = adjacency_of(self, adjacency, Records, Contributions)
+        if isinstance(change, Contributions):
+            single = change.added == 1 and change.removed <= 1
+            return self._profile(change.total) if single else self._contributed(change)
+        return self._profile(2 if change.change == "replace" else 1)
+
+    @abstractmethod
+    def _contributed(self, change: Contributions) -> PrivacyProfile:
+        """Several records of one contributor."""
 
 
 @dataclass(frozen=True, init=False)
@@ -101,6 +110,10 @@ class GeometricCounts(_NoisyCounts):
         # 1/scale must not round down: the noise is drawn for the scale as it is.
         return RandomizedResponses(float_above(1 / Fraction(self.scale)), times=cells)
 
+    def _contributed(self, change: Contributions) -> PrivacyProfile:
+        """The loss is at most the L1 distance over the scale, wherever the records fall."""
+        return RandomizedResponses(float_above(change.total / Fraction(self.scale)), kind="upper bound")
+
 
 @dataclass(frozen=True, init=False)
 class DiscreteGaussianCounts(_NoisyCounts):
@@ -122,3 +135,6 @@ class DiscreteGaussianCounts(_NoisyCounts):
 
     def _profile(self, cells: int) -> PrivacyProfile:
         return DiscreteGaussianShift(self.sigma, cells)
+
+    def _contributed(self, change: Contributions) -> PrivacyProfile:
+        return gaussian_contributions(self.sigma, change)

@@ -15,6 +15,7 @@ _PLACES = {
     "DirichletCounts": "veil.mechanisms.dirichlet_counts",
     "DoublyStochastic": "veil.mechanisms.doubly_stochastic",
     "MatrixDirichlet": "veil.mechanisms.matrix_dirichlet",
+    "PrivateChain": "veil.mechanisms.private_chain",
     "RowByRow": "veil.mechanisms.row_by_row",
     "Laplace": "veil.mechanisms.additive",
     "Gaussian": "veil.mechanisms.additive",

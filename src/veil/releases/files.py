@@ -10,13 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from veil.domains.adjacency import adjacency_from
+from veil.domains.chain import Chain
 from veil.domains.checks import delta_of, within
 from veil.domains.doubly import Birkhoff
 from veil.domains.simplex import Simplex
 from veil.domains.stochastic import StochasticMatrix
 from veil.errors import InvalidArgument, OutputExists, UnreadableFile, VeilError
+from veil.mechanisms.base import Mechanism
+from veil.mechanisms.private_chain import PrivateChain
 from veil.mechanisms.registry import mechanism_from
 from veil.releases.record import Release
 
@@ -44,12 +48,24 @@ def _as_dict(release: Release) -> dict[str, Any]:
         "entry": release.entry,
         "records": release.records,
         "value": {
-            "type": "matrix" if release.is_matrix else "vector",
-            "labels": None if release.labels is None else list(release.labels),
+            "type": "chain" if release.is_chain else "matrix" if release.is_matrix else "vector",
+            "labels": _written_labels(release),
             **({} if release.row_labels is None else {"row_labels": list(release.row_labels)}),
-            "data": release.value.tolist(),
+            "data": release.array.tolist(),
         },
+        **(
+            {"tables": {key: table.tolist() for key, table in release.tables.items()}}
+            if release.tables
+            else {}
+        ),
     }
+
+
+def _written_labels(release: Release) -> list[Any] | None:
+    if isinstance(release.value, Chain):
+        # Numbers stay numbers, so that the chain that is read back has the same states.
+        return [state if type(state) in (int, str) else str(state) for state in release.value.states]
+    return None if release.labels is None else list(release.labels)
 
 
 def save(release: Release, path: str | PathLike[str], *, overwrite: bool = False) -> None:
@@ -90,16 +106,16 @@ def _csv(release: Release) -> str:
 
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    size = release.value.shape[-1]
+    size = release.array.shape[-1]
     labels = release.labels or tuple(str(i) for i in range(size))
-    if release.value.ndim == 1:
+    if release.array.ndim == 1:
         writer.writerow(["label", "probability"])
-        writer.writerows(zip(labels, map(repr, release.value.tolist()), strict=True))
+        writer.writerows(zip(labels, map(repr, release.array.tolist()), strict=True))
     else:
         named = release.row_labels is not None or release.is_matrix
-        rows = release.row_labels or tuple(map(str, range(release.value.size // size)))
+        rows = release.row_labels or tuple(map(str, range(release.array.size // size)))
         writer.writerow(["from", *labels] if named else labels)
-        for label, row in zip(rows, release.value.reshape(-1, size).tolist(), strict=True):
+        for label, row in zip(rows, release.array.reshape(-1, size).tolist(), strict=True):
             writer.writerow([label, *map(repr, row)] if named else map(repr, row))
     return out.getvalue()
 
@@ -182,6 +198,7 @@ def _from_dict(content: Any) -> Release:
     if not isinstance(entries, list) or not all(isinstance(text, str) for text in entries):
         raise InvalidArgument("assumptions", expected="a list of sentences", found="something else")
     mechanism = mechanism_from(content["mechanism"])
+    tables = _tables(mechanism, content.get("tables", {}))
     if isinstance(mechanism.domain, StochasticMatrix):
         mechanism.domain.check_output(value)
     elif isinstance(mechanism.domain, Birkhoff):
@@ -191,7 +208,7 @@ def _from_dict(content: Any) -> Release:
     )
     delta = delta_of(content["privacy"]["delta"])
     return Release(
-        value=value,
+        value=Chain(value, states=labels) if isinstance(mechanism, PrivateChain) else value,
         mechanism=mechanism,
         adjacency=adjacency_from(adjacency),
         epsilon=epsilon,
@@ -204,4 +221,18 @@ def _from_dict(content: Any) -> Release:
         created=_one_line(str(content["created"])),
         version=_one_line(str(content["veil"])),
         records=content["records"],
+        tables=tables,
     )
+
+
+def _tables(mechanism: Mechanism, content: Any) -> dict[str, NDArray[Any]]:
+    """The private tables of a chain, checked to be those that its mechanism makes."""
+    if not isinstance(mechanism, PrivateChain):
+        return {}
+    tables = {}
+    for part in mechanism.parts:
+        table = np.array(content[part.key], dtype=np.int64 if part.is_noisy_counts else np.float64)
+        if table.shape != part.shape:
+            raise InvalidArgument("tables", expected=f"{part.key} of shape {part.shape}", found="another")
+        tables[part.key] = table
+    return tables

@@ -25,9 +25,9 @@ def release_card(release: Release) -> str:
 
 
 def _matrix_rows(release: Release) -> str:
-    value = release.value[:_MOST_ROWS, :_MOST_ROWS]
-    columns = (release.labels or tuple(map(str, range(release.value.shape[1]))))[:_MOST_ROWS]
-    names = (release.row_labels or tuple(map(str, range(release.value.shape[0]))))[:_MOST_ROWS]
+    value = release.array[:_MOST_ROWS, :_MOST_ROWS]
+    columns = (release.labels or tuple(map(str, range(release.array.shape[1]))))[:_MOST_ROWS]
+    names = (release.row_labels or tuple(map(str, range(release.array.shape[0]))))[:_MOST_ROWS]
     head = "".join(f"<th>{escape(label)}</th>" for label in columns)
     text = f"<tr><th></th>{head}</tr>"
     for name, row in zip(names, value, strict=True):
@@ -35,13 +35,13 @@ def _matrix_rows(release: Release) -> str:
             f"<td style='background:rgba(0,114,178,{0.7 * entry:.2f})'>{entry:.3f}</td>" for entry in row
         )
         text += f"<tr><th>{escape(name)}</th>{cells}</tr>"
-    if value.shape != release.value.shape:
-        text += f"<tr><td>of {release.value.shape[0]} x {release.value.shape[1]}</td></tr>"
+    if value.shape != release.array.shape:
+        text += f"<tr><td>of {release.array.shape[0]} x {release.array.shape[1]}</td></tr>"
     return text
 
 
 def _vector_rows(release: Release) -> str:
-    vector = release.value.reshape(-1, release.value.shape[-1])[0]
+    vector = release.array.reshape(-1, release.array.shape[-1])[0]
     labels = release.labels or tuple(str(i) for i in range(len(vector)))
     widest = float(vector.max()) or 1.0
     rows = "".join(
@@ -52,6 +52,6 @@ def _vector_rows(release: Release) -> str:
     more = len(vector) - _MOST_ROWS
     if more > 0:
         rows += f"<tr><td colspan='3'>and {more} more</td></tr>"
-    if release.value.ndim > 1:
-        rows += f"<tr><td colspan='3'>the first of a batch of shape {release.value.shape}</td></tr>"
+    if release.array.ndim > 1:
+        rows += f"<tr><td colspan='3'>the first of a batch of shape {release.array.shape}</td></tr>"
     return rows

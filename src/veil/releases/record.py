@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from os import PathLike
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from veil.domains.adjacency import Adjacency
 from veil.domains.chain import Chain
@@ -14,14 +18,17 @@ from veil.domains.doubly import Birkhoff
 from veil.domains.intake import Floats, Labels
 from veil.domains.matrices import Taken
 from veil.domains.registry import Domain
+from veil.domains.sequence_model import SequenceModel
 from veil.domains.stochastic import StochasticMatrix
 from veil.errors import InvalidArgument, MissingExtra
 from veil.mechanisms.base import Mechanism
+from veil.mechanisms.private_chain import PrivateChain
 from veil.privacy.profile import PrivacyProfile
 
 if TYPE_CHECKING:
     import pandas
 
+Tables = Mapping[str, NDArray[Any]]
 ONE_PER_PERSON = "one item per person: each vector of the batch belongs to someone else"
 
 
@@ -29,14 +36,14 @@ ONE_PER_PERSON = "one item per person: each vector of the batch belongs to someo
 class Release:
     """A private value, the mechanism that made it, and what is guaranteed.
 
-    value: what may be handed out. mechanism, domain, adjacency: how it was made, and between which
-    inputs it hides the difference. epsilon, delta: the guarantee that was charged. assumptions: what a
-    reader must accept for it to hold; empty for the defaults. reproducible: drawn from a seed, so not
-    private. entry: the ledger's id. Never in here: the input, a seed, anything computed from the input
-    except through the mechanism.
+    value: what may be handed out, an array or a `veil.Chain`. mechanism, domain, adjacency: how it was
+    made, and between which inputs it hides the difference. epsilon, delta: the guarantee that was charged.
+    assumptions: what a reader must accept for it to hold; empty for the defaults. reproducible: drawn from
+    a seed, so not private. entry: the ledger's id. tables: of a chain, the private counts it was made of.
+    Never in here: the input, a seed, anything computed from the input except through the mechanism.
     """
 
-    value: Floats
+    value: Any
     mechanism: Mechanism
     adjacency: Adjacency
     epsilon: float
@@ -51,11 +58,28 @@ class Release:
     records: int | None = field(
         default=None, metadata={"public": "the number of records, where it is public"}
     )
+    tables: Tables = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        value = np.array(self.value, dtype=np.float64)
-        value.setflags(write=False)
-        object.__setattr__(self, "value", value)
+        tables = {key: _frozen(table) for key, table in self.tables.items()}
+        object.__setattr__(self, "tables", MappingProxyType(tables))
+        if not isinstance(self.value, Chain):
+            object.__setattr__(self, "value", _frozen(np.asarray(self.value, dtype=np.float64)))
+
+    @property
+    def array(self) -> Floats:
+        """The value as an array; of a chain, its transition matrix."""
+        found: Floats = self.value.to_numpy() if isinstance(self.value, Chain) else self.value
+        return found
+
+    @cached_property
+    def model(self) -> SequenceModel:
+        """All that a released chain says of sequences: starts, lengths, the state before the last."""
+        if not isinstance(self.mechanism, PrivateChain):
+            raise InvalidArgument(
+                "release", expected="a chain that was counted from a table", found=self.mechanism.name
+            )
+        return self.mechanism.model(self.tables, self.value.states)
 
     @property
     def domain(self) -> Domain:
@@ -79,6 +103,9 @@ class Release:
         except ImportError:
             raise MissingExtra("pandas", "pandas") from None
         names = None if self.labels is None else list(self.labels)
+        if self.is_chain:
+            frame: pandas.DataFrame = self.value.to_pandas()
+            return frame
         if self.value.ndim == 1:
             return pandas.Series(self.value.copy(), index=names, name="probability")
         flat = self.value.reshape(-1, self.value.shape[-1])
@@ -88,10 +115,19 @@ class Release:
     @property
     def is_matrix(self) -> bool:
         """Whether the value is one matrix, rather than a vector or a batch of vectors."""
-        return isinstance(self.domain, (StochasticMatrix, Birkhoff)) and self.value.ndim == 2
+        return self.is_chain or (
+            isinstance(self.domain, (StochasticMatrix, Birkhoff)) and self.value.ndim == 2
+        )
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether the value is a Markov chain."""
+        return isinstance(self.value, Chain)
 
     def to_chain(self) -> Chain:
         """The released matrix as a Markov chain, ready to be analysed."""
+        if isinstance(self.value, Chain):
+            return self.value
         if not self.is_matrix or self.value.shape[0] != self.value.shape[1]:
             raise InvalidArgument(
                 "value",
@@ -114,7 +150,7 @@ class Release:
         return isinstance(other, Release) and to_json(self) == to_json(other)
 
     def __hash__(self) -> int:
-        return hash((self.created, self.epsilon, self.delta, self.value.tobytes()))
+        return hash((self.created, self.epsilon, self.delta, self.array.tobytes()))
 
     @property
     def factor(self) -> str:
@@ -134,3 +170,9 @@ class Release:
         from veil.releases.notebook import release_card
 
         return release_card(self)
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    copy = np.array(array)
+    copy.setflags(write=False)
+    return copy

@@ -10,10 +10,12 @@ import numpy as np
 
 from veil.domains.adjacency import Adjacency
 from veil.domains.checks import delta_of
-from veil.domains.intake import labels_of, row_labels_of
+from veil.domains.intake import Labels, labels_of, row_labels_of
+from veil.domains.transition_counts import STATES_ARE_PUBLIC, TransitionCounts
 from veil.errors import InvalidArgument, InvalidData, NoGuarantee
 from veil.ledger.protocol import Ledger
 from veil.mechanisms.base import Mechanism
+from veil.mechanisms.private_chain import ChainDraw
 from veil.privacy.profile import PrivacyProfile
 from veil.releases.record import ONE_PER_PERSON, Release
 from veil.samplers.randomness import generator, is_reproducible
@@ -58,11 +60,7 @@ def release(
     epsilon, delta = cost(mechanism.profile(neighbours), delta)
     assumptions = _assumptions(mechanism, neighbours, valid)
     stream = generator(rng)
-    labels, row_labels = labels_of(value), row_labels_of(value)
-    if labels is not None and len(labels) != np.shape(valid)[-1]:
-        raise InvalidData("value", expected="one label an entry", found=f"{len(labels)} labels")
-    if row_labels is not None and (np.ndim(valid) != 2 or len(row_labels) != len(valid)):
-        row_labels = None
+    labels, row_labels = _labels(value, valid)
     entry = None
     if ledger is not None:
         entry = ledger.reserve(epsilon=epsilon, delta=delta, description=mechanism.describe())
@@ -70,8 +68,10 @@ def release(
     drawn = mechanism.sample(valid, rng=stream)
     if ledger is not None:
         ledger.confirm(entry)
+    chain = isinstance(drawn, ChainDraw)
     return Release(
-        value=drawn,
+        value=drawn.model.chain if chain else drawn,
+        tables=drawn.tables if chain else {},
         mechanism=mechanism,
         adjacency=neighbours,
         epsilon=epsilon,
@@ -86,14 +86,28 @@ def release(
     )
 
 
+def _labels(value: Any, valid: Any) -> tuple[Labels | None, Labels | None]:
+    if isinstance(valid, TransitionCounts):
+        states = tuple(map(str, valid.states))
+        return states, states
+    labels, row_labels = labels_of(value), row_labels_of(value)
+    if labels is not None and len(labels) != np.shape(valid)[-1]:
+        raise InvalidData("value", expected="one label an entry", found=f"{len(labels)} labels")
+    if row_labels is not None and (np.ndim(valid) != 2 or len(row_labels) != len(valid)):
+        row_labels = None
+    return labels, row_labels
+
+
 def _assumptions(mechanism: Mechanism, adjacency: Adjacency, value: Any) -> tuple[str, ...]:
+    if isinstance(value, TransitionCounts):
+        return (*mechanism.assumptions(adjacency), *((STATES_ARE_PUBLIC,) if value.states_found else ()))
     batch = np.ndim(value) > getattr(mechanism, "item_axes", _one_axis)(value)
     return (*mechanism.assumptions(adjacency), *((ONE_PER_PERSON,) if batch else ()))
 
 
 def expected_assumptions(release: Release) -> tuple[str, ...]:
     """What a release of this mechanism and shape must say that it assumes."""
-    return _assumptions(release.mechanism, release.adjacency, release.value)
+    return _assumptions(release.mechanism, release.adjacency, 0 if release.is_chain else release.value)
 
 
 def _one_axis(valid: Any) -> int:

@@ -70,7 +70,7 @@ class ChainReport:
         if self.chain is not None:
             return self.chain.to_numpy()
         assert self.release is not None
-        return self.release.value.reshape(-1, self.release.value.shape[-1])
+        return self.release.array.reshape(-1, self.release.array.shape[-1])
 
     @property
     def labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:

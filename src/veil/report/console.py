@@ -42,7 +42,7 @@ def print_release(release: Release, *, kept: float, written: Sequence[Path], tip
         table.add_column("from", justify="right")
         table.add_column("to", justify="right")
     table.add_column("")
-    value = release.value
+    value = release.array
     labels = release.labels or tuple(map(str, range(value.size)))
     for i in range(min(value.size, _MOST_ROWS)):
         limits = [] if bars is None else [f"{bars[i, 0]:.4f}", f"{bars[i, 1]:.4f}"]
@@ -83,7 +83,7 @@ def _print_guarantee(console: Console, release: Release) -> None:
 def print_matrix_release(release: Release, *, kept: float, written: Sequence[Path], tip: str = "") -> None:
     """The released matrix, as far as it fits, and what it guarantees."""
     console = _console()
-    value = release.value
+    value = release.array
     rows = release.row_labels or tuple(map(str, range(value.shape[0])))
     columns = release.labels or tuple(map(str, range(value.shape[1])))
     table = Table(box=None, pad_edge=False)
@@ -147,7 +147,7 @@ def print_inspection(release: Release, *, computed: float, missing: Sequence[str
     """What a file is, and whether the guarantee it records is the true one."""
     console = _console()
     console.print(f"A release of {release.domain.words}, by {release.mechanism.name}.")
-    console.print(f"Made {release.created} by Veil {release.version}; shape {release.value.shape}.")
+    console.print(f"Made {release.created} by Veil {release.version}; shape {release.array.shape}.")
     _print_guarantee(console, release)
     for text in missing:
         console.print(f"WRONG: the file leaves out that this holds only if {text}. Do not trust this file.")

@@ -48,7 +48,7 @@ class VectorReport:
     def of(cls, release: Release) -> VectorReport:
         """Post-processing: costs no privacy."""
         bars, bars_are = error_bars(release)
-        value = release.value if release.value.ndim == 1 else release.value[0]
+        value = release.array if release.array.ndim == 1 else release.array[0]
         return cls(
             release=release,
             labels=release.labels or tuple(f"entry {i}" for i in range(value.size)),
@@ -84,7 +84,7 @@ class VectorReport:
             loader=PackageLoader("veil.report"), autoescape=select_autoescape(["html"]), trim_blocks=True
         )
         release = self.release
-        value = release.value if release.value.ndim == 1 else release.value[0]
+        value = release.array if release.array.ndim == 1 else release.array[0]
         best = self.comparison.rows[0]
         return environment.get_template("vector.html").render(
             report=self,
@@ -118,17 +118,17 @@ def error_bars(release: Release) -> tuple[Floats | None, str]:
         return (bars if bars.ndim == 2 else bars[0]), _CONFIDENT
     except VeilError:
         pass
-    if release.value.ndim != 1:
+    if release.array.ndim != 1:
         return None, ""
-    size = release.value.size
+    size = release.array.size
     if isinstance(release.adjacency, Records) and release.records is None:
         return None, ""
     try:
-        near = typical_values(release.adjacency, size, release.value, release.records)
+        near = typical_values(release.adjacency, size, release.array, release.records)
         spread = np.array(expected_errors(release.mechanism, near).entries)
     except VeilError:
         return None, ""
-    low, high = np.clip(release.value - spread, 0.0, 1.0), np.clip(release.value + spread, 0.0, 1.0)
+    low, high = np.clip(release.array - spread, 0.0, 1.0), np.clip(release.array + spread, 0.0, 1.0)
     return np.stack([low, high], axis=-1), "the mean error of such a release"
 
 

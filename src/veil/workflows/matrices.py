@@ -15,6 +15,7 @@ from veil.domains.intake import Floats, Labels
 from veil.domains.matrices import Taken
 from veil.domains.simplex import Simplex
 from veil.domains.stochastic import StochasticMatrix
+from veil.domains.transition_counts import STATES_ARE_PUBLIC
 from veil.errors import CannotCalibrate, InvalidArgument, InvalidData
 from veil.ledger.protocol import Ledger
 from veil.mechanisms.additive import Gaussian, Laplace
@@ -29,7 +30,6 @@ from veil.workflows.rows import calibrated_rows
 from veil.workflows.vectors import FOR_VECTORS, needs_delta
 
 Mask = NDArray[np.bool_]
-STATES_ARE_PUBLIC = "the list of states is public"
 
 _TYPICAL, _DRAWS, _SEED = 4, 50, 31
 _ENTRIES, _SOLVING = 2e6, 2e8

@@ -1,0 +1,118 @@
+"""The tables that a chain's data is counted into, each hidden by a mechanism of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veil.domains.adjacency import Records
+from veil.domains.checks import choice, integer
+from veil.domains.contributions import Transitions
+from veil.domains.counts import Integers
+from veil.domains.transition_counts import TransitionCounts
+from veil.errors import InvalidArgument, InvalidData
+from veil.mechanisms.dirichlet_counts import DirichletCounts
+from veil.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
+from veil.privacy.profile import PrivacyProfile
+from veil.samplers.randomness import Rng
+
+Hides = GeometricCounts | DiscreteGaussianCounts | DirichletCounts
+OF_TRANSITIONS = ("transitions", "second", "sizes")
+OF_SEQUENCES = ("starts", "ends", "lengths")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One table of counts: what it counts, its shape, and the mechanism that hides it.
+
+    of: "transitions" [from, to] (with groups [group, from, to]), "second" [before, from, to], "sizes"
+        (how many leave each state), "starts", "ends" (by state), "lengths" (by bin).
+    least: counts only the users whose sequences have at least so many states, and fewer than the next
+        part of the same kind; 0 for everybody.
+    cap: the most transitions of one user in it, where that differs from the adjacency's.
+    """
+
+    of: str
+    mechanism: Hides
+    shape: tuple[int, ...]
+    least: int = 0
+    cap: int | None = None
+
+    def __post_init__(self) -> None:
+        choice("of", self.of, OF_TRANSITIONS + OF_SEQUENCES)
+        object.__setattr__(self, "shape", tuple(integer("shape", side, least=1) for side in self.shape))
+        size = self.shape[-1] if isinstance(self.mechanism, DirichletCounts) else prod(self.shape)
+        if self.mechanism.size != size:
+            raise InvalidArgument("mechanism", expected=f"{size} counts", found=str(self.mechanism.size))
+        object.__setattr__(self, "least", integer("least", self.least, least=0))
+        if self.cap is not None:
+            object.__setattr__(self, "cap", integer("cap", self.cap, least=1))
+
+    @property
+    def key(self) -> str:
+        """Its name among the parts of a release."""
+        return self.of if self.least == 0 else f"{self.of}, {self.least} states or more"
+
+    @property
+    def is_noisy_counts(self) -> bool:
+        """Whether what is released is counts with noise, rather than probabilities."""
+        return not isinstance(self.mechanism, DirichletCounts)
+
+    def profile(self, adjacency: Transitions) -> PrivacyProfile:
+        """What this table alone reveals."""
+        if self.of in OF_SEQUENCES:
+            return self.mechanism.profile(adjacency.on_sequences)
+        if adjacency.unit == "event" and adjacency.change == "replace":
+            # The origin stays, so one row changes and its size does not.
+            return self.mechanism.profile(Records("replace"))
+        return self.mechanism.profile(adjacency.on_transitions(self.cap))
+
+    def counted(self, counts: TransitionCounts) -> Integers:
+        """The table that it hides."""
+        found = self._found(counts)
+        if found is None:
+            raise InvalidData(
+                "counts", expected=f"a table of {self.of}", found="none", hint="Count again and ask for it."
+            )
+        if found.shape != self.shape:
+            raise InvalidData(
+                "counts", expected=f"a table of {self.of} of shape {self.shape}", found=f"{found.shape}"
+            )
+        return found
+
+    def _found(self, counts: TransitionCounts) -> Integers | None:
+        if self.least > 0:
+            return next((part.matrix for part in counts.strata if part.least == self.least), None)
+        if self.of == "second":
+            return counts.second
+        if self.of in OF_SEQUENCES:
+            return None if counts.sequences is None else getattr(counts.sequences, self.of)
+        if len(self.shape) == 3:
+            return None if counts.groups is None else np.stack(list(counts.groups.values()))
+        if self.of == "sizes":
+            return np.asarray(counts.matrix.sum(axis=1), dtype=np.int64)
+        matrix = counts.matrix
+        return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+
+    def draw(self, rng: Rng, counts: Integers) -> NDArray[Any]:
+        """The private version of the table: noisy counts, or rows of probabilities."""
+        if isinstance(self.mechanism, DirichletCounts):
+            rows: NDArray[Any] = self.mechanism.sample(counts, rng=rng)
+            return rows
+        return counts + self.mechanism.noise(rng, self.shape)
+
+    def describe(self) -> dict[str, Any]:
+        content: dict[str, Any] = {
+            "of": self.of,
+            "mechanism": self.mechanism.describe(),
+            "shape": list(self.shape),
+        }
+        if self.least:
+            content["least"] = self.least
+        if self.cap is not None:
+            content["cap"] = self.cap
+        return content

@@ -1,0 +1,153 @@
+"""A Markov chain from counted transitions: every table hidden, then a chain (proofs in private_chain.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import pairwise
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
+
+from veil.domains.adjacency import Adjacency
+from veil.domains.checks import integer
+from veil.domains.contributions import Transitions
+from veil.domains.matrices import Names
+from veil.domains.sequence_model import SequenceModel
+from veil.domains.transition_counts import TransitionCounts, TransitionTable
+from veil.errors import InvalidArgument, InvalidData
+from veil.mechanisms.base import Described, adjacency_of
+from veil.mechanisms.chain_parts import Part
+from veil.privacy.profile import PrivacyProfile
+from veil.privacy.rows import worst_of
+from veil.samplers.randomness import Rng
+
+Tables = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class ChainDraw:
+    """What was drawn: the private tables by name, and the model made of them."""
+
+    tables: Tables
+    model: SequenceModel
+
+
+@dataclass(frozen=True, init=False)
+class PrivateChain(Described):
+    """Hide every table of counts of a chain's data, and estimate the chain from what comes out.
+
+    states: how many. parts: the tables and their mechanisms. Tables of several strata are of different
+    users, so that one user changes only one of them; all else adds up.
+    """
+
+    states: int
+    parts: tuple[Part, ...]
+    groups: tuple[str, ...] | None
+    name: ClassVar[str] = "PrivateChain"
+
+    def __init__(
+        self, states: int, parts: Sequence[Part | dict[str, Any]], *, groups: Sequence[str] | None = None
+    ) -> None:
+        object.__setattr__(self, "states", integer("states", states, least=2))
+        object.__setattr__(self, "parts", tuple(map(_part, parts)))
+        object.__setattr__(self, "groups", None if groups is None else tuple(map(str, groups)))
+        self._check()
+
+    def _check(self) -> None:
+        keys = [part.key for part in self.parts]
+        if len(set(keys)) != len(keys) or not any(part.of == "transitions" for part in self.parts):
+            raise InvalidArgument("parts", expected="transitions, and each table once", found=", ".join(keys))
+        for part in self.parts:
+            if part.of in ("transitions", "second") and part.shape[-2:] != (self.states,) * 2:
+                raise InvalidArgument(
+                    "parts", expected=f"tables of {self.states} states", found=f"shape {part.shape}"
+                )
+        strata = self.strata
+        if any(later.least <= sooner.least for sooner, later in pairwise(strata)):
+            raise InvalidArgument("parts", expected="strata of growing length", found="others")
+        if (self.groups is not None) != (len(self.part("transitions").shape) == 3):
+            raise InvalidArgument("groups", expected="one name a group", found="another number of them")
+
+    def part(self, of: str) -> Part:
+        """The first part that counts this."""
+        return next(part for part in self.parts if part.of == of)
+
+    def has(self, of: str) -> bool:
+        """Whether there is such a part."""
+        return any(part.of == of for part in self.parts)
+
+    @property
+    def strata(self) -> tuple[Part, ...]:
+        """The parts that count transitions of users by the length of their sequences."""
+        return tuple(part for part in self.parts if part.of == "transitions" and part.least > 0)
+
+    @property
+    def domain(self) -> TransitionTable:
+        return TransitionTable(self.states)
+
+    def validate(self, value: Any) -> TransitionCounts:
+        counts = self.domain.validate(value)
+        for part in self.parts:
+            part.counted(counts)
+        caps = {part.least: part.cap for part in self.strata}
+        if caps and caps != {stratum.least: stratum.cap for stratum in counts.strata}:
+            raise InvalidData("counts", expected="the strata of the mechanism", found="others")
+        if self.groups is not None and list(self.groups) != list(counts.groups or {}):
+            raise InvalidData("counts", expected="the groups of the mechanism", found="others")
+        return counts
+
+    def item_axes(self, valid: Any) -> int:
+        return 0
+
+    def _draw(self, rng: Rng, value: TransitionCounts, size: int | None) -> Any:
+        if size is not None:
+            return [self._draw(rng, value, None) for _ in range(size)]
+        tables = {part.key: part.draw(rng, part.counted(value)) for part in self.parts}
+        return ChainDraw(tables, self.model(tables, value.states))
+
+    def model(self, tables: Tables, states: Names) -> SequenceModel:
+        """The model that the private tables stand for: post-processing, without further cost."""
+        from veil.mechanisms.chain_estimate import estimate
+
+        return estimate(self, tables, states)
+
+    def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
+        """The tables together: strata are of different users, everything else adds up."""
+        neighbours: Transitions = adjacency_of(self, adjacency, Transitions)
+        profiles = list(self._profiles(neighbours))
+        return reduce(lambda one, other: one.compose(other), profiles)
+
+    def _profiles(self, adjacency: Transitions) -> Iterator[PrivacyProfile]:
+        for of in dict.fromkeys(part.of for part in self.parts):
+            same = [part.profile(adjacency) for part in self.parts if part.of == of]
+            if len(same) == 1 or (adjacency.unit == "user" and adjacency.change == "add-remove"):
+                yield worst_of(same)
+            elif adjacency.unit == "user":
+                # The one who goes and the one who comes may be in two strata.
+                half = Transitions("user", "add-remove", adjacency.cap)
+                yield worst_of([part.profile(half) for part in self.parts if part.of == of]).repeat(2)
+            else:
+                raise InvalidArgument(
+                    "adjacency", expected="whole users, where there are strata", found="less"
+                )
+
+    def describe(self) -> dict[str, Any]:
+        parameters: dict[str, Any] = {
+            "states": self.states,
+            "parts": [part.describe() for part in self.parts],
+        }
+        if self.groups is not None:
+            parameters["groups"] = list(self.groups)
+        return {"name": self.name, "parameters": parameters}
+
+
+def _part(given: Part | dict[str, Any]) -> Part:
+    if isinstance(given, Part):
+        return given
+    from veil.mechanisms.registry import mechanism_from
+
+    fields = dict(given)
+    hides: Any = mechanism_from(fields.pop("mechanism", None))
+    return Part(mechanism=hides, **(fields | {"shape": tuple(fields.get("shape", ()))}))
