@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.domains.chain_classes import CommunicatingClass, Reducible, communicating_classes
-from veil.domains.chain_intake import take_chain
+from veil.domains.chain_intake import but_for_rounding, take_chain
 from veil.domains.checks import choice, integer, within
 from veil.domains.intake import Floats
 from veil.domains.matrices import Names
@@ -137,7 +137,7 @@ class Chain:
             raise InvalidArgument("states", expected="states that lead to one another", found="others")
         from scipy.sparse import diags_array
 
-        scaled = diags_array(1.0 / totals) @ part
+        scaled = diags_array(1.0 / but_for_rounding(totals)) @ part
         return Chain(scaled if self.is_sparse else scaled.toarray(), states=list(states))
 
     def _must_be_irreducible(self, what: str) -> None:

@@ -82,8 +82,7 @@ def _normalised(entries: Any, states: Names) -> Floats | csr_array:
         sum_of = short if short != "1" else f"1 {totals[first] - 1.0:+.2g}"
         found = "no transitions at all" if totals[first] == 0.0 else f"a sum of {sum_of}"
         raise _wrong_sum(states[first], found, len(wrong))
-    # What differs by rounding alone stays as it is: a chain read back from a file is the same chain.
-    totals = np.where(np.abs(totals - 1.0) < 1e-14, 1.0, totals)
+    totals = but_for_rounding(totals)
     if dense:
         scaled = entries / totals[:, None]
         scaled.setflags(write=False)
@@ -93,6 +92,14 @@ def _normalised(entries: Any, states: Names) -> Floats | csr_array:
     for part in (sparse.data, sparse.indices, sparse.indptr):
         part.setflags(write=False)
     return sparse
+
+
+def but_for_rounding(totals: Floats) -> Floats:
+    """The sums of rows, with 1 for those that differ from it by rounding alone.
+
+    Such rows stay as they are: a chain read back from a file is the same chain.
+    """
+    return np.where(np.abs(totals - 1.0) < 1e-14, 1.0, totals)
 
 
 def _places(entries: Any, wrong: Any) -> Any:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,7 +61,7 @@ class Release:
 
     def __post_init__(self) -> None:
         tables = {key: _frozen(table) for key, table in self.tables.items()}
-        object.__setattr__(self, "tables", MappingProxyType(tables))
+        object.__setattr__(self, "tables", tables)
         if not isinstance(self.value, Chain):
             object.__setattr__(self, "value", _frozen(np.asarray(self.value, dtype=np.float64)))
 
