@@ -19,37 +19,46 @@ if TYPE_CHECKING:
     from veil.domains.adjacency import Records, Rows, Transfer
     from veil.domains.chain import Chain
     from veil.domains.chain_comparison import ChainComparison
+    from veil.domains.contributions import Contributions, Transitions
     from veil.domains.counts import Counts
     from veil.domains.decisions import DecisionProcess
     from veil.domains.doubly import Birkhoff
     from veil.domains.rectangle import Rectangle
+    from veil.domains.sequence_model import SequenceModel
     from veil.domains.simplex import Simplex
     from veil.domains.stochastic import StochasticMatrix
+    from veil.domains.transition_counts import TransitionCounts
     from veil.mechanisms.additive import Gaussian, Laplace
     from veil.mechanisms.base import Mechanism
+    from veil.mechanisms.bordered_rows import BorderedRows
     from veil.mechanisms.dirichlet import Dirichlet
     from veil.mechanisms.dirichlet_counts import DirichletCounts
     from veil.mechanisms.doubly_stochastic import DoublyStochastic
     from veil.mechanisms.matrix_dirichlet import MatrixDirichlet
     from veil.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
+    from veil.mechanisms.private_chain import PrivateChain
     from veil.mechanisms.row_by_row import RowByRow
     from veil.privacy.calibrate import calibrate
     from veil.privacy.profile import PrivacyProfile
     from veil.releases.files import load
     from veil.releases.record import Release
     from veil.releases.release import release
+    from veil.sources.transitions import count_transitions
     from veil.workflows.compare import Comparison, compare
     from veil.workflows.decisions import ValueLoss, value_loss
+    from veil.workflows.fit_chain import fit_chain
     from veil.workflows.plan import least_epsilon
     from veil.workflows.vectors import calibrated
 
 _PLACES = {
     "Audit": "analysis.audit",
     "Birkhoff": "domains.doubly",
+    "BorderedRows": "mechanisms.bordered_rows",
     "Chain": "domains.chain",
     "ChainComparison": "domains.chain_comparison",
     "ChainIntervals": "analysis.chain_intervals",
     "Comparison": "workflows.compare",
+    "Contributions": "domains.contributions",
     "Counts": "domains.counts",
     "DecisionProcess": "domains.decisions",
     "Dirichlet": "mechanisms.dirichlet",
@@ -62,20 +71,26 @@ _PLACES = {
     "MatrixDirichlet": "mechanisms.matrix_dirichlet",
     "Mechanism": "mechanisms.base",
     "PrivacyProfile": "privacy.profile",
+    "PrivateChain": "mechanisms.private_chain",
     "Records": "domains.adjacency",
     "Rectangle": "domains.rectangle",
     "Release": "releases.record",
     "RowByRow": "mechanisms.row_by_row",
     "Rows": "domains.adjacency",
+    "SequenceModel": "domains.sequence_model",
     "Simplex": "domains.simplex",
     "StochasticMatrix": "domains.stochastic",
     "Transfer": "domains.adjacency",
+    "TransitionCounts": "domains.transition_counts",
+    "Transitions": "domains.contributions",
     "ValueLoss": "workflows.decisions",
     "audit": "analysis.audit",
     "calibrate": "privacy.calibrate",
     "calibrated": "workflows.vectors",
     "chain_intervals": "analysis.chain_intervals",
     "compare": "workflows.compare",
+    "count_transitions": "sources.transitions",
+    "fit_chain": "workflows.fit_chain",
     "intervals": "analysis.intervals",
     "least_epsilon": "workflows.plan",
     "load": "releases.files",
@@ -86,10 +101,12 @@ _PLACES = {
 __all__ = [
     "Audit",
     "Birkhoff",
+    "BorderedRows",
     "Chain",
     "ChainComparison",
     "ChainIntervals",
     "Comparison",
+    "Contributions",
     "Counts",
     "DecisionProcess",
     "Dirichlet",
@@ -102,14 +119,18 @@ __all__ = [
     "MatrixDirichlet",
     "Mechanism",
     "PrivacyProfile",
+    "PrivateChain",
     "Records",
     "Rectangle",
     "Release",
     "RowByRow",
     "Rows",
+    "SequenceModel",
     "Simplex",
     "StochasticMatrix",
     "Transfer",
+    "TransitionCounts",
+    "Transitions",
     "ValueLoss",
     "__version__",
     "audit",
@@ -117,7 +138,9 @@ __all__ = [
     "calibrated",
     "chain_intervals",
     "compare",
+    "count_transitions",
     "errors",
+    "fit_chain",
     "intervals",
     "least_epsilon",
     "load",

@@ -90,3 +90,7 @@ class BudgetExceeded(VeilError):
 
 def _rebuild_budget_error(spent: str, asked: str, remaining: str) -> BudgetExceeded:
     return BudgetExceeded(spent=spent, asked=asked, remaining=remaining)
+
+
+class PrivacyWarning(UserWarning):
+    """Something that weakens what a release promises, though not the promise as it is written."""

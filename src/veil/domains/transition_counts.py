@@ -88,6 +88,7 @@ class TransitionCounts:
         self.states_found, self.has_users = states_found, has_users or cap is not None
         self.sequences, self.strata, self.second = sequences, tuple(strata), second
         self.groups = None if groups is None else dict(groups)
+        self._releases = 0
 
     @property
     def matrix(self) -> Integers | csr_array:
@@ -107,6 +108,11 @@ class TransitionCounts:
     def total(self) -> int:
         """How many transitions were counted."""
         return int(self._matrix.sum())
+
+    def note_release(self) -> bool:
+        """Note that they are released, outside any ledger; whether they were before."""
+        self._releases += 1
+        return self._releases > 1
 
     def __len__(self) -> int:
         return len(self._states)

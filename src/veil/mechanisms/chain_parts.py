@@ -15,12 +15,13 @@ from veil.domains.contributions import Transitions
 from veil.domains.counts import Integers
 from veil.domains.transition_counts import TransitionCounts
 from veil.errors import InvalidArgument, InvalidData
+from veil.mechanisms.bordered_rows import BorderedRows
 from veil.mechanisms.dirichlet_counts import DirichletCounts
 from veil.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
-from veil.privacy.profile import PrivacyProfile
+from veil.privacy.profile import NothingRevealed, PrivacyProfile
 from veil.samplers.randomness import Rng
 
-Hides = GeometricCounts | DiscreteGaussianCounts | DirichletCounts
+Hides = GeometricCounts | DiscreteGaussianCounts | DirichletCounts | BorderedRows
 OF_TRANSITIONS = ("transitions", "second", "sizes")
 OF_SEQUENCES = ("starts", "ends", "lengths")
 
@@ -45,7 +46,7 @@ class Part:
     def __post_init__(self) -> None:
         choice("of", self.of, OF_TRANSITIONS + OF_SEQUENCES)
         object.__setattr__(self, "shape", tuple(integer("shape", side, least=1) for side in self.shape))
-        size = self.shape[-1] if isinstance(self.mechanism, DirichletCounts) else prod(self.shape)
+        size = prod(self.shape) if self.is_noisy_counts else self.shape[-1]
         if self.mechanism.size != size:
             raise InvalidArgument("mechanism", expected=f"{size} counts", found=str(self.mechanism.size))
         object.__setattr__(self, "least", integer("least", self.least, least=0))
@@ -60,7 +61,7 @@ class Part:
     @property
     def is_noisy_counts(self) -> bool:
         """Whether what is released is counts with noise, rather than probabilities."""
-        return not isinstance(self.mechanism, DirichletCounts)
+        return isinstance(self.mechanism, (GeometricCounts, DiscreteGaussianCounts))
 
     def profile(self, adjacency: Transitions) -> PrivacyProfile:
         """What this table alone reveals."""
@@ -68,7 +69,11 @@ class Part:
             return self.mechanism.profile(adjacency.on_sequences)
         if adjacency.unit == "event" and adjacency.change == "replace":
             # The origin stays, so one row changes and its size does not.
+            if self.of == "sizes":
+                return NothingRevealed()
             return self.mechanism.profile(Records("replace"))
+        if isinstance(self.mechanism, BorderedRows):
+            return self.mechanism.profile(Records(adjacency.change))
         return self.mechanism.profile(adjacency.on_transitions(self.cap))
 
     def counted(self, counts: TransitionCounts) -> Integers:
@@ -83,6 +88,12 @@ class Part:
                 "counts", expected=f"a table of {self.of} of shape {self.shape}", found=f"{found.shape}"
             )
         return found
+
+    def check(self, counts: TransitionCounts) -> None:
+        """That the counts hold its table, and that its mechanism takes it."""
+        table = self.counted(counts)
+        if not self.is_noisy_counts:
+            self.mechanism.validate(table)
 
     def _found(self, counts: TransitionCounts) -> Integers | None:
         if self.least > 0:
@@ -100,7 +111,7 @@ class Part:
 
     def draw(self, rng: Rng, counts: Integers) -> NDArray[Any]:
         """The private version of the table: noisy counts, or rows of probabilities."""
-        if isinstance(self.mechanism, DirichletCounts):
+        if isinstance(self.mechanism, (DirichletCounts, BorderedRows)):
             rows: NDArray[Any] = self.mechanism.sample(counts, rng=rng)
             return rows
         return counts + self.mechanism.noise(rng, self.shape)

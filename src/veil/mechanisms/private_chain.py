@@ -90,7 +90,7 @@ class PrivateChain(Described):
     def validate(self, value: Any) -> TransitionCounts:
         counts = self.domain.validate(value)
         for part in self.parts:
-            part.counted(counts)
+            part.check(counts)
         caps = {part.least: part.cap for part in self.strata}
         if caps and caps != {stratum.least: stratum.cap for stratum in counts.strata}:
             raise InvalidData("counts", expected="the strata of the mechanism", found="others")
@@ -132,6 +132,10 @@ class PrivateChain(Described):
                 raise InvalidArgument(
                     "adjacency", expected="whole users, where there are strata", found="less"
                 )
+
+    def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
+        found = [text for part in self.parts for text in part.mechanism.assumptions()]
+        return tuple(dict.fromkeys(found))
 
     def describe(self) -> dict[str, Any]:
         parameters: dict[str, Any] = {

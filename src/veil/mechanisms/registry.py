@@ -11,6 +11,7 @@ from veil.errors import InvalidArgument, VeilError
 from veil.mechanisms.base import Mechanism
 
 _PLACES = {
+    "BorderedRows": "veil.mechanisms.bordered_rows",
     "Dirichlet": "veil.mechanisms.dirichlet",
     "DirichletCounts": "veil.mechanisms.dirichlet_counts",
     "DoublyStochastic": "veil.mechanisms.doubly_stochastic",

@@ -124,9 +124,15 @@ def cost(profile: PrivacyProfile, delta: float | None) -> tuple[float, float]:
                 found="None",
                 hint="1e-6 is usual; it should be far below one over the number of people.",
             )
-        return profile.pure_epsilon, 0.0
+        return _plain_above(profile.pure_epsilon), 0.0
     delta = delta_of(delta)
     epsilon = profile.epsilon(delta)
     if not math.isfinite(epsilon):
         raise NoGuarantee(f"delta: no finite epsilon holds at delta={delta:g}. Expected a larger delta.")
-    return epsilon, delta
+    return _plain_above(epsilon), delta
+
+
+def _plain_above(epsilon: float) -> float:
+    """The plain decimal just above, so that what was calibrated to 0.3 is charged 0.3."""
+    plain = float(f"{epsilon:.12g}")
+    return plain if epsilon <= plain <= epsilon * (1.0 + 1e-12) else epsilon

@@ -1,7 +1,9 @@
 """Discrete noise, drawn exactly: whole numbers and rationals only, no floating point.
 
-The algorithms are those of Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential
-Privacy" (2020), Section 5.
+Below scales of 2^54 it is drawn many at a time (blocks.py). Beyond, where results come near the end of 64
+bits, one at a time by the algorithms of Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential
+Privacy" (2020), Section 5, with whole numbers of any size. The scale alone decides which, never a draw, so
+the choice causes no bias; and both have the same distribution.
 """
 
 from __future__ import annotations
@@ -12,9 +14,27 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.samplers.blocks import MOST_BLOCK_BITS, sample_in_blocks
+from veil.samplers.exact_tables import Law
 from veil.samplers.randomness import Rng
 
 _WORD = 64
+
+
+def sample_discrete_laplace(rng: Rng, *, scale: Fraction, size: int) -> NDArray[np.int64]:
+    """Draw Z with P(z) proportional to exp(-|z| / scale)."""
+    law = Law.laplace(scale)
+    if law.block_bits <= MOST_BLOCK_BITS:
+        return sample_in_blocks(rng, law, size)
+    return laplace_one_by_one(rng, scale=scale, size=size)
+
+
+def sample_discrete_gaussian(rng: Rng, *, variance: Fraction, size: int) -> NDArray[np.int64]:
+    """Draw Z with P(z) proportional to exp(-z^2 / (2 variance))."""
+    law = Law.gaussian(variance)
+    if law.block_bits <= MOST_BLOCK_BITS:
+        return sample_in_blocks(rng, law, size)
+    return gaussian_one_by_one(rng, variance=variance, size=size)
 
 
 class _Bits:
@@ -42,16 +62,16 @@ class _Bits:
                 return value
 
 
-def sample_discrete_laplace(rng: Rng, *, scale: Fraction, size: int) -> NDArray[np.int64]:
-    """Draw Z with P(z) proportional to exp(-|z| / scale)."""
+def laplace_one_by_one(rng: Rng, *, scale: Fraction, size: int) -> NDArray[np.int64]:
+    """The same, for a scale of any size; slow."""
     bits = _Bits(rng)
     return np.array(
         [_discrete_laplace(bits, scale.numerator, scale.denominator) for _ in range(size)], dtype=np.int64
     )
 
 
-def sample_discrete_gaussian(rng: Rng, *, variance: Fraction, size: int) -> NDArray[np.int64]:
-    """Draw Z with P(z) proportional to exp(-z^2 / (2 variance))."""
+def gaussian_one_by_one(rng: Rng, *, variance: Fraction, size: int) -> NDArray[np.int64]:
+    """The same, for a variance of any size; slow."""
     bits = _Bits(rng)
     floor_sigma = isqrt(variance.numerator // variance.denominator)
     return np.array(

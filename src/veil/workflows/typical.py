@@ -9,6 +9,7 @@ import numpy as np
 
 from veil.domains.adjacency import Adjacency, Records
 from veil.domains.checks import integer
+from veil.domains.contributions import Contributions
 from veil.domains.counts import Counts, Integers
 from veil.domains.intake import Floats, as_floats
 from veil.domains.simplex import Simplex
@@ -34,10 +35,10 @@ def typical_values(
         vectors = list(np.random.default_rng(_SEED).dirichlet(np.ones(size), size=_SPREAD))
     else:
         given = as_floats("typical", typical)
-        if isinstance(adjacency, Records) and not abs(given.sum() - 1.0) < 1e-6:
+        if isinstance(adjacency, (Records, Contributions)) and not abs(given.sum() - 1.0) < 1e-6:
             return [Counts(size).validate(given)]
         vectors = [Simplex(size).validate(given)]
-    if not isinstance(adjacency, Records):
+    if not isinstance(adjacency, (Records, Contributions)):
         return vectors
     total = assumed_records(adjacency, size, records)
     if total is None:
@@ -47,7 +48,7 @@ def typical_values(
 
 def assumed_records(adjacency: Adjacency, size: int, records: int | None) -> int | None:
     """How many records a plan assumes, where nobody said; None where it need not."""
-    unknown = isinstance(adjacency, Records) and records is None
+    unknown = isinstance(adjacency, (Records, Contributions)) and records is None
     return size * ASSUMED_RECORDS_PER_CATEGORY if unknown else None
 
 

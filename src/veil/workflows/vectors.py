@@ -10,6 +10,7 @@ import numpy as np
 
 from veil.domains.adjacency import Adjacency, Records, Transfer
 from veil.domains.checks import choice, integer
+from veil.domains.contributions import Contributions
 from veil.domains.simplex import Simplex
 from veil.errors import CannotCalibrate, InvalidArgument
 from veil.mechanisms.additive import Gaussian, Laplace
@@ -29,10 +30,10 @@ _ROUGH, _FINE = 1e-3, 1e-13
 
 def names_for(adjacency: Adjacency) -> tuple[str, ...]:
     """The mechanisms that cover this adjacency."""
-    if not isinstance(adjacency, (Records, Transfer)):
+    if not isinstance(adjacency, (Records, Contributions, Transfer)):
         found = type(adjacency).__name__
         raise InvalidArgument("adjacency", expected="veil.Records or veil.Transfer", found=found)
-    return FOR_COUNTS if isinstance(adjacency, Records) else FOR_VECTORS
+    return FOR_VECTORS if isinstance(adjacency, Transfer) else FOR_COUNTS
 
 
 def calibrated(
@@ -73,7 +74,7 @@ def calibrated(
         return calibrate(
             lambda rate: make(1.0 / rate, Simplex(size)), adjacency, epsilon=epsilon, delta=delta
         )
-    assert isinstance(adjacency, Records)
+    assert isinstance(adjacency, (Records, Contributions))
     if name == "dirichlet":
         public = typical_values(adjacency, size, typical, records)
         return _dirichlet_counts(adjacency, size, epsilon, delta, public)
@@ -118,7 +119,7 @@ def _dirichlet(
 
 
 def _dirichlet_counts(
-    adjacency: Records, size: int, epsilon: float, delta: float, typical: Typical
+    adjacency: Records | Contributions, size: int, epsilon: float, delta: float, typical: Typical
 ) -> Mechanism:
     needs_delta("dirichlet", "dirichlet", delta)
 

@@ -1,0 +1,1 @@
+"""Where a table lives, and how one query is run there."""

@@ -1,0 +1,98 @@
+"""Files and globs: which of DuckDB's readers takes them."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from veil.errors import InvalidArgument, UnreadableFile, VeilError
+from veil.sources.engines.duck import DuckEngine, database_engine, file_engine, translated
+
+_PACKED = (".gz", ".zst")
+_CSV, _PARQUET = (".csv", ".tsv", ".txt"), (".parquet", ".pq")
+_JSON, _DATABASE = (".json", ".jsonl", ".ndjson"), (".duckdb", ".db")
+
+
+def is_database(path: str) -> bool:
+    return _suffix(path) in _DATABASE
+
+
+def _suffix(path: str) -> str:
+    bare = path.lower()
+    for packed in _PACKED:
+        bare = bare.removesuffix(packed)
+    return Path(bare).suffix
+
+
+def open_files(
+    path: str, wanted: Sequence[str], *, table: str | None, query: str | None, as_text: Sequence[str] = ()
+) -> DuckEngine:
+    """The engine for a path or a glob.
+
+    as_text: columns of a CSV file that are to be read as text even if they look like numbers.
+    """
+    _check_exists(path)
+    if is_database(path):
+        return database_engine(path, table, query)
+    for field, value in (("table", table), ("query", query)):
+        if value is not None:
+            raise InvalidArgument(field, expected="none for a file", found="one")
+    suffix, name = _suffix(path), Path(path).name
+    if suffix in _PARQUET:
+        return file_engine(name, lambda connection: f"SELECT * FROM read_parquet({_text(path)})")
+    if suffix in _JSON:
+        return file_engine(name, lambda connection: f"SELECT * FROM read_json_auto({_text(path)})")
+    if suffix in _CSV:
+        return file_engine(name, lambda connection: _csv_relation(connection, path, wanted, as_text))
+    raise UnreadableFile(
+        name,
+        expected="a file of a known kind",
+        found=f"the ending {suffix or 'none'}",
+        hint="Known are .csv, .tsv and .jsonl (also .gz), .parquet, .duckdb and .db.",
+    )
+
+
+def _check_exists(path: str) -> None:
+    if "://" in path:
+        raise InvalidArgument(
+            "source", expected="a path, a glob or a postgresql:// address", found="another address"
+        )
+    plain = Path(path)
+    if plain.is_dir():
+        raise UnreadableFile(
+            plain.name, expected="a file", found="a folder", hint="Use a glob such as folder/*.parquet."
+        )
+    if plain.is_file():
+        return
+    if glob.has_magic(path):
+        if not glob.glob(path, recursive=True):
+            raise UnreadableFile(path, expected="files that match", found="none")
+        return
+    raise UnreadableFile(path, expected="a file", found="no such file")
+
+
+def _csv_relation(connection: Any, path: str, wanted: Sequence[str], as_text: Sequence[str]) -> str:
+    """The reader's own guess of the format; with a header where the columns are found only then."""
+    for options in ("", ", header = true"):
+        relation = f"SELECT * FROM read_csv({_text(path)}{options})"
+        try:
+            with translated(Path(path).name):
+                found = {str(row[0]) for row in connection.sql(f"DESCRIBE {relation}").fetchall()}
+        except VeilError:
+            if options:
+                raise
+            continue
+        if set(wanted) <= found:
+            break
+    else:
+        # The plain guess, so that the error about the missing column shows what is there.
+        options, found = "", set()
+    texts = [f"{_text(column)}: 'VARCHAR'" for column in as_text if column in found]
+    types = f", types = {{{', '.join(texts)}}}" if texts else ""
+    return f"SELECT * FROM read_csv({_text(path)}{options}{types})"
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

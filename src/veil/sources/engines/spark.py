@@ -1,0 +1,103 @@
+"""Spark: a DataFrame, or a table or query of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import uuid4
+
+from veil.errors import InvalidArgument, InvalidData
+from veil.sources.engines.names import table_parts
+from veil.sources.engines.protocol import Column, Kind
+
+_KINDS = {
+    "tinyint": Kind.INTEGER,
+    "smallint": Kind.INTEGER,
+    "int": Kind.INTEGER,
+    "bigint": Kind.INTEGER,
+    "float": Kind.FLOAT,
+    "double": Kind.FLOAT,
+    "string": Kind.TEXT,
+    "boolean": Kind.WORDS,
+    "date": Kind.TIME,
+    "timestamp": Kind.TIME,
+    "timestamp_ntz": Kind.TIME,
+    "void": Kind.WORDS,
+}
+
+
+def kind_of(declared: str) -> Kind:
+    """The kind of a column from Spark's name of its type."""
+    if declared.startswith("decimal("):
+        return Kind.WIDE if declared.endswith(",0)") else Kind.FLOAT
+    if declared.startswith(("char(", "varchar(")):
+        return Kind.WORDS
+    return _KINDS.get(declared.partition(" ")[0], Kind.OTHER)
+
+
+class SparkEngine:
+    """A DataFrame under a temporary name in its session, or what a session knows by name."""
+
+    dialect = "spark"
+
+    def __init__(self, source: Any, *, table: str | None, query: str | None) -> None:
+        self._view: str | None = None
+        if hasattr(source, "sparkSession"):
+            for field, value in (("table", table), ("query", query)):
+                if value is not None:
+                    raise InvalidArgument(field, expected="none for a DataFrame", found="one")
+            self._session = source.sparkSession
+            self._view = f"veil_{uuid4().hex}"
+            with _translated():
+                source.createTempView(self._view)
+            self.relation = f"SELECT * FROM {self._view}"
+        elif hasattr(source, "sql"):
+            self._session = source
+            if query is not None:
+                self.relation = query.strip().rstrip(";")
+            elif table is not None:
+                quoted = ".".join("`" + part.replace("`", "``") + "`" for part in table_parts(table))
+                self.relation = f"SELECT * FROM {quoted}"
+            else:
+                raise InvalidArgument("table", expected="the name of a table, or a query", found="none")
+        else:
+            raise InvalidArgument("source", expected="a DataFrame or a SparkSession", found="another object")
+
+    def columns(self) -> dict[str, Column]:
+        with _translated():
+            schema = self._session.sql(self.relation).schema
+        return {field.name: Column(field.name, kind_of(field.dataType.simpleString())) for field in schema}
+
+    def run(self, sql: str) -> Any:
+        with _translated():
+            frame = self._session.sql(sql)
+            if hasattr(frame, "toArrow"):
+                return frame.toArrow()
+            rows = frame.collect()
+        import pyarrow as pa
+
+        return pa.table({name: [row[i] for row in rows] for i, name in enumerate(frame.columns)})
+
+    def close(self) -> None:
+        if self._view is not None:
+            self._session.catalog.dropTempView(self._view)
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Turn Spark's exceptions into ours, without their texts, which may quote cells."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except PySparkException as error:
+        condition = error.getErrorClass() or type(error).__name__
+        raise InvalidData(
+            "source", expected="a table or query that Spark can count", found=f"the error {condition}"
+        ) from None
+    except Py4JError:
+        raise InvalidData(
+            "source", expected="a table or query that Spark can count", found="an error of its session"
+        ) from None

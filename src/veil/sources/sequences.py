@@ -1,0 +1,149 @@
+"""Sequences, one a line of a file or one a list: a log in which every sequence is a user of its own."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from veil.domains.checks import integer
+from veil.errors import InvalidArgument, InvalidData, UnreadableFile
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceFile:
+    """A text file with one sequence a line, plain, as .gz, or the only file in a .zip.
+
+    separator: between states; white space unless given. skip: lines before the first sequence.
+    """
+
+    path: str | Path
+    separator: str | None = None
+    skip: int = 0
+
+    def __post_init__(self) -> None:
+        if self.separator is not None and (not isinstance(self.separator, str) or not self.separator):
+            raise InvalidArgument("separator", expected="a mark between states", found="none")
+        object.__setattr__(self, "skip", integer("skip", self.skip, least=0))
+
+
+def read_sequences(path: str | Path, *, separator: str | None = None, skip: int = 0) -> Any:
+    """The sequences of a file as an Arrow table with columns sequence, place and state.
+
+    Lines without a state are no sequences. States that are all whole numbers become such.
+    """
+    return _table(SequenceFile(path, separator, skip))
+
+
+def as_log(source: Any) -> Any | None:
+    """The log behind a SequenceFile or a list of lists; None if the source is something else."""
+    if isinstance(source, SequenceFile):
+        return _table(source)
+    if isinstance(source, (list, tuple)):
+        return _from_lists(source)
+    return None
+
+
+def _table(file: SequenceFile) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    name = Path(file.path).name
+    try:
+        text = _content(Path(file.path), name).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UnreadableFile(
+            name, expected="text in UTF-8", found=f"another encoding at byte {error.start}"
+        ) from None
+    # Only line breaks end a line: splitlines() would also split at some marks that labels may hold.
+    lines = pc.utf8_trim_whitespace(pa.array(text.split("\n")[file.skip :], pa.large_string()))
+    lines = lines.filter(pc.not_equal(lines, ""))
+    if len(lines) == 0:
+        raise InvalidData(name, expected="one sequence a line", found="no line with states")
+    if file.separator is None:
+        cells = pc.utf8_split_whitespace(lines)
+        states = cells.flatten()
+    else:
+        cells = pc.split_pattern(lines, file.separator)
+        states = pc.utf8_trim_whitespace(cells.flatten())
+        # Nothing between two separators is an empty cell, not a state without a name.
+        states = pc.if_else(pc.equal(states, ""), pa.scalar(None, pa.large_string()), states)
+    return _log(pc.list_value_length(cells).to_numpy(zero_copy_only=False), _whole_numbers(states))
+
+
+def _content(path: Path, name: str) -> bytes:
+    try:
+        if path.suffix.lower() == ".gz":
+            with gzip.open(path) as packed:
+                return packed.read()
+        if path.suffix.lower() == ".zip":
+            return _unzipped(path, name)
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise UnreadableFile(name, expected="a file", found="no such file") from None
+    except (gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError):
+        raise UnreadableFile(name, expected="a packed file that is whole", found="another") from None
+    except OSError as error:
+        raise UnreadableFile(name, expected="a readable file", found=error.strerror or "none") from None
+
+
+def _unzipped(path: Path, name: str) -> bytes:
+    with zipfile.ZipFile(path) as packed:
+        # Some systems pack a folder of their own beside the file.
+        files = [
+            one for one in packed.infolist() if not one.is_dir() and not one.filename.startswith("__MACOSX/")
+        ]
+        if len(files) != 1:
+            raise UnreadableFile(name, expected="one file in the archive", found=str(len(files)))
+        return packed.read(files[0])
+
+
+def _from_lists(sequences: list[Any] | tuple[Any, ...]) -> Any:
+    import pyarrow as pa
+
+    if not sequences or not all(isinstance(sequence, (list, tuple)) for sequence in sequences):
+        raise InvalidArgument(
+            "source", expected="a list of sequences, each a list of states", found="another list"
+        )
+    flat = [label for sequence in sequences for label in sequence]
+    if any(isinstance(label, (bool, float)) for label in flat):
+        raise InvalidData("source", expected="states that are text or whole numbers", found="others")
+    try:
+        states = pa.array(flat)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        states = None
+    if states is None or not (
+        pa.types.is_integer(states.type) or pa.types.is_string(states.type) or pa.types.is_null(states.type)
+    ):
+        raise InvalidData(
+            "source", expected="states that are all text or all whole numbers", found="a mixture"
+        )
+    return _log(np.array([len(sequence) for sequence in sequences], dtype=np.int64), states)
+
+
+def _log(lengths: Any, states: Any) -> Any:
+    import pyarrow as pa
+
+    lengths = np.asarray(lengths, dtype=np.int64)
+    starts = np.cumsum(lengths) - lengths
+    sequence = np.repeat(np.arange(len(lengths)), lengths)
+    place = np.arange(int(lengths.sum())) - np.repeat(starts, lengths)
+    return pa.table({"sequence": sequence, "place": place, "state": states})
+
+
+def _whole_numbers(states: Any) -> Any:
+    """The states as whole numbers if they all are, and would be written in the same way."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        numbers = pc.cast(states, pa.int64())
+    except pa.ArrowInvalid:
+        return states
+    same = pc.all(pc.equal(pc.cast(numbers, states.type), states)).as_py()
+    return numbers if same is not False else states

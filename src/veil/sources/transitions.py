@@ -1,0 +1,147 @@
+"""Counting transitions where the data lives; only the counts come out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from veil.domains.transition_counts import TransitionCounts
+from veil.errors import InvalidArgument, InvalidData
+from veil.sources.counting import count, look_for_states
+from veil.sources.engines.opening import open_engine
+from veil.sources.engines.protocol import Column, Engine, Kind, find_column
+from veil.sources.questions import Question, ask
+from veil.sources.sequences import as_log
+from veil.sources.states import given_states, merged, text_of, with_other
+from veil.sources.tally import check_size
+
+Progress = Callable[[str], None]
+
+
+def count_transitions(
+    source: Any,
+    *,
+    origin: str | None = None,
+    destination: str | None = None,
+    by: str | None = None,
+    order: str | None = None,
+    state: str | None = None,
+    states: Any = None,
+    other: str | int | None = None,
+    cap: int | None = None,
+    strata: Sequence[tuple[int, int]] | None = None,
+    memory: int = 1,
+    sequences: bool = False,
+    group: str | None = None,
+    groups: Iterable[Any] | None = None,
+    merge: Mapping[Any, Any] | None = None,
+    table: str | None = None,
+    query: str | None = None,
+    tie_break: str | None = None,
+    salt: str | None = None,
+    progress: Progress | None = None,
+) -> TransitionCounts:
+    """How often one state followed another. The result is sensitive data, not a release.
+
+    source: a path or glob (CSV, Parquet, JSON lines, DuckDB), a pandas, Polars, Arrow, Ibis or Spark
+        table, a DuckDB relation or connection, a "postgresql://" address, a SequenceFile, or a list of
+        sequences. table, query: which table of a database, or what to select from it.
+    origin, destination: columns of trips, one row a transition; `by` may say who made it.
+    by, order, state: columns of a log; consecutive states of one `by` are counted. Rows of the same time
+        are ordered by tie_break (a column), then by the order of the states.
+    states: the public list: labels, {what stands in the data: label}, or a file. Without it, the labels
+        found, sorted. other: a state that takes in all that is not on the list, and empty cells.
+    cap: of each user at most so many transitions, sampled at random in the order of a hash of the salt
+        (secret unless given), the user and the transition's place. strata: [(least number of states, cap),
+        ...], to sample users with longer sequences differently.
+    memory: 2 also counts by the state before. sequences: also count starts, ends and lengths.
+    group, groups: a column and its public values, one table of counts each; a transition of a log belongs
+        to the row that it leaves. merge: {state: state}, counts the first together with the second.
+    progress: is told in a few words what is being done.
+
+    >>> from veil.sources.transitions import count_transitions
+    >>> trips = {"from": ["home", "home", "work"], "to": ["work", "home", "home"]}
+    >>> count_transitions(trips, origin="from", destination="to").matrix.tolist()
+    [[1, 1], [1, 0]]
+    """
+    tell = progress or (lambda step: None)
+    log = as_log(source)
+    if log is not None:
+        for field, name in (("by", by), ("order", order), ("state", state)):
+            if name is not None:
+                raise InvalidArgument(field, expected="none for a source of sequences", found="a column")
+        source, by, order, state = log, "sequence", "place", "state"
+    question = ask(
+        origin=origin,
+        destination=destination,
+        by=by,
+        order=order,
+        state=state,
+        tie_break=tie_break,
+        group=group,
+        cap=cap,
+        strata=strata,
+        memory=memory,
+        sequences=sequences,
+        salt=salt,
+    )
+    chains = _groups(question, groups)
+    named = list(question.roles.values())
+    listed = None if states is None else given_states(states, columns=named)
+    if listed is not None:
+        listed = listed if other is None else with_other(listed, other)
+        # Before anything is read: what is wrong with the call itself.
+        listed.check()
+        merged(listed, merge)
+        check_size(question, len(listed))
+    as_text = (
+        [question.roles[role] for role in question.state_roles] if listed and listed.looks_padded else []
+    )
+    tell("looking at the columns")
+    engine = open_engine(source, question.roles, table=table, query=query, as_text=as_text)
+    try:
+        columns = _columns(engine, question)
+        if listed is None and other is not None:
+            tell("looking for states")
+            listed = look_for_states(engine, question, columns, other)
+        tell("counting")
+        return count(engine, question, columns, listed, chains, merge)
+    finally:
+        engine.close()
+
+
+def _groups(question: Question, groups: Iterable[Any] | None) -> tuple[str, ...]:
+    if question.group is None:
+        if groups is not None:
+            raise InvalidArgument("groups", expected="group= as well", found="none")
+        return ()
+    if groups is None or isinstance(groups, str):
+        raise InvalidArgument("groups", expected="the public list of groups", found="none")
+    listed = tuple(map(text_of, groups))
+    if not listed or len(set(listed)) < len(listed):
+        raise InvalidArgument("groups", expected="labels that all differ", found="none or one twice")
+    return listed
+
+
+def _columns(engine: Engine, question: Question) -> dict[str, Column]:
+    """The columns that are needed, by role, after a look at what they hold."""
+    present = engine.columns()
+    columns = {role: find_column(present, name, role) for role, name in question.roles.items()}
+    for role, column in columns.items():
+        name = question.roles[role]
+        if column.kind is Kind.OTHER:
+            raise InvalidData(name, expected="a column of single values", found=column.kind.value)
+        if role in {"order", "tie_break"}:
+            continue
+        if column.kind is Kind.FLOAT:
+            raise InvalidData(
+                name,
+                expected="whole numbers or text",
+                found=column.kind.value,
+                hint="Cast the column to whole numbers or text; in pandas a gap turns whole numbers into such.",
+            )
+        if column.kind is Kind.TIME and role != "by":
+            raise InvalidData(
+                name, expected="whole numbers or text", found=column.kind.value, hint="Cast it to text."
+            )
+    return columns

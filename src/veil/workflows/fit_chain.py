@@ -1,0 +1,231 @@
+"""A private Markov chain from counted transitions, in one call."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from veil.domains.checks import delta_of, integer
+from veil.domains.contributions import Transitions
+from veil.domains.transition_counts import TransitionCounts
+from veil.errors import InvalidArgument, InvalidData, PrivacyWarning
+from veil.ledger.protocol import Ledger
+from veil.mechanisms.private_chain import PrivateChain
+from veil.releases.record import Release
+from veil.releases.release import release
+from veil.workflows.chain_mechanism import Table, chosen_mechanism
+from veil.workflows.published_chain import Published
+
+# Every cell gets noise, the empty ones too: more of them than this would not fit into memory.
+MOST_CELLS = 20_000_000
+PARTS = ("starts", "ends", "lengths", "sizes")
+# What a further table takes of epsilon. They are small tables of large counts: a little is enough.
+_SHARE = Fraction(1, 20)
+_SHARE_OF_SECOND = Fraction(1, 2)
+
+USERS_SEEN = (
+    'the data says who made each transition, but unit="event" hides one transition at a time: someone with '
+    'many of them is hidden less. unit="user" (count with a cap) hides all that one person contributed'
+)
+REPEATED = "the same counts are released again without a ledger: what the releases cost adds up"
+
+
+@dataclass(frozen=True, slots=True)
+class ChainJob:
+    """A release that is ready to be made: nothing has been drawn or charged.
+
+    chosen: the mechanism's short name; why: the reason for it. epsilon: what it will be charged.
+    """
+
+    counts: TransitionCounts
+    mechanism: PrivateChain
+    adjacency: Transitions
+    chosen: str
+    why: str
+    epsilon: float
+    delta: float
+    records: int | None
+    warnings: tuple[str, ...]
+
+    def run(self, *, ledger: Ledger | None = None, rng: Any = None) -> Release:
+        """Reserve, draw, confirm."""
+        out = release(
+            self.mechanism,
+            self.counts,
+            adjacency=self.adjacency,
+            delta=self.delta or None,
+            ledger=ledger,
+            rng=rng,
+        )
+        return replace(out, records=self.records)
+
+
+def chain_job(
+    counts: Any,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    mechanism: str = "auto",
+    unit: str = "event",
+    change: str = "add-remove",
+    parts: Sequence[str] = (),
+    records: int | None = None,
+    floor: float | Sequence[float] | None = None,
+) -> ChainJob:
+    """Check the counts, choose and calibrate the mechanism from public numbers alone; see `fit_chain`."""
+    counts = counts if isinstance(counts, TransitionCounts) else TransitionCounts(counts)
+    delta = delta_of(delta)
+    adjacency = _adjacency(counts, unit, change)
+    if not counts.total:
+        raise InvalidData("counts", expected="at least one transition", found="none")
+    records = None if records is None else integer("records", records, least=1)
+    choice = chosen_mechanism(
+        mechanism,
+        _tables(counts, adjacency, parts),
+        adjacency,
+        states=len(counts),
+        epsilon=epsilon,
+        delta=delta,
+        records=records,
+        published=_published(counts, floor) if mechanism == "published" else None,
+        groups=None if counts.groups is None else tuple(counts.groups),
+    )
+    profile = choice.mechanism.profile(adjacency)
+    pure = math.isfinite(profile.pure_epsilon)
+    return ChainJob(
+        counts=counts,
+        mechanism=choice.mechanism,
+        adjacency=adjacency,
+        chosen=choice.name,
+        why=choice.why,
+        epsilon=profile.pure_epsilon if pure else profile.epsilon(delta),
+        delta=0.0 if pure else delta,
+        records=records,
+        warnings=(USERS_SEEN,) if counts.has_users and unit == "event" else (),
+    )
+
+
+def fit_chain(
+    counts: Any,
+    epsilon: float,
+    *,
+    delta: float = 0.0,
+    mechanism: str = "auto",
+    unit: str = "event",
+    change: str = "add-remove",
+    parts: Sequence[str] = (),
+    records: int | None = None,
+    floor: float | Sequence[float] | None = None,
+    ledger: Ledger | None = None,
+    rng: Any = None,
+) -> Release:
+    """Release the Markov chain behind counted transitions.
+
+    counts: what `count_transitions` returned, or a `TransitionCounts`.
+    epsilon, delta: the total cost. delta=0 for pure privacy.
+    mechanism: "auto" (least noise), "geometric", "gaussian", "dirichlet", or "published": the paper's form,
+        which holds only under a condition on the data and needs a public `floor`.
+    unit: what is hidden: "event", one transition; "row", one row of a log; "user", a whole person, for
+        counts with a cap.
+    change: "add-remove" or "replace" (of a row also "replace-state").
+    parts: further tables to release under the same epsilon: "starts", "ends", "lengths" (of sequences),
+        "sizes" (how many leave each state; noisy counts have them anyway).
+    records: the number of transitions, where that is public; "dirichlet" is tuned to it.
+
+    The value of the release is a `veil.Chain`; `release.model` has the rest.
+
+    >>> import veil
+    >>> counts = veil.TransitionCounts([[800, 200], [100, 400]], ["home", "work"])
+    >>> out = veil.fit_chain(counts, epsilon=1.0, rng=1)
+    >>> out.value, out.epsilon, bool(abs(out.value.matrix[0, 1] - 0.2) < 0.02)
+    (<veil.Chain of 2 states>, 1.0, True)
+    """
+    job = chain_job(
+        counts,
+        epsilon=epsilon,
+        delta=delta,
+        mechanism=mechanism,
+        unit=unit,
+        change=change,
+        parts=parts,
+        records=records,
+        floor=floor,
+    )
+    if rng is None:
+        # A seeded release is not private and says so: nothing to warn of.
+        _warn(job, ledger)
+    return job.run(ledger=ledger, rng=rng)
+
+
+def _warn(job: ChainJob, ledger: Ledger | None) -> None:
+    for text in job.warnings:
+        warnings.warn(text, PrivacyWarning, stacklevel=3)
+    if ledger is None and job.counts.note_release():
+        warnings.warn(REPEATED, PrivacyWarning, stacklevel=3)
+
+
+def _adjacency(counts: TransitionCounts, unit: str, change: str) -> Transitions:
+    if unit == "user" and counts.cap is None:
+        raise InvalidArgument(
+            "unit",
+            expected="counts with a cap on the transitions of each user",
+            found="counts without one",
+            hint="Count with by=... and cap=..., such as cap=10.",
+        )
+    if unit != "user" and counts.cap is not None:
+        raise InvalidArgument(
+            "unit",
+            expected='"user", since the counts hold at most so many transitions of each user',
+            found=repr(unit)[:40],
+            hint="One event more can change which of a user's transitions are counted.",
+        )
+    return Transitions(unit, change, counts.cap if unit == "user" else None)
+
+
+def _tables(counts: TransitionCounts, adjacency: Transitions, parts: Sequence[str]) -> tuple[Table, ...]:
+    size = len(counts)
+    if size * size * max(1, len(counts.groups or ())) > MOST_CELLS:
+        raise InvalidData(
+            "counts",
+            expected=f"at most {MOST_CELLS:,} pairs of states, since each gets noise",
+            found=f"{size:,} states",
+            hint="Merge states into larger ones.",
+        )
+    wanted = list(dict.fromkeys(parts))
+    for part in wanted:
+        if part not in PARTS:
+            raise InvalidArgument("parts", expected=f"some of {', '.join(PARTS)}", found=repr(part)[:40])
+        if part != "sizes" and counts.sequences is None:
+            raise InvalidArgument(
+                "parts",
+                expected="counts of whole sequences for starts, ends and lengths",
+                found=f"{part} asked for without them",
+                hint="Count with by, order, state and sequences=True.",
+            )
+    bins = 0 if counts.sequences is None else len(counts.sequences.bins)
+    further = [Table(part, (bins if part == "lengths" else size,), _SHARE) for part in wanted]
+    left = 1 - _SHARE * len(further)
+    if counts.second is not None:
+        further.append(Table("second", counts.second.shape, left * _SHARE_OF_SECOND))
+        left -= further[-1].share
+    if counts.strata:
+        first = [
+            Table("transitions", (size, size), left, least=one.least, cap=one.cap) for one in counts.strata
+        ]
+    else:
+        shape = (size, size) if counts.groups is None else (len(counts.groups), size, size)
+        first = [Table("transitions", shape, left)]
+    return (*first, *further)
+
+
+def _published(counts: TransitionCounts, floor: Any) -> Published:
+    if counts.groups is not None:
+        raise InvalidArgument("mechanism", expected="another one for groups", found="published")
+    # The published form takes the sizes of the rows as public, and says so in the release.
+    return Published.of(floor, np.asarray(counts.matrix.sum(axis=1)).tolist(), len(counts))
