@@ -59,5 +59,10 @@ SupportOption = Annotated[
     ),
 ]
 ReportOption = Annotated[Path | None, typer.Option("--report", help="Also write an HTML report here.")]
+SeedOption = Annotated[
+    int | None,
+    typer.Option("--seed", min=0, help="Reproducible, for experiments: the release is then NOT private."),
+]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the charge; draw and write nothing.")]
 ForceOption = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -74,12 +74,12 @@ def check_ending(option: str, path: Path | None, endings: Sequence[str]) -> None
 
 
 @contextmanager
-def working(text: str, *, quiet: bool) -> Iterator[None]:
-    """A spinner on standard error while something takes its time."""
+def working(text: str, *, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """A spinner on standard error while something takes its time; it can be told what is being done."""
     if quiet or not sys.stderr.isatty():
-        yield
+        yield lambda step: None
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(text):
-        yield
+    with Console(stderr=True).status(text) as status:
+        yield lambda step: status.update(f"{text}: {step}")

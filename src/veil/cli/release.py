@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from veil.cli import options, release_matrix
-from veil.cli.output import check_ending, print_json, refuse_existing, working
+from veil.cli import options, release_chain, release_matrix
+from veil.cli.keeping import Keeping
+from veil.cli.output import print_json, working
+
+if TYPE_CHECKING:
+    from veil.releases.record import Release
 
 app = typer.Typer(help="Release a private version of data.", no_args_is_help=True)
 
@@ -44,13 +48,8 @@ def vector(
     label_column: Annotated[str | None, typer.Option(help="The CSV column of the labels.")] = None,
     value_column: Annotated[str | None, typer.Option(help="The CSV column of the numbers.")] = None,
     report: options.ReportOption = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(min=0, help="Reproducible, for experiments: the release is then NOT private."),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the charge; draw and write nothing.")
-    ] = False,
+    seed: options.SeedOption = None,
+    dry_run: options.DryRunOption = False,
     force: options.ForceOption = False,
     as_json: options.JsonOption = False,
 ) -> None:
@@ -63,15 +62,11 @@ def vector(
     """
     import numpy as np
 
-    from veil.releases.files import save, write_text
     from veil.sources.vectors import read_vector
     from veil.workflows.release_vector import Secret, vector_job
 
-    check_ending("--output", output, (".json", ".csv"))
-    check_ending("--report", report, (".html",))
-    record = output.with_suffix(".json") if output is not None and output.suffix.lower() == ".csv" else None
-    outputs = {"--output": output, "the record beside --output": record, "--report": report}
-    refuse_existing(outputs, force=force, inputs=[source])
+    keeping = Keeping(output, report, force, as_json)
+    keeping.check([source])
     secret = Secret(records=records, counts=counts, transfer=transfer, l1=l1, change=change)
     _ = secret.adjacency  # wrong options are reported before the data is read
     data = read_vector(source, label_column=label_column, value_column=value_column)
@@ -91,25 +86,11 @@ def vector(
         say_dry_run(job, as_json=as_json)
         return
     out = job.run(rng=seed)
-    if output is not None:
-        save(out, output, overwrite=force)
-        if record is not None:
-            save(out, record, overwrite=force)
-    if report is not None:
-        from veil.report.vector import VectorReport
-
-        with working("Drawing the report", quiet=as_json):
-            write_text(report, VectorReport.of(out).html(), overwrite=force)
+    written = keeping.write(out, lambda: _page(out))
     if as_json:
-        import json
-
-        from veil.releases.files import to_json
-
-        print_json(json.loads(to_json(out)))
         return
     from veil.report.console import print_release
 
-    written = [path for path in (output, record, report) if path is not None]
     tip = ""
     if mechanism == "dirichlet":
         tip = "Another mechanism may be more accurate: --mechanism auto takes the best."
@@ -119,6 +100,13 @@ def vector(
 
 
 app.command("matrix")(release_matrix.matrix)
+app.command("chain")(release_chain.chain)
+
+
+def _page(release: Release) -> str:
+    from veil.report.vector import VectorReport
+
+    return VectorReport.of(release).html()
 
 
 def say_dry_run(job: Any, *, as_json: bool) -> None:

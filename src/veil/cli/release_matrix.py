@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from veil.cli import options
+from veil.cli.keeping import Keeping, chain_page
 from veil.cli.matrices import rows_from, support_from
-from veil.cli.output import check_ending, print_json, refuse_existing, working
+from veil.cli.output import working
 
 
 def matrix(
@@ -36,13 +37,8 @@ def matrix(
     ] = None,
     normalise: Annotated[bool, typer.Option(help="Divide each row by its sum first.")] = False,
     report: options.ReportOption = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(min=0, help="Reproducible, for experiments: the release is then NOT private."),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the charge; draw and write nothing.")
-    ] = False,
+    seed: options.SeedOption = None,
+    dry_run: options.DryRunOption = False,
     force: options.ForceOption = False,
     as_json: options.JsonOption = False,
 ) -> None:
@@ -53,16 +49,12 @@ def matrix(
     The matrix itself is the secret. Say how much of it may differ between two versions that must look
     alike: --rows (how many rows) and --transfer or --l1 (how much of a row).
     """
-    from veil.releases.files import save, write_text
     from veil.sources.matrices import read_matrix
     from veil.workflows.matrices import matrix_job
 
-    check_ending("--output", output, (".json", ".csv"))
-    check_ending("--report", report, (".html",))
-    record = output.with_suffix(".json") if output is not None and output.suffix.lower() == ".csv" else None
-    outputs = {"--output": output, "the record beside --output": record, "--report": report}
+    keeping = Keeping(output, report, force, as_json)
     tables = [support] if support is not None and support != "zeros" else []
-    refuse_existing(outputs, force=force, inputs=[source, *tables])
+    keeping.check([source, *tables])
     adjacency = rows_from(rows, transfer, l1)
     data = read_matrix(source)
     places = support_from(support, data)
@@ -85,26 +77,12 @@ def matrix(
         return
     with working("Releasing", quiet=as_json):
         out = job.run(rng=seed)
-    if output is not None:
-        save(out, output, overwrite=force)
-        if record is not None:
-            save(out, record, overwrite=force)
-    if report is not None:
-        from veil.report.chain import ChainReport
-
-        with working("Drawing the report", quiet=as_json):
-            write_text(report, ChainReport.of_release(out).html(), overwrite=force)
+    written = keeping.write(out, lambda: chain_page(out))
     if as_json:
-        import json
-
-        from veil.releases.files import to_json
-
-        print_json(json.loads(to_json(out)))
         return
     from veil.report.console import print_matrix_release
 
     tip = "" if output is not None else "Not saved: add -o FILE.json to keep it.\n"
     if mechanism == "dirichlet":
         tip += "Another mechanism may be more accurate: --mechanism auto takes the best."
-    written = [path for path in (output, record, report) if path is not None]
     print_matrix_release(out, kept=job.kept, written=written, tip=tip.strip())

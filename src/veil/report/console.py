@@ -123,7 +123,8 @@ def print_matrix_plan(plan: MatrixPlan) -> None:
         f"At epsilon = {plan.epsilon:g}, delta = {plan.delta:g}; neighbours: {plan.adjacency.words}."
     )
     table = Table(box=None, pad_edge=False)
-    for name in ("mechanism", "row error (TV)", "95 % below", "stationary (TV)"):
+    counted = any(row.kl is not None for row in plan.rows)
+    for name in ("mechanism", "row error (TV)", "95 % below", "stationary (TV)", *(("KL",) * counted)):
         table.add_column(name, justify="left" if name == "mechanism" else "right")
     table.add_column("")
     known = [row for row in plan.rows if row.mechanism is not None]
@@ -131,7 +132,8 @@ def print_matrix_plan(plan: MatrixPlan) -> None:
     for row in known:
         stationary = "-" if row.stationary_tv is None else f"{row.stationary_tv:.3g}"
         bar = _bar(row.row_tv / widest)
-        table.add_row(row.name, f"{row.row_tv:.3g}", f"{row.row_tv95:.3g}", stationary, bar)
+        divergence = [f"{row.kl:.3g}"] if counted and row.kl is not None else []
+        table.add_row(row.name, f"{row.row_tv:.3g}", f"{row.row_tv95:.3g}", stationary, *divergence, bar)
     console.print(table)
     for row in plan.rows:
         if row.mechanism is None:

@@ -91,7 +91,7 @@ def _found(question: Question, table: Any) -> StateList:
 def _codes(
     engine: Engine, question: Question, query: CountingQuery, table: Any, states: StateList
 ) -> dict[str, NDArray[np.int64]]:
-    """The places of the states of each group; every label is on the list, or an error says how many are not."""
+    """The places of the states of each group; an error where a label is not on the list."""
     names = ("state", "next_state", "before") if question.memory == 2 else ("state", "next_state")
     if query.states is None:
         codes = {name: codes_of(table.column(name), states.texts) for name in names}

@@ -86,10 +86,9 @@ class CountingQuery:
     @property
     def unknown_sql(self) -> str:
         """How many different labels are not on the list, for each column of states."""
-        roles = self._question.state_roles
         counts = [
-            f"COUNT(DISTINCT CASE WHEN {role}_list.place IS NULL THEN {self._raw(role)} END) AS {quoted(role)}"
-            for role in roles
+            f"COUNT(DISTINCT CASE WHEN {role}_list.place IS NULL THEN {self._raw(role)} END) AS {role}"
+            for role in self._question.state_roles
         ]
         return self._whole(f"SELECT {', '.join(counts)} FROM veil_source {self._joins}")
 
@@ -163,7 +162,7 @@ class CountingQuery:
 
     @property
     def _steps(self) -> str:
-        """Each state with its next one; where asked for with the one before, its place and the number of moves."""
+        """Each state with its next one; where needed also the one before, its place, the number of moves."""
         question = self._question
         window = f"(PARTITION BY who ORDER BY {self._order})"
         # The same order again, so that one sort serves: a count over all needs none.
@@ -274,8 +273,10 @@ class CountingQuery:
         """The text in the engine's dialect, after the table and the list of states that it refers to."""
         named = [f"veil_source AS (\n{self._engine.relation}\n)"]
         if listed and self.states is not None:
-            for name in sorted({self._list_name(role) for role in self._question.state_roles}):
-                named.append(f"{name}(label, place) AS (VALUES {self._values(name == 'veil_texts')})")
+            named += [
+                f"{name}(label, place) AS (VALUES {self._values(name == 'veil_texts')})"
+                for name in sorted({self._list_name(role) for role in self._question.state_roles})
+            ]
         return f"WITH {', '.join(named)}\n{render(text, self._engine.dialect)}"
 
     def _values(self, as_text: bool) -> str:

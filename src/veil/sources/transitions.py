@@ -138,7 +138,7 @@ def _columns(engine: Engine, question: Question) -> dict[str, Column]:
                 name,
                 expected="whole numbers or text",
                 found=column.kind.value,
-                hint="Cast the column to whole numbers or text; in pandas a gap turns whole numbers into such.",
+                hint="Cast it to whole numbers or text; in pandas a gap turns whole numbers into such.",
             )
         if column.kind is Kind.TIME and role != "by":
             raise InvalidData(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.domains.adjacency import Rows
+from veil.domains.adjacency import Adjacency, Rows
 from veil.domains.checks import choice, positive, within
 from veil.domains.intake import Floats, Labels
 from veil.domains.matrices import Taken
@@ -90,7 +90,8 @@ def _published_form(
 @dataclass(frozen=True, slots=True)
 class MatrixRow:
     """One mechanism at the given budget. row_tv: the mean total variation of a row; row_tv95: what 95 of 100
-    rows stay below; stationary_tv: that of the stationary distribution, for chains. why: what stands in
+    rows stay below; stationary_tv: that of the stationary distribution, for chains. kl: the divergence of a
+    row, for counted ones. why: what stands in
     the way, without a mechanism."""
 
     name: str
@@ -98,6 +99,7 @@ class MatrixRow:
     row_tv: float = math.inf
     row_tv95: float = math.inf
     stationary_tv: float | None = None
+    kl: float | None = None
     why: str = ""
 
 
@@ -106,7 +108,7 @@ class MatrixPlan:
     """The mechanisms from the least to the largest expected error of a row."""
 
     rows: tuple[MatrixRow, ...]
-    adjacency: Rows
+    adjacency: Adjacency
     epsilon: float
     delta: float
 
@@ -132,6 +134,7 @@ class MatrixPlan:
                     "row_tv": row.row_tv,
                     "row_tv95": row.row_tv95,
                     "stationary_tv": row.stationary_tv,
+                    **({} if row.kl is None else {"kl": row.kl}),
                 }
                 for row in self.rows
             ],

@@ -72,9 +72,7 @@ def published_rows(
 def _largest_k(size: int, floor: float, records: int, epsilon: float, delta: float) -> float:
     domain, moved = Simplex(size, floor=floor), Transfer.from_records(records)
     try:
-        return calibrate(
-            lambda k: Dirichlet(k, domain), moved, epsilon=epsilon, delta=delta, relative=1e-9
-        ).k
+        return calibrate(lambda k: Dirichlet(k, domain), moved, epsilon=epsilon, delta=delta, relative=1e-9).k
     except CannotCalibrate:
         return 0.0
 

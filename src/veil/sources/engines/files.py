@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Sequence
+from glob import has_magic
 from pathlib import Path
 from typing import Any
 
@@ -40,18 +40,23 @@ def open_files(
         if value is not None:
             raise InvalidArgument(field, expected="none for a file", found="one")
     suffix, name = _suffix(path), Path(path).name
-    if suffix in _PARQUET:
-        return file_engine(name, lambda connection: f"SELECT * FROM read_parquet({_text(path)})")
-    if suffix in _JSON:
-        return file_engine(name, lambda connection: f"SELECT * FROM read_json_auto({_text(path)})")
-    if suffix in _CSV:
-        return file_engine(name, lambda connection: _csv_relation(connection, path, wanted, as_text))
-    raise UnreadableFile(
-        name,
-        expected="a file of a known kind",
-        found=f"the ending {suffix or 'none'}",
-        hint="Known are .csv, .tsv and .jsonl (also .gz), .parquet, .duckdb and .db.",
-    )
+    if suffix not in {*_CSV, *_PARQUET, *_JSON}:
+        raise UnreadableFile(
+            name,
+            expected="a file of a known kind",
+            found=f"the ending {suffix or 'none'}",
+            hint="Known are .csv, .tsv and .jsonl (also .gz), .parquet, .duckdb and .db.",
+        )
+
+    def relation(connection: Any) -> str:
+        if not connection.sql(f"SELECT 1 FROM glob({_text(path)}) LIMIT 1").fetchall():
+            raise UnreadableFile(path, expected="files that match", found="none")
+        if suffix in _CSV:
+            return _csv_relation(connection, path, wanted, as_text)
+        reader = "read_parquet" if suffix in _PARQUET else "read_json_auto"
+        return f"SELECT * FROM {reader}({_text(path)})"
+
+    return file_engine(name, relation)
 
 
 def _check_exists(path: str) -> None:
@@ -64,13 +69,8 @@ def _check_exists(path: str) -> None:
         raise UnreadableFile(
             plain.name, expected="a file", found="a folder", hint="Use a glob such as folder/*.parquet."
         )
-    if plain.is_file():
-        return
-    if glob.has_magic(path):
-        if not glob.glob(path, recursive=True):
-            raise UnreadableFile(path, expected="files that match", found="none")
-        return
-    raise UnreadableFile(path, expected="a file", found="no such file")
+    if not plain.is_file() and not has_magic(path):
+        raise UnreadableFile(path, expected="a file", found="no such file")
 
 
 def _csv_relation(connection: Any, path: str, wanted: Sequence[str], as_text: Sequence[str]) -> str:

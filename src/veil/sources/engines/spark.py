@@ -87,17 +87,13 @@ class SparkEngine:
 @contextmanager
 def _translated() -> Iterator[None]:
     """Turn Spark's exceptions into ours, without their texts, which may quote cells."""
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
     try:
         yield
-    except PySparkException as error:
-        condition = error.getErrorClass() or type(error).__name__
+    except Exception as error:
+        # Without an import: a client of a remote Spark has no bridge to Java whose errors could be named.
+        if not type(error).__module__.startswith(("pyspark.", "py4j.")):
+            raise
+        condition = getattr(error, "getErrorClass", lambda: None)() or type(error).__name__
         raise InvalidData(
             "source", expected="a table or query that Spark can count", found=f"the error {condition}"
-        ) from None
-    except Py4JError:
-        raise InvalidData(
-            "source", expected="a table or query that Spark can count", found="an error of its session"
         ) from None

@@ -1,0 +1,82 @@
+"""veil plan chain: what a budget buys for a counted chain, before any data is touched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from veil.cli import options
+from veil.cli.output import check_ending, print_json, refuse_existing, working
+from veil.cli.release_chain import Cap, Change, Unit
+from veil.errors import InvalidArgument
+
+
+def chain(
+    states: Annotated[int, typer.Option("--states", "-s", min=2, help="The number of states.")],
+    records: Annotated[
+        int,
+        typer.Option(
+            "--records", "-n", min=1, help="About how many transitions there are, as far as public."
+        ),
+    ],
+    epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="Privacy loss.")] = None,
+    delta: options.Delta = 1e-6,
+    unit: Unit = "event",
+    change: Change = "add-remove",
+    cap: Cap = None,
+    error: Annotated[
+        float | None,
+        typer.Option(
+            "--error", help="The other way round: the epsilon for this error of the next step, such as .01."
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Also draw error against epsilon: .svg, .png or .pdf.")
+    ] = None,
+    force: options.ForceOption = False,
+    as_json: options.JsonOption = False,
+) -> None:
+    """What to expect of each mechanism for a chain counted from a table, without any data.
+
+    Example: veil plan chain --states 63 --records 2900000 --epsilon 1 --delta 1e-6
+
+    The other way round, which epsilon for an error of 1 %: veil plan chain --states 63 --records 2900000
+    --error 0.01
+    """
+    from veil.domains.contributions import Transitions
+    from veil.workflows.plan_chain import least_epsilon_for_chain, plan_chain
+
+    check_ending("--plot", plot, (".svg", ".png", ".pdf"))
+    refuse_existing({"--plot": plot}, force=force)
+    if (epsilon is None) == (error is None):
+        raise InvalidArgument("--epsilon", expected="either --epsilon or --error", found="both or neither")
+    adjacency = Transitions(unit, change, cap)
+    if epsilon is None:
+        assert error is not None
+        with working("Searching", quiet=as_json):
+            epsilon = least_epsilon_for_chain(states, records, error=error, delta=delta, adjacency=adjacency)
+        if not as_json:
+            print(f"For an error of {error:g} of the next step (total variation): epsilon = {epsilon:.3g}.")
+    with working("Measuring every mechanism", quiet=as_json):
+        plan = plan_chain(states, records, epsilon=epsilon, delta=delta, adjacency=adjacency)
+    if plot is not None:
+        from veil.report.chain_figures import plan_figure
+        from veil.workflows.plan import epsilons_around
+
+        with working("Drawing", quiet=as_json):
+            curve = [
+                plan_chain(states, records, epsilon=e, delta=delta, adjacency=adjacency)
+                for e in epsilons_around(epsilon)
+            ]
+            plan_figure(curve, epsilon).savefig(plot, dpi=150)
+    if as_json:
+        print_json(plan.to_dict())
+        return
+    from veil.report.console import print_matrix_plan
+
+    print_matrix_plan(plan)
+    print(f"Measured on made-up tables of {states} states and {records:,} transitions; no data was read.")
+    if plot is not None:
+        print(f"Drawn: {plot}")

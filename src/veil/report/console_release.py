@@ -1,0 +1,52 @@
+"""A released chain in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from rich.table import Table
+
+from veil.releases.record import Release
+from veil.report.console import _bar, _console, _print_guarantee
+
+_MOST_STATES, _MOST_ROUTES = 12, 8
+
+
+def print_chain_release(
+    release: Release, *, why: str, warnings: Sequence[str], written: Sequence[Path]
+) -> None:
+    """Where the chain spends its time, its most frequent transitions, and what is guaranteed."""
+    console = _console()
+    chain = release.value
+    names = list(map(str, chain.states))
+    if chain.is_irreducible:
+        shares = chain.stationary()
+        order = np.argsort(-shares, kind="stable")[:_MOST_STATES]
+        table = Table(box=None, pad_edge=False)
+        table.add_column("state")
+        table.add_column("long-run share", justify="right")
+        table.add_column("")
+        for i in order:
+            table.add_row(names[i][:40], f"{shares[i]:.4f}", _bar(float(shares[i] / shares[order[0]])))
+        console.print(table)
+        if len(names) > len(order):
+            console.print(f"and {len(names) - len(order):,} more")
+        console.print()
+    console.print("Most frequent transitions:")
+    joint = (
+        release.model.joint() if chain.is_irreducible or release.model.sizes is not None else chain.to_numpy()
+    )
+    for place in np.argsort(-joint, axis=None, kind="stable")[:_MOST_ROUTES]:
+        i, j = divmod(int(place), len(names))
+        console.print(f"  {100 * joint[i, j]:6.3f} %  {names[i][:40]} -> {names[j][:40]}")
+    console.print()
+    _print_guarantee(console, release)
+    console.print(f"Mechanism: {why}.")
+    for text in warnings:
+        console.print(f"WARNING: {text}.")
+    for path in written:
+        console.print(f"Written: {path}")
+    if not written:
+        console.print("Not saved: add -o FILE.json to keep it.")
