@@ -16,12 +16,13 @@ from veil.errors import InvalidField, VeilError
 from veil.mechanisms.published import Published
 from veil.releases.record import Release
 from veil.report import chain_figures, figures
+from veil.report.counted import CountedChain
 from veil.report.vector import best_guess, matrix_published_beside
 from veil.workflows.chains import ChainFacts, chain_facts
 
 # Pictures and error bars of more states would be neither quick nor readable.
 MOST_PICTURED = 400
-_MOST_INTERVALS = 200
+_MOST_INTERVALS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class ChainReport:
     classes: tuple[CommunicatingClass, ...]
     intervals: ChainIntervals | None
     published: Published | None
+    counted: CountedChain | None = None
 
     @classmethod
     def of(cls, chain: Chain, release: Release | None = None) -> ChainReport:
@@ -51,6 +53,7 @@ class ChainReport:
             classes=chain.classes(),
             intervals=bars,
             published=None if release is None else matrix_published_beside(release),
+            counted=None if release is None else CountedChain.of(release, bars),
         )
 
     @classmethod
@@ -151,7 +154,9 @@ class ChainReport:
         return [(names[i], float(self.stationary[i]), int(i)) for i in order[:MOST_PICTURED]]
 
     def _pictures(self) -> dict[str, str | None]:
-        found: dict[str, str | None] = {"heat": None, "bars": None, "graph": None}
+        found: dict[str, str | None] = {"heat": None, "bars": None, "graph": None, "mechanisms": None}
+        if self.counted is not None and self.counted.comparison is not None:
+            found["mechanisms"] = figures.svg(chain_figures.plan_bars(self.counted.comparison))
         rows, columns = self.labels
         if len(rows) <= MOST_PICTURED:
             found["heat"] = figures.svg(chain_figures.heat_map(self.matrix, rows, columns))

@@ -132,6 +132,27 @@ def _arrow(
         axes.text(x, y, f"{probability:.2f}", ha="center", va="center", fontsize=8, zorder=5, bbox=paper)
 
 
+def plan_bars(plan: MatrixPlan) -> Figure:
+    """The expected error of a row for each mechanism at equal privacy."""
+    rows = [row for row in plan.rows if row.mechanism is not None]
+    figure, axes = _axes(7.2, 0.55 * max(len(rows), 1) + 1.4)
+    for place, row in enumerate(rows):
+        axes.barh(place, row.row_tv, color=COLOURS.get(row.name, GREY), height=0.55)
+        axes.annotate(
+            f" {row.row_tv:.3g}",
+            (row.row_tv, place),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=10,
+        )
+    axes.set_yticks(range(len(rows)), [NAMES.get(row.name, row.name) for row in rows])
+    axes.invert_yaxis()
+    axes.set_xlim(0.0, 1.2 * max([row.row_tv for row in rows], default=1.0))
+    axes.set_xlabel("expected error of the next step (total variation)")
+    return figure
+
+
 def plan_figure(curve: Sequence[MatrixPlan], chosen: float) -> Figure:
     """The expected error of a row against epsilon, for each mechanism."""
     figure, axes = _axes(7.2, 3.8)
