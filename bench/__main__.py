@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from bench import batch, cold, doubly, exactness, simulation, stationary
+from bench import auto, batch, cold, counting, doubly, exactness, simulation, stationary
 
 BENCHMARKS = {
     "cold": cold.run,
@@ -13,6 +13,8 @@ BENCHMARKS = {
     "simulation": simulation.run,
     "stationary": stationary.run,
     "doubly": doubly.run,
+    "counting": counting.run,
+    "auto": auto.run,
 }
 
 

@@ -97,24 +97,40 @@ def denoised(noisy: Any, noise: Noise, support: Any = None) -> Floats:
     return answer
 
 
+class Posterior(NamedTuple):
+    """What is known of counts: the mean and the median of each, and the law of theta that was learnt."""
+
+    mean: Floats
+    median: Floats
+    theta: Floats
+
+
 def expected_counts(noisy: Floats, means: Floats, noise: Noise) -> Floats:
-    """Estimates of counts, of any shape, that were about to be `means` times a factor of one common law."""
-    mean, median = posterior(noisy, means, noise)
-    return np.maximum(_MEAN_SHARE * mean + (1.0 - _MEAN_SHARE) * median, _FLOOR)
+    """Estimates of counts, of any shape, whose means are `means` times a factor from one common law."""
+    known = posterior(noisy, means, noise)
+    return np.maximum(_MEAN_SHARE * known.mean + (1.0 - _MEAN_SHARE) * known.median, _FLOOR)
 
 
-def posterior(noisy: Floats, means: Floats, noise: Noise) -> tuple[Floats, Floats]:
-    """Mean and median of each count, given the noisy counts and what each was expected to be."""
+def posterior(
+    noisy: Floats, means: Floats, noise: Noise, theta: Floats | None = None, cells: float = _PRIOR_CELLS
+) -> Posterior:
+    """What noisy counts, of any shape, say of counts whose means are `means` times a factor theta.
+
+    theta: the law that a like table had, to start from; it then weighs as much as so many cells.
+    """
+    start = _wide_law() if theta is None else theta
     values = np.asarray(noisy, dtype=np.float64).ravel()
     grid = _grid(noise)
     far = values > grid.reach
     mean, median = values.copy(), values.copy()
     near = ~far
+    places = _places(np.asarray(means, dtype=np.float64).ravel(), grid)
+    known = _far_thetas(values, places, far, grid) + cells * start
+    theta = known / known.sum()
     if near.any():
-        places = _places(np.asarray(means, dtype=np.float64).ravel(), grid)
-        known = _far_thetas(values, places, far, grid)
-        mean[near], median[near] = _near(values[near], places[near], known, grid)
-    return mean.reshape(np.shape(noisy)), median.reshape(np.shape(noisy))
+        mean[near], median[near], theta = _near(values[near], places[near], start, known, grid)
+    shape = np.shape(noisy)
+    return Posterior(np.maximum(mean, _FLOOR).reshape(shape), median.reshape(shape), theta)
 
 
 def independent_means(noisy: Floats, support: NDArray[np.bool_], noise: Noise) -> Floats:
@@ -236,24 +252,37 @@ def _far_thetas(values: Floats, places: Floats, far: NDArray[np.bool_], grid: _G
     return known.astype(np.float64)
 
 
-def _near(values: Floats, places: Floats, known: Floats, grid: _Grid) -> tuple[Floats, Floats]:
-    """Mean and median of the counts within reach of nought, from tables by mean and noisy value."""
+def _wide_law() -> Floats:
+    """The law of theta, nought first, before anything is seen: around 1, and far from certain."""
+    around = np.exp(-np.abs(_offsets()) * _STEP / _PRIOR_WIDTH)
+    law = np.concatenate([[_PRIOR_ZERO * around.sum()], around])
+    return np.asarray(law / law.sum())
+
+
+def _near(
+    values: Floats, places: Floats, start: Floats, known: Floats, grid: _Grid
+) -> tuple[Floats, Floats, Floats]:
+    """Mean and median of the counts within reach of nought, and the law of theta.
+
+    known: the cells with each theta that are no matter of these counts. Means and medians are looked up in
+    tables by mean and noisy value, so that they cost the same for any number of cells.
+    """
     across = np.clip((values - grid.values[0]) / grid.unit, 0.0, len(grid.values) - 1.0)
     first = int(places.min())
     down = places - first
     size = int(down.max()) + 2
     seen = np.zeros((size, len(grid.values)))
     np.add.at(seen, (np.rint(down).astype(np.intp), np.rint(across).astype(np.intp)), 1.0)
-    laws = _learnt(seen, first, known, grid)
+    theta, laws = _learnt(seen, first, start, known, grid)
     means, medians = np.empty(seen.shape), np.empty(seen.shape)
     occupied = np.unique(np.concatenate([np.floor(down), np.floor(down) + 1.0]).astype(np.intp))
     for row in occupied:
         means[row], medians[row] = _tables(laws[row], grid)
-    return _between(means, down, across), _between(medians, down, across)
+    return _between(means, down, across), _between(medians, down, across), theta
 
 
-def _learnt(seen: Floats, first: int, known: Floats, grid: _Grid) -> Floats:
-    """The law of the nodes for each mean, after EM for the law of theta that all means share."""
+def _learnt(seen: Floats, first: int, start: Floats, known: Floats, grid: _Grid) -> tuple[Floats, Floats]:
+    """EM for the law of theta that all means share, and the law of the nodes for each mean."""
     offsets = _offsets()
     top = len(grid.laws) - 1
     targets = np.clip(first + np.arange(len(seen))[:, None] + offsets, 0, top - 1) + 1
@@ -262,9 +291,6 @@ def _learnt(seen: Floats, first: int, known: Floats, grid: _Grid) -> Floats:
     used = seen.sum(axis=0) > 0.0
     likelihoods = grid.laws @ grid.weights[used].T
     seen = seen[:, used]
-    start = np.exp(-np.abs(offsets) * _STEP / _PRIOR_WIDTH)
-    start = np.concatenate([[_PRIOR_ZERO * start.sum()], start])
-    start /= start.sum()
 
     def spread(theta: Floats) -> Floats:
         laws = np.bincount(flat, np.tile(theta, len(seen)), minlength=len(seen) * (top + 1))
@@ -274,13 +300,13 @@ def _learnt(seen: Floats, first: int, known: Floats, grid: _Grid) -> Floats:
     for _ in range(_ROUNDS):
         chances = np.maximum(spread(theta) @ likelihoods, 1e-300)
         gains = np.take_along_axis((seen / chances) @ likelihoods.T, targets, axis=1).sum(axis=0)
-        better = theta * gains + known + _PRIOR_CELLS * start
+        better = theta * gains + known
         better /= better.sum()
         change = float(np.abs(better - theta).sum())
         theta = better
         if change < _SETTLED:
             break
-    return spread(theta)
+    return theta, spread(theta)
 
 
 def _tables(law: Floats, grid: _Grid) -> tuple[Floats, Floats]:

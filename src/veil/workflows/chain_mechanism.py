@@ -136,7 +136,7 @@ def _least_noise(
     """Geometric or Gaussian, whichever moves a count less on average.
 
     The Dirichlet form is not among them: over 200 shapes of tables it was never better than the best of these
-    two by more than a twentieth (bench/auto.py), and usually worse by a factor of ten.
+    two by more than a tenth (bench/auto.py), and usually worse several times over.
     """
     table = next(table for table in tables if table.of in OF_TRANSITIONS)
     share = float_below(Fraction(epsilon) * table.share)

@@ -13,13 +13,13 @@ _SPREAD = 1.2
 _NEAR = 0.25
 
 
-def typical_tables(states: int, records: int) -> tuple[Integers, ...]:
+def typical_tables(states: int, records: int, *, seed: int = _SEED) -> tuple[Integers, ...]:
     """Two tables of so many transitions, the same every time: of travel, and of anything at all.
 
     In the first, states lie in a plane and near and popular ones attract; many cells are empty. In the
     second, rows are spread evenly over all distributions. Sizes of rows differ in both.
     """
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(seed)
     return tuple(_counted(rng, rows, records) for rows in (_travel(rng, states), _anything(rng, states)))
 
 

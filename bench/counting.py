@@ -1,0 +1,152 @@
+"""Counting transitions against the query that one would write oneself, in the same engine."""
+
+from __future__ import annotations
+
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from veil.sources.transitions import count_transitions
+
+TRIPS, VISITS, SPARK_TRIPS, ZONES, USERS = 100_000_000, 10_000_000, 1_000_000, 63, 500_000
+TAXI = Path(__file__).parents[2] / "shared" / "data" / "nyc_green_trips_2020-03_2020-12.csv.gz"
+LOG = {"by": "who", "order": "moment", "state": "zone"}
+
+BARE_TRIPS = "SELECT origin, destination, COUNT(*) FROM '{path}' GROUP BY ALL"
+BARE_LOG = """
+SELECT zone, next_zone, COUNT(*) FROM (
+  SELECT zone, LEAD(zone) OVER (PARTITION BY who ORDER BY moment) AS next_zone FROM '{path}'
+) WHERE next_zone IS NOT NULL GROUP BY ALL"""
+BARE_TAXI = 'SELECT "PULocationID", "DOLocationID", COUNT(*) FROM \'{path}\' GROUP BY ALL'
+
+
+def _write(path: Path, select: str) -> None:
+    import duckdb
+
+    with duckdb.connect() as connection:
+        connection.execute("SET enable_progress_bar = false")
+        connection.execute("SET preserve_insertion_order = false")
+        connection.execute(f"COPY ({select}) TO '{path}' (FORMAT parquet)")
+
+
+def write_trips(path: Path) -> None:
+    """Trips between zones, of which some are far more frequent than others."""
+    zone = "CAST(sqrt(hash(i + {salt}) % CAST({cells} AS UBIGINT)) AS INTEGER)"
+    origin, destination = (zone.format(salt=salt, cells=(ZONES - 1) ** 2 + 1) for salt in (0, 1_000_000_007))
+    _write(path, f"SELECT {origin} AS origin, {destination} AS destination FROM range({TRIPS}) AS t(i)")
+
+
+def write_log(path: Path) -> None:
+    """Visits in no order, about twenty a user, few of them at the same time."""
+    _write(
+        path,
+        f"SELECT CAST(hash(i) % {USERS} AS INTEGER) AS who, CAST(hash(i + 7) % 100000000 AS BIGINT) AS moment, "
+        f"CAST(hash(i + 13) % {ZONES} AS INTEGER) AS zone FROM range({VISITS}) AS t(i)",
+    )
+
+
+def _bare(text: str, path: Path) -> None:
+    import duckdb
+
+    with duckdb.connect() as connection:
+        connection.execute("SET enable_progress_bar = false")
+        connection.sql(text.format(path=path)).to_arrow_table()
+
+
+WORK: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "trips": (BARE_TRIPS, lambda path: count_transitions(path, origin="origin", destination="destination")),
+    "listed": (
+        BARE_TRIPS,
+        lambda path: count_transitions(path, origin="origin", destination="destination", states=range(ZONES)),
+    ),
+    "log": (BARE_LOG, lambda path: count_transitions(path, **LOG)),
+    "log, listed": (BARE_LOG, lambda path: count_transitions(path, **LOG, states=range(ZONES))),
+    "log, cap 10": (BARE_LOG, lambda path: count_transitions(path, **LOG, states=range(ZONES), cap=10)),
+    "taxi": (
+        BARE_TAXI,
+        lambda path: count_transitions(path, origin="PULocationID", destination="DOLocationID"),
+    ),
+}
+
+
+def measure(name: str, path: Path, *, runs: int) -> dict[str, float]:
+    """Median seconds of the bare query and of ours in turn, and the peak memory of ours by itself."""
+    bare, ours = WORK[name]
+    ours(path)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
+    seconds: dict[str, list[float]] = {"bare": [], "ours": []}
+    for _ in range(runs):
+        for key, work in (("bare", lambda: _bare(bare, path)), ("ours", lambda: ours(path))):
+            start = time.perf_counter()
+            work()
+            seconds[key].append(time.perf_counter() - start)
+    return {key: statistics.median(values) for key, values in seconds.items()} | {"peak": peak}
+
+
+def _report(name: str, path: Path, *, runs: int = 5) -> None:
+    # In a process of its own: the peak memory of a process never falls.
+    command = [sys.executable, "-m", "bench.counting", name, str(path), str(runs)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    found = json.loads(done.stdout)
+    print(
+        f"{name}: {found['ours']:.2f} s, bare query {found['bare']:.2f} s: {found['ours'] / found['bare']:.2f}x "
+        f"(goal: 1.3x); peak {found['peak']:.2f} GB (goal: under 2 GB)",
+        flush=True,
+    )
+
+
+def _spark(folder: Path) -> None:
+    """The same counts from Spark as from DuckDB."""
+    warnings.simplefilter("ignore")
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        print("Spark: not installed")
+        return
+    session: Any = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.shuffle.partitions", "4")
+        .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    path = folder / "few.parquet"
+    _write(path, f"SELECT * FROM '{folder / 'log.parquet'}' LIMIT {SPARK_TRIPS}")
+    frame = session.read.parquet(str(path))
+    options = {**LOG, "states": range(ZONES), "cap": 2, "salt": "same"}
+    start = time.perf_counter()
+    counts = count_transitions(frame, **options)
+    seconds = time.perf_counter() - start
+    same = counts == count_transitions(path, **options)
+    print(f"Spark, {SPARK_TRIPS:,} visits, cap 2: {seconds:.1f} s; the same counts as DuckDB: {same}")
+    session.stop()
+
+
+def run() -> None:
+    """Print ratios to the bare query, and peak memory."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_log(folder / "log.parquet")
+        for kind in ("log", "log, listed", "log, cap 10"):
+            _report(kind, folder / "log.parquet")
+        if TAXI.exists():
+            _report("taxi", TAXI)
+        _spark(folder)
+        write_trips(folder / "trips.parquet")
+        for kind in ("trips", "listed"):
+            _report(kind, folder / "trips.parquet")
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(sys.argv[1], Path(sys.argv[2]), runs=int(sys.argv[3]))))
