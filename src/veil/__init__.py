@@ -43,11 +43,13 @@ if TYPE_CHECKING:
     from veil.releases.files import load
     from veil.releases.record import Release
     from veil.releases.release import release
+    from veil.sources.sequences import SequenceFile
     from veil.sources.transitions import count_transitions
     from veil.workflows.compare import Comparison, compare
     from veil.workflows.decisions import ValueLoss, value_loss
     from veil.workflows.fit_chain import fit_chain
     from veil.workflows.plan import least_epsilon
+    from veil.workflows.synthetic import synthetic
     from veil.workflows.vectors import calibrated
 
 _PLACES = {
@@ -77,6 +79,7 @@ _PLACES = {
     "Release": "releases.record",
     "RowByRow": "mechanisms.row_by_row",
     "Rows": "domains.adjacency",
+    "SequenceFile": "sources.sequences",
     "SequenceModel": "domains.sequence_model",
     "Simplex": "domains.simplex",
     "StochasticMatrix": "domains.stochastic",
@@ -95,6 +98,7 @@ _PLACES = {
     "least_epsilon": "workflows.plan",
     "load": "releases.files",
     "release": "releases.release",
+    "synthetic": "workflows.synthetic",
     "value_loss": "workflows.decisions",
 }
 
@@ -125,6 +129,7 @@ __all__ = [
     "Release",
     "RowByRow",
     "Rows",
+    "SequenceFile",
     "SequenceModel",
     "Simplex",
     "StochasticMatrix",
@@ -145,6 +150,7 @@ __all__ = [
     "least_epsilon",
     "load",
     "release",
+    "synthetic",
     "value_loss",
 ]
 

@@ -20,6 +20,9 @@ def chain(
     against: Annotated[
         str | None, typer.Option("--against", help="Another chain on the same states, to compare with.")
     ] = None,
+    group: Annotated[
+        str | None, typer.Option("--group", help="Of a release with groups: the chain of this one.")
+    ] = None,
     report: options.ReportOption = None,
     force: options.ForceOption = False,
     as_json: options.JsonOption = False,
@@ -37,7 +40,7 @@ def chain(
     check_ending("--report", report, (".html",))
     refuse_existing({"--report": report}, force=force, inputs=[path] if against is None else [path, against])
     with working("Analysing", quiet=as_json):
-        found, release = read_chain(path)
+        found, release = read_chain(path, group)
         page = ChainReport.of(found, release)
         comparison = None if against is None else found.compare(read_chain(against)[0])
     if report is not None:

@@ -48,7 +48,7 @@ def synth(
     refuse_existing({"--output": output}, force=force, inputs=[str(path)])
     release = load(path)
     with working("Drawing sequences", quiet=as_json):
-        made = synthetic(release, count, length=length, rng=seed)
+        made = synthetic(release, count, length=length, group=group, rng=seed)
     if output is not None:
         with working("Writing", quiet=as_json):
             _write(made, output)

@@ -89,6 +89,15 @@ class Release:
         """delta as a function of epsilon for this release."""
         return self.mechanism.profile(self.adjacency)
 
+    def chain_of(self, group: str) -> Chain:
+        """The chain of one group, where one was released for each."""
+        found = self.model.groups if isinstance(self.mechanism, PrivateChain) else {}
+        if group not in found:
+            names = ", ".join(list(found)[:8]) + (", ..." if len(found) > 8 else "")
+            expected = f"one of {names}" if found else "none, since the release has no groups"
+            raise InvalidArgument("group", expected=expected, found=repr(group)[:40])
+        return found[group]
+
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the record as JSON, or only the value as CSV, by the ending of the path."""
         from veil.releases.files import save

@@ -17,13 +17,21 @@ from veil.sources.matrices import parse_matrix
 _MOST_EIGENVALUES = 1_000
 
 
-def read_chain(path: str) -> tuple[Chain, Release | None]:
-    """The chain in a file: a release of Veil (which is returned too), or a matrix in CSV or JSON."""
+def read_chain(path: str, group: str | None = None) -> tuple[Chain, Release | None]:
+    """The chain in a file: a release of Veil (which is returned too), or a matrix in CSV or JSON.
+
+    group: of a release with a chain for each group, that one's; without the release, whose figures are of
+    all groups together.
+    """
     name = "standard input" if path == "-" else path
     text = read_text(path, name)
     if not holds_release(text):
+        if group is not None:
+            raise InvalidArgument("group", expected="a release with groups", found="a plain matrix")
         return Chain(parse_matrix(text, name)), None
     release = parse_release(text, name)
+    if group is not None:
+        return release.chain_of(group), None
     try:
         return release.to_chain(), release
     except InvalidArgument as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -55,15 +55,26 @@ class Synthetic:
         )
 
 
-def synthetic(release: Release, count: int, *, length: int | None = None, rng: Any = None) -> Synthetic:
+def synthetic(
+    release: Release, count: int, *, length: int | None = None, group: str | None = None, rng: Any = None
+) -> Synthetic:
     """So many sequences drawn from a released chain. Free: nothing but the release is used.
 
     length: the number of states of each; None takes the released lengths, or 2 where there are none.
+    group: of a release with groups, the chain to draw from.
+
+    >>> import veil
+    >>> counts = veil.TransitionCounts([[800, 200], [100, 400]], ["home", "work"])
+    >>> made = veil.synthetic(veil.fit_chain(counts, epsilon=1.0, rng=1), 3, length=4, rng=1)
+    >>> [len(sequence) for sequence in made]
+    [4, 4, 4]
     """
     count = integer("count", count, least=1)
     model = (
         release.model if isinstance(release.mechanism, PrivateChain) else SequenceModel(release.to_chain())
     )
+    if group is not None:
+        model = replace(model, chain=release.chain_of(group), sizes=None, second=None)
     notes = []
     if model.starts is None:
         notes.append("starts: drawn from the stationary distribution; the release has none of its own")
