@@ -31,6 +31,9 @@ def synth(
             help="Where to write: .csv or .parquet (sequence, place, state), .txt (one sequence a line).",
         ),
     ] = None,
+    group: Annotated[
+        str | None, typer.Option("--group", help="Of a release with groups: the chain of this one.")
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="The same sequences again; costs no privacy.")
     ] = None,
