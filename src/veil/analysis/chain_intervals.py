@@ -1,5 +1,7 @@
 """Error bars for a true chain, from its release alone: every transition, and the stationary distribution.
 
+Chains of counted transitions have theirs in counted_chain_intervals.py; here are those of released matrices.
+
 Nothing here sees the true matrix. What is known is the released one, x, and the mechanism: row i of x is
 Dirichlet(k_i q_i), with q_i the true row, smoothed if the mechanism smooths. For the transitions that is an
 exact confidence interval (analysis/intervals.py). The stationary distribution is a function of all rows
@@ -18,20 +20,25 @@ at once. Two answers are given:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammainc, ndtr, ndtri
 
+from veil.analysis.counted_chain_intervals import counted_bars
+from veil.analysis.counted_rows import transitions_part
 from veil.analysis.intervals import intervals
 from veil.analysis.perturbation import simultaneous_row_radii, stationary_radii
 from veil.domains.chain import Chain
 from veil.domains.checks import integer, within
 from veil.domains.intake import Floats
+from veil.domains.simplex import Simplex
 from veil.errors import InvalidArgument
+from veil.mechanisms.bordered_rows import BorderedRows
 from veil.mechanisms.matrix_dirichlet import MatrixDirichlet
+from veil.mechanisms.private_chain import PrivateChain
 from veil.numerics.chains import quick_stationary
 from veil.releases.record import Release
 
@@ -48,9 +55,9 @@ _AT_ONCE = 1_000_000
 class ChainIntervals:
     """Intervals for a true chain.
 
-    estimate: the best guess of the true chain (smoothing undone). transitions: [i, j] -> (low, high), each
-    covering on its own. stationary: state -> (low, high), by simulation. proved_stationary: the same with
-    a proof. confidence: of each interval.
+    estimate: the best guess of the true chain (smoothing undone, as far as it is known). transitions: [i, j]
+    -> (low, high), each covering on its own. stationary: state -> (low, high), with a coverage that was
+    measured. proved_stationary: the same with a proof. confidence: of each interval.
     """
 
     estimate: Chain
@@ -63,14 +70,25 @@ class ChainIntervals:
 def chain_intervals(
     release: Release, *, confidence: float = 0.95, draws: int | None = None
 ) -> ChainIntervals:
-    """Error bars for the true transitions and the true stationary distribution behind a released matrix.
+    """Error bars for the true transitions and the true stationary distribution behind a released chain.
 
-    draws: how many plausible matrices are drawn; chosen by the number of states if None.
+    What is true: the matrix that was hidden; of counted transitions (`fit_chain`) their relative
+    frequencies.
+    draws: how many plausible matrices are drawn; chosen by the number of states if None. Counts need none.
     """
     mechanism = release.mechanism
+    if isinstance(mechanism, PrivateChain):
+        hides = transitions_part(mechanism).mechanism
+        if not isinstance(hides, BorderedRows):
+            return _counted(release, confidence)
+        # Without smoothing and with public k, its rows are those of a released matrix.
+        simplex = Simplex(hides.size, floor=min(hides.floor))
+        release = replace(release, mechanism=(mechanism := MatrixDirichlet(hides.k, simplex)))
     if not isinstance(mechanism, MatrixDirichlet) or not release.is_matrix:
         raise InvalidArgument(
-            "release", expected="a released matrix of a MatrixDirichlet mechanism", found=mechanism.name
+            "release",
+            expected="a released chain, or a released matrix of a MatrixDirichlet mechanism",
+            found=mechanism.name,
         )
     confidence = within("confidence", confidence, 0.0, 1.0, expected="a number between 0 and 1")
     chain = release.to_chain()
@@ -82,6 +100,18 @@ def chain_intervals(
         transitions=intervals(release, confidence=confidence),
         stationary=_simulated(mechanism, matrix, estimate, confidence, count),
         proved_stationary=_proved(mechanism, chain, confidence),
+        confidence=confidence,
+    )
+
+
+def _counted(release: Release, confidence: float) -> ChainIntervals:
+    confidence = within("confidence", confidence, 0.0, 1.0, expected="a number between 0 and 1")
+    bars = counted_bars(release, confidence)
+    return ChainIntervals(
+        estimate=bars.estimate,
+        transitions=intervals(release, confidence=confidence),
+        stationary=bars.stationary,
+        proved_stationary=bars.proved,
         confidence=confidence,
     )
 

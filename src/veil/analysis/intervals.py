@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import betainc, betaincc
 
+from veil.analysis.beta_limits import beta_mean_limits
+from veil.analysis.counted_transitions import counted_transitions
 from veil.domains.checks import integer, within
 from veil.domains.intake import Floats
 from veil.errors import InvalidArgument
 from veil.mechanisms.dirichlet import Dirichlet
 from veil.mechanisms.dirichlet_counts import DirichletCounts
 from veil.mechanisms.matrix_dirichlet import MatrixDirichlet
+from veil.mechanisms.private_chain import PrivateChain
 
 
 def intervals(release: Any, *, confidence: float = 0.95, records: int | None = None) -> Floats:
@@ -23,12 +25,18 @@ def intervals(release: Any, *, confidence: float = 0.95, records: int | None = N
     covers with the stated probability, one entry at a time. Then it is cut to what a probability can
     be; where nothing would be left the release says nothing of the entry, and all of [0, 1] is given.
 
+    Of a chain that was counted: an interval for every true relative frequency of a transition, which also
+    covers one entry at a time (counted_chain_intervals.md).
+
     records: the public number of records, for releases of counts.
     """
     tail = 0.5 * (1.0 - within("confidence", confidence, 0.0, 1.0, expected="a number between 0 and 1"))
     mechanism, x = release.mechanism, np.asarray(release.array)
+    if isinstance(mechanism, PrivateChain):
+        known = release.records if records is None else integer("records", records, least=1)
+        return counted_transitions(mechanism, release.tables, confidence, records=known)
     if isinstance(mechanism, Dirichlet):
-        low, high = _beta_mean_limits(mechanism.k, x, tail)
+        low, high = beta_mean_limits(mechanism.k, x, tail)
         if mechanism.smooth:
             floor, size = mechanism.domain.floor, mechanism.domain.size
             low, high = ((end - floor) / (1.0 - size * floor) for end in (low, high))
@@ -47,7 +55,7 @@ def intervals(release: Any, *, confidence: float = 0.95, records: int | None = N
                 found="None",
             )
         total = mechanism.scale * integer("records", known, least=1) + mechanism.size * mechanism.prior
-        low, high = _beta_mean_limits(total, x, tail)
+        low, high = beta_mean_limits(total, x, tail)
         low, high = ((end * total - mechanism.prior) / (mechanism.scale * known) for end in (low, high))
     else:
         raise InvalidArgument(
@@ -67,23 +75,5 @@ def _row_limits(mechanism: MatrixDirichlet, k: Floats, flat: Floats, tail: float
     for group in mechanism.domain.alike(flat):
         free[group.rows[:, None], group.columns] = True
     low, high = flat.copy(), flat.copy()
-    low[free], high[free] = _beta_mean_limits(np.broadcast_to(k, flat.shape)[free], flat[free], tail)
+    low[free], high[free] = beta_mean_limits(np.broadcast_to(k, flat.shape)[free], flat[free], tail)
     return low, high
-
-
-def _beta_mean_limits(k: float | Floats, x: Floats, tail: float) -> tuple[Floats, Floats]:
-    """The means q of Beta(k q, k (1 - q)) at which x is the upper, and the lower, tail quantile."""
-
-    def solve(below: bool) -> Floats:
-        # An entry of 0 or 1 was rounded there: take the end of what rounds to it that is further out.
-        point = np.nextafter(x, 0.0) if below else np.nextafter(x, 1.0)
-        low, high = np.zeros_like(x), np.ones_like(x)
-        for _ in range(45):
-            q = 0.5 * (low + high)
-            a, b = k * q, k * (1.0 - q)
-            # The law grows with q: the upper tail at x rises, the lower one falls.
-            inside = betaincc(a, b, point) < tail if below else betainc(a, b, point) > tail
-            low, high = np.where(inside, q, low), np.where(inside, high, q)
-        return 0.5 * (low + high)
-
-    return solve(below=True), solve(below=False)

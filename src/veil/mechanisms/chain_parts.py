@@ -13,6 +13,7 @@ from veil.domains.adjacency import Records
 from veil.domains.checks import choice, integer
 from veil.domains.contributions import Transitions
 from veil.domains.counts import Integers
+from veil.domains.lengths import LengthBins
 from veil.domains.transition_counts import TransitionCounts
 from veil.errors import InvalidArgument, InvalidData
 from veil.mechanisms.bordered_rows import BorderedRows
@@ -35,6 +36,7 @@ class Part:
     least: counts only the users whose sequences have at least so many states, and fewer than the next
         part of the same kind; 0 for everybody.
     cap: the most transitions of one user in it, where that differs from the adjacency's.
+    bins: of "lengths", the least length of each bin.
     """
 
     of: str
@@ -42,6 +44,7 @@ class Part:
     shape: tuple[int, ...]
     least: int = 0
     cap: int | None = None
+    bins: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         choice("of", self.of, OF_TRANSITIONS + OF_SEQUENCES)
@@ -52,6 +55,12 @@ class Part:
         object.__setattr__(self, "least", integer("least", self.least, least=0))
         if self.cap is not None:
             object.__setattr__(self, "cap", integer("cap", self.cap, least=1))
+        if (self.bins is not None) != (self.of == "lengths"):
+            raise InvalidArgument("bins", expected="the bins of lengths, and of nothing else", found="others")
+        if self.bins is not None:
+            object.__setattr__(self, "bins", LengthBins(tuple(self.bins)).least)
+            if len(self.bins) != self.shape[0]:
+                raise InvalidArgument("bins", expected=f"{self.shape[0]} bins", found=str(len(self.bins)))
 
     @property
     def key(self) -> str:
@@ -126,4 +135,6 @@ class Part:
             content["least"] = self.least
         if self.cap is not None:
             content["cap"] = self.cap
+        if self.bins is not None:
+            content["bins"] = list(self.bins)
         return content

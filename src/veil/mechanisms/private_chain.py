@@ -67,6 +67,8 @@ class PrivateChain(Described):
         strata = self.strata
         if any(later.least <= sooner.least for sooner, later in pairwise(strata)):
             raise InvalidArgument("parts", expected="strata of growing length", found="others")
+        if strata and not self.has("lengths"):
+            raise InvalidArgument("parts", expected="lengths as well, which weigh the strata", found="none")
         if (self.groups is not None) != (len(self.part("transitions").shape) == 3):
             raise InvalidArgument("groups", expected="one name a group", found="another number of them")
 
@@ -154,4 +156,5 @@ def _part(given: Part | dict[str, Any]) -> Part:
 
     fields = dict(given)
     hides: Any = mechanism_from(fields.pop("mechanism", None))
-    return Part(mechanism=hides, **(fields | {"shape": tuple(fields.get("shape", ()))}))
+    tuples = {key: tuple(fields[key]) for key in ("shape", "bins") if fields.get(key) is not None}
+    return Part(mechanism=hides, **(fields | tuples))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from veil.domains.lengths import LengthBins
-from veil.sources.engines.names import quoted
+from veil.sources.engines.names import quoted, text_literal
 from veil.sources.engines.protocol import Column, Engine, Kind
 from veil.sources.questions import Question
 from veil.sources.states import StateList, is_plain_integer
@@ -193,11 +193,11 @@ class CountingQuery:
         has no transition and comes last.
         """
         question = self._question
-        salt = "'" + question.salt.replace("'", "''") + ":'"
+        salt = text_literal(f"{question.salt}:")
         hashed = f"MD5({salt} || CAST(who AS TEXT) || ':' || CAST(place AS TEXT))"
-        keys = [f"{self._collated(f'CASE WHEN moves > {self._cap} THEN {hashed} END', True)}", "place"]
-        if question.is_log:
-            keys.insert(0, "CASE WHEN next_state IS NULL THEN 1 ELSE 0 END")
+        # No hash is above z, and none is as short as the empty text.
+        last = "WHEN next_state IS NULL THEN 'z' " if question.is_log else ""
+        key = self._collated(f"CASE {last}WHEN moves > {self._cap} THEN {hashed} ELSE '' END", True)
         picked = ["state", "next_state", "missing", "moves"]
         if question.group is not None:
             picked.append("grp")
@@ -205,7 +205,7 @@ class CountingQuery:
             picked.append("before")
         if question.sequences:
             picked.append("place")
-        picked.append(f"ROW_NUMBER() OVER (PARTITION BY who ORDER BY {', '.join(keys)}) AS draw")
+        picked.append(f"ROW_NUMBER() OVER (PARTITION BY who ORDER BY {key}) AS draw")
         return f"SELECT {', '.join(picked)} FROM ({self._steps}) AS steps"
 
     @property
@@ -301,7 +301,7 @@ def render(text: str, dialect: str) -> str:
 def literal(text: str, dialect: str) -> str:
     """A text as a literal of the dialect."""
     if dialect != "spark":
-        return "'" + text.replace("'", "''") + "'"
+        return text_literal(text)
     # Spark would put a variable of its session in the place of ${...}.
     escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("${", "$\\u007b")
     return f"'{escaped}'"

@@ -49,9 +49,9 @@ class StateList:
         return len(self.labels)
 
     @property
-    def looks_padded(self) -> bool:
-        """Whether a label is a number written in an unusual way, such as 007, which a number would lose."""
-        return any(text.lstrip("+-").isdecimal() and not is_plain_integer(text) for text in self.texts)
+    def are_integers(self) -> bool:
+        """Whether every label but `other` is a number as a database writes it: not 007."""
+        return all(is_plain_integer(text) for i, text in enumerate(self.texts) if i != self.other)
 
     def place(self, name: Any) -> int | None:
         """The place of a state, by what stands in the data or by its label."""

@@ -94,9 +94,10 @@ def count_transitions(
         listed.check()
         merged(listed, merge)
         check_size(question, len(listed))
-    as_text = (
-        [question.roles[role] for role in question.state_roles] if listed and listed.looks_padded else []
-    )
+    as_text: list[str] = []
+    if listed is not None and not listed.are_integers:
+        # A file that only begins with numbers must not be read as such, nor 007 as 7.
+        as_text = [question.roles[role] for role in question.state_roles]
     tell("looking at the columns")
     engine = open_engine(source, question.roles, table=table, query=query, as_text=as_text)
     try:

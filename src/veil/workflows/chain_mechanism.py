@@ -34,6 +34,7 @@ class Table:
     share: Fraction = Fraction(1)
     least: int = 0
     cap: int | None = None
+    bins: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def chosen_mechanism(
             hides = _dirichlet(table, adjacency, share, delta, records)
         else:
             hides = published_rows(published, adjacency, size=states, epsilon=share, delta=delta)
-        parts.append(Part(table.of, hides, table.shape, least=table.least, cap=table.cap))
+        parts.append(Part(table.of, hides, table.shape, table.least, table.cap, table.bins))
     return Choice(name, PrivateChain(states, parts, groups=groups), why)
 
 

@@ -197,7 +197,8 @@ def _tables(counts: TransitionCounts, adjacency: Transitions, parts: Sequence[st
             found=f"{size:,} states",
             hint="Merge states into larger ones.",
         )
-    wanted = list(dict.fromkeys(parts))
+    # Strata are weighed by what the lengths say.
+    wanted = list(dict.fromkeys([*parts, *(("lengths",) if counts.strata else ())]))
     for part in wanted:
         if part not in PARTS:
             raise InvalidArgument("parts", expected=f"some of {', '.join(PARTS)}", found=repr(part)[:40])
@@ -208,9 +209,8 @@ def _tables(counts: TransitionCounts, adjacency: Transitions, parts: Sequence[st
                 found=f"{part} asked for without them",
                 hint="Count with by, order, state and sequences=True.",
             )
-    bins = 0 if counts.sequences is None else len(counts.sequences.bins)
-    further = [Table(part, (bins if part == "lengths" else size,), _SHARE) for part in wanted]
-    left = 1 - _SHARE * len(further)
+    further = [_further(counts, part) for part in wanted]
+    left = 1 - sum((table.share for table in further), Fraction())
     if counts.second is not None:
         further.append(Table("second", counts.second.shape, left * _SHARE_OF_SECOND))
         left -= further[-1].share
@@ -222,6 +222,13 @@ def _tables(counts: TransitionCounts, adjacency: Transitions, parts: Sequence[st
         shape = (size, size) if counts.groups is None else (len(counts.groups), size, size)
         first = [Table("transitions", shape, left)]
     return (*first, *further)
+
+
+def _further(counts: TransitionCounts, part: str) -> Table:
+    if part != "lengths" or counts.sequences is None:
+        return Table(part, (len(counts),), _SHARE)
+    bins = counts.sequences.bins.least
+    return Table(part, (len(bins),), _SHARE, bins=bins)
 
 
 def _published(counts: TransitionCounts, floor: Any) -> Published:

@@ -67,7 +67,7 @@ class DuckEngine:
         return {name: found[identifier] for name, identifier in self._names.items()}
 
     def run(self, sql: str) -> Any:
-        with translated(self._name):
+        with translated(self._name, reads_rows=True):
             return self._ask(sql).to_arrow_table()
 
     def close(self) -> None:
@@ -75,7 +75,7 @@ class DuckEngine:
 
 
 @contextmanager
-def translated(name: str) -> Iterator[None]:
+def translated(name: str, *, reads_rows: bool = False) -> Iterator[None]:
     """Turn DuckDB's exceptions into ours. Its texts may quote cells, so only those about names are kept."""
     import duckdb
 
@@ -90,11 +90,9 @@ def translated(name: str) -> Iterator[None]:
         raise InvalidData(
             name, expected="data that DuckDB can count in its memory", found="more than it has"
         ) from None
-    except duckdb.IOException:
-        raise UnreadableFile(
-            name, expected="data that DuckDB can read", found="a file that it cannot"
-        ) from None
     except duckdb.Error as error:
+        if isinstance(error, duckdb.IOException) or not reads_rows:
+            raise UnreadableFile(name, expected="data that DuckDB can read", found="something else") from None
         raise UnreadableFile(
             name,
             expected="rows that fit the types of their columns",

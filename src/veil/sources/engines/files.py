@@ -7,8 +7,10 @@ from glob import has_magic
 from pathlib import Path
 from typing import Any
 
-from veil.errors import InvalidArgument, UnreadableFile, VeilError
-from veil.sources.engines.duck import DuckEngine, database_engine, file_engine, translated
+from veil.errors import InvalidArgument, UnreadableFile
+from veil.sources.engines.csv_files import csv_relation
+from veil.sources.engines.duck import DuckEngine, database_engine, file_engine
+from veil.sources.engines.names import text_literal
 
 _PACKED = (".gz", ".zst")
 _CSV, _PARQUET = (".csv", ".tsv", ".txt"), (".parquet", ".pq")
@@ -49,12 +51,13 @@ def open_files(
         )
 
     def relation(connection: Any) -> str:
-        if not connection.sql(f"SELECT 1 FROM glob({_text(path)}) LIMIT 1").fetchall():
+        listed = connection.sql(f"SELECT file FROM glob({text_literal(path)}) ORDER BY file").fetchall()
+        if not listed:
             raise UnreadableFile(path, expected="files that match", found="none")
         if suffix in _CSV:
-            return _csv_relation(connection, path, wanted, as_text)
+            return csv_relation(connection, path, [str(row[0]) for row in listed], wanted, as_text)
         reader = "read_parquet" if suffix in _PARQUET else "read_json_auto"
-        return f"SELECT * FROM {reader}({_text(path)})"
+        return f"SELECT * FROM {reader}({text_literal(path)})"
 
     return file_engine(name, relation)
 
@@ -71,28 +74,3 @@ def _check_exists(path: str) -> None:
         )
     if not plain.is_file() and not has_magic(path):
         raise UnreadableFile(path, expected="a file", found="no such file")
-
-
-def _csv_relation(connection: Any, path: str, wanted: Sequence[str], as_text: Sequence[str]) -> str:
-    """The reader's own guess of the format; with a header where the columns are found only then."""
-    for options in ("", ", header = true"):
-        relation = f"SELECT * FROM read_csv({_text(path)}{options})"
-        try:
-            with translated(Path(path).name):
-                found = {str(row[0]) for row in connection.sql(f"DESCRIBE {relation}").fetchall()}
-        except VeilError:
-            if options:
-                raise
-            continue
-        if set(wanted) <= found:
-            break
-    else:
-        # The plain guess, so that the error about the missing column shows what is there.
-        options, found = "", set()
-    texts = [f"{_text(column)}: 'VARCHAR'" for column in as_text if column in found]
-    types = f", types = {{{', '.join(texts)}}}" if texts else ""
-    return f"SELECT * FROM read_csv({_text(path)}{options}{types})"
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"

@@ -37,15 +37,13 @@ def open_frame(source: Any, wanted: Mapping[str, str]) -> DuckEngine:
 
 def _columns(source: Any, names: Sequence[str], roles: Mapping[str, str]) -> list[Any]:
     library = _library(source)
+    if library in {"pandas", "polars"} and type(source).__name__ == "Series":
+        raise InvalidData("source", expected="a table", found="a single column")
     if library == "pandas":
-        if not hasattr(source, "columns"):
-            raise InvalidData("source", expected="a table", found="a single column")
         present = [str(column) for column in source.columns]
         _check_present(present, names, roles)
         return [_array(source.iloc[:, present.index(name)], name) for name in names]
     if library == "polars":
-        if not hasattr(source, "columns"):
-            raise InvalidData("source", expected="a table", found="a single column")
         lazy = source.lazy()
         _check_present(lazy.collect_schema().names(), names, roles)
         table = lazy.select(names).collect().to_arrow()
@@ -56,19 +54,19 @@ def _columns(source: Any, names: Sequence[str], roles: Mapping[str, str]) -> lis
         _check_present([str(name) for name in source], names, roles)
         return [_array(source[name], name) for name in names]
     else:
-        table = _arrow(source)
-        _check_present(table.column_names, names, roles)
+        table = _arrow(source, names)
+        _check_present(source.schema.names if hasattr(source, "schema") else table.column_names, names, roles)
     return [table.column(name) for name in names]
 
 
-def _arrow(source: Any) -> Any:
+def _arrow(source: Any, names: Sequence[str]) -> Any:
     import pyarrow as pa
 
     if isinstance(source, pa.Table):
         return source
     if hasattr(source, "to_table"):
-        # A data set.
-        return source.to_table()
+        # A data set, of which only some columns need to be read.
+        return source.to_table(columns=[name for name in source.schema.names if name in names])
     return pa.table(source)
 
 

@@ -1,4 +1,4 @@
-"""Names in SQL: quoted, so that any column or table can be called anything."""
+"""Names and texts in SQL: quoted, so that any column or table can be called anything."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ from __future__ import annotations
 def quoted(name: str) -> str:
     """An identifier in double quotes."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def text_literal(text: str) -> str:
+    """A text in single quotes, as DuckDB and PostgreSQL read it."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def table_parts(table: str) -> list[str]:
