@@ -10,46 +10,63 @@ import typer
 from veil.cli import options
 from veil.cli.output import refuse_existing, working
 
+_SMALL = ("grades.csv", "roads.csv")
+
 
 def demo(
     folder: Annotated[Path, typer.Option("--folder", help="Where the demo writes its files.")] = Path("demo"),
+    trips: Annotated[int, typer.Option(min=1000, help="How many trips the made-up city has.")] = 1_000_000,
     force: options.ForceOption = False,
 ) -> None:
-    """Release a sample class's grade distribution and open the way to its report.
+    """Release where a made-up city's taxis go, from a million trips, and open the way to the report.
 
     Example: veil demo --folder demo
     """
-    import numpy as np
-
     from veil import samples
+    from veil.cli.keeping import chain_page
     from veil.releases.files import save, write_text
-    from veil.report.console import print_release
-    from veil.report.vector import VectorReport
-    from veil.sources.vectors import read_vector
-    from veil.workflows.release_vector import Secret, vector_job
+    from veil.report.console_release import print_chain_release
+    from veil.samples.city import write_city_trips, zones
+    from veil.sources.transitions import count_transitions
+    from veil.workflows.fit_chain import chain_job
 
     folder.mkdir(parents=True, exist_ok=True)
-    source, record, page = (folder / f"grades.{ending}" for ending in ("csv", "json", "html"))
-    roads = folder / "roads.csv"
-    outputs = {f"--folder {folder}": source, "its record": record, "its report": page, "its roads": roads}
-    refuse_existing(outputs, force=force)
-    write_text(source, samples.path("grades.csv").read_text(encoding="utf-8"), overwrite=force)
-    write_text(roads, samples.path("roads.csv").read_text(encoding="utf-8"), overwrite=force)
-    data = read_vector(str(source))
-    print(
-        "A course had 98 students (made-up sample data). Their grade distribution is to be published so that"
+    table, listed, model, page = (
+        folder / name for name in ("trips.parquet", "zones.csv", "city.json", "city.html")
     )
-    print("nobody learns any single student's grade. The same by hand:")
+    outputs = {f"--folder {folder}": table, "its zones": listed, "its record": model, "its report": page}
+    refuse_existing(outputs | {name: folder / name for name in _SMALL}, force=force)
+    for name in _SMALL:
+        write_text(folder / name, samples.path(name).read_text(encoding="utf-8"), overwrite=force)
+    lines = ["zone,district", *(f"{zone},{district}" for zone, district in zones())]
+    write_text(listed, "\n".join(lines) + "\n", overwrite=force)
+    with working("Making up a city", quiet=False):
+        write_city_trips(table, trips=trips)
     print(
-        "  veil release vector grades.csv --records 98 --epsilon 1 --delta 1e-6 "
-        "-o grades.json --report grades.html"
+        f"A city has {len(zones())} zones and {trips:,} taxi trips (made-up sample data). How taxis go from"
+    )
+    print("zone to zone is to be published so that nobody learns of any single trip. The same by hand:")
+    print(
+        f"  veil release chain {table} --from pickup --to dropoff --states {listed} --epsilon 1 "
+        "-o city.json --report city.html"
     )
     print()
+    with working("Counting", quiet=False) as tell:
+        counts = count_transitions(
+            str(table), origin="pickup", destination="dropoff", states=str(listed), progress=tell
+        )
     with working("Releasing", quiet=False):
-        job = vector_job(np.array(data.values), data.labels, Secret(records=98), epsilon=1.0, delta=1e-6)
+        job = chain_job(counts, epsilon=1.0, delta=1e-6)
         out = job.run()
-        save(out, record, overwrite=force)
-        write_text(page, VectorReport.of(out).html(), overwrite=force)
-    print_release(out, kept=job.kept, written=[record, page])
+        save(out, model, overwrite=force)
+    with working("Drawing the report", quiet=False):
+        write_text(page, chain_page(out), overwrite=force)
+    print_chain_release(
+        out, why=f"{job.chosen}: {job.why}", warnings=job.warnings, written=[table, listed, model, page]
+    )
     print(f"Open {page.resolve().as_uri()} in a browser to see the result.")
-    print(f"Next, a matrix: veil release matrix {roads} --l1 0.02 --support zeros --epsilon 2 -o roads.json")
+    print(f"Next, made-up trips that nobody took: veil synth {model} -n 100000 -o {folder / 'synthetic.csv'}")
+    print(
+        f"Or hide whole passengers, not single trips: veil release chain {table} --from pickup --to dropoff"
+    )
+    print(f"  --by passenger --states {listed} --unit user --cap 20 --epsilon 1 -o {folder / 'people.json'}")

@@ -13,6 +13,7 @@ from veil.domains.chain import Chain
 from veil.domains.chain_classes import CommunicatingClass
 from veil.domains.intake import Floats
 from veil.errors import InvalidField, VeilError
+from veil.mechanisms.private_chain import PrivateChain
 from veil.mechanisms.published import Published
 from veil.releases.record import Release
 from veil.report import chain_figures, figures
@@ -23,6 +24,12 @@ from veil.workflows.chains import ChainFacts, chain_facts
 # Pictures and error bars of more states would be neither quick nor readable.
 MOST_PICTURED = 400
 _MOST_INTERVALS = 300
+_SPOKEN = {
+    "GeometricCounts": "geometric noise on every count",
+    "DiscreteGaussianCounts": "discrete Gaussian noise on every count",
+    "DirichletCounts": "the Dirichlet mechanism on counts",
+    "BorderedRows": "the published Dirichlet mechanism",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,15 @@ class ChainReport:
         if chain is not None:
             return cls.of(chain, release)
         return cls(None, release, None, (), None, matrix_published_beside(release))
+
+    @property
+    def released_by(self) -> str:
+        """The mechanism as people say it."""
+        assert self.release is not None
+        mechanism = self.release.mechanism
+        if not isinstance(mechanism, PrivateChain):
+            return mechanism.name
+        return _SPOKEN[mechanism.part("transitions").mechanism.name]
 
     @property
     def matrix(self) -> Floats:

@@ -17,22 +17,28 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_DRAWN = 16
-_MOST_TICKS = 40
+_MOST_TICKS = 70
 _MOST_NUMBERS = 12
 _MOST_BARS = 40
 
 
 def heat_map(matrix: Floats, rows: Sequence[str], columns: Sequence[str]) -> Figure:
     """The matrix in colours that keep their order for every eye, with numbers where they fit."""
+    from matplotlib.colors import PowerNorm
+
     height, width = matrix.shape
     side = float(np.clip(0.42 * max(height, width) + 1.8, 3.6, 8.4))
     figure, axes = _axes(min(8.6, side + 0.8), float(np.clip(side * height / max(width, height), 2.4, 8.4)))
     axes.spines[["left", "bottom"]].set_visible(False)
-    image = axes.imshow(matrix, cmap="cividis", vmin=0.0, vmax=max(float(matrix.max()), 1e-9), aspect="auto")
+    # In large matrices most entries are small: by their square root they can still be told apart.
+    norm = PowerNorm(0.5 if max(height, width) > _MOST_NUMBERS else 1.0, 0.0, max(float(matrix.max()), 1e-9))
+    image = axes.imshow(matrix, cmap="cividis", norm=norm, aspect="auto")
+    size = 9.0 if max(height, width) <= 40 else 5.5
     if width <= _MOST_TICKS:
-        axes.set_xticks(range(width), [_short(label) for label in columns], rotation=90 if width > 6 else 0)
+        names = [_short(label) for label in columns]
+        axes.set_xticks(range(width), names, rotation=90 if width > 6 else 0, fontsize=size)
     if height <= _MOST_TICKS:
-        axes.set_yticks(range(height), [_short(label) for label in rows])
+        axes.set_yticks(range(height), [_short(label) for label in rows], fontsize=size)
     axes.set_xlabel("to")
     axes.set_ylabel("from")
     if max(height, width) <= _MOST_NUMBERS:

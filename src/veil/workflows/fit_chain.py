@@ -30,8 +30,8 @@ _SHARE = Fraction(1, 20)
 _SHARE_OF_SECOND = Fraction(1, 2)
 
 USERS_SEEN = (
-    'the data says who made each transition, but unit="event" hides one transition at a time: someone with '
-    'many of them is hidden less. unit="user" (count with a cap) hides all that one person contributed'
+    "the data says who made each transition, but the unit 'event' hides one transition at a time: someone with "
+    "many of them is hidden less. The unit 'user', with a cap, hides all that one person contributed"
 )
 REPEATED = "the same counts are released again without a ledger: what the releases cost adds up"
 
