@@ -8,6 +8,8 @@ row, clear ones their own, and nobody sets the weight.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,7 +21,7 @@ _TINY = 1e-300
 
 
 def second_order(
-    noisy: NDArray[np.int64] | Floats,
+    noisy: NDArray[Any],
     noise: Noise,
     joint: Floats,
     support: NDArray[np.bool_] | None = None,

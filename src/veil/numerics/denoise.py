@@ -12,8 +12,8 @@ highest likelihood on a logarithmic grid, nought included (Kiefer and Wolfowitz,
 found by EM. So large counts stay as they are, rows that drown in the noise fall back to the column profile,
 and how far in between is learnt, not set.
 
-Of the posterior we return a mixture of the median, which has the least expected total variation, and the
-mean, which has the least expected Kullback-Leibler divergence and is never nought.
+Of the posterior we return a mixture of the median, which has the least expected absolute error (what total
+variation adds up), and the mean, which has the least expected divergence and is never nought.
 
 All of this is a function of the noisy table and the public noise: post-processing, and no random numbers.
 """
@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 
 # Ratio of neighbouring values of theta on the logarithmic grid, as a logarithm: finer gains nothing.
 _STEP = 0.4
-# From so many noise scales on, a count is taken as it stands: shrinking would move it by a twentieth of one.
+# From so many noise scales on, a count is taken as it stands: shrinking would move it by a tenth of one.
 _REACH = 20.0
 # Units of the count to a noise scale, once that is large.
 _UNITS = 6
@@ -43,7 +43,8 @@ _PRIOR_CELLS, _PRIOR_WIDTH, _PRIOR_ZERO = 2.0, 1.5, 0.2
 _LEAST_THETA, _MOST_THETA = 1e-12, 1e6
 _ROUNDS, _SETTLED = 60, 1e-4
 # Weight of the posterior mean against the median. Measured from 5 to 257 states and from epsilon 0.1 to 4:
-# less gains nothing in total variation, more costs up to a tenth of it.
+# 0.2 gains under a hundredth of the total variation on average and costs seven hundredths of the divergence;
+# the mean alone costs three to five hundredths of the total variation on average, over a quarter at worst.
 _MEAN_SHARE = 0.35
 # So that nothing supported is ever nought, whatever underflows.
 _FLOOR = 1e-12
@@ -104,11 +105,15 @@ class Posterior(NamedTuple):
     median: Floats
     theta: Floats
 
+    @property
+    def estimate(self) -> Floats:
+        """The mixture of mean and median, positive."""
+        return np.maximum(_MEAN_SHARE * self.mean + (1.0 - _MEAN_SHARE) * self.median, _FLOOR)
+
 
 def expected_counts(noisy: Floats, means: Floats, noise: Noise) -> Floats:
     """Estimates of counts, of any shape, whose means are `means` times a factor from one common law."""
-    known = posterior(noisy, means, noise)
-    return np.maximum(_MEAN_SHARE * known.mean + (1.0 - _MEAN_SHARE) * known.median, _FLOOR)
+    return posterior(noisy, means, noise).estimate
 
 
 def posterior(

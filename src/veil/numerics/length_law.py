@@ -14,6 +14,7 @@ Three ranges, told apart by the noisy counts alone:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +36,7 @@ _NOBODY = 0.5
 _OPEN = 1.15
 
 
-def smoothed_lengths(noisy: Sequence[int] | Floats, noise: Noise, least: Sequence[int]) -> Floats:
+def smoothed_lengths(noisy: Sequence[int] | NDArray[Any], noise: Noise, least: Sequence[int]) -> Floats:
     """Estimated users by bin, from noisy ones. least: the least length of each bin; the last has no end.
 
     >>> users = smoothed_lengths([5210, 2480, 1233, 610, -3, 4, -2], Noise("geometric", 3.0), range(1, 8))
