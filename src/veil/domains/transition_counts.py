@@ -54,7 +54,7 @@ class TransitionCounts:
     states_found: the labels are those that occurred, so that the list itself tells something.
     has_users: the source says who made each transition.
     sequences, strata, second, groups: further counts, where asked for; second[b, i, j] counts i -> j
-        after b, with b = len(states) where i was the first.
+        after b, with b = len(states) where i was the first. second_cap: its own cap, where it has one.
 
     >>> import veil
     >>> counts = veil.TransitionCounts([[8, 2], [1, 4]], ["home", "work"])
@@ -73,6 +73,7 @@ class TransitionCounts:
         sequences: Sequences | None = None,
         strata: Sequence[Stratum] = (),
         second: Integers | None = None,
+        second_cap: int | None = None,
         groups: Mapping[str, Integers] | None = None,
     ) -> None:
         self._matrix = _whole(matrix)
@@ -87,6 +88,7 @@ class TransitionCounts:
         self.cap = None if cap is None else integer("cap", cap, least=1)
         self.states_found, self.has_users = states_found, has_users or cap is not None
         self.sequences, self.strata, self.second = sequences, tuple(strata), second
+        self.second_cap = cap if second_cap is None else integer("second_cap", second_cap, least=1)
         self.groups = None if groups is None else dict(groups)
         self._releases = 0
 

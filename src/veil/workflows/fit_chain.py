@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,19 +18,13 @@ from veil.ledger.protocol import Ledger
 from veil.mechanisms.private_chain import PrivateChain
 from veil.releases.record import Release
 from veil.releases.release import release
-from veil.workflows.chain_mechanism import Table, chosen_mechanism
+from veil.workflows.chain_mechanism import chosen_mechanism
+from veil.workflows.chain_tables import tables_of
 from veil.workflows.published_chain import Published
 
-# Every cell gets noise, the empty ones too: more of them than this would not fit into memory.
-MOST_CELLS = 20_000_000
-PARTS = ("starts", "ends", "lengths", "sizes")
-# What a further table takes of epsilon. They are small tables of large counts: a little is enough.
-_SHARE = Fraction(1, 20)
-_SHARE_OF_SECOND = Fraction(1, 2)
-
 USERS_SEEN = (
-    "the data says who made each transition, but the unit 'event' hides one transition at a time: someone with "
-    "many of them is hidden less. The unit 'user', with a cap, hides all that one person contributed"
+    "the data says who made each transition, but the unit 'event' hides one transition at a time: someone "
+    "with many of them is hidden less. The unit 'user', with a cap, hides all that one person contributed"
 )
 REPEATED = "the same counts are released again without a ledger: what the releases cost adds up"
 
@@ -87,7 +80,7 @@ def chain_job(
     records = None if records is None else integer("records", records, least=1)
     choice = chosen_mechanism(
         mechanism,
-        _tables(counts, adjacency, parts),
+        tables_of(counts, parts),
         adjacency,
         states=len(counts),
         epsilon=epsilon,
@@ -186,49 +179,6 @@ def _adjacency(counts: TransitionCounts, unit: str, change: str) -> Transitions:
             hint="One event more can change which of a user's transitions are counted.",
         )
     return Transitions(unit, change, counts.cap if unit == "user" else None)
-
-
-def _tables(counts: TransitionCounts, adjacency: Transitions, parts: Sequence[str]) -> tuple[Table, ...]:
-    size = len(counts)
-    if size * size * max(1, len(counts.groups or ())) > MOST_CELLS:
-        raise InvalidData(
-            "counts",
-            expected=f"at most {MOST_CELLS:,} pairs of states, since each gets noise",
-            found=f"{size:,} states",
-            hint="Merge states into larger ones.",
-        )
-    # Strata are weighed by what the lengths say.
-    wanted = list(dict.fromkeys([*parts, *(("lengths",) if counts.strata else ())]))
-    for part in wanted:
-        if part not in PARTS:
-            raise InvalidArgument("parts", expected=f"some of {', '.join(PARTS)}", found=repr(part)[:40])
-        if part != "sizes" and counts.sequences is None:
-            raise InvalidArgument(
-                "parts",
-                expected="counts of whole sequences for starts, ends and lengths",
-                found=f"{part} asked for without them",
-                hint="Count with by, order, state and sequences=True.",
-            )
-    further = [_further(counts, part) for part in wanted]
-    left = 1 - sum((table.share for table in further), Fraction())
-    if counts.second is not None:
-        further.append(Table("second", counts.second.shape, left * _SHARE_OF_SECOND))
-        left -= further[-1].share
-    if counts.strata:
-        first = [
-            Table("transitions", (size, size), left, least=one.least, cap=one.cap) for one in counts.strata
-        ]
-    else:
-        shape = (size, size) if counts.groups is None else (len(counts.groups), size, size)
-        first = [Table("transitions", shape, left)]
-    return (*first, *further)
-
-
-def _further(counts: TransitionCounts, part: str) -> Table:
-    if part != "lengths" or counts.sequences is None:
-        return Table(part, (len(counts),), _SHARE)
-    bins = counts.sequences.bins.least
-    return Table(part, (len(bins),), _SHARE, bins=bins)
 
 
 def _published(counts: TransitionCounts, floor: Any) -> Published:
