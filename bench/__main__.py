@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from bench import auto, batch, cold, counting, doubly, exactness, simulation, stationary
+from bench import auto, batch, cold, counting, doubly, exact_noise, exactness, simulation, stationary
 
 BENCHMARKS = {
     "cold": cold.run,
@@ -15,6 +15,7 @@ BENCHMARKS = {
     "doubly": doubly.run,
     "counting": counting.run,
     "auto": auto.run,
+    "exact_noise": exact_noise.run,
 }
 
 
