@@ -63,11 +63,13 @@ def counted_bars(release: Release, confidence: float) -> CountedBars:
     if isinstance(transitions_part(mechanism).mechanism, DirichletCounts):
         failure = FOR_SIZES * (1.0 - confidence) / len(chain)
         rows = smoothed_rows(mechanism, release.tables, _UNLIKELY, release.records)
-        estimate = Chain(_unsmoothed(rows), states=chain.states)
+        near = Chain(_unsmoothed(rows), states=chain.states)
+        # Without the sizes of the rows nobody knows how much smoothing there is to undo.
+        estimate = near if rows.sizes_known else chain
         sure = smoothed_rows(mechanism, release.tables, failure, release.records)
         return CountedBars(
             estimate,
-            _smoothed_bars(rows, estimate, confidence),
+            _holding(_smoothed_bars(rows, near, confidence), estimate.stationary()),
             _around(chain.stationary(), stationary_radii(chain, _smoothed_radii(sure, confidence))),
         )
     noisy = noisy_rows(mechanism, release.tables)
@@ -130,6 +132,8 @@ def _noisy_bars(rows: NoisyRows, chain: Chain, confidence: float) -> Floats:
     excess = np.divide(excess, spread**2, out=np.zeros(size), where=spread > 0.0)
     # The weights pi_i / N_i are not known either: neither the row's size nor its share of time.
     unknown = weights**2 * variance * size / sums**2 + spread / sums**2
+    # In a chain of long paths all weights are 1 / sum N. The cap is a choice; coverage was measured with it.
+    unknown = np.minimum(unknown, 2.0 * np.maximum(weights, 1.0 / sums.sum()) ** 2)
     spread = spread + unknown @ np.maximum(variance * steps.squares, steps.known**2)
     middle = rho + weights @ steps.known
     return _holding(_around(middle, _reach(confidence, excess) * np.sqrt(spread)), rho)
@@ -170,31 +174,39 @@ def _sure(rows: NoisyRows, chain: Chain, confidence: float) -> Floats:
 
 
 def _unsmoothed(rows: SmoothedRows) -> Floats:
-    """The rows with the smoothing undone: halfway between the most and the least that it may have been."""
+    """The rows with the smoothing undone: by what it was, or else by half of what is possible."""
     even = 1.0 / rows.rows.shape[1]
-    middle = 0.5 * (rows.stretch(rows.least) + rows.stretch(rows.most))[:, None]
-    plain = np.maximum(even + (rows.rows - even) * middle, 1e-12)
+    stretch = 0.5 * (rows.stretch(rows.least) + rows.stretch(rows.most))
+    if rows.sizes_known:
+        stretch = rows.stretch(0.5 * (rows.least + rows.most))
+    # Beyond the point where an entry is nought, noise speaks. In long rows some entry gets there early.
+    first = even / np.maximum(even - rows.rows.min(axis=1), 1e-300)
+    plain = even + (rows.rows - even) * np.minimum(stretch, np.maximum(1.0, 2.0 * first))[:, None]
+    plain = np.maximum(plain, 1e-12)
     return np.asarray(plain / plain.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
 def _smoothed_bars(rows: SmoothedRows, estimate: Chain, confidence: float) -> Floats:
-    inverse, rho, least = estimate.group_inverse(), estimate.stationary(), rows.least
+    inverse, rho = estimate.group_inverse(), estimate.stationary()
     from_even = rows.rows @ inverse - inverse.mean(axis=0)
-    # P_i a_j, if the row were without noise, at the two ends of what the smoothing may have been.
-    ends = [inverse.mean(axis=0) + from_even * rows.stretch(k)[:, None] for k in (least, rows.most)]
+    # P_i a_j, if the row were without noise, at the two ends of what the smoothing may have been; as an
+    # average of a_j it is in its range, whatever the noise.
+    ends = [inverse.mean(axis=0) + from_even * rows.stretch(k)[:, None] for k in (rows.least, rows.most)]
+    ends = [np.clip(end, inverse.min(axis=0), inverse.max(axis=0)) for end in ends]
     moved = np.stack(ends) - estimate.to_numpy() @ inverse
     low, high = rho @ moved.min(axis=0), rho @ moved.max(axis=0)
     # Around the middle of each column, so that nothing large cancels.
     shifted = inverse - inverse.mean(axis=0)
     squares = np.maximum(rows.rows @ shifted**2 - (rows.rows @ shifted) ** 2, 0.0)
-    noise = squares * (rows.stretch(least) ** 2 / (least + 1.0))[:, None]
+    noise = squares * (rows.stretch(rows.least) ** 2 / (rows.least + 1.0))[:, None]
+    noise = np.minimum(noise, (0.5 * np.ptp(inverse, axis=0)) ** 2)
     spread = rho**2 @ noise
     # The true pi weighs the rows, not rho.
     away = spread + np.maximum(np.abs(low), np.abs(high)) ** 2
     spread = spread + away @ (noise + np.abs(moved).max(axis=0) ** 2)
     reach = _reach(confidence, 0.0) * np.sqrt(spread)
     bars = np.clip(np.stack([rho + low - reach, rho + high + reach], axis=-1), 0.0, 1.0)
-    return _holding(np.asarray(bars, dtype=np.float64), rho)
+    return np.asarray(bars, dtype=np.float64)
 
 
 def _smoothed_radii(rows: SmoothedRows, confidence: float) -> Floats:

@@ -41,12 +41,16 @@ class NoisyRows:
 
 @dataclass(frozen=True, slots=True)
 class SmoothedRows:
-    """Rows of Dirichlet(k_i m_i), m_i = (scale c_i + prior) / k_i, and bounds for the unknown k_i."""
+    """Rows of Dirichlet(k_i m_i), m_i = (scale c_i + prior) / k_i, and bounds for the unknown k_i.
+
+    sizes_known: the bounds come from a noisy number of records, in their middle; else from the rows alone.
+    """
 
     rows: Floats
     least: Floats
     most: Floats
     prior: float
+    sizes_known: bool
 
     def stretch(self, k: Floats) -> Floats:
         """By how much an unsmoothed row is farther from the uniform one than its smoothed version."""
@@ -96,7 +100,8 @@ def smoothed_rows(
         reach = hides.scale * sum_reach(noise_of(sizes), 1, 0.5 * failure)
         least, highest = np.maximum(least, noisy - reach), noisy + reach
     least = np.clip(least, fewest, max(fewest, most))
-    return SmoothedRows(rows, least, np.clip(highest, least, max(fewest, most)), hides.prior)
+    highest = np.clip(highest, least, max(fewest, most))
+    return SmoothedRows(rows, least, highest, hides.prior, mechanism.has("sizes"))
 
 
 def _least_k(hides: DirichletCounts, rows: Floats, failure: float) -> Floats:

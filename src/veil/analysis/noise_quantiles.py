@@ -8,6 +8,7 @@ B 16, 1954). So its quantiles, which are public, decide which p the noisy number
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -52,6 +53,7 @@ class Quantiles:
     reach: Floats
 
 
+@lru_cache(maxsize=16)
 def share_quantiles(noise: Noise, columns: int, times: int, tail: float) -> Quantiles:
     """For rows of `columns` counts, each with the sum of `times` noises."""
     wanted = tail * (1.0 - 4.0 * _BEYOND)

@@ -88,18 +88,31 @@ class Transitions:
             return Contributions(1, 1 if self.change == "replace" else 0)
         return Contributions(2, 1) if self.change == "add-remove" else Contributions(3, 3)
 
+    def on_triples(self, cap: int | None = None) -> Contributions:
+        """The change of the transitions counted with the state before each.
+
+        A row stands in three of them, and two close over the gap that it leaves.
+        """
+        if self.unit == "row":
+            return Contributions(3, 2) if self.change == "add-remove" else Contributions(5, 5)
+        if self.unit == "event":
+            # A transition is also what the next one remembers; without it that one is the first of its part.
+            return Contributions(2, 1) if self.change == "add-remove" else Contributions(2, 2)
+        return self.on_transitions(cap)
+
     @property
     def on_sequences(self) -> Contributions:
         """The change of what is counted once a sequence: by its start, its end, its length.
 
-        A user is one sequence. An event or a row that comes or goes can change the start, the end and the
-        length of the sequence that it belongs to; a row that is replaced can do so in two.
+        A user is one sequence. A row that comes or goes can change the start, the end and the length of the
+        sequence that it belongs to; a row that is replaced can do so in two. A transition that goes cuts its
+        sequence into two.
         """
         if self.unit == "user":
             return Contributions(1, 1 if self.change == "replace" else 0)
         if self.unit == "row" and self.change != "add-remove":
             return Contributions(2, 2)
-        return Contributions(1, 1)
+        return Contributions(2, 1) if self.unit == "event" else Contributions(1, 1)
 
     @property
     def words(self) -> str:

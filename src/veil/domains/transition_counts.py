@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from veil.domains.checks import integer
+from veil.domains.contributions import Transitions
 from veil.domains.counts import LARGEST_COUNT, Integers
 from veil.domains.lengths import LengthBins
 from veil.domains.matrices import Names
@@ -32,16 +33,16 @@ class Stratum:
 
     least: int
     cap: int
-    matrix: Integers
+    matrix: Integers = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Sequences:
     """What is counted once for each sequence. starts, ends: by first and last state; lengths: by bin."""
 
-    starts: Integers
-    ends: Integers
-    lengths: Integers
+    starts: Integers = field(repr=False)
+    ends: Integers = field(repr=False)
+    lengths: Integers = field(repr=False)
     bins: LengthBins
 
 
@@ -86,11 +87,26 @@ class TransitionCounts:
         if len(set(map(str, self._states))) != size:
             raise InvalidArgument("states", expected="labels that all differ", found="one that stands twice")
         self.cap = None if cap is None else integer("cap", cap, least=1)
+        self.second_cap = self.cap if second_cap is None else integer("second_cap", second_cap, least=1)
         self.states_found, self.has_users = states_found, has_users or cap is not None
-        self.sequences, self.strata, self.second = sequences, tuple(strata), second
-        self.second_cap = cap if second_cap is None else integer("second_cap", second_cap, least=1)
-        self.groups = None if groups is None else dict(groups)
-        self._releases = 0
+        self.sequences, self.strata = sequences, tuple(strata)
+        self.second = None if second is None else _table("second", second, (size + 1, size, size))
+        self.groups = None
+        if groups is not None:
+            self.groups = {str(name): _table("groups", one, (size, size)) for name, one in groups.items()}
+        self._check_further(size)
+        self._released = False
+
+    def _check_further(self, size: int) -> None:
+        caps = [self.second_cap, *(stratum.cap for stratum in self.strata)]
+        if any(cap is not None and (self.cap is None or cap > self.cap) for cap in caps):
+            raise InvalidArgument("cap", expected="the largest of all caps", found=repr(self.cap))
+        for stratum in self.strata:
+            _table("strata", stratum.matrix, (size, size))
+        if self.sequences is not None:
+            for name in ("starts", "ends"):
+                _table(name, getattr(self.sequences, name), (size,))
+            _table("lengths", self.sequences.lengths, (len(self.sequences.bins),))
 
     @property
     def matrix(self) -> Integers | csr_array:
@@ -111,10 +127,28 @@ class TransitionCounts:
         """How many transitions were counted."""
         return int(self._matrix.sum())
 
-    def note_release(self) -> bool:
-        """Note that they are released, outside any ledger; whether they were before."""
-        self._releases += 1
-        return self._releases > 1
+    def check_unit(self, adjacency: Transitions) -> None:
+        """That no user has more transitions in here than these neighbours may differ by."""
+        if adjacency.unit != "user" and self.cap is not None:
+            raise InvalidArgument(
+                "adjacency",
+                expected="whole users, since the counts hold at most so many transitions of each",
+                found=repr(adjacency.unit),
+                hint="One event more can change which of a user's transitions are counted.",
+            )
+        if adjacency.cap is not None and (self.cap is None or self.cap > adjacency.cap):
+            raise InvalidData(
+                "counts", expected=f"a cap of at most {adjacency.cap} transitions a user", found="another"
+            )
+
+    def note_release(self) -> None:
+        """Note that they were released, outside any ledger."""
+        self._released = True
+
+    @property
+    def was_released(self) -> bool:
+        """Whether they were released before, outside any ledger."""
+        return self._released
 
     def __len__(self) -> int:
         return len(self._states)
@@ -152,6 +186,18 @@ def _whole(matrix: Any) -> Any:
     return csr_array(whole) if len(whole) > MOST_FULL else _frozen(whole)
 
 
+def _table(field: str, table: Any, shape: tuple[int, ...]) -> Integers:
+    """A further table as whole numbers of its own."""
+    try:
+        array = np.asarray(table)
+    except ValueError:
+        raise InvalidData(field, expected="a table of counts", found="rows of uneven length") from None
+    if array.shape != shape:
+        raise InvalidData(field, expected=f"a table of shape {shape}", found=f"shape {array.shape}")
+    _check_entries(field, array)
+    return _frozen(array.astype(np.int64))
+
+
 def _frozen(array: NDArray[np.int64]) -> NDArray[np.int64]:
     array.setflags(write=False)
     return array
@@ -160,14 +206,18 @@ def _frozen(array: NDArray[np.int64]) -> NDArray[np.int64]:
 def _check(entries: NDArray[Any], shape: tuple[int, ...]) -> None:
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
         raise InvalidData("matrix", expected="as many rows as columns, two or more", found=f"shape {shape}")
+    _check_entries("matrix", entries)
+
+
+def _check_entries(field: str, entries: NDArray[Any]) -> None:
     if entries.dtype.kind not in "iuf":
-        raise InvalidData("matrix", expected="counts", found=f"an array of {entries.dtype}")
+        raise InvalidData(field, expected="counts", found=f"an array of {entries.dtype}")
     if entries.size == 0:
         return
     if not np.isfinite(entries).all() or (entries < 0).any() or (entries != np.floor(entries)).any():
-        raise InvalidData("matrix", expected="whole numbers of at least 0", found="others")
+        raise InvalidData(field, expected="whole numbers of at least 0", found="others")
     if float(entries.sum(dtype=np.float64)) >= LARGEST_COUNT:
-        raise InvalidData("matrix", expected=f"fewer than {LARGEST_COUNT} transitions", found="more")
+        raise InvalidData(field, expected=f"fewer than {LARGEST_COUNT} transitions", found="more")
 
 
 @dataclass(frozen=True, slots=True)

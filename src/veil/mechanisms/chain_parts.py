@@ -76,6 +76,8 @@ class Part:
         """What this table alone reveals."""
         if self.of in OF_SEQUENCES:
             return self.mechanism.profile(adjacency.on_sequences)
+        if self.of == "second":
+            return self.mechanism.profile(adjacency.on_triples(self.cap))
         if adjacency.unit == "event" and adjacency.change == "replace":
             # The origin stays, so one row changes and its size does not.
             if self.of == "sizes":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
@@ -65,6 +65,11 @@ class PrivateChain(Described):
                     "parts", expected=f"tables of {self.states} states", found=f"shape {part.shape}"
                 )
         strata = self.strata
+        if any(part.least for part in self.parts if part.of != "transitions") or (
+            strata and len(strata) != sum(part.of == "transitions" for part in self.parts)
+        ):
+            # A user of a stratum is in the table of everybody too: they would not be in parallel.
+            raise InvalidArgument("parts", expected="everybody once, or strata of transitions", found="both")
         if any(later.least <= sooner.least for sooner, later in pairwise(strata)):
             raise InvalidArgument("parts", expected="strata of growing length", found="others")
         if strata and not self.has("lengths"):
@@ -96,6 +101,10 @@ class PrivateChain(Described):
         caps = {part.least: part.cap for part in self.strata}
         if caps and caps != {stratum.least: stratum.cap for stratum in counts.strata}:
             raise InvalidData("counts", expected="the strata of the mechanism", found="others")
+        for part in self.parts:
+            cap = counts.second_cap if part.of == "second" else counts.cap
+            if part.cap is not None and not part.least and (cap is None or cap > part.cap):
+                raise InvalidData("counts", expected=f"at most {part.cap} transitions a user", found="more")
         if self.groups is not None and list(self.groups) != list(counts.groups or {}):
             raise InvalidData("counts", expected="the groups of the mechanism", found="others")
         return counts
@@ -129,7 +138,8 @@ class PrivateChain(Described):
             elif adjacency.unit == "user":
                 # The one who goes and the one who comes may be in two strata.
                 half = Transitions("user", "add-remove", adjacency.cap)
-                yield worst_of([part.profile(half) for part in self.parts if part.of == of]).repeat(2)
+                each = [part.profile(half) for part in self.parts if part.of == of]
+                yield worst_of([one.compose(two) for one, two in combinations_with_replacement(each, 2)])
             else:
                 raise InvalidArgument(
                     "adjacency", expected="whole users, where there are strata", found="less"

@@ -54,7 +54,10 @@ def _more(prior: float, shift: Floats, orders: Floats) -> Floats:
 
 def _less(prior: float, shift: Floats, orders: Floats) -> Floats:
     """log E_Q[(P/Q)^order], P = Gamma(prior), Q = Gamma(prior + shift); infinite from some order on."""
-    low = prior - (orders - 1.0) * shift
+    taken = (orders - 1.0) * shift
+    low = prior - taken
+    # Where next to nothing is left, it must not be more than there is: near nought log Gamma falls steeply.
+    low = np.where(low < 1.0, low - 2.0**-51 * (prior + taken), low)
     known = low > 0.0
     return np.where(known, _log_moment(orders, np.where(known, low, 1.0), prior, prior + shift), np.inf)
 

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from veil.errors import NoGuarantee
-from veil.numerics.rounding import float_above
+from veil.numerics.rounding import float_above, float_below
 from veil.privacy.pairs import NormalPair
 from veil.privacy.profile import Floats, Kind, LogDelta, NothingRevealed, PrivacyProfile
+from veil.privacy.renyi import RenyiProfile
 from veil.privacy.responses import RandomizedResponses
 
 if TYPE_CHECKING:
@@ -103,13 +104,15 @@ def _united(parts: list[tuple[PrivacyProfile, int]]) -> list[tuple[PrivacyProfil
 
     Normal pairs add their squared shifts; randomised responses of one parameter add their numbers.
     """
-    closed = (NormalPair, RandomizedResponses)
+    closed = (NormalPair, RandomizedResponses, RenyiProfile)
     found = [(part, times) for part, times in parts if not isinstance(part, closed)]
     normal = [(part, times) for part, times in parts if isinstance(part, NormalPair)]
     if sum(times for _, times in normal) > 1:
         square = float_above(sum((times * Fraction(part.tilt) ** 2 for part, times in normal), Fraction()))
         normal = [(NormalPair(math.nextafter(math.sqrt(square), math.inf), _kind_of(normal)), 1)]
     found += normal
+    renyi = [(part, times) for part, times in parts if isinstance(part, RenyiProfile)]
+    found += [(RenyiProfile.together(renyi), 1)] if sum(times for _, times in renyi) > 1 else renyi
     responses = [(part, times) for part, times in parts if isinstance(part, RandomizedResponses)]
     for each in dict.fromkeys(part.each for part, _ in responses):
         alike = [(part, times) for part, times in responses if part.each == each]
@@ -160,6 +163,19 @@ class Composed(PrivacyProfile):
         return float_above(
             sum((times * Fraction(part.pure_epsilon) for part, times in self.parts), Fraction())
         )
+
+    def covers(self, epsilon: float, delta: float) -> bool:
+        # Epsilons and deltas may simply be added: where that is enough, nothing has to be convolved.
+        pure = [(part, times) for part, times in self.parts if math.isfinite(part.pure_epsilon)]
+        rest = [(part, times) for part, times in self.parts if not math.isfinite(part.pure_epsilon)]
+        left = Fraction(epsilon) - sum(
+            (times * Fraction(part.pure_epsilon) for part, times in pure), Fraction()
+        )
+        if left >= 0 and not rest:
+            return True
+        if left > 0 and len(rest) == 1 and rest[0][1] == 1 and rest[0][0].covers(float_below(left), delta):
+            return True
+        return super().covers(epsilon, delta)
 
     @cached_property
     def _interval(self) -> float:

@@ -96,6 +96,10 @@ class PrivacyProfile(ABC):
         plain = float(f"{found:.12g}")
         return plain if plain < found and self.delta(plain) <= delta else found
 
+    def covers(self, epsilon: float, delta: float) -> bool:
+        """Whether the release is known to be (epsilon, delta)-private."""
+        return self.delta(epsilon) <= delta_of(delta)
+
     def _log_delta(self, epsilon: float) -> float:
         return max(direction(epsilon) for direction in self.log_deltas())
 

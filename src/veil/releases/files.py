@@ -208,7 +208,7 @@ def _from_dict(content: Any) -> Release:
     )
     delta = delta_of(content["privacy"]["delta"])
     return Release(
-        value=Chain(value, states=labels) if isinstance(mechanism, PrivateChain) else value,
+        value=_chain(mechanism, tables, value, labels) if isinstance(mechanism, PrivateChain) else value,
         mechanism=mechanism,
         adjacency=adjacency_from(adjacency),
         epsilon=epsilon,
@@ -231,8 +231,25 @@ def _tables(mechanism: Mechanism, content: Any) -> dict[str, NDArray[Any]]:
         return {}
     tables = {}
     for part in mechanism.parts:
-        table = np.array(content[part.key], dtype=np.int64 if part.is_noisy_counts else np.float64)
-        if table.shape != part.shape:
-            raise InvalidArgument("tables", expected=f"{part.key} of shape {part.shape}", found="another")
-        tables[part.key] = table
+        table = np.array(content[part.key])
+        if table.shape != part.shape or table.dtype.kind not in ("i" if part.is_noisy_counts else "fi"):
+            kind = "whole numbers" if part.is_noisy_counts else "numbers"
+            expected = f"{part.key}: {kind} of shape {part.shape}"
+            raise InvalidArgument("tables", expected=expected, found="something else")
+        if not part.is_noisy_counts:
+            Simplex(part.shape[-1]).validate(table)
+        tables[part.key] = table.astype(np.int64 if part.is_noisy_counts else np.float64)
     return tables
+
+
+def _chain(mechanism: PrivateChain, tables: dict[str, NDArray[Any]], value: Any, labels: Any) -> Chain:
+    """The chain of a file, checked to be the one that its tables stand for."""
+    if value.shape != (mechanism.states, mechanism.states):
+        raise InvalidArgument("value", expected=f"{mechanism.states} states", found=f"shape {value.shape}")
+    chain = Chain(value, states=labels)
+    if len(set(map(str, chain.states))) != len(chain):
+        raise InvalidArgument("labels", expected="labels that all differ", found="one that stands twice")
+    made = mechanism.model(tables, chain.states).chain
+    if np.abs(made.to_numpy() - chain.to_numpy()).max() > 1e-6:
+        raise InvalidArgument("value", expected="the chain that the tables give", found="another")
+    return chain

@@ -10,6 +10,7 @@ import numpy as np
 
 from veil.domains.adjacency import Adjacency
 from veil.domains.checks import delta_of
+from veil.domains.contributions import Transitions
 from veil.domains.intake import Labels, labels_of, row_labels_of
 from veil.domains.transition_counts import STATES_ARE_PUBLIC, TransitionCounts
 from veil.errors import InvalidArgument, InvalidData, NoGuarantee
@@ -28,6 +29,7 @@ def release(
     *,
     adjacency: Adjacency | None = None,
     delta: float | None = None,
+    epsilon: float | None = None,
     ledger: Ledger | None = None,
     rng: Any = None,
 ) -> Release:
@@ -36,6 +38,8 @@ def release(
     adjacency: what a neighbour is; None for the mechanism's own.
     delta: the failure probability at which epsilon is stated; None means 0, for mechanisms that have a
         finite epsilon there.
+    epsilon: what the mechanism was built for, which is then charged as it stands; refused if it does not
+        cover what the mechanism reveals. None charges the least that does.
     ledger: where the cost is charged, before anything is drawn.
     rng: None for cryptographic randomness; a seed or a Generator marks the release as not private.
 
@@ -57,7 +61,9 @@ def release(
             found="None",
         )
     valid = mechanism.validate(value)
-    epsilon, delta = cost(mechanism.profile(neighbours), delta)
+    if isinstance(valid, TransitionCounts) and isinstance(neighbours, Transitions):
+        valid.check_unit(neighbours)
+    epsilon, delta = cost(mechanism.profile(neighbours), delta, epsilon)
     assumptions = _assumptions(mechanism, neighbours, valid)
     stream = generator(rng)
     labels, row_labels = _labels(value, valid)
@@ -114,8 +120,14 @@ def _one_axis(valid: Any) -> int:
     return 1
 
 
-def cost(profile: PrivacyProfile, delta: float | None) -> tuple[float, float]:
-    """The (epsilon, delta) that a release with this profile is charged, rounded up."""
+def cost(profile: PrivacyProfile, delta: float | None, stated: float | None = None) -> tuple[float, float]:
+    """The (epsilon, delta) that a release with this profile is charged: as stated, or the least there is."""
+    if stated is not None:
+        if not profile.covers(stated, delta or 0.0):
+            raise NoGuarantee(
+                f"epsilon: {stated:g} at delta={delta or 0.0:g} does not cover what this mechanism reveals."
+            )
+        return stated, delta or 0.0
     if delta is None:
         if not math.isfinite(profile.pure_epsilon):
             raise InvalidArgument(

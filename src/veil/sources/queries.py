@@ -14,6 +14,7 @@ from veil.domains.lengths import LengthBins
 from veil.sources.engines.names import quoted, text_literal
 from veil.sources.engines.protocol import Column, Engine, Kind
 from veil.sources.questions import Question
+from veil.sources.rendering import literal, places, render
 from veil.sources.states import StateList, is_plain_integer
 
 # So many different transitions do not come from columns that hold states.
@@ -274,34 +275,14 @@ class CountingQuery:
         named = [f"veil_source AS (\n{self._engine.relation}\n)"]
         if listed and self.states is not None:
             named += [
-                f"{name}(label, place) AS (VALUES {self._values(name == 'veil_texts')})"
+                f"{name}(label, place) AS ({self._values(name == 'veil_texts')})"
                 for name in sorted({self._list_name(role) for role in self._question.state_roles})
             ]
         return f"WITH {', '.join(named)}\n{render(text, self._engine.dialect)}"
 
     def _values(self, as_text: bool) -> str:
         assert self.states is not None
+        listed = enumerate(self.states.texts)
         if as_text:
-            pairs = [(literal(text, self._engine.dialect), i) for i, text in enumerate(self.states.texts)]
-        else:
-            pairs = [(text, i) for i, text in enumerate(self.states.texts) if is_plain_integer(text)]
-        # A list without any number is met by none of the column's numbers.
-        return ", ".join(f"({label}, {i})" for label, i in pairs) or "(CAST(NULL AS BIGINT), 0)"
-
-
-def render(text: str, dialect: str) -> str:
-    """A text in DuckDB's dialect in another one."""
-    if dialect == "duckdb":
-        return text
-    import sqlglot
-
-    return str(sqlglot.transpile(text, read="duckdb", write=dialect)[0])
-
-
-def literal(text: str, dialect: str) -> str:
-    """A text as a literal of the dialect."""
-    if dialect != "spark":
-        return text_literal(text)
-    # Spark would put a variable of its session in the place of ${...}.
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("${", "$\\u007b")
-    return f"'{escaped}'"
+            return places((literal(text, self._engine.dialect), i) for i, text in listed)
+        return places((text, i) for i, text in listed if is_plain_integer(text))

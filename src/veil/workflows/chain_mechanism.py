@@ -87,9 +87,9 @@ def chosen_mechanism(
 
 
 def _plain_tables(name: str, tables: tuple[Table, ...]) -> None:
-    if any(table.of == "second" or table.least for table in tables):
+    if any(table.of == "second" or table.least or len(table.shape) > 2 for table in tables):
         raise InvalidArgument(
-            "mechanism", expected="geometric or gaussian, for strata and for a memory of 2", found=name
+            "mechanism", expected="geometric or gaussian, for strata, groups and a memory of 2", found=name
         )
 
 
@@ -99,7 +99,9 @@ def _fails(name: str, table: Table) -> bool:
 
 
 def _change(table: Table, adjacency: Transitions) -> Contributions:
-    return adjacency.on_sequences if table.of in OF_SEQUENCES else adjacency.on_transitions(table.cap)
+    if table.of in OF_SEQUENCES:
+        return adjacency.on_sequences
+    return (adjacency.on_triples if table.of == "second" else adjacency.on_transitions)(table.cap)
 
 
 def _geometric(change: Contributions, cells: int, epsilon: float) -> GeometricCounts:

@@ -53,6 +53,7 @@ class ChainJob:
             self.counts,
             adjacency=self.adjacency,
             delta=self.delta or None,
+            epsilon=self.epsilon,
             ledger=ledger,
             rng=rng,
         )
@@ -89,15 +90,14 @@ def chain_job(
         published=_published(counts, floor) if mechanism == "published" else None,
         groups=None if counts.groups is None else tuple(counts.groups),
     )
-    profile = choice.mechanism.profile(adjacency)
-    pure = math.isfinite(profile.pure_epsilon)
+    pure = math.isfinite(choice.mechanism.profile(adjacency).pure_epsilon)
     return ChainJob(
         counts=counts,
         mechanism=choice.mechanism,
         adjacency=adjacency,
         chosen=choice.name,
         why=choice.why,
-        epsilon=profile.pure_epsilon if pure else profile.epsilon(delta),
+        epsilon=float(epsilon),
         delta=0.0 if pure else delta,
         records=records,
         warnings=(USERS_SEEN,) if counts.has_users and unit == "event" else (),
@@ -153,13 +153,16 @@ def fit_chain(
     if rng is None:
         # A seeded release is not private and says so: nothing to warn of.
         _warn(job, ledger)
-    return job.run(ledger=ledger, rng=rng)
+    out = job.run(ledger=ledger, rng=rng)
+    if rng is None and ledger is None:
+        job.counts.note_release()
+    return out
 
 
 def _warn(job: ChainJob, ledger: Ledger | None) -> None:
     for text in job.warnings:
         warnings.warn(text, PrivacyWarning, stacklevel=3)
-    if ledger is None and job.counts.note_release():
+    if ledger is None and job.counts.was_released:
         warnings.warn(REPEATED, PrivacyWarning, stacklevel=3)
 
 

@@ -13,7 +13,7 @@ from veil.domains.checks import within
 from veil.domains.contributions import Transitions
 from veil.domains.simplex import Simplex
 from veil.errors import CannotCalibrate, InvalidArgument
-from veil.mechanisms.bordered_rows import BorderedRows
+from veil.mechanisms.bordered_rows import BorderedRows, inside
 from veil.mechanisms.dirichlet import Dirichlet
 from veil.privacy.calibrate import calibrate
 
@@ -40,7 +40,10 @@ class Published:
                 found="None",
                 hint="The published form holds only where no frequency is below a public floor.",
             )
-        floors = np.broadcast_to(np.asarray(floor, dtype=np.float64), (len(records),)).tolist()
+        try:
+            floors = np.broadcast_to(np.asarray(floor, dtype=np.float64), (len(records),)).tolist()
+        except (TypeError, ValueError):
+            raise InvalidArgument("floor", expected=expected, found=type(floor).__name__) from None
         checked = (within("floor", one, 1e-30, 1.0 / size, expected=expected) for one in floors)
         return cls(tuple(checked), tuple(int(n) for n in records))
 
@@ -70,7 +73,7 @@ def published_rows(
 
 
 def _largest_k(size: int, floor: float, records: int, epsilon: float, delta: float) -> float:
-    domain, moved = Simplex(size, floor=floor), Transfer.from_records(records)
+    domain, moved = Simplex(size, floor=inside(floor)), Transfer.from_records(records)
     try:
         return calibrate(lambda k: Dirichlet(k, domain), moved, epsilon=epsilon, delta=delta, relative=1e-9).k
     except CannotCalibrate:

@@ -15,13 +15,13 @@ _NONE = "(empty)"
 
 
 def csv_relation(
-    connection: Any, path: str, files: Sequence[str], wanted: Sequence[str], as_text: Sequence[str]
+    connection: Any, path: str, *, first: str, several: bool, wanted: Sequence[str], as_text: Sequence[str]
 ) -> str:
-    """The query that reads a CSV file, or several of the same format.
+    """The query that reads a CSV file, or several of the same format, of which the first is looked at.
 
     as_text: columns to be read as text even if they look like numbers.
     """
-    guess = _guess(connection, files[0], wanted)
+    guess = _guess(connection, first, wanted)
     # Where no quote is in the sample there may still be one further down: it would end up in labels.
     quote = '"' if guess["Quote"] == _NONE else guess["Quote"]
     escape = quote if guess["Escape"] == _NONE else guess["Escape"]
@@ -31,7 +31,7 @@ def csv_relation(
         column["name"]: "VARCHAR" if column["name"] in as_text else column["type"]
         for column in guess["Columns"]
     }
-    if len(files) == 1:
+    if not several:
         listed = ", ".join(f"{text_literal(name)}: {text_literal(kind)}" for name, kind in types.items())
         options |= {"auto_detect": "false", "skip": str(guess["SkipRows"]), "columns": f"{{{listed}}}"}
         if guess["Comment"] != _NONE:

@@ -51,15 +51,24 @@ def open_files(
         )
 
     def relation(connection: Any) -> str:
-        listed = connection.sql(f"SELECT file FROM glob({text_literal(path)}) ORDER BY file").fetchall()
-        if not listed:
+        pattern = _escaped(path) if Path(path).is_file() else path
+        files = connection.sql(f"SELECT file FROM glob({text_literal(pattern)}) ORDER BY file").fetchall()
+        if not files:
             raise UnreadableFile(path, expected="files that match", found="none")
         if suffix in _CSV:
-            return csv_relation(connection, path, [str(row[0]) for row in listed], wanted, as_text)
+            first = _escaped(str(files[0][0]))
+            return csv_relation(
+                connection, pattern, first=first, several=len(files) > 1, wanted=wanted, as_text=as_text
+            )
         reader = "read_parquet" if suffix in _PARQUET else "read_json_auto"
-        return f"SELECT * FROM {reader}({text_literal(path)})"
+        return f"SELECT * FROM {reader}({text_literal(pattern)})"
 
     return file_engine(name, relation)
+
+
+def _escaped(path: str) -> str:
+    """A pattern that this path alone matches, whatever marks are in its name."""
+    return "".join(f"[{mark}]" if mark in "*?[" else mark for mark in path)
 
 
 def _check_exists(path: str) -> None:

@@ -15,6 +15,8 @@ _TEXTS = {"text", "varchar"}
 _FLOATS = {"float4", "float8", "money"}
 _TIMES = {"date", "time", "timetz", "timestamp", "timestamptz"}
 _NESTED = {"json", "jsonb", "bytea", "xml", "interval", "record"}
+# Seconds to wait for a server, unless the address says otherwise.
+_PATIENCE = 10
 # Rows that are turned into columns at a time.
 _BATCH = 100_000
 
@@ -109,7 +111,8 @@ def _connect(address: str) -> Any:
 
     scheme, _, rest = address.partition("://")
     try:
-        connection = psycopg.connect(f"{scheme.partition('+')[0]}://{rest}")
+        options = psycopg.conninfo.conninfo_to_dict(f"{scheme.partition('+')[0]}://{rest}")
+        connection = psycopg.connect(**({"connect_timeout": _PATIENCE} | options))
         connection.execute("SET default_transaction_read_only = on")
         connection.commit()
     except psycopg.Error as error:

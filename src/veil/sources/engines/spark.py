@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -43,7 +44,9 @@ class SparkEngine:
 
     def __init__(self, source: Any, *, table: str | None, query: str | None) -> None:
         self._view: str | None = None
-        if hasattr(source, "sparkSession"):
+        # By name: a Column of Spark claims to have every attribute.
+        kind = type(source).__name__
+        if kind == "DataFrame":
             for field, value in (("table", table), ("query", query)):
                 if value is not None:
                     raise InvalidArgument(field, expected="none for a DataFrame", found="one")
@@ -52,7 +55,7 @@ class SparkEngine:
             with _translated():
                 source.createTempView(self._view)
             self.relation = f"SELECT * FROM {self._view}"
-        elif hasattr(source, "sql"):
+        elif kind == "SparkSession":
             self._session = source
             if query is not None:
                 self.relation = query.strip().rstrip(";")
@@ -86,14 +89,27 @@ class SparkEngine:
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Turn Spark's exceptions into ours, without their texts, which may quote cells."""
+    """Turn Spark's exceptions into ours, without their texts, which may quote cells, nor in its log."""
+    log = logging.getLogger("SQLQueryContextLogger")
+    silent, log.disabled = log.disabled, True
     try:
         yield
     except Exception as error:
         # Without an import: a client of a remote Spark has no bridge to Java whose errors could be named.
         if not type(error).__module__.startswith(("pyspark.", "py4j.")):
             raise
-        condition = getattr(error, "getErrorClass", lambda: None)() or type(error).__name__
+        condition = _condition(error) or type(error).__name__
         raise InvalidData(
             "source", expected="a table or query that Spark can count", found=f"the error {condition}"
         ) from None
+    finally:
+        log.disabled = silent
+
+
+def _condition(error: Any) -> str | None:
+    """Spark's name of what went wrong, such as TABLE_OR_VIEW_NOT_FOUND; version 3 calls it differently."""
+    for name in ("getCondition", "getErrorClass"):
+        if hasattr(error, name):
+            condition = getattr(error, name)()
+            return None if condition is None else str(condition)
+    return None
