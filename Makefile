@@ -4,11 +4,12 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+READY_SPARK := $(VENV)/.ready-spark
 WORKERS ?= auto
 LOCKED := --upgrade --generate-hashes --no-emit-index-url --no-header --python-version 3.11 --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow bench lint docs lock clean
+.PHONY: help setup setup-spark demo test test-slow bench lint docs lock clean
 
 help:  ## This list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -23,17 +24,24 @@ $(READY): requirements/locked.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
+setup-spark: $(READY_SPARK)  ## Spark as well, for its tests (needs Java 17)
+
+$(READY_SPARK): requirements/spark.txt $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/spark.txt
+	@touch $@
+
 demo: $(READY)  ## Release sample data and write a report to look at
 	$(BIN)/veil demo --folder demo --force
 
+# Tests that share a server ask to be run by one worker (--dist loadgroup); else each starts its own.
 # Each worker has a core of its own; linear algebra with more threads would only get in the way.
 test test-slow: export OPENBLAS_NUM_THREADS = 1
 
 test: $(READY)  ## The tests
-	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow"
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m "not slow"
 
 test-slow: $(READY)  ## The long statistical suites
-	$(BIN)/python -m pytest -q -n $(WORKERS) -m slow
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m slow
 
 bench: $(READY)  ## The benchmarks, as ratios to a peer in the same run
 	$(BIN)/python -m bench
