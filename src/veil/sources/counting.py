@@ -62,6 +62,7 @@ def count(
         codes["next_state"],
         seen,
         numbers_of(table.column("kept")) if question.is_capped else seen,
+        kept_second=None if question.second_cap is None else numbers_of(table.column("kept_second")),
         before=codes.get("before"),
         strata=numbers_of(table.column("stratum")) if question.strata else None,
         groups=None if question.group is None else _groups(question.group, table, groups),

@@ -47,6 +47,8 @@ class CountingQuery:
         counted = ["COUNT(*) AS seen"]
         if question.is_capped:
             counted.append(f"COUNT(CASE WHEN draw <= {self._cap} THEN 1 END) AS kept")
+        if question.second_cap is not None:
+            counted.append(f"COUNT(CASE WHEN draw <= {question.second_cap} THEN 1 END) AS kept_second")
         if self._needs_missing:
             counted.append("COUNT(CASE WHEN missing THEN 1 END) AS missing")
         named = ", ".join(f"{expression} AS {name}" for name, expression in keys.items())
@@ -198,7 +200,8 @@ class CountingQuery:
         hashed = f"MD5({salt} || CAST(who AS TEXT) || ':' || CAST(place AS TEXT))"
         # No hash is above z, and none is as short as the empty text.
         last = "WHEN next_state IS NULL THEN 'z' " if question.is_log else ""
-        key = self._collated(f"CASE {last}WHEN moves > {self._cap} THEN {hashed} ELSE '' END", True)
+        least = self._cap if question.second_cap is None else f"LEAST({self._cap}, {question.second_cap})"
+        key = self._collated(f"CASE {last}WHEN moves > {least} THEN {hashed} ELSE '' END", True)
         picked = ["state", "next_state", "missing", "moves"]
         if question.group is not None:
             picked.append("grp")

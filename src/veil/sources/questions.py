@@ -19,7 +19,8 @@ class Question:
     """Transitions to be counted, by the names of the columns.
 
     A log has `state` and counts consecutive states of one `by`; trips have `origin` and `destination`.
-    strata: (least number of states, cap) by rising length. salt: keys the sample of a user's transitions.
+    strata: (least number of states, cap) by rising length. second_cap: the cap where the state before is
+    counted too. salt: keys the sample of a user's transitions.
     """
 
     origin: str | None
@@ -31,6 +32,7 @@ class Question:
     group: str | None
     cap: int | None
     strata: Strata
+    second_cap: int | None
     memory: int
     sequences: bool
     salt: str
@@ -77,6 +79,7 @@ def ask(
     group: Any,
     cap: Any,
     strata: Any,
+    second_cap: Any,
     memory: Any,
     sequences: bool,
     salt: Any,
@@ -117,6 +120,8 @@ def ask(
     for field, asked in (("strata", bool(layers)), ("memory", memory == 2)):
         if group is not None and asked:
             raise InvalidArgument(field, expected="no group together with it", found="both")
+    if second_cap is not None and (memory != 2 or (cap is None and strata is None)):
+        raise InvalidArgument("second_cap", expected="memory=2, and cap or strata, with it", found="without")
     if salt is not None and not isinstance(salt, str):
         raise InvalidArgument("salt", expected="text", found=type(salt).__name__)
     return Question(
@@ -129,6 +134,7 @@ def ask(
         group=group,
         cap=None if cap is None else integer("cap", cap, least=1),
         strata=layers,
+        second_cap=None if second_cap is None else integer("second_cap", second_cap, least=1),
         memory=int(memory),
         sequences=bool(sequences),
         salt=secrets.token_hex(16) if salt is None else salt,

@@ -53,13 +53,15 @@ def numbers_of(column: Any) -> NDArray[np.int64]:
 class Rows:
     """Grouped rows, with places in the list of states for labels; ABSENT where a sequence ends or begins.
 
-    kept: how many transitions of each group were counted. seen: how many rows it has.
+    kept: how many transitions of each group were counted, kept_second: with the state before, where that
+    has a cap of its own. seen: how many rows it has.
     """
 
     origins: NDArray[np.int64]
     ends: NDArray[np.int64]
     seen: NDArray[np.int64]
     kept: NDArray[np.int64]
+    kept_second: NDArray[np.int64] | None = None
     before: NDArray[np.int64] | None = None
     strata: NDArray[np.int64] | None = None
     groups: NDArray[np.int64] | None = None
@@ -105,7 +107,8 @@ def tally(
         ]
     if rows.before is not None:
         before = target[np.where(rows.before >= 0, rows.before, len(places.targets))][moved]
-        second = _summed((size + 1, size, size), (before, origins[moved], ends[moved]), kept[moved])
+        counted = rows.kept if rows.kept_second is None else rows.kept_second
+        second = _summed((size + 1, size, size), (before, origins[moved], ends[moved]), counted[moved])
     if rows.groups is not None:
         by_group = {label: matrix(moved & (rows.groups == number)) for number, label in enumerate(groups)}
     if rows.is_first is not None and rows.lengths is not None:
@@ -127,6 +130,7 @@ def tally(
         sequences=sequences,
         strata=strata,
         second=second,
+        second_cap=question.second_cap,
         groups=by_group,
     )
 

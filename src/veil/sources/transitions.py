@@ -30,6 +30,7 @@ def count_transitions(
     other: str | int | None = None,
     cap: int | None = None,
     strata: Sequence[tuple[int, int]] | None = None,
+    second_cap: int | None = None,
     memory: int = 1,
     sequences: bool = False,
     group: str | None = None,
@@ -54,7 +55,7 @@ def count_transitions(
     cap: of each user at most so many transitions, sampled at random in the order of a hash of the salt
         (secret unless given), the user and the transition's place. strata: [(least number of states, cap),
         ...], to sample users with longer sequences differently.
-    memory: 2 also counts by the state before. sequences: also count starts, ends and lengths.
+    memory: 2 also counts by the state before, with second_cap as a cap of its own. sequences: also count starts, ends and lengths.
     group, groups: a column and its public values, one table of counts each; a transition of a log belongs
         to the row that it leaves. merge: {state: state}, counts the first together with the second.
     progress: is told in a few words what is being done.
@@ -81,6 +82,7 @@ def count_transitions(
         group=group,
         cap=cap,
         strata=strata,
+        second_cap=second_cap,
         memory=memory,
         sequences=sequences,
         salt=salt,

@@ -15,6 +15,8 @@ from veil.sources.engines.protocol import Column, Kind
 
 _SMALL = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 _WIDE = {"UBIGINT", "HUGEINT", "UHUGEINT", "BIGNUM", "VARINT"}
+# Beyond it DuckDB spills to disk: a log of 100 million rows with a cap took 9 GB without, at 0.7 of the time.
+_MEMORY = "1500MB"
 _WORDS = {"BOOLEAN", "UUID", '"NULL"'}
 
 
@@ -115,7 +117,11 @@ def private_connection(path: str | None = None) -> tuple[Any, Callable[[], None]
         connection = duckdb.connect(
             path or ":memory:",
             read_only=path is not None,
-            config={"temp_directory": spill, "autoinstall_known_extensions": False},
+            config={
+                "temp_directory": spill,
+                "memory_limit": _MEMORY,
+                "autoinstall_known_extensions": False,
+            },
         )
         connection.execute("SET enable_progress_bar = false")
         connection.execute("SET preserve_insertion_order = false")
