@@ -49,7 +49,9 @@ if TYPE_CHECKING:
     from veil.workflows.decisions import ValueLoss, value_loss
     from veil.workflows.fit_chain import fit_chain
     from veil.workflows.plan import least_epsilon
+    from veil.workflows.plan_chain import plan_chain
     from veil.workflows.synthetic import synthetic
+    from veil.workflows.user_plan import UserPlan, plan_users
     from veil.workflows.vectors import calibrated
 
 _PLACES = {
@@ -86,6 +88,7 @@ _PLACES = {
     "Transfer": "domains.adjacency",
     "TransitionCounts": "domains.transition_counts",
     "Transitions": "domains.contributions",
+    "UserPlan": "workflows.user_plan",
     "ValueLoss": "workflows.decisions",
     "audit": "analysis.audit",
     "calibrate": "privacy.calibrate",
@@ -97,6 +100,8 @@ _PLACES = {
     "intervals": "analysis.intervals",
     "least_epsilon": "workflows.plan",
     "load": "releases.files",
+    "plan_chain": "workflows.plan_chain",
+    "plan_users": "workflows.user_plan",
     "release": "releases.release",
     "synthetic": "workflows.synthetic",
     "value_loss": "workflows.decisions",
@@ -136,6 +141,7 @@ __all__ = [
     "Transfer",
     "TransitionCounts",
     "Transitions",
+    "UserPlan",
     "ValueLoss",
     "__version__",
     "audit",
@@ -149,6 +155,8 @@ __all__ = [
     "intervals",
     "least_epsilon",
     "load",
+    "plan_chain",
+    "plan_users",
     "release",
     "synthetic",
     "value_loss",

@@ -24,6 +24,7 @@ from tests.sources.servers import Server
 from veil.domains.transition_counts import TransitionCounts
 from veil.errors import InvalidArgument, InvalidData, MissingExtra, UnreadableFile, VeilError
 from veil.sources import queries
+from veil.sources.engines.duck import private_connection
 from veil.sources.transitions import count_transitions
 
 TRIPS = {"a": [1, 2, 1, 10], "b": [2, 1, 2, 10]}
@@ -124,6 +125,17 @@ def test_a_connection_stays_as_it_was() -> None:
         count_transitions(connection.sql("FROM trips"), **ENDS)
         assert connection.sql("SELECT * FROM duckdb_settings()").fetchall() == before
         assert connection.sql(views).fetchall() == []
+
+
+def test_what_is_spilled_lies_in_a_folder_of_ours_that_goes_away() -> None:
+    connection, close = private_connection()
+    settings = dict(connection.sql("SELECT name, value FROM duckdb_settings()").fetchall())
+    folder = Path(settings["temp_directory"])
+    assert folder.is_dir()
+    assert folder.stat().st_mode & 0o077 == 0
+    assert settings["memory_limit"] == "1.3 GiB"
+    close()
+    assert not folder.exists()
 
 
 def test_a_misspelt_table_is_not_found_among_variables(tmp_path: Path) -> None:

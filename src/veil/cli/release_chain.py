@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,6 +12,8 @@ from veil.cli.keeping import Keeping, chain_page
 from veil.cli.output import working
 from veil.errors import InvalidArgument
 
+# Where the list of states is not given, plans assume so many.
+_USUAL_STATES = 30
 _AGAIN = "a release is overwritten, but what it told stays told: without a ledger nobody adds up the costs"
 
 Unit = Annotated[
@@ -21,7 +23,16 @@ Unit = Annotated[
 Change = Annotated[str, typer.Option(help="add-remove, or replace (for --unit row also replace-state).")]
 Cap = Annotated[
     int | None,
-    typer.Option(min=1, help="With --unit user: the most transitions counted of one; sampled at random."),
+    typer.Option(
+        min=1, help="With --unit user: the most transitions counted of one, sampled at random; else planned."
+    ),
+]
+Users = Annotated[
+    int | None, typer.Option(min=1, help="With --unit user: about how many users there are; public.")
+]
+MeanLength = Annotated[
+    float | None,
+    typer.Option(min=1.0, help="With --unit user: about how many states a sequence has; public."),
 ]
 Mechanism = Annotated[
     str,
@@ -54,6 +65,8 @@ def chain(
     unit: Unit = "event",
     change: Change = "add-remove",
     cap: Cap = None,
+    users: Users = None,
+    mean_length: MeanLength = None,
     memory: Annotated[int, typer.Option(min=1, max=2, help="How many past states matter: 1 or 2.")] = 1,
     with_starts: Annotated[
         bool, typer.Option("--with-starts", help="Also release where sequences start.")
@@ -94,15 +107,19 @@ def chain(
     keeping = Keeping(output, report, force, as_json)
     again = output is not None and output.exists()
     keeping.check([source])
-    if unit == "user" and cap is None:
-        raise InvalidArgument(
-            "--cap",
-            expected="a number with --unit user",
-            found="none",
-            hint="`veil plan chain` helps to choose.",
-        )
     wanted = {"starts": with_starts, "ends": with_ends, "lengths": with_lengths, "sizes": with_sizes}
     parts = [name for name, asked in wanted.items() if asked]
+    how, said = _how_much(
+        unit=unit,
+        is_log=state is not None or sequence_lines,
+        states=states,
+        epsilon=epsilon,
+        cap=cap,
+        users=users,
+        mean_length=mean_length,
+        memory=memory,
+        sequences=bool({"starts", "ends", "lengths"} & set(parts)),
+    )
     with working("Counting", quiet=as_json) as tell:
         counts = counted.ask_counts(
             source,
@@ -123,9 +140,7 @@ def chain(
             query=query,
             other=other,
             group=group,
-            cap=cap,
-            memory=memory,
-            sequences=bool({"starts", "ends", "lengths"} & set(parts)),
+            **how,
         )
     with working("Calibrating", quiet=as_json):
         job = chain_job(
@@ -155,4 +170,34 @@ def chain(
         return
     from veil.report.console_release import print_chain_release
 
-    print_chain_release(out, why=f"{job.chosen}: {job.why}", warnings=warnings, written=written)
+    print_chain_release(out, why=f"{job.chosen}: {job.why}", warnings=warnings, written=written, notes=said)
+
+
+def _how_much(
+    *,
+    unit: str,
+    is_log: bool,
+    states: str | None,
+    epsilon: float,
+    cap: int | None,
+    users: int | None,
+    mean_length: float | None,
+    memory: int,
+    sequences: bool,
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """What is counted of each user: all of it, at most a cap, or by strata that are planned; and why."""
+    if unit != "user":
+        return {"cap": cap, "memory": memory, "sequences": sequences}, ()
+    if not is_log:
+        if cap is None:
+            raise InvalidArgument("--cap", expected="a number with --unit user and trips", found="none")
+        return {"cap": cap}, ()
+    from veil.sources.states import given_states
+    from veil.workflows.user_plan import plan_users
+
+    number = _USUAL_STATES if states is None else len(given_states(counted.listed(states)))
+    plan = plan_users(number, epsilon=epsilon, users=users, mean_length=mean_length, cap=cap, memory=memory)
+    guessed = [] if users is not None else ["--users"]
+    guessed += [] if mean_length is not None else ["--mean-length"]
+    guess = f" (a guess; better with {' and '.join(guessed)})" if guessed else ""
+    return plan.options, (f"Counted: {plan.words}{guess}",)

@@ -15,7 +15,12 @@ _MOST_STATES, _MOST_ROUTES = 12, 8
 
 
 def print_chain_release(
-    release: Release, *, why: str, warnings: Sequence[str], written: Sequence[Path]
+    release: Release,
+    *,
+    why: str,
+    warnings: Sequence[str],
+    written: Sequence[Path],
+    notes: Sequence[str] = (),
 ) -> None:
     """Where the chain spends its time, its most frequent transitions, and what is guaranteed."""
     console = _console()
@@ -44,6 +49,8 @@ def print_chain_release(
     console.print()
     _print_guarantee(console, release)
     console.print(f"Mechanism: {why}.")
+    for text in notes:
+        console.print(f"{text}.")
     for text in warnings:
         console.print(f"WARNING: {text}.")
     for path in written:
