@@ -49,13 +49,15 @@ def count_transitions(
         sequences. table, query: which table of a database, or what to select from it.
     origin, destination: columns of trips, one row a transition; `by` may say who made it.
     by, order, state: columns of a log; consecutive states of one `by` are counted. Rows of the same time
-        are ordered by tie_break (a column), then by the order of the states.
+        are ordered by tie_break (a column), then by the order of the states. Times that are text are
+        ordered letter by letter, which suits 2026-11-15 and not 11/15/2026.
     states: the public list: labels, {what stands in the data: label}, or a file. Without it, the labels
         found, sorted. other: a state that takes in all that is not on the list, and empty cells.
     cap: of each user at most so many transitions, sampled at random in the order of a hash of the salt
         (secret unless given), the user and the transition's place. strata: [(least number of states, cap),
         ...], to sample users with longer sequences differently.
-    memory: 2 also counts by the state before, with second_cap as a cap of its own. sequences: also count starts, ends and lengths.
+    memory: 2 also counts by the state before, with second_cap as a cap of its own. sequences: also count
+        starts, ends and lengths.
     group, groups: a column and its public values, one table of counts each; a transition of a log belongs
         to the row that it leaves. merge: {state: state}, counts the first together with the second.
     progress: is told in a few words what is being done.
