@@ -9,7 +9,7 @@ import typer
 
 from veil.cli import options
 from veil.cli.output import check_ending, print_json, refuse_existing, working
-from veil.cli.release_chain import Cap, Change, Unit
+from veil.cli.release_chain import Cap, Change, MeanLength, Unit, Users
 from veil.errors import InvalidArgument
 
 
@@ -26,6 +26,8 @@ def chain(
     unit: Unit = "event",
     change: Change = "add-remove",
     cap: Cap = None,
+    users: Users = None,
+    mean_length: MeanLength = None,
     error: Annotated[
         float | None,
         typer.Option(
@@ -44,6 +46,9 @@ def chain(
 
     The other way round, which epsilon for an error of 1 %: veil plan chain --states 63 --records 2900000
     --error 0.01
+
+    Whole users, of whom a plan chooses how much to count: veil plan chain --states 17 --records 4000000
+    --unit user --users 1000000 --epsilon 1
     """
     from veil.domains.contributions import Transitions
     from veil.workflows.plan_chain import least_epsilon_for_chain, plan_chain
@@ -52,6 +57,9 @@ def chain(
     refuse_existing({"--plot": plot}, force=force)
     if (epsilon is None) == (error is None):
         raise InvalidArgument("--epsilon", expected="either --epsilon or --error", found="both or neither")
+    if unit == "user" and epsilon is not None and (cap is None or users is not None):
+        _users(states, epsilon, delta, change, cap, users, mean_length, as_json=as_json)
+        return
     adjacency = Transitions(unit, change, cap)
     if epsilon is None:
         assert error is not None
@@ -80,3 +88,40 @@ def chain(
     print(f"Measured on made-up tables of {states} states and {records:,} transitions; no data was read.")
     if plot is not None:
         print(f"Drawn: {plot}")
+
+
+def _users(
+    states: int,
+    epsilon: float,
+    delta: float,
+    change: str,
+    cap: int | None,
+    users: int | None,
+    mean_length: float | None,
+    *,
+    as_json: bool,
+) -> None:
+    """How much of each user to count, and what comes of it."""
+    from veil.workflows.user_plan import ASSUMED_LENGTH, ASSUMED_USERS, plan_users
+    from veil.workflows.user_trials import try_users
+
+    plan = plan_users(states, epsilon=epsilon, users=users, mean_length=mean_length, cap=cap)
+    with working("Trying it on made-up users", quiet=as_json):
+        found = try_users(
+            states, plan, epsilon=epsilon, delta=delta, users=users, mean_length=mean_length, change=change
+        )
+    if as_json:
+        print_json({"strata": [list(stratum) for stratum in plan.strata], "cap": plan.cap, **found.to_dict()})
+        return
+    print(
+        f"At epsilon = {epsilon:g}, one person added or removed with all their transitions:"
+        if change == "add-remove"
+        else f"At epsilon = {epsilon:g}, one person replaced by another:"
+    )
+    print(f"Count {plan.words}.")
+    print(f"Expected error of the share of each transition (total variation): {found.joint_tv:.3g}")
+    print(f"Expected error of the next step:                                  {found.row_tv:.3g}")
+    print(f"Expected error of the lengths:                                    {found.length_tv:.3g}")
+    number = ASSUMED_USERS if users is None else users
+    length = ASSUMED_LENGTH if mean_length is None else mean_length
+    print(f"Tried on {number:,} made-up users with about {length:g} states each; no data was read.")
