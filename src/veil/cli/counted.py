@@ -47,6 +47,10 @@ States = Annotated[
     ),
 ]
 Other = Annotated[str | None, typer.Option("--other", help="A state for everything that is not on the list.")]
+DropUnlisted = Annotated[
+    bool,
+    typer.Option("--drop-unlisted", help="Leave out rows whose state is not on the list; a public choice."),
+]
 Merge = Annotated[
     str | None,
     typer.Option(

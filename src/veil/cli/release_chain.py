@@ -59,6 +59,7 @@ def chain(
     query: counted.Query = None,
     states: counted.States = None,
     other: counted.Other = None,
+    drop_unlisted: counted.DropUnlisted = False,
     merge: counted.Merge = None,
     group: counted.Group = None,
     groups: counted.Groups = None,
@@ -139,6 +140,7 @@ def chain(
             table=table,
             query=query,
             other=other,
+            drop_unlisted=drop_unlisted,
             group=group,
             **how,
         )

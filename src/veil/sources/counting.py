@@ -55,6 +55,8 @@ def count(
     states.check()
     places = merged(states, merge)
     check_size(question, len(states))
+    if question.drop_unlisted and query.states is None:
+        table = _listed(question, table, states)
     codes = _codes(engine, question, query, table, states)
     seen = numbers_of(table.column("seen"))
     rows = Rows(
@@ -70,6 +72,18 @@ def count(
         lengths=numbers_of(table.column("length")) if question.sequences else None,
     )
     return tally(rows, question, states=states, places=places, groups=groups, bins=bins)
+
+
+def _listed(question: Question, table: Any, states: StateList) -> Any:
+    """The grouped rows whose states are on the list."""
+    import pyarrow as pa
+
+    inside = np.all(
+        [codes_of(table.column(name), states.texts) >= 0 for name in question.state_names], axis=0
+    )
+    if not inside.any():
+        raise complaints.empty_table()
+    return table.filter(pa.array(inside))
 
 
 def _check_number(question: Question, number: int) -> None:

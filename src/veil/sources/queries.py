@@ -161,7 +161,10 @@ class CountingQuery:
         if self._needs_missing:
             lacks = [self._lacks(role) for role in ("by", "order") if role in columns]
             picked.append(f"({' OR '.join(lacks)}) AS missing")
-        return f"SELECT {', '.join(picked)} FROM veil_source {self._joins}"
+        kept = ""
+        if question.drop_unlisted and self.states is not None:
+            kept = " WHERE " + " AND ".join(f"{role}_list.place IS NOT NULL" for role in question.state_roles)
+        return f"SELECT {', '.join(picked)} FROM veil_source {self._joins}{kept}"
 
     @property
     def _steps(self) -> str:

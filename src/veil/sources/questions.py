@@ -20,7 +20,8 @@ class Question:
 
     A log has `state` and counts consecutive states of one `by`; trips have `origin` and `destination`.
     strata: (least number of states, cap) by rising length. second_cap: the cap where the state before is
-    counted too. salt: keys the sample of a user's transitions.
+    counted too. drop_unlisted: leave out rows whose state is not on the list. salt: keys the sample of a
+    user's transitions.
     """
 
     origin: str | None
@@ -35,6 +36,7 @@ class Question:
     second_cap: int | None
     memory: int
     sequences: bool
+    drop_unlisted: bool
     salt: str
 
     @property
@@ -82,6 +84,7 @@ def ask(
     second_cap: Any,
     memory: Any,
     sequences: bool,
+    drop_unlisted: bool,
     salt: Any,
 ) -> Question:
     """The question, or an error that says which arguments do not go together."""
@@ -137,6 +140,7 @@ def ask(
         second_cap=None if second_cap is None else integer("second_cap", second_cap, least=1),
         memory=int(memory),
         sequences=bool(sequences),
+        drop_unlisted=bool(drop_unlisted),
         salt=secrets.token_hex(16) if salt is None else salt,
     )
 

@@ -28,6 +28,7 @@ def count_transitions(
     state: str | None = None,
     states: Any = None,
     other: str | int | None = None,
+    drop_unlisted: bool = False,
     cap: int | None = None,
     strata: Sequence[tuple[int, int]] | None = None,
     second_cap: int | None = None,
@@ -53,6 +54,7 @@ def count_transitions(
         ordered letter by letter, which suits 2026-11-15 and not 11/15/2026.
     states: the public list: labels, {what stands in the data: label}, or a file. Without it, the labels
         found, sorted. other: a state that takes in all that is not on the list, and empty cells.
+        drop_unlisted: leave out rows with such a state instead; both are a public choice.
     cap: of each user at most so many transitions, sampled at random in the order of a hash of the salt
         (secret unless given), the user and the transition's place. strata: [(least number of states, cap),
         ...], to sample users with longer sequences differently.
@@ -87,8 +89,13 @@ def count_transitions(
         second_cap=second_cap,
         memory=memory,
         sequences=sequences,
+        drop_unlisted=drop_unlisted,
         salt=salt,
     )
+    if drop_unlisted and (states is None or other is not None):
+        raise InvalidArgument(
+            "drop_unlisted", expected="a list of states, and no other= with it", found="else"
+        )
     chains = _groups(question, groups)
     named = list(question.roles.values())
     listed = None if states is None else given_states(states, columns=named)

@@ -25,7 +25,7 @@ from veil.mechanisms.row_by_row import RowByRow
 from veil.numerics.chains import quick_stationary
 from veil.privacy.calibrate import calibrate
 from veil.releases.record import Release
-from veil.releases.release import release
+from veil.releases.release import cost, release
 from veil.workflows.rows import calibrated_rows
 from veil.workflows.vectors import FOR_VECTORS, needs_delta
 
@@ -284,7 +284,7 @@ def matrix_job(
         labels=_text(data.columns),
         mechanism=chosen,
         adjacency=adjacency,
-        epsilon=chosen.profile(adjacency).epsilon(delta),
+        epsilon=cost(chosen.profile(adjacency), delta or None)[0],
         delta=delta,
         names_found=data.names_found,
     )
