@@ -143,12 +143,14 @@ def test_report(folder: Path) -> None:
 
 
 def test_demo(tmp_path: Path) -> None:
-    done = run("demo", "--folder", "d", cwd=tmp_path)
+    few = ("demo", "--folder", "d", "--trips", "5000")
+    done = run(*few, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "d" / "grades.html").exists()
-    assert veil.load(tmp_path / "d" / "grades.json").epsilon <= 1.0
-    assert run("demo", "--folder", "d", cwd=tmp_path).returncode == 2
-    assert run("demo", "--folder", "d", "--force", cwd=tmp_path).returncode == 0
+    for name in ("city.html", "trips.parquet", "zones.csv", "grades.csv", "roads.csv"):
+        assert (tmp_path / "d" / name).exists()
+    assert veil.load(tmp_path / "d" / "city.json").epsilon == 1.0
+    assert run(*few, cwd=tmp_path).returncode == 2
+    assert run(*few, "--force", cwd=tmp_path).returncode == 0
 
 
 @pytest.mark.parametrize(

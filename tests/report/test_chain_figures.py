@@ -34,8 +34,8 @@ def test_heat_maps() -> None:
     without = figures.svg(chain_figures.heat_map(wide, names, names))
     assert ">0.08<" not in without
     assert ">n12<" in without
-    many = [f"n{i}" for i in range(41)]
-    assert ">n12<" not in figures.svg(chain_figures.heat_map(np.full((41, 41), 1 / 41), many, many))
+    many = [f"n{i}" for i in range(71)]
+    assert ">n12<" not in figures.svg(chain_figures.heat_map(np.full((71, 71), 1 / 71), many, many))
 
 
 def test_bars_are_ordered_and_cut() -> None:

@@ -19,7 +19,7 @@ from veil.mechanisms.base import Mechanism
 from veil.mechanisms.dirichlet import Dirichlet
 from veil.mechanisms.dirichlet_counts import DirichletCounts
 from veil.releases.record import Release
-from veil.releases.release import release
+from veil.releases.release import cost, release
 from veil.workflows.compare import compare
 from veil.workflows.vectors import calibrated, names_for
 
@@ -158,13 +158,12 @@ def vector_job(
         settings |= {"floor": floor, "smooth": smooth}
     chosen = calibrated(name, adjacency, size=size, **settings)
     chosen.validate(value)
-    profile = chosen.profile(adjacency)
     return VectorJob(
         value=value,
         labels=labels,
         mechanism=chosen,
         adjacency=adjacency,
-        epsilon=profile.epsilon(delta),
+        epsilon=cost(chosen.profile(adjacency), delta or None)[0],
         delta=delta,
         records=secret.public_records,
     )
