@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from bench import auto, batch, cold, counting, doubly, exact_noise, exactness, simulation, stationary
+from bench import auto, batch, cold, counting, doubly, exact_noise, exactness, simulation, stationary, taxi
 
 BENCHMARKS = {
     "cold": cold.run,
@@ -14,6 +14,7 @@ BENCHMARKS = {
     "stationary": stationary.run,
     "doubly": doubly.run,
     "counting": counting.run,
+    "taxi": taxi.run,
     "auto": auto.run,
     "exact_noise": exact_noise.run,
 }
