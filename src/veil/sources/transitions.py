@@ -112,6 +112,8 @@ def count_transitions(
     tell("looking at the columns")
     engine = open_engine(source, question.roles, table=table, query=query, as_text=as_text)
     try:
+        if progress is not None and hasattr(engine, "watch"):
+            engine.watch(progress)
         columns = _columns(engine, question)
         if listed is None and other is not None:
             tell("looking for states")

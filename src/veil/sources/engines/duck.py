@@ -12,6 +12,7 @@ from typing import Any
 from veil.errors import InvalidArgument, InvalidData, UnreadableFile, VeilError
 from veil.sources.engines.names import quoted, quoted_table
 from veil.sources.engines.protocol import Column, Kind
+from veil.sources.engines.watching import watched
 
 _SMALL = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 _WIDE = {"UBIGINT", "HUGEINT", "UHUGEINT", "BIGNUM", "VARINT"}
@@ -43,7 +44,7 @@ class DuckEngine:
     """A relation in DuckDB.
 
     ask: runs a query and gives back DuckDB's result. names: what users call the columns, where that
-    is not what DuckDB calls them.
+    is not what DuckDB calls them. watches: the connection, where it may be asked how far a query is.
     """
 
     dialect = "duckdb"
@@ -56,9 +57,15 @@ class DuckEngine:
         *,
         names: dict[str, str] | None = None,
         close: Callable[[], None] = lambda: None,
+        watches: Any = None,
     ) -> None:
         self._name, self._ask, self._names, self._close = name, ask, names, close
         self.relation = relation
+        self._watches = watches
+
+    def watch(self, tell: Callable[[str], None]) -> None:
+        """Have a running query say how far it is."""
+        self._tell = tell
 
     def columns(self) -> dict[str, Column]:
         with translated(self._name):
@@ -68,9 +75,13 @@ class DuckEngine:
             return found
         return {name: found[identifier] for name, identifier in self._names.items()}
 
+    _tell: Callable[[str], None] | None = None
+
     def run(self, sql: str) -> Any:
         with translated(self._name, reads_rows=True):
-            return self._ask(sql).to_arrow_table()
+            if self._tell is None or self._watches is None:
+                return self._ask(sql).to_arrow_table()
+            return watched(lambda: self._ask(sql).to_arrow_table(), self._watches, self._tell)
 
     def close(self) -> None:
         self._close()
@@ -123,7 +134,9 @@ def private_connection(path: str | None = None) -> tuple[Any, Callable[[], None]
                 "autoinstall_known_extensions": False,
             },
         )
-        connection.execute("SET enable_progress_bar = false")
+        # Followed by us, and never printed.
+        connection.execute("SET enable_progress_bar = true")
+        connection.execute("SET enable_progress_bar_print = false")
         connection.execute("SET preserve_insertion_order = false")
         # A misspelt table must not be found among the variables of the caller.
         connection.execute("SET python_enable_replacements = false")
@@ -142,7 +155,9 @@ def frame_engine(name: str, table: Any, names: dict[str, str]) -> DuckEngine:
     """An Arrow table or data set in memory."""
     connection, close = private_connection()
     connection.register("veil_frame", table)
-    return DuckEngine(name, connection.sql, "SELECT * FROM veil_frame", names=names, close=close)
+    return DuckEngine(
+        name, connection.sql, "SELECT * FROM veil_frame", names=names, close=close, watches=connection
+    )
 
 
 def file_engine(name: str, relation: Callable[[Any], str]) -> DuckEngine:
@@ -150,7 +165,8 @@ def file_engine(name: str, relation: Callable[[Any], str]) -> DuckEngine:
     connection, close = private_connection()
     try:
         with translated(name):
-            return DuckEngine(name, connection.sql, relation(connection), close=close)
+            read = relation(connection)
+        return DuckEngine(name, connection.sql, read, close=close, watches=connection)
     except VeilError:
         close()
         raise
@@ -185,7 +201,7 @@ def database_engine(path: str, table: str | None, query: str | None) -> DuckEngi
     except VeilError:
         close()
         raise
-    return DuckEngine(name, connection.sql, relation, close=close)
+    return DuckEngine(name, connection.sql, relation, close=close, watches=connection)
 
 
 def connection_engine(connection: Any, table: str | None, query: str | None) -> DuckEngine:
