@@ -193,7 +193,7 @@ def _how_much(
     if not is_log:
         if cap is None:
             raise InvalidArgument("--cap", expected="a number with --unit user and trips", found="none")
-        return {"cap": cap}, ()
+        return {"cap": cap, "memory": memory, "sequences": sequences}, ()
     from veil.sources.states import given_states
     from veil.workflows.user_plan import plan_users
 

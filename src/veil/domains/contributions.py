@@ -97,7 +97,8 @@ class Transitions:
             return Contributions(3, 2) if self.change == "add-remove" else Contributions(5, 5)
         if self.unit == "event":
             # A transition is also what the next one remembers; without it that one is the first of its part.
-            return Contributions(2, 1) if self.change == "add-remove" else Contributions(2, 2)
+            # With another destination it may also become what the first one of another sequence remembers.
+            return Contributions(2, 1) if self.change == "add-remove" else Contributions(3, 3)
         return self.on_transitions(cap)
 
     @property
@@ -106,11 +107,11 @@ class Transitions:
 
         A user is one sequence. A row that comes or goes can change the start, the end and the length of the
         sequence that it belongs to; a row that is replaced can do so in two. A transition that goes cuts its
-        sequence into two.
+        sequence into two; with another destination it may join its first half to another sequence.
         """
         if self.unit == "user":
             return Contributions(1, 1 if self.change == "replace" else 0)
-        if self.unit == "row" and self.change != "add-remove":
+        if self.change != "add-remove":
             return Contributions(2, 2)
         return Contributions(2, 1) if self.unit == "event" else Contributions(1, 1)
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 # From here on a full table of states x states would no longer be small.
 MOST_FULL = 4_096
 STATES_ARE_PUBLIC = "the list of states is public"
+LAYOUT_IS_PUBLIC = "how the file is laid out (separators, header, the types of its columns) is public"
+ONE_SEQUENCE_EACH = "one sequence per person: each sequence belongs to someone else"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,8 @@ class TransitionCounts:
             self.groups = {str(name): _table("groups", one, (size, size)) for name, one in groups.items()}
         self._check_further(size)
         self._released = False
+        # What else must be public, or true, of where they come from.
+        self.layout_guessed = self.without_names = False
 
     def _check_further(self, size: int) -> None:
         caps = [self.second_cap, *(stratum.cap for stratum in self.strata)]
@@ -140,6 +144,15 @@ class TransitionCounts:
             raise InvalidData(
                 "counts", expected=f"a cap of at most {adjacency.cap} transitions a user", found="another"
             )
+
+    def assumptions(self, unit: str) -> tuple[str, ...]:
+        """What a release of them assumes, whatever the mechanism is."""
+        said = {
+            STATES_ARE_PUBLIC: self.states_found,
+            LAYOUT_IS_PUBLIC: self.layout_guessed,
+            ONE_SEQUENCE_EACH: self.without_names and unit == "user",
+        }
+        return tuple(text for text, applies in said.items() if applies)
 
     def note_release(self) -> None:
         """Note that they were released, outside any ledger."""

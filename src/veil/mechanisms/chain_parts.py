@@ -83,7 +83,7 @@ class Part:
             if self.of == "sizes":
                 return NothingRevealed()
             return self.mechanism.profile(Records("replace"))
-        if isinstance(self.mechanism, BorderedRows):
+        if isinstance(self.mechanism, BorderedRows) and adjacency.unit == "event":
             return self.mechanism.profile(Records(adjacency.change))
         return self.mechanism.profile(adjacency.on_transitions(self.cap))
 

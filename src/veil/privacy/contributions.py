@@ -15,7 +15,8 @@ from veil.domains.contributions import Contributions
 from veil.privacy.profile import Floats
 from veil.privacy.renyi import RenyiProfile
 
-# What a logarithm of a gamma function may have lost to rounding, relative to its size, with room.
+# What a logarithm of a gamma function may have lost to rounding, relative to its size or (near 1 and 2, where
+# it is nought) to one, with room.
 _ROUNDING = 8.0 * 2.0**-52
 
 
@@ -65,7 +66,7 @@ def _less(prior: float, shift: Floats, orders: Floats) -> Floats:
 def _log_moment(orders: Floats, tilted: Floats, p: Any, q: Any) -> Floats:
     """log Gamma(tilted) - order log Gamma(p) + (order - 1) log Gamma(q), not below the truth."""
     parts = gammaln(tilted), orders * gammaln(p), (orders - 1.0) * gammaln(q)
-    rounding = _ROUNDING * sum(np.abs(part) for part in parts)
+    rounding = _ROUNDING * (sum(np.abs(part) for part in parts) + 2.0 * orders)
     return np.asarray(parts[0] - parts[1] + parts[2] + rounding, dtype=np.float64)
 
 

@@ -188,6 +188,11 @@ def _from_dict(content: Any) -> Release:
     for names in (labels, row_labels):
         if names is not None and not isinstance(names, list):
             raise InvalidArgument("labels", expected="a list", found=type(names).__name__)
+        if names is not None and any(isinstance(name, str) and _one_line(name) != name for name in names):
+            raise InvalidArgument("labels", expected="printable text", found="control characters")
+    for key, kinds in (("records", (int,)), ("entry", (int, str))):
+        if content[key] is not None and not isinstance(content[key], kinds):
+            raise InvalidArgument(key, expected="a number or nothing", found=type(content[key]).__name__)
     value = np.array(content["value"]["data"], dtype=np.float64)
     if value.ndim == 0 or (labels is not None and len(labels) != value.shape[-1]):
         raise InvalidArgument("value", expected="vectors with one label an entry", found="another shape")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Decimal
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -162,8 +164,11 @@ class Release:
 
     @property
     def factor(self) -> str:
-        """e^epsilon, as people read it."""
-        return f"{np.exp(self.epsilon):.4g}" if self.epsilon < 50.0 else f"e^{self.epsilon:.4g}"
+        """e^epsilon, as people read it, rounded up: it is a bound."""
+        if self.epsilon >= 50.0:
+            return f"e^{self.epsilon:.4g}"
+        factor = Decimal(math.exp(self.epsilon))
+        return f"{factor.quantize(Decimal(1).scaleb(factor.adjusted() - 3), rounding=ROUND_CEILING):f}"
 
     @property
     def guarantee(self) -> str:

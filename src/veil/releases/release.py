@@ -12,7 +12,7 @@ from veil.domains.adjacency import Adjacency
 from veil.domains.checks import delta_of
 from veil.domains.contributions import Transitions
 from veil.domains.intake import Labels, labels_of, row_labels_of
-from veil.domains.transition_counts import STATES_ARE_PUBLIC, TransitionCounts
+from veil.domains.transition_counts import TransitionCounts
 from veil.errors import InvalidArgument, InvalidData, NoGuarantee
 from veil.ledger.protocol import Ledger
 from veil.mechanisms.base import Mechanism
@@ -106,7 +106,8 @@ def _labels(value: Any, valid: Any) -> tuple[Labels | None, Labels | None]:
 
 def _assumptions(mechanism: Mechanism, adjacency: Adjacency, value: Any) -> tuple[str, ...]:
     if isinstance(value, TransitionCounts):
-        return (*mechanism.assumptions(adjacency), *((STATES_ARE_PUBLIC,) if value.states_found else ()))
+        unit = adjacency.unit if isinstance(adjacency, Transitions) else ""
+        return (*mechanism.assumptions(adjacency), *value.assumptions(unit))
     batch = np.ndim(value) > getattr(mechanism, "item_axes", _one_axis)(value)
     return (*mechanism.assumptions(adjacency), *((ONE_PER_PERSON,) if batch else ()))
 

@@ -212,7 +212,7 @@ class CountingQuery:
             picked.append("before")
         if question.sequences:
             picked.append("place")
-        picked.append(f"ROW_NUMBER() OVER (PARTITION BY who ORDER BY {key}) AS draw")
+        picked.append(f"ROW_NUMBER() OVER (PARTITION BY who ORDER BY {key} ASC) AS draw")
         return f"SELECT {', '.join(picked)} FROM ({self._steps}) AS steps"
 
     @property
@@ -228,7 +228,8 @@ class CountingQuery:
             keys.append(self._collated(name, self.states is None and self._is_text(role)))
         if question.group is not None:
             keys.append(self._collated("grp", self._is_text("group")))
-        return ", ".join(f"{key} NULLS LAST" for key in keys)
+        # A session may have another direction than this as its default.
+        return ", ".join(f"{key} ASC NULLS LAST" for key in keys)
 
     def _is_text(self, role: str) -> bool:
         return self._columns[role].kind in {Kind.TEXT, Kind.WORDS}
@@ -242,7 +243,13 @@ class CountingQuery:
     def _of(self, role: str) -> str:
         column = self._columns[role]
         reference = f"veil_source.{quoted(column.identifier)}"
-        return f"CAST({reference} AS TEXT)" if column.kind is Kind.WORDS else reference
+        if column.kind is Kind.WORDS:
+            return f"CAST({reference} AS TEXT)"
+        if column.kind is Kind.TEXT and role in {"group", *self._question.state_roles}:
+            # A column may be declared blind to case: then one row could decide how all are spelt, or a label
+            # match twice. Spark refuses to compare such a column by itself.
+            return reference if self._engine.dialect == "spark" else f'({reference} COLLATE "C")'
+        return reference
 
     def _raw(self, role: str) -> str:
         """The label in the data: a whole number or text."""

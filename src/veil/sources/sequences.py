@@ -5,7 +5,10 @@ from __future__ import annotations
 import gzip
 import zipfile
 import zlib
+from collections import Counter
 from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +43,41 @@ def read_sequences(path: str | Path, *, separator: str | None = None, skip: int 
     return _table(SequenceFile(path, separator, skip))
 
 
-def as_log(source: Any) -> Any | None:
-    """The log behind a SequenceFile or a list of lists; None if the source is something else."""
+def as_log(source: Any, *, is_sampled: bool = False) -> Any | None:
+    """The log behind a SequenceFile or a list of lists; None if the source is something else.
+
+    is_sampled: sequences are named, not numbered. Where one is taken out, those after it would get other
+    numbers, and with them other samples of their transitions: one sequence would change everybody's.
+    """
     if isinstance(source, SequenceFile):
-        return _table(source)
-    if isinstance(source, (list, tuple)):
-        return _from_lists(source)
-    return None
+        log = _table(source)
+    elif isinstance(source, (list, tuple)):
+        log = _from_lists(source)
+    else:
+        return None
+    return _named(log) if is_sampled else log
+
+
+def _named(log: Any) -> Any:
+    """The log with each sequence named by what it holds, and by which one of those that hold the same."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    words = pc.cast(log.column("state").combine_chunks(), pa.large_string())
+    words = words.dictionary_encode(null_encoding="encode")
+    each = [blake2b(repr(word).encode(), digest_size=16).digest() for word in words.dictionary.to_pylist()]
+    content = np.array(each, dtype="V16")[words.indices.to_numpy()].tobytes()
+    numbers = log.column("sequence").to_numpy()
+    first = np.flatnonzero(np.diff(numbers, prepend=-1))
+    seen: Counter[str] = Counter()
+    names = []
+    for start, end in pairwise([*first.tolist(), len(numbers)]):
+        name = blake2b(content[16 * start : 16 * end], digest_size=16).hexdigest()
+        seen[name] += 1
+        names.append(f"{name}.{seen[name]}")
+    lengths = np.diff(first, append=len(numbers))
+    repeated = pa.array(names, pa.string()).take(pa.array(np.repeat(np.arange(len(names)), lengths)))
+    return log.set_column(0, "sequence", repeated)
 
 
 def _table(file: SequenceFile) -> Any:

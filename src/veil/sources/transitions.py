@@ -70,7 +70,7 @@ def count_transitions(
     [[1, 1], [1, 0]]
     """
     tell = progress or (lambda step: None)
-    log = as_log(source)
+    log = as_log(source, is_sampled=cap is not None or strata is not None)
     if log is not None:
         for field, name in (("by", by), ("order", order), ("state", state)):
             if name is not None:
@@ -119,7 +119,9 @@ def count_transitions(
             tell("looking for states")
             listed = look_for_states(engine, question, columns, other)
         tell("counting")
-        return count(engine, question, columns, listed, chains, merge)
+        counts = count(engine, question, columns, listed, chains, merge)
+        counts.layout_guessed, counts.without_names = engine.guesses_layout, log is not None
+        return counts
     finally:
         engine.close()
 
@@ -140,6 +142,10 @@ def _groups(question: Question, groups: Iterable[Any] | None) -> tuple[str, ...]
 def _columns(engine: Engine, question: Question) -> dict[str, Column]:
     """The columns that are needed, by role, after a look at what they hold."""
     present = engine.columns()
+    if engine.guesses_layout and not set(present) & set(question.roles.values()):
+        # Then the first line may hold cells, which are not to be shown.
+        role, name = next(iter(question.roles.items()))
+        raise InvalidData(role, expected=f"a column {name!r}", found="none of those asked for in the file")
     columns = {role: find_column(present, name, role) for role, name in question.roles.items()}
     for role, column in columns.items():
         name = question.roles[role]

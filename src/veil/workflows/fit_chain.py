@@ -26,6 +26,7 @@ USERS_SEEN = (
     "the data says who made each transition, but the unit 'event' hides one transition at a time: someone "
     "with many of them is hidden less. The unit 'user', with a cap, hides all that one person contributed"
 )
+RECORDS_ARE_PUBLIC = "the stated number of transitions is public"
 REPEATED = "the same counts are released again without a ledger: what the releases cost adds up"
 
 
@@ -57,7 +58,9 @@ class ChainJob:
             ledger=ledger,
             rng=rng,
         )
-        return replace(out, records=self.records)
+        if self.records is None:
+            return out
+        return replace(out, records=self.records, assumptions=(*out.assumptions, RECORDS_ARE_PUBLIC))
 
 
 def chain_job(

@@ -58,9 +58,10 @@ class DuckEngine:
         names: dict[str, str] | None = None,
         close: Callable[[], None] = lambda: None,
         watches: Any = None,
+        guesses_layout: bool = False,
     ) -> None:
         self._name, self._ask, self._names, self._close = name, ask, names, close
-        self.relation = relation
+        self.relation, self.guesses_layout = relation, guesses_layout
         self._watches = watches
 
     def watch(self, tell: Callable[[str], None]) -> None:
@@ -160,13 +161,15 @@ def frame_engine(name: str, table: Any, names: dict[str, str]) -> DuckEngine:
     )
 
 
-def file_engine(name: str, relation: Callable[[Any], str]) -> DuckEngine:
+def file_engine(name: str, relation: Callable[[Any], str], *, guesses_layout: bool) -> DuckEngine:
     """Files; relation makes the query that reads them, and may try it out on the connection."""
     connection, close = private_connection()
     try:
         with translated(name):
             read = relation(connection)
-        return DuckEngine(name, connection.sql, read, close=close, watches=connection)
+        return DuckEngine(
+            name, connection.sql, read, close=close, watches=connection, guesses_layout=guesses_layout
+        )
     except VeilError:
         close()
         raise

@@ -63,7 +63,7 @@ def open_files(
         reader = "read_parquet" if suffix in _PARQUET else "read_json_auto"
         return f"SELECT * FROM {reader}({text_literal(pattern)})"
 
-    return file_engine(name, relation)
+    return file_engine(name, relation, guesses_layout=suffix not in _PARQUET)
 
 
 def _escaped(path: str) -> str:

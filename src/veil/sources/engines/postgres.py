@@ -25,6 +25,7 @@ class PostgresEngine:
     """A table or a query of a PostgreSQL database."""
 
     dialect = "postgres"
+    guesses_layout = False
 
     def __init__(self, address: str, *, table: str | None, query: str | None) -> None:
         if table is None and query is None:

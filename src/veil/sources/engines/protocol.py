@@ -38,6 +38,11 @@ class Engine(Protocol):
     @property
     def relation(self) -> str: ...
 
+    @property
+    def guesses_layout(self) -> bool:
+        """Whether the types of the columns were guessed from the rows."""
+        ...
+
     def columns(self) -> dict[str, Column]:
         """The columns by the names that users know them by."""
         ...

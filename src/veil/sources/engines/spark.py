@@ -41,6 +41,7 @@ class SparkEngine:
     """A DataFrame under a temporary name in its session, or what a session knows by name."""
 
     dialect = "spark"
+    guesses_layout = False
 
     def __init__(self, source: Any, *, table: str | None, query: str | None) -> None:
         self._view: str | None = None
