@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -91,14 +92,36 @@ def ask_counts(
 
 def listed(text: str) -> str | list[str]:
     """A file, or labels with commas between them."""
-    if Path(text.split(":")[0]).exists() or Path(text).exists() or "," not in text:
+    if "," not in text or is_file(text) or is_file(text.split(":")[0]):
         return text
     return [label.strip() for label in text.split(",")]
 
 
+def is_file(text: str) -> bool:
+    """Whether there is such a file; a list may be too long to be asked for."""
+    try:
+        return Path(text).exists()
+    except OSError:
+        return False
+
+
+def files_among(*texts: str | None) -> list[str]:
+    """The files that options name, which are read and so must not be overwritten."""
+    found = []
+    for text in texts:
+        if text is None or "://" in text:
+            continue
+        name = text if is_file(text) else text.split(":")[0]
+        if is_file(name):
+            found.append(name)
+        elif has_magic(text):
+            found += glob(text, recursive=True)
+    return found
+
+
 def pairs(text: str) -> dict[str, str]:
     """{state: state} from a=b,c=b or from a file of two columns."""
-    if "=" in text and not Path(text).exists():
+    if "=" in text and not is_file(text):
         parts = [pair.partition("=") for pair in text.split(",")]
         return {key.strip(): value.strip() for key, _, value in parts}
     import csv

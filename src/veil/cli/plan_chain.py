@@ -58,6 +58,8 @@ def chain(
     if (epsilon is None) == (error is None):
         raise InvalidArgument("--epsilon", expected="either --epsilon or --error", found="both or neither")
     if unit == "user" and epsilon is not None and (cap is None or users is not None):
+        if plot is not None:
+            raise InvalidArgument("--plot", expected="none where users are tried out", found=plot.name)
         _users(states, epsilon, delta, change, cap, users, mean_length, as_json=as_json)
         return
     adjacency = Transitions(unit, change, cap)

@@ -107,12 +107,12 @@ def chain(
 
     keeping = Keeping(output, report, force, as_json)
     again = output is not None and output.exists()
-    keeping.check([source])
+    keeping.check([source, *counted.files_among(source, states, merge)])
     wanted = {"starts": with_starts, "ends": with_ends, "lengths": with_lengths, "sizes": with_sizes}
     parts = [name for name, asked in wanted.items() if asked]
     how, said = _how_much(
         unit=unit,
-        is_log=state is not None or sequence_lines,
+        is_log=(state is not None or sequence_lines) and group is None,
         states=states,
         epsilon=epsilon,
         cap=cap,
@@ -142,6 +142,8 @@ def chain(
             other=other,
             drop_unlisted=drop_unlisted,
             group=group,
+            # A seed repeats everything, the sample of each user too; and is not private.
+            salt=None if seed is None else f"seed {seed}",
             **how,
         )
     with working("Calibrating", quiet=as_json):
@@ -192,7 +194,9 @@ def _how_much(
         return {"cap": cap, "memory": memory, "sequences": sequences}, ()
     if not is_log:
         if cap is None:
-            raise InvalidArgument("--cap", expected="a number with --unit user and trips", found="none")
+            raise InvalidArgument(
+                "--cap", expected="a number with --unit user, for trips and for groups", found="none"
+            )
         return {"cap": cap, "memory": memory, "sequences": sequences}, ()
     from veil.sources.states import given_states
     from veil.workflows.user_plan import plan_users

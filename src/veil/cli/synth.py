@@ -28,7 +28,8 @@ def synth(
         typer.Option(
             "--output",
             "-o",
-            help="Where to write: .csv or .parquet (sequence, place, state), .txt (one sequence a line).",
+            help="Where to write: .csv or .parquet (sequence, place, state), .txt (one sequence a line; tabs "
+            "between labels with spaces).",
         ),
     ] = None,
     group: Annotated[
@@ -78,8 +79,10 @@ def synth(
 def _write(made: Synthetic, output: Path) -> None:
     kind = output.suffix.lower()
     if kind == ".txt":
+        # A label with white space in it stays whole: then tabs are between them.
+        mark = "\t" if any(len(label.split()) != 1 for label in made.labels) else " "
         with output.open("w", encoding="utf-8") as stream:
-            stream.writelines(" ".join(sequence) + "\n" for sequence in made)
+            stream.writelines(mark.join(sequence) + "\n" for sequence in made)
     elif kind == ".parquet":
         import pyarrow.parquet as pq
 

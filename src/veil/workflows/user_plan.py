@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from veil.domains.checks import integer, positive
+from veil.errors import InvalidArgument
 from veil.numerics.backoff import planned_second_cap
 from veil.numerics.strata import Strata, guessed_lengths, planned_shares, planned_strata
 
@@ -63,6 +64,8 @@ def plan_users(
     ((2, 2), (4, 6), (8, 14), (16, 27), (32, 47), (64, 65), (128, 119))
     """
     states, memory = integer("states", states, least=2), integer("memory", memory, least=1)
+    if memory > 2:
+        raise InvalidArgument("memory", expected="1 or 2", found=str(memory))
     number = ASSUMED_USERS if users is None else integer("users", users, least=1)
     length = ASSUMED_LENGTH if mean_length is None else positive("mean_length", mean_length, least=1.0)
     most = None if cap is None else integer("cap", cap, least=1)
