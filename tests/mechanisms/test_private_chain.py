@@ -213,7 +213,7 @@ def test_tables_of_different_kinds_add_up() -> None:
     assert mechanism.profile(Transitions("user", "replace", 6)).pure_epsilon == pytest.approx(21.0)
     # An event that keeps its origin leaves the sizes as they are.
     pairs = veil.PrivateChain(3, [part for part in all_parts() if part.of != "second"])
-    assert pairs.profile(Transitions("event", "replace")).pure_epsilon == pytest.approx((2 + 3 * 3) / 2.0)
+    assert pairs.profile(Transitions("event", "replace")).pure_epsilon == pytest.approx((2 + 3 * 4) / 2.0)
     assert pairs.profile(Transitions("event")).pure_epsilon == pytest.approx((2 * 1 + 3 * 3) / 2.0)
 
 

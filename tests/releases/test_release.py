@@ -137,7 +137,7 @@ def test_notebook_card_escapes_labels() -> None:
 
 def test_guarantee_in_words() -> None:
     out = veil.release(veil.GeometricCounts(2.0, 3), [5, 6, 7], adjacency=RECORDS)
-    assert "2.718 times" in out.guarantee
+    assert "2.719 times" in out.guarantee
     assert "plus" not in out.guarantee
     with pytest.raises(InvalidData):
         veil.release(COUNTS, {"a": 1, "b": 2}, adjacency=RECORDS, delta=1e-6)

@@ -43,9 +43,10 @@ def count_log(
     other: Label = None,
     cap: int | None = None,
     strata: Sequence[tuple[int, int]] = (),
+    second_cap: int | None = None,
     salt: str = "",
 ) -> Tally:
-    """rows have who, time and state, and perhaps tie and group."""
+    """rows have who, time and state, and perhaps tie and group. second_cap: with the state before."""
     listed = None if states is None else [*states, *([other] if other not in (None, *states) else [])]
     users: dict[Who, list[tuple[Any, ...]]] = defaultdict(list)
     for row in rows:
@@ -65,11 +66,12 @@ def count_log(
         kept = drawn(who, len(labels) - 1, strata[layer][1] if layer >= 0 else cap, salt)
         for place in kept:
             move = labels[place - 1], labels[place]
-            before = labels[place - 2] if place > 1 else None
             tally.moves[move] += 1
-            tally.second[before, *move] += 1
             tally.strata[layer][move] += 1
             tally.groups[visits[place - 1][3]][move] += 1
+        for place in kept if second_cap is None else drawn(who, len(labels) - 1, second_cap, salt):
+            before = labels[place - 2] if place > 1 else None
+            tally.second[before, labels[place - 1], labels[place]] += 1
     return tally
 
 

@@ -141,6 +141,41 @@ def test_all_at_once(put: Put, capped: bool) -> None:
     assert counts.sequences.ends.tolist() == [expected.ends[state] for state in states]
 
 
+@pytest.mark.parametrize(
+    ("limits", "second_cap"),
+    [
+        ({"strata": [(2, 1), (4, 3), (9, 8)]}, 2),
+        ({"strata": [(2, 3), (4, 5), (9, 8)]}, 1),
+        ({"strata": [(2, 1), (4, 3), (9, 8)]}, 8),
+        ({"cap": 5}, 2),
+    ],
+    ids=["between the caps", "below all caps", "the largest cap", "one cap"],
+)
+def test_second_order_counts_have_a_cap_of_their_own(
+    put: Put, limits: dict[str, Any], second_cap: int
+) -> None:
+    """Of the same order of a user's transitions: the first so many for one table, others for the other."""
+    rows = [{k: v for k, v in row.items() if k != "group"} for row in rows_of_log(number=700)]
+    counts = count_transitions(
+        **put(columns_of(rows)), **LOG, tie_break="tie", memory=2, second_cap=second_cap, salt=SALT, **limits
+    )
+    expected = count_log(rows, second_cap=second_cap, salt=SALT, **limits)
+    check(counts, expected.moves)
+    assert (counts.cap, counts.second_cap) == (limits.get("cap", 8), second_cap)
+    for number, stratum in enumerate(counts.strata):
+        assert stratum.matrix.tolist() == matrix_of(expected.strata[number], counts.states)
+    assert counts.second is not None
+    states = counts.states
+    for b, before in enumerate((*states, None)):
+        expected_after = [[expected.second[before, x, y] for y in states] for x in states]
+        assert counts.second[b].tolist() == expected_after
+    # Nobody is in the second table more often than its cap, nor left out of it.
+    moves = Counter(row["who"] for row in rows)
+    assert counts.second.sum() == sum(min(number - 1, second_cap) for number in moves.values())
+    with pytest.raises(InvalidArgument, match="cap: expected the largest of all caps"):
+        count_transitions(**put(columns_of(rows)), **LOG, memory=2, second_cap=9, salt=SALT, **limits)
+
+
 def test_long_sequences_fall_into_wide_bins(put: Put) -> None:
     lengths = [1, 100, 101, 130, 1500]
     rows = [(who, time) for who, length in enumerate(lengths) for time in range(length)]
