@@ -129,7 +129,7 @@ def _noisy_bars(rows: NoisyRows, chain: Chain, confidence: float) -> Floats:
     weights, variance = rho / sums, rows.deviation**2
     spread = variance * (weights**2 @ steps.squares)
     excess = _excess(rows) * variance**2 * (weights**4 @ steps.fourths)
-    excess = np.divide(excess, spread**2, out=np.zeros(size), where=spread > 0.0)
+    excess = np.divide(excess, spread**2, out=np.zeros(size), where=spread**2 > 0.0)
     # The weights pi_i / N_i are not known either: neither the row's size nor its share of time.
     unknown = weights**2 * variance * size / sums**2 + spread / sums**2
     # In a chain of long paths all weights are 1 / sum N. The cap is a choice; coverage was measured with it.

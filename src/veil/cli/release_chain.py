@@ -103,11 +103,21 @@ def chain(
     the data is; only the counts leave it. What is hidden is --unit: one transition, or with --unit user
     --cap 10 a whole person.
     """
+    from veil.domains.checks import choice, delta_of, positive
+    from veil.domains.contributions import Transitions
+    from veil.workflows.chain_mechanism import FOR_CHAINS
     from veil.workflows.fit_chain import chain_job
 
     keeping = Keeping(output, report, force, as_json)
     again = output is not None and output.exists()
     keeping.check([source, *counted.files_among(source, states, merge)])
+    # Before anything is counted, which may take long.
+    positive("epsilon", epsilon)
+    delta_of(delta)
+    choice("mechanism", mechanism, ("auto", *FOR_CHAINS))
+    Transitions(unit, change, (cap or 1) if unit == "user" else None)
+    if unit != "user" and (users is not None or mean_length is not None):
+        raise InvalidArgument("--users", expected="--unit user with --users and --mean-length", found=unit)
     wanted = {"starts": with_starts, "ends": with_ends, "lengths": with_lengths, "sizes": with_sizes}
     parts = [name for name, asked in wanted.items() if asked]
     how, said = _how_much(

@@ -105,6 +105,8 @@ def _comparison(release: Release, mechanism: PrivateChain, adjacency: Transition
     if mechanism.strata or mechanism.has("second"):
         return None
     table: Integers = np.rint(model.sizes[:, None] * model.chain.to_numpy()).astype(np.int64)
+    if not table.any():
+        return None
     delta = release.delta or _USUAL_DELTA
     rows = []
     for name in PLANNED:

@@ -36,7 +36,9 @@ class UserPlan:
         second = (
             {} if self.second_cap is None else {"second_cap": min(self.second_cap, self.cap), "memory": 2}
         )
-        return {"strata": self.strata, "sequences": True, **second}
+        # One stratum is everybody: a plain cap will do, and no lengths have to weigh it.
+        whole = {"strata": self.strata} if len(self.strata) > 1 else {"cap": self.cap}
+        return {**whole, "sequences": True, **second}
 
     @property
     def words(self) -> str:

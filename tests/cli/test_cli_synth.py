@@ -1,0 +1,303 @@
+"""What is done with a released chain, and before: synthetic sequences, groups, plans, the demo."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import veil
+from veil.samples.city import zones
+
+from .conftest import Run
+from .tables import BY_HOUR, COUNTS, EXACT, STATES, TRIPS, by_hour, write_trips
+
+
+@pytest.fixture(autouse=True)
+def models(run: Run, folder: Path) -> Path:
+    """Releases without noise: of trips, of sequences with all their tables, and with groups."""
+    write_trips(folder / "trips.csv")
+    (folder / "lines.txt").write_text("a b c\n" * 60 + "b b b b b\n" * 40)
+    parts = ("--with-starts", "--with-ends", "--with-lengths")
+    for arguments in (
+        ("trips.csv", *TRIPS, *EXACT[:4], "-o", "trips.json"),
+        ("trips.csv", *TRIPS, *BY_HOUR, "-e", "200", "-d", "0", "-o", "groups.json"),
+        ("lines.txt", "--sequences", *parts, "-e", "20000", "-d", "0", "-o", "lines.json"),
+    ):
+        done = run("release", "chain", *arguments)
+        assert done.code == 0, done.err
+    return folder
+
+
+# Synthetic sequences
+
+
+def rows_of(path: Path) -> list[tuple[int, int, str]]:
+    with path.open(newline="", encoding="utf-8") as stream:
+        reader = csv.DictReader(stream)
+        assert reader.fieldnames == ["sequence", "place", "state"]
+        return [(int(row["sequence"]), int(row["place"]), row["state"]) for row in reader]
+
+
+def test_trips_by_themselves(run: Run, folder: Path) -> None:
+    done = run("synth", "trips.json", "-n", "2000", "--seed", "1", "-o", "out.csv")
+    assert done.code == 0, done.err
+    assert "2,000 sequences, 2 states each on average." in done.out
+    assert "starts: drawn from the stationary distribution; the release has none of its own." in done.out
+    assert "lengths: 2 states each; the release has none of its own." in done.out
+    assert "Written: out.csv" in done.out
+    rows = rows_of(folder / "out.csv")
+    assert [row[:2] for row in rows] == [(i, j) for i in range(2000) for j in range(2)]
+    moves = Counter((rows[i][2], rows[i + 1][2]) for i in range(0, 4000, 2))
+    made = np.array([[moves[a, b] for b in STATES] for a in STATES])
+    truth = np.array(COUNTS)
+    # Five standard deviations of a frequency of 500 draws.
+    gap = made / made.sum(axis=1, keepdims=True) - truth / truth.sum(axis=1, keepdims=True)
+    assert np.abs(gap).max() < 0.11
+
+
+def test_the_same_in_every_format(run: Run, folder: Path) -> None:
+    import pyarrow.parquet as pq
+
+    for name in ("out.csv", "out.parquet", "out.txt"):
+        assert run("synth", "lines.json", "-n", "50", "--seed", "2", "-o", name).code == 0
+    rows = rows_of(folder / "out.csv")
+    table = pq.read_table(folder / "out.parquet")
+    assert table.column_names == ["sequence", "place", "state"]
+    assert list(zip(*(table[name].to_pylist() for name in table.column_names), strict=True)) == rows
+    lines = [line.split(" ") for line in (folder / "out.txt").read_text().splitlines()]
+    assert [(i, j, state) for i, sequence in enumerate(lines) for j, state in enumerate(sequence)] == rows
+    # Released lengths and starts are used, and need no note.
+    assert {len(line) for line in lines} <= {3, 5}
+    assert {line[0] for line in lines} <= {"a", "b"}
+    assert "none of its own" not in run("synth", "lines.json", "-n", "5").out
+
+
+def test_what_was_made_can_be_counted_again(run: Run, folder: Path) -> None:
+    assert run("synth", "lines.json", "-n", "300", "--seed", "2", "-o", "out.txt").code == 0
+    assert run("synth", "lines.json", "-n", "300", "--seed", "2", "-o", "out.csv").code == 0
+    log = veil.count_transitions("out.csv", by="sequence", order="place", state="state")
+    assert veil.count_transitions(veil.SequenceFile("out.txt")) == log
+    assert run("release", "chain", "out.txt", "--sequences", "-e", "1", "--unit", "row").code == 0
+
+
+def test_lengths_as_asked(run: Run) -> None:
+    done = run("synth", "lines.json", "-n", "3", "--length", "15", "--seed", "1")
+    shown = done.out.splitlines()[:3]
+    # Twelve states are shown, then dots.
+    assert all(line.count("->") == 12 and line.endswith("-> ...") for line in shown)
+    assert "3 sequences, 15 states each on average." in done.out
+    assert "Not saved: add -o FILE.csv" in done.out
+    machine = run("synth", "trips.json", "-n", "3", "--length", "4", "--json").json
+    assert machine == {
+        "sequences": 3,
+        "states": 12,
+        "mean_length": 4.0,
+        "notes": ["starts: drawn from the stationary distribution; the release has none of its own"],
+        "output": None,
+    }
+    assert run("synth", "trips.json", "--json").json["sequences"] == 1000
+
+
+def test_groups_have_sequences_of_their_own(run: Run, folder: Path) -> None:
+    made = {}
+    for hour in ("0", "2"):
+        assert run("synth", "groups.json", "--group", hour, "--seed", "1", "-o", f"{hour}.txt").code == 0
+        made[hour] = (folder / f"{hour}.txt").read_text()
+    assert made["0"] != made["2"]
+    done = run("synth", "groups.json", "--group", "9")
+    assert done.code == 2
+    assert "group: expected one of 0, 1, 2" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("no.json",), 4, "no such file"),
+        (("trips.csv",), 4, "expected a release in JSON"),
+        (("chain.json",), 4, "chain.json"),
+        (("vector.json",), 2, "expected a square matrix of transitions"),
+        (("trips.json", "-n", "0"), 2, "number"),
+        (("trips.json", "--length", "0"), 2, "length"),
+        (("trips.json", "-o", "x.xlsx"), 2, "--output"),
+        (("trips.json", "-o", "taken.csv"), 2, "--force"),
+        (("trips.json", "--group", "1"), 2, "group"),
+    ],
+)  # fmt: skip
+def test_mistakes(run: Run, folder: Path, arguments: tuple[str, ...], code: int, words: str) -> None:
+    (folder / "taken.csv").write_text("precious")
+    (folder / "vector.csv").write_text("a,3\nb,4\n")
+    assert run("release", "vector", "vector.csv", "--counts", "-e", "1", "-o", "vector.json").code == 0
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    done = run("synth", *arguments)
+    assert done.code == code, done.err + done.out
+    assert words in done.err
+    machine = run("synth", *arguments, "--json")
+    assert machine.code == code
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_labels_with_spaces_stay_whole(run: Run, folder: Path) -> None:
+    """Read back as it was written, a text file has the states of the release."""
+    write_trips(folder / "towns.csv", [("u", 0, "New York", "Rome"), ("u", 0, "Rome", "New York")] * 20)
+    assert run("release", "chain", "towns.csv", *TRIPS, "-e", "20000", "-o", "towns.json").code == 0
+    done = run("synth", "towns.json", "-n", "20", "-o", "towns.txt")
+    # Either refused, or with another mark between the states.
+    if done.code != 2:
+        lines = (folder / "towns.txt").read_text().splitlines()
+        found = [{state for line in lines for state in line.split(mark)} for mark in "\t,;|"]
+        assert {"New York", "Rome"} in found
+
+
+# The chain of a group
+
+
+def test_chains_of_groups(run: Run) -> None:
+    found = run("chain", "groups.json", "--group", "1", "--json").json
+    truth = np.array(by_hour(1))
+    expected = veil.Chain(truth / truth.sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(found["stationary"], expected.stationary(), atol=1e-9)
+    assert found["states"] == list(STATES)
+    assert "privacy" not in found
+    whole = run("chain", "groups.json", "--json").json
+    assert whole["privacy"] == {"epsilon": 200.0, "delta": 0.0}
+    assert run("chain", "groups.json", "--group", "9").code == 2
+    assert run("chain", "trips.json", "--group", "1").code == 2
+    plain = run("chain", "roads.csv", "--group", "1")
+    assert (plain.code, "a release with groups" in plain.err) == (2, True)
+
+
+def test_reports_of_groups(run: Run, folder: Path) -> None:
+    assert run("chain", "groups.json", "--group", "1", "--report", "one.html").code == 0
+    assert "A Markov chain" in (folder / "one.html").read_text(encoding="utf-8")
+
+
+# Plans
+
+
+def plan(run: Run, *arguments: str) -> Any:
+    done = run("plan", "chain", "--states", "3", *arguments, "--json")
+    assert done.code == 0, done.err
+    return done.json
+
+
+def test_plans(run: Run) -> None:
+    done = run("plan", "chain", "--states", "3", "-n", "5000", "-e", "1")
+    assert done.code == 0, done.err
+    assert "At epsilon = 1, delta = 1e-06; neighbours: one transition is added or removed" in done.out
+    assert "Measured on made-up tables of 3 states and 5,000 transitions; no data was read." in done.out
+    machine = plan(run, "-n", "5000", "-e", "1")
+    rows = machine["mechanisms"]
+    assert sorted(row["name"] for row in rows) == ["dirichlet", "gaussian", "geometric"]
+    assert f"Least error: {rows[0]['name']}" in done.out
+    assert [row["row_tv"] for row in rows] == sorted(row["row_tv"] for row in rows)
+    for row in rows:
+        assert f"{row['row_tv']:.3g}" in done.out
+        assert f"{row['kl']:.3g}" in done.out
+    assert plan(run, "-n", "5000", "-e", "1") == machine
+    # Ten times the budget or the data: about a tenth of the error.
+    for more in (("-n", "5000", "-e", "10"), ("-n", "50000", "-e", "1")):
+        assert plan(run, *more)["mechanisms"][0]["row_tv"] < 0.2 * rows[0]["row_tv"]
+
+
+def test_plans_of_whole_users(run: Run) -> None:
+    one = plan(run, "-n", "5000", "-e", "1", "-d", "0")
+    five = plan(run, "-n", "5000", "-e", "1", "-d", "0", "--unit", "user", "--cap", "5")
+    assert five["adjacency"]["unit"] == "user"
+    ratio = five["mechanisms"][0]["row_tv"] / one["mechanisms"][0]["row_tv"]
+    assert 2.0 < ratio < 8.0
+    assert [row["name"] for row in one["mechanisms"] if not row["possible"]] == ["gaussian", "dirichlet"]
+    done = run("plan", "chain", "--states", "3", "-n", "5000", "-e", "1", "-d", "0")
+    assert "gaussian: delta: gaussian needs a delta above 0" in done.out
+
+
+def test_the_epsilon_for_an_error(run: Run) -> None:
+    done = run("plan", "chain", "--states", "3", "-n", "5000", "--error", "0.01", "-d", "0")
+    assert done.code == 0, done.err
+    assert "For an error of 0.01 of the next step (total variation): epsilon = " in done.out
+    found = plan(run, "-n", "5000", "--error", "0.01", "-d", "0")
+    assert 0.009 < found["mechanisms"][0]["row_tv"] <= 0.01
+    assert f"epsilon = {found['epsilon']:.3g}." in done.out
+
+
+def test_plans_are_drawn(run: Run, folder: Path) -> None:
+    done = run("plan", "chain", "--states", "2", "-n", "900", "-e", "1", "--plot", "plan.svg")
+    assert done.code == 0, done.err
+    assert "Drawn: plan.svg" in done.out
+    assert "expected error of a row" in (folder / "plan.svg").read_text()
+    again = run("plan", "chain", "--states", "2", "-n", "900", "-e", "1", "--plot", "plan.svg")
+    assert (again.code, "--force" in again.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("-n", "900"), "either --epsilon or --error"),
+        (("-n", "900", "-e", "1", "--error", "0.1"), "either --epsilon or --error"),
+        (("-n", "900", "-e", "0"), "epsilon"),
+        (("-n", "900", "--error", "0"), "error"),
+        (("-n", "0", "-e", "1"), "--records"),
+        (("-n", "900", "--error", "0.1", "--unit", "user"), "cap"),
+        (("-n", "900", "-e", "1", "--cap", "3"), "cap"),
+        (("-n", "900", "-e", "1", "--plot", "x.gif"), "--plot"),
+        (("-n", "9", "--error", "1e-300"), "error"),
+    ],
+)
+def test_wrong_plans(run: Run, arguments: tuple[str, ...], words: str) -> None:
+    done = run("plan", "chain", "--states", "3", *arguments)
+    assert done.code == 2, done.out
+    assert words in done.err
+
+
+def test_plans_choose_how_much_of_each_user_to_count(run: Run) -> None:
+    command = ("-n", "5000", "-e", "1", "--unit", "user", "--users", "3000", "--mean-length", "4")
+    found = plan(run, *command)
+    assert found["cap"] == max(cap for _, cap in found["strata"])
+    assert [tuple(one) for one in found["strata"]] == list(
+        veil.plan_users(3, epsilon=1.0, users=3000, mean_length=4.0).strata
+    )
+    assert all(0.0 < found[name] < 0.2 for name in ("joint_tv", "row_tv", "length_tv"))
+    assert plan(run, *command, "--cap", "2")["cap"] == 2
+    done = run("plan", "chain", "--states", "3", *command)
+    assert "Count of each user at most" in done.out
+    assert f"{found['joint_tv']:.3g}" in done.out
+    assert "Tried on 3,000 made-up users with about 4 states each; no data was read." in done.out
+
+
+def test_plans_of_users_are_drawn_or_refused(run: Run, folder: Path) -> None:
+    command = ("plan", "chain", "--states", "3", "-n", "5000", "-e", "1", "--unit", "user", "--users", "3000")
+    done = run(*command, "--plot", "plan.svg")
+    assert done.code == 2 or (folder / "plan.svg").exists()
+
+
+# The demo
+
+
+def test_the_demo(run: Run, folder: Path) -> None:
+    done = run("demo", "--folder", "demo", "--trips", "2000")
+    assert done.code == 0, done.err
+    place = folder / "demo"
+    written = {path.name for path in place.iterdir()}
+    assert written == {"trips.parquet", "zones.csv", "city.json", "city.html", "grades.csv", "roads.csv"}
+    out = veil.load(place / "city.json")
+    assert (out.epsilon, out.delta, out.reproducible) == (1.0, 0.0, False)
+    assert list(out.value.states) == [name for name, _ in zones()]
+    assert (place / "city.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert "city.html in a browser" in done.out
+    # What it says to do next works.
+    commands = [line.split("veil ", 1)[1] for line in done.out.splitlines() if "veil synth" in line]
+    assert run(*commands[0].split()[:-1], str(place / "synthetic.csv")).code == 0
+    people = ("--by", "passenger", "--unit", "user", "--cap", "20", "-e", "1", "--json")
+    columns = ("--from", "pickup", "--to", "dropoff", "--states", "demo/zones.csv")
+    again = run("release", "chain", "demo/trips.parquet", *columns, *people)
+    assert again.code == 0, again.err
+    assert json.loads(again.out)["adjacency"]["cap"] == 20
+    kept = run("demo", "--folder", "demo", "--trips", "2000")
+    assert (kept.code, "--force" in kept.err) == (2, True)
+    assert run("demo", "--folder", "demo", "--trips", "2000", "--force").code == 0
+    assert run("demo", "--folder", "demo", "--trips", "10", "--force").code == 2
