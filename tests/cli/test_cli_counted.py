@@ -222,8 +222,11 @@ def scale(record: Any) -> float:
 )
 def test_units(run: Run, options: tuple[str, ...], noise: int, words: str) -> None:
     """As in the table of the page: the noise of a count is in proportion to what a unit can change."""
-    command = ("release", "chain", "trips.csv", *TRIPS, "--by", "who", "-e", "2", "-m", "geometric", *options)
-    record = run(*command, "--dry-run", "--json").json
+    # A row of a table of trips is a transition: rows are those of a log.
+    source = ("log.csv", *VISITS) if "row" in options else ("trips.csv", *TRIPS, "--by", "who")
+    record = run(
+        "release", "chain", *source, "-e", "2", "-m", "geometric", *options, "--dry-run", "--json"
+    ).json
     assert scale(record) == pytest.approx(noise / 2)
     assert record["charge"] == {"epsilon": 2.0, "delta": 0.0}
     assert words in record["adjacency"]

@@ -37,6 +37,11 @@ def _lengths(kind: str, users: int) -> Integers:
         "peaked": rng.poisson(20.0, users),
         "one": np.full(users, 24),
         "long": rng.geometric(1.0 / 200.0, users),
+        "block": rng.integers(1, 13, users),
+        "geometric": rng.geometric(0.1, users),
+        "seven": np.full(users, 7),
+        "two": np.where(rng.random(users) < 0.5, 2, 30),
+        "lognormal": np.rint(rng.lognormal(np.log(20.0) - 0.32, 0.8, users)),
     }[kind]
     whole: Integers = np.maximum(drawn, 1).astype(np.int64)
     return whole
@@ -66,6 +71,38 @@ def test_the_number_of_transitions_is_not_made_up_of_noise(kind: str, epsilon: f
     # How long the few longest are cannot be known; the noise of all bins alone would be many times the sum.
     assert made == pytest.approx((lengths - 1).sum(), rel=0.4)
     assert exact.sum() == pytest.approx(len(lengths), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("kind", "users", "scale", "limit"),
+    [
+        # Of twelve releases; what is measured stands behind: the mean of total variations.
+LIMITS    ],
+)
+def test_few_users(kind: str, users: int, scale: float, limit: float) -> None:
+    lengths = _lengths(kind, users)
+    truth = np.bincount(lengths)
+    gaps, means = [], []
+    for seed in range(12):
+        exact = spread_lengths(_estimate(lengths, 1.0 / scale, seed), BINS)
+        longest = max(len(exact), len(truth))
+        gaps.append(gap(np.pad(truth, (0, longest - len(truth))), np.pad(exact, (0, longest - len(exact)))))
+        means.append(float((exact * np.arange(len(exact))).sum() / exact.sum()))
+    assert np.mean(gaps) < limit
+    assert np.median(means) == pytest.approx(lengths.mean(), rel=0.25)
+    # No outlier of the noise becomes a user of a million states.
+    assert max(means) < 3.0 * lengths.mean()
+
+
+def test_nobody_in_sight() -> None:
+    for seed in range(50):
+        exact = spread_lengths(_estimate(np.zeros(0, dtype=np.int64), 0.1, seed), BINS)
+        assert 1.0 <= (exact * np.arange(len(exact))).sum() / exact.sum() < 100.0
+
+
+def test_an_answer_is_not_random() -> None:
+    lengths = _lengths("block", 300)
+    assert _estimate(lengths, 0.1).tolist() == _estimate(lengths, 0.1).tolist()
 
 
 def test_exact_lengths_within_wide_bins() -> None:

@@ -60,6 +60,7 @@ def run() -> None:
     except VeilError as error:
         fail(error, as_json=json_wanted(sys.argv))
     except KeyboardInterrupt:
+        print("veil: stopped.", file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:
         # Whoever read the output has seen enough; what was asked for is done.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from glob import glob, has_magic
 from pathlib import Path
@@ -43,8 +44,8 @@ States = Annotated[
     str | None,
     typer.Option(
         "--states",
-        help="The public list of states: a file (CSV; zones.csv:id:name takes two of its columns), or "
-        "a,b,c. Without it the states found are taken, and their list is assumed public.",
+        help="The public list of states: a file (CSV; zones.csv:id:name takes two of its columns), "
+        "a,b,c, or 1..63. Without it the states found are taken, and their list is assumed public.",
     ),
 ]
 Other = Annotated[str | None, typer.Option("--other", help="A state for everything that is not on the list.")]
@@ -92,9 +93,17 @@ def ask_counts(
 
 def listed(text: str) -> str | list[str]:
     """A file, or labels with commas between them."""
-    if "," not in text or is_file(text) or is_file(text.split(":")[0]):
+    if is_file(text) or is_file(text.split(":")[0]):
         return text
-    return [label.strip() for label in text.split(",")]
+    numbers = _numbers(text)
+    if numbers is not None:
+        return numbers
+    if "," not in text:
+        return text
+    labels = [label.strip() for label in text.split(",")]
+    if "" in labels:
+        raise InvalidArgument("--states", expected="labels", found="an empty one; a comma too many?")
+    return labels
 
 
 def is_file(text: str) -> bool:
@@ -141,7 +150,13 @@ def pairs(text: str) -> dict[str, str]:
 
 
 def _groups(text: str) -> list[str]:
-    first, dots, last = text.partition("..")
-    if dots and first.strip().isdecimal() and last.strip().isdecimal():
-        return [str(number) for number in range(int(first), int(last) + 1)]
-    return [label.strip() for label in text.split(",")]
+    numbers = _numbers(text)
+    return [label.strip() for label in text.split(",")] if numbers is None else numbers
+
+
+def _numbers(text: str) -> list[str] | None:
+    """0..23, or 0-23, as all the whole numbers from the first to the last."""
+    found = re.fullmatch(r"\s*(\d{1,7})\s*(?:\.\.|-)\s*(\d{1,7})\s*", text)
+    if found is None:
+        return None
+    return [str(number) for number in range(int(found[1]), int(found[2]) + 1)]

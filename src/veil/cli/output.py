@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,15 +24,48 @@ def print_json(content: Any) -> None:
     print(json.dumps(content, ensure_ascii=False, allow_nan=False))
 
 
+# What a call in Python names an argument, the command line names an option.
+_OPTIONS = {
+    "origin": "--from",
+    "destination": "--to",
+    "by": "--by",
+    "order": "--order",
+    "state": "--state",
+    "states": "--states",
+    "tie_break": "--tie-break",
+    "other": "--other",
+    "drop_unlisted": "--drop-unlisted",
+    "merge": "--merge",
+    "group": "--group",
+    "groups": "--groups",
+    "table": "--table",
+    "query": "--query",
+    "cap": "--cap",
+    "memory": "--memory",
+    "unit": "--unit",
+    "change": "--change",
+    "floor": "--floor",
+}
+_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:\.\.\.)?([^\s,.;:)]?)")
+
+
+def in_options(text: str) -> str:
+    """A message with options in place of the arguments that it names."""
+    start, colon, rest = text.partition(": expected ")
+    if colon and start in _OPTIONS:
+        text = f"{_OPTIONS[start]}{colon}{rest}"
+    return _ARGUMENT.sub(lambda found: " ".join(filter(None, (_OPTIONS[found[1]], found[2]))), text)
+
+
 def fail(error: VeilError, *, as_json: bool) -> NoReturn:
     """Say what is wrong and leave."""
     if as_json:
-        details = {"kind": type(error).__name__, "message": str(error)}
+        details = {"kind": type(error).__name__, "message": in_options(str(error))}
         if isinstance(error, InvalidField):
             details |= {"field": error.field, "expected": error.expected, "found": error.found}
         print_json({"error": details})
     else:
-        print(f"veil: {error}", file=sys.stderr)
+        print(f"veil: {in_options(str(error))}", file=sys.stderr)
     sys.exit(error.exit_code)
 
 

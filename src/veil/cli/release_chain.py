@@ -14,6 +14,7 @@ from veil.errors import InvalidArgument
 
 # Where the list of states is not given, plans assume so many.
 _USUAL_STATES = 30
+_TIES = "Rows of one user with the same time were ordered by their states; a better order: --tie-break COLUMN"
 _AGAIN = "a release is overwritten, but what it told stays told: without a ledger nobody adds up the costs"
 
 Unit = Annotated[
@@ -173,6 +174,8 @@ def chain(
 
         say_dry_run(job, as_json=as_json)
         return
+    if state is not None and tie_break is None:
+        said = (*said, _TIES)
     warnings = (*job.warnings, *((_AGAIN,) if again else ()))
     if as_json and seed is None:
         for text in warnings:
@@ -201,7 +204,9 @@ def _how_much(
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """What is counted of each user: all of it, at most a cap, or by strata that are planned; and why."""
     if unit != "user":
-        return {"cap": cap, "memory": memory, "sequences": sequences}, ()
+        if cap is not None:
+            raise InvalidArgument("--cap", expected="--unit user with it", found=f"--unit {unit}")
+        return {"memory": memory, "sequences": sequences}, ()
     if not is_log:
         if cap is None:
             raise InvalidArgument(

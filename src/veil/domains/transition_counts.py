@@ -79,6 +79,7 @@ class TransitionCounts:
         second_cap: int | None = None,
         groups: Mapping[str, Integers] | None = None,
     ) -> None:
+        matrix, states = _labelled(matrix, states)
         self._matrix = _whole(matrix)
         size = self._matrix.shape[0]
         self._states: Names = tuple(range(size)) if states is None else tuple(states)
@@ -100,6 +101,8 @@ class TransitionCounts:
         self._released = False
         # What else must be public, or true, of where they come from.
         self.layout_guessed = self.without_names = False
+        # Of a table with one row a transition, rather than a log.
+        self.of_trips = False
 
     def _check_further(self, size: int) -> None:
         caps = [self.second_cap, *(stratum.cap for stratum in self.strata)]
@@ -180,6 +183,22 @@ class TransitionCounts:
         return f"<veil.TransitionCounts of {len(self)} states>"
 
 
+def _labelled(matrix: Any, states: Sequence[Hashable] | None) -> tuple[Any, Sequence[Hashable] | None]:
+    """The rows and columns of a frame in one order: that of the states, or of its own rows."""
+    if type(matrix).__name__ != "DataFrame":
+        return matrix, states
+    rows, columns = list(matrix.index), list(matrix.columns)
+    if type(matrix.index).__name__ == "RangeIndex" and rows != columns:
+        return matrix.to_numpy(), states
+    wanted = rows if states is None else list(states)
+    for side, names in (("rows", rows), ("columns", columns)):
+        if sorted(map(str, names)) != sorted(map(str, wanted)):
+            raise InvalidData("matrix", expected=f"the states as labels of its {side}", found="others")
+    places = {str(name): i for i, name in enumerate(rows)}, {str(name): i for i, name in enumerate(columns)}
+    order = [[place[str(name)] for name in wanted] for place in places]
+    return matrix.to_numpy()[np.ix_(*order)], wanted
+
+
 def _whole(matrix: Any) -> Any:
     """The matrix as whole numbers of its own: an array, or sparse rows above 4,096 states."""
     from scipy.sparse import csr_array, issparse
@@ -218,7 +237,12 @@ def _frozen(array: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _check(entries: NDArray[Any], shape: tuple[int, ...]) -> None:
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
-        raise InvalidData("matrix", expected="as many rows as columns, two or more", found=f"shape {shape}")
+        raise InvalidData(
+            "matrix",
+            expected="counts of transitions, as many rows as columns, two or more",
+            found=f"shape {shape}",
+            hint="A table of trips or a log is counted by veil.count_transitions first.",
+        )
     _check_entries("matrix", entries)
 
 

@@ -1,14 +1,9 @@
 """The law of lengths behind a noisy histogram of lengths.
 
-Three ranges, told apart by the noisy counts alone:
-
-- the body: each bin's count, shrunk towards the smooth curve through its neighbours as far as the noise asks
-  for it (`veil.numerics.denoise`; a histogram of few sharp lengths keeps them, since the law of the factor
-  between count and curve is learnt);
-- the tail, from where a doubling of the length no longer holds a number of users that stands out of the
-  noise: a power law, continued from the last two doublings that do, as long as the noisy counts allow;
-- beyond, where that power law expects less than half a user: nothing. Without an end, the noise in the bins
-  of a million states would outweigh every real transition.
+First the users behind the noisy counts, along a curve that is smooth but for leaps, and where it ends:
+`veil.numerics.length_curve`. Beyond, where it is more likely than not that nobody is left, there is nothing;
+without an end, the noise in the bins of a million states would outweigh every real transition. Where nobody
+stands out of the noise at all, the lengths are taken to be what they usually are.
 """
 
 from __future__ import annotations
@@ -19,19 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.numerics.denoise import Floats, Noise, posterior
+from veil.numerics.denoise import Floats, Noise
+from veil.numerics.length_curve import length_curve
 
-# Widths of the smooth curve, in the logarithm of the length: a tenth leaves a power law as it is.
-_BAND = 0.1
-# By how many deviations the users of a doubling must stand out for it to be known, and once more as many
-# of a single bin's: one bin of geometric noise strays further than a sum of many.
-_CLEAR = 4.0
-# A tail falls at least so fast that its mean exists. No faster than the square: tails level off, and where
-# they do not, the noisy counts themselves say so.
-_LEAST_POWER, _MOST_POWER = 1.2, 2.0
+# How likely it must be that anybody is in a bin or beyond for the law to go on, and for there to be a law.
+_GOES_ON, _SEEN = 0.5, 0.7
+# The mean of the law of lengths, a geometric one, where nothing is known; see also `veil.numerics.strata`.
+_USUAL_LENGTH = 5.0
 # Within a bin, at most so steep.
 _STEEPEST = 10.0
-_NOBODY = 0.5
 # A length that stands for the last, open bin is this much above its least.
 _OPEN = 1.15
 
@@ -45,16 +36,13 @@ def smoothed_lengths(noisy: Sequence[int] | NDArray[Any], noise: Noise, least: S
     """
     values = np.asarray(noisy, dtype=np.float64)
     starts = np.asarray(least, dtype=np.float64)
-    body = _body(values, noise, starts)
     widths = _widths(starts)
-    middles = np.log(starts + 0.5 * (widths - 1.0))
-    kernel = np.exp(-0.5 * ((middles[:body, None] - middles) / _BAND) ** 2) * widths
-    curve = widths[:body] * (kernel @ values) / (kernel @ widths)
-    # A curve at or below nought would leave no way up for a count that stands out.
-    means = np.maximum(curve, 0.1 * noise.deviation)
-    answer = np.empty(len(values))
-    answer[:body] = posterior(values[:body], means, noise).mean
-    answer[body:] = _tail(values, noise, starts, body)
+    curve = length_curve(values, noise, starts + 0.5 * (widths - 1.0), widths)
+    if curve.anybody[0] < _SEEN:
+        return _usual(values, noise, starts, widths)
+    end = int(np.flatnonzero(curve.anybody >= _GOES_ON)[-1]) + 1
+    answer = np.zeros(len(values))
+    answer[:end] = curve.expected[:end]
     return answer
 
 
@@ -88,42 +76,11 @@ def _widths(starts: Floats) -> Floats:
     return np.append(np.diff(starts), last)
 
 
-def _doubling(starts: Floats, low: float) -> NDArray[np.bool_]:
-    """The bins with lengths from low to below twice that."""
-    return np.asarray((starts >= low) & (starts < 2.0 * low))
-
-
-def _body(values: Floats, noise: Noise, starts: Floats) -> int:
-    """How many bins there are up to the start of the last doubling whose users stand out; at least one."""
-    for at in range(len(starts) - 1, -1, -1):
-        inside = _doubling(starts, starts[at])
-        if values[inside].sum() > noise.deviation * (_CLEAR * np.sqrt(inside.sum()) + _CLEAR):
-            return at + 1
-    return 1
-
-
-def _tail(values: Floats, noise: Noise, starts: Floats, body: int) -> Floats:
-    """Users in the bins after the body, doubling by doubling, until nobody is left.
-
-    Each holds what the power law makes of the one before, but no more than its noisy users allow for.
-    """
-    answer = np.zeros(len(starts))
-    if body >= len(starts):
-        return answer[body:]
-    edge = float(starts[body])
-    before, last = (float(values[_doubling(starts, edge / part)].sum()) for part in (4.0, 2.0))
-    power = _MOST_POWER
-    if before > 0.0 and last > 0.0:
-        power = float(np.clip(np.log2(before / last), _LEAST_POWER, _MOST_POWER))
-    users = max(last, 0.0)
-    ends = np.append(starts[1:], starts[-1] * _OPEN)
-    while edge <= starts[-1]:
-        inside = _doubling(starts, edge)
-        most = values[inside].sum() + noise.deviation * np.sqrt(inside.sum())
-        users = min(users * 2.0**-power, max(float(most), 0.0))
-        if users < _NOBODY * (1.0 - 2.0**-power):
-            break
-        shares = starts[inside] ** -power - ends[inside] ** -power
-        answer[inside] = users * shares / shares.sum()
-        edge = float(ends[inside][-1])
-    return answer[body:]
+def _usual(values: Floats, noise: Noise, starts: Floats, widths: Floats) -> Floats:
+    """Lengths as they usually are, of as many users as the noisy counts of those lengths come to."""
+    chances = (1.0 - 1.0 / _USUAL_LENGTH) ** (starts - 1.0)
+    shares = chances * -np.expm1(widths * np.log1p(-1.0 / _USUAL_LENGTH))
+    shares[starts > 10.0 * _USUAL_LENGTH] = 0.0
+    # The weights that tell a sum of this shape best from the noise.
+    users = float((values * shares).sum() / (shares**2).sum())
+    return np.asarray(max(users, noise.deviation) * shares / shares.sum())

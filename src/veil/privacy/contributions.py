@@ -12,9 +12,12 @@ import numpy as np
 from scipy.special import gammaln
 
 from veil.domains.contributions import Contributions
+from veil.errors import NoGuarantee
 from veil.privacy.profile import Floats
 from veil.privacy.renyi import RenyiProfile
 
+# The work grows with its square; and with so many records the Dirichlet mechanism keeps nothing anyway.
+_MOST_RECORDS = 200
 # What a logarithm of a gamma function may have lost to rounding, relative to its size or (near 1 and 2, where
 # it is nought) to one, with room.
 _ROUNDING = 8.0 * 2.0**-52
@@ -35,6 +38,11 @@ def gamma_contributions(prior: float, scale: float, change: Contributions) -> Re
 
     For each order the worst way to spread the records over cells is found by dynamic programming.
     """
+    if max(change.added, change.removed) > _MOST_RECORDS:
+        raise NoGuarantee(
+            f"cap: the Dirichlet mechanism is worked out for at most {_MOST_RECORDS} records of one "
+            "contributor, found more. Geometric noise takes any number."
+        )
 
     def divergence(orders: Floats) -> Floats:
         up, down = (_worst_spreads(moment, prior, scale, change, orders) for moment in (_more, _less))

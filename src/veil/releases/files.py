@@ -83,7 +83,9 @@ def save(release: Release, path: str | PathLike[str], *, overwrite: bool = False
 def write_text(target: Path, text: str, *, overwrite: bool) -> None:
     """Write beside the target and rename, so that nobody ever sees half a file."""
     if target.exists() and not overwrite:
-        raise OutputExists("path", expected="a new file", found=f"{target} exists", hint="Allow overwriting.")
+        raise OutputExists(
+            "path", expected="a new file", found=f"{target} exists", hint="overwrite=True allows it."
+        )
     try:
         handle, name = tempfile.mkstemp(dir=target.parent or Path(), prefix=f".{target.name}.")
     except OSError as error:

@@ -16,7 +16,7 @@ from veil.errors import InvalidField, VeilError
 from veil.mechanisms.private_chain import PrivateChain
 from veil.mechanisms.published import Published
 from veil.releases.record import Release
-from veil.report import chain_figures, figures
+from veil.report import chain_figures, figures, section_figures
 from veil.report.counted import CountedChain
 from veil.report.vector import best_guess, matrix_published_beside
 from veil.workflows.chains import ChainFacts, chain_facts
@@ -24,6 +24,8 @@ from veil.workflows.chains import ChainFacts, chain_facts
 # Pictures and error bars of more states would be neither quick nor readable.
 MOST_PICTURED = 400
 _MOST_INTERVALS = 300
+# A proved share that is anywhere from this to 1 less this says nothing.
+_NOTHING = 0.01
 _SPOKEN = {
     "GeometricCounts": "geometric noise on every count",
     "DiscreteGaussianCounts": "discrete Gaussian noise on every count",
@@ -43,16 +45,19 @@ class ChainReport:
     intervals: ChainIntervals | None
     published: Published | None
     counted: CountedChain | None = None
+    # Why there are no error bars, where a reader may expect some.
+    no_bars: str | None = None
+    group: str | None = None
 
     @classmethod
-    def of(cls, chain: Chain, release: Release | None = None) -> ChainReport:
-        """The analysis of a chain; of a released one with error bars for the true chain."""
-        bars = None
-        if release is not None and chain.is_irreducible and len(chain) <= _MOST_INTERVALS:
-            try:
-                bars = chain_intervals(release)
-            except VeilError:
-                bars = None
+    def of(cls, chain: Chain, release: Release | None = None, *, group: str | None = None) -> ChainReport:
+        """The analysis of a chain; of a released one with error bars for the true chain.
+
+        group: the chain is the one of this group of a release.
+        """
+        bars, why = _bars(chain, release)
+        if group is not None:
+            why = "they are known for the chain of all groups together, not for that of one group"
         return cls(
             chain=chain,
             release=release,
@@ -61,6 +66,8 @@ class ChainReport:
             intervals=bars,
             published=None if release is None else matrix_published_beside(release),
             counted=None if release is None else CountedChain.of(release, bars),
+            no_bars=why,
+            group=group,
         )
 
     @classmethod
@@ -160,6 +167,11 @@ class ChainReport:
             curve=curve,
             inf=math.inf,
             rows=self._rows(),
+            numbers=self._numbers(),
+            digits=_digits(None if self.intervals is None else self.intervals.stationary),
+            route_digits=_digits(self._route_bars()),
+            proved=self._proof_says_something,
+            most_ticks=chain_figures.MOST_TICKS,
             **self._pictures(),
         )
 
@@ -169,8 +181,55 @@ class ChainReport:
         names, order = self.labels[0], np.argsort(-self.stationary, kind="stable")
         return [(names[i], float(self.stationary[i]), int(i)) for i in order[:MOST_PICTURED]]
 
+    def _route_bars(self) -> Floats | None:
+        routes = () if self.counted is None else self.counted.routes
+        found = [route.interval for route in routes if route.interval is not None]
+        return np.array(found) if found else None
+
+    @property
+    def _proof_says_something(self) -> bool:
+        """Whether a proved bound of any state is more than that a share is between 0 and 1."""
+        if self.intervals is None:
+            return False
+        proved = self.intervals.proved_stationary
+        return bool((proved[:, 0] > _NOTHING).any() or (proved[:, 1] < 1.0 - _NOTHING).any())
+
+    def _numbers(self) -> list[tuple[str, float, str]]:
+        """Name (HTML), figure and what it means, of those that exist."""
+        facts = self.facts
+        if facts is None:
+            return []
+        named: list[tuple[str, float | None, str]] = [
+            ("period", facts.period, "1: the chain forgets its start"),
+            ("mixing time", facts.mixing_time, "steps until every start is within ¼ of the long run"),
+            (
+                "second eigenvalue",
+                facts.second_eigenvalue,
+                "the error left after t steps shrinks like its t-th power",
+            ),
+            ("Kemeny&#39;s constant", facts.kemeny, "mean steps to a state drawn from the long run"),
+            ("entropy rate", facts.entropy_rate, "uncertainty of a step, in nats"),
+            ("τ<sub>1</sub>", facts.ergodicity_1, "largest total variation between two rows"),
+            ("τ<sub>∞</sub>", facts.ergodicity_inf, "the papers’ coefficient; can exceed 1"),
+            (
+                "condition",
+                facts.condition,
+                "an error of the rows moves the long run by at most this factor (L1)",
+            ),
+        ]
+        return [(name, value, why) for name, value, why in named if value is not None]
+
     def _pictures(self) -> dict[str, str | None]:
-        found: dict[str, str | None] = {"heat": None, "bars": None, "graph": None, "mechanisms": None}
+        found: dict[str, str | None] = dict.fromkeys(
+            ("heat", "bars", "graph", "mechanisms", "starts", "ends", "lengths")
+        )
+        sections = None if self.counted is None else self.counted.sections
+        if sections is not None:
+            for name, shares in (("starts", sections.starts), ("ends", sections.ends)):
+                if shares is not None:
+                    found[name] = figures.svg(section_figures.share_figure(shares, self.labels[0], name))
+            if sections.lengths is not None:
+                found["lengths"] = figures.svg(section_figures.length_figure(sections.lengths.law))
         if self.counted is not None and self.counted.comparison is not None:
             found["mechanisms"] = figures.svg(chain_figures.plan_bars(self.counted.comparison))
         rows, columns = self.labels
@@ -182,3 +241,29 @@ class ChainReport:
         if self.chain is not None and 2 <= len(rows) <= chain_figures.MOST_DRAWN:
             found["graph"] = figures.svg(chain_figures.graph_figure(self.matrix, rows, self.stationary))
         return found
+
+
+def _bars(chain: Chain, release: Release | None) -> tuple[ChainIntervals | None, str | None]:
+    """The error bars of a release, or why there are none."""
+    if release is None:
+        return None, None
+    if not chain.is_irreducible:
+        return None, "the chain is reducible, so that its long run depends on where it starts"
+    if len(chain) > _MOST_INTERVALS:
+        return None, f"of more than {_MOST_INTERVALS} states they would take too long"
+    try:
+        return chain_intervals(release), None
+    except InvalidField as error:
+        # The hint, where there is one, is what a reader understands.
+        return None, (error.hint or str(error)).rstrip(".")
+    except VeilError as error:
+        return None, str(error).rstrip(".")
+
+
+def _digits(bars: Floats | None) -> int:
+    """So many digits that the two ends of an interval can be told apart."""
+    if bars is None:
+        return 4
+    widths = bars[:, 1] - bars[:, 0]
+    least = float(widths[widths > 0.0].min(initial=1.0))
+    return int(np.clip(1 + math.ceil(-math.log10(least)), 4, 7))

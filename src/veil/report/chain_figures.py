@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_DRAWN = 16
-_MOST_TICKS = 70
+MOST_TICKS = 70
 _MOST_NUMBERS = 12
 _MOST_BARS = 40
+# Letters of a label, in a small and in a large picture.
+_LONGEST, _SHORTER = 26, 18
+# Inches: of a letter for each point of its size, and of what stands beside the squares of a heat map.
+_LETTER, _BESIDE = 0.0085, 2.6
 
 
 def heat_map(matrix: Floats, rows: Sequence[str], columns: Sequence[str]) -> Figure:
@@ -34,11 +38,19 @@ def heat_map(matrix: Floats, rows: Sequence[str], columns: Sequence[str]) -> Fig
     norm = PowerNorm(0.5 if max(height, width) > _MOST_NUMBERS else 1.0, 0.0, max(float(matrix.max()), 1e-9))
     image = axes.imshow(matrix, cmap="cividis", norm=norm, aspect="auto")
     size = 9.0 if max(height, width) <= 40 else 5.5
-    if width <= _MOST_TICKS:
-        names = [_short(label) for label in columns]
-        axes.set_xticks(range(width), names, rotation=90 if width > 6 else 0, fontsize=size)
-    if height <= _MOST_TICKS:
-        axes.set_yticks(range(height), [_short(label) for label in rows], fontsize=size)
+    if width <= MOST_TICKS:
+        most = _LONGEST if width <= _MOST_NUMBERS else _SHORTER
+        names = [_short(label, most) for label in columns]
+        room = (figure.get_figwidth() - _BESIDE) / width
+        turned: dict[str, Any] = {}
+        if max(map(len, names)) * size * _LETTER > room:
+            # A slope is easier to read, but needs room as well.
+            slope = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
+            turned = slope if width <= _MOST_NUMBERS else {"rotation": 90}
+        axes.set_xticks(range(width), names, fontsize=size, **turned)
+    if height <= MOST_TICKS:
+        most = _LONGEST if height <= _MOST_NUMBERS else _SHORTER
+        axes.set_yticks(range(height), [_short(label, most) for label in rows], fontsize=size)
     axes.set_xlabel("to")
     axes.set_ylabel("from")
     if max(height, width) <= _MOST_NUMBERS:
@@ -64,13 +76,15 @@ def stationary_figure(stationary: Floats, labels: Sequence[str], bars: Floats | 
         )
         axes.plot(low, places, "|", color="black", markersize=8)
         axes.plot(high, places, "|", color="black", markersize=8)
-        axes.legend(loc="lower right", frameon=False, fontsize=9)
+        # Above: wherever it stood inside, it would cover a bar of some chain.
+        axes.legend(
+            loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False, fontsize=9, borderaxespad=0.2
+        )
     axes.set_yticks(places, [_short(labels[i]) for i in order])
     axes.invert_yaxis()
     axes.set_xlim(left=0.0)
-    axes.set_xlabel("long-run share of time")
-    if len(order) < len(stationary):
-        axes.set_title(f"the {len(order)} largest of {len(stationary)} states", fontsize=10, color=GREY)
+    cut = f" (the {len(order)} largest of {len(stationary)} states)" if len(order) < len(stationary) else ""
+    axes.set_xlabel(f"long-run share of time{cut}")
     return figure
 
 

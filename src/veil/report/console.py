@@ -9,12 +9,15 @@ from rich.console import Console
 from rich.table import Table
 
 from veil.releases.record import Release
+from veil.report.sections import also_holds
 from veil.report.vector import best_guess, error_bars, matrix_published_beside
 from veil.workflows.compare import Comparison, Row
 from veil.workflows.matrices import MatrixPlan
 from veil.workflows.typical import assumed_records
 
 _BAR = 20
+# Beside several columns of numbers: a terminal is 80 wide.
+_SHORT_BAR = 10
 _MOST_ROWS = 30
 _MOST_COLUMNS = 12
 
@@ -24,9 +27,9 @@ def _console() -> Console:
     return Console(highlight=False, soft_wrap=True, markup=False)
 
 
-def _bar(share: float) -> str:
+def _bar(share: float, width: int = _BAR) -> str:
     """A bar of eighths of a character, so that small differences show."""
-    eighths = round(max(0.0, min(share, 1.0)) * _BAR * 8)
+    eighths = round(max(0.0, min(share, 1.0)) * width * 8)
     whole, rest = divmod(eighths, 8)
     return "█" * whole + ("▏▎▍▌▋▊▉"[rest - 1] if rest else "")
 
@@ -39,8 +42,8 @@ def print_release(release: Release, *, kept: float, written: Sequence[Path], tip
     table.add_column("entry")
     table.add_column("released", justify="right")
     if bars is not None:
-        table.add_column("from", justify="right")
-        table.add_column("to", justify="right")
+        table.add_column("low", justify="right")
+        table.add_column("high", justify="right")
     table.add_column("")
     value = release.array
     labels = release.labels or tuple(map(str, range(value.size)))
@@ -51,7 +54,7 @@ def print_release(release: Release, *, kept: float, written: Sequence[Path], tip
     if value.size > _MOST_ROWS:
         console.print(f"and {value.size - _MOST_ROWS} more")
     if bars is not None:
-        console.print(f"from, to: {bars_are}")
+        console.print(f"low, high: {bars_are}")
     console.print()
     _print_guarantee(console, release)
     if kept < 0.5:
@@ -124,14 +127,14 @@ def print_matrix_plan(plan: MatrixPlan) -> None:
     )
     table = Table(box=None, pad_edge=False)
     counted = any(row.kl is not None for row in plan.rows)
-    for name in ("mechanism", "row error (TV)", "95 % below", "stationary (TV)", *(("KL",) * counted)):
+    for name in ("mechanism", "row error", "95 % below", "stationary", *(("KL",) * counted)):
         table.add_column(name, justify="left" if name == "mechanism" else "right")
     table.add_column("")
     known = [row for row in plan.rows if row.mechanism is not None]
     widest = max((row.row_tv for row in known), default=1.0)
     for row in known:
         stationary = "-" if row.stationary_tv is None else f"{row.stationary_tv:.3g}"
-        bar = _bar(row.row_tv / widest)
+        bar = _bar(row.row_tv / widest, _SHORT_BAR)
         divergence = [f"{row.kl:.3g}"] if counted and row.kl is not None else []
         table.add_row(row.name, f"{row.row_tv:.3g}", f"{row.row_tv95:.3g}", stationary, *divergence, bar)
     console.print(table)
@@ -140,8 +143,9 @@ def print_matrix_plan(plan: MatrixPlan) -> None:
             console.print(f"{row.name}: {row.why}")
     if known:
         console.print(
-            f"Least error: {known[0].name}. A row error of {known[0].row_tv:.3g} means that where the chain "
-            f"goes next is off by at most {100 * known[0].row_tv:.3g} percentage points on average."
+            f"Least error: {known[0].name}. A row error of {known[0].row_tv:.3g} (total variation) means that "
+            f"where the chain goes next is off by at most {100 * known[0].row_tv:.3g} percentage points on "
+            "average."
         )
 
 
@@ -150,6 +154,9 @@ def print_inspection(release: Release, *, computed: float, missing: Sequence[str
     console = _console()
     console.print(f"A release of {release.domain.words}, by {release.mechanism.name}.")
     console.print(f"Made {release.created} by Veil {release.version}; shape {release.array.shape}.")
+    more = also_holds(release)
+    if more is not None:
+        console.print(more)
     _print_guarantee(console, release)
     for text in missing:
         console.print(f"WRONG: the file leaves out that this holds only if {text}. Do not trust this file.")
@@ -184,7 +191,7 @@ def print_comparison(comparison: Comparison, *, size: int, records: int | None) 
         assert row.errors is not None
         errors = row.errors
         cells = [f"{errors.tv:.3g}", f"{row.tv95:.3g}", f"{errors.l1:.3g}", f"{errors.rmse:.3g}"]
-        table.add_row(row.name, *cells, _bar(errors.tv / widest))
+        table.add_row(row.name, *cells, _bar(errors.tv / widest, _SHORT_BAR))
     console.print(table)
     for row in comparison.rows:
         if row.errors is None:

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from veil.domains.chain_comparison import ChainComparison
 from veil.report.chain import ChainReport
-from veil.report.console import _bar, _console
+from veil.report.console import _SHORT_BAR, _bar, _console
 
 
 def print_chain(report: ChainReport) -> None:
@@ -33,20 +33,22 @@ def print_chain(report: ChainReport) -> None:
         table.add_column("share of time", justify="right")
         intervals = report.intervals is not None
         if intervals:
-            table.add_column("true: from", justify="right")
-            table.add_column("to", justify="right")
+            table.add_column("true: low", justify="right")
+            table.add_column("high", justify="right")
         table.add_column("")
         for name, share, bar in top:
             limits = [f"{bar[0]:.4f}", f"{bar[1]:.4f}"] if intervals else []
-            table.add_row(name[:30], f"{share:.4f}", *limits, _bar(share / top[0][1]))
+            table.add_row(name[:30], f"{share:.4f}", *limits, _bar(share / top[0][1], _SHORT_BAR))
         console.print(table)
         if facts.states > len(top):
             console.print(f"and {facts.states - len(top):,} more")
         if intervals:
             console.print(
-                "from, to: 95 % confidence for the true chain, by simulation from the release and its "
+                "low, high: 95 % confidence for the true chain, by simulation from the release and its "
                 "mechanism alone (coverage measured, not proved)"
             )
+    if report.no_bars is not None:
+        console.print(f"No error bars: {report.no_bars}.")
     console.print()
     for text, value in _lines(report):
         console.print(f"{text:46} {value}")

@@ -8,8 +8,11 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
+from veil.mechanisms.private_chain import PrivateChain
 from veil.releases.record import Release
+from veil.report.accuracy import Accuracy
 from veil.report.console import _bar, _console, _print_guarantee
+from veil.report.sections import also_holds
 
 _MOST_STATES, _MOST_ROUTES = 12, 8
 
@@ -47,8 +50,17 @@ def print_chain_release(
         i, j = divmod(int(place), len(names))
         console.print(f"  {100 * joint[i, j]:6.3f} %  {names[i][:40]} -> {names[j][:40]}")
     console.print()
+    accuracy = Accuracy.of(release)
+    if accuracy is not None:
+        console.print(accuracy.words)
+        if accuracy.warning is not None:
+            console.print(f"WARNING: {accuracy.warning}.")
+        console.print()
+    more = also_holds(release)
+    if more is not None:
+        console.print(more)
     _print_guarantee(console, release)
-    console.print(f"Mechanism: {why}.")
+    console.print(f"Mechanism: {why}{_by_table(release, accuracy)}.")
     for text in notes:
         console.print(f"{text}.")
     for text in warnings:
@@ -57,3 +69,17 @@ def print_chain_release(
         console.print(f"Written: {path}")
     if not written:
         console.print("Not saved: add -o FILE.json to keep it.")
+
+
+def _by_table(release: Release, accuracy: Accuracy | None) -> str:
+    """The noise of all strata: why a mechanism was chosen speaks of the first alone."""
+    mechanism = release.mechanism
+    if not isinstance(mechanism, PrivateChain) or not mechanism.strata:
+        return ""
+    if accuracy is None or accuracy.moved is None:
+        return ""
+    low, high = accuracy.moved
+    return (
+        f" (in the table of the shortest sequences; over all {len(mechanism.strata)} tables it moves a count by "
+        f"{low:.3g} to {high:.3g})"
+    )

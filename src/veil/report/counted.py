@@ -13,6 +13,8 @@ from veil.domains.counts import Integers
 from veil.errors import CannotCalibrate
 from veil.mechanisms.private_chain import PrivateChain
 from veil.releases.record import Release
+from veil.report.accuracy import Accuracy
+from veil.report.sections import Sections
 from veil.workflows.chain_mechanism import Table, chosen_mechanism
 from veil.workflows.matrices import MatrixPlan, MatrixRow
 from veil.workflows.plan_chain import PLANNED, measured
@@ -55,6 +57,8 @@ class CountedChain:
     comparison: MatrixPlan | None
     parts: tuple[str, ...]
     groups: tuple[str, ...]
+    accuracy: Accuracy | None
+    sections: Sections
 
     @classmethod
     def of(cls, release: Release, intervals: ChainIntervals | None) -> CountedChain | None:
@@ -72,6 +76,8 @@ class CountedChain:
             comparison=_comparison(release, mechanism, adjacency),
             parts=tuple(dict.fromkeys(part.of for part in mechanism.parts)),
             groups=mechanism.groups or (),
+            accuracy=Accuracy.of(release),
+            sections=Sections.of(release, mechanism),
         )
 
 

@@ -174,7 +174,8 @@ def curve_figure(curve: Sequence[Comparison], chosen: float) -> Figure:
     return figure
 
 
-def _short(label: str) -> str:
+def _short(label: str, most: int = 26) -> str:
     """Long labels often differ at their end only, so the middle goes. A $ is a dollar, not a formula."""
-    short = label if len(label) <= 26 else f"{label[:14]}…{label[-10:]}"
+    end = (most - 6) // 2
+    short = label if len(label) <= most else f"{label[: most - end - 2]}…{label[-end:]}"
     return short.replace("$", r"\$")

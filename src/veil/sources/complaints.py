@@ -13,12 +13,21 @@ def empty_cells(column: str) -> InvalidData:
     return InvalidData(column, expected="a value in every row", found="empty cells")
 
 
+def text_times(column: str) -> InvalidData:
+    return InvalidData(
+        column,
+        expected="numbers, times, or text such as 2026-11-15 10:00 or 0042",
+        found="other text",
+        hint='It would be ordered letter by letter, "10:00" before "9:00": make times or numbers of it.',
+    )
+
+
 def no_state(column: str) -> InvalidData:
     return InvalidData(
         column,
         expected="a state in every row",
         found="empty cells",
-        hint="Give other= to count them in a state of their own.",
+        hint="Give other= to count them in a state of their own; drop_unlisted= leaves them out.",
     )
 
 
@@ -27,7 +36,7 @@ def unknown_states(column: str, distinct: int, size: int) -> InvalidData:
         column,
         expected=f"one of the {size} states in every row",
         found=_labels(distinct),
-        hint="Add to the list, or give other= to count them in a state of their own.",
+        hint="Add to the list, give other= to count them in a state of their own, or drop_unlisted=.",
     )
 
 

@@ -12,7 +12,7 @@ from veil.domains.lengths import LengthBins
 from veil.domains.transition_counts import TransitionCounts
 from veil.errors import InvalidData
 from veil.sources import complaints
-from veil.sources.engines.protocol import Column, Engine
+from veil.sources.engines.protocol import Column, Engine, Kind
 from veil.sources.queries import MOST_GROUPS, CountingQuery
 from veil.sources.questions import Question
 from veil.sources.states import StateList, found_states, merged, with_other
@@ -45,6 +45,8 @@ def count(
     # Plain trips are grouped as they are, as fast as anyone's own query; else places are quicker to sort.
     coded = listed if question.is_log or question.is_capped else None
     query = CountingQuery(question, columns, engine, coded, bins)
+    if "order" in columns and columns["order"].kind is Kind.TEXT:
+        _check_times(engine, question, query)
     table = engine.run(query.sql)
     if table.num_rows == 0:
         raise complaints.empty_table()
@@ -84,6 +86,13 @@ def _listed(question: Question, table: Any, states: StateList) -> Any:
     if not inside.any():
         raise complaints.empty_table()
     return table.filter(pa.array(inside))
+
+
+def _check_times(engine: Engine, question: Question, query: CountingQuery) -> None:
+    """Times that are text are ordered letter by letter, which must be their order in time."""
+    found = engine.run(query.times_sql).to_pylist()[0]
+    if found["others"] and (found["shortest"] != found["longest"] or found["marked"]):
+        raise complaints.text_times(question.roles["order"])
 
 
 def _check_number(question: Question, number: int) -> None:

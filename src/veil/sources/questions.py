@@ -114,6 +114,8 @@ def ask(
                     found="none",
                     hint="Give origin= and destination= for trips, or by=, order= and state= for a log.",
                 )
+        if origin == destination:
+            raise InvalidArgument("destination", expected="another column than origin=", found="the same")
         _refuse_for_trips(by, order, tie_break, cap, strata, memory, sequences)
     if memory not in (1, 2) or isinstance(memory, bool):
         raise InvalidArgument("memory", expected="1 or 2", found=repr(memory)[:40])

@@ -121,6 +121,7 @@ def count_transitions(
         tell("counting")
         counts = count(engine, question, columns, listed, chains, merge)
         counts.layout_guessed, counts.without_names = engine.guesses_layout, log is not None
+        counts.of_trips = not question.is_log
         return counts
     finally:
         engine.close()

@@ -63,7 +63,7 @@ def chosen_mechanism(
     records: how many transitions there are, if that is public. published: what the paper's form needs.
     """
     choice("mechanism", name, ("auto", *FOR_CHAINS))
-    epsilon = positive("epsilon", epsilon)
+    epsilon = positive("epsilon", epsilon, least=1e-9, most=1e5)
     if name in ("dirichlet", "published"):
         _plain_tables(name, tables)
     why = "as asked for"

@@ -27,6 +27,7 @@ USERS_SEEN = (
     "with many of them is hidden less. The unit 'user', with a cap, hides all that one person contributed"
 )
 RECORDS_ARE_PUBLIC = "the stated number of transitions is public"
+STATES_ALIKE = "some states differ only in spaces or in upper and lower case; are they the same?"
 REPEATED = "the same counts are released again without a ledger: what the releases cost adds up"
 
 
@@ -103,7 +104,7 @@ def chain_job(
         epsilon=float(epsilon),
         delta=0.0 if pure else delta,
         records=records,
-        warnings=(USERS_SEEN,) if counts.has_users and unit == "event" else (),
+        warnings=_warnings(counts, unit),
     )
 
 
@@ -162,6 +163,13 @@ def fit_chain(
     return out
 
 
+def _warnings(counts: TransitionCounts, unit: str) -> tuple[str, ...]:
+    """What the user should know, from public facts alone."""
+    alike = len({" ".join(str(state).split()).casefold() for state in counts.states}) < len(counts)
+    said = {USERS_SEEN: counts.has_users and unit == "event", STATES_ALIKE: alike}
+    return tuple(text for text, applies in said.items() if applies)
+
+
 def _warn(job: ChainJob, ledger: Ledger | None) -> None:
     for text in job.warnings:
         warnings.warn(text, PrivacyWarning, stacklevel=3)
@@ -176,6 +184,10 @@ def _adjacency(counts: TransitionCounts, unit: str, change: str) -> Transitions:
             expected="counts with a cap on the transitions of each user",
             found="counts without one",
             hint="Count with by=... and cap=..., such as cap=10.",
+        )
+    if unit == "row" and counts.of_trips:
+        raise InvalidArgument(
+            "unit", expected="event: one row of a table of trips is one transition", found="row"
         )
     if unit != "user" and counts.cap is not None:
         raise InvalidArgument(

@@ -54,7 +54,7 @@ def published_rows(
     """Every row at its largest safe k, which must not be below the paper's least."""
     if adjacency.unit != "event" or adjacency.change != "replace":
         raise InvalidArgument(
-            "change", expected='unit="event" and change="replace" for the published form', found="another"
+            "change", expected="replace, and the unit event, for the published form", found=adjacency.change
         )
     if public is None or min(public.records, default=0) < 1:
         raise InvalidArgument("records", expected="a row with data for each state", found="one without")

@@ -100,6 +100,11 @@ def translated(name: str, *, reads_rows: bool = False) -> Iterator[None]:
         raise InvalidData(
             name, expected="a table or query that DuckDB can read", found=_first_line(error)
         ) from None
+    except RuntimeError as error:
+        # DuckDB's word for Ctrl-C.
+        if "interrupted" in str(error).casefold():
+            raise KeyboardInterrupt from None
+        raise
     except duckdb.OutOfMemoryException:
         raise InvalidData(
             name, expected="data that DuckDB can count in its memory", found="more than it has"
