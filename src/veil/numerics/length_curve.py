@@ -29,7 +29,7 @@ _STRAY = 0.2
 # grows by a factor e. A geometric law passes through all that fall; twice as slow or fast costs little.
 _POWERS = np.array([5.0, 2.0, 0.5, -0.6, -1.5, -2.4, -4.0, -7.0, -13.0])
 _TURNS = 1.5
-# To the steeper neighbour this often: most laws fall ever faster, and a sum of noise should not hold up a tail.
+# To the steeper neighbour this often: most laws fall ever faster, and noise should not hold up a tail.
 _STEEPER = 0.7
 # How often a curve ends within a factor e of the length, however many were there just before. Twice as often
 # loses the tails of power laws, half as often prolongs short laws.
@@ -37,6 +37,8 @@ _ENDS = 0.15
 # Chances of a leap, from something and from nothing, times the length. They fall with the length as the harm
 # grows: one outlier of the noise that is taken for users of length 10^5 would outweigh all the others.
 _LEAPS, _REVIVALS = 0.15, 0.2
+# From so many deviations of the noise on, a count is taken as it stands.
+_REACH = 20.0
 # Nothing is impossible, so that logarithms exist.
 _TINY = 1e-300
 
@@ -60,6 +62,7 @@ def length_curve(noisy: Floats, noise: Noise, middles: Floats, widths: Floats) -
     strays = levels + (_STRAY * levels) ** 2
     seen = strays / (strays + noise.deviation**2)
     expected = np.maximum(law @ (levels * (1.0 - seen)) + (law @ seen) * noisy, 0.0)
+    expected = np.where(noisy > _REACH * noise.deviation, noisy, expected)
     # Nobody here nor in any later bin: one single way through the chain.
     stays = np.log(likely_nobody[1:]) + np.log1p(-steps.revives) - np.log(scales[1:])
     after = np.append(np.cumsum(stays[::-1])[::-1], 0.0)
