@@ -66,7 +66,9 @@ def _counts(
     counts = denoised(table, noise_of(part)) if part.is_noisy_counts else np.asarray(table)
     if mechanism.groups is None:
         return counts, {}
-    return counts.sum(axis=0), dict(zip(mechanism.groups, counts, strict=True))
+    # All together from the sum of the noisy tables: what was taken for noise in each would be missing in all.
+    noise = Noise("gaussian", noise_of(part).deviation * float(np.sqrt(len(mechanism.groups))))
+    return denoised(table.sum(axis=0), noise), dict(zip(mechanism.groups, counts, strict=True))
 
 
 def _second(mechanism: PrivateChain, tables: Tables, counts: Floats) -> Floats | None:
