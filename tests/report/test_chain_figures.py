@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from veil.report import chain_figures, figures
 from veil.report.chain import ChainReport
 from veil.report.console import print_matrix_plan, print_matrix_release
 from veil.report.console_chain import print_chain, print_comparison_of_chains
+from veil.report.labels import shorts
 from veil.workflows.matrices import MatrixPlan, MatrixRow, matrix_job
 
 MATRIX = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]])
@@ -149,3 +151,94 @@ def test_large_releases_are_cut_in_the_terminal(capsys: pytest.CaptureFixture[st
     assert "s12 " not in shown.splitlines()[0]
     assert "Written: x.json" in shown
     assert "A tip." in shown
+
+
+# Layout
+
+
+def test_the_legend_stands_above_the_bars() -> None:
+    bars = np.array([[0.4, 0.42], [0.58, 0.6]])
+    figure: Any = chain_figures.stationary_figure(np.array([0.41, 0.59]), ["on", "off"], bars)
+    figures.svg(figure)
+    axes = figure.axes[0]
+    legend = axes.get_legend().get_window_extent()
+    assert legend.y0 >= axes.get_window_extent().y1
+
+
+@pytest.mark.parametrize("states", [2, 5, 12, 30])
+def test_labels_of_columns_do_not_collide(states: int) -> None:
+    names = [f"A very long label of state {i:02d}" for i in range(states)]
+    figure: Any = chain_figures.heat_map(np.full((states, states), 1 / states), names, names)
+    figures.svg(figure)
+    axes = figure.axes[0]
+    ticks = axes.get_xticklabels()
+    assert len({tick.get_text() for tick in ticks}) == states
+    if ticks[0].get_rotation() == 0:
+        boxes = [tick.get_window_extent() for tick in ticks]
+        assert all(one.x1 <= other.x0 for one, other in pairwise(boxes))
+    else:
+        # Turned labels lie beside each other if a column is as wide as a line is high.
+        step = axes.get_window_extent().width / states
+        needed = ticks[0].get_fontsize() / 72 * figure.dpi
+        assert step > needed
+
+
+def test_short_labels_stay_different() -> None:
+    names = [f"State number {i:03d} of the long list" for i in range(9)]
+    assert len(set(shorts(names))) == 9
+    assert shorts(["a", "b"]) == ["a", "b"]
+    assert shorts(["é" * 40]) == ["é" * 14 + "…" + "é" * 10]
+
+
+def test_plans_fit_into_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    mechanism = veil.RowByRow(veil.Laplace(0.1, veil.Simplex(3)))
+    row = MatrixRow(
+        "discrete-gaussian",
+        mechanism,
+        row_tv=0.000123,
+        row_tv95=0.000456,
+        stationary_tv=0.000789,
+        kl=0.000321,
+    )
+    print_matrix_plan(MatrixPlan((row,), ONE, 1.0, 1e-6))
+    shown = capsys.readouterr().out
+    (line,) = [line for line in shown.splitlines() if line.startswith("discrete-gaussian ")]
+    for number in ("0.000123", "0.000456", "0.000789", "0.000321", "██████████"):
+        assert number in line
+    assert len(line) <= 80
+    assert "…" not in shown
+
+
+def test_narrow_intervals_get_more_digits() -> None:
+    counts = np.array([[800_000, 150_000], [100_000, 300_000]])
+    report = ChainReport.of_release(veil.fit_chain(counts, 1.0, rng=1))
+    assert report.intervals is not None
+    page = report.html()
+    for low, high in report.intervals.stationary:
+        assert f"{low:.4f}" == f"{high:.4f}"
+        ends = [(f"{low:.{digits}f}", f"{high:.{digits}f}") for digits in (5, 6, 7)]
+        (shown,) = [pair for pair in ends if f"<td>{pair[0]}</td><td>{pair[1]}</td>" in page]
+        assert shown[0] != shown[1]
+    assert "true: low" in page
+    assert "τ<sub>∞</sub>" in page
+
+
+def test_one_step_is_not_steps() -> None:
+    assert "<b>1</b><span>step until" in ChainReport.of(CHAIN).html()
+    slow = veil.Chain([[0.99, 0.01], [0.01, 0.99]])
+    assert "<span>steps until" in ChainReport.of(slow).html()
+
+
+def test_proofs_that_say_nothing_are_left_out() -> None:
+    report = ChainReport.of_release(veil.fit_chain(np.full((3, 3), 5), 0.1, rng=1))
+    assert report.intervals is not None
+    assert report.intervals.proved_stationary[:, 1].min() > 0.99
+    page = report.html()
+    assert "proved: low" not in page
+    assert "Bounds that are proved say nothing here" in page
+
+
+def test_the_order_of_many_states_is_said() -> None:
+    for states, said in ((70, False), (71, True)):
+        page = ChainReport.of(veil.Chain(np.full((states, states), 1 / states))).html()
+        assert ("The states are in the order of the list" in page) == said

@@ -151,7 +151,7 @@ def test_other_noise_has_no_error_bars() -> None:
     assert report.intervals is None
     assert report.published is None
     page = numbers(report.html())
-    assert "proved: from" not in page
+    assert "proved: low" not in page
     assert "paper MD" not in page
     assert "intervals" not in report.to_dict()
 

@@ -41,7 +41,7 @@ def chain(
     refuse_existing({"--report": report}, force=force, inputs=[path] if against is None else [path, against])
     with working("Analysing", quiet=as_json):
         found, release = read_chain(path, group)
-        page = ChainReport.of(found, release)
+        page = ChainReport.of(found, release, group=group)
         comparison = None if against is None else found.compare(read_chain(against)[0])
     if report is not None:
         with working("Drawing the report", quiet=as_json):

@@ -23,6 +23,7 @@ from veil.mechanisms.base import Mechanism
 from veil.mechanisms.private_chain import PrivateChain
 from veil.mechanisms.registry import mechanism_from
 from veil.releases.record import Release
+from veil.version import __version__
 
 FORMAT = "veil-release"
 SCHEMA = 1
@@ -215,7 +216,7 @@ def _from_dict(content: Any) -> Release:
     )
     delta = delta_of(content["privacy"]["delta"])
     return Release(
-        value=_chain(mechanism, tables, value, labels) if isinstance(mechanism, PrivateChain) else value,
+        value=_chain(content, mechanism, tables, value) if isinstance(mechanism, PrivateChain) else value,
         mechanism=mechanism,
         adjacency=adjacency_from(adjacency),
         epsilon=epsilon,
@@ -249,13 +250,20 @@ def _tables(mechanism: Mechanism, content: Any) -> dict[str, NDArray[Any]]:
     return tables
 
 
-def _chain(mechanism: PrivateChain, tables: dict[str, NDArray[Any]], value: Any, labels: Any) -> Chain:
-    """The chain of a file, checked to be the one that its tables stand for."""
+def _chain(
+    content: dict[str, Any], mechanism: PrivateChain, tables: dict[str, NDArray[Any]], value: Any
+) -> Chain:
+    """The chain of a file, checked to be the one that its tables stand for.
+
+    Another version may have made another chain of the same tables: its files stay readable.
+    """
     if value.shape != (mechanism.states, mechanism.states):
         raise InvalidArgument("value", expected=f"{mechanism.states} states", found=f"shape {value.shape}")
-    chain = Chain(value, states=labels)
+    chain = Chain(value, states=content["value"]["labels"])
     if len(set(map(str, chain.states))) != len(chain):
         raise InvalidArgument("labels", expected="labels that all differ", found="one that stands twice")
+    if content["veil"] != __version__:
+        return chain
     made = mechanism.model(tables, chain.states).chain
     if np.abs(made.to_numpy() - chain.to_numpy()).max() > 1e-6:
         raise InvalidArgument("value", expected="the chain that the tables give", found="another")

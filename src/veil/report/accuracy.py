@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.domains.contributions import Transitions
 from veil.domains.counts import Integers
 from veil.domains.intake import Floats
 from veil.mechanisms.bordered_rows import BorderedRows
@@ -22,13 +23,12 @@ from veil.workflows.plan_chain import measured
 
 # Beyond it the distribution of the next step is wrong by a third or more.
 _LARGE_ERROR = 0.3
-# The mean square of noisy counts over the noise's variance: 1 where there is nothing but noise.
-_QUIET = 3.0
+# Standard deviations by which counts must exceed what noise alone would show.
+_SURE = 3.0
 _SEED = 7
 _DRAWS = 2
 # Cells of groups that are drawn in one simulation; a terminal must not wait for more.
 _MOST_CELLS = 120_000
-_ADVICE = "A larger --epsilon, a smaller --cap, or merged states would help"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +37,25 @@ class Accuracy:
 
     group_tv: the same within one group. moved: by how much the noise moves a count on average, in the
     table where it does so least and in the one where it does so most. drowned: whether the counts cannot be
-    told from noise.
+    told from noise. capped: whether less could be counted of each user.
     """
 
     row_tv: float | None
     group_tv: float | None = None
     moved: tuple[float, float] | None = None
     drowned: bool = False
+    capped: bool = False
 
     @classmethod
     def of(cls, release: Release) -> Accuracy | None:
         """None for a release that was not counted from a table."""
-        mechanism = release.mechanism
-        if not isinstance(mechanism, PrivateChain):
+        mechanism, adjacency = release.mechanism, release.adjacency
+        if not isinstance(mechanism, PrivateChain) or not isinstance(adjacency, Transitions):
             return None
+        return replace(cls._measured(release, mechanism), capped=(adjacency.cap or 1) > 1)
+
+    @classmethod
+    def _measured(cls, release: Release, mechanism: PrivateChain) -> Accuracy:
         parts = [part for part in mechanism.parts if part.of == "transitions"]
         if not parts[0].is_noisy_counts:
             return cls(_dirichlet_error(release, mechanism, parts[0]))
@@ -71,7 +76,7 @@ class Accuracy:
     @property
     def words(self) -> str:
         """The expected error in one sentence."""
-        start, how = "Expected error of the next step:", "(total variation, from the release alone)."
+        start = "Expected error of the next step, by the noise alone:"
         if self.drowned:
             # A simulation would start from counts that are noise themselves.
             return f"{start} not known, since the counts cannot be told from noise."
@@ -84,13 +89,17 @@ class Accuracy:
         if self.group_tv is not None:
             found = [f"{text} for all groups together" for text in found]
             found.append(f"{_points(self.group_tv)} within a group")
-        return f"{start} {', '.join(found)} {how}"
+        return f"{start} {', '.join(found)} (total variation)."
 
     @property
     def warning(self) -> str | None:
         """What must be said before any of the numbers is believed."""
         if self.drowned or (self.row_tv is not None and self.row_tv > _LARGE_ERROR):
-            return f"the noise is larger than most counts; these numbers say almost nothing. {_ADVICE}"
+            more = ", a smaller --cap," if self.capped else ""
+            return (
+                "the noise is larger than most counts; these numbers say almost nothing. A larger --epsilon"
+                f"{more} or merged states would help"
+            )
         if self.group_tv is not None and self.group_tv > _LARGE_ERROR:
             return (
                 "in single groups the noise is larger than most counts; their chains say almost nothing. A "
@@ -119,8 +128,8 @@ def drowned(table: NDArray[Any], part: Part) -> bool:
 
 def _is_drowned(table: NDArray[Any], deviation: float) -> bool:
     power = float(np.mean(np.square(np.asarray(table, dtype=np.float64)))) / max(deviation, 1e-12) ** 2
-    # The square of geometric noise has variance 5: of few cells more is needed to be sure.
-    return power < max(_QUIET, 1.0 + 3.0 * math.sqrt(5.0 / table.size))
+    # Of noise alone it is 1 on average, with variance 5 a cell (3 less if Gaussian) unless noise is tiny.
+    return power < 1.0 + _SURE * math.sqrt(5.0 / table.size)
 
 
 def _plain_error(release: Release, part: Part) -> float | None:

@@ -254,8 +254,8 @@ def _bars(chain: Chain, release: Release | None) -> tuple[ChainIntervals | None,
     try:
         return chain_intervals(release), None
     except InvalidField as error:
-        # The hint, where there is one, is what a reader understands.
-        return None, (error.hint or str(error)).rstrip(".")
+        text = f"they need {error.expected}, and this is {error.found}. {error.hint}"
+        return None, text.rstrip(" .")
     except VeilError as error:
         return None, str(error).rstrip(".")
 

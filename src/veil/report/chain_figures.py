@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from veil.domains.intake import Floats
-from veil.report.figures import BLUE, COLOURS, GREY, MARKERS, NAMES, _axes, _short
+from veil.report.figures import BLUE, COLOURS, GREY, MARKERS, NAMES, _axes, _shorts
 from veil.workflows.matrices import MatrixPlan
 
 if TYPE_CHECKING:
@@ -32,16 +32,22 @@ def heat_map(matrix: Floats, rows: Sequence[str], columns: Sequence[str]) -> Fig
 
     height, width = matrix.shape
     side = float(np.clip(0.42 * max(height, width) + 1.8, 3.6, 8.4))
-    figure, axes = _axes(min(8.6, side + 0.8), float(np.clip(side * height / max(width, height), 2.4, 8.4)))
+    size = 9.0 if max(height, width) <= 40 else 5.5
+    # Long labels must not take their room from the squares.
+    letters = max(map(len, _shorts([*rows, *columns])), default=0) if height + width <= 2 * MOST_TICKS else 0
+    aside = max(0, letters - 10) * size * _LETTER
+    figure, axes = _axes(
+        min(8.6, side + 0.8 + aside),
+        float(np.clip(side * height / max(width, height) + 0.6 * aside, 2.4, 8.4)),
+    )
     axes.spines[["left", "bottom"]].set_visible(False)
     # In large matrices most entries are small: by their square root they can still be told apart.
     norm = PowerNorm(0.5 if max(height, width) > _MOST_NUMBERS else 1.0, 0.0, max(float(matrix.max()), 1e-9))
     image = axes.imshow(matrix, cmap="cividis", norm=norm, aspect="auto")
-    size = 9.0 if max(height, width) <= 40 else 5.5
     if width <= MOST_TICKS:
         most = _LONGEST if width <= _MOST_NUMBERS else _SHORTER
-        names = [_short(label, most) for label in columns]
-        room = (figure.get_figwidth() - _BESIDE) / width
+        names = _shorts(columns, most)
+        room = (figure.get_figwidth() - _BESIDE - aside) / width
         turned: dict[str, Any] = {}
         if max(map(len, names)) * size * _LETTER > room:
             # A slope is easier to read, but needs room as well.
@@ -50,7 +56,7 @@ def heat_map(matrix: Floats, rows: Sequence[str], columns: Sequence[str]) -> Fig
         axes.set_xticks(range(width), names, fontsize=size, **turned)
     if height <= MOST_TICKS:
         most = _LONGEST if height <= _MOST_NUMBERS else _SHORTER
-        axes.set_yticks(range(height), [_short(label, most) for label in rows], fontsize=size)
+        axes.set_yticks(range(height), _shorts(rows, most), fontsize=size)
     axes.set_xlabel("to")
     axes.set_ylabel("from")
     if max(height, width) <= _MOST_NUMBERS:
@@ -80,8 +86,8 @@ def stationary_figure(stationary: Floats, labels: Sequence[str], bars: Floats | 
         axes.legend(
             loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False, fontsize=9, borderaxespad=0.2
         )
-    axes.set_yticks(places, [_short(labels[i]) for i in order])
-    axes.invert_yaxis()
+    axes.set_yticks(places, _shorts([labels[i] for i in order]))
+    axes.set_ylim(len(order) - 0.4, -0.6)
     axes.set_xlim(left=0.0)
     cut = f" (the {len(order)} largest of {len(stationary)} states)" if len(order) < len(stationary) else ""
     axes.set_xlabel(f"long-run share of time{cut}")
@@ -102,13 +108,14 @@ def graph_figure(matrix: Floats, labels: Sequence[str], stationary: Floats | Non
         for j in range(size):
             if matrix[i, j] >= least:
                 _arrow(axes, centres, radii, i, j, float(matrix[i, j]), named=size <= 6)
+    names = _shorts(labels)
     for i, (x, y) in enumerate(centres):
         from matplotlib.patches import Circle
 
         axes.add_patch(Circle((x, y), radii[i], color=BLUE, alpha=0.9, zorder=3))
         reach = 1.0 + radii[i] + (0.26 if matrix[i, i] >= least else 0.07)
         side = "center" if abs(x) < 0.3 else "left" if x > 0 else "right"
-        axes.text(x * reach, y * reach, _short(labels[i]), ha=side, va="center", fontsize=10, zorder=4)
+        axes.text(x * reach, y * reach, names[i], ha=side, va="center", fontsize=10, zorder=4)
     axes.set_xlim(-1.75, 1.75)
     axes.set_ylim(-1.5, 1.5)
     axes.set_aspect("equal")

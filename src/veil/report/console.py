@@ -143,9 +143,9 @@ def print_matrix_plan(plan: MatrixPlan) -> None:
             console.print(f"{row.name}: {row.why}")
     if known:
         console.print(
-            f"Least error: {known[0].name}. A row error of {known[0].row_tv:.3g} (total variation) means that "
-            f"where the chain goes next is off by at most {100 * known[0].row_tv:.3g} percentage points on "
-            "average."
+            f"Least error: {known[0].name}. A row error of {known[0].row_tv:.3g} means that where the chain "
+            f"goes next is off by at most {100 * known[0].row_tv:.3g} percentage points on average "
+            "(errors are total variation)."
         )
 
 

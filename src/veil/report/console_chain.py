@@ -9,6 +9,7 @@ from rich.table import Table
 from veil.domains.chain_comparison import ChainComparison
 from veil.report.chain import ChainReport
 from veil.report.console import _SHORT_BAR, _bar, _console
+from veil.report.labels import shorts
 
 
 def print_chain(report: ChainReport) -> None:
@@ -36,9 +37,10 @@ def print_chain(report: ChainReport) -> None:
             table.add_column("true: low", justify="right")
             table.add_column("high", justify="right")
         table.add_column("")
-        for name, share, bar in top:
+        labels = shorts([name for name, _, _ in top], 30)
+        for name, (_, share, bar) in zip(labels, top, strict=True):
             limits = [f"{bar[0]:.4f}", f"{bar[1]:.4f}"] if intervals else []
-            table.add_row(name[:30], f"{share:.4f}", *limits, _bar(share / top[0][1], _SHORT_BAR))
+            table.add_row(name, f"{share:.4f}", *limits, _bar(share / top[0][1], _SHORT_BAR))
         console.print(table)
         if facts.states > len(top):
             console.print(f"and {facts.states - len(top):,} more")

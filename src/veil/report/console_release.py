@@ -12,6 +12,7 @@ from veil.mechanisms.private_chain import PrivateChain
 from veil.releases.record import Release
 from veil.report.accuracy import Accuracy
 from veil.report.console import _bar, _console, _print_guarantee
+from veil.report.labels import short, shorts
 from veil.report.sections import also_holds
 
 _MOST_STATES, _MOST_ROUTES = 12, 8
@@ -36,8 +37,9 @@ def print_chain_release(
         table.add_column("state")
         table.add_column("long-run share", justify="right")
         table.add_column("")
-        for i in order:
-            table.add_row(names[i][:40], f"{shares[i]:.4f}", _bar(float(shares[i] / shares[order[0]])))
+        top = shorts([names[i] for i in order], 38)
+        for i, name in zip(order, top, strict=True):
+            table.add_row(name, f"{shares[i]:.4f}", _bar(float(shares[i] / shares[order[0]])))
         console.print(table)
         if len(names) > len(order):
             console.print(f"and {len(names) - len(order):,} more")
@@ -48,7 +50,7 @@ def print_chain_release(
     )
     for place in np.argsort(-joint, axis=None, kind="stable")[:_MOST_ROUTES]:
         i, j = divmod(int(place), len(names))
-        console.print(f"  {100 * joint[i, j]:6.3f} %  {names[i][:40]} -> {names[j][:40]}")
+        console.print(f"  {100 * joint[i, j]:6.3f} %  {short(names[i], 48)} -> {short(names[j], 48)}")
     console.print()
     accuracy = Accuracy.of(release)
     if accuracy is not None:
@@ -60,7 +62,7 @@ def print_chain_release(
     if more is not None:
         console.print(more)
     _print_guarantee(console, release)
-    console.print(f"Mechanism: {why}{_by_table(release, accuracy)}.")
+    console.print(f"Mechanism: {why}{_by_table(release, accuracy, why)}.")
     for text in notes:
         console.print(f"{text}.")
     for text in warnings:
@@ -71,7 +73,7 @@ def print_chain_release(
         console.print("Not saved: add -o FILE.json to keep it.")
 
 
-def _by_table(release: Release, accuracy: Accuracy | None) -> str:
+def _by_table(release: Release, accuracy: Accuracy | None, why: str) -> str:
     """The noise of all strata: why a mechanism was chosen speaks of the first alone."""
     mechanism = release.mechanism
     if not isinstance(mechanism, PrivateChain) or not mechanism.strata:
@@ -79,7 +81,6 @@ def _by_table(release: Release, accuracy: Accuracy | None) -> str:
     if accuracy is None or accuracy.moved is None:
         return ""
     low, high = accuracy.moved
-    return (
-        f" (in the table of the shortest sequences; over all {len(mechanism.strata)} tables it moves a count by "
-        f"{low:.3g} to {high:.3g})"
-    )
+    first = "for the shortest sequences; " if "moves a count" in why else ""
+    tables = f"over all {len(mechanism.strata)} tables, by length,"
+    return f" ({first}{tables} it moves a count by {low:.3g} to {high:.3g})"

@@ -13,6 +13,7 @@ import numpy as np
 from veil.domains.intake import Floats
 from veil.mechanisms.published import Published
 from veil.privacy.profile import PrivacyProfile
+from veil.report.labels import shorts
 from veil.workflows.compare import Comparison
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def vector_figure(value: Floats, labels: Sequence[str], bars: Floats | None, bar
         axes.hlines(places, low, high, color="black", linewidth=1.6, label=bars_are)
         axes.plot(low, places, "|", color="black", markersize=9)
         axes.plot(high, places, "|", color="black", markersize=9)
-    axes.set_yticks(places, [_short(label) for label in labels[:shown]])
+    axes.set_yticks(places, _shorts(labels[:shown]))
     axes.invert_yaxis()
     axes.set_xlim(left=0.0)
     axes.set_xlabel("probability")
@@ -174,8 +175,6 @@ def curve_figure(curve: Sequence[Comparison], chosen: float) -> Figure:
     return figure
 
 
-def _short(label: str, most: int = 26) -> str:
-    """Long labels often differ at their end only, so the middle goes. A $ is a dollar, not a formula."""
-    end = (most - 6) // 2
-    short = label if len(label) <= most else f"{label[: most - end - 2]}…{label[-end:]}"
-    return short.replace("$", r"\$")
+def _shorts(labels: Sequence[str], most: int = 26) -> list[str]:
+    """Short labels; a $ is a dollar, not a formula."""
+    return [label.replace("$", r"\$") for label in shorts(labels, most)]

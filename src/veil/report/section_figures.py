@@ -9,7 +9,7 @@ import numpy as np
 
 from veil.domains.intake import Floats
 from veil.domains.sequence_model import LengthLaw
-from veil.report.figures import BLUE, _axes, _short
+from veil.report.figures import BLUE, _axes, _shorts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,8 +34,8 @@ def share_figure(shares: Floats, labels: Sequence[str], of: str) -> Figure:
             va="center",
             fontsize=9,
         )
-    axes.set_yticks(np.arange(len(order)), [_short(labels[i]) for i in order])
-    axes.invert_yaxis()
+    axes.set_yticks(np.arange(len(order)), _shorts([labels[i] for i in order]))
+    axes.set_ylim(len(order) - 0.4, -0.6)
     axes.set_xlim(0.0, 1.12 * float(shares[order[0]]))
     rest = f" (the {len(order)} largest of {len(shares)} states)" if len(order) < len(shares) else ""
     axes.set_xlabel(f"share of {of}{rest}")
