@@ -66,7 +66,6 @@ def demo(
     )
     print(f"Open {page.resolve().as_uri()} in a browser to see the result.")
     print(f"Next, made-up trips that nobody took: veil synth {model} -n 100000 -o {folder / 'synthetic.csv'}")
-    print(
-        f"Or hide whole passengers, not single trips: veil release chain {table} --from pickup --to dropoff"
-    )
-    print(f"  --by passenger --states {listed} --unit user --cap 20 --epsilon 1 -o {folder / 'people.json'}")
+    people = folder / "people.json"
+    print(f"Or hide whole passengers, not single trips: veil release chain {table} --from pickup \\")
+    print(f"  --to dropoff --by passenger --states {listed} --unit user --cap 20 --epsilon 1 -o {people}")
