@@ -1,7 +1,7 @@
 """The law of lengths behind a noisy histogram of lengths.
 
 First the users behind the noisy counts, along a curve that is smooth but for leaps, and where it ends:
-`veil.numerics.length_curve`. Beyond, where it is more likely than not that nobody is left, there is nothing;
+`veil.numerics.length_curve`. Beyond, where somebody is not very likely to be left, there is nothing;
 without an end, the noise in the bins of a million states would outweigh every real transition. Where nobody
 stands out of the noise at all, the lengths are taken to be what they usually are.
 """
@@ -18,7 +18,8 @@ from veil.numerics.denoise import Floats, Noise
 from veil.numerics.length_curve import length_curve
 
 # How likely it must be that anybody is in a bin or beyond for the law to go on, and for there to be a law.
-_GOES_ON, _SEEN = 0.5, 0.7
+# More than likely: one user of ten thousand states, who is not there, outweighs a thousand who are.
+_LIKELY = 0.8
 # The mean of the law of lengths, a geometric one, where nothing is known; see also `veil.numerics.strata`.
 _USUAL_LENGTH = 5.0
 # Within a bin, at most so steep.
@@ -38,9 +39,9 @@ def smoothed_lengths(noisy: Sequence[int] | NDArray[Any], noise: Noise, least: S
     starts = np.asarray(least, dtype=np.float64)
     widths = _widths(starts)
     curve = length_curve(values, noise, starts + 0.5 * (widths - 1.0), widths)
-    if curve.anybody[0] < _SEEN:
+    if curve.anybody[0] < _LIKELY:
         return _usual(values, noise, starts, widths)
-    end = int(np.flatnonzero(curve.anybody >= _GOES_ON)[-1]) + 1
+    end = int(np.flatnonzero(curve.anybody >= _LIKELY)[-1]) + 1
     answer = np.zeros(len(values))
     answer[:end] = curve.expected[:end]
     return answer
