@@ -46,7 +46,7 @@ def print_chain(report: ChainReport) -> None:
             console.print(f"and {facts.states - len(top):,} more")
         if intervals:
             console.print(
-                "low, high: 95 % confidence for the true chain, by simulation from the release and its "
+                "low, high: 95 % confidence for the true chain, from the release and its "
                 "mechanism alone (coverage measured, not proved)"
             )
     if report.no_bars is not None:
