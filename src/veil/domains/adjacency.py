@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 from veil.domains import checks
 from veil.domains.contributions import Contributions, Transitions
+from veil.domains.hamming import Hamming
 from veil.domains.rectangle import Rectangle
 from veil.errors import InvalidArgument
 from veil.numerics.rounding import float_above
@@ -137,7 +138,7 @@ def _count(n: int) -> int:
 
 
 _KINDS: dict[str, Any] = {
-    kind.name: kind for kind in (Transfer, Records, Rows, Rectangle, Contributions, Transitions)
+    kind.name: kind for kind in (Transfer, Records, Rows, Rectangle, Contributions, Transitions, Hamming)
 }
 
 

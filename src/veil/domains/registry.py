@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from veil.domains.automaton_words import AutomatonWords
+from veil.domains.chain_words import ChainWords
 from veil.domains.counts import Counts
 from veil.domains.doubly import Birkhoff
 from veil.domains.simplex import Simplex
 from veil.domains.stochastic import StochasticMatrix
 from veil.domains.transition_counts import TransitionTable
+from veil.domains.words import FreeWords
 from veil.errors import InvalidArgument
 
 
@@ -23,10 +26,21 @@ class Domain(Protocol):
     def describe(self) -> dict[str, Any]: ...
 
 
-AnyDomain = Simplex | Counts | StochasticMatrix | Birkhoff | TransitionTable
+AnyLanguage = FreeWords | ChainWords | AutomatonWords
+AnyDomain = Simplex | Counts | StochasticMatrix | Birkhoff | TransitionTable | AnyLanguage
 
 _KINDS: dict[str, Any] = {
-    kind.name: kind for kind in (Simplex, Counts, StochasticMatrix, Birkhoff, TransitionTable)
+    kind.name: kind
+    for kind in (
+        Simplex,
+        Counts,
+        StochasticMatrix,
+        Birkhoff,
+        TransitionTable,
+        FreeWords,
+        ChainWords,
+        AutomatonWords,
+    )
 }
 
 

@@ -1,0 +1,201 @@
+"""Words of a fixed length as paths: every node of a graph carries a symbol."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Places = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class WordGraph:
+    """The words of `length` symbols that are read along a path: from a first node, over edges, to a last one.
+
+    symbol[v]: the symbol that is read in node v. starts, targets: the successors of v are
+    targets[starts[v] : starts[v + 1]]. first, last: where a path may begin and end. A word has one path at
+    most: neither the successors of a node nor the first nodes share a symbol. A Markov chain has a node for
+    each state, and its symbol is the state itself.
+
+    weight, first_weight: positive factors of the edges and of the first nodes; all one unless words are
+    weighted. The weight of a path is their product.
+    """
+
+    length: int
+    alphabet: int
+    symbol: Ints
+    starts: Places
+    targets: Ints
+    first: Booleans
+    last: Booleans
+    weight: Floats = field(default_factory=lambda: np.empty(0))
+    first_weight: Floats = field(default_factory=lambda: np.empty(0))
+
+    def __post_init__(self) -> None:
+        if not len(self.weight):
+            object.__setattr__(self, "weight", np.ones(len(self.targets)))
+        if not len(self.first_weight):
+            object.__setattr__(self, "first_weight", np.ones(self.size))
+        for part in (self.symbol, self.starts, self.targets, self.first, self.last, *self._weights):
+            part.setflags(write=False)
+
+    @property
+    def _weights(self) -> tuple[Floats, Floats]:
+        return self.weight, self.first_weight
+
+    @property
+    def size(self) -> int:
+        """The number of nodes."""
+        return len(self.symbol)
+
+    @property
+    def edges(self) -> int:
+        return len(self.targets)
+
+    @property
+    def is_weighted(self) -> bool:
+        return bool((self.weight != 1.0).any() or (self.first_weight != 1.0).any())
+
+    @cached_property
+    def sources(self) -> Ints:
+        """The node that each edge leaves."""
+        return np.repeat(np.arange(self.size, dtype=np.int32), np.diff(self.starts))
+
+    @cached_property
+    def incoming(self) -> tuple[Places, Places]:
+        """The edges into each node: into[v] = edges[begin[v] : begin[v + 1]], as (begin, edges)."""
+        order = np.argsort(self.targets, kind="stable").astype(np.int64)
+        begin = np.zeros(self.size + 1, dtype=np.int64)
+        np.cumsum(np.bincount(self.targets, minlength=self.size), out=begin[1:])
+        return begin, order
+
+    @cached_property
+    def step(self) -> Ints:
+        """step[v, symbol]: the successor that reads the symbol, -1 if none; row `size` is for the first node."""
+        table = np.full((self.size + 1, self.alphabet), -1, dtype=np.int32)
+        table[self.sources, self.symbol[self.targets]] = self.targets
+        begin = np.flatnonzero(self.first)
+        table[self.size, self.symbol[begin]] = begin
+        return table
+
+    @cached_property
+    def _completions(self) -> list[Booleans]:
+        """Where a path may still be ended after r more nodes: entry r, until the entries repeat."""
+        found = [self.last]
+        seen = {self.last.tobytes(): 0}
+        while len(found) <= self.length:
+            ahead = np.zeros(self.size, dtype=np.bool_)
+            np.logical_or.at(ahead, self.sources, found[-1][self.targets])
+            key = ahead.tobytes()
+            if key in seen:
+                object.__setattr__(self, "_cycle", (seen[key], len(found)))
+                break
+            seen[key] = len(found)
+            found.append(ahead)
+        return found
+
+    def completable(self, more: int) -> Booleans:
+        """The nodes from which exactly so many more nodes lead to a last one."""
+        found = self._completions
+        if more < len(found):
+            return found[more]
+        begin, end = self._cycle
+        return found[begin + (more - begin) % (end - begin)]
+
+    _cycle: tuple[int, int] = field(default=(0, 1), init=False, repr=False)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no word of this length at all."""
+        return not bool((self.first & self.completable(self.length - 1)).any())
+
+    def of_length(self, length: int) -> WordGraph:
+        """The same graph, for words of another length."""
+        return WordGraph(
+            length,
+            self.alphabet,
+            self.symbol,
+            self.starts,
+            self.targets,
+            self.first,
+            self.last,
+            self.weight,
+            self.first_weight,
+        )
+
+    def weighted(self, weight: Floats, first_weight: Floats) -> WordGraph:
+        """The same words with other weights."""
+        return WordGraph(
+            self.length,
+            self.alphabet,
+            self.symbol,
+            self.starts,
+            self.targets,
+            self.first,
+            self.last,
+            np.array(weight, dtype=np.float64),
+            np.array(first_weight, dtype=np.float64),
+        )
+
+    def trimmed(self) -> WordGraph:
+        """Without the nodes that no word of this length passes."""
+        ahead = np.zeros(self.size, dtype=np.bool_)
+        reached = self.first.copy()
+        used = np.zeros(self.size, dtype=np.bool_)
+        for t in range(1, self.length + 1):
+            used |= reached & self.completable(self.length - t)
+            ahead = np.zeros(self.size, dtype=np.bool_)
+            ahead[self.targets[reached[self.sources]]] = True
+            if used.all() or not ahead.any():
+                break
+            reached = ahead
+        if used.all():
+            return self
+        kept = np.flatnonzero(used)
+        number = np.full(self.size, -1, dtype=np.int32)
+        number[kept] = np.arange(len(kept), dtype=np.int32)
+        stays = used[self.sources] & used[self.targets]
+        starts = np.zeros(len(kept) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(number[self.sources[stays]], minlength=len(kept)), out=starts[1:])
+        return WordGraph(
+            self.length,
+            self.alphabet,
+            self.symbol[kept],
+            starts,
+            number[self.targets[stays]],
+            self.first[kept],
+            self.last[kept],
+            self.weight[stays],
+            self.first_weight[kept],
+        )
+
+    def path(self, word: Ints) -> Ints:
+        """The nodes of one word; -1 from where on there is none."""
+        nodes = np.full(len(word), -1, dtype=np.int32)
+        at = self.size
+        for t, symbol in enumerate(word):
+            at = int(self.step[at, symbol])
+            if at < 0:
+                break
+            nodes[t] = at
+        return nodes
+
+
+def graph_of(
+    successors: list[list[int]], length: int, *, first: list[int] | None = None, last: list[int] | None = None
+) -> WordGraph:
+    """The graph of a chain: a node a state, which is its own symbol. first, last: None for every state."""
+    size = len(successors)
+    starts = np.zeros(size + 1, dtype=np.int64)
+    np.cumsum([len(row) for row in successors], out=starts[1:])
+    targets = np.array([node for row in successors for node in row], dtype=np.int32)
+    begin, end = np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.bool_)
+    begin[range(size) if first is None else first] = True
+    end[range(size) if last is None else last] = True
+    return WordGraph(length, size, np.arange(size, dtype=np.int32), starts, targets, begin, end)
