@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import sys
 
-from bench import auto, batch, cold, counting, doubly, exact_noise, exactness, simulation, stationary, taxi
+from bench import (
+    auto,
+    batch,
+    cold,
+    counting,
+    doubly,
+    exact_noise,
+    exactness,
+    sessions,
+    simulation,
+    stationary,
+    taxi,
+    words,
+)
 
 BENCHMARKS = {
     "cold": cold.run,
@@ -17,6 +30,8 @@ BENCHMARKS = {
     "taxi": taxi.run,
     "auto": auto.run,
     "exact_noise": exact_noise.run,
+    "words": words.run,
+    "sessions": sessions.run,
 }
 
 

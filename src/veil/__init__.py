@@ -17,34 +17,47 @@ if TYPE_CHECKING:
     from veil.analysis.chain_intervals import ChainIntervals, chain_intervals
     from veil.analysis.intervals import intervals
     from veil.domains.adjacency import Records, Rows, Transfer
+    from veil.domains.automaton_words import AutomatonWords
     from veil.domains.chain import Chain
     from veil.domains.chain_comparison import ChainComparison
+    from veil.domains.chain_words import ChainWords
     from veil.domains.contributions import Contributions, Transitions
     from veil.domains.counts import Counts
     from veil.domains.decisions import DecisionProcess
     from veil.domains.doubly import Birkhoff
+    from veil.domains.hamming import Hamming
     from veil.domains.rectangle import Rectangle
     from veil.domains.sequence_model import SequenceModel
     from veil.domains.simplex import Simplex
     from veil.domains.stochastic import StochasticMatrix
     from veil.domains.transition_counts import TransitionCounts
+    from veil.domains.word_batch import WordBatch
+    from veil.domains.words import FreeWords
     from veil.mechanisms.additive import Gaussian, Laplace
+    from veil.mechanisms.balanced_words import BalancedWords
     from veil.mechanisms.base import Mechanism
     from veil.mechanisms.bordered_rows import BorderedRows
     from veil.mechanisms.dirichlet import Dirichlet
     from veil.mechanisms.dirichlet_counts import DirichletCounts
     from veil.mechanisms.doubly_stochastic import DoublyStochastic
+    from veil.mechanisms.each_word import EachWord
+    from veil.mechanisms.exponential_words import ExponentialWords
     from veil.mechanisms.matrix_dirichlet import MatrixDirichlet
     from veil.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
+    from veil.mechanisms.permute_and_flip import PermuteAndFlip
     from veil.mechanisms.private_chain import PrivateChain
     from veil.mechanisms.row_by_row import RowByRow
+    from veil.mechanisms.sequential_words import SequentialWords
+    from veil.mechanisms.staircase_words import StaircaseWords
     from veil.privacy.calibrate import calibrate
     from veil.privacy.profile import PrivacyProfile
     from veil.releases.files import load
+    from veil.releases.online import OnlineWord, online
     from veil.releases.record import Release
     from veil.releases.release import release
     from veil.sources.sequences import SequenceFile
     from veil.sources.transitions import count_transitions
+    from veil.sources.words import read_words
     from veil.workflows.compare import Comparison, compare
     from veil.workflows.decisions import ValueLoss, value_loss
     from veil.workflows.fit_chain import fit_chain
@@ -53,14 +66,19 @@ if TYPE_CHECKING:
     from veil.workflows.synthetic import synthetic
     from veil.workflows.user_plan import UserPlan, plan_users
     from veil.workflows.vectors import calibrated
+    from veil.workflows.word_plan import WordPlan, plan_words
+    from veil.workflows.words import release_words
 
 _PLACES = {
     "Audit": "analysis.audit",
+    "AutomatonWords": "domains.automaton_words",
+    "BalancedWords": "mechanisms.balanced_words",
     "Birkhoff": "domains.doubly",
     "BorderedRows": "mechanisms.bordered_rows",
     "Chain": "domains.chain",
     "ChainComparison": "domains.chain_comparison",
     "ChainIntervals": "analysis.chain_intervals",
+    "ChainWords": "domains.chain_words",
     "Comparison": "workflows.compare",
     "Contributions": "domains.contributions",
     "Counts": "domains.counts",
@@ -69,11 +87,17 @@ _PLACES = {
     "DirichletCounts": "mechanisms.dirichlet_counts",
     "DiscreteGaussianCounts": "mechanisms.noisy_counts",
     "DoublyStochastic": "mechanisms.doubly_stochastic",
+    "EachWord": "mechanisms.each_word",
+    "ExponentialWords": "mechanisms.exponential_words",
+    "FreeWords": "domains.words",
     "Gaussian": "mechanisms.additive",
     "GeometricCounts": "mechanisms.noisy_counts",
+    "Hamming": "domains.hamming",
     "Laplace": "mechanisms.additive",
     "MatrixDirichlet": "mechanisms.matrix_dirichlet",
     "Mechanism": "mechanisms.base",
+    "OnlineWord": "releases.online",
+    "PermuteAndFlip": "mechanisms.permute_and_flip",
     "PrivacyProfile": "privacy.profile",
     "PrivateChain": "mechanisms.private_chain",
     "Records": "domains.adjacency",
@@ -83,13 +107,17 @@ _PLACES = {
     "Rows": "domains.adjacency",
     "SequenceFile": "sources.sequences",
     "SequenceModel": "domains.sequence_model",
+    "SequentialWords": "mechanisms.sequential_words",
     "Simplex": "domains.simplex",
+    "StaircaseWords": "mechanisms.staircase_words",
     "StochasticMatrix": "domains.stochastic",
     "Transfer": "domains.adjacency",
     "TransitionCounts": "domains.transition_counts",
     "Transitions": "domains.contributions",
     "UserPlan": "workflows.user_plan",
     "ValueLoss": "workflows.decisions",
+    "WordBatch": "domains.word_batch",
+    "WordPlan": "workflows.word_plan",
     "audit": "analysis.audit",
     "calibrate": "privacy.calibrate",
     "calibrated": "workflows.vectors",
@@ -100,20 +128,27 @@ _PLACES = {
     "intervals": "analysis.intervals",
     "least_epsilon": "workflows.plan",
     "load": "releases.files",
+    "online": "releases.online",
     "plan_chain": "workflows.plan_chain",
     "plan_users": "workflows.user_plan",
+    "plan_words": "workflows.word_plan",
+    "read_words": "sources.words",
     "release": "releases.release",
+    "release_words": "workflows.words",
     "synthetic": "workflows.synthetic",
     "value_loss": "workflows.decisions",
 }
 
 __all__ = [
     "Audit",
+    "AutomatonWords",
+    "BalancedWords",
     "Birkhoff",
     "BorderedRows",
     "Chain",
     "ChainComparison",
     "ChainIntervals",
+    "ChainWords",
     "Comparison",
     "Contributions",
     "Counts",
@@ -122,11 +157,17 @@ __all__ = [
     "DirichletCounts",
     "DiscreteGaussianCounts",
     "DoublyStochastic",
+    "EachWord",
+    "ExponentialWords",
+    "FreeWords",
     "Gaussian",
     "GeometricCounts",
+    "Hamming",
     "Laplace",
     "MatrixDirichlet",
     "Mechanism",
+    "OnlineWord",
+    "PermuteAndFlip",
     "PrivacyProfile",
     "PrivateChain",
     "Records",
@@ -136,13 +177,17 @@ __all__ = [
     "Rows",
     "SequenceFile",
     "SequenceModel",
+    "SequentialWords",
     "Simplex",
+    "StaircaseWords",
     "StochasticMatrix",
     "Transfer",
     "TransitionCounts",
     "Transitions",
     "UserPlan",
     "ValueLoss",
+    "WordBatch",
+    "WordPlan",
     "__version__",
     "audit",
     "calibrate",
@@ -155,9 +200,13 @@ __all__ = [
     "intervals",
     "least_epsilon",
     "load",
+    "online",
     "plan_chain",
     "plan_users",
+    "plan_words",
+    "read_words",
     "release",
+    "release_words",
     "synthetic",
     "value_loss",
 ]

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.analysis.events import best_event
+from veil.analysis.events import best_event, outputs_of
 from veil.domains.adjacency import Adjacency, Records, Rows, Transfer
 from veil.domains.checks import delta_of, integer, within
 from veil.domains.counts import Counts
 from veil.domains.doubly import Birkhoff
+from veil.domains.hamming import Hamming
 from veil.domains.rectangle import Rectangle
 from veil.domains.simplex import Simplex
+from veil.domains.word_batch import WordBatch
 from veil.errors import InvalidArgument
 from veil.mechanisms.base import Mechanism
 from veil.samplers.randomness import generator
@@ -67,13 +69,13 @@ def audit(
     confidence = within("confidence", confidence, 0.0, 1.0, expected="a number between 0 and 1")
     relation = adjacency or mechanism.adjacency or relation_between(mechanism, value, neighbour)
     claimed = mechanism.profile(relation).epsilon(delta)
-    if hasattr(mechanism, "distribution"):
+    if hasattr(mechanism, "distribution") and getattr(mechanism, "is_enumerable", True):
         lower = _exact(mechanism.distribution(value), mechanism.distribution(neighbour), delta)
         return Audit(lower, claimed, lower > claimed * (1.0 + 1e-9) + 1e-12, True, 1.0, delta)
     draws = integer("samples", samples, least=1000)
     stream = generator(rng)
-    first = np.asarray(mechanism.sample(value, rng=stream, size=draws))
-    second = np.asarray(mechanism.sample(neighbour, rng=stream, size=draws))
+    first = outputs_of(mechanism, mechanism.sample(value, rng=stream, size=draws))
+    second = outputs_of(mechanism, mechanism.sample(neighbour, rng=stream, size=draws))
     lower = max(
         best_event(mechanism, first, second, value, neighbour, delta, confidence=0.5 + 0.5 * confidence),
         best_event(mechanism, second, first, neighbour, value, delta, confidence=0.5 + 0.5 * confidence),
@@ -127,6 +129,8 @@ def _relation_of_matrices(mechanism: Mechanism, change: NDArray[Any]) -> Adjacen
 def relation_between(mechanism: Mechanism, value: Any, neighbour: Any) -> Adjacency:
     """The tightest adjacency under which the two are neighbours."""
     first, second = mechanism.validate(value), mechanism.validate(neighbour)
+    if isinstance(first, WordBatch):
+        return Hamming(max(1, int((first.rows != second.rows).sum())))
     axes = getattr(mechanism, "item_axes", lambda valid: 1)(first)
     if np.shape(first) != np.shape(second) or np.ndim(first) != axes:
         raise InvalidArgument("neighbour", expected="one value like the first", found="another shape")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from veil.domains.intake import Floats
+from veil.domains.words import Language
 
 _THRESHOLDS = 400
 
@@ -47,7 +48,7 @@ def best_event(
 
 
 def _statistics(mechanism: Any, value: Any, neighbour: Any) -> list[Any]:
-    inputs = [np.asarray(mechanism.validate(item)) for item in (value, neighbour)]
+    inputs = [_input(mechanism, item) for item in (value, neighbour)]
     shape = inputs[0].shape
     before, after = (item.ravel() for item in inputs)
     changed = np.flatnonzero(before != after)
@@ -57,7 +58,9 @@ def _statistics(mechanism: Any, value: Any, neighbour: Any) -> list[Any]:
     for i in changed[:4]:
         found.append(lambda x, i=i: (x[:, i] == before[i]).astype(np.float64))
         found.append(lambda x, i=i: (x[:, i] == after[i]).astype(np.float64))
-    if hasattr(mechanism, "log_density"):
+    if isinstance(mechanism.domain, Language):
+        found.append(lambda x: mechanism.log_probabilities(x, before) - mechanism.log_probabilities(x, after))
+    elif hasattr(mechanism, "log_density"):
 
         def log_likelihood_ratio(x: Any) -> Any:
             outputs = x.reshape(len(x), *shape)
@@ -65,6 +68,18 @@ def _statistics(mechanism: Any, value: Any, neighbour: Any) -> list[Any]:
 
         found.append(log_likelihood_ratio)
     return found
+
+
+def outputs_of(mechanism: Any, drawn: Any) -> NDArray[Any]:
+    """What was drawn as an array of numbers; words as their codes."""
+    if isinstance(mechanism.domain, Language):
+        return mechanism.domain.validate(drawn).rows
+    return np.asarray(drawn)
+
+
+def _input(mechanism: Any, item: Any) -> NDArray[Any]:
+    valid = mechanism.validate(item)
+    return valid.rows[0] if isinstance(mechanism.domain, Language) else np.asarray(valid)
 
 
 def _log_ratio(a: Floats, b: Floats) -> Floats:

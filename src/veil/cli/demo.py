@@ -11,6 +11,7 @@ from veil.cli import options
 from veil.cli.output import refuse_existing, working
 
 _SMALL = ("grades.csv", "roads.csv")
+_DRIVES, _STREETS = "drives.csv", "streets.csv"
 
 
 def demo(
@@ -27,6 +28,7 @@ def demo(
     from veil.releases.files import save, write_text
     from veil.report.console_release import print_chain_release
     from veil.samples.city import write_city_trips, zones
+    from veil.samples.streets import write_drives, write_streets
     from veil.sources.transitions import count_transitions
     from veil.workflows.fit_chain import chain_job
 
@@ -35,7 +37,9 @@ def demo(
         folder / name for name in ("trips.parquet", "zones.csv", "city.json", "city.html")
     )
     outputs = {f"--folder {folder}": table, "its zones": listed, "its record": model, "its report": page}
-    refuse_existing(outputs | {name: folder / name for name in _SMALL}, force=force)
+    refuse_existing(outputs | {name: folder / name for name in (*_SMALL, _DRIVES, _STREETS)}, force=force)
+    write_drives(folder / _DRIVES)
+    write_streets(folder / _STREETS)
     for name in _SMALL:
         write_text(folder / name, samples.path(name).read_text(encoding="utf-8"), overwrite=force)
     lines = ["zone,district", *(f"{zone},{district}" for zone, district in zones())]
@@ -69,3 +73,10 @@ def demo(
     people = folder / "people.json"
     print(f"Or hide whole passengers, not single trips: veil release chain {table} --from pickup \\")
     print(f"  --to dropoff --by passenger --states {listed} --unit user --cap 20 --epsilon 1 -o {people}")
+    print(
+        f"Or whole drives through a town: veil release words {folder / _DRIVES} --by driver --order minute \\"
+    )
+    print(
+        f"  --state segment --chain {folder / _STREETS} --epsilon 5 -o {folder / 'private.csv'} "
+        f"--report {folder / 'private.html'}"
+    )

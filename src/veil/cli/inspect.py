@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 def _page(release: Release) -> str:
     from veil.domains.stochastic import StochasticMatrix
 
+    if release.is_words:
+        from veil.report.words import WordReport
+
+        return WordReport.of(release).html()
     if isinstance(release.domain, StochasticMatrix) or release.is_matrix:
         from veil.report.chain import ChainReport
 
@@ -39,6 +43,7 @@ def inspect(
     """
     from veil.releases.files import load, write_text
     from veil.releases.release import cost, expected_assumptions
+    from veil.releases.words import WordsElsewhere
 
     check_ending("--report", report, (".html",))
     refuse_existing({"--report": report}, force=force, inputs=[path])
@@ -53,6 +58,7 @@ def inspect(
         ) from None
     missing = set(expected_assumptions(release)) - set(release.assumptions)
     holds = computed <= release.epsilon * (1.0 + 1e-9) and not missing
+    beside = release.value.is_beside(path) if isinstance(release.value, WordsElsewhere) else None
     if report is not None:
         with working("Drawing the report", quiet=as_json):
             write_text(report, _page(release), overwrite=force)
@@ -69,7 +75,8 @@ def inspect(
                 "assumptions": list(release.assumptions),
                 "assumptions_left_out": sorted(missing),
                 "reproducible": release.reproducible,
-                "shape": list(release.array.shape),
+                **({"words": len(release.value)} if release.is_words else {"shape": release.array.shape}),
+                **({} if beside is None else {"table_is_the_one_written": beside}),
                 "created": release.created,
                 "veil": release.version,
             }
@@ -78,5 +85,8 @@ def inspect(
         from veil.report.console import print_inspection
 
         print_inspection(release, computed=computed, missing=sorted(missing))
-    if not holds:
+        if beside is not None:
+            is_it = "is" if beside else "is NOT"
+            print(f"The table {release.value.file} beside it {is_it} the one that was written.")
+    if not holds or beside is False:
         raise typer.Exit(4)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from veil.cli import options, plan_chain, plan_matrix
+from veil.cli import options, plan_chain, plan_matrix, plan_words
 from veil.cli.output import check_ending, print_json, refuse_existing, working
 from veil.domains.checks import integer, within
 from veil.errors import CannotCalibrate, InvalidArgument
@@ -76,6 +76,7 @@ def vector(
 
 app.command("matrix")(plan_matrix.matrix)
 app.command("chain")(plan_chain.chain)
+app.command("words")(plan_words.plan)
 
 
 def _forward(

@@ -13,7 +13,7 @@ import numpy as np
 from veil.domains.word_batch import Labels
 from veil.domains.words import Language, written
 from veil.errors import InvalidArgument
-from veil.numerics.word_graph import WordGraph
+from veil.numerics.words.graph import WordGraph
 
 # The subsets of a nondeterministic automaton can be exponentially many.
 _MOST_NODES = 50_000

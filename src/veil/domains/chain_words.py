@@ -13,7 +13,7 @@ from veil.domains.matrices import take_matrix
 from veil.domains.word_batch import Labels
 from veil.domains.words import Language, labels_from, written
 from veil.errors import InvalidArgument
-from veil.numerics.word_graph import WordGraph, graph_of
+from veil.numerics.words.graph import WordGraph, graph_of
 
 Successors = tuple[tuple[int, ...], ...]
 

@@ -96,11 +96,10 @@ class WordBatch(Sequence[tuple[Hashable, ...]]):
 
 
 def label_array(labels: Labels) -> NDArray[Any]:
-    """The labels as an array: of numbers or text where all are such."""
+    """The labels as an array, of whole numbers where all are such."""
     if all(type(label) is int for label in labels):
         return np.array(labels, dtype=np.int64)
-    if all(isinstance(label, str) for label in labels):
-        return np.array(labels)
+    # Text as references: an array of fixed width would hold a million words in a gigabyte.
     held = np.empty(len(labels), dtype=object)
     held[:] = labels
     return held
@@ -153,14 +152,19 @@ def _recoded(batch: WordBatch, labels: Labels, places: dict[Hashable, int]) -> W
 
 
 def _coded_array(value: NDArray[Any], labels: Labels, places: dict[Hashable, int]) -> Codes:
+    if value.dtype.kind in "bfc" and not any(isinstance(label, (bool, float)) for label in labels):
+        # 1.0 and True would be found in the place of 1.
+        raise InvalidData("word", expected="symbols of the alphabet", found=f"an array of {value.dtype}")
     whole = all(type(label) is int and label == i for i, label in enumerate(labels))
     if whole and value.dtype.kind in "iu":
         wrong = (value < 0) | (value >= len(labels))
         codes = np.where(wrong, -1, value).astype(np.int32)
     else:
-        distinct, inverse = np.unique(value, return_inverse=True)
-        found = [places.get(item.item() if isinstance(item, np.generic) else item, -1) for item in distinct]
-        codes = np.array(found, dtype=np.int32)[inverse.reshape(value.shape)]
+        try:
+            found = (places.get(item, -1) for item in value.ravel().tolist())
+            codes = np.fromiter(found, dtype=np.int32, count=value.size).reshape(value.shape)
+        except TypeError:
+            raise InvalidData("word", expected="symbols of the alphabet", found="nested values") from None
     if (codes < 0).any():
         count = 1 if value.ndim == 1 else len(value)
         raise _unknown(int(np.flatnonzero(codes.ravel() < 0)[0]), np.full(count, value.shape[-1]))

@@ -13,7 +13,7 @@ import numpy as np
 from veil.domains import checks
 from veil.domains.word_batch import Codes, Labels, WordBatch, coded, label_array, not_feasible
 from veil.errors import InvalidArgument, InvalidData
-from veil.numerics.word_graph import WordGraph, graph_of
+from veil.numerics.words.graph import WordGraph, graph_of
 
 _LONGEST = 10_000_000
 

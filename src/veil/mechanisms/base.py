@@ -61,6 +61,10 @@ class Described(ABC):
         """How many axes of a validated value belong to one item; those before them are a batch."""
         return 1
 
+    def is_batch(self, valid: Any) -> bool:
+        """Whether a validated value is several items, each somebody's."""
+        return np.ndim(valid) > self.item_axes(valid)
+
     def sample(self, value: Any, *, rng: Any = None, size: int | None = None) -> Any:
         """Draw one output for the value, or `size` of them along a new leading axis.
 

@@ -11,13 +11,19 @@ from veil.errors import InvalidArgument, VeilError
 from veil.mechanisms.base import Mechanism
 
 _PLACES = {
+    "BalancedWords": "veil.mechanisms.balanced_words",
     "BorderedRows": "veil.mechanisms.bordered_rows",
     "Dirichlet": "veil.mechanisms.dirichlet",
     "DirichletCounts": "veil.mechanisms.dirichlet_counts",
     "DoublyStochastic": "veil.mechanisms.doubly_stochastic",
+    "EachWord": "veil.mechanisms.each_word",
+    "ExponentialWords": "veil.mechanisms.exponential_words",
     "MatrixDirichlet": "veil.mechanisms.matrix_dirichlet",
+    "PermuteAndFlip": "veil.mechanisms.permute_and_flip",
     "PrivateChain": "veil.mechanisms.private_chain",
     "RowByRow": "veil.mechanisms.row_by_row",
+    "SequentialWords": "veil.mechanisms.sequential_words",
+    "StaircaseWords": "veil.mechanisms.staircase_words",
     "Laplace": "veil.mechanisms.additive",
     "Gaussian": "veil.mechanisms.additive",
     "GeometricCounts": "veil.mechanisms.noisy_counts",
@@ -39,7 +45,7 @@ def mechanism_from(description: Any) -> Mechanism:
         )
     make: Callable[..., Mechanism] = getattr(import_module(_PLACES[name]), name)
     parameters = dict(description["parameters"])
-    for key in ("domain", "domains"):
+    for key in ("domain", "domains", "language"):
         described = parameters.get(key)
         if isinstance(described, dict):
             parameters[key] = domain_from(described)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from decimal import Context, Decimal
 from fractions import Fraction
 
 SMALLEST_POSITIVE = math.ulp(0.0)
 _LOG_SMALLEST = math.log(SMALLEST_POSITIVE)
+# The exponential of a Decimal is correctly rounded; the next number above it is surely not below it.
+_DIGITS = Context(prec=60)
 
 
 def probability_above(log_probability: float) -> float:
@@ -30,3 +33,18 @@ def float_above(exact: Fraction) -> float:
     """The smallest float that is not below the rational."""
     nearest = float(exact)
     return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
+
+
+def decay_above(rate: float) -> float:
+    """The least float that is surely not below exp(-rate); it stands for exactly that number."""
+    if rate >= -_LOG_SMALLEST:
+        return SMALLEST_POSITIVE
+    above = _DIGITS.next_plus(_DIGITS.exp(_DIGITS.minus(Decimal(rate))))
+    return min(1.0, float_above(Fraction(above)))
+
+
+def rate_above(decay: float) -> float:
+    """The least float that is surely not below -log(decay)."""
+    if decay == 1.0:
+        return 0.0
+    return float_above(Fraction(_DIGITS.next_plus(_DIGITS.minus(_DIGITS.ln(Decimal(decay))))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,17 +13,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.domains.adjacency import adjacency_from
+from veil.domains.adjacency import Adjacency, adjacency_from
 from veil.domains.chain import Chain
 from veil.domains.checks import delta_of, within
 from veil.domains.doubly import Birkhoff
 from veil.domains.simplex import Simplex
 from veil.domains.stochastic import StochasticMatrix
+from veil.domains.words import Language
 from veil.errors import InvalidArgument, OutputExists, UnreadableFile, VeilError
 from veil.mechanisms.base import Mechanism
+from veil.mechanisms.each_word import EachWord
 from veil.mechanisms.private_chain import PrivateChain
 from veil.mechanisms.registry import mechanism_from
 from veil.releases.record import Release
+from veil.releases.words import WordsElsewhere, words_from_json, words_to_json, words_to_rows
 from veil.version import __version__
 
 FORMAT = "veil-release"
@@ -48,17 +52,33 @@ def _as_dict(release: Release) -> dict[str, Any]:
         "reproducible": release.reproducible,
         "entry": release.entry,
         "records": release.records,
-        "value": {
-            "type": "chain" if release.is_chain else "matrix" if release.is_matrix else "vector",
-            "labels": _written_labels(release),
-            **({} if release.row_labels is None else {"row_labels": list(release.row_labels)}),
-            "data": release.array.tolist(),
-        },
+        "value": _written_words(release) if release.is_words else _written_array(release),
         **(
             {"tables": {key: table.tolist() for key, table in release.tables.items()}}
             if release.tables
             else {}
         ),
+    }
+
+
+def _written_words(release: Release) -> dict[str, Any]:
+    if isinstance(release.value, WordsElsewhere):
+        return release.value.to_json()
+    return words_to_json(release.batch)
+
+
+def save_record(release: Release, path: Path, *, beside: Path, overwrite: bool = False) -> None:
+    """Write the record of words that were written to a table, which it names instead of holding them."""
+    elsewhere = replace(release, value=WordsElsewhere.of(release.batch, beside))
+    write_text(path, to_json(elsewhere), overwrite=overwrite)
+
+
+def _written_array(release: Release) -> dict[str, Any]:
+    return {
+        "type": "chain" if release.is_chain else "matrix" if release.is_matrix else "vector",
+        "labels": _written_labels(release),
+        **({} if release.row_labels is None else {"row_labels": list(release.row_labels)}),
+        "data": release.array.tolist(),
     }
 
 
@@ -109,6 +129,10 @@ def _csv(release: Release) -> str:
 
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
+    if release.is_words:
+        writer.writerow(["word", "position", "symbol"])
+        writer.writerows(words_to_rows(release.batch))
+        return out.getvalue()
     size = release.array.shape[-1]
     labels = release.labels or tuple(str(i) for i in range(size))
     if release.array.ndim == 1:
@@ -187,49 +211,66 @@ def _from_dict(content: Any) -> Release:
             hint="A newer Veil wrote this file; install it to read the file.",
         )
     adjacency = {key: item for key, item in content["adjacency"].items() if key != "words"}
+    mechanism = mechanism_from(content["mechanism"])
+    if isinstance(mechanism.domain, Language):
+        is_table = isinstance(mechanism, EachWord)
+        value = words_from_json(content["value"], mechanism.domain, is_table=is_table)
+        return _record(content, mechanism, adjacency_from(adjacency), value)
     labels, row_labels = content["value"]["labels"], content["value"].get("row_labels")
     for names in (labels, row_labels):
         if names is not None and not isinstance(names, list):
             raise InvalidArgument("labels", expected="a list", found=type(names).__name__)
         if names is not None and any(isinstance(name, str) and _one_line(name) != name for name in names):
             raise InvalidArgument("labels", expected="printable text", found="control characters")
-    for key, kinds in (("records", (int,)), ("entry", (int, str))):
-        if content[key] is not None and not isinstance(content[key], kinds):
-            raise InvalidArgument(key, expected="a number or nothing", found=type(content[key]).__name__)
     value = np.array(content["value"]["data"], dtype=np.float64)
     if value.ndim == 0 or (labels is not None and len(labels) != value.shape[-1]):
         raise InvalidArgument("value", expected="vectors with one label an entry", found="another shape")
     Simplex(value.shape[-1]).validate(value)
     if row_labels is not None and (value.ndim != 2 or len(row_labels) != len(value)):
         raise InvalidArgument("value", expected="one row label a row", found="another number")
-    entries = content["assumptions"]
-    if not isinstance(entries, list) or not all(isinstance(text, str) for text in entries):
-        raise InvalidArgument("assumptions", expected="a list of sentences", found="something else")
-    mechanism = mechanism_from(content["mechanism"])
     tables = _tables(mechanism, content.get("tables", {}))
     if isinstance(mechanism.domain, StochasticMatrix):
         mechanism.domain.check_output(value)
     elif isinstance(mechanism.domain, Birkhoff):
         mechanism.domain.validate(value)
+    return _record(
+        content,
+        mechanism,
+        adjacency_from(adjacency),
+        _chain(content, mechanism, tables, value) if isinstance(mechanism, PrivateChain) else value,
+        labels=None if labels is None else tuple(map(str, labels)),
+        row_labels=None if row_labels is None else tuple(map(str, row_labels)),
+        tables=tables,
+    )
+
+
+def _record(
+    content: dict[str, Any], mechanism: Mechanism, adjacency: Adjacency, value: Any, **more: Any
+) -> Release:
+    """The release of a file whose value was read."""
+    for key, kinds in (("records", (int,)), ("entry", (int, str))):
+        if content[key] is not None and not isinstance(content[key], kinds):
+            raise InvalidArgument(key, expected="a number or nothing", found=type(content[key]).__name__)
+    entries = content["assumptions"]
+    if not isinstance(entries, list) or not all(isinstance(text, str) for text in entries):
+        raise InvalidArgument("assumptions", expected="a list of sentences", found="something else")
     epsilon = within(
         "epsilon", content["privacy"]["epsilon"], 0.0, 1e300, expected="a finite number of at least 0"
     )
     delta = delta_of(content["privacy"]["delta"])
     return Release(
-        value=_chain(content, mechanism, tables, value) if isinstance(mechanism, PrivateChain) else value,
+        value=value,
         mechanism=mechanism,
-        adjacency=adjacency_from(adjacency),
+        adjacency=adjacency,
         epsilon=epsilon,
         delta=delta,
         assumptions=tuple(_one_line(text) for text in entries),
         reproducible=bool(content["reproducible"]),
         entry=content["entry"],
-        labels=None if labels is None else tuple(map(str, labels)),
-        row_labels=None if row_labels is None else tuple(map(str, row_labels)),
         created=_one_line(str(content["created"])),
         version=_one_line(str(content["veil"])),
         records=content["records"],
-        tables=tables,
+        **more,
     )
 
 

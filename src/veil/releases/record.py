@@ -21,10 +21,13 @@ from veil.domains.matrices import Taken
 from veil.domains.registry import Domain
 from veil.domains.sequence_model import SequenceModel
 from veil.domains.stochastic import StochasticMatrix
+from veil.domains.word_batch import WordBatch
+from veil.domains.words import Language
 from veil.errors import InvalidArgument, MissingExtra
 from veil.mechanisms.base import Mechanism
 from veil.mechanisms.private_chain import PrivateChain
 from veil.privacy.profile import PrivacyProfile
+from veil.releases.words import WordsElsewhere
 
 if TYPE_CHECKING:
     import pandas
@@ -64,12 +67,15 @@ class Release:
     def __post_init__(self) -> None:
         tables = {key: _frozen(table) for key, table in self.tables.items()}
         object.__setattr__(self, "tables", tables)
-        if not isinstance(self.value, Chain):
+        if self.is_words:
+            if isinstance(self.value, np.ndarray):
+                object.__setattr__(self, "value", _frozen(self.value))
+        elif not isinstance(self.value, Chain):
             object.__setattr__(self, "value", _frozen(np.asarray(self.value, dtype=np.float64)))
 
     @property
     def array(self) -> Floats:
-        """The value as an array; of a chain, its transition matrix."""
+        """The value as an array; of a chain, its transition matrix. Words have none."""
         found: Floats = self.value.to_numpy() if isinstance(self.value, Chain) else self.value
         return found
 
@@ -113,6 +119,10 @@ class Release:
         except ImportError:
             raise MissingExtra("pandas", "pandas") from None
         names = None if self.labels is None else list(self.labels)
+        if self.is_words:
+            batch = self.batch
+            rows = pandas.Index(np.repeat(np.arange(1, len(batch) + 1), batch.lengths), name="word")
+            return pandas.Series([symbol for word in batch for symbol in word], index=rows, name="symbol")
         if self.is_chain:
             frame: pandas.DataFrame = self.value.to_pandas()
             return frame
@@ -128,6 +138,31 @@ class Release:
         return self.is_chain or (
             isinstance(self.domain, (StochasticMatrix, Birkhoff)) and self.value.ndim == 2
         )
+
+    @property
+    def is_words(self) -> bool:
+        """Whether the value is a word or several."""
+        return isinstance(self.domain, Language)
+
+    @cached_property
+    def batch(self) -> WordBatch:
+        """The released words as codes."""
+        if not isinstance(self.domain, Language):
+            raise InvalidArgument("release", expected="words", found=self.domain.words)
+        if isinstance(self.value, WordsElsewhere):
+            raise InvalidArgument(
+                "value", expected="words in the record", found=f"a record of words in {self.value.file}"
+            )
+        return self.domain.validate(self.value, shorter=True)
+
+    @property
+    def size(self) -> str:
+        """How much was released, in words."""
+        if not self.is_words:
+            return f"shape {self.array.shape}"
+        count = len(self.value) if isinstance(self.value, WordsElsewhere) else len(self.batch)
+        where = f" in {self.value.file}" if isinstance(self.value, WordsElsewhere) else ""
+        return f"{count:,} word{'' if count == 1 else 's'}{where}"
 
     @property
     def is_chain(self) -> bool:
@@ -150,7 +185,7 @@ class Release:
         """The value as a graph, where it has that shape; a probability vector has not."""
         if not self.is_matrix:
             raise InvalidArgument(
-                "value", expected="a matrix or a graph", found="probability vectors", hint="Use to_pandas()."
+                "value", expected="a matrix or a graph", found=self.domain.words, hint="Use to_pandas()."
             )
         return self.to_chain().to_networkx()
 
@@ -160,7 +195,8 @@ class Release:
         return isinstance(other, Release) and to_json(self) == to_json(other)
 
     def __hash__(self) -> int:
-        return hash((self.created, self.epsilon, self.delta, self.array.tobytes()))
+        content = self.value if self.is_words else self.array.tobytes()
+        return hash((self.created, self.epsilon, self.delta, str(content)))
 
     @property
     def factor(self) -> str:

@@ -13,12 +13,15 @@ from veil.domains.checks import delta_of
 from veil.domains.contributions import Transitions
 from veil.domains.intake import Labels, labels_of, row_labels_of
 from veil.domains.transition_counts import TransitionCounts
+from veil.domains.word_batch import WordBatch
 from veil.errors import InvalidArgument, InvalidData, NoGuarantee
 from veil.ledger.protocol import Ledger
 from veil.mechanisms.base import Mechanism
+from veil.mechanisms.each_word import ONE_WORD_EACH
 from veil.mechanisms.private_chain import ChainDraw
 from veil.privacy.profile import PrivacyProfile
 from veil.releases.record import ONE_PER_PERSON, Release
+from veil.releases.words import WordsElsewhere
 from veil.samplers.randomness import generator, is_reproducible
 from veil.version import __version__
 
@@ -96,6 +99,8 @@ def _labels(value: Any, valid: Any) -> tuple[Labels | None, Labels | None]:
     if isinstance(valid, TransitionCounts):
         states = tuple(map(str, valid.states))
         return states, states
+    if isinstance(valid, WordBatch):
+        return None, None
     labels, row_labels = labels_of(value), row_labels_of(value)
     if labels is not None and len(labels) != np.shape(valid)[-1]:
         raise InvalidData("value", expected="one label an entry", found=f"{len(labels)} labels")
@@ -108,17 +113,25 @@ def _assumptions(mechanism: Mechanism, adjacency: Adjacency, value: Any) -> tupl
     if isinstance(value, TransitionCounts):
         unit = adjacency.unit if isinstance(adjacency, Transitions) else ""
         return (*mechanism.assumptions(adjacency), *value.assumptions(unit))
-    batch = np.ndim(value) > getattr(mechanism, "item_axes", _one_axis)(value)
-    return (*mechanism.assumptions(adjacency), *((ONE_PER_PERSON,) if batch else ()))
+    is_batch = getattr(mechanism, "is_batch", lambda valid: np.ndim(valid) > 1)(value)
+    whose = ONE_WORD_EACH if isinstance(value, WordBatch) else ONE_PER_PERSON
+    return (*mechanism.assumptions(adjacency), *((whose,) if is_batch else ()))
 
 
 def expected_assumptions(release: Release) -> tuple[str, ...]:
     """What a release of this mechanism and shape must say that it assumes."""
+    if isinstance(release.value, WordsElsewhere):
+        return release.mechanism.assumptions(release.adjacency)
+    if release.is_words:
+        return _assumptions(release.mechanism, release.adjacency, _as_drawn(release))
     return _assumptions(release.mechanism, release.adjacency, 0 if release.is_chain else release.value)
 
 
-def _one_axis(valid: Any) -> int:
-    return 1
+def _as_drawn(release: Release) -> WordBatch:
+    """The words of a release, single or not as they came."""
+    return WordBatch(
+        release.batch.labels, release.batch.codes, release.batch.lengths, isinstance(release.value, tuple)
+    )
 
 
 def cost(profile: PrivacyProfile, delta: float | None, stated: float | None = None) -> tuple[float, float]:

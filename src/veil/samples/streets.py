@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
 
 from veil.samples import path
 
@@ -31,3 +34,40 @@ def streets() -> dict[str, list[str]]:
         name: [other for other, ends in places.items() if other != name and set(ends) & set(places[name])]
         for name in places
     }
+
+
+def write_streets(target: Path) -> None:
+    """The allowed transitions as a CSV of two columns."""
+    rows = [("from", "to"), *((name, end) for name, ends in streets().items() for end in ends)]
+    _write(target, rows)
+
+
+def drives(count: int, *, seed: int = 1) -> list[list[str]]:
+    """Made-up drives through the town, of 6 to 20 segments: mostly straight on, rarely straight back."""
+    roads, places = streets(), segments()
+    random = Random(seed)
+    names = list(roads)
+    found = []
+    for _ in range(count):
+        drive = [random.choice(names)]
+        before: set[tuple[float, float]] = set()
+        for _ in range(random.randint(5, 19)):
+            ahead = [road for road in roads[drive[-1]] if not set(places[road]) & before]
+            chosen = random.choice(ahead or roads[drive[-1]])
+            before = set(places[drive[-1]])
+            drive.append(chosen)
+        found.append(drive)
+    return found
+
+
+def write_drives(target: Path, *, count: int = 1000, seed: int = 1) -> None:
+    """Made-up drives as a log: who, the minute, the segment."""
+    rows: list[tuple[object, ...]] = [("driver", "minute", "segment")]
+    for driver, drive in enumerate(drives(count, seed=seed), start=1):
+        rows += [(f"driver {driver}", minute, segment) for minute, segment in enumerate(drive)]
+    _write(target, rows)
+
+
+def _write(target: Path, rows: Sequence[tuple[object, ...]]) -> None:
+    with target.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream, lineterminator="\n").writerows(rows)

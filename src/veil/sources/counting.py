@@ -46,7 +46,7 @@ def count(
     coded = listed if question.is_log or question.is_capped else None
     query = CountingQuery(question, columns, engine, coded, bins)
     if "order" in columns and columns["order"].kind is Kind.TEXT:
-        _check_times(engine, question, query)
+        check_times(engine, question, query)
     table = engine.run(query.sql)
     if table.num_rows == 0:
         raise complaints.empty_table()
@@ -88,7 +88,7 @@ def _listed(question: Question, table: Any, states: StateList) -> Any:
     return table.filter(pa.array(inside))
 
 
-def _check_times(engine: Engine, question: Question, query: CountingQuery) -> None:
+def check_times(engine: Engine, question: Question, query: CountingQuery) -> None:
     """Times that are text are ordered letter by letter, which must be their order in time."""
     found = engine.run(query.times_sql).to_pylist()[0]
     if found["others"] and (found["shortest"] != found["longest"] or found["marked"]):

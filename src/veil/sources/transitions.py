@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from veil.domains.transition_counts import TransitionCounts
-from veil.errors import InvalidArgument, InvalidData
+from veil.errors import InvalidArgument
 from veil.sources.counting import count, look_for_states
+from veil.sources.engines.columns import needed_columns
 from veil.sources.engines.opening import open_engine
-from veil.sources.engines.protocol import Column, Engine, Kind, find_column
 from veil.sources.questions import Question, ask
 from veil.sources.sequences import as_log
 from veil.sources.states import given_states, merged, text_of, with_other
@@ -114,7 +114,7 @@ def count_transitions(
     try:
         if progress is not None and hasattr(engine, "watch"):
             engine.watch(progress)
-        columns = _columns(engine, question)
+        columns = needed_columns(engine, question.roles)
         if listed is None and other is not None:
             tell("looking for states")
             listed = look_for_states(engine, question, columns, other)
@@ -138,31 +138,3 @@ def _groups(question: Question, groups: Iterable[Any] | None) -> tuple[str, ...]
     if not listed or len(set(listed)) < len(listed):
         raise InvalidArgument("groups", expected="labels that all differ", found="none or one twice")
     return listed
-
-
-def _columns(engine: Engine, question: Question) -> dict[str, Column]:
-    """The columns that are needed, by role, after a look at what they hold."""
-    present = engine.columns()
-    if engine.guesses_layout and not set(present) & set(question.roles.values()):
-        # Then the first line may hold cells, which are not to be shown.
-        role, name = next(iter(question.roles.items()))
-        raise InvalidData(role, expected=f"a column {name!r}", found="none of those asked for in the file")
-    columns = {role: find_column(present, name, role) for role, name in question.roles.items()}
-    for role, column in columns.items():
-        name = question.roles[role]
-        if column.kind is Kind.OTHER:
-            raise InvalidData(name, expected="a column of single values", found=column.kind.value)
-        if role in {"order", "tie_break"}:
-            continue
-        if column.kind is Kind.FLOAT:
-            raise InvalidData(
-                name,
-                expected="whole numbers or text",
-                found=column.kind.value,
-                hint="Cast it to whole numbers or text; in pandas a gap turns whole numbers into such.",
-            )
-        if column.kind is Kind.TIME and role != "by":
-            raise InvalidData(
-                name, expected="whole numbers or text", found=column.kind.value, hint="Cast it to text."
-            )
-    return columns

@@ -77,7 +77,7 @@ class WordGraph:
 
     @cached_property
     def step(self) -> Ints:
-        """step[v, symbol]: the successor that reads the symbol, -1 if none; row `size` is for the first node."""
+        """step[v, symbol]: the successor that reads the symbol, -1 if none; row `size`: the first node."""
         table = np.full((self.size + 1, self.alphabet), -1, dtype=np.int32)
         table[self.sources, self.symbol[self.targets]] = self.targets
         begin = np.flatnonzero(self.first)

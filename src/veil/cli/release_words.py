@@ -1,0 +1,227 @@
+"""veil release words: private versions of trajectories, each a feasible word near the true one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from veil.cli import counted, options, words
+from veil.cli.output import check_ending, print_json, refuse_existing, working
+from veil.errors import InvalidArgument, InvalidData
+
+if TYPE_CHECKING:
+    from veil.releases.record import Release
+    from veil.sources.word_table import WordTable
+
+_TABLES = (".csv", ".gz", ".parquet", ".pq")
+
+OutputOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Where to write: .csv, .csv.gz or .parquet (a row a symbol, and the record as .json beside it), "
+        "or .json (the record with the words in it).",
+    ),
+]
+
+
+def release_words(
+    source: counted.Source,
+    epsilon: options.Epsilon,
+    by: words.ByColumns = None,
+    order: counted.Order = None,
+    state: counted.State = None,
+    tie_break: counted.TieBreak = None,
+    sequence_lines: counted.SequenceLines = False,
+    skip: counted.Skip = 0,
+    separator: counted.Separator = None,
+    table: counted.TableName = None,
+    query: counted.Query = None,
+    chain: words.ChainOption = None,
+    least: words.LeastOption = 0.0,
+    symbols: words.SymbolsOption = None,
+    start: words.StartOption = None,
+    radius: words.RadiusOption = 1,
+    words_each: Annotated[
+        int, typer.Option("--words-each", min=1, help="How many words one person has at most; public.")
+    ] = 1,
+    longest: Annotated[
+        int | None,
+        typer.Option("--longest", min=1, help="The most symbols of a word; public. Else that of the data."),
+    ] = None,
+    mechanism: words.WordMechanismOption = "auto",
+    keep_keys: Annotated[
+        bool,
+        typer.Option("--keep-keys", help="Write whose word it is; else words are numbered in random order."),
+    ] = False,
+    output: OutputOption = None,
+    report: options.ReportOption = None,
+    seed: options.SeedOption = None,
+    dry_run: options.DryRunOption = False,
+    force: options.ForceOption = False,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Release private words: each feasible, of the same length as the true one, and near it.
+
+    Example: veil release words trips.csv --by user --order time --state segment --chain roads.csv
+    --epsilon 5 -o private.csv
+
+    Lines of symbols instead of a table: --sequences. Hidden is which symbol stands in any --radius places
+    of a word; that there is a word, and its length, is public.
+    """
+    from veil.domains.checks import choice, positive
+    from veil.workflows.word_plan import FOR_WORDS
+    from veil.workflows.words import word_job
+
+    record = _record_of(output)
+    check_ending("--output", output, (".json", *_TABLES))
+    check_ending("--report", report, (".html",))
+    refuse_existing(
+        {"--output": output, "the record beside --output": record, "--report": report},
+        force=force,
+        inputs=[source, *counted.files_among(source, chain, symbols)],
+    )
+    positive("epsilon", epsilon)
+    choice("mechanism", mechanism, ("auto", *FOR_WORDS))
+    words.check_options(chain, symbols, start)
+    support = None if chain is None else words.support_of(chain, least)
+    with working("Reading", quiet=as_json) as tell:
+        held = words.ask_words(
+            source,
+            sequence_lines=sequence_lines,
+            skip=skip,
+            separator=separator,
+            states=words.listed_symbols(symbols) if support is None else list(support),
+            progress=tell,
+            by=None if not by else by[0] if len(by) == 1 else tuple(by),
+            order=order,
+            state=state,
+            tie_break=tie_break,
+            table=table,
+            query=query,
+        )
+    _check_people(held, words_each)
+    language = words.language_of(support, held.states, _longest(held, longest), start)
+    with working("Calibrating", quiet=as_json) as tell:
+        job = word_job(
+            _batch(held),
+            language,
+            epsilon=epsilon,
+            radius=radius,
+            words_each=words_each,
+            mechanism=mechanism,
+            symbols_found=support is None and symbols is None,
+            progress=tell,
+        )
+    if dry_run:
+        from veil.cli.release import say_dry_run
+
+        say_dry_run(job, as_json=as_json)
+        return
+    with working("Drawing", quiet=as_json):
+        out = job.run(rng=seed)
+    with working("Writing", quiet=as_json):
+        written = _write(out, held, output, record, keep_keys=keep_keys, seed=seed, force=force)
+    if report is not None:
+        from veil.releases.files import write_text
+        from veil.report.words import WordReport
+
+        with working("Drawing the report", quiet=as_json):
+            write_text(report, WordReport.of(out, plan=job.plan).html(), overwrite=force)
+        written.append(report)
+    if as_json:
+        print_json(_summary(out, job.chosen, written))
+        return
+    from veil.report.console_words import print_word_release
+
+    print_word_release(out, chosen=job.chosen, plan=job.plan, written=written)
+
+
+def _record_of(output: Path | None) -> Path | None:
+    """The record stands beside a table, and is the output itself otherwise."""
+    if output is None or output.suffix.lower() == ".json":
+        return None
+    stem = output.name
+    for ending in (".csv.gz", ".csv", ".parquet", ".pq"):
+        if stem.lower().endswith(ending):
+            return output.with_name(stem[: -len(ending)] + ".json")
+    return None
+
+
+def _check_people(held: WordTable, words_each: int) -> None:
+    if len(held.by) == 1 and words_each > 1:
+        raise InvalidArgument(
+            "--words-each",
+            expected="--by twice with it: who, and which word",
+            found=f"--by {held.by[0]} alone, one word each",
+        )
+    if len(held.by) > 1:
+        most = held.words_per()
+        if most > words_each:
+            raise InvalidData(
+                "--words-each",
+                expected=f"at most {words_each} words for each {held.by[0]}",
+                found="someone with more",
+                hint="Nothing was released. Choose --words-each from what is public, or leave words out.",
+            )
+
+
+def _longest(held: WordTable, longest: int | None) -> int:
+    most = int(held.lengths.max())
+    if longest is not None and most > longest:
+        raise InvalidData("--longest", expected=f"words of at most {longest} symbols", found="a longer one")
+    return most if longest is None else longest
+
+
+def _batch(held: WordTable) -> Any:
+    from veil.domains.word_batch import WordBatch
+
+    return WordBatch(held.states, held.codes, held.lengths)
+
+
+def _write(
+    out: Release,
+    held: WordTable,
+    output: Path | None,
+    record: Path | None,
+    *,
+    keep_keys: bool,
+    seed: int | None,
+    force: bool,
+) -> list[Path]:
+    from veil.releases.files import save, save_record
+    from veil.samplers.randomness import generator
+    from veil.sources.word_files import write_words
+
+    if output is None:
+        return []
+    if record is None:
+        save(out, output, overwrite=force)
+        return [output]
+    # In the order of their keys the numbers would say whose word is whose.
+    order = None if keep_keys else generator(seed).permutation(len(held))
+    write_words(
+        output,
+        words=out.batch.codes,
+        table=held,
+        keys="keep" if keep_keys else "number",
+        permutation=order,
+        overwrite=force,
+    )
+    save_record(out, record, beside=output, overwrite=force)
+    return [output, record]
+
+
+def _summary(out: Release, chosen: str, written: list[Path]) -> dict[str, Any]:
+    return {
+        "privacy": {"epsilon": out.epsilon, "delta": out.delta},
+        "adjacency": out.adjacency.describe(),
+        "mechanism": chosen,
+        "words": len(out.batch),
+        "assumptions": list(out.assumptions),
+        "reproducible": out.reproducible,
+        "written": [str(path) for path in written],
+    }

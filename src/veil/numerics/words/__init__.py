@@ -1,0 +1,1 @@
+"""The numerics of words: graphs, tables, counts, certificates, balanced weights."""

@@ -1,0 +1,107 @@
+"""The report of released words: one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from veil.domains.chain_words import ChainWords
+from veil.domains.word_batch import WordBatch
+from veil.mechanisms.each_word import EachWord
+from veil.mechanisms.word_mechanism import WordMechanism
+from veil.releases.record import Release
+from veil.report import figures
+from veil.report.vector import best_guess
+from veil.report.word_figures import error_figure
+from veil.workflows.plan import epsilons_around
+from veil.workflows.word_plan import WordPlan, error_curve, plan_words
+
+_MOST_ROWS = 15
+_SHOWN_WORDS = 5
+# Curves of large languages take minutes; their report does without.
+_MOST_EDGES = 5_000
+# What an attacker may believe beforehand.
+_BELIEFS = (0.01, 0.1, 0.5, 0.9)
+
+
+@dataclass(frozen=True)
+class WordReport:
+    """All that the page shows, computed from the release and public facts alone."""
+
+    release: Release
+    batch: WordBatch
+    plan: WordPlan
+
+    @classmethod
+    def of(cls, release: Release, *, plan: WordPlan | None = None) -> WordReport:
+        """Post-processing, and a plan on made-up words: costs no privacy."""
+        mechanism = inner(release)
+        if plan is None:
+            plan = plan_words(mechanism.language, mechanism.epsilon, radius=mechanism.radius)
+        return cls(release, release.batch, plan)
+
+    @property
+    def mechanism(self) -> WordMechanism:
+        return inner(self.release)
+
+    @property
+    def error(self) -> float:
+        """The expected number of wrong symbols on made-up words."""
+        found = [row.error for row in self.plan.rows if row.mechanism == self.mechanism]
+        if found and found[0] is not None:
+            return found[0]
+        walks = self.mechanism.language.walks(50)
+        return float(self.mechanism.expected_errors(walks.rows).mean())
+
+    @property
+    def visits(self) -> list[tuple[str, float]]:
+        """The symbols that private words show most, and their shares."""
+        shares = np.bincount(self.batch.codes, minlength=len(self.batch.labels)) / len(self.batch.codes)
+        order = np.argsort(-shares, kind="stable")[:_MOST_ROWS]
+        return [(str(self.batch.labels[i]), float(shares[i])) for i in order]
+
+    @property
+    def lengths(self) -> list[tuple[int, int]]:
+        """How many words there are of each length; public."""
+        lengths, counts = np.unique(self.batch.lengths, return_counts=True)
+        return list(zip(lengths.tolist(), counts.tolist(), strict=True))
+
+    @property
+    def beliefs(self) -> list[tuple[float, float]]:
+        """A belief about a symbol, before and at most after."""
+        factor = float(np.exp(min(self.release.epsilon, 700.0)))
+        return [(before, before * factor / (1.0 - before + before * factor)) for before in _BELIEFS]
+
+    def html(self) -> str:
+        """The page."""
+        from jinja2 import Environment, PackageLoader, select_autoescape
+
+        environment = Environment(
+            loader=PackageLoader("veil.report"), autoescape=select_autoescape(["html"]), trim_blocks=True
+        )
+        return environment.get_template("words.html").render(
+            report=self,
+            release=self.release,
+            guess=best_guess(self.release.profile),
+            shown=[[str(symbol) for symbol in word] for word in self.batch[:_SHOWN_WORDS]],
+            is_chain=isinstance(self.mechanism.language, ChainWords),
+            curve=self._curve(),
+        )
+
+    def _curve(self) -> str | None:
+        language = self.mechanism.language
+        if language.graph.edges > _MOST_EDGES or language.length > 200:
+            return None
+        names = [row.name for row in self.plan.rows if row.error is not None and row.name != "generic"]
+        epsilons = epsilons_around(self.mechanism.epsilon)
+        curves = error_curve(language, epsilons, radius=self.mechanism.radius, names=names)
+        return figures.svg(error_figure(curves, marks=[self.mechanism.epsilon]))
+
+
+def inner(release: Release) -> WordMechanism:
+    """The mechanism that draws each word."""
+    mechanism = release.mechanism
+    found = mechanism.mechanism if isinstance(mechanism, EachWord) else mechanism
+    assert isinstance(found, WordMechanism)
+    return found

@@ -1,0 +1,136 @@
+"""A table of words, each hidden, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from veil.domains.checks import choice, integer, positive
+from veil.domains.hamming import Hamming
+from veil.domains.transition_counts import STATES_ARE_PUBLIC
+from veil.domains.word_batch import WordBatch
+from veil.domains.words import FreeWords, Language
+from veil.ledger.protocol import Ledger
+from veil.mechanisms.each_word import EachWord
+from veil.numerics.rounding import float_below
+from veil.releases.record import Release
+from veil.releases.release import release
+from veil.workflows.word_plan import FOR_WORDS, WordPlan, names_for, plan_words, word_mechanism
+
+
+@dataclass(frozen=True)
+class WordJob:
+    """A release that is ready to be made: nothing has been drawn or charged.
+
+    chosen: the mechanism's short name. plan: how it was chosen; None if it was asked for. symbols_found: the
+    alphabet was read off the words.
+    """
+
+    words: WordBatch
+    mechanism: EachWord
+    chosen: str
+    plan: WordPlan | None
+    epsilon: float
+    symbols_found: bool = False
+    delta: float = 0.0
+
+    @property
+    def adjacency(self) -> Hamming:
+        return self.mechanism.adjacency
+
+    def run(self, *, ledger: Ledger | None = None, rng: Any = None) -> Release:
+        """Reserve, draw, confirm."""
+        out = release(self.mechanism, self.words, epsilon=self.epsilon, ledger=ledger, rng=rng)
+        if not self.symbols_found:
+            return out
+        return replace(out, assumptions=(*out.assumptions, STATES_ARE_PUBLIC))
+
+
+def word_job(
+    words: Any,
+    language: Language,
+    *,
+    epsilon: float,
+    radius: int = 1,
+    words_each: int = 1,
+    mechanism: str = "auto",
+    examples: Any = None,
+    symbols_found: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> WordJob:
+    """Check the words, choose and calibrate the mechanism from public facts alone; see `release_words`."""
+    epsilon = positive("epsilon", epsilon)
+    words_each = integer("words_each", words_each, least=1)
+    choice("mechanism", mechanism, ("auto", *FOR_WORDS))
+    batch = language.validate(words, shorter=True)
+    each = float_below(Fraction(epsilon) / words_each)
+    # How long the words are is public.
+    shorter = bool((batch.lengths < language.length).any())
+    if mechanism == "auto":
+        plan = plan_words(
+            language,
+            each,
+            radius=radius,
+            examples=examples,
+            names=_likely(language, radius),
+            shorter=shorter,
+            progress=progress,
+        )
+        inner = plan.best.mechanism
+        assert inner is not None
+        made = EachWord(inner, words_each=words_each)
+        return WordJob(batch, made, plan.best.name, plan, epsilon, symbols_found)
+    inner = word_mechanism(mechanism, language, each, radius=radius, shorter=shorter)
+    made = EachWord(inner, words_each=words_each)
+    return WordJob(batch, made, mechanism, None, epsilon, symbols_found)
+
+
+def _likely(language: Language, radius: int) -> tuple[str, ...]:
+    """Those that can be best: the generic rate never is."""
+    return tuple(name for name in names_for(language, radius) if name != "generic")
+
+
+def release_words(
+    words: Any,
+    language: Language | None = None,
+    *,
+    epsilon: float,
+    radius: int = 1,
+    words_each: int = 1,
+    mechanism: str = "auto",
+    examples: Any = None,
+    ledger: Ledger | None = None,
+    rng: Any = None,
+) -> Release:
+    """Release a private version of every word, of one length or of several.
+
+    words: a sequence of words, each a sequence of symbols.
+    language: what is feasible, with the length of the longest word; None for all words over the symbols
+        that occur, whose list is then assumed public.
+    epsilon: what one person's words cost together. radius: how many symbols of a word are hidden at once.
+    words_each: how many words one person has at most.
+    mechanism: "auto" takes the one with the least expected error on made-up words, or on `examples`.
+
+    >>> import veil
+    >>> out = veil.release_words([["a", "b"], ["b", "b", "a"]], veil.FreeWords("ab", 3), epsilon=2, rng=1)
+    >>> [len(word) for word in out.value], out.epsilon
+    ([2, 3], 2.0)
+    """
+    found = language is None
+    if language is None:
+        words = [list(word) for word in words]
+        symbols = sorted({symbol for word in words for symbol in word}, key=str)
+        language = FreeWords(symbols, max(map(len, words)))
+    job = word_job(
+        words,
+        language,
+        epsilon=epsilon,
+        radius=radius,
+        words_each=words_each,
+        mechanism=mechanism,
+        examples=examples,
+        symbols_found=found,
+    )
+    return job.run(ledger=ledger, rng=rng)
