@@ -30,7 +30,7 @@ from veil.numerics.words.tables import LANES, Ways, rounding_loss
 from veil.numerics.words.targets import nearest_targets
 from veil.samplers import words as exponential
 from veil.samplers.exact_choice import FixedChoice, choose
-from veil.samplers.free_words import sample_free, sample_free_permute_and_flip, sample_free_staircase
+from veil.samplers.free_words import sample_free, sample_free_by_distance, sample_free_permute_and_flip
 from veil.samplers.word_distances import sample_at_distances, sample_permute_and_flip
 from veil.samplers.word_responses import sample_sequential
 from veil.samplers.words import sample_words
@@ -350,7 +350,7 @@ def test_free_words() -> None:
     assert fits(drawn, free_law(word, 3, lambda far: 0.27**far)) < ALPHA
     steps = [Fraction(1, 2), Fraction(1, 4), Fraction(0), Fraction(1, 4)]
     many = [1, 6, 12, 8]
-    drawn = sample_free_staircase(rng, words=copies(word), alphabet=3, law=steps)
+    drawn = sample_free_by_distance(rng, words=copies(word), alphabet=3, law=steps)
     law = free_law(word, 3, lambda far: float(steps[far]) / many[far])
     assert fits(drawn, law) > ALPHA
     drawn = sample_free_permute_and_flip(rng, words=copies(word), alphabet=3, rate=1.1)

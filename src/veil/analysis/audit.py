@@ -68,6 +68,15 @@ def audit(
     delta = delta_of(delta)
     confidence = within("confidence", confidence, 0.0, 1.0, expected="a number between 0 and 1")
     relation = adjacency or mechanism.adjacency or relation_between(mechanism, value, neighbour)
+    if isinstance(relation, Hamming):
+        far = relation_between(mechanism, value, neighbour)
+        if isinstance(far, Hamming) and far.radius > relation.radius:
+            raise InvalidArgument(
+                "neighbour",
+                expected=f"a word that differs in at most {relation.radius} symbols",
+                found=f"{far.radius}",
+                hint="State another adjacency to audit words further apart.",
+            )
     claimed = mechanism.profile(relation).epsilon(delta)
     if hasattr(mechanism, "distribution") and getattr(mechanism, "is_enumerable", True):
         lower = _exact(mechanism.distribution(value), mechanism.distribution(neighbour), delta)

@@ -62,6 +62,7 @@ def inspect(
     if report is not None:
         with working("Drawing the report", quiet=as_json):
             write_text(report, _page(release), overwrite=force)
+    words_in = 1 if isinstance(release.value, tuple) else len(release.value) if release.is_words else 0
     if as_json:
         print_json(
             {
@@ -75,7 +76,7 @@ def inspect(
                 "assumptions": list(release.assumptions),
                 "assumptions_left_out": sorted(missing),
                 "reproducible": release.reproducible,
-                **({"words": len(release.value)} if release.is_words else {"shape": release.array.shape}),
+                **({"words": words_in} if release.is_words else {"shape": release.array.shape}),
                 **({} if beside is None else {"table_is_the_one_written": beside}),
                 "created": release.created,
                 "veil": release.version,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -49,7 +49,7 @@ class ChainWords(Language):
         labels, successors = take_support(support, states)
         object.__setattr__(self, "support", (labels, successors))
         object.__setattr__(self, "length", length)
-        if start is not None and start not in self._places:
+        if start is not None and not (isinstance(start, Hashable) and start in self._places):
             raise InvalidArgument("start", expected="a state of the chain", found="another label")
         object.__setattr__(self, "start", start)
         super().__post_init__()
@@ -76,7 +76,7 @@ class ChainWords(Language):
         return graph_of([list(row) for row in self.successors], self.length, first=first)
 
     def of_length(self, length: int) -> Self:
-        return type(self)(self.support, length, start=self.start)
+        return type(self)(_Checked(*self.support), length, start=self.start)
 
     @property
     def words(self) -> str:
@@ -95,10 +95,17 @@ class ChainWords(Language):
         }
 
 
+class _Checked(NamedTuple):
+    """A support that was taken before."""
+
+    labels: Labels
+    successors: Successors
+
+
 def take_support(support: Any, states: Sequence[Hashable] | None = None) -> tuple[Labels, Successors]:
     """The states and, for each, the places of those that may follow it, in rising order."""
-    if isinstance(support, tuple) and len(support) == 2 and isinstance(support[1], tuple):
-        return support
+    if isinstance(support, _Checked):
+        return support.labels, support.successors
     if hasattr(support, "to_chain"):
         support = support.to_chain()
     if isinstance(support, Mapping) and set(support) == {"states", "successors"}:
@@ -129,7 +136,8 @@ def _from_lists(rows: Mapping[Hashable, Any]) -> tuple[Labels, Successors]:
 
 
 def _from_matrix(support: Any, states: Sequence[Hashable] | None) -> tuple[Labels, Successors]:
-    if getattr(support, "dtype", None) == np.bool_:
+    kinds = getattr(support, "dtypes", [getattr(support, "dtype", None)])
+    if all(kind == np.bool_ for kind in kinds):
         support = support.astype(np.float64)
     elif isinstance(support, (list, tuple)):
         support = [[float(x) if isinstance(x, bool) else x for x in row] for row in support]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -112,15 +112,17 @@ def coded(value: Any, labels: Labels, places: dict[Hashable, int]) -> WordBatch:
     if isinstance(value, np.ndarray) and value.ndim in (1, 2) and value.size:
         rows = _coded_array(value, labels, places).reshape(-1, value.shape[-1])
         return WordBatch.of_rows(labels, rows, is_single=value.ndim == 1)
-    if isinstance(value, bytes):
-        raise InvalidData("word", expected="a sequence of symbols", found="bytes")
+    if type(value).__name__ == "DataFrame":
+        return coded(value.to_numpy(), labels, places)
+    if isinstance(value, (bytes, Mapping, Set)):
+        raise InvalidData("word", expected="a sequence of symbols", found=type(value).__name__)
     try:
         items = list(value)
     except TypeError:
         raise InvalidData("word", expected="a sequence of symbols", found=type(value).__name__) from None
     if not items:
         raise InvalidData("word", expected="at least one symbol", found="none")
-    if all(_is_word(item) for item in items) and not any(_known(item, places) for item in items):
+    if _are_words(items, places):
         words = [_coded_list(list(word), places, i) for i, word in enumerate(items, start=1)]
         lengths = np.array([len(word) for word in words], dtype=np.int64)
         if not lengths.all():
@@ -128,6 +130,14 @@ def coded(value: Any, labels: Labels, places: dict[Hashable, int]) -> WordBatch:
             raise InvalidData(f"word {where}", expected="at least one symbol", found="none")
         return WordBatch(labels, np.concatenate(words), lengths)
     return WordBatch.of_rows(labels, _coded_list(items, places, None)[None, :], is_single=True)
+
+
+def _are_words(items: list[Any], places: dict[Hashable, int]) -> bool:
+    """Whether the items are words; text of one character is one too if it stands among longer text."""
+    if all(isinstance(item, str) for item in items):
+        longer = [item for item in items if len(item) != 1]
+        return bool(longer) and not any(item in places for item in longer)
+    return all(_is_word(item) for item in items) and not any(_known(item, places) for item in items)
 
 
 def _is_word(item: Any) -> bool:

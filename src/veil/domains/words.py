@@ -159,6 +159,10 @@ def labels_from(field: str, symbols: Any) -> Labels:
             different = len(set(labels))
         except TypeError:
             raise InvalidArgument(field, expected="labels that can be compared", found="others") from None
+        if any(isinstance(label, bool) for label in labels):
+            raise InvalidArgument(field, expected="labels other than True and False", found="those")
+        # A file holds labels that are neither whole numbers nor text by their text.
+        different = min(different, len(set(written(labels))))
         if len(labels) < 2 or different != len(labels):
             found = f"{len(labels)}, {different} of them different"
             raise InvalidArgument(field, expected="two different labels or more", found=found)

@@ -13,8 +13,9 @@ from veil.domains.word_batch import Codes
 from veil.domains.words import FreeWords, Language
 from veil.mechanisms.word_mechanism import WordMechanism, distances_between, times_above
 from veil.numerics.rounding import rate_above
+from veil.numerics.words.counts import free_counts
 from veil.numerics.words.staircase import WordStaircase, log_words_at, staircase
-from veil.samplers.free_words import sample_free_staircase
+from veil.samplers.free_words import sample_free_by_distance
 from veil.samplers.randomness import Rng
 
 
@@ -45,8 +46,11 @@ class StaircaseWords(WordMechanism):
         return times_above(rate_above(steps.decay), drops)
 
     def draw_rows(self, rng: Rng, rows: Codes) -> Codes:
-        law = self.steps(rows.shape[1]).weights()
-        return sample_free_staircase(rng, words=rows, alphabet=len(self.language.labels), law=law)
+        alphabet = len(self.language.labels)
+        # The weights are those of single words; the sampler draws the distance first.
+        counts = free_counts(rows.shape[1], alphabet)
+        law = [n * weight for n, weight in zip(counts, self.steps(rows.shape[1]).weights(), strict=True)]
+        return sample_free_by_distance(rng, words=rows, alphabet=alphabet, law=law)
 
     def distances(self, word: Codes) -> Floats:
         return self.steps(len(word)).distances()

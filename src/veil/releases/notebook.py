@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from veil.releases.words import WordsElsewhere
+
 if TYPE_CHECKING:
     from veil.releases.record import Release
 
@@ -13,7 +15,10 @@ _MOST_ROWS = 12
 
 def release_card(release: Release) -> str:
     """A small table of the value with bars or shades, and the guarantee under it."""
-    rows = _matrix_rows(release) if release.is_matrix else _vector_rows(release)
+    if release.is_words:
+        rows = _word_rows(release)
+    else:
+        rows = _matrix_rows(release) if release.is_matrix else _vector_rows(release)
     notes = "".join(f"<li>Assumes: {escape(text)}.</li>" for text in release.assumptions)
     if release.reproducible:
         notes += "<li><b>Not private:</b> drawn from a seed.</li>"
@@ -22,6 +27,18 @@ def release_card(release: Release) -> str:
         f"&epsilon; = {release.epsilon:.4g}, &delta; = {release.delta:.3g}"
         f"<table>{rows}</table><p>{escape(release.guarantee)}</p><ul>{notes}</ul></div>"
     )
+
+
+def _word_rows(release: Release) -> str:
+    if isinstance(release.value, WordsElsewhere):
+        return f"<tr><td>{len(release.value)} words in {escape(release.value.file)}</td></tr>"
+    words = release.batch[:_MOST_ROWS]
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{escape(str(symbol))}</td>" for symbol in word[:_MOST_ROWS]) + "</tr>"
+        for word in words
+    )
+    more = len(release.batch) - len(words)
+    return rows + (f"<tr><td>and {more} more</td></tr>" if more else "")
 
 
 def _matrix_rows(release: Release) -> str:

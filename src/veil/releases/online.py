@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from veil.domains.word_batch import Codes, coded, not_feasible
+import numpy as np
+
+from veil.domains.word_batch import not_feasible
 from veil.errors import InvalidArgument
 from veil.ledger.protocol import Ledger
 from veil.mechanisms.sequential_words import SequentialWords
@@ -32,6 +34,8 @@ class OnlineWord:
                 expected="SequentialWords, the one that needs no future symbols",
                 found=getattr(mechanism, "name", type(mechanism).__name__),
             )
+        if ledger is not None and not isinstance(ledger, Ledger):
+            raise InvalidArgument("ledger", expected="reserve() and confirm()", found=type(ledger).__name__)
         self.mechanism = mechanism
         self.epsilon, self.delta = cost(mechanism.profile(), None)
         self._channel = Channel.of(mechanism.language.graph, mechanism.targets)
@@ -39,6 +43,7 @@ class OnlineWord:
         self._rng, self._reproducible = generator(rng), is_reproducible(rng)
         self._true = self._drawn = mechanism.language.graph.size
         self._word: list[int] = []
+        self._places = {label: i for i, label in enumerate(mechanism.language.labels)}
         self._ledger = ledger
         self.entry = None
         if ledger is not None:
@@ -62,7 +67,7 @@ class OnlineWord:
         position = len(self._word)
         if not self.remaining:
             raise InvalidArgument("symbol", expected=f"{language.length} symbols at most", found="one more")
-        code = int(self._code([symbol], position)[0])
+        code = self._code(symbol, position)
         ahead = int(language.graph.step[self._true, code])
         if ahead < 0 or (self.remaining == 1 and not language.graph.last[ahead]):
             expected = "a symbol that may follow the one before it" if position else "a first symbol"
@@ -75,13 +80,13 @@ class OnlineWord:
             self._ledger.confirm(self.entry)
         return language.labels[answer]
 
-    def _code(self, symbol: list[Hashable], position: int) -> Codes:
-        language = self.mechanism.language
-        places = {label: i for i, label in enumerate(language.labels)}
-        try:
-            return coded(symbol, language.labels, places).codes
-        except ValueError:
-            raise not_feasible(None, position + 1, "a symbol of the alphabet", "another") from None
+    def _code(self, symbol: Hashable, position: int) -> int:
+        label = symbol.item() if isinstance(symbol, np.generic) else symbol
+        # Not as a word of one symbol: text and tuples could be taken for words themselves.
+        known = isinstance(label, Hashable) and not isinstance(label, bool) and label in self._places
+        if not known:
+            raise not_feasible(None, position + 1, "a symbol of the alphabet", "another")
+        return self._places[label]
 
     def _answer(self, code: int, position: int) -> int:
         """A successor of the last node drawn: the target, or one of the others, all alike."""

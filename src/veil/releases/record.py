@@ -174,10 +174,9 @@ class Release:
         if isinstance(self.value, Chain):
             return self.value
         if not self.is_matrix or self.value.shape[0] != self.value.shape[1]:
+            shape = "" if self.is_words else f"shape {self.value.shape} of "
             raise InvalidArgument(
-                "value",
-                expected="a square matrix of transitions",
-                found=f"shape {self.value.shape} of {self.domain.words}",
+                "value", expected="a square matrix of transitions", found=shape + self.domain.words
             )
         return Chain(Taken(self.value, self.row_labels, self.labels))
 

@@ -11,6 +11,7 @@ import numpy as np
 from veil.domains.adjacency import Adjacency
 from veil.domains.checks import delta_of
 from veil.domains.contributions import Transitions
+from veil.domains.hamming import Hamming
 from veil.domains.intake import Labels, labels_of, row_labels_of
 from veil.domains.transition_counts import TransitionCounts
 from veil.domains.word_batch import WordBatch
@@ -66,6 +67,9 @@ def release(
     valid = mechanism.validate(value)
     if isinstance(valid, TransitionCounts) and isinstance(neighbours, Transitions):
         valid.check_unit(neighbours)
+    if epsilon is None and isinstance(valid, WordBatch) and neighbours == mechanism.adjacency:
+        # Built for a stated epsilon: charged as it stands.
+        epsilon = getattr(mechanism, "epsilon", None)
     epsilon, delta = cost(mechanism.profile(neighbours), delta, epsilon)
     assumptions = _assumptions(mechanism, neighbours, valid)
     stream = generator(rng)
@@ -113,6 +117,9 @@ def _assumptions(mechanism: Mechanism, adjacency: Adjacency, value: Any) -> tupl
     if isinstance(value, TransitionCounts):
         unit = adjacency.unit if isinstance(adjacency, Transitions) else ""
         return (*mechanism.assumptions(adjacency), *value.assumptions(unit))
+    if isinstance(value, WordBatch) and isinstance(adjacency, Hamming) and adjacency.words_each > 1:
+        several = f"no person has more than {adjacency.words_each} words"
+        return tuple(dict.fromkeys((*mechanism.assumptions(adjacency), several)))
     is_batch = getattr(mechanism, "is_batch", lambda valid: np.ndim(valid) > 1)(value)
     whose = ONE_WORD_EACH if isinstance(value, WordBatch) else ONE_PER_PERSON
     return (*mechanism.assumptions(adjacency), *((whose,) if is_batch else ()))

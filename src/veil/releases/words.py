@@ -93,6 +93,12 @@ class WordsElsewhere:
             raise InvalidArgument("value", expected="a file and words that add up", found="something else")
         return found
 
+    def check_lengths(self, longest: int, *, shorter: bool) -> None:
+        """Whether the mechanism covers words of these lengths."""
+        if max(self.lengths, default=0) > longest or (not shorter and set(self.lengths) != {longest}):
+            expected = f"words of {'at most ' if shorter else ''}{longest} symbols"
+            raise InvalidArgument("value", expected=expected, found="others")
+
     def is_beside(self, record: Path) -> bool | None:
         """Whether the table beside the record is the one that was written; None if there is none."""
         table = record.parent / self.file

@@ -13,14 +13,11 @@ from veil.mechanisms.word_mechanism import WordMechanism
 from veil.releases.record import Release
 from veil.report import figures
 from veil.report.vector import best_guess
-from veil.report.word_figures import error_figure
-from veil.workflows.plan import epsilons_around
-from veil.workflows.word_plan import WordPlan, error_curve, plan_words
+from veil.report.word_figures import errors_figure
+from veil.workflows.word_plan import WordPlan, plan_words
 
 _MOST_ROWS = 15
 _SHOWN_WORDS = 5
-# Curves of large languages take minutes; their report does without.
-_MOST_EDGES = 5_000
 # What an attacker may believe beforehand.
 _BELIEFS = (0.01, 0.1, 0.5, 0.9)
 
@@ -86,17 +83,11 @@ class WordReport:
             guess=best_guess(self.release.profile),
             shown=[[str(symbol) for symbol in word] for word in self.batch[:_SHOWN_WORDS]],
             is_chain=isinstance(self.mechanism.language, ChainWords),
-            curve=self._curve(),
+            bars=figures.svg(errors_figure(self._errors(), of=self.mechanism.language.length)),
         )
 
-    def _curve(self) -> str | None:
-        language = self.mechanism.language
-        if language.graph.edges > _MOST_EDGES or language.length > 200:
-            return None
-        names = [row.name for row in self.plan.rows if row.error is not None and row.name != "generic"]
-        epsilons = epsilons_around(self.mechanism.epsilon)
-        curves = error_curve(language, epsilons, radius=self.mechanism.radius, names=names)
-        return figures.svg(error_figure(curves, marks=[self.mechanism.epsilon]))
+    def _errors(self) -> dict[str, float]:
+        return {row.name: row.error for row in self.plan.rows if row.error is not None}
 
 
 def inner(release: Release) -> WordMechanism:

@@ -31,7 +31,7 @@ def sample_free(rng: Rng, *, words: Ints, alphabet: int, decay: float | Fraction
     return drawn
 
 
-def sample_free_staircase(rng: Rng, *, words: Ints, alphabet: int, law: Sequence[Fraction | float]) -> Ints:
+def sample_free_by_distance(rng: Rng, *, words: Ints, alphabet: int, law: Sequence[Fraction | float]) -> Ints:
     """The distance by the weights law[0] ... law[n], then a uniform word at that distance."""
     given = _free_words(words, alphabet)
     if len(law) != given.shape[1] + 1 or (alphabet == 1 and any(law[1:])):
