@@ -5,11 +5,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_SPARK := $(VENV)/.ready-spark
+PEERS := .venv-peers/.ready
 WORKERS ?= auto
 LOCKED := --upgrade --generate-hashes --no-emit-index-url --no-header --python-version 3.11 --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-spark demo test test-slow bench lint docs lock clean
+.PHONY: help setup setup-spark peers demo test test-slow bench lint docs lock clean
 
 help:  ## This list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -28,6 +29,13 @@ setup-spark: $(READY_SPARK)  ## Spark as well, for its tests (needs Java 17)
 
 $(READY_SPARK): requirements/spark.txt $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/spark.txt
+	@touch $@
+
+peers: $(PEERS)  ## Libraries that the benchmarks compare with, in .venv-peers
+
+$(PEERS): requirements/peers.txt
+	test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/peers.txt
 	@touch $@
 
 demo: $(READY)  ## Release sample data and write a report to look at
@@ -61,6 +69,7 @@ lock: $(READY)  ## Pin the newest allowed versions, with hashes
 		--extra bench --extra dev --extra docs $(LOCKED) -o requirements/locked.txt
 	$(BIN)/uv pip compile pyproject.toml --extra spark --constraints requirements/locked.txt $(LOCKED) \
 		-o requirements/spark.txt
+	$(BIN)/uv pip compile requirements/peers.in $(LOCKED) -o requirements/peers.txt
 
 clean:  ## Remove what the other commands made
-	rm -rf $(VENV) demo site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-peers demo site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

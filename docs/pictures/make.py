@@ -12,6 +12,8 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+import veil
+
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#e69f00", "#009e73", "#8c8c8c"
 GRADES = ("A", "B", "C", "D", "F")
 BEFORE = (31, 28, 21, 10, 8)
@@ -92,8 +94,6 @@ def small_k() -> Figure:
     """delta at epsilon = 2.3 for floor 0.1 and transfer 0.15, against k: it has a bottom."""
     import numpy as np
 
-    import veil
-
     domain, move = veil.Simplex(3, floor=0.1), veil.Transfer(0.15)
     ks = np.logspace(-3, 2, 60)
     deltas = [veil.Dirichlet(float(k), domain).profile(move).delta(2.3) for k in ks]
@@ -111,7 +111,6 @@ def grades() -> Figure:
     """A real release of the sample grades, and what is proved of it."""
     import numpy as np
 
-    import veil
     from veil.report.vector import published_beside
     from veil.workflows.release_vector import Secret, vector_job
 
@@ -145,7 +144,6 @@ def grades() -> Figure:
 
 def value_loss() -> Figure:
     """The maintenance example of decision-processes.md: return lost by hiding the policy."""
-    import veil
     from veil.report.decisions import value_figure
 
     run = [[0.80, 0.15, 0.05, 0], [0, 0.70, 0.20, 0.10], [0, 0, 0.60, 0.40], [0, 0, 0, 1]]
@@ -166,7 +164,59 @@ def value_loss() -> Figure:
     return value_figure(found)
 
 
+def _town() -> veil.ChainWords:
+    from veil.samples.streets import streets
+
+    return veil.ChainWords(streets(), 14)
+
+
+def word_errors() -> Figure:
+    """Expected errors in the made-up town against epsilon, for all mechanisms."""
+    from veil.report.word_figures import error_figure
+    from veil.workflows.word_plan import error_curve
+
+    epsilons = [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0]
+    curves = error_curve(_town(), epsilons)
+    spoken = {"generic": "exponential, as published", "exponential": "exponential, certified"}
+    return error_figure({spoken.get(name, name): curve for name, curve in curves.items()})
+
+
+def word_paths() -> Figure:
+    """A made-up drive and private versions of it."""
+    from veil.report.word_figures import paths_figure
+    from veil.samples.streets import drives, segments, streets
+
+    drive = next(drive for drive in drives(100, seed=3) if len(drive) == 14)
+    language = veil.ChainWords(streets(), 14)
+    shown = {}
+    for epsilon, seed in ((4.0, 3), (1.0, 1)):
+        mechanism = veil.ExponentialWords(language, epsilon)
+        shown[f"private, ε = {epsilon:g}"] = mechanism.sample(drive, rng=seed)
+    return paths_figure(segments(), drive, shown)
+
+
+def automaton() -> Figure:
+    """All words at distance 2 from abc over three letters (ST, Fig. 1)."""
+    from veil.papers.hamming_automaton import HammingAutomaton
+    from veil.report.word_figures import automaton_figure
+
+    return automaton_figure(HammingAutomaton("abc", 2, "abc"))
+
+
+def product_automaton() -> Figure:
+    """The same for paths of a chain of four states (ST, Fig. 3)."""
+    from veil.papers.hamming_automaton import ProductAutomaton
+    from veil.report.word_figures import automaton_figure
+
+    chain = {"y0": ["y1", "y2"], "y1": ["y0", "y2"], "y2": ["y1", "y3"], "y3": ["y0", "y3"]}
+    return automaton_figure(ProductAutomaton(["y1", "y2", "y3"], 2, chain, "y0"))
+
+
 PICTURES = {
+    "word-errors": word_errors,
+    "word-paths": word_paths,
+    "automaton": automaton,
+    "product-automaton": product_automaton,
     "value-loss": value_loss,
     "grades": grades,
     "replaced": replaced,

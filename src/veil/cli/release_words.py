@@ -73,6 +73,7 @@ def release_words(
     of a word; that there is a word, and its length, is public.
     """
     from veil.domains.checks import choice, positive
+    from veil.samplers.randomness import generator
     from veil.workflows.word_plan import FOR_WORDS
     from veil.workflows.words import word_job
 
@@ -104,6 +105,9 @@ def release_words(
             query=query,
         )
     _check_people(held, words_each)
+    if not keep_keys:
+        # In the order of their keys, words would say whose they are.
+        held = held.reordered(generator(seed).permutation(len(held)))
     language = words.language_of(support, held.states, _longest(held, longest), start)
     with working("Calibrating", quiet=as_json) as tell:
         job = word_job(
@@ -124,7 +128,7 @@ def release_words(
     with working("Drawing", quiet=as_json):
         out = job.run(rng=seed)
     with working("Writing", quiet=as_json):
-        written = _write(out, held, output, record, keep_keys=keep_keys, seed=seed, force=force)
+        written = _write(out, held, output, record, keep_keys=keep_keys, force=force)
     if report is not None:
         from veil.releases.files import write_text
         from veil.report.words import WordReport
@@ -189,11 +193,9 @@ def _write(
     record: Path | None,
     *,
     keep_keys: bool,
-    seed: int | None,
     force: bool,
 ) -> list[Path]:
     from veil.releases.files import save, save_record
-    from veil.samplers.randomness import generator
     from veil.sources.word_files import write_words
 
     if output is None:
@@ -201,14 +203,12 @@ def _write(
     if record is None:
         save(out, output, overwrite=force)
         return [output]
-    # In the order of their keys the numbers would say whose word is whose.
-    order = None if keep_keys else generator(seed).permutation(len(held))
     write_words(
         output,
         words=out.batch.codes,
         table=held,
         keys="keep" if keep_keys else "number",
-        permutation=order,
+        permutation=None if keep_keys else range(len(held)),
         overwrite=force,
     )
     save_record(out, record, beside=output, overwrite=force)

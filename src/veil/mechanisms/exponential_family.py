@@ -58,6 +58,11 @@ class ExponentialFamily(WordMechanism):
         """The certified loss, but for the rounding of the draw."""
         return certified_loss(self.graph, self.decay, radius, shorter=self.shorter)
 
+    @property
+    def loss_each(self) -> float:
+        rounding = 0.0 if self.is_free else rounding_loss(self.graph)
+        return (1 if self.is_free else 2) * rate_above(self.decay) + rounding
+
     def draw_rows(self, rng: Rng, rows: Codes) -> Codes:
         if self.is_free:
             return sample_free(rng, words=rows, alphabet=len(self.language.labels), decay=self.decay)

@@ -88,6 +88,11 @@ class WordMechanism(Described):
     def loss(self, radius: int) -> float:
         """A proved bound on the privacy loss between words that differ in at most so many symbols."""
 
+    @property
+    def loss_each(self) -> float:
+        """So much for every symbol in which two words differ, however many: a bound on the loss."""
+        return self.loss(self.language.length) / self.language.length
+
     @cached_property
     def certified_epsilon(self) -> float:
         """The loss that is proved for the noise as it is drawn; never above `epsilon`."""

@@ -213,12 +213,14 @@ def error_figure(
     return figure
 
 
-def errors_figure(errors: Mapping[str, float], *, of: int) -> Figure:
-    """The expected errors of several mechanisms at one epsilon, as bars."""
+def errors_figure(errors: Mapping[str, float], *, of: int, chosen: str = "") -> Figure:
+    """The expected errors of several mechanisms at one epsilon, as bars; that of the chosen one is blue."""
     figure, axes = _axes(7.2, 0.8 + 0.42 * len(errors))
     names = list(errors)[::-1]
     values = [errors[name] for name in names]
-    axes.barh(_shorts(names, 40), values, color=[GREY] * (len(names) - 1) + [BLUE], height=0.62)
+    axes.barh(
+        _shorts(names, 40), values, color=[BLUE if name == chosen else GREY for name in names], height=0.62
+    )
     for place, value in enumerate(values):
         axes.text(value, place, f" {value:.3g}", va="center", fontsize=9)
     axes.set_xlim(0.0, 1.12 * max(max(values), 1e-9))

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from veil.domains.chain_words import ChainWords
 from veil.domains.word_batch import WordBatch
+from veil.mechanisms.balanced_words import BalancedWords
 from veil.mechanisms.each_word import EachWord
 from veil.mechanisms.word_mechanism import WordMechanism
 from veil.releases.record import Release
 from veil.report import figures
 from veil.report.vector import best_guess
 from veil.report.word_figures import errors_figure
-from veil.workflows.word_plan import WordPlan, plan_words
+from veil.workflows.word_plan import WordPlan, names_for, plan_words
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _MOST_ROWS = 15
 _SHOWN_WORDS = 5
@@ -35,7 +40,17 @@ class WordReport:
         """Post-processing, and a plan on made-up words: costs no privacy."""
         mechanism = inner(release)
         if plan is None:
-            plan = plan_words(mechanism.language, mechanism.epsilon, radius=mechanism.radius)
+            names = names_for(mechanism.language, mechanism.radius)
+            if not isinstance(mechanism, BalancedWords):
+                # The search for its weights takes longer than all the rest.
+                names = tuple(name for name in names if name != "balanced")
+            plan = plan_words(
+                mechanism.language,
+                mechanism.epsilon,
+                radius=mechanism.radius,
+                names=names,
+                shorter=getattr(mechanism, "shorter", False),
+            )
         return cls(release, release.batch, plan)
 
     @property
@@ -50,6 +65,12 @@ class WordReport:
             return found[0]
         walks = self.mechanism.language.walks(50)
         return float(self.mechanism.expected_errors(walks.rows).mean())
+
+    @property
+    def chosen(self) -> str:
+        """The short name of the mechanism that was used."""
+        found = [row.name for row in self.plan.rows if row.mechanism == self.mechanism]
+        return found[0] if found else ""
 
     @property
     def visits(self) -> list[tuple[str, float]]:
@@ -83,11 +104,12 @@ class WordReport:
             guess=best_guess(self.release.profile),
             shown=[[str(symbol) for symbol in word] for word in self.batch[:_SHOWN_WORDS]],
             is_chain=isinstance(self.mechanism.language, ChainWords),
-            bars=figures.svg(errors_figure(self._errors(), of=self.mechanism.language.length)),
+            bars=figures.svg(self._bars()),
         )
 
-    def _errors(self) -> dict[str, float]:
-        return {row.name: row.error for row in self.plan.rows if row.error is not None}
+    def _bars(self) -> Figure:
+        errors = {row.name: row.error for row in self.plan.rows if row.error is not None}
+        return errors_figure(errors, of=self.mechanism.language.length, chosen=self.chosen)
 
 
 def inner(release: Release) -> WordMechanism:

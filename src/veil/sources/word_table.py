@@ -91,6 +91,18 @@ class WordTable:
         check_listed(codes, self.lengths, self.state, len(listed))
         return WordTable(self.keys, self.lengths, listed.labels, codes, self.order, self.state)
 
+    def reordered(self, order: Any) -> WordTable:
+        """The same words in another order: the numbers of the words, from 0 on, as they are to come."""
+        rows = np.asarray(order, dtype=np.int64)
+        if not np.array_equal(np.sort(rows), np.arange(len(self))):
+            raise InvalidArgument("order", expected=f"the numbers 0 to {len(self) - 1}", found="others")
+        lengths = self.lengths[rows]
+        ends = np.cumsum(lengths)
+        places = np.arange(len(self.codes)) + np.repeat(self.starts[rows] - (ends - lengths), lengths)
+        return WordTable(
+            self.keys.take(rows), lengths, self.states, self.codes[places], self.order, self.state
+        )
+
     def words_per(self, column: str | None = None) -> int:
         """The most words that share a value of a key column, the first unless named; sensitive as well.
 
