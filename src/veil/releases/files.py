@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -20,13 +18,14 @@ from veil.domains.doubly import Birkhoff
 from veil.domains.simplex import Simplex
 from veil.domains.stochastic import StochasticMatrix
 from veil.domains.words import Language
-from veil.errors import InvalidArgument, OutputExists, UnreadableFile, VeilError
+from veil.errors import InvalidArgument, UnreadableFile, VeilError
 from veil.mechanisms.base import Mechanism
 from veil.mechanisms.each_word import EachWord
 from veil.mechanisms.private_chain import PrivateChain
 from veil.mechanisms.registry import mechanism_from
 from veil.releases.record import Release
 from veil.releases.words import WordsElsewhere, words_from_json, words_to_json, words_to_rows
+from veil.releases.writing import replacing
 from veil.version import __version__
 
 FORMAT = "veil-release"
@@ -103,24 +102,8 @@ def save(release: Release, path: str | PathLike[str], *, overwrite: bool = False
 
 def write_text(target: Path, text: str, *, overwrite: bool) -> None:
     """Write beside the target and rename, so that nobody ever sees half a file."""
-    if target.exists() and not overwrite:
-        raise OutputExists(
-            "path", expected="a new file", found=f"{target} exists", hint="overwrite=True allows it."
-        )
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent or Path(), prefix=f".{target.name}.")
-    except OSError as error:
-        raise InvalidArgument(
-            "path", expected="a folder to write to", found=error.strerror or "none"
-        ) from None
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
-        os.chmod(name, 0o644)
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with replacing(target, overwrite=overwrite) as beside:
+        Path(beside).write_text(text, encoding="utf-8", newline="")
 
 
 def _csv(release: Release) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import gzip
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,8 @@ from numpy.typing import NDArray
 
 from veil.domains.checks import choice
 from veil.domains.matrices import Names
-from veil.errors import InvalidArgument, OutputExists
+from veil.errors import InvalidArgument
+from veil.releases.writing import replacing
 from veil.sources.states import text_of
 from veil.sources.word_table import Rows, WordTable
 
@@ -188,31 +188,3 @@ def _names(columns: Sequence[str] | None, table: WordTable, keys: str) -> list[s
     if len(set(names)) < len(names):
         raise InvalidArgument("columns", expected="names that all differ", found="one that stands twice")
     return names
-
-
-@contextmanager
-def replacing(target: Path, *, overwrite: bool) -> Iterator[str]:
-    """A file beside the target to write to; it takes the target's place if nothing goes wrong."""
-    if target.is_dir():
-        raise InvalidArgument("path", expected="a file", found="a folder")
-    if target.exists() and not overwrite:
-        raise OutputExists(
-            "path", expected="a new file", found=f"{target} exists", hint="overwrite=True allows it."
-        )
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent or Path(), prefix=f".{target.name}.")
-    except OSError as error:
-        raise InvalidArgument(
-            "path", expected="a folder to write to", found=error.strerror or "none"
-        ) from None
-    os.close(handle)
-    try:
-        yield name
-        os.chmod(name, 0o644)
-        os.replace(name, target)
-    except OSError as error:
-        Path(name).unlink(missing_ok=True)
-        raise InvalidArgument("path", expected="room to write to", found=error.strerror or "none") from None
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
