@@ -91,7 +91,7 @@ def ask_counts(
     )
 
 
-def listed(text: str) -> str | list[str]:
+def listed(text: str, option: str = "--states") -> str | list[str]:
     """A file, or labels with commas between them."""
     if is_file(text) or is_file(text.split(":")[0]):
         return text
@@ -102,7 +102,7 @@ def listed(text: str) -> str | list[str]:
         return text
     labels = [label.strip() for label in text.split(",")]
     if "" in labels:
-        raise InvalidArgument("--states", expected="labels", found="an empty one; a comma too many?")
+        raise InvalidArgument(option, expected="labels", found="an empty one", hint="A comma too many?")
     return labels
 
 

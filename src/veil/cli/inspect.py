@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,12 +16,32 @@ if TYPE_CHECKING:
     from veil.releases.record import Release
 
 
-def _page(release: Release) -> str:
+def _words_beside(release: Release, record: Path) -> Release:
+    """The release with the words of the table beside its record, which must be the one that was written."""
+    from veil.domains.word_batch import WordBatch
+    from veil.domains.words import Language
+    from veil.sources.word_files import column_names
+    from veil.sources.words import read_words
+
+    held = release.value
+    assert isinstance(release.domain, Language)
+    if not held.is_beside(record):
+        raise UnreadableFile(held.file, expected="the table that was written beside the record", found="none")
+    table = record.parent / held.file
+    *keys, order, state = column_names(table)
+    found = read_words(str(table), by=keys, order=order, state=state, states=list(release.domain.labels))
+    return replace(release, value=WordBatch(found.states, found.codes, found.lengths))
+
+
+def _page(release: Release, path: Path) -> str:
     from veil.domains.stochastic import StochasticMatrix
 
     if release.is_words:
+        from veil.releases.words import WordsElsewhere
         from veil.report.words import WordReport
 
+        if isinstance(release.value, WordsElsewhere):
+            release = _words_beside(release, path)
         return WordReport.of(release).html()
     if isinstance(release.domain, StochasticMatrix) or release.is_matrix:
         from veil.report.chain import ChainReport
@@ -61,7 +82,7 @@ def inspect(
     beside = release.value.is_beside(path) if isinstance(release.value, WordsElsewhere) else None
     if report is not None:
         with working("Drawing the report", quiet=as_json):
-            write_text(report, _page(release), overwrite=force)
+            write_text(report, _page(release, path), overwrite=force)
     words_in = 1 if isinstance(release.value, tuple) else len(release.value) if release.is_words else 0
     if as_json:
         print_json(
@@ -86,8 +107,9 @@ def inspect(
         from veil.report.console import print_inspection
 
         print_inspection(release, computed=computed, missing=sorted(missing))
-        if beside is not None:
+        if isinstance(release.value, WordsElsewhere):
             is_it = "is" if beside else "is NOT"
-            print(f"The table {release.value.file} beside it {is_it} the one that was written.")
+            what = "was not found" if beside is None else f"{is_it} the one that was written"
+            print(f"The table {release.value.file} beside it {what}.")
     if not holds or beside is False:
         raise typer.Exit(4)

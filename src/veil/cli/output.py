@@ -13,6 +13,9 @@ from typing import Any, NoReturn
 
 from veil.errors import InvalidArgument, InvalidField, OutputExists, VeilError
 
+# Said where a release takes the place of another.
+AGAIN = "a release is overwritten, but what it told stays told: without a ledger nobody adds up the costs"
+
 
 def json_wanted(arguments: Sequence[str]) -> bool:
     """Whether the caller is a machine."""

@@ -47,7 +47,7 @@ def plan(
         raise InvalidArgument("--epsilon", expected="either --epsilon or --error", found="both or neither")
     if (chain is None) == (symbols is None):
         raise InvalidArgument("--chain", expected="either --chain or --symbols", found="both or neither")
-    words.check_options(chain, symbols, start)
+    words.check_options(chain, symbols, start, least)
     support = None if chain is None else words.support_of(chain, least)
     language = words.language_of(support, _alphabet(symbols), length, start)
     if epsilon is None:

@@ -117,7 +117,7 @@ def say_dry_run(job: Any, *, as_json: bool) -> None:
         "charge": {"epsilon": job.epsilon, "delta": job.delta},
         "mechanism": job.mechanism.describe(),
         "adjacency": job.adjacency.words,
-        "assumptions": list(job.mechanism.assumptions(job.adjacency)),
+        "assumptions": list(getattr(job, "assumptions", job.mechanism.assumptions(job.adjacency))),
     }
     if as_json:
         print_json(content)
@@ -125,4 +125,5 @@ def say_dry_run(job: Any, *, as_json: bool) -> None:
     print(
         f"Would be charged: epsilon = {job.epsilon:.6g}, delta = {job.delta:g}. Nothing was drawn or written."
     )
-    print(f"Mechanism: {job.mechanism.name}. Neighbours: {job.adjacency.words}.")
+    name = getattr(job, "chosen", None) or job.mechanism.name
+    print(f"Mechanism: {name}. Neighbours: {job.adjacency.words}.")

@@ -9,13 +9,12 @@ import typer
 
 from veil.cli import counted, options
 from veil.cli.keeping import Keeping, chain_page
-from veil.cli.output import working
+from veil.cli.output import AGAIN, working
 from veil.errors import InvalidArgument
 
 # Where the list of states is not given, plans assume so many.
 _USUAL_STATES = 30
 _TIES = "Rows of one user with the same time were ordered by their states; a better order: --tie-break COLUMN"
-_AGAIN = "a release is overwritten, but what it told stays told: without a ledger nobody adds up the costs"
 
 Unit = Annotated[
     str,
@@ -176,7 +175,7 @@ def chain(
         return
     if state is not None and tie_break is None:
         said = (*said, _TIES)
-    warnings = (*job.warnings, *((_AGAIN,) if again else ()))
+    warnings = (*job.warnings, *((AGAIN,) if again else ()))
     if as_json and seed is None:
         for text in warnings:
             print(f"veil: warning: {text}.", file=sys.stderr)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from veil.cli import counted, options, words
-from veil.cli.output import check_ending, print_json, refuse_existing, working
+from veil.cli.output import AGAIN, check_ending, print_json, refuse_existing, working
 from veil.errors import InvalidArgument, InvalidData
 
 if TYPE_CHECKING:
     from veil.releases.record import Release
     from veil.sources.word_table import WordTable
 
-_TABLES = (".csv", ".gz", ".parquet", ".pq")
+_TABLES = (".csv.gz", ".csv", ".parquet", ".pq")
 
 OutputOption = Annotated[
     Path | None,
@@ -78,16 +79,17 @@ def release_words(
     from veil.workflows.words import word_job
 
     record = _record_of(output)
-    check_ending("--output", output, (".json", *_TABLES))
+    _check_output(output, keep_keys=keep_keys)
     check_ending("--report", report, (".html",))
     refuse_existing(
         {"--output": output, "the record beside --output": record, "--report": report},
         force=force,
         inputs=[source, *counted.files_among(source, chain, symbols)],
     )
+    again = output is not None and output.exists()
     positive("epsilon", epsilon)
     choice("mechanism", mechanism, ("auto", *FOR_WORDS))
-    words.check_options(chain, symbols, start)
+    words.check_options(chain, symbols, start, least)
     support = None if chain is None else words.support_of(chain, least)
     with working("Reading", quiet=as_json) as tell:
         held = words.ask_words(
@@ -105,10 +107,12 @@ def release_words(
             query=query,
         )
     _check_people(held, words_each)
+    language = words.language_of(support, held.states, _longest(held, longest), start)
+    # Before they are shuffled: the number of a wrong word is that in the order of the keys.
+    language.validate(_batch(held), shorter=True)
     if not keep_keys:
         # In the order of their keys, words would say whose they are.
         held = held.reordered(generator(seed).permutation(len(held)))
-    language = words.language_of(support, held.states, _longest(held, longest), start)
     with working("Calibrating", quiet=as_json) as tell:
         job = word_job(
             _batch(held),
@@ -118,6 +122,7 @@ def release_words(
             words_each=words_each,
             mechanism=mechanism,
             symbols_found=support is None and symbols is None,
+            layout_guessed=held.layout_guessed,
             progress=tell,
         )
     if dry_run:
@@ -137,11 +142,25 @@ def release_words(
             write_text(report, WordReport.of(out, plan=job.plan).html(), overwrite=force)
         written.append(report)
     if as_json:
+        if again:
+            print(f"veil: warning: {AGAIN}.", file=sys.stderr)
         print_json(_summary(out, job.chosen, written))
         return
     from veil.report.console_words import print_word_release
 
     print_word_release(out, chosen=job.chosen, plan=job.plan, written=written)
+    if again:
+        print(f"WARNING: {AGAIN}.")
+
+
+def _check_output(output: Path | None, *, keep_keys: bool) -> None:
+    if output is None:
+        return
+    if not output.name.lower().endswith((".json", *_TABLES)):
+        expected = "a name that ends in " + " or ".join((".json", *_TABLES))
+        raise InvalidArgument("--output", expected=expected, found=output.name)
+    if keep_keys and output.suffix.lower() == ".json":
+        raise InvalidArgument("--keep-keys", expected="a table as --output with it", found=output.name)
 
 
 def _record_of(output: Path | None) -> Path | None:
@@ -149,7 +168,7 @@ def _record_of(output: Path | None) -> Path | None:
     if output is None or output.suffix.lower() == ".json":
         return None
     stem = output.name
-    for ending in (".csv.gz", ".csv", ".parquet", ".pq"):
+    for ending in _TABLES:
         if stem.lower().endswith(ending):
             return output.with_name(stem[: -len(ending)] + ".json")
     return None
@@ -216,6 +235,8 @@ def _write(
 
 
 def _summary(out: Release, chosen: str, written: list[Path]) -> dict[str, Any]:
+    from veil.releases.words import words_to_json
+
     return {
         "privacy": {"epsilon": out.epsilon, "delta": out.delta},
         "adjacency": out.adjacency.describe(),
@@ -224,4 +245,6 @@ def _summary(out: Release, chosen: str, written: list[Path]) -> dict[str, Any]:
         "assumptions": list(out.assumptions),
         "reproducible": out.reproducible,
         "written": [str(path) for path in written],
+        # Words that are in no file would be paid for and lost.
+        **({} if written else {"value": words_to_json(out.batch)}),
     }

@@ -31,7 +31,7 @@ ChainOption = Annotated[
 ]
 LeastOption = Annotated[
     float,
-    typer.Option("--least", min=0.0, help="With --chain: transitions of this probability or less are not."),
+    typer.Option("--least", min=0.0, help="With --chain: transitions less probable than this are not."),
 ]
 SymbolsOption = Annotated[
     str | None,
@@ -56,12 +56,14 @@ WordMechanismOption = Annotated[
 ]
 
 
-def check_options(chain: str | None, symbols: str | None, start: str | None) -> None:
+def check_options(chain: str | None, symbols: str | None, start: str | None, least: float = 0.0) -> None:
     """Those that do not go together, before anything is read."""
     if chain is not None and symbols is not None:
         raise InvalidArgument("--symbols", expected="none with --chain, which names them", found="both")
     if chain is None and start is not None:
         raise InvalidArgument("--start", expected="--chain with it", found="none")
+    if chain is None and least > 0.0:
+        raise InvalidArgument("--least", expected="--chain with it", found="none")
 
 
 def ask_words(
@@ -115,4 +117,4 @@ def _as_label(text: str | None, support: dict[Any, list[Any]]) -> Any:
 
 def listed_symbols(symbols: str | None) -> Any:
     """The list behind --symbols."""
-    return None if symbols is None else listed(symbols)
+    return None if symbols is None else listed(symbols, "--symbols")

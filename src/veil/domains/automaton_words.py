@@ -117,8 +117,15 @@ class AutomatonWords(Language):
         return f"words of {self.length} symbols over {len(self.labels)} that an automaton accepts"
 
     def describe(self) -> dict[str, Any]:
+        states = dict.fromkeys(
+            [self.start, *(place for state, _, ends in self.transitions for place in (state, *ends))]
+        )
+        named = all(type(state) in (int, str) for state in states)
+        numbers = {state: number for number, state in enumerate(states)}
+
         def plain(state: Hashable) -> Any:
-            return state if type(state) in (int, str) else str(state)
+            # By number where one is neither: the text of two states may be the same.
+            return state if named else numbers[state]
 
         return {
             "name": self.name,

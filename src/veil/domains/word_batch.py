@@ -16,7 +16,7 @@ Codes = NDArray[np.int32]
 Labels = tuple[Hashable, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WordBatch(Sequence[tuple[Hashable, ...]]):
     """Words over a list of labels, of one length or of several; a sequence of tuples of labels.
 
@@ -34,6 +34,10 @@ class WordBatch(Sequence[tuple[Hashable, ...]]):
         """Words of one length, each a row."""
         lengths = np.full(len(rows), rows.shape[1], dtype=np.int64)
         return cls(labels, np.ascontiguousarray(rows, dtype=np.int32).ravel(), lengths, is_single)
+
+    def __repr__(self) -> str:
+        # They may be those to be hidden: a repr ends in logs and tracebacks.
+        return f"<WordBatch of {len(self)} words over {len(self.labels)} symbols>"
 
     def __len__(self) -> int:
         return len(self.lengths)

@@ -83,6 +83,8 @@ class BalancedWords(ExponentialFamily):
         super().__post_init__()
         if isinstance(self.balance, dict):
             object.__setattr__(self, "balance", Balance.from_description(self.balance))
+        if self.is_free and self.balance is not None and (self.balance.weights or self.balance.first_weights):
+            raise InvalidArgument("balance", expected="no weights for free words", found="weights")
 
     @cached_property
     def balanced(self) -> Balance:
@@ -121,7 +123,7 @@ class BalancedWords(ExponentialFamily):
 
 
 def _weighted(graph: WordGraph, balance: Balance) -> WordGraph:
-    if not balance.weights:
+    if not balance.weights and not balance.first_weights:
         return graph
     pairs = lifted(graph)
     if len(balance.weights) != pairs.edges or len(balance.first_weights) != pairs.size:

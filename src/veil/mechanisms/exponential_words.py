@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from veil.domains.checks import choice
+from veil.domains.checks import choice, positive
 from veil.domains.words import Language
 from veil.mechanisms.exponential_family import ExponentialFamily
-from veil.mechanisms.word_mechanism import decay_within, room_for, times_above
+from veil.mechanisms.word_mechanism import LARGEST_RATE, decay_within, room_for, times_above
 from veil.numerics.rounding import float_above, rate_above
 from veil.numerics.words.certificate import certified_decay
 from veil.numerics.words.graph import WordGraph
@@ -23,6 +23,7 @@ class ExponentialWords(ExponentialFamily):
 
     calibration: "certified" takes the largest rate whose loss is proved to be at most epsilon; "generic" is
         the published epsilon / (2 radius), which holds for every language and wastes up to half.
+    drawn_with: the decay of a release that is read back; its loss is certified anew.
 
     >>> import veil
     >>> roads = {"a": ["b", "c"], "b": ["a", "c"], "c": ["a", "b", "c"]}
@@ -33,33 +34,44 @@ class ExponentialWords(ExponentialFamily):
 
     _: KW_ONLY
     calibration: str = "certified"
+    drawn_with: float | None = field(default=None, compare=False)
     name: ClassVar[str] = "ExponentialWords"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         choice("calibration", self.calibration, ("certified", "generic"))
+        if self.drawn_with is not None:
+            positive("drawn_with", self.drawn_with, least=1e-300, most=1.0)
 
     @property
     def graph(self) -> WordGraph:
         return self.language.graph
 
+    def describe(self) -> dict[str, Any]:
+        found = super().describe()
+        # Another version may find another decay: this is the one of the noise.
+        found["parameters"]["drawn_with"] = self.decay
+        return found
+
     @cached_property
     def decay(self) -> float:
+        if self.drawn_with is not None:
+            return self.drawn_with
         if self.is_free:
             share = 1 if self.calibration == "certified" else 2
             return decay_within(Fraction(self.epsilon) / (share * self.radius))
         room = room_for(self.epsilon, rounding_loss(self.graph))
         if self.calibration == "certified":
             return _certified(self.language, room, self.radius, self.shorter)[0]
-        return decay_within(Fraction(room) / (2 * self.radius))
+        return decay_within(min(Fraction(room) / (2 * self.radius), Fraction(LARGEST_RATE)))
 
     @property
     def covers_shorter(self) -> bool:
         return self.calibration == "generic" or super().covers_shorter
 
     def _proved(self, radius: int) -> float:
-        if radius != self.radius:
-            return super()._proved(radius)
+        if radius != self.radius or self.drawn_with is not None:
+            return min(super()._proved(radius), times_above(rate_above(self.decay), 2 * radius))
         return _certified(
             self.language, room_for(self.epsilon, rounding_loss(self.graph)), radius, self.shorter
         )[1]

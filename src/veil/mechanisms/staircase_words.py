@@ -40,10 +40,15 @@ class StaircaseWords(WordMechanism):
         return float(self.steps(self.language.length).decay ** (1.0 / self.radius))
 
     def loss(self, radius: int) -> float:
-        steps = self.steps(self.language.length)
-        reach = min(radius, self.language.length)
-        drops = int((steps.levels[reach:] - steps.levels[: len(steps.levels) - reach]).max())
-        return times_above(rate_above(steps.decay), drops)
+        # Steps are `radius` apart, wherever the first one is: shorter words may have it elsewhere.
+        drops = -(-min(radius, self.language.length) // self.radius)
+        return times_above(rate_above(self.steps(self.language.length).decay), drops)
+
+    @property
+    def loss_each(self) -> float:
+        # Not the mean over a whole word: the second step may come with the very next symbol.
+        most = range(self.radius + 1, self.language.length + 1)
+        return max((self.loss(many) / many for many in most), default=self.loss(1))
 
     def draw_rows(self, rng: Rng, rows: Codes) -> Codes:
         alphabet = len(self.language.labels)

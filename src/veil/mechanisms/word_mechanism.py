@@ -26,7 +26,9 @@ from veil.samplers.randomness import Rng
 
 FEASIBLE_IS_PUBLIC = "which words are feasible is public, not read off the words that are hidden"
 # e^-epsilon must be a float with all its digits.
-_LARGEST_EPSILON = 500.0
+LARGEST_EPSILON = 500.0
+# Larger rates change nothing that can be seen, and the tables of long words need the exponents.
+LARGEST_RATE = 46.0
 _FEW_WORDS = 5_000
 
 
@@ -50,7 +52,7 @@ class WordMechanism(Described):
                 "FreeWords" if self.takes == (FreeWords,) else "FreeWords, ChainWords or AutomatonWords"
             )
             raise InvalidArgument("language", expected=expected, found=type(self.language).__name__)
-        epsilon = positive("epsilon", self.epsilon, least=1e-6, most=_LARGEST_EPSILON)
+        epsilon = positive("epsilon", self.epsilon, least=1e-6, most=LARGEST_EPSILON)
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "radius", integer("radius", self.radius, least=1))
 

@@ -198,12 +198,12 @@ def _from_dict(content: Any) -> Release:
     if isinstance(mechanism.domain, Language):
         is_table = isinstance(mechanism, EachWord)
         value = words_from_json(content["value"], mechanism.domain, is_table=is_table)
-        if isinstance(mechanism, EachWord):
-            # No word that the mechanism does not cover, such as a shorter one.
-            if isinstance(value, WordsElsewhere):
-                value.check_lengths(mechanism.domain.length, shorter=mechanism.mechanism.covers_shorter)
-            else:
-                mechanism.validate(value)
+        # No word that the mechanism does not cover, such as a shorter one.
+        if isinstance(value, WordsElsewhere):
+            shorter = isinstance(mechanism, EachWord) and mechanism.mechanism.covers_shorter
+            value.check_lengths(mechanism.domain.length, shorter=shorter)
+        elif isinstance(mechanism, EachWord):
+            mechanism.validate(value)
         return _record(content, mechanism, adjacency_from(adjacency), value)
     labels, row_labels = content["value"]["labels"], content["value"].get("row_labels")
     for names in (labels, row_labels):

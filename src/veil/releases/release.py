@@ -128,7 +128,9 @@ def _assumptions(mechanism: Mechanism, adjacency: Adjacency, value: Any) -> tupl
 def expected_assumptions(release: Release) -> tuple[str, ...]:
     """What a release of this mechanism and shape must say that it assumes."""
     if isinstance(release.value, WordsElsewhere):
-        return release.mechanism.assumptions(release.adjacency)
+        # A table is several words, whatever mechanism is named.
+        several = WordBatch((), np.empty(0, dtype=np.int32), np.zeros(len(release.value), dtype=np.int64))
+        return _assumptions(release.mechanism, release.adjacency, several)
     if release.is_words:
         return _assumptions(release.mechanism, release.adjacency, _as_drawn(release))
     return _assumptions(release.mechanism, release.adjacency, 0 if release.is_chain else release.value)

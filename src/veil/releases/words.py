@@ -82,14 +82,15 @@ class WordsElsewhere:
     @classmethod
     def from_json(cls, content: Any) -> WordsElsewhere:
         try:
-            lengths = {int(length): int(count) for length, count in content["lengths"].items()}
+            lengths = {int(length): int(count) for length, count in content["lengths"].items()} or {0: 0}
             found = cls(str(content["file"]), str(content["sha256"]), int(content["words"]), lengths)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise InvalidArgument(
                 "value", expected="a file, its sha256, and lengths", found="something else"
             ) from None
         plain = found.file.isprintable() and Path(found.file).name == found.file
-        if not plain or sum(lengths.values()) != found.words:
+        counted = found.words > 0 and min(lengths) > 0 and min(lengths.values()) > 0
+        if not plain or not counted or sum(lengths.values()) != found.words:
             raise InvalidArgument("value", expected="a file and words that add up", found="something else")
         return found
 

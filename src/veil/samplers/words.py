@@ -15,11 +15,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from veil.errors import InvalidArgument
 from veil.numerics.compiled import compiled
 from veil.numerics.words.graph import Booleans, Floats, Ints, Places, WordGraph
 from veil.numerics.words.tables import (
     DEEPEST,
     LANES,
+    NOTHING,
     POWERS,
     Exponents,
     Ways,
@@ -108,6 +110,10 @@ class _Scaled:
     @classmethod
     def of(cls, ways: Ways, decay: float, words: Ints) -> _Scaled:
         mantissa, raised = np.frexp(ways.weight)
+        lowest = words.shape[1] * (abs(math.frexp(decay)[1]) + int(np.abs(raised).max(initial=0)) + 1)
+        if lowest >= -NOTHING:
+            # Below that a value could not be told from zero, and a word would never be drawn.
+            raise InvalidArgument("length", expected="shorter words at this decay", found=f"{words.shape[1]}")
         return cls(ways, mantissa, raised.astype(np.int32), *math.frexp(decay), words)
 
     def advance(

@@ -150,6 +150,9 @@ def _from_edges(name: str, edges: Iterable[Edge], first: Sequence[Any], least: f
     for label in first:
         labels.setdefault(_label(name, label), len(labels))
     allowed: list[tuple[int, int]] = []
+    edges = list(edges)
+    if least > 0.0 and edges and all(number is None for _, _, number in edges):
+        raise InvalidArgument("least", expected="transitions with probabilities", found="a list without any")
     for origin, end, number in edges:
         places = [labels.setdefault(_label(name, label), len(labels)) for label in (origin, end)]
         if number is None or _is_allowed(name, number, least):

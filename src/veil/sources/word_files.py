@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import os
 from collections.abc import Iterator, Sequence
@@ -188,3 +189,14 @@ def _names(columns: Sequence[str] | None, table: WordTable, keys: str) -> list[s
     if len(set(names)) < len(names):
         raise InvalidArgument("columns", expected="names that all differ", found="one that stands twice")
     return names
+
+
+def column_names(path: Path) -> list[str]:
+    """The columns of a table that `write_words` wrote."""
+    if path.name.lower().endswith((".parquet", ".pq")):
+        import pyarrow.parquet as pq
+
+        return list(pq.read_schema(path).names)
+    read = gzip.open if path.suffix.lower() == ".gz" else open
+    with read(path, "rt", encoding="utf-8", newline="") as lines:
+        return next(csv.reader(lines))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -27,7 +27,8 @@ class WordTable:
 
     keys: an Arrow table with a row a word: what stood in the `by` columns. lengths: of each word, at least
     1. states: the labels. codes: the symbols of all words in a row, as places among the labels. order,
-    state: the names of the columns of positions and of states.
+    state: the names of the columns of positions and of states. layout_guessed: how the file is laid out was
+    guessed from its rows.
     """
 
     keys: Any
@@ -36,6 +37,7 @@ class WordTable:
     codes: Codes
     order: str = "place"
     state: str = "state"
+    layout_guessed: bool = False
 
     def __post_init__(self) -> None:
         for part in (self.lengths, self.codes):
@@ -89,7 +91,7 @@ class WordTable:
         targets = np.array([place.get(text_of(label), -1) for label in self.states], dtype=np.int32)
         codes = targets[self.codes]
         check_listed(codes, self.lengths, self.state, len(listed))
-        return WordTable(self.keys, self.lengths, listed.labels, codes, self.order, self.state)
+        return replace(self, states=listed.labels, codes=codes)
 
     def reordered(self, order: Any) -> WordTable:
         """The same words in another order: the numbers of the words, from 0 on, as they are to come."""
@@ -99,9 +101,7 @@ class WordTable:
         lengths = self.lengths[rows]
         ends = np.cumsum(lengths)
         places = np.arange(len(self.codes)) + np.repeat(self.starts[rows] - (ends - lengths), lengths)
-        return WordTable(
-            self.keys.take(rows), lengths, self.states, self.codes[places], self.order, self.state
-        )
+        return replace(self, keys=self.keys.take(rows), lengths=lengths, codes=self.codes[places])
 
     def words_per(self, column: str | None = None) -> int:
         """The most words that share a value of a key column, the first unless named; sensitive as well.
@@ -128,7 +128,7 @@ class WordTable:
             )
         if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < len(self.states):
             raise InvalidArgument("words", expected=f"places among {len(self.states)} labels", found="others")
-        return WordTable(self.keys, self.lengths, self.states, codes.astype(np.int32), self.order, self.state)
+        return replace(self, codes=codes.astype(np.int32))
 
     def _flat(self, words: Mapping[Any, Any]) -> NDArray[Any]:
         codes = np.full(len(self.codes), -1, dtype=np.int32)

@@ -112,7 +112,9 @@ def _read(
     states = found if listed is None else listed
     check_listed(codes, lengths, names["state"], len(states))
     renamed = words.drop_columns(["length"]).rename_columns(list(keys))
-    return WordTable(renamed, lengths, states.labels, codes, names["order"], names["state"])
+    return WordTable(
+        renamed, lengths, states.labels, codes, names["order"], names["state"], engine.guesses_layout
+    )
 
 
 def _states(summary: Any, keys: tuple[str, ...], names: dict[str, str]) -> StateList:

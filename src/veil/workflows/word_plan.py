@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from veil.domains.checks import positive
+from veil.domains.checks import integer, positive
 from veil.domains.word_batch import WordBatch
 from veil.domains.words import FreeWords, Language
 from veil.errors import CannotCalibrate, InvalidArgument, VeilError
@@ -18,7 +18,7 @@ from veil.mechanisms.exponential_words import ExponentialWords
 from veil.mechanisms.permute_and_flip import PermuteAndFlip
 from veil.mechanisms.sequential_words import SequentialWords
 from veil.mechanisms.staircase_words import StaircaseWords
-from veil.mechanisms.word_mechanism import WordMechanism
+from veil.mechanisms.word_mechanism import LARGEST_EPSILON, WordMechanism
 
 _SEED = 5
 # Walks that errors are averaged over, and how many steps of computing they may take together.
@@ -28,6 +28,7 @@ _MOST_CELLS = 500_000_000
 _SMALLEST, _LARGEST = 0.01, 100.0
 # Beyond so many transitions the search for balanced weights takes minutes.
 _MOST_EDGES = 1_500
+_QUICK_EDGES = 50
 
 Tell = Callable[[str], None]
 
@@ -131,6 +132,9 @@ def plan_words(
     ('exponential', 5.78)
     """
     tell = progress or (lambda step: None)
+    # What is wrong for every mechanism is said once, not as the fault of one.
+    epsilon = positive("epsilon", epsilon, least=1e-6, most=LARGEST_EPSILON)
+    radius = integer("radius", radius, least=1)
     chosen = names_for(language, radius) if names is None else tuple(names)
     if examples is None:
         steps = language.length * max(1, language.graph.edges)
@@ -165,23 +169,46 @@ def _measured(
 def least_epsilon_for_words(
     language: Language, *, error: float, radius: int = 1, progress: Tell | None = None
 ) -> float:
-    """The epsilon at which the best mechanism changes this many symbols of a word, to three digits."""
+    """The epsilon at which the best mechanism changes this many symbols of a word, to one percent."""
     error = positive("error", error)
     names = tuple(name for name in names_for(language, radius) if name != "generic")
+    slow = () if isinstance(language, FreeWords) else ("balanced", "exponential")
+    quick = tuple(name for name in names if name not in slow)
 
-    def gap(log_epsilon: float) -> float:
+    def gap(log_epsilon: float, names: tuple[str, ...]) -> float:
         plan = plan_words(language, math.exp(log_epsilon), radius=radius, names=names, progress=progress)
         assert plan.best.error is not None
         return plan.best.error - error
 
     low, high = math.log(_SMALLEST), math.log(_LARGEST)
-    if gap(high) > 0.0:
-        raise CannotCalibrate(f"error: no epsilon up to {_LARGEST:g} gives so few wrong symbols.")
-    if gap(low) <= 0.0:
+    above, below = gap(low, quick), gap(high, quick)
+    if below > 0.0:
+        below = gap(high, names)
+        if below > 0.0:
+            raise CannotCalibrate(f"error: no epsilon up to {_LARGEST:g} gives so few wrong symbols.")
+    elif above > 0.0:
+        # With those alone that need no search: an epsilon that is enough, within a factor of two or so.
+        while high - low > 0.05:
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if gap(middle, quick) > 0.0 else (low, middle)
+        below = gap(high, names)
+        low = high - math.log(2.0)
+        while (above := gap(low, names)) <= 0.0 and low > math.log(_SMALLEST):
+            high, below = low, above
+            low = max(low - math.log(2.0), math.log(_SMALLEST))
+    if above <= 0.0:
         return _SMALLEST
-    while high - low > 1e-3:
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if gap(middle) > 0.0 else (low, middle)
+    # Errors fall steeply and smoothly: a line through both ends hits sooner than halving.
+    # In a large graph each step takes seconds.
+    close = 1e-3 if language.graph.edges <= _QUICK_EDGES or isinstance(language, FreeWords) else 1e-2
+    while high - low > close:
+        share = min(max(above / (above - below), 0.05), 0.95) if below < 0.0 else 0.9
+        middle = low + share * (high - low)
+        found = gap(middle, names)
+        if found > 0.0:
+            low, above, below = middle, found, 0.5 * below
+        else:
+            high, below, above = middle, found, 0.5 * above
     return math.exp(high)
 
 

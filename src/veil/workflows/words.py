@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from veil.domains.checks import choice, integer, positive
 from veil.domains.hamming import Hamming
-from veil.domains.transition_counts import STATES_ARE_PUBLIC
+from veil.domains.transition_counts import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC
 from veil.domains.word_batch import WordBatch
 from veil.domains.words import FreeWords, Language
+from veil.errors import InvalidArgument, InvalidData
 from veil.ledger.protocol import Ledger
 from veil.mechanisms.each_word import EachWord
 from veil.numerics.rounding import float_below
@@ -25,27 +26,33 @@ class WordJob:
     """A release that is ready to be made: nothing has been drawn or charged.
 
     chosen: the mechanism's short name. plan: how it was chosen; None if it was asked for. symbols_found: the
-    alphabet was read off the words.
+    alphabet was read off the words. layout_guessed: so was how their file is laid out.
     """
 
-    words: WordBatch
+    words: WordBatch = field(repr=False)
     mechanism: EachWord
     chosen: str
     plan: WordPlan | None
     epsilon: float
     symbols_found: bool = False
+    layout_guessed: bool = False
     delta: float = 0.0
 
     @property
     def adjacency(self) -> Hamming:
         return self.mechanism.adjacency
 
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What a reader must accept, the reading of the words included."""
+        said = {STATES_ARE_PUBLIC: self.symbols_found, LAYOUT_IS_PUBLIC: self.layout_guessed}
+        read = (text for text, applies in said.items() if applies)
+        return (*self.mechanism.assumptions(self.adjacency), *read)
+
     def run(self, *, ledger: Ledger | None = None, rng: Any = None) -> Release:
         """Reserve, draw, confirm."""
         out = release(self.mechanism, self.words, epsilon=self.epsilon, ledger=ledger, rng=rng)
-        if not self.symbols_found:
-            return out
-        return replace(out, assumptions=(*out.assumptions, STATES_ARE_PUBLIC))
+        return replace(out, assumptions=self.assumptions)
 
 
 def word_job(
@@ -58,6 +65,7 @@ def word_job(
     mechanism: str = "auto",
     examples: Any = None,
     symbols_found: bool = False,
+    layout_guessed: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> WordJob:
     """Check the words, choose and calibrate the mechanism from public facts alone; see `release_words`."""
@@ -81,10 +89,10 @@ def word_job(
         inner = plan.best.mechanism
         assert inner is not None
         made = EachWord(inner, words_each=words_each)
-        return WordJob(batch, made, plan.best.name, plan, epsilon, symbols_found)
+        return WordJob(batch, made, plan.best.name, plan, epsilon, symbols_found, layout_guessed)
     inner = word_mechanism(mechanism, language, each, radius=radius, shorter=shorter)
     made = EachWord(inner, words_each=words_each)
-    return WordJob(batch, made, mechanism, None, epsilon, symbols_found)
+    return WordJob(batch, made, mechanism, None, epsilon, symbols_found, layout_guessed)
 
 
 def _likely(language: Language, radius: int) -> tuple[str, ...]:
@@ -120,7 +128,15 @@ def release_words(
     """
     found = language is None
     if language is None:
+        words = list(words)
+        if words and all(isinstance(word, str) and len(word) == 1 for word in words):
+            # With a language this would be one word; as words of one symbol each it would be hidden less.
+            raise InvalidArgument(
+                "words", expected="a sequence of words, or a language", found="symbols that could be one word"
+            )
         words = [list(word) for word in words]
+        if not any(words):
+            raise InvalidData("words", expected="at least one symbol", found="none")
         symbols = sorted({symbol for word in words for symbol in word}, key=str)
         language = FreeWords(symbols, max(map(len, words)))
     job = word_job(

@@ -16,15 +16,18 @@ import numpy as np
 from veil.errors import InvalidArgument
 from veil.numerics.words.bounds import Boxes, box_levels
 from veil.numerics.words.changes import Reading, sums_over_successors, worst_ratio
-from veil.numerics.words.contexts import Side, context_tables, runs, sides
+from veil.numerics.words.contexts import Contexts, Side, context_tables, runs, sides
 from veil.numerics.words.graph import Booleans, Floats, WordGraph
+from veil.numerics.words.pair_bounds import may_tighten, tighten
 
 # Numbers kept for the boxes of one side, and operations to compare pasts with futures: for runs of several
 # positions, many of those that are counted are not needed.
 _MOST_ENTRIES, _MOST_OPERATIONS, _MOST_FOR_RUNS = 3e7, 1e9, 4e9
 _MOST_MEMORY = 6
-# Positions near either end with boxes of their own, if there is room.
-_OWN_POSITIONS = 16
+# Positions near either end with boxes of their own, if there is room: fewer where each is tested with each.
+_OWN_POSITIONS, _OWN_IF_SHORTER = 16, 4
+# Where the normaliser changes by less than this part of the rate, nothing more is tried.
+_SMALL_CHANGE = 0.15
 # The rounding is bounded for decays and weights inside these, and shorter runs.
 _EXTREME, _LONGEST_RUN = 1e20, 12
 # exp(-46) is inside: larger rates change nothing that can be seen.
@@ -179,7 +182,25 @@ class _Changes(NamedTuple):
         future = None if past is None else box_levels(backwards, after, graph, self.decay, own)
         if past is None or future is None:
             return math.inf
-        between = runs(graph, length)
+        found = self._worst(past, before, future, after, length, memory)
+        if length == 1 and found > _SMALL_CHANGE * rate_above(self.decay) and may_tighten(graph):
+            tighten(past, forwards, before, graph, self.decay)
+            tighten(future, backwards, after, graph, self.decay)
+            found = min(found, self._worst(past, before, future, after, length, memory))
+        return found
+
+    def _worst(
+        self,
+        past: list[Boxes],
+        before: list[Contexts],
+        future: list[Boxes],
+        after: list[Contexts],
+        length: int,
+        memory: int,
+    ) -> float:
+        """The bound that these boxes give for runs of so many positions."""
+        forwards, backwards = self.forwards, self.backwards
+        between = runs(self.graph, length)
         worst = 0.0
         for j, later in enumerate(future):
             partners = [i for i, earlier in enumerate(past) if self._meet(i, earlier, j, later, length)]
@@ -221,7 +242,8 @@ class _Changes(NamedTuple):
             if entries == 0.0:
                 # No path is that long.
                 break
-            own = max(memory, min(_OWN_POSITIONS, graph.length, int(_MOST_ENTRIES / entries)))
+            positions = _OWN_IF_SHORTER if self.shorter else _OWN_POSITIONS
+            own = max(memory, min(positions, graph.length, int(_MOST_ENTRIES / entries)))
             tests = (own + 1) ** 2 if self.shorter else min(graph.length, 2 * own + 1)
             operations = tests * _operations(graph, length, pasts[:memory], futures[:memory])
             # A memory that was asked for is given, for single changes.

@@ -18,6 +18,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from veil.errors import CannotCalibrate
 from veil.numerics.compiled import compiled
 from veil.numerics.rounding import float_above
 from veil.numerics.words.graph import Booleans, Floats, Ints, Places, WordGraph
@@ -145,7 +146,9 @@ def permute_and_flip_rounding(graph: WordGraph) -> float:
     if graph.length <= 53 and begin * ways.most ** (graph.length - 1) < 2**53:
         return 0.0
     if roundings > 2**20:
-        raise ValueError("the words are too long for a bound on the rounding")
+        raise CannotCalibrate(
+            "length: the words are too long for permute-and-flip; its rounding is not bounded."
+        )
     return float_above(8 * roundings * Fraction(1, 2**53) * (1 + Fraction(1, 2**20)))
 
 
