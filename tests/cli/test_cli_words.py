@@ -371,7 +371,7 @@ def test_too_large_a_least_leaves_no_path(run: Run, folder: Path) -> None:
     (folder / "few.csv").write_text(log_text({"Zora": "abab", "Yves": "bab"}))
     few = ("few.csv", *LOG, "-e", "4", "-m", "sequential")
     release(run, *few, "--chain", "weights.csv")
-    refused(run, *few, "--chain", "one.csv", "--least", "0.5", code=2, says="support: expected a path of 4")
+    refused(run, *few, "--chain", "one.csv", "--least", "0.5", code=2, says="--chain: expected a path of 4")
 
 
 def test_wrong_chains(run: Run, folder: Path) -> None:
@@ -706,7 +706,7 @@ def test_plans_for_free_words(run: Run, folder: Path) -> None:
 
 def test_plans_the_other_way_round(run: Run) -> None:
     done = run("plan", "words", "--symbols", "17", "-n", "10", "--error", "1")
-    assert "For 1 wrong symbols of 10: epsilon = 4.97." in done.out
+    assert "For 1 wrong symbol of 10: epsilon = 4.97." in done.out
     machine = run("plan", "words", "--symbols", "17", "-n", "10", "--error", "1", "--json").json
     assert 0.99 < machine["mechanisms"][0]["expected_error"] <= 1.0
 

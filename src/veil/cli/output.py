@@ -48,6 +48,10 @@ _OPTIONS = {
     "unit": "--unit",
     "change": "--change",
     "floor": "--floor",
+    "least": "--least",
+    "support": "--chain",
+    "radius": "--radius",
+    "words_each": "--words-each",
 }
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:\.\.\.)?([^\s,.;:)]?)")
 

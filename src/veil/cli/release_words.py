@@ -13,6 +13,7 @@ from veil.cli.output import AGAIN, check_ending, print_json, refuse_existing, wo
 from veil.errors import InvalidArgument, InvalidData
 
 if TYPE_CHECKING:
+    from veil.domains.words import Language
     from veil.releases.record import Release
     from veil.sources.word_table import WordTable
 
@@ -109,7 +110,7 @@ def release_words(
     _check_people(held, words_each)
     language = words.language_of(support, held.states, _longest(held, longest), start)
     # Before they are shuffled: the number of a wrong word is that in the order of the keys.
-    language.validate(_batch(held), shorter=True)
+    _check_words(language, held)
     if not keep_keys:
         # In the order of their keys, words would say whose they are.
         held = held.reordered(generator(seed).permutation(len(held)))
@@ -151,6 +152,14 @@ def release_words(
     print_word_release(out, chosen=job.chosen, plan=job.plan, written=written)
     if again:
         print(f"WARNING: {AGAIN}.")
+
+
+def _check_words(language: Language, held: WordTable) -> None:
+    try:
+        language.validate(_batch(held), shorter=True)
+    except InvalidData as error:
+        hint = "Words are numbered from 1 in the order of their keys. Nothing was released."
+        raise InvalidData(error.field, expected=error.expected, found=error.found, hint=hint) from None
 
 
 def _check_output(output: Path | None, *, keep_keys: bool) -> None:

@@ -66,7 +66,8 @@ def print_word_plan(plan: WordPlan, *, error: float | None = None) -> None:
     console = _console()
     n = plan.language.length
     if error is not None:
-        console.print(f"For {error:g} wrong symbols of {n}: epsilon = {plan.epsilon:.3g}.")
+        symbols = "symbol" if error == 1.0 else "symbols"
+        console.print(f"For {error:g} wrong {symbols} of {n}: epsilon = {plan.epsilon:.3g}.")
     console.print(f"{plan.language.words[0].upper()}{plan.language.words[1:]}; epsilon = {plan.epsilon:g}.")
     console.print(f"Hidden: {plan.radius} symbol{'s' if plan.radius > 1 else ''} of a word.")
     table = Table(box=None, pad_edge=False)
