@@ -9,6 +9,7 @@ rounding included, is mechanisms/words.md.
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,8 @@ _MOST_MEMORY = 6
 _OWN_POSITIONS, _OWN_IF_SHORTER = 16, 4
 # Where the normaliser changes by less than this part of the rate, nothing more is tried.
 _SMALL_CHANGE = 0.15
+# Nor where the change would have to be less than this part of the bound found.
+_LEAST_PART = 0.2
 # The rounding is bounded for decays and weights inside these, and shorter runs.
 _EXTREME, _LONGEST_RUN = 1e20, 12
 # exp(-46) is inside: larger rates change nothing that can be seen.
@@ -50,7 +53,10 @@ def certified_loss(
     """
     if radius < 1:
         raise InvalidArgument("radius", expected="one or more", found=str(radius))
-    changes = _Changes.of(graph, decay, memory, shorter)
+    return _loss(_Changes.of(graph, decay, memory, shorter), graph, decay, radius)
+
+
+def _loss(changes: _Changes, graph: WordGraph, decay: float, radius: int) -> float:
     radius = min(radius, graph.length)
     rate = rate_above(decay)
     if changes.are_free:
@@ -107,7 +113,10 @@ def certified_decay(
     rate = bad
     for _ in range(_MOST_ATTEMPTS):
         decay = math.exp(-rate)
-        loss = certified_loss(graph, decay, radius, memory=memory, shorter=shorter)
+        changes = _Changes.of(graph, decay, memory, shorter)
+        # For more changes than one it is not clear which of the bounds must be how small.
+        wanted = epsilon - rate_above(decay) if used == 1 else math.inf
+        loss = _loss(changes._replace(wanted=wanted), graph, decay, radius)
         seen = sorted([*seen, (rate, loss)], key=lambda point: abs(point[1] - epsilon))[:2]
         if loss <= epsilon:
             good, best = rate, (decay, loss)
@@ -143,7 +152,10 @@ def _next_rate(
 
 
 class _Changes(NamedTuple):
-    """What is needed to bound the change of the normaliser, whatever the run."""
+    """What is needed to bound the change of the normaliser, whatever the run.
+
+    wanted: a larger bound for one position is of no use.
+    """
 
     graph: WordGraph
     decay: float
@@ -153,6 +165,7 @@ class _Changes(NamedTuple):
     are_free: bool
     forwards: Side
     backwards: Side
+    wanted: float = math.inf
 
     @classmethod
     def of(cls, graph: WordGraph, decay: float, memory: int | None, shorter: bool) -> _Changes:
@@ -183,9 +196,16 @@ class _Changes(NamedTuple):
         if past is None or future is None:
             return math.inf
         found = self._worst(past, before, future, after, length, memory)
-        if length == 1 and found > _SMALL_CHANGE * rate_above(self.decay) and may_tighten(graph):
-            tighten(past, forwards, before, graph, self.decay)
-            tighten(future, backwards, after, graph, self.decay)
+        rate = rate_above(self.decay)
+        is_hopeful = _SMALL_CHANGE * rate < found and _LEAST_PART * found <= self.wanted
+        if length == 1 and is_hopeful and may_tighten(graph, rate):
+            with ThreadPoolExecutor(2) as both:
+                waiting = [
+                    both.submit(tighten, past, forwards, before, graph, self.decay),
+                    both.submit(tighten, future, backwards, after, graph, self.decay),
+                ]
+            for done in waiting:
+                done.result()
             found = min(found, self._worst(past, before, future, after, length, memory))
         return found
 

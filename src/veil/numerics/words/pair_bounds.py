@@ -19,7 +19,9 @@ from veil.numerics.words.graph import Booleans, Floats, Ints, Places, WordGraph
 from veil.numerics.words.pair_steps import Pairs, advance
 
 # Nodes, symbols that are told apart, and operations for one side.
-_MOST_NODES, _MOST_MEMORY, _MOST_OPERATIONS = 300, 3, 4e9
+_MOST_NODES, _MOST_MEMORY, _MOST_OPERATIONS = 100, 3, 4e9
+# At higher rates boxes are nearly as narrow.
+_LARGEST_RATE = 2.0
 # A bound of a tail that has to give way gives way by this much more, so that it soon need not.
 _MARGIN = 1e-6
 
@@ -35,21 +37,23 @@ class Strings(NamedTuple):
     onward: Places
 
 
-def may_tighten(graph: WordGraph) -> bool:
-    """Whether the graph is small enough for bounds of all pairs."""
-    return graph.size <= _MOST_NODES
+def may_tighten(graph: WordGraph, rate: float) -> bool:
+    """Whether bounds of all pairs are affordable and likely to help."""
+    return graph.size <= _MOST_NODES and rate <= _LARGEST_RATE
 
 
 def tighten(
     levels: list[Boxes], side: Side, contexts: list[Contexts], graph: WordGraph, decay: float
 ) -> None:
     """Make boxes narrower, in place, by bounds for all pairs of nodes."""
-    most, tables = _operations_left(levels), _string_tables(side, graph, min(_MOST_MEMORY, len(contexts) - 2))
+    most, tables = _MOST_OPERATIONS, _string_tables(side, graph, min(_MOST_MEMORY, len(contexts) - 2))
     each = 20.0 * graph.size**2
     while len(tables) > 1 and len(levels) * each * len(tables[-1].symbols) > most:
         tables.pop()
         tables[-1] = _forgetful(tables)
     memory = len(tables) - 1
+    # What is left is for the passes over a tail.
+    most -= len(levels) * each * len(tables[-1].symbols)
     pairs = _first_pairs(side)
     for i, boxes in enumerate(levels):
         if i > 0:
@@ -85,11 +89,6 @@ def _present(pairs: Pairs) -> Booleans:
     """The strings that a word may just have read."""
     present: Booleans = np.any(pairs.reach, axis=1)
     return present
-
-
-def _operations_left(levels: list[Boxes]) -> float:
-    # A tail takes many passes: leave something for them.
-    return _MOST_OPERATIONS * (0.5 if levels[-1].is_tail else 1.0)
 
 
 def _string_tables(side: Side, graph: WordGraph, memory: int) -> list[Strings]:
