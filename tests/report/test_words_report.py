@@ -191,5 +191,5 @@ def test_a_plan_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     assert text.index("sequential") < text.index("staircase")
     print_word_plan(plan_words(CHAIN, 2.0, radius=2, examples=WORDS), error=1.0)
     text = capsys.readouterr().out
-    assert "For 1 wrong symbols of 5: epsilon = 2." in text
+    assert "For 1 wrong symbol of 5: epsilon = 2." in text
     assert "(the examples given)" in text
