@@ -365,3 +365,8 @@ def test_curves() -> None:
     steps: list[str] = []
     error_curve(CHAIN, [1.0], names=("sequential", "generic"), progress=steps.append)
     assert steps == ["sequential", "generic"]
+
+
+def test_comparing_words_is_planning_them() -> None:
+    with pytest.raises(InvalidArgument, match="plan_words"):
+        veil.compare(None, veil.Hamming(1), epsilon=1.0, typical=[0, 1])

@@ -11,6 +11,7 @@ import numpy as np
 
 from veil.domains.adjacency import Adjacency
 from veil.domains.checks import delta_of, positive
+from veil.domains.hamming import Hamming
 from veil.errors import CannotCalibrate, InvalidArgument
 from veil.mechanisms.accuracy import Errors
 from veil.mechanisms.base import Mechanism
@@ -106,6 +107,13 @@ def compare(
     'geometric'
     """
     epsilon, delta = positive("epsilon", epsilon), delta_of(delta)
+    if isinstance(adjacency, Hamming):
+        raise InvalidArgument(
+            "adjacency",
+            expected="one of vectors or counts",
+            found="Hamming",
+            hint="veil.plan_words compares the mechanisms for words.",
+        )
     if size is None:
         if typical is None:
             raise InvalidArgument("typical", expected="a typical value, or size=", found="None")
