@@ -65,7 +65,7 @@ docs: $(READY)  ## The documentation, into site/
 
 lock: $(READY)  ## Pin the newest allowed versions, with hashes
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile pyproject.toml --extra pandas --extra polars --extra postgres --extra networkx --extra exact \
+	$(BIN)/uv pip compile pyproject.toml --extra pandas --extra polars --extra postgres --extra graphs --extra learn --extra exact \
 		--extra bench --extra dev --extra docs $(LOCKED) -o requirements/locked.txt
 	$(BIN)/uv pip compile pyproject.toml --extra spark --constraints requirements/locked.txt $(LOCKED) \
 		-o requirements/spark.txt

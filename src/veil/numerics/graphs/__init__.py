@@ -1,0 +1,1 @@
+"""Graphs as sets of numbered pairs of nodes, and the mathematics on them."""
