@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from veil.analysis.intervals import intervals
     from veil.domains.adjacency import Records, Rows, Transfer
     from veil.domains.automaton_words import AutomatonWords
+    from veil.domains.bit_flips import BitFlips
+    from veil.domains.bits import Bits
     from veil.domains.chain import Chain
     from veil.domains.chain_comparison import ChainComparison
     from veil.domains.chain_words import ChainWords
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from veil.domains.counts import Counts
     from veil.domains.decisions import DecisionProcess
     from veil.domains.doubly import Birkhoff
+    from veil.domains.graph import Graph
     from veil.domains.hamming import Hamming
     from veil.domains.rectangle import Rectangle
     from veil.domains.sequence_model import SequenceModel
@@ -46,9 +49,11 @@ if TYPE_CHECKING:
     from veil.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
     from veil.mechanisms.permute_and_flip import PermuteAndFlip
     from veil.mechanisms.private_chain import PrivateChain
+    from veil.mechanisms.randomized_response import RandomizedResponse
     from veil.mechanisms.row_by_row import RowByRow
     from veil.mechanisms.sequential_words import SequentialWords
     from veil.mechanisms.staircase_words import StaircaseWords
+    from veil.mechanisms.staircase_xor import StaircaseXor
     from veil.privacy.calibrate import calibrate
     from veil.privacy.profile import PrivacyProfile
     from veil.releases.files import load
@@ -74,6 +79,8 @@ _PLACES = {
     "AutomatonWords": "domains.automaton_words",
     "BalancedWords": "mechanisms.balanced_words",
     "Birkhoff": "domains.doubly",
+    "BitFlips": "domains.bit_flips",
+    "Bits": "domains.bits",
     "BorderedRows": "mechanisms.bordered_rows",
     "Chain": "domains.chain",
     "ChainComparison": "domains.chain_comparison",
@@ -92,6 +99,7 @@ _PLACES = {
     "FreeWords": "domains.words",
     "Gaussian": "mechanisms.additive",
     "GeometricCounts": "mechanisms.noisy_counts",
+    "Graph": "domains.graph",
     "Hamming": "domains.hamming",
     "Laplace": "mechanisms.additive",
     "MatrixDirichlet": "mechanisms.matrix_dirichlet",
@@ -100,6 +108,7 @@ _PLACES = {
     "PermuteAndFlip": "mechanisms.permute_and_flip",
     "PrivacyProfile": "privacy.profile",
     "PrivateChain": "mechanisms.private_chain",
+    "RandomizedResponse": "mechanisms.randomized_response",
     "Records": "domains.adjacency",
     "Rectangle": "domains.rectangle",
     "Release": "releases.record",
@@ -110,6 +119,7 @@ _PLACES = {
     "SequentialWords": "mechanisms.sequential_words",
     "Simplex": "domains.simplex",
     "StaircaseWords": "mechanisms.staircase_words",
+    "StaircaseXor": "mechanisms.staircase_xor",
     "StochasticMatrix": "domains.stochastic",
     "Transfer": "domains.adjacency",
     "TransitionCounts": "domains.transition_counts",
@@ -144,6 +154,8 @@ __all__ = [
     "AutomatonWords",
     "BalancedWords",
     "Birkhoff",
+    "BitFlips",
+    "Bits",
     "BorderedRows",
     "Chain",
     "ChainComparison",
@@ -162,6 +174,7 @@ __all__ = [
     "FreeWords",
     "Gaussian",
     "GeometricCounts",
+    "Graph",
     "Hamming",
     "Laplace",
     "MatrixDirichlet",
@@ -170,6 +183,7 @@ __all__ = [
     "PermuteAndFlip",
     "PrivacyProfile",
     "PrivateChain",
+    "RandomizedResponse",
     "Records",
     "Rectangle",
     "Release",
@@ -180,6 +194,7 @@ __all__ = [
     "SequentialWords",
     "Simplex",
     "StaircaseWords",
+    "StaircaseXor",
     "StochasticMatrix",
     "Transfer",
     "TransitionCounts",

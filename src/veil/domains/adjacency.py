@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self
 
 from veil.domains import checks
+from veil.domains.bit_flips import BitFlips
 from veil.domains.contributions import Contributions, Transitions
 from veil.domains.hamming import Hamming
 from veil.domains.rectangle import Rectangle
@@ -138,7 +139,8 @@ def _count(n: int) -> int:
 
 
 _KINDS: dict[str, Any] = {
-    kind.name: kind for kind in (Transfer, Records, Rows, Rectangle, Contributions, Transitions, Hamming)
+    kind.name: kind
+    for kind in (Transfer, Records, Rows, Rectangle, Contributions, Transitions, Hamming, BitFlips)
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from veil.domains.automaton_words import AutomatonWords
+from veil.domains.bits import Bits
 from veil.domains.chain_words import ChainWords
 from veil.domains.counts import Counts
 from veil.domains.doubly import Birkhoff
@@ -27,7 +28,7 @@ class Domain(Protocol):
 
 
 AnyLanguage = FreeWords | ChainWords | AutomatonWords
-AnyDomain = Simplex | Counts | StochasticMatrix | Birkhoff | TransitionTable | AnyLanguage
+AnyDomain = Simplex | Counts | StochasticMatrix | Birkhoff | TransitionTable | AnyLanguage | Bits
 
 _KINDS: dict[str, Any] = {
     kind.name: kind
@@ -40,6 +41,7 @@ _KINDS: dict[str, Any] = {
         FreeWords,
         ChainWords,
         AutomatonWords,
+        Bits,
     )
 }
 

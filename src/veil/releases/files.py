@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.domains.adjacency import Adjacency, adjacency_from
+from veil.domains.bits import Bits
 from veil.domains.chain import Chain
 from veil.domains.checks import delta_of, within
 from veil.domains.doubly import Birkhoff
@@ -23,6 +24,7 @@ from veil.mechanisms.base import Mechanism
 from veil.mechanisms.each_word import EachWord
 from veil.mechanisms.private_chain import PrivateChain
 from veil.mechanisms.registry import mechanism_from
+from veil.releases.bits import graph_from_json, graph_to_json, table_from_json, table_to_json
 from veil.releases.record import Release
 from veil.releases.words import WordsElsewhere, words_from_json, words_to_json, words_to_rows
 from veil.releases.writing import replacing
@@ -51,13 +53,24 @@ def _as_dict(release: Release) -> dict[str, Any]:
         "reproducible": release.reproducible,
         "entry": release.entry,
         "records": release.records,
-        "value": _written_words(release) if release.is_words else _written_array(release),
+        "value": _written_value(release),
         **(
             {"tables": {key: table.tolist() for key, table in release.tables.items()}}
             if release.tables
             else {}
         ),
     }
+
+
+def _written_value(release: Release) -> dict[str, Any]:
+    if release.is_words:
+        return _written_words(release)
+    if release.graph is not None:
+        return graph_to_json(release.graph)
+    if release.is_bits:
+        labels = None if release.labels is None else list(release.labels)
+        return table_to_json(release.value) | {"labels": labels}
+    return _written_array(release)
 
 
 def _written_words(release: Release) -> dict[str, Any]:
@@ -116,9 +129,16 @@ def _csv(release: Release) -> str:
         writer.writerow(["word", "position", "symbol"])
         writer.writerows(words_to_rows(release.batch))
         return out.getvalue()
+    if release.graph is not None:
+        writer.writerow(["origin", "destination"])
+        writer.writerows(release.graph.labelled_edges())
+        return out.getvalue()
     size = release.array.shape[-1]
     labels = release.labels or tuple(str(i) for i in range(size))
-    if release.array.ndim == 1:
+    if release.is_bits:
+        writer.writerow(labels)
+        writer.writerows(np.atleast_2d(release.array).astype(np.int64).tolist())
+    elif release.array.ndim == 1:
         writer.writerow(["label", "probability"])
         writer.writerows(zip(labels, map(repr, release.array.tolist()), strict=True))
     else:
@@ -205,12 +225,24 @@ def _from_dict(content: Any) -> Release:
         elif isinstance(mechanism, EachWord):
             mechanism.validate(value)
         return _record(content, mechanism, adjacency_from(adjacency), value)
+    if isinstance(mechanism.domain, Bits) and content["value"]["type"] == "graph":
+        graph = graph_from_json(content["value"])
+        tables = _statistics(mechanism, content.get("tables", {}))
+        near = adjacency_from(adjacency)
+        return _record(content, mechanism, near, graph.as_given(), graph=graph, tables=tables)
     labels, row_labels = content["value"]["labels"], content["value"].get("row_labels")
     for names in (labels, row_labels):
         if names is not None and not isinstance(names, list):
             raise InvalidArgument("labels", expected="a list", found=type(names).__name__)
         if names is not None and any(isinstance(name, str) and _one_line(name) != name for name in names):
             raise InvalidArgument("labels", expected="printable text", found="control characters")
+    if isinstance(mechanism.domain, Bits):
+        bits = table_from_json(content["value"])
+        mechanism.domain.validate(bits)
+        if labels is not None and len(labels) != bits.shape[-1]:
+            raise InvalidArgument("value", expected="one label a column", found="another number")
+        named = None if labels is None else tuple(map(str, labels))
+        return _record(content, mechanism, adjacency_from(adjacency), bits, labels=named)
     value = np.array(content["value"]["data"], dtype=np.float64)
     if value.ndim == 0 or (labels is not None and len(labels) != value.shape[-1]):
         raise InvalidArgument("value", expected="vectors with one label an entry", found="another shape")
@@ -261,6 +293,12 @@ def _record(
         records=content["records"],
         **more,
     )
+
+
+def _statistics(mechanism: Mechanism, content: Any) -> dict[str, NDArray[Any]]:
+    """What was released of a graph besides its edges."""
+    wanted = getattr(mechanism, "statistics", ())
+    return {key: np.array(content[key], dtype=np.int64) for key in wanted}
 
 
 def _tables(mechanism: Mechanism, content: Any) -> dict[str, NDArray[Any]]:

@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.domains.adjacency import Adjacency
+from veil.domains.bits import Bits
 from veil.domains.chain import Chain
 from veil.domains.doubly import Birkhoff
+from veil.domains.graph import Graph
 from veil.domains.intake import Floats, Labels
 from veil.domains.matrices import Taken
 from veil.domains.registry import Domain
@@ -40,10 +42,12 @@ ONE_PER_PERSON = "one item per person: each vector of the batch belongs to someo
 class Release:
     """A private value, the mechanism that made it, and what is guaranteed.
 
-    value: what may be handed out, an array or a `veil.Chain`. mechanism, domain, adjacency: how it was
-    made, and between which inputs it hides the difference. epsilon, delta: the guarantee that was charged.
-    assumptions: what a reader must accept for it to hold; empty for the defaults. reproducible: drawn from
-    a seed, so not private. entry: the ledger's id. tables: of a chain, the private counts it was made of.
+    value: what may be handed out: an array, a `veil.Chain`, words, bits, or a graph as it came.
+    mechanism, domain, adjacency: how it was made, and between which inputs it hides the difference.
+    epsilon, delta: the guarantee that was charged. assumptions: what a reader must accept for it to hold;
+    empty for the defaults. reproducible: drawn from a seed, so not private. entry: the ledger's id.
+    tables: of a chain, the private counts it was made of; of a graph, what was released of it besides.
+    graph: a released graph, as Veil sees it.
     Never in here: the input, a seed, anything computed from the input except through the mechanism.
     """
 
@@ -63,6 +67,7 @@ class Release:
         default=None, metadata={"public": "the number of records, where it is public"}
     )
     tables: Tables = field(default_factory=dict)
+    graph: Graph | None = None
 
     def __post_init__(self) -> None:
         tables = {key: _frozen(table) for key, table in self.tables.items()}
@@ -70,12 +75,15 @@ class Release:
         if self.is_words:
             if isinstance(self.value, np.ndarray):
                 object.__setattr__(self, "value", _frozen(self.value))
+        elif self.is_bits:
+            if self.graph is None:
+                object.__setattr__(self, "value", _frozen(np.asarray(self.value, dtype=np.bool_)))
         elif not isinstance(self.value, Chain):
             object.__setattr__(self, "value", _frozen(np.asarray(self.value, dtype=np.float64)))
 
     @property
     def array(self) -> Floats:
-        """The value as an array; of a chain, its transition matrix. Words have none."""
+        """The value as an array; of a chain, its transition matrix. Words and graphs have none."""
         found: Floats = self.value.to_numpy() if isinstance(self.value, Chain) else self.value
         return found
 
@@ -119,6 +127,9 @@ class Release:
         except ImportError:
             raise MissingExtra("pandas", "pandas") from None
         names = None if self.labels is None else list(self.labels)
+        if self.graph is not None:
+            pairs = self.graph.labelled_edges()
+            return pandas.DataFrame(pairs, columns=["origin", "destination"])
         if self.is_words:
             batch = self.batch
             rows = pandas.Index(np.repeat(np.arange(1, len(batch) + 1), batch.lengths), name="word")
@@ -158,11 +169,19 @@ class Release:
     @property
     def size(self) -> str:
         """How much was released, in words."""
+        if self.graph is not None:
+            nodes, edges = self.graph.space.nodes, len(self.graph)
+            return f"{self.graph.space.kind} graph, {nodes:,} nodes, {edges:,} edges"
         if not self.is_words:
             return f"shape {self.array.shape}"
         count = len(self.value) if isinstance(self.value, WordsElsewhere) else len(self.batch)
         where = f" in {self.value.file}" if isinstance(self.value, WordsElsewhere) else ""
         return f"{count:,} word{'' if count == 1 else 's'}{where}"
+
+    @property
+    def is_bits(self) -> bool:
+        """Whether the value is a table of bits or a graph."""
+        return isinstance(self.domain, Bits)
 
     @property
     def is_chain(self) -> bool:
@@ -174,7 +193,7 @@ class Release:
         if isinstance(self.value, Chain):
             return self.value
         if not self.is_matrix or self.value.shape[0] != self.value.shape[1]:
-            shape = "" if self.is_words else f"shape {self.value.shape} of "
+            shape = "" if self.is_words or self.is_bits else f"shape {self.value.shape} of "
             raise InvalidArgument(
                 "value", expected="a square matrix of transitions", found=shape + self.domain.words
             )
@@ -182,6 +201,8 @@ class Release:
 
     def to_networkx(self) -> Any:
         """The value as a graph, where it has that shape; a probability vector has not."""
+        if self.graph is not None:
+            return self.graph.to_networkx()
         if not self.is_matrix:
             raise InvalidArgument(
                 "value", expected="a matrix or a graph", found=self.domain.words, hint="Use to_pandas()."
@@ -194,7 +215,8 @@ class Release:
         return isinstance(other, Release) and to_json(self) == to_json(other)
 
     def __hash__(self) -> int:
-        content = self.value if self.is_words else self.array.tobytes()
+        content = self.graph if self.graph is not None else self.value
+        content = content if self.is_words or self.graph is not None else self.array.tobytes()
         return hash((self.created, self.epsilon, self.delta, str(content)))
 
     @property

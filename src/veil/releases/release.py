@@ -9,15 +9,19 @@ from typing import Any
 import numpy as np
 
 from veil.domains.adjacency import Adjacency
+from veil.domains.bits import Bits
 from veil.domains.checks import delta_of
 from veil.domains.contributions import Transitions
+from veil.domains.graph import Graph
 from veil.domains.hamming import Hamming
 from veil.domains.intake import Labels, labels_of, row_labels_of
 from veil.domains.transition_counts import TransitionCounts
 from veil.domains.word_batch import WordBatch
+from veil.domains.words import Language
 from veil.errors import InvalidArgument, InvalidData, NoGuarantee
 from veil.ledger.protocol import Ledger
 from veil.mechanisms.base import Mechanism
+from veil.mechanisms.bit_mechanism import NODES_ARE_PUBLIC
 from veil.mechanisms.each_word import ONE_WORD_EACH
 from veil.mechanisms.private_chain import ChainDraw
 from veil.privacy.profile import PrivacyProfile
@@ -67,7 +71,8 @@ def release(
     valid = mechanism.validate(value)
     if isinstance(valid, TransitionCounts) and isinstance(neighbours, Transitions):
         valid.check_unit(neighbours)
-    if epsilon is None and isinstance(valid, WordBatch) and neighbours == mechanism.adjacency:
+    stated = isinstance(mechanism.domain, (Bits, Language))
+    if epsilon is None and stated and neighbours == mechanism.adjacency:
         # Built for a stated epsilon: charged as it stands.
         epsilon = getattr(mechanism, "epsilon", None)
     epsilon, delta = cost(mechanism.profile(neighbours), delta, epsilon)
@@ -78,13 +83,14 @@ def release(
     if ledger is not None:
         entry = ledger.reserve(epsilon=epsilon, delta=delta, description=mechanism.describe())
     # From here on the charge stands, whatever happens.
-    drawn = mechanism.sample(valid, rng=stream)
+    drawn = mechanism.sample(valid.plain() if isinstance(valid, Graph) else valid, rng=stream)
     if ledger is not None:
         ledger.confirm(entry)
-    chain = isinstance(drawn, ChainDraw)
+    chain, graph = isinstance(drawn, ChainDraw), _graph_of(drawn, valid)
     return Release(
-        value=drawn.model.chain if chain else drawn,
-        tables=drawn.tables if chain else {},
+        value=drawn.model.chain if chain else drawn if graph is None else graph.as_given(),
+        tables=getattr(drawn, "tables", {}),
+        graph=graph,
         mechanism=mechanism,
         adjacency=neighbours,
         epsilon=epsilon,
@@ -99,11 +105,19 @@ def release(
     )
 
 
+def _graph_of(drawn: Any, valid: Any) -> Graph | None:
+    """The released graph, in the form of the one that came in."""
+    if not isinstance(valid, Graph):
+        return None
+    found = drawn if isinstance(drawn, Graph) else drawn.graph
+    return valid.replaced(found.codes)
+
+
 def _labels(value: Any, valid: Any) -> tuple[Labels | None, Labels | None]:
     if isinstance(valid, TransitionCounts):
         states = tuple(map(str, valid.states))
         return states, states
-    if isinstance(valid, WordBatch):
+    if isinstance(valid, (WordBatch, Graph)):
         return None, None
     labels, row_labels = labels_of(value), row_labels_of(value)
     if labels is not None and len(labels) != np.shape(valid)[-1]:
@@ -120,6 +134,8 @@ def _assumptions(mechanism: Mechanism, adjacency: Adjacency, value: Any) -> tupl
     if isinstance(value, WordBatch) and isinstance(adjacency, Hamming) and adjacency.words_each > 1:
         several = f"no person has more than {adjacency.words_each} words"
         return tuple(dict.fromkeys((*mechanism.assumptions(adjacency), several)))
+    if isinstance(value, Graph):
+        return (*mechanism.assumptions(adjacency), NODES_ARE_PUBLIC)
     is_batch = getattr(mechanism, "is_batch", lambda valid: np.ndim(valid) > 1)(value)
     whose = ONE_WORD_EACH if isinstance(value, WordBatch) else ONE_PER_PERSON
     return (*mechanism.assumptions(adjacency), *((whose,) if is_batch else ()))
@@ -133,7 +149,8 @@ def expected_assumptions(release: Release) -> tuple[str, ...]:
         return _assumptions(release.mechanism, release.adjacency, several)
     if release.is_words:
         return _assumptions(release.mechanism, release.adjacency, _as_drawn(release))
-    return _assumptions(release.mechanism, release.adjacency, 0 if release.is_chain else release.value)
+    value = release.value if release.graph is None else release.graph
+    return _assumptions(release.mechanism, release.adjacency, 0 if release.is_chain else value)
 
 
 def _as_drawn(release: Release) -> WordBatch:

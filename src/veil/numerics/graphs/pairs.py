@@ -91,7 +91,7 @@ class PairSpace:
         return rows * (2 * n - rows + 1) // 2 if self.loops else rows * (2 * n - rows - 1) // 2
 
     def _row_of(self, codes: Codes) -> Codes:
-        """The row of the upper triangle in which a number lies: by a root, then corrected by whole numbers."""
+        """The row of the upper triangle in which a number lies: by a root, corrected by whole numbers."""
         n = self.rows
         left = self.count - 1 - codes
         # So many pairs come after it: rows from the end hold 1, 2, 3 ... pairs.

@@ -38,7 +38,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,10 +49,13 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 
+@lru_cache(maxsize=16)
 def log_words_at(length: int, alphabet: int) -> Floats:
     """The logarithm of N(l), the number of words at distance l, for l = 0 ... length."""
     if alphabet == 1:
-        return np.array([0.0] + [-math.inf] * length)
+        found = np.array([0.0] + [-math.inf] * length)
+        found.setflags(write=False)
+        return found
     logs = [
         math.lgamma(length + 1)
         - math.lgamma(k + 1)

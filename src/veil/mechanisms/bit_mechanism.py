@@ -1,0 +1,81 @@
+"""What the mechanisms on bits share: noise that is XORed to a table or a graph (proofs in bits.md)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from veil.domains.adjacency import Adjacency
+from veil.domains.bit_flips import BitFlips
+from veil.domains.bits import Bits, Table
+from veil.domains.graph import Graph
+from veil.errors import NoGuarantee
+from veil.mechanisms.base import Described, adjacency_of
+from veil.privacy.profile import PrivacyProfile
+from veil.privacy.responses import RandomizedResponses
+from veil.samplers.randomness import Rng
+
+NODES_ARE_PUBLIC = "the list of nodes is public"
+# e^-epsilon must be a float with all its digits.
+LARGEST_EPSILON = 500.0
+
+
+@dataclass(frozen=True)
+class BitMechanism(Described):
+    """Release Y = X xor B, B random bits that do not depend on X."""
+
+    @property
+    @abstractmethod
+    def domain(self) -> Bits: ...
+
+    @property
+    @abstractmethod
+    def flip_rate(self) -> float:
+        """The probability that a released bit is wrong, averaged over the bits where they differ."""
+
+    @abstractmethod
+    def loss(self, near: BitFlips) -> float:
+        """A proved bound on the privacy loss between neighbours, not rounded down."""
+
+    def certified_epsilon(self, adjacency: Adjacency | None = None) -> float:
+        """The loss that is proved for the noise as it is drawn."""
+        return self.loss(adjacency_of(self, adjacency, BitFlips))
+
+    def item_axes(self, valid: Any) -> int:
+        """A table, or the bits of one record."""
+        return int(np.ndim(valid))
+
+    def is_batch(self, valid: Any) -> bool:
+        """A table is one item: its rows are what the adjacency speaks of."""
+        return False
+
+    def validate(self, value: Any) -> Table | Graph:
+        return self.domain.validate(value)
+
+    def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
+        """Pure: the loss takes at most its certified value."""
+        return RandomizedResponses(self.certified_epsilon(adjacency), kind="upper bound")
+
+    def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
+        return ()
+
+    def _draw(self, rng: Rng, value: Any, size: int | None) -> Any:
+        if isinstance(value, Graph):
+            drawn = [self.draw_graph(rng, value).as_given() for _ in range(size or 1)]
+            return drawn[0] if size is None else drawn
+        rows = np.atleast_2d(value)
+        if size is None:
+            return (rows ^ self.draw_noise(rng, *rows.shape)).reshape(value.shape)
+        noise = [self.draw_noise(rng, *rows.shape) for _ in range(size)]
+        return (rows ^ np.array(noise)).reshape(size, *value.shape)
+
+    @abstractmethod
+    def draw_noise(self, rng: Rng, rows: int, columns: int) -> Table:
+        """The bits B for a table of this size."""
+
+    def draw_graph(self, rng: Rng, graph: Graph) -> Graph:
+        """The graph with the bits of its pairs flipped."""
+        raise NoGuarantee(f"{self.name} is for tables. Use RandomizedResponse for a graph.")
