@@ -14,6 +14,7 @@ from veil.version import __version__
 if TYPE_CHECKING:
     from veil import errors
     from veil.analysis.audit import Audit, audit
+    from veil.analysis.bit_estimates import BitReading, bit_estimates
     from veil.analysis.chain_intervals import ChainIntervals, chain_intervals
     from veil.analysis.intervals import intervals
     from veil.domains.adjacency import Records, Rows, Transfer
@@ -45,15 +46,19 @@ if TYPE_CHECKING:
     from veil.mechanisms.doubly_stochastic import DoublyStochastic
     from veil.mechanisms.each_word import EachWord
     from veil.mechanisms.exponential_words import ExponentialWords
+    from veil.mechanisms.matrix_bernoulli import MatrixBernoulli, xor_parameters
     from veil.mechanisms.matrix_dirichlet import MatrixDirichlet
     from veil.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
     from veil.mechanisms.permute_and_flip import PermuteAndFlip
     from veil.mechanisms.private_chain import PrivateChain
+    from veil.mechanisms.private_graph import PrivateGraph
     from veil.mechanisms.randomized_response import RandomizedResponse
     from veil.mechanisms.row_by_row import RowByRow
     from veil.mechanisms.sequential_words import SequentialWords
     from veil.mechanisms.staircase_words import StaircaseWords
     from veil.mechanisms.staircase_xor import StaircaseXor
+    from veil.mechanisms.xor import Xor
+    from veil.mechanisms.xor_blocks import XorBlocks
     from veil.privacy.calibrate import calibrate
     from veil.privacy.profile import PrivacyProfile
     from veil.releases.files import load
@@ -63,9 +68,13 @@ if TYPE_CHECKING:
     from veil.sources.sequences import SequenceFile
     from veil.sources.transitions import count_transitions
     from veil.sources.words import read_words
+    from veil.workflows.bit_plan import plan_bits
+    from veil.workflows.bits import release_bits
     from veil.workflows.compare import Comparison, compare
     from veil.workflows.decisions import ValueLoss, value_loss
     from veil.workflows.fit_chain import fit_chain
+    from veil.workflows.graph_plan import plan_graph
+    from veil.workflows.graphs import release_graph
     from veil.workflows.plan import least_epsilon
     from veil.workflows.plan_chain import plan_chain
     from veil.workflows.synthetic import synthetic
@@ -80,6 +89,7 @@ _PLACES = {
     "BalancedWords": "mechanisms.balanced_words",
     "Birkhoff": "domains.doubly",
     "BitFlips": "domains.bit_flips",
+    "BitReading": "analysis.bit_estimates",
     "Bits": "domains.bits",
     "BorderedRows": "mechanisms.bordered_rows",
     "Chain": "domains.chain",
@@ -102,12 +112,14 @@ _PLACES = {
     "Graph": "domains.graph",
     "Hamming": "domains.hamming",
     "Laplace": "mechanisms.additive",
+    "MatrixBernoulli": "mechanisms.matrix_bernoulli",
     "MatrixDirichlet": "mechanisms.matrix_dirichlet",
     "Mechanism": "mechanisms.base",
     "OnlineWord": "releases.online",
     "PermuteAndFlip": "mechanisms.permute_and_flip",
     "PrivacyProfile": "privacy.profile",
     "PrivateChain": "mechanisms.private_chain",
+    "PrivateGraph": "mechanisms.private_graph",
     "RandomizedResponse": "mechanisms.randomized_response",
     "Records": "domains.adjacency",
     "Rectangle": "domains.rectangle",
@@ -128,7 +140,10 @@ _PLACES = {
     "ValueLoss": "workflows.decisions",
     "WordBatch": "domains.word_batch",
     "WordPlan": "workflows.word_plan",
+    "Xor": "mechanisms.xor",
+    "XorBlocks": "mechanisms.xor_blocks",
     "audit": "analysis.audit",
+    "bit_estimates": "analysis.bit_estimates",
     "calibrate": "privacy.calibrate",
     "calibrated": "workflows.vectors",
     "chain_intervals": "analysis.chain_intervals",
@@ -139,14 +154,19 @@ _PLACES = {
     "least_epsilon": "workflows.plan",
     "load": "releases.files",
     "online": "releases.online",
+    "plan_bits": "workflows.bit_plan",
     "plan_chain": "workflows.plan_chain",
+    "plan_graph": "workflows.graph_plan",
     "plan_users": "workflows.user_plan",
     "plan_words": "workflows.word_plan",
     "read_words": "sources.words",
     "release": "releases.release",
+    "release_bits": "workflows.bits",
+    "release_graph": "workflows.graphs",
     "release_words": "workflows.words",
     "synthetic": "workflows.synthetic",
     "value_loss": "workflows.decisions",
+    "xor_parameters": "mechanisms.matrix_bernoulli",
 }
 
 __all__ = [
@@ -155,6 +175,7 @@ __all__ = [
     "BalancedWords",
     "Birkhoff",
     "BitFlips",
+    "BitReading",
     "Bits",
     "BorderedRows",
     "Chain",
@@ -177,12 +198,14 @@ __all__ = [
     "Graph",
     "Hamming",
     "Laplace",
+    "MatrixBernoulli",
     "MatrixDirichlet",
     "Mechanism",
     "OnlineWord",
     "PermuteAndFlip",
     "PrivacyProfile",
     "PrivateChain",
+    "PrivateGraph",
     "RandomizedResponse",
     "Records",
     "Rectangle",
@@ -203,8 +226,11 @@ __all__ = [
     "ValueLoss",
     "WordBatch",
     "WordPlan",
+    "Xor",
+    "XorBlocks",
     "__version__",
     "audit",
+    "bit_estimates",
     "calibrate",
     "calibrated",
     "chain_intervals",
@@ -216,14 +242,19 @@ __all__ = [
     "least_epsilon",
     "load",
     "online",
+    "plan_bits",
     "plan_chain",
+    "plan_graph",
     "plan_users",
     "plan_words",
     "read_words",
     "release",
+    "release_bits",
+    "release_graph",
     "release_words",
     "synthetic",
     "value_loss",
+    "xor_parameters",
 ]
 
 

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from veil.cli import chain, demo, inspect, plan, release, synth
+from veil.cli import chain, decode, demo, inspect, plan, release, synth
 from veil.cli.output import fail, json_wanted
 from veil.errors import VeilError
 from veil.version import __version__
@@ -30,6 +30,7 @@ app.add_typer(release.app, name="release")
 app.add_typer(plan.app, name="plan")
 app.command("chain")(chain.chain)
 app.command("synth")(synth.synth)
+app.command("decode")(decode.decode)
 app.command("inspect")(inspect.inspect)
 app.command("demo")(demo.demo)
 

@@ -52,6 +52,16 @@ _OPTIONS = {
     "support": "--chain",
     "radius": "--radius",
     "words_each": "--words-each",
+    "nodes": "--nodes",
+    "loops": "--loops",
+    "kind": "--kind",
+    "statistics": "--with",
+    "share": "--share",
+    "columns": "--columns",
+    "values": "--values",
+    "missing": "--missing",
+    "header": "--header",
+    "flips": "--flips",
 }
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:\.\.\.)?([^\s,.;:)]?)")
 
@@ -109,7 +119,7 @@ def _takes_files(folder: Path) -> bool:
 
 def check_ending(option: str, path: Path | None, endings: Sequence[str]) -> None:
     """The ending decides the format, so it must be one that is known."""
-    if path is not None and path.suffix.lower() not in endings:
+    if path is not None and not path.name.lower().endswith(tuple(endings)):
         expected = "a name that ends in " + " or ".join(endings)
         raise InvalidArgument(option, expected=expected, found=path.name)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from veil.cli import options, plan_chain, plan_matrix, plan_words
+from veil.cli import options, plan_bits, plan_chain, plan_graph, plan_matrix, plan_words
 from veil.cli.output import check_ending, print_json, refuse_existing, working
 from veil.domains.checks import integer, within
 from veil.errors import CannotCalibrate, InvalidArgument
@@ -77,6 +77,8 @@ def vector(
 app.command("matrix")(plan_matrix.matrix)
 app.command("chain")(plan_chain.chain)
 app.command("words")(plan_words.plan)
+app.command("bits")(plan_bits.plan)
+app.command("graph")(plan_graph.plan)
 
 
 def _forward(

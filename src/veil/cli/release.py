@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from veil.cli import options, release_chain, release_matrix, release_words
+from veil.cli import options, release_bits, release_chain, release_graph, release_matrix, release_words
 from veil.cli.keeping import Keeping
 from veil.cli.output import print_json, working
 
@@ -102,6 +102,8 @@ def vector(
 app.command("matrix")(release_matrix.matrix)
 app.command("chain")(release_chain.chain)
 app.command("words")(release_words.release_words)
+app.command("bits")(release_bits.bits)
+app.command("graph")(release_graph.graph)
 
 
 def _page(release: Release) -> str:

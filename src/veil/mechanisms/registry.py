@@ -20,6 +20,7 @@ _PLACES = {
     "ExponentialWords": "veil.mechanisms.exponential_words",
     "MatrixDirichlet": "veil.mechanisms.matrix_dirichlet",
     "PermuteAndFlip": "veil.mechanisms.permute_and_flip",
+    "PrivateGraph": "veil.mechanisms.private_graph",
     "PrivateChain": "veil.mechanisms.private_chain",
     "RowByRow": "veil.mechanisms.row_by_row",
     "RandomizedResponse": "veil.mechanisms.randomized_response",
@@ -29,8 +30,16 @@ _PLACES = {
     "Laplace": "veil.mechanisms.additive",
     "Gaussian": "veil.mechanisms.additive",
     "GeometricCounts": "veil.mechanisms.noisy_counts",
+    "Xor": "veil.mechanisms.xor",
+    "XorBlocks": "veil.mechanisms.xor_blocks",
     "DiscreteGaussianCounts": "veil.mechanisms.noisy_counts",
 }
+
+
+def _noise(description: dict[str, Any]) -> Any:
+    from veil.mechanisms.matrix_bernoulli import MatrixBernoulli
+
+    return MatrixBernoulli.from_description(description)
 
 
 def mechanism_from(description: Any) -> Mechanism:
@@ -53,6 +62,10 @@ def mechanism_from(description: Any) -> Mechanism:
             parameters[key] = domain_from(described)
         elif isinstance(described, list):
             parameters[key] = [None if row is None else domain_from(row) for row in described]
+    if isinstance(parameters.get("noise"), dict):
+        parameters["noise"] = _noise(parameters["noise"])
+    if isinstance(parameters.get("bands"), list):
+        parameters["bands"] = [[mechanism_from(block) for block in band] for band in parameters["bands"]]
     if isinstance(parameters.get("mechanism"), dict):
         parameters["mechanism"] = mechanism_from(parameters["mechanism"])
     try:

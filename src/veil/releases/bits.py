@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,18 @@ def graph_from_json(content: Any) -> Graph:
     if len(codes) != count:
         raise InvalidArgument("value", expected=f"{count} edges", found=f"{len(codes)}")
     return Graph(space, codes, labels, column_labels, content["form"])
+
+
+def facts_from_json(content: Any, wanted: Sequence[str], graph: Graph | None) -> dict[str, Codes]:
+    """What was released of a graph besides its edges."""
+    found = {}
+    for key in wanted:
+        numbers = np.array(content[key])
+        size = (numbers.size if graph is None else graph.space.rows) if key == "degrees" else 1
+        if numbers.dtype.kind != "i" or numbers.shape != (size,) or not size:
+            raise InvalidArgument("tables", expected=f"{key}: {size} whole numbers", found="something else")
+        found[key] = numbers.astype(np.int64)
+    return found
 
 
 def _nodes(content: Any) -> tuple[int, Labels | None]:

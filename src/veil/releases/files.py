@@ -23,8 +23,9 @@ from veil.errors import InvalidArgument, UnreadableFile, VeilError
 from veil.mechanisms.base import Mechanism
 from veil.mechanisms.each_word import EachWord
 from veil.mechanisms.private_chain import PrivateChain
+from veil.mechanisms.private_graph import PrivateGraph
 from veil.mechanisms.registry import mechanism_from
-from veil.releases.bits import graph_from_json, graph_to_json, table_from_json, table_to_json
+from veil.releases.bits import facts_from_json, graph_from_json, graph_to_json, table_from_json, table_to_json
 from veil.releases.record import Release
 from veil.releases.words import WordsElsewhere, words_from_json, words_to_json, words_to_rows
 from veil.releases.writing import replacing
@@ -67,6 +68,8 @@ def _written_value(release: Release) -> dict[str, Any]:
         return _written_words(release)
     if release.graph is not None:
         return graph_to_json(release.graph)
+    if release.is_facts:
+        return {"type": "facts"}
     if release.is_bits:
         labels = None if release.labels is None else list(release.labels)
         return table_to_json(release.value) | {"labels": labels}
@@ -128,6 +131,10 @@ def _csv(release: Release) -> str:
     if release.is_words:
         writer.writerow(["word", "position", "symbol"])
         writer.writerows(words_to_rows(release.batch))
+        return out.getvalue()
+    if release.is_facts:
+        writer.writerow(["fact", "number"])
+        writer.writerows([key, number] for key, table in release.tables.items() for number in table.tolist())
         return out.getvalue()
     if release.graph is not None:
         writer.writerow(["origin", "destination"])
@@ -225,9 +232,13 @@ def _from_dict(content: Any) -> Release:
         elif isinstance(mechanism, EachWord):
             mechanism.validate(value)
         return _record(content, mechanism, adjacency_from(adjacency), value)
+    if isinstance(mechanism, PrivateGraph) and mechanism.response is None:
+        tables = facts_from_json(content["tables"], mechanism.statistics, None)
+        return _record(content, mechanism, adjacency_from(adjacency), tables, tables=tables)
     if isinstance(mechanism.domain, Bits) and content["value"]["type"] == "graph":
         graph = graph_from_json(content["value"])
-        tables = _statistics(mechanism, content.get("tables", {}))
+        wanted = mechanism.statistics if isinstance(mechanism, PrivateGraph) else ()
+        tables = facts_from_json(content.get("tables", {}), wanted, graph)
         near = adjacency_from(adjacency)
         return _record(content, mechanism, near, graph.as_given(), graph=graph, tables=tables)
     labels, row_labels = content["value"]["labels"], content["value"].get("row_labels")
@@ -293,12 +304,6 @@ def _record(
         records=content["records"],
         **more,
     )
-
-
-def _statistics(mechanism: Mechanism, content: Any) -> dict[str, NDArray[Any]]:
-    """What was released of a graph besides its edges."""
-    wanted = getattr(mechanism, "statistics", ())
-    return {key: np.array(content[key], dtype=np.int64) for key in wanted}
 
 
 def _tables(mechanism: Mechanism, content: Any) -> dict[str, NDArray[Any]]:

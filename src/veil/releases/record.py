@@ -76,7 +76,9 @@ class Release:
             if isinstance(self.value, np.ndarray):
                 object.__setattr__(self, "value", _frozen(self.value))
         elif self.is_bits:
-            if self.graph is None:
+            if self.is_facts:
+                object.__setattr__(self, "value", tables)
+            elif self.graph is None:
                 object.__setattr__(self, "value", _frozen(np.asarray(self.value, dtype=np.bool_)))
         elif not isinstance(self.value, Chain):
             object.__setattr__(self, "value", _frozen(np.asarray(self.value, dtype=np.float64)))
@@ -127,6 +129,9 @@ class Release:
         except ImportError:
             raise MissingExtra("pandas", "pandas") from None
         names = None if self.labels is None else list(self.labels)
+        if self.is_facts:
+            facts = [(key, number) for key, table in self.tables.items() for number in table.tolist()]
+            return pandas.DataFrame(facts, columns=["fact", "number"])
         if self.graph is not None:
             pairs = self.graph.labelled_edges()
             return pandas.DataFrame(pairs, columns=["origin", "destination"])
@@ -169,6 +174,8 @@ class Release:
     @property
     def size(self) -> str:
         """How much was released, in words."""
+        if self.is_facts:
+            return f"facts about a graph: {', '.join(self.tables)}"
         if self.graph is not None:
             nodes, edges = self.graph.space.nodes, len(self.graph)
             return f"{self.graph.space.kind} graph, {nodes:,} nodes, {edges:,} edges"
@@ -182,6 +189,11 @@ class Release:
     def is_bits(self) -> bool:
         """Whether the value is a table of bits or a graph."""
         return isinstance(self.domain, Bits)
+
+    @property
+    def is_facts(self) -> bool:
+        """Whether the value is facts about a graph, without the graph."""
+        return self.is_bits and isinstance(self.value, Mapping)
 
     @property
     def is_chain(self) -> bool:
@@ -216,7 +228,8 @@ class Release:
 
     def __hash__(self) -> int:
         content = self.graph if self.graph is not None else self.value
-        content = content if self.is_words or self.graph is not None else self.array.tobytes()
+        plain = self.is_words or self.is_facts or self.graph is not None
+        content = content if plain else self.array.tobytes()
         return hash((self.created, self.epsilon, self.delta, str(content)))
 
     @property

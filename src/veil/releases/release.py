@@ -24,6 +24,7 @@ from veil.mechanisms.base import Mechanism
 from veil.mechanisms.bit_mechanism import NODES_ARE_PUBLIC
 from veil.mechanisms.each_word import ONE_WORD_EACH
 from veil.mechanisms.private_chain import ChainDraw
+from veil.mechanisms.private_graph import GraphDraw, PrivateGraph
 from veil.privacy.profile import PrivacyProfile
 from veil.releases.record import ONE_PER_PERSON, Release
 from veil.releases.words import WordsElsewhere
@@ -88,7 +89,7 @@ def release(
         ledger.confirm(entry)
     chain, graph = isinstance(drawn, ChainDraw), _graph_of(drawn, valid)
     return Release(
-        value=drawn.model.chain if chain else drawn if graph is None else graph.as_given(),
+        value=drawn.model.chain if chain else _value_of(drawn, graph),
         tables=getattr(drawn, "tables", {}),
         graph=graph,
         mechanism=mechanism,
@@ -105,12 +106,18 @@ def release(
     )
 
 
+def _value_of(drawn: Any, graph: Graph | None) -> Any:
+    if graph is not None:
+        return graph.as_given()
+    return drawn.tables if isinstance(drawn, GraphDraw) else drawn
+
+
 def _graph_of(drawn: Any, valid: Any) -> Graph | None:
     """The released graph, in the form of the one that came in."""
     if not isinstance(valid, Graph):
         return None
     found = drawn if isinstance(drawn, Graph) else drawn.graph
-    return valid.replaced(found.codes)
+    return None if found is None else valid.replaced(found.codes)
 
 
 def _labels(value: Any, valid: Any) -> tuple[Labels | None, Labels | None]:
@@ -134,7 +141,7 @@ def _assumptions(mechanism: Mechanism, adjacency: Adjacency, value: Any) -> tupl
     if isinstance(value, WordBatch) and isinstance(adjacency, Hamming) and adjacency.words_each > 1:
         several = f"no person has more than {adjacency.words_each} words"
         return tuple(dict.fromkeys((*mechanism.assumptions(adjacency), several)))
-    if isinstance(value, Graph):
+    if isinstance(value, Graph) or isinstance(mechanism, PrivateGraph):
         return (*mechanism.assumptions(adjacency), NODES_ARE_PUBLIC)
     is_batch = getattr(mechanism, "is_batch", lambda valid: np.ndim(valid) > 1)(value)
     whose = ONE_WORD_EACH if isinstance(value, WordBatch) else ONE_PER_PERSON

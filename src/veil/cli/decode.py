@@ -1,0 +1,65 @@
+"""veil decode: the most likely graph behind a released one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from veil.cli import options
+from veil.cli.output import check_ending, print_json, refuse_existing, working
+from veil.cli.release_graph import TABLES, write_graph
+from veil.errors import InvalidArgument, UnreadableFile
+
+
+def decode(
+    path: Annotated[Path, typer.Argument(metavar="RELEASE", help="The record of a released graph (.json).")],
+    edges: Annotated[
+        int | None,
+        typer.Option("--edges", "-m", min=0, help="How many edges to keep; else as many as are estimated."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Where to write the edges: .txt, .csv, .tsv (also .gz), .parquet."
+        ),
+    ] = None,
+    force: options.ForceOption = False,
+    as_json: options.JsonOption = False,
+) -> None:
+    """The most likely graph behind a released one. It costs no privacy: any reader could do it.
+
+    Example: veil decode private.json -o likely.txt
+
+    Most edges of a release at small epsilon are false. Decoding looks for structure, groups and hubs, and
+    keeps the pairs that are probably joined. Where there is no structure it cannot help, and says so.
+    """
+    from veil.analysis.decoding import decoding
+    from veil.releases.files import is_release, load
+
+    check_ending("--output", output, TABLES)
+    refuse_existing({"--output": output}, force=force, inputs=[path])
+    if path.is_file() and not is_release(path):
+        beside = path.with_name(path.name.split(".")[0] + ".json")
+        hint = f"The record of a release is the .json beside it: {beside}." if beside.is_file() else ""
+        raise UnreadableFile(
+            str(path), expected="the record of a release (.json)", found="another file", hint=hint
+        )
+    release = load(path)
+    if release.graph is None:
+        raise InvalidArgument("RELEASE", expected="a released graph", found=release.domain.words)
+    with working("Decoding", quiet=as_json):
+        found = decoding(release, edges=edges)
+    if output is not None:
+        with working("Writing", quiet=as_json):
+            write_graph(output, found.graph, overwrite=force)
+    if as_json:
+        content = found.to_dict() | {"written": None if output is None else str(output)}
+        if output is None:
+            content["data"] = [list(pair) for pair in found.graph.labelled_edges()]
+        print_json(content)
+        return
+    from veil.report.console_graph import print_decoding
+
+    print_decoding(found, release, written=output)

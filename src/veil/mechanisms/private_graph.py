@@ -1,0 +1,180 @@
+"""A graph and a few facts about it, asked directly, for one budget (proofs in bits.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veil.domains.adjacency import Adjacency
+from veil.domains.bit_flips import BitFlips
+from veil.domains.bits import Bits, Table, is_graph
+from veil.domains.checks import positive, within
+from veil.domains.graph import Graph
+from veil.errors import InvalidArgument, InvalidData
+from veil.mechanisms.base import Described, adjacency_of
+from veil.mechanisms.bit_mechanism import LARGEST_EPSILON
+from veil.mechanisms.randomized_response import RandomizedResponse
+from veil.numerics.graphs.ladder import ladder_rule
+from veil.numerics.graphs.local_sensitivity import triangle_sensitivity
+from veil.numerics.graphs.triangles import count_triangles, neighbours
+from veil.numerics.rounding import float_above, float_below
+from veil.privacy.profile import PrivacyProfile
+from veil.privacy.responses import RandomizedResponses
+from veil.samplers.discrete import sample_discrete_laplace
+from veil.samplers.ladder import sample_ladder
+from veil.samplers.randomness import Rng
+
+Integers = NDArray[np.int64]
+STATISTICS = ("degrees", "edges", "triangles")
+# The part of epsilon that goes to the statistics, if any are asked for.
+SHARE = 0.1
+# How that part is divided: a sequence of degrees needs more than a single number.
+_WEIGHTS = {"degrees": 4, "edges": 1, "triangles": 2}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GraphDraw:
+    """A private graph (None if only facts were asked for), and the private facts as whole numbers."""
+
+    graph: Graph | None
+    tables: dict[str, Integers]
+
+
+@dataclass(frozen=True)
+class PrivateGraph(Described):
+    """Randomised response of every pair, and beside it facts that were asked directly.
+
+    epsilon: what all of it costs together. statistics: some of "degrees" (their sorted sequence), "edges" and
+    "triangles" (their numbers). share: the part of epsilon that goes to them; 1 releases them alone.
+
+    A fact that is asked directly is far more exact than one that is read off a released graph, and the
+    decoding of the graph is made to agree with it.
+    """
+
+    epsilon: float
+    _: KW_ONLY
+    statistics: Sequence[str] = ()
+    share: float | None = None
+    name: ClassVar[str] = "PrivateGraph"
+
+    def __post_init__(self) -> None:
+        epsilon = positive("epsilon", self.epsilon, least=1e-6, most=LARGEST_EPSILON)
+        object.__setattr__(self, "epsilon", epsilon)
+        asked = (self.statistics,) if isinstance(self.statistics, str) else tuple(self.statistics)
+        for name in asked:
+            if name not in STATISTICS:
+                expected = f"some of {', '.join(STATISTICS)}"
+                raise InvalidArgument("statistics", expected=expected, found=repr(name)[:40])
+        # In an order of their own: the same facts make the same mechanism.
+        object.__setattr__(self, "statistics", tuple(name for name in STATISTICS if name in asked))
+        share = (SHARE if asked else 0.0) if self.share is None else self.share
+        share = within("share", share, 0.0, 1.0, expected="a part of epsilon between 0 and 1")
+        if (share > 0.0) != bool(asked):
+            raise InvalidArgument(
+                "share",
+                expected="more than 0 with statistics" if asked else "0 without statistics",
+                found=f"{share:g}",
+            )
+        object.__setattr__(self, "share", share)
+        if any(cost < 1e-9 for cost in self.costs.values()):
+            raise InvalidArgument(
+                "share", expected="a part that leaves something for each", found=f"{share:g}"
+            )
+
+    @cached_property
+    def costs(self) -> dict[str, float]:
+        """What each part is given; together not more than epsilon."""
+        assert self.share is not None
+        total, share = Fraction(self.epsilon), Fraction(self.share)
+        weight = sum(_WEIGHTS[name] for name in self.statistics)
+        found = {name: float_below(total * share * _WEIGHTS[name] / weight) for name in self.statistics}
+        if share < 1:
+            found["graph"] = float_below(
+                total - sum((Fraction(cost) for cost in found.values()), Fraction(0))
+            )
+        return found
+
+    @property
+    def response(self) -> RandomizedResponse | None:
+        """What is done to the pairs; None if they are not released."""
+        return RandomizedResponse(self.costs["graph"]) if "graph" in self.costs else None
+
+    @property
+    def domain(self) -> Bits:
+        return Bits(graphs=True)
+
+    @property
+    def adjacency(self) -> BitFlips:
+        return BitFlips(1)
+
+    @property
+    def flip_rate(self) -> float:
+        """The probability that a pair is wrong in the released graph."""
+        response = self.response
+        if response is None:
+            raise InvalidArgument("share", expected="less than 1 for a released graph", found="1")
+        return response.flip_rate
+
+    def certified_epsilon(self, adjacency: Adjacency | None = None) -> float:
+        """The loss that is proved: so much for every edge in which neighbours differ."""
+        near: BitFlips = adjacency_of(self, adjacency, BitFlips)
+        each = sum((Fraction(cost) for cost in self.costs.values()), Fraction(0))
+        return float_above(each * near.count)
+
+    def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
+        near: BitFlips = adjacency_of(self, adjacency, BitFlips)
+        return RandomizedResponses(self.epsilon, times=near.count, kind="upper bound")
+
+    def validate(self, value: Any) -> Table | Graph:
+        if not is_graph(value):
+            raise InvalidData("graph", expected="a graph", found=type(value).__name__)
+        graph = Graph.of(value)
+        if self.response is not None:
+            self.response.check_size(graph.space)
+        plain = graph.space.kind == "undirected"
+        if not plain and {"degrees", "triangles"} & set(self.statistics):
+            raise InvalidArgument(
+                "statistics", expected=f"edges alone for a {graph.space.kind} graph", found="others"
+            )
+        return graph
+
+    def is_batch(self, valid: Any) -> bool:
+        return False
+
+    def _draw(self, rng: Rng, value: Graph, size: int | None) -> Any:
+        drawn = [self._drawn(rng, value) for _ in range(size or 1)]
+        return drawn[0] if size is None else drawn
+
+    def _drawn(self, rng: Rng, graph: Graph) -> GraphDraw:
+        tables = {name: _FACTS[name](rng, graph, self.costs[name]) for name in self.statistics}
+        response = self.response
+        return GraphDraw(None if response is None else response.draw_graph(rng, graph), tables)
+
+
+def _noisy_edges(rng: Rng, graph: Graph, epsilon: float) -> Integers:
+    return np.array([len(graph)]) + sample_discrete_laplace(rng, scale=1 / Fraction(epsilon), size=1)
+
+
+def _noisy_degrees(rng: Rng, graph: Graph, epsilon: float) -> Integers:
+    """The sorted degrees with noise on each: one edge changes two of them by one, in all by two."""
+    ends = np.concatenate(graph.edges())
+    degrees = np.sort(np.bincount(ends, minlength=graph.space.rows))
+    return degrees + sample_discrete_laplace(rng, scale=2 / Fraction(epsilon), size=len(degrees))
+
+
+def _noisy_triangles(rng: Rng, graph: Graph, epsilon: float) -> Integers:
+    rows, columns = graph.edges()
+    apart = rows != columns
+    near = neighbours(graph.space.rows, rows[apart], columns[apart])
+    rule = ladder_rule(graph.space.rows, epsilon)
+    offset = sample_ladder(rng, ladder=rule.ladder(triangle_sensitivity(near)), size=1)
+    return np.array([count_triangles(near)]) + offset
+
+
+_FACTS = {"degrees": _noisy_degrees, "edges": _noisy_edges, "triangles": _noisy_triangles}

@@ -1,0 +1,99 @@
+"""The report of a released table of bits: one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
+
+from veil.analysis.bit_estimates import BitReading, bit_estimates
+from veil.domains.bit_flips import BitFlips
+from veil.mechanisms.bit_mechanism import BitMechanism
+from veil.releases.record import Release
+from veil.report import figures
+from veil.report.bit_figures import shares_figure
+from veil.report.vector import best_guess
+from veil.workflows.bit_plan import BitPlan, plan_bits
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_MOST_ROWS = 40
+_SHOWN_PAIRS = 10
+# What an attacker may believe beforehand.
+_BELIEFS = (0.01, 0.1, 0.5, 0.9)
+
+
+@dataclass(frozen=True)
+class BitReport:
+    """All that the page shows, computed from the release and public facts alone."""
+
+    release: Release
+    reading: BitReading
+    plan: BitPlan
+
+    @classmethod
+    def of(cls, release: Release) -> BitReport:
+        """Post-processing, and a plan: costs no privacy."""
+        reading = bit_estimates(release)
+        near = cast("BitFlips", release.adjacency)
+        columns = len(reading.labels)
+        plan = plan_bits(
+            columns,
+            release.epsilon,
+            unit="row" if near.where == "row" else "bit",
+            flips=near.count if near.where == "anywhere" or near.count < columns else None,
+            rows=reading.rows,
+        )
+        return cls(release, reading, plan)
+
+    @property
+    def adjacency(self) -> BitFlips:
+        return cast("BitFlips", self.release.adjacency)
+
+    @property
+    def flip_rate(self) -> float:
+        return cast("BitMechanism", self.release.mechanism).flip_rate
+
+    @property
+    def columns(self) -> list[tuple[str, float, float, float]]:
+        """Each column's estimated share of ones, and its interval."""
+        share, low, high = self.reading.shares
+        return [
+            (label, min(max(float(share[i]), 0.0), 1.0), float(low[i]), float(high[i]))
+            for i, label in enumerate(self.reading.labels[:_MOST_ROWS])
+        ]
+
+    @property
+    def says_nothing(self) -> bool:
+        _, low, high = self.reading.shares
+        return float((high - low).min()) > 0.9
+
+    @cached_property
+    def pairs(self) -> list[tuple[str, str, float, float]]:
+        """The pairs of columns that go together most surely."""
+        return self.reading.associations()[:_SHOWN_PAIRS]
+
+    @property
+    def beliefs(self) -> list[tuple[float, float]]:
+        """A belief, before and at most after."""
+        factor = math.exp(min(self.release.epsilon, 700.0))
+        return [(before, before * factor / (1.0 - before + before * factor)) for before in _BELIEFS]
+
+    def html(self) -> str:
+        """The page."""
+        from jinja2 import Environment, PackageLoader, select_autoescape
+
+        environment = Environment(
+            loader=PackageLoader("veil.report"), autoescape=select_autoescape(["html"]), trim_blocks=True
+        )
+        return environment.get_template("bits.html").render(
+            report=self,
+            release=self.release,
+            guess=best_guess(self.release.profile),
+            picture=figures.svg(self._shares()),
+        )
+
+    def _shares(self) -> Figure:
+        return shares_figure(self.reading.labels, *self.reading.shares)
