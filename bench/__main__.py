@@ -7,6 +7,7 @@ import sys
 from bench import (
     auto,
     batch,
+    classification,
     cold,
     counting,
     doubly,
@@ -32,6 +33,7 @@ BENCHMARKS = {
     "exact_noise": exact_noise.run,
     "words": words.run,
     "sessions": sessions.run,
+    "classification": classification.run,
 }
 
 

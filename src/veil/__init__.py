@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from veil.version import __version__
 
 if TYPE_CHECKING:
-    from veil import errors
+    from veil import errors, learn
     from veil.analysis.audit import Audit, audit
     from veil.analysis.bit_estimates import BitReading, bit_estimates
     from veil.analysis.chain_intervals import ChainIntervals, chain_intervals
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from veil.mechanisms.staircase_xor import StaircaseXor
     from veil.mechanisms.xor import Xor
     from veil.mechanisms.xor_blocks import XorBlocks
+    from veil.mechanisms.xor_graph import XorGraph
     from veil.privacy.calibrate import calibrate
     from veil.privacy.profile import PrivacyProfile
     from veil.releases.files import load
@@ -142,6 +143,7 @@ _PLACES = {
     "WordPlan": "workflows.word_plan",
     "Xor": "mechanisms.xor",
     "XorBlocks": "mechanisms.xor_blocks",
+    "XorGraph": "mechanisms.xor_graph",
     "audit": "analysis.audit",
     "bit_estimates": "analysis.bit_estimates",
     "calibrate": "privacy.calibrate",
@@ -228,6 +230,7 @@ __all__ = [
     "WordPlan",
     "Xor",
     "XorBlocks",
+    "XorGraph",
     "__version__",
     "audit",
     "bit_estimates",
@@ -239,6 +242,7 @@ __all__ = [
     "errors",
     "fit_chain",
     "intervals",
+    "learn",
     "least_epsilon",
     "load",
     "online",
@@ -259,8 +263,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "errors":
-        return import_module("veil.errors")
+    if name in ("errors", "learn"):
+        return import_module(f"veil.{name}")
     if name not in _PLACES:
         raise AttributeError(f"module 'veil' has no attribute {name!r}")
     value = getattr(import_module(f"veil.{_PLACES[name]}"), name)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from veil.errors import InvalidArgument
+from veil.numerics.graphs.leakage import edge_leakage, kept_at_most
 from veil.numerics.words.staircase import staircase
 from veil.papers.xor_mechanism import (
     FIGURE_3,
@@ -21,10 +22,8 @@ from veil.papers.xor_mechanism import (
     algorithm_3,
     block_budgets,
     composed_loss,
-    edge_leakage,
     edges_of_plain_release,
     flip_rate_of_error,
-    kept_at_most,
     largest_error_rate,
     printed_leakage,
     rates_after_and,

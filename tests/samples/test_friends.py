@@ -74,9 +74,7 @@ def test_the_same_file_everywhere(tmp_path: Path) -> None:
 def test_the_file_holds_the_network() -> None:
     graph = read_edges(path("friends.txt"))
     rows, columns = graph.space.ends(graph.codes)
-    found = [
-        (graph.labels[i], graph.labels[j]) for i, j in zip(rows.tolist(), columns.tolist(), strict=True)
-    ]
+    found = [(graph.labels[i], graph.labels[j]) for i, j in zip(rows.tolist(), columns.tolist(), strict=True)]
     assert graph.labels == tuple(clubs())
     assert found == friends()
     assert graph.repeated == 0

@@ -30,7 +30,16 @@ def put(folder: Path, text: str | bytes, name: str = "table.csv") -> Path:
 
 
 def bits_of(source: BitSource) -> list[list[int]]:
-    return source.table.astype(int).tolist()
+    return [[int(bit) for bit in row] for row in source.table]
+
+
+def complaint(path: Path, **options: Any) -> str:
+    """What the error says, if there is one."""
+    try:
+        read_bits(path, **options)
+    except (InvalidData, InvalidArgument) as error:
+        return str(error)
+    return ""
 
 
 def sources(folder: Path) -> dict[str, Any]:
@@ -41,7 +50,9 @@ def sources(folder: Path) -> dict[str, Any]:
 
     table = pa.table(SMALL)
     pq.write_table(table, folder / "t.parquet")
-    lines = "".join(json.dumps({"smoker": a, "drinks": b}) + "\n" for a, b in zip(*SMALL.values(), strict=True))
+    lines = "".join(
+        json.dumps({"smoker": a, "drinks": b}) + "\n" for a, b in zip(*SMALL.values(), strict=True)
+    )
     return {
         "mapping": SMALL,
         "pandas": pd.DataFrame(SMALL),
@@ -174,7 +185,7 @@ GAPS: list[Any] = [None, float("nan"), "?", "NA", "", "NaN", "NULL", " "]
 @pytest.mark.parametrize("gap", GAPS)
 def test_gaps(gap: Any) -> None:
     table = {"a": ["y", gap, "n"], "b": ["n", "n", "y"], "c": [gap, "y", gap]}
-    with pytest.raises(InvalidData, match="^a: expected a value in every row, found gaps; 2 columns have"):
+    with pytest.raises(InvalidData, match=r"^a: expected a value in every row, found gaps; 2 columns have"):
         read_bits(table)
     assert bits_of(read_bits(table, missing="no")) == [[1, 0, 0], [0, 0, 1], [0, 1, 0]]
     assert bits_of(read_bits(table, missing="yes")) == [[1, 0, 1], [1, 0, 1], [0, 1, 1]]
@@ -185,7 +196,7 @@ def test_gaps(gap: Any) -> None:
     assert read_bits(SMALL, missing="drop-column").assumptions == (ROWS, DROPPED)
     with pytest.raises(InvalidData, match="a column without gaps"):
         read_bits({"a": ["y", gap]}, missing="drop-column")
-    with pytest.raises(InvalidData, match="^b: expected two different values, found no different values"):
+    with pytest.raises(InvalidData, match=r"^b: expected two different values, found no different values"):
         read_bits({"a": ["y", "n"], "b": [gap, gap]}, missing="no")
 
 
@@ -199,7 +210,7 @@ def test_gaps_of_frames() -> None:
         found = read_bits(frame, missing="no")
         assert bits_of(found) == [[1, 1], [0, 0], [0, 0]]
         assert found.ones == ("1", "true")
-        with pytest.raises(InvalidData, match="^a: .*2 columns have"):
+        with pytest.raises(InvalidData, match=r"^a: .*2 columns have"):
             read_bits(frame)
 
 
@@ -216,7 +227,6 @@ def test_gaps_of_frames() -> None:
         (",q1\n1,0\n2,0\n3,1\n", True),
         ("name,q1\nann,y\nbob,n\n", True),
         ("sex\nm\nf\nm\n", True),
-        ("age,income\n31,100\n32,200\n33,150\n", True),
     ],
 )
 def test_the_first_line_is_told_from_the_rest(tmp_path: Path, text: str, has_names: bool) -> None:
@@ -224,15 +234,15 @@ def test_the_first_line_is_told_from_the_rest(tmp_path: Path, text: str, has_nam
     lines = len(text.splitlines())
     wanted = "q1" if "q1" in text else None
     for header in (None, has_names):
-        try:
-            found = read_bits(path, columns=wanted, missing="no", header=header)
-        except InvalidData as error:
-            # Not two values: then the name in the message tells.
-            assert (error.field == "age") == has_names
-            continue
+        found = read_bits(path, columns=wanted, missing="no", header=header)
         assert len(found) == lines - has_names
         assert found.columns[-1].startswith("column") != has_names
         assert (NAMED in found.assumptions) == (has_names and header is None and wanted is None)
+
+
+def test_numbers_below_text_tell_that_the_text_is_names(tmp_path: Path) -> None:
+    with pytest.raises(InvalidData, match=r"^age: expected two different values, found 3"):
+        read_bits(put(tmp_path, "age,income\n31,100\n32,200\n33,150\n"))
 
 
 @pytest.mark.parametrize(
@@ -240,7 +250,7 @@ def test_the_first_line_is_told_from_the_rest(tmp_path: Path, text: str, has_nam
 )
 def test_no_record_is_lost_where_the_first_line_may_be_one(tmp_path: Path, text: str) -> None:
     path = put(tmp_path, text)
-    with pytest.raises(InvalidData, match="may be either.*header=True or header=False"):
+    with pytest.raises(InvalidData, match=r"may be either.*header=True or header=False"):
         read_bits(path)
 
 
@@ -249,7 +259,7 @@ def test_header_is_believed(tmp_path: Path) -> None:
     named = read_bits(path, header=True)
     assert (named.columns, bits_of(named)) == (("0", "1", "2"), [[1, 1, 0], [0, 1, 0]])
     assert bits_of(read_bits(path, header=False, columns=["column1", "column2"])) == [[0, 1], [1, 1], [0, 1]]
-    with pytest.raises(InvalidData, match="column3: expected two different values, found 2 different|column3"):
+    with pytest.raises(InvalidData, match=r"column3: .*found 3 different values"):
         read_bits(put(tmp_path, "0,1,2\n1,1,0\n0,1,1\n"), header=False)
     with pytest.raises(InvalidData, match="a table with rows"):
         read_bits(put(tmp_path, "a,b\n"), header=True)
@@ -257,6 +267,8 @@ def test_header_is_believed(tmp_path: Path) -> None:
 
 def test_messages_never_show_cells(tmp_path: Path) -> None:
     """A secret in any cell of a broken table is not quoted."""
+    tries: list[dict[str, Any]] = [{}, {"missing": "no"}, {"columns": ["b"]}, {"values": ("n", "y")}]
+    tries += [{"columns": "sec"}, {"header": False}, {"delimiter": ";"}]
     broken = [
         "a,b\nsecret,y\nx,n\nz,n\n",
         "a,b\ny,n\nn,y,secret\n",
@@ -267,11 +279,8 @@ def test_messages_never_show_cells(tmp_path: Path) -> None:
         "secret,y\nother,n\n",
     ]
     for text in broken:
-        for options in ({}, {"missing": "no"}, {"columns": ["b"]}, {"columns": "sec"}, {"values": ("n", "y")}):
-            try:
-                read_bits(put(tmp_path, text), **options)  # type: ignore[arg-type]
-            except (InvalidData, InvalidArgument) as error:
-                assert "secret" not in str(error), (text, options)
+        for options in tries:
+            assert "secret" not in complaint(put(tmp_path, text), **options), (text, options)
     for name in ("t.jsonl", "t.parquet"):
         with pytest.raises(InvalidData) as caught:
             read_bits(put(tmp_path, '{"a": secret}\n', name))
@@ -326,7 +335,7 @@ def test_paths_that_are_wrong(tmp_path: Path) -> None:
 def test_objects_that_are_no_tables() -> None:
     import pandas as pd
 
-    for source in (
+    tables: list[Any] = [
         np.zeros(3),
         [0, 1],
         [[0, 1], [1]],
@@ -336,18 +345,20 @@ def test_objects_that_are_no_tables() -> None:
         {"a": [1], "b": [1, 0]},
         pd.DataFrame([[0, 1]], columns=["a", "a"]),
         {"a": []},
-    ):
+    ]
+    for source in tables:
         with pytest.raises(InvalidData):
             read_bits(source)
-    for option in ({"header": True}, {"delimiter": ","}):
-        with pytest.raises(InvalidArgument, match="none for this kind of source"):
-            read_bits(SMALL, **option)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="header: expected none for this kind of source"):
+        read_bits(SMALL, header=True)
+    with pytest.raises(InvalidArgument, match="delimiter: expected none for this kind of source"):
+        read_bits(SMALL, delimiter=",")
 
 
 def test_one_column_and_its_empty_lines(tmp_path: Path) -> None:
     path = put(tmp_path, "smoker\nyes\n\nno\n\n")
     assert bits_of(read_bits(path, missing="no")) == [[1], [0], [0]]
-    with pytest.raises(InvalidData, match="smoker: .*gaps"):
+    with pytest.raises(InvalidData, match=r"smoker: .*gaps"):
         read_bits(path)
 
 
@@ -368,7 +379,7 @@ def test_repr_is_public() -> None:
 
 @pytest.mark.skipif(not HOUSE.is_file(), reason="the votes of 1984 are not here")
 def test_house_votes() -> None:
-    with pytest.raises(InvalidData, match="^column2: .*16 columns have some"):
+    with pytest.raises(InvalidData, match=r"^column2: .*16 columns have some"):
         read_bits(HOUSE)
     votes = read_bits(HOUSE, missing="no")
     assert votes.table.shape == (435, 17)
@@ -387,9 +398,7 @@ def tables(draw: st.DrawFn) -> tuple[Any, list[str], list[tuple[str, str]]]:
     width = draw(st.integers(1, 4))
     columns = draw(st.lists(NAMES.filter(bool), min_size=width, max_size=width, unique=True))
     values = NAMES.filter(lambda text: bool(text) and text not in {"NA", "N/A", "NaN", "NULL", "nan", "null"})
-    pairs = [
-        draw(st.tuples(values, values).filter(lambda pair: pair[0] != pair[1])) for _ in range(width)
-    ]
+    pairs = [draw(st.tuples(values, values).filter(lambda pair: pair[0] != pair[1])) for _ in range(width)]
     rows = draw(st.lists(st.lists(st.booleans(), min_size=width, max_size=width), min_size=1, max_size=6))
     return np.array(rows, dtype=bool), columns, pairs
 
@@ -406,9 +415,7 @@ def test_what_is_written_is_read_again(
     write_bits(path, bits, columns, ones=ones, zeros=zeros)
     header = None if ending == ".parquet" else True
     delimiter = None if ending in {".parquet", ".tsv"} else ","
-    found = read_bits(
-        path, values=dict(zip(columns, pairs, strict=True)), header=header, delimiter=delimiter
-    )
+    found = read_bits(path, values=dict(zip(columns, pairs, strict=True)), header=header, delimiter=delimiter)
     assert found.table.tolist() == bits.tolist()
     assert found.columns == tuple(columns)
     assert (list(found.zeros), list(found.ones)) == (zeros, ones)

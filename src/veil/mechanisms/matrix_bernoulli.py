@@ -1,4 +1,4 @@
-"""Matrix-valued Bernoulli noise (XO Definition 4; proofs in bits.md)."""
+"""Matrix-valued Bernoulli noise of XO Definition 4 (proofs in bits.md)."""
 
 from __future__ import annotations
 

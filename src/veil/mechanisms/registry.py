@@ -31,6 +31,7 @@ _PLACES = {
     "Gaussian": "veil.mechanisms.additive",
     "GeometricCounts": "veil.mechanisms.noisy_counts",
     "Xor": "veil.mechanisms.xor",
+    "XorGraph": "veil.mechanisms.xor_graph",
     "XorBlocks": "veil.mechanisms.xor_blocks",
     "DiscreteGaussianCounts": "veil.mechanisms.noisy_counts",
 }

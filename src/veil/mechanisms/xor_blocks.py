@@ -1,4 +1,4 @@
-"""A table cut into blocks, each with noise of its own (XO Section 5.2; proofs in bits.md)."""
+"""A table cut into blocks, each with noise of its own, after XO Section 5.2 (proofs in bits.md)."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.errors import InvalidArgument
+from veil.numerics.graphs.leakage import checked_epsilon, checked_odds
 
 Floats = NDArray[np.float64]
 Table = NDArray[np.bool_]
@@ -97,48 +98,13 @@ def printed_leakage(zeta: float, epsilon: float) -> float:
 
     It is no bound: with prior odds of 0.01 it is 0.974 at epsilon = 1, where the prior alone knows 0.990.
     """
-    odds = _odds(zeta) * math.exp(_epsilon(epsilon))
+    odds = checked_odds(zeta) * math.exp(checked_epsilon(epsilon))
     return max(1.0 / (odds + 1.0), odds / (odds + 1.0))
-
-
-def edge_leakage(zeta: float, epsilon: float) -> float:
-    """At most how sure an attacker is of a pair who knows all others and the release: Theorem 4 repaired.
-
-    m e^eps / (1 + m e^eps), m = max(zeta, 1/zeta). Proof: for either answer a, Bayes makes the posterior odds
-    of a against its opposite the prior odds times Pr(O | a) / Pr(O | not a) <= e^eps. The prior odds are zeta
-    or 1 / zeta, at most m; odds and probability grow together. It is attained: randomised response of that
-    pair, whose answer is the likelier one. Rounded up.
-
-    >>> round(edge_leakage(0.01, 1.0), 4), round(printed_leakage(0.01, 1.0), 4)
-    (0.9963, 0.9735)
-    """
-    odds = max(_odds(zeta), 1.0 / zeta)
-    # 1 / (1 + e^-eps / m), which does not overflow.
-    return min(1.0, (1.0 + _ROUNDING) / (1.0 + math.exp(-_epsilon(epsilon)) / odds))
-
-
-def kept_at_most(released: float, edges: float, pairs: float, epsilon: float) -> float:
-    """The largest share of true edges in a release of so many edges, where each bit is of its own pair alone.
-
-    min(1, T / (m + (M - m) e^-eps)) for T released and m true edges among M pairs, in expectation, for any
-    mechanism whose released bit depends on its own pair, the same way for all pairs. Proof: let a and b be
-    the probabilities that an edge and a pair without one are released as an edge. One bit's privacy asks a <=
-    e^eps b, so T = m a + (M - m) b >= a (m + (M - m) e^-eps), and a is the share that is kept. Rounded up.
-
-    >>> round(kept_at_most(1.13e5, 88_234, 8_154_741, 1.0), 3)
-    0.037
-    """
-    if not 0.0 < edges <= pairs or not 0.0 <= released <= pairs:
-        raise InvalidArgument(
-            "edges", expected="more than 0, at most the pairs there are", found=f"{edges:g}"
-        )
-    others = (pairs - edges) * math.exp(-_epsilon(epsilon))
-    return min(1.0, released / (edges + others) * (1.0 + _ROUNDING))
 
 
 def edges_of_plain_release(edges: float, pairs: float, epsilon: float) -> float:
     """Expected edges of a release of every pair by randomised response: M q + m (1 - 2q), q = 1/(1+e^eps)."""
-    flip = 1.0 / (1.0 + math.exp(_epsilon(epsilon)))
+    flip = 1.0 / (1.0 + math.exp(checked_epsilon(epsilon)))
     return pairs * flip + edges * (1.0 - 2.0 * flip)
 
 
@@ -174,7 +140,7 @@ def block_budgets(
         raise InvalidArgument("block_rows", expected="positive sizes; by size or columns", found=repr(by))
     high, wide = _bands(rows, block_rows), _bands(columns, block_columns)
     parts = np.outer(high / rows if by == "size" else np.ones(len(high)), wide / columns)
-    return _epsilon(epsilon) * parts
+    return checked_epsilon(epsilon) * parts
 
 
 def composed_loss(budgets: Floats, *, unit: str = "row") -> float:
@@ -225,15 +191,3 @@ def flip_rate_of_error(error_rate: float, rows: int, columns: int, ones: int) ->
 
 def _bands(total: int, size: int) -> Floats:
     return np.diff(np.append(np.arange(0, total, size), total)).astype(np.float64)
-
-
-def _odds(zeta: float) -> float:
-    if not (zeta > 0.0 and math.isfinite(zeta)):
-        raise InvalidArgument("zeta", expected="positive prior odds", found=f"{zeta:g}")
-    return zeta
-
-
-def _epsilon(epsilon: float) -> float:
-    if not (epsilon >= 0.0 and math.isfinite(epsilon)):
-        raise InvalidArgument("epsilon", expected="a number of at least 0", found=f"{epsilon:g}")
-    return epsilon

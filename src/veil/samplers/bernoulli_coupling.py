@@ -30,6 +30,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,8 @@ _ROOT_HALF = math.sqrt(0.5)
 _GUARD = 64
 # Cells of all tables that are worked on together.
 _AT_A_TIME = 2**16
+# Trial runs, and what they may take.
+_TRIALS, _TRIAL_SWEEPS, _TRIAL_WORDS = 4, 2**9, 2**23
 # Words that a run which is called fast may need, and its sweeps.
 _MOST_WORDS, _MOST_SWEEPS = 2**28, 2**12
 
@@ -63,6 +66,35 @@ def coalesces_fast(quadratic: Quadratic) -> bool:
     q = Quadratic(quadratic.theta, rows=1) if one_row else quadratic
     found = contraction(q)
     return found.sweeps <= _MOST_SWEEPS and found.sweeps * q.cells <= _MOST_WORDS
+
+
+@lru_cache(maxsize=64)
+def coalesces_in_trial(quadratic: Quadratic) -> bool:
+    """Whether trial runs with public, fixed numbers agreed soon.
+
+    It proves nothing about how long other runs take, but how long they take is no matter of exactness: the
+    choice of the sampler depends on the parameters alone, and a run is never cut short. The time until the
+    bounds agree has the same law forwards as from the past.
+    """
+    q = Quadratic(quadratic.theta, rows=1) if quadratic.rows_independent else quadratic
+    pulls = Pulls.of(q)
+    slack = pulls.rounding() + _LOGIT_SLACK
+    rng = np.random.default_rng(0)
+    low = np.zeros((_TRIALS, *q.shape), dtype=np.uint8)
+    high = np.ones_like(low)
+    for _ in range(min(_TRIAL_SWEEPS, _TRIAL_WORDS // (_TRIALS * q.cells))):
+        words = random_words(rng, _TRIALS * q.cells).reshape(_TRIALS, q.cells)
+        done = np.zeros(_TRIALS, dtype=np.int64)
+        while (done < q.cells).any():
+            _sweep(*pulls.arrays(), slack, words, low, high, done)
+            for run in np.flatnonzero(done < q.cells).tolist():
+                # Open comparisons are rare; a bit of which nothing is known is a bound as well.
+                row, column = divmod(int(done[run]), q.columns)
+                low[run, row, column], high[run, row, column] = 0, 1
+                done[run] += 1
+        if (low == high).all():
+            return True
+    return False
 
 
 def sample_by_coupling(rng: Rng, *, quadratic: Quadratic, size: int) -> Bits:

@@ -31,11 +31,7 @@ def expected_ones(
     if samples < 2:
         raise InvalidArgument("samples", expected="at least 2", found=str(samples))
     together = max(1, _AT_A_TIME // quadratic.cells)
-    ones = [
-        sample_matrix_bernoulli(rng, quadratic=quadratic, size=min(together, samples - begin)).sum(
-            axis=(1, 2)
-        )
-        for begin in range(0, samples, together)
-    ]
-    counts = np.concatenate(ones).astype(np.float64)
+    sizes = [min(together, samples - begin) for begin in range(0, samples, together)]
+    drawn = (sample_matrix_bernoulli(rng, quadratic=quadratic, size=size) for size in sizes)
+    counts = np.concatenate([tables.sum(axis=(1, 2)) for tables in drawn]).astype(np.float64)
     return float(counts.mean()), float(counts.std(ddof=1)) / math.sqrt(samples)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from veil.errors import InvalidArgument
 from veil.numerics.bits.quadratic import Quadratic
-from veil.samplers.bernoulli_coupling import coalesces_fast, sample_by_coupling
+from veil.samplers.bernoulli_coupling import coalesces_fast, coalesces_in_trial, sample_by_coupling
 from veil.samplers.bernoulli_hmc import sample_by_hmc
 from veil.samplers.bernoulli_tables import EnclosedChoice, ones_of_column, table_weights
 from veil.samplers.randomness import Rng
@@ -38,7 +38,7 @@ def method_for(quadratic: Quadratic) -> Method:
         return "columns"
     if _has_table(quadratic):
         return "table"
-    return "coupling" if coalesces_fast(quadratic) else "hmc"
+    return "coupling" if coalesces_fast(quadratic) or coalesces_in_trial(quadratic) else "hmc"
 
 
 def _has_table(q: Quadratic) -> bool:

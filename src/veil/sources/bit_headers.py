@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from veil.errors import InvalidData
 from veil.sources.bit_values import GAPS, Cells, usual_pair
 from veil.sources.cells import is_number
@@ -33,16 +31,15 @@ def _speaks_for_names(cells: Cells) -> bool | None:
     codes = cells.codes
     if len(codes) == 0:
         return None
-    head, rest = cells.texts[codes[0]], codes[1:]
+    head, others = cells.texts[codes[0]], {cells.texts[code] for code in cells.below_first().used}
     if not head:
         return None
-    if head in GAPS or bool((rest == codes[0]).any()):
+    if head in GAPS or head in others:
         return False
-    others = {cells.texts[code] for code in np.unique(rest)}
     values = {text for text in others if text is not None and text not in GAPS}
     if not values:
         return None
-    if head in values or usual_pair({head, *values}) is not None:
+    if usual_pair({head, *values}) is not None:
         return False
     if len(values) == 2 or usual_pair(values) is not None:
         return True

@@ -15,7 +15,16 @@ from veil.domains.matrices import Names
 from veil.errors import InvalidArgument, InvalidData, UnreadableFile
 from veil.numerics.graphs.pairs import KINDS, Kind, PairSpace
 from veil.sources.delimited import checked_delimiter
-from veil.sources.edge_labels import Ends, Integers, distinct, joined, listed_nodes, only_used, placed
+from veil.sources.edge_labels import (
+    Ends,
+    Integers,
+    distinct,
+    joined,
+    listed_nodes,
+    only_used,
+    placed,
+    sorted_once,
+)
 from veil.sources.edge_tables import check_names, ends_of_table
 from veil.sources.edge_text import ends_of_text
 from veil.sources.plain_tables import is_table_file
@@ -105,7 +114,7 @@ def read_edges(
     else:
         ends, labels = placed(labels, ends, given[0], field="nodes"), given[0]
     space = PairSpace.among(len(labels), directed=kind == "directed", loops=keeps == "keep")
-    codes, repeated = _unique(space.codes(*ends))
+    codes, repeated = sorted_once(space.codes(*ends))
     return EdgeSource(space, codes, labels, None, repeated, tuple(assumptions))
 
 
@@ -119,7 +128,7 @@ def _bipartite(columns: Sequence[Ends], given: list[Names] | None, assumptions: 
         ends = [placed(labels[i], [ends[i]], given[i], field=fields[i])[0] for i in range(2)]
         labels = given
     space = PairSpace.between(len(labels[0]), len(labels[1]))
-    codes, repeated = _unique(space.codes(ends[0], ends[1]))
+    codes, repeated = sorted_once(space.codes(ends[0], ends[1]))
     return EdgeSource(space, codes, labels[0], labels[1], repeated, tuple(assumptions))
 
 
@@ -190,12 +199,3 @@ def _given_nodes(nodes: Any, kind: str) -> list[Names] | None:
             "nodes", expected="a pair of lists: the nodes of each side", found=type(nodes).__name__
         )
     return [listed_nodes(side, f"nodes[{i}]") for i, side in enumerate(nodes)]
-
-
-def _unique(codes: Integers) -> tuple[Integers, int]:
-    """The numbers of the edges, sorted and each once, and how many were repeated."""
-    codes = np.sort(codes)
-    first = np.ones(len(codes), dtype=np.bool_)
-    first[1:] = codes[1:] != codes[:-1]
-    unique = codes if bool(first.all()) else codes[first]
-    return unique, len(codes) - len(unique)

@@ -51,10 +51,10 @@ class GraphPlan:
     @property
     def kept(self) -> float | None:
         """The largest share of true edges in any release of as many edges that looks at each pair alone."""
-        if self.edges is None:
+        if not self.edges:
             return None
         epsilon = self.mechanism.costs["graph"]
-        return kept_at_most(self.edges, edges=self.edges, pairs=self.space.count, epsilon=epsilon)
+        return kept_at_most(self.edges, self.edges, self.space.count, epsilon)
 
     @property
     def noise(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import cast
 
 import numpy as np
@@ -32,6 +33,28 @@ def test_equals_brute_force(kind: str, shape: tuple[int, int]) -> None:
                 assert found.exact
                 # Brute force is itself rounded.
                 assert truth * (1 - 1e-13) <= found.value <= truth * (1 + 1e-12)
+
+
+def exact_loss(q: Quadratic, count: int) -> Fraction:
+    """Brute force in rationals: nothing is rounded."""
+    cells = q.cells
+    pi = [[Fraction(float(value)) for value in row] for row in q.pi()]
+    energies = []
+    for table in range(2**cells):
+        ones = [i for i in range(cells) if table >> i & 1]
+        energies.append(sum((pi[i][j] for i in ones for j in ones), Fraction(0)))
+    changes = [change for change in range(1, 2**cells) if change.bit_count() <= count]
+    return max(abs(energies[b] - energies[b ^ change]) for b in range(2**cells) for change in changes)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_never_below_the_rational_truth(kind: str) -> None:
+    rng = np.random.default_rng([12, KINDS.index(kind)])
+    for scale in (1e-3, 1.0, 30.0):
+        q = random_quadratic(rng, 2, 2, kind, scale)
+        for count in (1, 2, 3, 4):
+            found, truth = worst_loss(q, count, "anywhere").value, exact_loss(q, count)
+            assert truth <= Fraction(found) <= truth * (1 + Fraction(1, 10**12))
 
 
 def test_the_numbers_of_the_paper_are_too_small() -> None:
