@@ -19,7 +19,13 @@ from veil.numerics.bits.fields import Pulls, pull, pull_bounds
 from veil.numerics.bits.quadratic import Quadratic
 from veil.papers.exact_hmc import sample_as_printed
 from veil.samplers import bernoulli_coupling
-from veil.samplers.bernoulli_coupling import below_logistic, coalesces_fast, logit, sample_by_coupling
+from veil.samplers.bernoulli_coupling import (
+    below_logistic,
+    coalesces_fast,
+    coalesces_in_trial,
+    logit,
+    sample_by_coupling,
+)
 from veil.samplers.bernoulli_hmc import sample_by_hmc
 from veil.samplers.bernoulli_ones import expected_ones
 from veil.samplers.bernoulli_tables import (
