@@ -15,6 +15,7 @@ from scipy.stats import chisquare
 import veil
 from tests.oracles import bits as oracle
 from veil.errors import InvalidArgument, InvalidData, NoGuarantee, PrivacyWarning
+from veil.numerics.graphs.degrees import DegreeProfile
 
 ALPHA = 1e-4
 
@@ -401,15 +402,19 @@ def test_facts_alone() -> None:
     assert out.is_facts
     assert abs(out.value["edges"][0] - 78) <= 2
     assert abs(out.value["triangles"][0] - 45) <= 6
-    assert np.abs(out.value["degrees"] - np.sort([d for _, d in club.degree()])).max() <= 3
+    profile = DegreeProfile.among(34)
+    true = np.sort([d for _, d in club.degree()])[::-1]
+    assert np.abs(out.value["degrees"] - profile.of(true)).max() <= 3
 
 
-def test_sorted_degrees_change_by_two() -> None:
+def test_degree_profiles_change_by_two() -> None:
     rng = np.random.default_rng(3)
     for _ in range(200):
         graph = networkx.gnp_random_graph(9, float(rng.random()), seed=int(rng.integers(10**6)))
         i, j = rng.choice(9, 2, replace=False).tolist()
         other = graph.copy()
         other.remove_edge(i, j) if other.has_edge(i, j) else other.add_edge(i, j)
-        degrees = [np.sort([d for _, d in g.degree()]) for g in (graph, other)]
-        assert np.abs(degrees[0] - degrees[1]).sum() == 2
+        for cut in (0, 2, 5, 8):
+            profile = DegreeProfile(9, cut)
+            degrees = [profile.of(np.array([d for _, d in g.degree()])) for g in (graph, other)]
+            assert np.abs(degrees[0] - degrees[1]).sum() == 2

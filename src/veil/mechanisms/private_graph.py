@@ -20,6 +20,7 @@ from veil.errors import InvalidArgument, InvalidData
 from veil.mechanisms.base import Described, adjacency_of
 from veil.mechanisms.bit_mechanism import LARGEST_EPSILON
 from veil.mechanisms.randomized_response import RandomizedResponse
+from veil.numerics.graphs.degrees import L1_SENSITIVITY, DegreeProfile
 from veil.numerics.graphs.ladder import ladder_rule
 from veil.numerics.graphs.local_sensitivity import triangle_sensitivity
 from veil.numerics.graphs.triangles import count_triangles, neighbours
@@ -50,8 +51,9 @@ class GraphDraw:
 class PrivateGraph(Described):
     """Randomised response of every pair, and beside it facts that were asked directly.
 
-    epsilon: what all of it costs together. statistics: some of "degrees" (their sorted sequence), "edges" and
-    "triangles" (their numbers). share: the part of epsilon that goes to them; 1 releases them alone.
+    epsilon: what all of it costs together. statistics: some of "degrees" (which there are, not whose),
+    "edges" and "triangles" (their numbers). share: the part of epsilon that goes to them; 1 releases them
+    alone.
 
     A fact that is asked directly is far more exact than one that is read off a released graph, and the
     decoding of the graph is made to agree with it.
@@ -154,7 +156,10 @@ class PrivateGraph(Described):
     def _drawn(self, rng: Rng, graph: Graph) -> GraphDraw:
         tables = {name: _FACTS[name](rng, graph, self.costs[name]) for name in self.statistics}
         response = self.response
-        return GraphDraw(None if response is None else response.draw_graph(rng, graph), tables)
+        if response is None:
+            # Public, and needed to read the facts.
+            return GraphDraw(None, tables | {"nodes": np.array([graph.space.rows])})
+        return GraphDraw(response.draw_graph(rng, graph), tables)
 
 
 def _noisy_edges(rng: Rng, graph: Graph, epsilon: float) -> Integers:
@@ -162,10 +167,13 @@ def _noisy_edges(rng: Rng, graph: Graph, epsilon: float) -> Integers:
 
 
 def _noisy_degrees(rng: Rng, graph: Graph, epsilon: float) -> Integers:
-    """The sorted degrees with noise on each: one edge changes two of them by one, in all by two."""
-    ends = np.concatenate(graph.edges())
-    degrees = np.sort(np.bincount(ends, minlength=graph.space.rows))
-    return degrees + sample_discrete_laplace(rng, scale=2 / Fraction(epsilon), size=len(degrees))
+    """The profile of the degrees, loops aside, with noise on each number: an edge changes it by two."""
+    rows, columns = graph.edges()
+    apart = rows != columns
+    degrees = np.bincount(np.append(rows[apart], columns[apart]), minlength=graph.space.rows)
+    profile = DegreeProfile.among(graph.space.rows)
+    scale = L1_SENSITIVITY / Fraction(epsilon)
+    return profile.of(degrees) + sample_discrete_laplace(rng, scale=scale, size=profile.size)
 
 
 def _noisy_triangles(rng: Rng, graph: Graph, epsilon: float) -> Integers:

@@ -13,6 +13,7 @@ import numpy as np
 from veil.domains.bits import Table
 from veil.domains.graph import Graph, Labels
 from veil.errors import InvalidArgument
+from veil.numerics.graphs.degrees import DegreeProfile
 from veil.numerics.graphs.pairs import KINDS, Codes, PairSpace
 
 # Graphs up to this size are written as pairs that people can read.
@@ -96,9 +97,12 @@ def graph_from_json(content: Any) -> Graph:
 def facts_from_json(content: Any, wanted: Sequence[str], graph: Graph | None) -> dict[str, Codes]:
     """What was released of a graph besides its edges."""
     found = {}
-    for key in wanted:
+    nodes = graph.space.rows if graph is not None else content["nodes"][0]
+    if not isinstance(nodes, int) or nodes < 1:
+        raise InvalidArgument("tables", expected="nodes: a whole number", found="something else")
+    for key in (*wanted, *(() if graph is not None else ("nodes",))):
         numbers = np.array(content[key])
-        size = (numbers.size if graph is None else graph.space.rows) if key == "degrees" else 1
+        size = DegreeProfile.among(nodes).size if key == "degrees" else 1
         if numbers.dtype.kind != "i" or numbers.shape != (size,) or not size:
             raise InvalidArgument("tables", expected=f"{key}: {size} whole numbers", found="something else")
         found[key] = numbers.astype(np.int64)
