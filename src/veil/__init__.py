@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from veil.analysis.audit import Audit, audit
     from veil.analysis.bit_estimates import BitReading, bit_estimates
     from veil.analysis.chain_intervals import ChainIntervals, chain_intervals
+    from veil.analysis.decoding import Decoding, decode, decoding
+    from veil.analysis.graph_estimates import GraphReading, graph_estimates
     from veil.analysis.intervals import intervals
     from veil.domains.adjacency import Records, Rows, Transfer
     from veil.domains.automaton_words import AutomatonWords
@@ -69,12 +71,12 @@ if TYPE_CHECKING:
     from veil.sources.sequences import SequenceFile
     from veil.sources.transitions import count_transitions
     from veil.sources.words import read_words
-    from veil.workflows.bit_plan import plan_bits
+    from veil.workflows.bit_plan import BitPlan, plan_bits
     from veil.workflows.bits import release_bits
     from veil.workflows.compare import Comparison, compare
     from veil.workflows.decisions import ValueLoss, value_loss
     from veil.workflows.fit_chain import fit_chain
-    from veil.workflows.graph_plan import plan_graph
+    from veil.workflows.graph_plan import GraphPlan, plan_graph
     from veil.workflows.graphs import release_graph
     from veil.workflows.plan import least_epsilon
     from veil.workflows.plan_chain import plan_chain
@@ -90,6 +92,7 @@ _PLACES = {
     "BalancedWords": "mechanisms.balanced_words",
     "Birkhoff": "domains.doubly",
     "BitFlips": "domains.bit_flips",
+    "BitPlan": "workflows.bit_plan",
     "BitReading": "analysis.bit_estimates",
     "Bits": "domains.bits",
     "BorderedRows": "mechanisms.bordered_rows",
@@ -101,6 +104,7 @@ _PLACES = {
     "Contributions": "domains.contributions",
     "Counts": "domains.counts",
     "DecisionProcess": "domains.decisions",
+    "Decoding": "analysis.decoding",
     "Dirichlet": "mechanisms.dirichlet",
     "DirichletCounts": "mechanisms.dirichlet_counts",
     "DiscreteGaussianCounts": "mechanisms.noisy_counts",
@@ -111,6 +115,8 @@ _PLACES = {
     "Gaussian": "mechanisms.additive",
     "GeometricCounts": "mechanisms.noisy_counts",
     "Graph": "domains.graph",
+    "GraphPlan": "workflows.graph_plan",
+    "GraphReading": "analysis.graph_estimates",
     "Hamming": "domains.hamming",
     "Laplace": "mechanisms.additive",
     "MatrixBernoulli": "mechanisms.matrix_bernoulli",
@@ -151,7 +157,10 @@ _PLACES = {
     "chain_intervals": "analysis.chain_intervals",
     "compare": "workflows.compare",
     "count_transitions": "sources.transitions",
+    "decode": "analysis.decoding",
+    "decoding": "analysis.decoding",
     "fit_chain": "workflows.fit_chain",
+    "graph_estimates": "analysis.graph_estimates",
     "intervals": "analysis.intervals",
     "least_epsilon": "workflows.plan",
     "load": "releases.files",
@@ -177,6 +186,7 @@ __all__ = [
     "BalancedWords",
     "Birkhoff",
     "BitFlips",
+    "BitPlan",
     "BitReading",
     "Bits",
     "BorderedRows",
@@ -188,6 +198,7 @@ __all__ = [
     "Contributions",
     "Counts",
     "DecisionProcess",
+    "Decoding",
     "Dirichlet",
     "DirichletCounts",
     "DiscreteGaussianCounts",
@@ -198,6 +209,8 @@ __all__ = [
     "Gaussian",
     "GeometricCounts",
     "Graph",
+    "GraphPlan",
+    "GraphReading",
     "Hamming",
     "Laplace",
     "MatrixBernoulli",
@@ -239,8 +252,11 @@ __all__ = [
     "chain_intervals",
     "compare",
     "count_transitions",
+    "decode",
+    "decoding",
     "errors",
     "fit_chain",
+    "graph_estimates",
     "intervals",
     "learn",
     "least_epsilon",

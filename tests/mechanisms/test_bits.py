@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 import networkx
 import numpy as np
@@ -16,6 +16,7 @@ import veil
 from tests.oracles import bits as oracle
 from veil.errors import InvalidArgument, InvalidData, NoGuarantee, PrivacyWarning
 from veil.numerics.graphs.degrees import DegreeProfile
+from veil.privacy.lazy_response import LazyResponse
 
 ALPHA = 1e-4
 
@@ -174,6 +175,44 @@ def test_the_loss_of_the_staircase_is_that_of_brute_force(flips: int) -> None:
     assert mechanism.certified_epsilon() <= 1.3
 
 
+@pytest.mark.parametrize(("columns", "flips"), [(1, 1), (3, 3), (4, 2), (5, 5), (6, 4)])
+def test_the_profile_of_the_staircase_is_that_of_brute_force(columns: int, flips: int) -> None:
+    mechanism = veil.StaircaseXor(columns, 1.3, flips=flips)
+    law = oracle.weight_law(columns, 1, lambda ones: float(mechanism.steps.log_weights[ones]))
+    total = math.log(sum(math.exp(log) for log in law.values()))
+    for count in range(1, flips + 1):
+        profile = mechanism.profile(veil.BitFlips(count, where="row"))
+        assert profile.kind == "exact"
+        for epsilon in (0.0, 0.4, 1.1, 1.2999):
+            worst = 0.0
+            for cells in oracle.changes(1, columns, count, "row"):
+                apart = 0.0
+                for bits, log in law.items():
+                    other = tuple(1 - bit if cell in cells else bit for cell, bit in enumerate(bits))
+                    apart += max(0.0, math.exp(log - total) - math.exp(epsilon + law[other] - total))
+                worst = max(worst, apart)
+            assert profile.delta(epsilon) >= worst
+            assert profile.delta(epsilon) == pytest.approx(worst, rel=1e-6, abs=1e-9)
+    assert mechanism.profile(veil.BitFlips(2)).kind == "upper bound"
+
+
+def test_the_profile_composes_and_has_moments() -> None:
+    profile = veil.StaircaseXor(16, 1.0).profile()
+    assert isinstance(profile, LazyResponse)
+    twice = profile.repeat(2)
+    assert twice.delta(2.0) <= 1e-9
+    assert twice.delta(0.5) >= profile.delta(0.5)
+    assert twice.delta(0.5) < veil.RandomizedResponse(1.0).profile().repeat(2).delta(0.5)
+    # The moments of the three outcomes, by hand.
+    for order in (1.5, 2.0, 8.0):
+        chance, each = profile.chance, 1.0
+        outcomes = [(chance, each), (chance * math.exp(-each), -each)]
+        rest = 1.0 - sum(mass for mass, _ in outcomes)
+        moment = rest + sum(mass * math.exp((order - 1.0) * loss) for mass, loss in outcomes)
+        assert profile.rdp(order) == pytest.approx(math.log(moment) / (order - 1.0), rel=1e-9)
+        assert profile.rdp(order) <= veil.RandomizedResponse(1.0).profile().rdp(order)
+
+
 def test_the_staircase_over_a_whole_table() -> None:
     mechanism = veil.StaircaseXor(2, 1.0, flips=2, rows=3)
     assert mechanism.adjacency == veil.BitFlips(2)
@@ -330,9 +369,10 @@ def test_blocks_add_side_by_side_and_not_one_below_the_other() -> None:
             exact = oracle.worst_loss(law, 2, 4, count, where)
             certified = mechanism.certified_epsilon(veil.BitFlips(count, where=where))
             assert certified == pytest.approx(exact, rel=1e-9)
-    for bands in ([], [[]], [[1]], [[blocks[0][0]], blocks[0]]):
+    wrong: list[Any] = [[], [[]], [[1]], [[blocks[0][0]], blocks[0]]]
+    for bands in wrong:
         with pytest.raises(InvalidArgument, match="bands"):
-            veil.XorBlocks(cast("Any", bands))
+            veil.XorBlocks(bands)
 
 
 def test_algorithm_3_costs_two_bits_an_edge() -> None:

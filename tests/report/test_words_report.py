@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import veil
+from veil.privacy.beliefs import beliefs
 from veil.report.console_words import print_word_plan, print_word_release
 from veil.report.words import WordReport, inner
 from veil.workflows.word_plan import plan_words
@@ -88,7 +89,7 @@ def test_shares_are_those_of_the_private_words() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.1, 2.0, 400.0])
 def test_beliefs_are_moved_as_far_as_bayes_allows(epsilon: float) -> None:
-    for before, after in WordReport.of(made(epsilon=epsilon)).beliefs:
+    for before, after in beliefs(made(epsilon=epsilon).epsilon):
         odds = math.log(before / (1.0 - before)) + epsilon
         assert after == pytest.approx(1.0 / (1.0 + math.exp(-odds)))
 

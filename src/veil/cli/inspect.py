@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -43,6 +43,14 @@ def _page(release: Release, path: Path) -> str:
         if isinstance(release.value, WordsElsewhere):
             release = _words_beside(release, path)
         return WordReport.of(release).html()
+    if release.is_bits and (release.graph is not None or release.is_facts):
+        from veil.report.graph import GraphReport
+
+        return GraphReport.of(release).html()
+    if release.is_bits:
+        from veil.report.bits import BitReport
+
+        return BitReport.of(release).html()
     if isinstance(release.domain, StochasticMatrix) or release.is_matrix:
         from veil.report.chain import ChainReport
 
@@ -50,6 +58,16 @@ def _page(release: Release, path: Path) -> str:
     from veil.report.vector import VectorReport
 
     return VectorReport.of(release).html()
+
+
+def _size(release: Release) -> dict[str, Any]:
+    """How much was released, for machines."""
+    if release.is_words:
+        return {"words": 1 if isinstance(release.value, tuple) else len(release.value)}
+    if release.graph is not None:
+        graph = release.graph
+        return {"kind": graph.space.kind, "nodes": graph.space.nodes, "edges": len(graph)}
+    return {"facts": list(release.tables)} if release.is_facts else {"shape": release.array.shape}
 
 
 def inspect(
@@ -83,7 +101,6 @@ def inspect(
     if report is not None:
         with working("Drawing the report", quiet=as_json):
             write_text(report, _page(release, path), overwrite=force)
-    words_in = 1 if isinstance(release.value, tuple) else len(release.value) if release.is_words else 0
     if as_json:
         print_json(
             {
@@ -97,7 +114,7 @@ def inspect(
                 "assumptions": list(release.assumptions),
                 "assumptions_left_out": sorted(missing),
                 "reproducible": release.reproducible,
-                **({"words": words_in} if release.is_words else {"shape": release.array.shape}),
+                **_size(release),
                 **({} if beside is None else {"table_is_the_one_written": beside}),
                 "created": release.created,
                 "veil": release.version,

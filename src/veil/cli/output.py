@@ -61,6 +61,7 @@ _OPTIONS = {
     "values": "--values",
     "missing": "--missing",
     "header": "--header",
+    "delimiter": "--delimiter",
     "flips": "--flips",
 }
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:\.\.\.)?([^\s,.;:)]?)")

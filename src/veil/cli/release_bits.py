@@ -57,6 +57,9 @@ def bits(
         bool | None,
         typer.Option("--header/--no-header", help="Whether the first line names the columns; else told."),
     ] = None,
+    delimiter: Annotated[
+        str | None, typer.Option("--delimiter", help="What separates the cells of a line; else told.")
+    ] = None,
     mechanism: Annotated[
         str, typer.Option("--mechanism", "-m", help="auto (fewest wrong bits), staircase or response.")
     ] = "auto",
@@ -91,6 +94,7 @@ def bits(
             values=_values(values),
             missing=missing,
             header=header,
+            delimiter=delimiter,
         )
     with working("Calibrating", quiet=as_json):
         job = bit_job(

@@ -67,6 +67,9 @@ def graph(
         bool | None,
         typer.Option("--header/--no-header", help="Whether the first line names the columns; else told."),
     ] = None,
+    delimiter: Annotated[
+        str | None, typer.Option("--delimiter", help="What separates the cells of a line; else told.")
+    ] = None,
     facts: WithOption = None,
     share: ShareOption = None,
     output: OutputOption = None,
@@ -107,6 +110,7 @@ def graph(
             kind=cast("Kind", kind),
             loops=loops,
             header=header,
+            delimiter=delimiter,
         )
     graph = Graph(held.space, held.codes, held.labels, held.column_labels)
     job = graph_job(graph, epsilon=epsilon, statistics=asked, share=share, read=held.assumptions)

@@ -17,9 +17,11 @@ from veil.errors import InvalidArgument
 from veil.mechanisms.base import adjacency_of
 from veil.mechanisms.bit_mechanism import LARGEST_EPSILON, BitMechanism
 from veil.mechanisms.word_mechanism import times_above
+from veil.numerics.bits.step_chance import step_chance
 from veil.numerics.rounding import rate_above
 from veil.numerics.words.counts import free_counts
 from veil.numerics.words.staircase import WordStaircase, staircase
+from veil.privacy.lazy_response import LazyResponse
 from veil.privacy.profile import PrivacyProfile
 from veil.privacy.responses import RandomizedResponses
 from veil.samplers.free_words import sample_free_by_distance
@@ -27,6 +29,8 @@ from veil.samplers.randomness import Rng
 
 # The tables of the noise have an exact number for every weight.
 MOST_BITS = 5_000
+# Up to so many bits the chance of a step is summed up in a moment.
+_MOST_EXACT = 256
 
 
 @dataclass(frozen=True)
@@ -117,10 +121,14 @@ class StaircaseXor(BitMechanism):
         return int((levels[count:] - levels[:-count]).max())
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
+        """Exact up to the protected number of bits of a row: the loss is that of one step, or none."""
         near: BitFlips = adjacency_of(self, adjacency, BitFlips)
-        loss = self.loss(near)
         # Built for a stated epsilon, and certified not to exceed it: charged as it stands.
-        return RandomizedResponses(self.epsilon if near == self.adjacency else loss, kind="upper bound")
+        loss = self.epsilon if near == self.adjacency else self.loss(near)
+        together = self.rows is not None or near.where == "row" or near.count == 1
+        if together and near.count <= self.protected and self.bits <= _MOST_EXACT:
+            return LazyResponse(loss, _step_chance(self.steps, near.count))
+        return RandomizedResponses(loss, kind="upper bound")
 
     def draw_noise(self, rng: Rng, rows: int, columns: int) -> Table:
         counts = free_counts(self.bits, 2)
@@ -133,3 +141,8 @@ class StaircaseXor(BitMechanism):
 @lru_cache(maxsize=256)
 def _steps(bits: int, flips: int, epsilon: float) -> WordStaircase:
     return staircase(bits, 2, flips, epsilon)
+
+
+@lru_cache(maxsize=256)
+def _step_chance(steps: WordStaircase, flips: int) -> float:
+    return step_chance(steps, flips)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from veil.analysis.bit_estimates import BitReading, bit_estimates
 from veil.domains.bit_flips import BitFlips
 from veil.mechanisms.bit_mechanism import BitMechanism
+from veil.privacy.beliefs import beliefs
 from veil.releases.record import Release
 from veil.report import figures
 from veil.report.bit_figures import shares_figure
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 40
 _SHOWN_PAIRS = 10
-# What an attacker may believe beforehand.
-_BELIEFS = (0.01, 0.1, 0.5, 0.9)
 
 
 @dataclass(frozen=True)
@@ -75,12 +73,6 @@ class BitReport:
         """The pairs of columns that go together most surely."""
         return self.reading.associations()[:_SHOWN_PAIRS]
 
-    @property
-    def beliefs(self) -> list[tuple[float, float]]:
-        """A belief, before and at most after."""
-        factor = math.exp(min(self.release.epsilon, 700.0))
-        return [(before, before * factor / (1.0 - before + before * factor)) for before in _BELIEFS]
-
     def html(self) -> str:
         """The page."""
         from jinja2 import Environment, PackageLoader, select_autoescape
@@ -92,6 +84,7 @@ class BitReport:
             report=self,
             release=self.release,
             guess=best_guess(self.release.profile),
+            beliefs=beliefs(self.release.epsilon),
             picture=figures.svg(self._shares()),
         )
 

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from veil.analysis.decoding import Decoding
 from veil.analysis.graph_estimates import GraphEstimate, graph_estimates
+from veil.privacy.beliefs import beliefs
 from veil.releases.record import Release
 from veil.report.console import _console, _print_guarantee
 from veil.workflows.graph_plan import GraphPlan
@@ -87,7 +88,7 @@ def print_graph_plan(plan: GraphPlan) -> None:
         "friends within them; it cannot help where there is no structure."
     )
     console.print("Belief that two nodes are joined, before and at most after:")
-    console.print("  " + "   ".join(f"{100 * a:g} % -> {100 * b:.3g} %" for a, b in plan.beliefs))
+    console.print("  " + "   ".join(f"{100 * a:g} % -> {100 * b:.3g} %" for a, b in beliefs(plan.epsilon)))
     if not plan.mechanism.statistics:
         console.print("Degrees, triangles and the number of edges are far more exact asked directly: --with.")
     console.print("No data was read.")
@@ -98,7 +99,7 @@ def print_decoding(found: Decoding, release: Release, *, written: Path | None) -
     console = _console()
     console.print(f"{release.size} were released; about {number(found.expected_edges)} edges are true.")
     console.print(
-        f"Decoded: {len(found.graph):,} edges, of which {100 * found.precision:.0f} of 100 are expected to be true."
+        f"Decoded: {len(found.graph):,} edges, of which {100 * found.precision:.0f} of 100 are probably true."
     )
     console.print(
         f"Reconstruction rate: about {100 * found.reconstruction:.0f} of 100 true edges can be named by any "

@@ -12,6 +12,7 @@ from veil.domains.word_batch import WordBatch
 from veil.mechanisms.balanced_words import BalancedWords
 from veil.mechanisms.each_word import EachWord
 from veil.mechanisms.word_mechanism import WordMechanism
+from veil.privacy.beliefs import beliefs
 from veil.releases.record import Release
 from veil.report import figures
 from veil.report.vector import best_guess
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 15
 _SHOWN_WORDS = 5
-# What an attacker may believe beforehand.
-_BELIEFS = (0.01, 0.1, 0.5, 0.9)
 
 
 @dataclass(frozen=True)
@@ -85,12 +84,6 @@ class WordReport:
         lengths, counts = np.unique(self.batch.lengths, return_counts=True)
         return list(zip(lengths.tolist(), counts.tolist(), strict=True))
 
-    @property
-    def beliefs(self) -> list[tuple[float, float]]:
-        """A belief about a symbol, before and at most after."""
-        factor = float(np.exp(min(self.release.epsilon, 700.0)))
-        return [(before, before * factor / (1.0 - before + before * factor)) for before in _BELIEFS]
-
     def html(self) -> str:
         """The page."""
         from jinja2 import Environment, PackageLoader, select_autoescape
@@ -102,6 +95,7 @@ class WordReport:
             report=self,
             release=self.release,
             guess=best_guess(self.release.profile),
+            beliefs=beliefs(self.release.epsilon),
             shown=[[str(symbol) for symbol in word] for word in self.batch[:_SHOWN_WORDS]],
             is_chain=isinstance(self.mechanism.language, ChainWords),
             bars=figures.svg(self._bars()),

@@ -83,7 +83,9 @@ def _distinct_numbers(columns: Sequence[Integers]) -> tuple[Integers, list[Integ
         for column in some:
             present[column - low] = True
         if bool(present.all()):
-            return np.arange(low, high + 1), [column - low if low else column for column in columns]
+            return np.arange(span, dtype=np.int64) + low, [
+                column - low if low else column for column in columns
+            ]
         places = np.cumsum(present) - 1
         return np.flatnonzero(present) + low, [places[column - low] for column in columns]
     numbers, _ = sorted_once(np.concatenate(some))

@@ -124,7 +124,9 @@ def _names(
             expected=f"a column {origin!r}",
             # The first line may be an edge, which is not to be shown.
             found="none of that name in the first line",
-            hint=f"Did you mean {near[0]!r}?" if near else "Without a line of names, leave origin= out.",
+            hint=f"Did you mean {near[0]!r}?"
+            if near
+            else "Without a line of names, leave origin= and destination= (--from and --to) out.",
         )
     return names
 

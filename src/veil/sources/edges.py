@@ -30,8 +30,8 @@ from veil.sources.edge_text import ends_of_text
 from veil.sources.plain_tables import is_table_file
 from veil.sources.text_files import files_of, name_of
 
-NODES = "the list of nodes is public: every node that has an edge, and no other"
-SIDES = "the two lists of nodes are public: on each side every node that has an edge, and no other"
+NODES = "that every node in the list has an edge is public"
+SIDES = "that every node in the two lists has an edge is public"
 HEADER = "the first line of the file names its columns, and is no edge"
 
 

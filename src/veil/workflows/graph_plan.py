@@ -12,9 +12,6 @@ from veil.mechanisms.private_graph import PrivateGraph
 from veil.numerics.graphs.leakage import kept_at_most
 from veil.numerics.graphs.pairs import KINDS, PairSpace
 
-# An attacker's odds beforehand that two people are joined.
-_BELIEFS = (0.01, 0.1, 0.5, 0.9)
-
 
 @dataclass(frozen=True)
 class GraphPlan:
@@ -80,11 +77,6 @@ class GraphPlan:
             return None
         return math.log(max((self.space.count - self.edges) / self.edges, 1.0))
 
-    @property
-    def beliefs(self) -> list[tuple[float, float]]:
-        """A belief that two are joined, before and at most after."""
-        return [(before, _after(before, self.epsilon)) for before in _BELIEFS]
-
     def to_dict(self) -> dict[str, Any]:
         names = (
             "flip_rate released false_edges true_edges precision kept edge_error degree_error visible even"
@@ -98,10 +90,6 @@ class GraphPlan:
             "costs": self.mechanism.costs,
             **{name: getattr(self, name) for name in names.split()},
         }
-
-
-def _after(before: float, epsilon: float) -> float:
-    return before * math.exp(min(epsilon, 700.0)) / (1.0 - before + before * math.exp(min(epsilon, 700.0)))
 
 
 def plan_graph(

@@ -1,29 +1,32 @@
 """What a graph released by randomised response says of the graph behind it: counts without bias, and errors.
 
-Every pair's bit A_e was flipped on its own with probability q < 1/2. Let b_e = (released bit - q) / (1 - 2 q).
-Then b_e = A_e + h_e, the h_e are independent with mean 0, variance s = q (1 - q) / (1 - 2 q)^2 and third moment
-s (1 - 2 A_e). A count is a sum of products of *different* bits, so the same sum of products of b has that
-count as its mean: no bias. M is the number of pairs, m that of edges, n that of nodes, d_i a degree, a_ij the
-shared neighbours, and C3 = n (n - 1) (n - 2) / 6.
+Every pair's bit A_e was flipped on its own with probability q < 1/2. Let b_e = (the released bit - q) /
+(1 - 2 q). Then b_e = A_e + h_e; the h_e are independent with mean 0, variance s = q (1 - q) / (1 - 2 q)^2 and
+third moment s (1 - 2 A_e). A count is a sum of products of *different* bits, so the same sum of products of b
+has that count as its mean: no bias. M is the number of pairs, m that of edges, n that of nodes, d_i a degree,
+a_ij the shared neighbours, and C3 = n (n - 1) (n - 2) / 6.
 
-Edges.      sum of b_e; variance M s, whatever the graph is. A degree: the sum over its n - 1 pairs.
-Wedges W.   sum over pairs of pairs with one common end of b_e b_f. The error is sum_e h_e c_e + sum h_e h_f
-            with c_e = d_i + d_j - 2 A_e the edges next to e. All terms are uncorrelated, so the variance is
-            s sum_e c_e^2 + 3 s^2 C3, and sum_e c_e^2 = (n - 6) D + 4 m^2 + 4 m with D = sum d_i^2 = 2 W + 2 m.
-Triangles T. sum over triples of b b b. The error is sum_e h_e a_e + sum h_e h_f A_g (g closes the wedge e, f)
-            + sum h h h: variance s sum a_e^2 + s^2 m (n - 2) + s^3 C3.
-Both.       covariance s sum a_e c_e + s^2 m (n - 2); sum a_e c_e = 2 E - D - 6 T with E = sum over edges d_i d_j.
-Transitivity 3 T / W: the ratio of the two, its error by the delta method. It is biased by a part of its error.
+Edges: sum of b_e; variance M s, whatever the graph is. A degree: the sum over its n - 1 pairs.
+
+Wedges W: sum over pairs of pairs with one common end of b_e b_f. The error is sum_e h_e c_e + sum h_e h_f
+with c_e = d_i + d_j - 2 A_e the edges next to e. All terms are uncorrelated, so the variance is s sum_e c_e^2
++ 3 s^2 C3, and sum_e c_e^2 = (n - 6) D + 4 m^2 + 4 m with D = sum d_i^2 = 2 W + 2 m.
+
+Triangles T: sum over triples of b b b. The error is sum_e h_e a_e + sum h_e h_f A_g (g closes the wedge e, f)
++ sum h h h, and the variance s sum a_e^2 + s^2 m (n - 2) + s^3 C3. The covariance of W and T is s sum a_e c_e
++ s^2 m (n - 2), and sum a_e c_e = 2 G - D - 6 T with G = sum over the edges of d_i d_j.
+
+Transitivity 3 T / W: the ratio of the two, its error by the delta method; its bias is a part of its error.
 
 The variances depend on the hidden graph, and are estimated without bias too:
 
-    sum a^2    : sum over pairs of (B^2)_ij^2, B the matrix of the b, less 2 s m (n - 2) + s^2 3 C3. For
-                 E (B^2)_ij^2 = a_ij^2 + sum_k ((A_ik + s)(A_kj + s) - A_ik A_kj)
-                 = a_ij^2 + s (d_i + d_j - 2 A_ij) + s^2 (n - 2).
-    m^2        : the square of the estimate less M s.
-    E          : sum over pairs of b_ij D_i D_j, D_i the estimated degrees, less s (2 m (n - 2) + m + M). For with
-                 D_i = b + R_i, E b D_i D_j = E b^3 + E b^2 (r_i + r_j) + A r_i r_j, E b^2 = A + s and
-                 E b^3 = A + 3 A s + s (1 - 2 A): more than A (A + r_i)(A + r_j) by s (r_i + r_j + A + 1).
+    sum a^2: sum over pairs of (B^2)_ij^2, B the matrix of the b, less 2 s m (n - 2) + 3 s^2 C3. Its mean is
+        a_ij^2 + sum_k ((A_ik + s)(A_kj + s) - A_ik A_kj) = a_ij^2 + s (d_i + d_j - 2 A_ij) + s^2 (n - 2).
+    m^2: the square of the estimate less M s.
+    G: sum over pairs of b_ij D_i D_j, D_i the estimated degrees, less s (2 m (n - 2) + m + M). For let
+        D_i = b + R_i and r_i the mean of R_i. The mean of b D_i D_j is E b^3 + E b^2 (r_i + r_j) + A r_i r_j,
+        with E b^2 = A + s and E b^3 = A + 3 A s + s (1 - 2 A). That is more than A (A + r_i)(A + r_j) by
+        s (r_i + r_j + A + 1).
 
 All sums over pairs are polynomials in the few whole numbers of `Shape`, so nothing of size n^2 is kept and
 nothing is rounded until the end. Intervals are normal: the errors are sums of very many small terms. Terms of
@@ -194,7 +197,8 @@ def _ratio(
 ) -> Estimate:
     """3 T / W. With fewer wedges than twice their error nothing can be said: the error is infinite."""
     if wedges <= 0 or wedges * wedges < 4 * of_wedges:
-        return Estimate(float(min(max(3 * triangles / wedges, 0), 1)) if wedges > 0 else 0.0, inf, 0.0, 1.0)
+        guess = float(3 * triangles / wedges) if wedges > 0 else 0.0
+        return Estimate(min(max(guess, 0.0), 1.0), inf, 0.0, 1.0)
     ratio = triangles / wedges
     variance = (of_triangles - 2 * ratio * both + ratio * ratio * of_wedges) / (wedges * wedges)
     return Estimate(float(3 * ratio), 3.0 * sqrt(max(variance, Fraction(0))), 0.0, 1.0)

@@ -57,7 +57,7 @@ def debiased_distribution(degrees: Integers, *, possible: int, flip: float) -> F
 def bootstrap_errors(
     shares: Floats, *, nodes: int, flip: float, rng: np.random.Generator, times: int = 20
 ) -> Floats:
-    """How much the estimate scatters: standard errors by drawing releases from the estimate, so many times."""
+    """How much the estimate scatters: standard errors from so many releases drawn from the estimate."""
     possible = len(shares) - 1
     drawn = []
     for _ in range(times):

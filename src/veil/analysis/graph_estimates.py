@@ -1,0 +1,239 @@
+"""What a released graph says of the true one: counts without bias, with intervals, and degrees."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from veil.domains.checks import within
+from veil.domains.graph import Graph
+from veil.domains.intake import Floats
+from veil.errors import InvalidArgument
+from veil.mechanisms.private_graph import PrivateGraph
+from veil.mechanisms.randomized_response import RandomizedResponse
+from veil.numerics.graphs import debias
+from veil.numerics.graphs.debias import CountEstimates, Estimate
+from veil.numerics.graphs.debias_degrees import debiased_distribution
+from veil.numerics.graphs.degrees import L1_SENSITIVITY, DegreeProfile, degree_distribution
+from veil.numerics.graphs.pairs import Codes
+from veil.numerics.graphs.triangles import Shape, neighbours, shape
+from veil.releases.record import Release
+
+# Beyond so many released edges, triangles and wedges are not counted.
+MOST_COUNTED = 20_000_000
+
+
+@dataclass(frozen=True)
+class GraphEstimate:
+    """One fact about the true graph. released: the same of the released graph, as it is.
+
+    low, high: a 95 % interval, where one is known. direct: it was asked directly, not read off the graph.
+    """
+
+    name: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    released: float | None = None
+    direct: bool = False
+
+
+@dataclass(frozen=True)
+class GraphReading:
+    """Estimates from a released graph, or from facts that were asked directly."""
+
+    release: Release
+    confidence: float = 0.95
+
+    @property
+    def graph(self) -> Graph | None:
+        return self.release.graph
+
+    @property
+    def flip_rate(self) -> float:
+        mechanism = self.release.mechanism
+        assert isinstance(mechanism, (RandomizedResponse, PrivateGraph))
+        return mechanism.flip_rate
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are; of a bipartite graph, on both sides."""
+        return int(self.release.tables["nodes"][0]) if self.graph is None else self.graph.space.nodes
+
+    @property
+    def pairs(self) -> int:
+        return math.comb(self.nodes, 2) if self.graph is None else self.graph.space.count
+
+    def _direct(self, key: str) -> int | None:
+        found = self.release.tables.get(key)
+        return None if found is None else int(found[0])
+
+    @cached_property
+    def edges(self) -> GraphEstimate:
+        """The number of edges."""
+        asked = self._direct("edges")
+        seen = None if self.graph is None else len(self.graph)
+        if asked is not None:
+            reach = self._reach("edges")
+            low, high = max(asked - reach, 0), min(asked + reach, self.pairs)
+            return GraphEstimate("edges", float(max(asked, 0)), low, high, seen, direct=True)
+        assert self.graph is not None
+        found = debias.edge_number(len(self.graph), pairs=self.pairs, flip=self.flip_rate)
+        return self._named("edges", found, seen)
+
+    def _reach(self, key: str) -> int:
+        """How far discrete Laplace noise reaches with the confidence asked for, rounded up."""
+        mechanism = self.release.mechanism
+        assert isinstance(mechanism, PrivateGraph)
+        rate = mechanism.costs[key]
+        # P(|z| > k) = 2 r^(k + 1) / (1 + r), r = e^-rate.
+        r = math.exp(-rate)
+        return max(0, math.ceil(math.log((1.0 - self.confidence) * (1.0 + r) / 2.0) / -rate - 1.0))
+
+    def _named(self, name: str, found: Estimate, released: float | None) -> GraphEstimate:
+        low, high = found.interval(self.confidence)
+        inside = min(max(found.value, found.least), found.most)
+        return GraphEstimate(name, inside, low, high, released)
+
+    @cached_property
+    def _shape(self) -> Shape | None:
+        """The counts of the released graph; None where there are none or they would take too long."""
+        graph = self.graph
+        if graph is None or graph.space.kind != "undirected" or len(graph) > MOST_COUNTED:
+            return None
+        rows, columns = graph.edges()
+        apart = rows != columns
+        return shape(neighbours(graph.space.rows, rows[apart], columns[apart]))
+
+    @cached_property
+    def counts(self) -> CountEstimates | None:
+        """Edges, wedges, triangles and transitivity, read off the graph; undirected graphs only."""
+        found = self._shape
+        return None if found is None else debias.debiased_counts(found, self.flip_rate)
+
+    @cached_property
+    def triangles(self) -> GraphEstimate | None:
+        """The number of triangles. Asked directly it has no interval: how wide the noise is, is hidden."""
+        asked, seen = self._direct("triangles"), self._shape
+        released = None if seen is None else float(seen.triangles)
+        if asked is not None:
+            return GraphEstimate("triangles", float(max(asked, 0)), None, None, released, direct=True)
+        return None if self.counts is None else self._named("triangles", self.counts.triangles, released)
+
+    @cached_property
+    def facts(self) -> list[GraphEstimate]:
+        """All single numbers that are known."""
+        found: list[GraphEstimate] = []
+        if self.graph is not None or "edges" in self.release.tables:
+            found += [self.edges, self._per(self.edges, "density", self.pairs), self._mean_degree()]
+        if self.triangles is not None:
+            found.append(self.triangles)
+        if self.counts is not None and self._shape is not None:
+            wedges, seen = float(self._shape.wedges), self._shape
+            found.append(self._named("wedges", self.counts.wedges, wedges))
+            if math.isfinite(self.counts.transitivity.error):
+                released = 3.0 * seen.triangles / max(seen.wedges, 1)
+                found.append(self._named("clustering", self.counts.transitivity, released))
+        return found
+
+    def _mean_degree(self) -> GraphEstimate:
+        kind = "undirected" if self.graph is None else self.graph.space.kind
+        if kind == "bipartite":
+            assert self.graph is not None
+            return self._per(self.edges, "average degree of the first side", self.graph.space.rows)
+        name = "average degree" if kind == "undirected" else "average out-degree"
+        return self._per(self.edges, name, self.nodes / (2.0 if kind == "undirected" else 1.0))
+
+    def _per(self, fact: GraphEstimate, name: str, size: float) -> GraphEstimate:
+        parts = [None if part is None else part / size for part in (fact.low, fact.high, fact.released)]
+        return GraphEstimate(name, fact.value / size, parts[0], parts[1], parts[2], fact.direct)
+
+    @property
+    def false_share(self) -> float | None:
+        """The part of the released edges that are to be expected false."""
+        if self.graph is None or not len(self.graph):
+            return None
+        true = min(self.edges.value * (1.0 - self.flip_rate), len(self.graph))
+        return 1.0 - true / len(self.graph)
+
+    # Degrees
+
+    def node_degrees(self) -> tuple[Floats, float]:
+        """The degree of every node without bias, and the standard error that all of them have.
+
+        Of a directed graph the out-degrees, of a bipartite one those of its first side.
+        """
+        graph = self._needed()
+        columns = graph.space.columns - (graph.space.kind != "bipartite" and not graph.space.loops)
+        return debias.node_degrees(self.released_degrees(), possible=columns, flip=self.flip_rate)
+
+    def _needed(self) -> Graph:
+        if self.graph is None:
+            raise InvalidArgument("release", expected="a released graph", found="facts alone")
+        return self.graph
+
+    def released_degrees(self) -> Codes:
+        """The degrees of the released graph, as they are; out-degrees, or those of the first side."""
+        graph = self._needed()
+        rows, columns = graph.edges()
+        if graph.space.kind == "undirected":
+            rows = np.append(rows, columns[rows != columns])
+        return np.bincount(rows, minlength=graph.space.rows)
+
+    @cached_property
+    def degree_distribution(self) -> Floats:
+        """The share of nodes with degree 0, 1, 2 ...; asked directly where that was done.
+
+        Of a directed graph of the out-degrees, of a bipartite one of the first side.
+        """
+        noisy = self.release.tables.get("degrees")
+        if noisy is not None:
+            return degree_distribution(self.falling_degrees, nodes=self.nodes)
+        space = self._needed().space
+        possible = space.columns - (space.kind != "bipartite" and not space.loops)
+        return debiased_distribution(self.released_degrees(), possible=possible, flip=self.flip_rate)
+
+    @cached_property
+    def falling_degrees(self) -> Codes:
+        """The degrees from the largest to the least, if they were asked directly."""
+        noisy = self.release.tables.get("degrees")
+        if noisy is None:
+            raise InvalidArgument("release", expected="degrees that were asked directly", found="none")
+        mechanism = self.release.mechanism
+        assert isinstance(mechanism, PrivateGraph)
+        scale = L1_SENSITIVITY / mechanism.costs["degrees"]
+        return DegreeProfile.among(self.nodes).degrees(noisy, scale=scale)
+
+    def communities(self, count: int | None = None, *, seed: int = 0) -> Codes:
+        """A group for every node, by the leading eigenvectors of the debiased matrix; no number: as many
+        as stand out of the noise."""
+        from veil.numerics.graphs.communities import spectral_communities
+
+        graph = self._needed()
+        if graph.space.kind != "undirected":
+            raise InvalidArgument("release", expected="an undirected graph", found=graph.space.kind)
+        return spectral_communities(graph.matrix(), flip=self.flip_rate, count=count, seed=seed)
+
+
+def graph_estimates(release: Release, *, confidence: float = 0.95) -> GraphReading:
+    """Read a released graph: edges, density, degrees, triangles, clustering, without bias and with intervals.
+
+    >>> import networkx, veil
+    >>> club = networkx.karate_club_graph()
+    >>> reading = veil.graph_estimates(veil.release_graph(club, epsilon=3.0, rng=1))
+    >>> reading.edges.low < club.number_of_edges() < reading.edges.high
+    True
+    """
+    confidence = within("confidence", confidence, 0.5, 0.9999, expected="a number between 0.5 and 0.9999")
+    known = isinstance(release.mechanism, (RandomizedResponse, PrivateGraph))
+    if not release.is_bits or not known or (release.graph is None and not release.is_facts):
+        raise InvalidArgument("release", expected="a graph by randomised response", found=_kind(release))
+    return GraphReading(release, confidence)
+
+
+def _kind(release: Any) -> str:
+    return f"{release.size}, by {release.mechanism.name}"
