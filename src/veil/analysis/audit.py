@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.analysis.events import best_event, outputs_of
+from veil.analysis.bit_events import covers, flips_between
+from veil.analysis.events import best_event, drawn_outputs
 from veil.domains.adjacency import Adjacency, Records, Rows, Transfer
+from veil.domains.bit_flips import BitFlips
+from veil.domains.bits import Bits
 from veil.domains.checks import delta_of, integer, within
 from veil.domains.counts import Counts
 from veil.domains.doubly import Birkhoff
@@ -77,19 +80,38 @@ def audit(
                 found=f"{far.radius}",
                 hint="State another adjacency to audit words further apart.",
             )
+    if isinstance(relation, BitFlips):
+        between = flips_between(mechanism.validate(value), mechanism.validate(neighbour))
+        if not covers(relation, between):
+            raise InvalidArgument(
+                "neighbour",
+                expected=relation.words,
+                found=f"{between.count} bits that differ",
+                hint="State another adjacency to audit values further apart.",
+            )
     claimed = mechanism.profile(relation).epsilon(delta)
-    if hasattr(mechanism, "distribution") and getattr(mechanism, "is_enumerable", True):
-        lower = _exact(mechanism.distribution(value), mechanism.distribution(neighbour), delta)
+    laws = _laws(mechanism, value, neighbour)
+    if laws is not None:
+        lower = _exact(*laws, delta)
         return Audit(lower, claimed, lower > claimed * (1.0 + 1e-9) + 1e-12, True, 1.0, delta)
     draws = integer("samples", samples, least=1000)
     stream = generator(rng)
-    first = outputs_of(mechanism, mechanism.sample(value, rng=stream, size=draws))
-    second = outputs_of(mechanism, mechanism.sample(neighbour, rng=stream, size=draws))
+    first, second = drawn_outputs(mechanism, value, neighbour, draws, stream)
     lower = max(
         best_event(mechanism, first, second, value, neighbour, delta, confidence=0.5 + 0.5 * confidence),
         best_event(mechanism, second, first, neighbour, value, delta, confidence=0.5 + 0.5 * confidence),
     )
     return Audit(lower, claimed, lower > claimed, False, confidence, delta)
+
+
+def _laws(mechanism: Any, value: Any, neighbour: Any) -> tuple[dict[Any, float], dict[Any, float]] | None:
+    """All outputs for the two with their probabilities, where they can be listed."""
+    if not hasattr(mechanism, "distribution"):
+        return None
+    check = getattr(mechanism, "can_enumerate", None)
+    if not (check(value) if check is not None else getattr(mechanism, "is_enumerable", True)):
+        return None
+    return mechanism.distribution(value), mechanism.distribution(neighbour)
 
 
 def _exact(first: dict[Any, float], second: dict[Any, float], delta: float) -> float:
@@ -140,6 +162,8 @@ def relation_between(mechanism: Mechanism, value: Any, neighbour: Any) -> Adjace
     first, second = mechanism.validate(value), mechanism.validate(neighbour)
     if isinstance(first, WordBatch):
         return Hamming(max(1, int((first.rows != second.rows).sum())))
+    if isinstance(mechanism.domain, Bits):
+        return flips_between(first, second)
     axes = getattr(mechanism, "item_axes", lambda valid: 1)(first)
     if np.shape(first) != np.shape(second) or np.ndim(first) != axes:
         raise InvalidArgument("neighbour", expected="one value like the first", found="another shape")

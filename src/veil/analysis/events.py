@@ -9,8 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
+from veil.analysis.bit_events import graph_outputs, watched
+from veil.domains.bits import Bits
+from veil.domains.graph import Graph
 from veil.domains.intake import Floats
 from veil.domains.words import Language
+from veil.samplers.randomness import Rng
 
 _THRESHOLDS = 400
 
@@ -48,6 +52,8 @@ def best_event(
 
 
 def _statistics(mechanism: Any, value: Any, neighbour: Any) -> list[Any]:
+    if isinstance(mechanism.domain, Bits) and isinstance(mechanism.validate(value), Graph):
+        return _of_graphs(mechanism, value, neighbour)
     inputs = [_input(mechanism, item) for item in (value, neighbour)]
     shape = inputs[0].shape
     before, after = (item.ravel() for item in inputs)
@@ -68,6 +74,37 @@ def _statistics(mechanism: Any, value: Any, neighbour: Any) -> list[Any]:
 
         found.append(log_likelihood_ratio)
     return found
+
+
+def _of_graphs(mechanism: Any, value: Any, neighbour: Any) -> list[Any]:
+    """Every number that is looked at, and how many of the pairs that differ are as in the value."""
+    first, second = mechanism.validate(value), mechanism.validate(neighbour)
+    pairs = watched(first, second)
+    before, after = np.isin(pairs, first.codes), np.isin(pairs, second.codes)
+    changed = np.flatnonzero(before != after)
+    if getattr(mechanism, "response", mechanism) is None:
+        changed = changed[:0]
+    numbers = graph_outputs([mechanism.sample(first.plain(), rng=0)], pairs).shape[1]
+    found: list[Any] = [lambda x, i=i: x[:, i] for i in range(min(numbers, 64))]
+    if len(changed):
+        found.append(lambda x: (x[:, changed] == before[changed]).sum(axis=1).astype(np.float64))
+    return found
+
+
+def drawn_outputs(
+    mechanism: Any, value: Any, neighbour: Any, draws: int, stream: Rng
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """So many outputs for each of the two, as rows of numbers."""
+    inputs = value, neighbour
+    if isinstance(mechanism.domain, Bits):
+        valid = [mechanism.validate(item) for item in inputs]
+        if isinstance(valid[0], Graph):
+            pairs = watched(*valid)
+            drawn = (mechanism.sample(item.plain(), rng=stream, size=draws) for item in valid)
+            first, second = (graph_outputs(outputs, pairs) for outputs in drawn)
+            return first, second
+    first, second = (outputs_of(mechanism, mechanism.sample(item, rng=stream, size=draws)) for item in inputs)
+    return first, second
 
 
 def outputs_of(mechanism: Any, drawn: Any) -> NDArray[Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from itertools import product
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from veil.domains.adjacency import Adjacency
 from veil.domains.bit_flips import BitFlips
 from veil.domains.bits import Bits, Table
 from veil.domains.graph import Graph
+from veil.domains.intake import Floats
 from veil.errors import NoGuarantee
 from veil.mechanisms.base import Described, adjacency_of
 from veil.privacy.profile import PrivacyProfile
@@ -21,6 +23,7 @@ from veil.samplers.randomness import Rng
 NODES_ARE_PUBLIC = "the list of nodes is public"
 # e^-epsilon must be a float with all its digits.
 LARGEST_EPSILON = 500.0
+_FEW_BITS = 12
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,26 @@ class BitMechanism(Described):
             return (rows ^ self.draw_noise(rng, *rows.shape)).reshape(value.shape)
         noise = [self.draw_noise(rng, *rows.shape) for _ in range(size)]
         return (rows ^ np.array(noise)).reshape(size, *value.shape)
+
+    # For audits on made-up values: every output of a small table, or a small graph.
+
+    def log_noise(self, tables: Any) -> Floats:
+        """log P(b) of noise b of shape (..., rows, columns), but for a constant."""
+        raise NoGuarantee(f"the law of {self.name} is not written down")
+
+    def can_enumerate(self, value: Any) -> bool:
+        """Whether all outputs for such a value can be listed."""
+        valid = self.validate(value)
+        return not isinstance(valid, Graph) and valid.size <= _FEW_BITS
+
+    def distribution(self, value: Any) -> dict[tuple[int, ...], float]:
+        """Every output for a small table with its probability."""
+        valid = np.atleast_2d(cast("Table", self.validate(value)))
+        noise = np.array(list(product((0, 1), repeat=valid.size)), dtype=np.bool_)
+        logs = self.log_noise(noise.reshape(-1, *valid.shape))
+        chances = np.exp(logs - np.logaddexp.reduce(logs))
+        outputs = (noise ^ valid.ravel()).astype(int).tolist()
+        return dict(zip(map(tuple, outputs), chances.tolist(), strict=True))
 
     @abstractmethod
     def draw_noise(self, rng: Rng, rows: int, columns: int) -> Table:

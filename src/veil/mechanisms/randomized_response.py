@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from veil.domains.bit_flips import BitFlips
 from veil.domains.bits import Bits, Table
 from veil.domains.checks import positive
 from veil.domains.graph import Graph
+from veil.domains.intake import Floats
 from veil.errors import InvalidArgument
 from veil.mechanisms.base import adjacency_of
 from veil.mechanisms.bit_mechanism import LARGEST_EPSILON, BitMechanism
@@ -71,6 +73,11 @@ class RandomizedResponse(BitMechanism):
 
     def draw_noise(self, rng: Rng, rows: int, columns: int) -> Table:
         return sample_flip_mask(rng, count=rows * columns, chance=self.flip_rate).reshape(rows, columns)
+
+    def log_noise(self, tables: Any) -> Floats:
+        ones = np.asarray(tables).sum(axis=(-2, -1))
+        cells = np.asarray(tables).shape[-1] * np.asarray(tables).shape[-2]
+        return np.asarray(ones * math.log(self.flip_rate) + (cells - ones) * math.log1p(-self.flip_rate))
 
     def validate(self, value: object) -> Table | Graph:
         valid = super().validate(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -129,6 +129,12 @@ class StaircaseXor(BitMechanism):
         if together and near.count <= self.protected and self.bits <= _MOST_EXACT:
             return LazyResponse(loss, _step_chance(self.steps, near.count))
         return RandomizedResponses(loss, kind="upper bound")
+
+    def log_noise(self, tables: Any) -> Floats:
+        ones = np.asarray(tables).sum(axis=-1)
+        if self.rows is not None:
+            return np.asarray(self.steps.log_weights[ones.sum(axis=-1)])
+        return np.asarray(self.steps.log_weights[ones].sum(axis=-1))
 
     def draw_noise(self, rng: Rng, rows: int, columns: int) -> Table:
         counts = free_counts(self.bits, 2)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, cast
 
+import numpy as np
+
 from veil.domains.adjacency import Adjacency
 from veil.domains.bit_flips import BitFlips
 from veil.domains.bits import Bits, Table
+from veil.domains.intake import Floats
 from veil.errors import InvalidArgument, NoGuarantee
 from veil.mechanisms.base import adjacency_of
 from veil.mechanisms.bit_mechanism import BitMechanism
@@ -86,6 +89,10 @@ class Xor(BitMechanism):
                 f'only near them. accept="{UNQUANTIFIED}" takes that.'
             )
         return super().validate(value)
+
+    def log_noise(self, tables: Any) -> Floats:
+        given = np.asarray(tables, dtype=np.bool_)
+        return self.noise.quadratic.energy(~given if self.complement else given)
 
     def draw_noise(self, rng: Rng, rows: int, columns: int) -> Table:
         drawn = self.noise.sample(rng=rng)

@@ -13,6 +13,7 @@ import numpy as np
 from veil.domains.adjacency import Adjacency
 from veil.domains.bit_flips import BitFlips
 from veil.domains.bits import Bits, Table
+from veil.domains.intake import Floats
 from veil.errors import InvalidArgument
 from veil.mechanisms.bit_mechanism import BitMechanism
 from veil.mechanisms.xor import Xor
@@ -82,6 +83,19 @@ class XorBlocks(BitMechanism):
             # Refuses noise that is only approximately drawn, unless that was accepted.
             block.validate(np.zeros((block.noise.rows, block.noise.columns), dtype=np.bool_))
         return valid
+
+    def log_noise(self, tables: Any) -> Floats:
+        given = np.asarray(tables, dtype=np.bool_)
+        total: Floats = np.zeros(given.shape[:-2])
+        top = 0
+        for band in self.bands:
+            left = 0
+            for block in band:
+                rows, columns = block.noise.rows, block.noise.columns
+                total = total + block.log_noise(given[..., top : top + rows, left : left + columns])
+                left += columns
+            top += band[0].noise.rows
+        return total
 
     def draw_noise(self, rng: Rng, rows: int, columns: int) -> Table:
         bands = [

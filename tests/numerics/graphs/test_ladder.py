@@ -68,6 +68,34 @@ def test_sensitivity_against_the_formula(seed: int) -> None:
     assert found.tolist() == [slow_formula(matrix_of(graph), t) for t in range(50)]
 
 
+@pytest.mark.parametrize("hubs", [1, 3, 12])
+def test_sensitivity_where_hubs_make_most_nodes_needless(hubs: int) -> None:
+    """The search ends early on such graphs; compared with all pairs."""
+    rng = np.random.default_rng(hubs)
+    nodes = 150
+    chance = np.where(np.minimum.outer(np.arange(nodes), np.arange(nodes)) < hubs, 0.6, 0.03)
+    matrix = np.triu(rng.random((nodes, nodes)) < chance, 1)
+    rows, columns = np.nonzero(matrix)
+    adjacency = (matrix | matrix.T).astype(np.int64)
+    shared, degrees = adjacency @ adjacency, adjacency.sum(axis=0)
+    one = degrees[:, None] + degrees - 2 * adjacency - 2 * shared
+    upper = np.triu_indices(nodes, 1)
+    graph = neighbours(nodes, rows.astype(np.int64), columns.astype(np.int64))
+    found = triangle_sensitivity(graph).at(np.arange(400))
+    slow = [int((shared + (t + np.minimum(t, one)) // 2)[upper].max()) for t in range(400)]
+    assert found.tolist() == np.minimum(slow, nodes - 2).tolist()
+
+
+def test_neighbours_differ_by_one_at_most() -> None:
+    """What the bound on the normaliser rests on, for all graphs of five nodes."""
+    found = np.array([triangle_sensitivity(graph_of(5, bits)).at(np.arange(12)) for bits in range(2**10)])
+    numbers = np.arange(2**10)
+    for at in range(len(pairs(5))):
+        other = found[numbers ^ 1 << at]
+        assert np.abs(found - other).max() <= 1
+        assert (found[:, :-1] <= other[:, 1:]).all()
+
+
 def test_sensitivity_of_a_star() -> None:
     """The pairs that matter far out share nothing: hub and leaf."""
     star = neighbours(30, np.zeros(29, dtype=np.int64), np.arange(1, 30))

@@ -16,7 +16,7 @@ the columns 1 ... cut, and for what the rows hold beyond the cut:
 
 Every box is counted once, so the profile has L1 sensitivity 2. With cut 0 it is the falling sequence. Both
 parts fall, and are estimated as falling.py says. On the Facebook graph at epsilon 1 the mean error of a
-degree is 0.37 with plain isotonic regression on the falling sequence, 0.21 by the posterior of the same, and
+degree is 0.38 with plain isotonic regression on the falling sequence, 0.23 by the posterior of the same, and
 0.10 by that of the profile.
 
 Degrees that keep their nodes. The noisy degree of every node, with the same noise and the same proof (two of

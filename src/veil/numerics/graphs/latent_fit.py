@@ -16,7 +16,7 @@ from veil.numerics.graphs.latent import Latent, Side, Signs, Singles, sweep
 from veil.numerics.graphs.spectrum import Noise, debiased, leading
 
 # Directions looked for beyond the noise, and places of the model.
-MOST_SIGNALS = 80
+MOST_SIGNALS = 60
 MOST_PLACES = 32
 SWEEPS = 6
 _SEED = 19_937

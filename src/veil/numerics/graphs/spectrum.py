@@ -31,7 +31,7 @@ Singles = NDArray[np.float32]
 Signs = NDArray[np.int8]
 
 _SPARE = 10
-_ROUNDS = 8
+_ROUNDS = 16
 _SEED = 20_240_229
 
 
