@@ -9,18 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from veil.domains.checks import within
+from veil.domains.checks import integer, within
 from veil.domains.graph import Graph
 from veil.domains.intake import Floats
 from veil.errors import InvalidArgument
-from veil.mechanisms.private_graph import PrivateGraph
+from veil.mechanisms.private_graph import PrivateGraph, triangle_costs, triangle_rule
 from veil.mechanisms.randomized_response import RandomizedResponse
 from veil.numerics.graphs import debias
 from veil.numerics.graphs.debias import CountEstimates, Estimate
 from veil.numerics.graphs.debias_degrees import debiased_distribution
 from veil.numerics.graphs.degrees import L1_SENSITIVITY, DegreeProfile, degree_distribution
+from veil.numerics.graphs.ladder_interval import ladder_reach
 from veil.numerics.graphs.pairs import Codes
-from veil.numerics.graphs.triangles import Shape, neighbours, shape
+from veil.numerics.graphs.triangles import Neighbours, Shape, neighbours, shape
 from veil.releases.record import Release
 
 # Beyond so many released edges, triangles and wedges are not counted.
@@ -68,6 +69,11 @@ class GraphReading:
     def pairs(self) -> int:
         return math.comb(self.nodes, 2) if self.graph is None else self.graph.space.count
 
+    def _cost(self, key: str) -> float:
+        mechanism = self.release.mechanism
+        assert isinstance(mechanism, PrivateGraph)
+        return mechanism.costs[key]
+
     def _direct(self, key: str) -> int | None:
         found = self.release.tables.get(key)
         return None if found is None else int(found[0])
@@ -78,21 +84,12 @@ class GraphReading:
         asked = self._direct("edges")
         seen = None if self.graph is None else len(self.graph)
         if asked is not None:
-            reach = self._reach("edges")
+            reach = _laplace_reach(self._cost("edges"), 1.0 - self.confidence)
             low, high = max(asked - reach, 0), min(asked + reach, self.pairs)
             return GraphEstimate("edges", float(max(asked, 0)), low, high, seen, direct=True)
         assert self.graph is not None
         found = debias.edge_number(len(self.graph), pairs=self.pairs, flip=self.flip_rate)
         return self._named("edges", found, seen)
-
-    def _reach(self, key: str) -> int:
-        """How far discrete Laplace noise reaches with the confidence asked for, rounded up."""
-        mechanism = self.release.mechanism
-        assert isinstance(mechanism, PrivateGraph)
-        rate = mechanism.costs[key]
-        # P(|z| > k) = 2 r^(k + 1) / (1 + r), r = e^-rate.
-        r = math.exp(-rate)
-        return max(0, math.ceil(math.log((1.0 - self.confidence) * (1.0 + r) / 2.0) / -rate - 1.0))
 
     def _named(self, name: str, found: Estimate, released: float | None) -> GraphEstimate:
         low, high = found.interval(self.confidence)
@@ -105,9 +102,14 @@ class GraphReading:
         graph = self.graph
         if graph is None or graph.space.kind != "undirected" or len(graph) > MOST_COUNTED:
             return None
+        return shape(self._neighbours())
+
+    def _neighbours(self) -> Neighbours:
+        """The released graph without its loops."""
+        graph = self._needed()
         rows, columns = graph.edges()
         apart = rows != columns
-        return shape(neighbours(graph.space.rows, rows[apart], columns[apart]))
+        return neighbours(graph.space.rows, rows[apart], columns[apart])
 
     @cached_property
     def counts(self) -> CountEstimates | None:
@@ -117,12 +119,30 @@ class GraphReading:
 
     @cached_property
     def triangles(self) -> GraphEstimate | None:
-        """The number of triangles. Asked directly it has no interval: how wide the noise is, is hidden."""
+        """The number of triangles."""
         asked, seen = self._direct("triangles"), self._shape
         released = None if seen is None else float(seen.triangles)
         if asked is not None:
-            return GraphEstimate("triangles", float(max(asked, 0)), None, None, released, direct=True)
+            reach, most = self._triangle_reach(), math.comb(self.nodes, 3)
+            low, high = (float(min(max(asked + side * reach, 0), most)) for side in (-1, 1))
+            return GraphEstimate(
+                "triangles", float(min(max(asked, 0), most)), low, high, released, direct=True
+            )
         return None if self.counts is None else self._named("triangles", self.counts.triangles, released)
+
+    def _triangle_reach(self) -> int:
+        """How far the noise on triangles reaches, from what was released: see ladder_interval.py."""
+        counting, sharing = triangle_costs(self._cost("triangles"))
+        shared = int(self.release.tables["triangles"][1])
+        # A quarter of what may fail is left to the neighbours that two nodes share.
+        failing = 1.0 - self.confidence
+        far = _laplace_reach(sharing, failing / 4.0)
+        return ladder_reach(
+            triangle_rule(self.nodes, counting),
+            least=max(shared - far, 0),
+            most=max(shared + far, 0),
+            confidence=1.0 - 0.75 * failing,
+        )
 
     @cached_property
     def facts(self) -> list[GraphEstimate]:
@@ -203,20 +223,29 @@ class GraphReading:
         noisy = self.release.tables.get("degrees")
         if noisy is None:
             raise InvalidArgument("release", expected="degrees that were asked directly", found="none")
-        mechanism = self.release.mechanism
-        assert isinstance(mechanism, PrivateGraph)
-        scale = L1_SENSITIVITY / mechanism.costs["degrees"]
+        scale = L1_SENSITIVITY / self._cost("degrees")
         return DegreeProfile.among(self.nodes).degrees(noisy, scale=scale)
 
-    def communities(self, count: int | None = None, *, seed: int = 0) -> Codes:
-        """A group for every node, by the leading eigenvectors of the debiased matrix; no number: as many
-        as stand out of the noise."""
+    def communities(self, count: int | None = None) -> Codes:
+        """A group for every node, by the leading eigenvectors of the debiased matrix.
+
+        count: how many groups; None for as many as stand out of the noise.
+        """
         from veil.numerics.graphs.communities import spectral_communities
 
-        graph = self._needed()
-        if graph.space.kind != "undirected":
-            raise InvalidArgument("release", expected="an undirected graph", found=graph.space.kind)
-        return spectral_communities(graph.matrix(), flip=self.flip_rate, count=count, seed=seed)
+        if self._needed().space.kind != "undirected":
+            found = self._needed().space.kind
+            raise InvalidArgument("release", expected="an undirected graph", found=found)
+        if count is not None:
+            count = integer("count", count, least=1)
+        return spectral_communities(self._neighbours(), self.flip_rate, communities=count)
+
+
+def _laplace_reach(rate: float, failing: float) -> int:
+    """The least k that noise with P(z) proportional to e^(-rate |z|) exceeds so rarely, rounded up."""
+    # P(|z| > k) = 2 r^(k + 1) / (1 + r), r = e^-rate.
+    r = math.exp(-rate)
+    return max(0, math.ceil(math.log(failing * (1.0 + r) / 2.0) / -rate - 1.0))
 
 
 def graph_estimates(release: Release, *, confidence: float = 0.95) -> GraphReading:

@@ -10,7 +10,7 @@ import typer
 from veil.cli import options
 from veil.cli.output import refuse_existing, working
 
-_SMALL = ("grades.csv", "roads.csv")
+_SMALL = ("grades.csv", "roads.csv", "ballots.csv", "friends.txt")
 _DRIVES, _STREETS = "drives.csv", "streets.csv"
 
 
@@ -79,4 +79,12 @@ def demo(
     print(
         f"  --state segment --chain {folder / _STREETS} --epsilon 5 -o {folder / 'private.csv'} "
         f"--report {folder / 'private.html'}"
+    )
+    print(
+        f"Or friendships: veil release graph {folder / 'friends.txt'} --epsilon 3 -o {folder / 'graph.txt'} "
+        f"--report {folder / 'graph.html'}"
+    )
+    print(
+        f"Or votes: veil release bits {folder / 'ballots.csv'} --missing no --epsilon 4 "
+        f"-o {folder / 'votes.csv'} --report {folder / 'votes.html'}"
     )

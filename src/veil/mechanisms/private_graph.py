@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,7 +21,7 @@ from veil.mechanisms.base import Described, adjacency_of
 from veil.mechanisms.bit_mechanism import LARGEST_EPSILON
 from veil.mechanisms.randomized_response import RandomizedResponse
 from veil.numerics.graphs.degrees import L1_SENSITIVITY, DegreeProfile
-from veil.numerics.graphs.ladder import ladder_rule
+from veil.numerics.graphs.ladder import LadderRule, ladder_rule
 from veil.numerics.graphs.local_sensitivity import triangle_sensitivity
 from veil.numerics.graphs.triangles import count_triangles, neighbours
 from veil.numerics.rounding import float_above, float_below
@@ -37,6 +37,8 @@ STATISTICS = ("degrees", "edges", "triangles")
 SHARE = 0.1
 # How that part is divided: a sequence of degrees needs more than a single number.
 _WEIGHTS = {"degrees": 4, "edges": 1, "triangles": 2}
+# Of what goes to triangles, the part for how far their noise reaches.
+_SHARING = Fraction(1, 10)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -177,12 +179,31 @@ def _noisy_degrees(rng: Rng, graph: Graph, epsilon: float) -> Integers:
 
 
 def _noisy_triangles(rng: Rng, graph: Graph, epsilon: float) -> Integers:
+    """The triangles, and the most neighbours that two nodes share: with it a reader knows how far the noise
+    on the triangles reaches."""
     rows, columns = graph.edges()
     apart = rows != columns
     near = neighbours(graph.space.rows, rows[apart], columns[apart])
-    rule = ladder_rule(graph.space.rows, epsilon)
-    offset = sample_ladder(rng, ladder=rule.ladder(triangle_sensitivity(near)), size=1)
-    return np.array([count_triangles(near)]) + offset
+    sensitivity = triangle_sensitivity(near)
+    counting, sharing = triangle_costs(epsilon)
+    rule = triangle_rule(graph.space.rows, counting)
+    offset = sample_ladder(rng, ladder=rule.ladder(sensitivity), size=1)
+    # It changes by one at most: local_sensitivity.py.
+    shared = sensitivity.at(np.zeros(1, dtype=np.int64))
+    shared = shared + sample_discrete_laplace(rng, scale=1 / Fraction(sharing), size=1)
+    return np.append(np.array([count_triangles(near)]) + offset, shared)
+
+
+def triangle_costs(epsilon: float) -> tuple[float, float]:
+    """What of epsilon goes to the count, and to how far its noise reaches."""
+    sharing = float_below(Fraction(epsilon) * _SHARING)
+    return float_below(Fraction(epsilon) - Fraction(sharing)), sharing
+
+
+@lru_cache(maxsize=64)
+def triangle_rule(nodes: int, epsilon: float) -> LadderRule:
+    """The public rule by which the noise on triangles is drawn."""
+    return ladder_rule(nodes, epsilon)
 
 
 _FACTS = {"degrees": _noisy_degrees, "edges": _noisy_edges, "triangles": _noisy_triangles}

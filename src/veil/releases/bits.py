@@ -102,7 +102,7 @@ def facts_from_json(content: Any, wanted: Sequence[str], graph: Graph | None) ->
         raise InvalidArgument("tables", expected="nodes: a whole number", found="something else")
     for key in (*wanted, *(() if graph is not None else ("nodes",))):
         numbers = np.array(content[key])
-        size = DegreeProfile.among(nodes).size if key == "degrees" else 1
+        size = {"degrees": DegreeProfile.among(nodes).size, "triangles": 2}.get(key, 1)
         if numbers.dtype.kind != "i" or numbers.shape != (size,) or not size:
             raise InvalidArgument("tables", expected=f"{key}: {size} whole numbers", found="something else")
         found[key] = numbers.astype(np.int64)

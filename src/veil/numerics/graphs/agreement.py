@@ -23,7 +23,7 @@ def degree_divergence(
     D = sum_x P(x) log(P(x) / Q(x)), natural logarithms, P the released and Q the true shares of the nodes of
     degree x. It is infinite as soon as the release has a degree that no true node has, and XO does not say
     what is done then. "skip" leaves those terms out. That is the convention under which isotonic regression
-    gives 0.25 to 0.28 on the Facebook graph at epsilon 1; it is not a divergence any more and may be negative.
+    gives 0.25 to 0.28 on the Facebook graph at epsilon 1; it is no divergence any more and may be negative.
     "smooth" is a real divergence: one more node is added to Q, spread over all degrees from 0 to n - 1, so
     that a degree that no node has counts as 1 / n of a node; it asks for the number of nodes n.
     """
