@@ -7,6 +7,7 @@ import sys
 from bench import (
     auto,
     batch,
+    bits,
     classification,
     cold,
     counting,
@@ -34,6 +35,7 @@ BENCHMARKS = {
     "words": words.run,
     "sessions": sessions.run,
     "classification": classification.run,
+    "bits": bits.run,
 }
 
 
