@@ -14,6 +14,7 @@ from bench import (
     doubly,
     exact_noise,
     exactness,
+    facebook,
     sessions,
     simulation,
     stationary,
@@ -36,6 +37,7 @@ BENCHMARKS = {
     "sessions": sessions.run,
     "classification": classification.run,
     "bits": bits.run,
+    "facebook": facebook.run,
 }
 
 

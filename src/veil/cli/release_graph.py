@@ -72,6 +72,13 @@ def graph(
     ] = None,
     facts: WithOption = None,
     share: ShareOption = None,
+    mechanism: Annotated[
+        str,
+        typer.Option("--mechanism", "-m", help="response, or published: the paper's XOR mechanism."),
+    ] = "response",
+    alpha: Annotated[
+        float, typer.Option("--alpha", help="With published: the part of epsilon for theta, above 0 to 1.")
+    ] = 1.0,
     output: OutputOption = None,
     report: options.ReportOption = None,
     seed: options.SeedOption = None,
@@ -90,7 +97,7 @@ def graph(
     from veil.domains.graph import Graph
     from veil.numerics.graphs.pairs import KINDS
     from veil.sources.edges import read_edges
-    from veil.workflows.graphs import graph_job
+    from veil.workflows.graphs import FOR_GRAPHS, graph_job
 
     only_facts = share == 1.0
     keeping = Keeping(output, report, force, as_json, (".csv",) if only_facts else TABLES)
@@ -100,6 +107,9 @@ def graph(
     positive("epsilon", epsilon)
     choice("kind", kind, KINDS)
     choice("loops", loops, ("refuse", "keep", "drop"))
+    choice("mechanism", mechanism, FOR_GRAPHS)
+    if mechanism == "published" and report is not None:
+        raise InvalidArgument("--report", expected="none with --mechanism published", found="one")
     asked = facts_of(facts)
     with working("Reading", quiet=as_json):
         held = read_edges(
@@ -113,7 +123,15 @@ def graph(
             delimiter=delimiter,
         )
     graph = Graph(held.space, held.codes, held.labels, held.column_labels)
-    job = graph_job(graph, epsilon=epsilon, statistics=asked, share=share, read=held.assumptions)
+    job = graph_job(
+        graph,
+        epsilon=epsilon,
+        statistics=asked,
+        share=share,
+        mechanism=mechanism,
+        alpha=alpha,
+        read=held.assumptions,
+    )
     if dry_run:
         from veil.cli.release import say_dry_run
 
@@ -126,7 +144,7 @@ def graph(
         return
     from veil.report.console_graph import print_graph_release
 
-    print_graph_release(out, written=written)
+    print_graph_release(out, written=written, stated=epsilon)
     if again:
         print(f"WARNING: {AGAIN}.")
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from rich.console import Console
 from rich.table import Table
 
 from veil.analysis.decoding import Decoding
 from veil.analysis.graph_estimates import GraphEstimate, graph_estimates
+from veil.mechanisms.xor_graph import XorGraph
 from veil.privacy.beliefs import beliefs
 from veil.releases.record import Release
 from veil.report.console import _console, _print_guarantee
@@ -22,9 +24,17 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.4g}"
 
 
-def print_graph_release(release: Release, *, written: Sequence[Path]) -> None:
+def print_graph_release(release: Release, *, written: Sequence[Path], stated: float) -> None:
     """What the release says of the true graph, what to expect of it, and what is guaranteed."""
     console = _console()
+    if isinstance(release.mechanism, XorGraph):
+        console.print(f"{release.size}, by the published XOR mechanism.")
+        console.print(
+            f"Its paper states epsilon = {stated:g} for this noise; what really holds, and is charged, is "
+            f"{release.epsilon:.4g}. --mechanism response keeps far more at either."
+        )
+        _print_end(console, release, written)
+        return
     reading = graph_estimates(release)
     table = Table(box=None, pad_edge=False)
     table.add_column("of the true graph")
@@ -42,6 +52,10 @@ def print_graph_release(release: Release, *, written: Sequence[Path]) -> None:
             "estimates are corrected for that."
         )
         console.print("The likely edges: veil decode RECORD.json -o likely.txt")
+    _print_end(console, release, written)
+
+
+def _print_end(console: Console, release: Release, written: Sequence[Path]) -> None:
     _print_guarantee(console, release)
     for path in written:
         console.print(f"Written: {path}")

@@ -30,8 +30,8 @@ from veil.sources.edge_text import ends_of_text
 from veil.sources.plain_tables import is_table_file
 from veil.sources.text_files import files_of, name_of
 
-NODES = "that every node in the list has an edge is public"
-SIDES = "that every node in the two lists has an edge is public"
+NODES = "it is public that every node in the list has an edge"
+SIDES = "it is public that every node in the two lists has an edge"
 HEADER = "the first line of the file names its columns, and is no edge"
 
 
