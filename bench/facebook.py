@@ -40,9 +40,8 @@ def facebook() -> Graph:
 
 def egos() -> list[list[int]]:
     """The ten circles that XO takes as true communities; they overlap."""
-    members = np.loadtxt(DATA / "facebook_ego_membership.csv", delimiter=",", dtype=np.int64, skiprows=1)[
-        :, 1:
-    ]
+    table = np.loadtxt(DATA / "facebook_ego_membership.csv", delimiter=",", dtype=np.int64, skiprows=1)
+    members = table[:, 1:]
     return [np.flatnonzero(members[:, k]).tolist() for k in range(members.shape[1])]
 
 
