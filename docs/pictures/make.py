@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib
@@ -212,7 +213,76 @@ def product_automaton() -> Figure:
     return automaton_figure(ProductAutomaton(["y1", "y2", "y3"], 2, chain, "y0"))
 
 
-PICTURES = {
+def bit_signals() -> Figure:
+    """What is left of a bit when a whole record of 16 or 30 bits is hidden."""
+    import numpy as np
+
+    figure, axes = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained", sharey=True)
+    epsilons = np.geomspace(0.1, 10.0, 41)
+    for ax, (columns, rows) in zip(axes, ((16, 240), (30, 426)), strict=True):
+        near = veil.BitFlips(columns, where="row")
+        stated = [veil.Xor(veil.xor_parameters(e, 1.0, rows, columns, columns)).flip_rate for e in epsilons]
+        curves = {
+            "staircase": ([veil.StaircaseXor(columns, e).flip_rate for e in epsilons], BLUE, "-"),
+            "each bit with ε/P": (
+                [veil.RandomizedResponse(e / near.count).flip_rate for e in epsilons],
+                ORANGE,
+                "--",
+            ),
+            "XO's parameters as stated": (stated, GREEN, ":"),
+        }
+        for name, (rates, colour, dash) in curves.items():
+            signal = 100.0 - 200.0 * np.array(rates)
+            ax.plot(epsilons, signal, color=colour, linestyle=dash, linewidth=2, label=name)
+        ax.set_xscale("log")
+        ax.set_xticks([0.1, 1, 10], ["0.1", "1", "10"])
+        ax.set_title(f"a record of {columns} bits")
+        ax.set_xlabel("ε of a whole record")
+        ax.grid(alpha=0.25)
+    axes[0].set_ylabel("signal left of a bit, %")
+    axes[0].legend(frameon=False)
+    return figure
+
+
+def classification() -> Figure | None:
+    """Accuracy of classifiers trained on released records; None where the data is not at hand."""
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    from bench.classification import VOTES, table
+
+    if not VOTES.is_file():
+        return None
+    figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.9), layout="constrained", sharey=True)
+    shown = {
+        "public": ("staircase, labels public", BLUE, "-", "o"),
+        "protected": ("staircase, labels hidden", GREEN, "-", "s"),
+        "uncoded": ("without the code", GREY, ":", "x"),
+        "pplr": ("PPLR: one model, no data", ORANGE, "--", "^"),
+    }
+    for ax, (name, found) in zip(axes, table().items(), strict=True):
+        for method, (label, colour, dash, marker) in shown.items():
+            epsilons, means, halves = (list(part) for part in zip(*found["curves"][method], strict=True))
+            middle = [100 * mean for mean in means]
+            ax.plot(epsilons, middle, color=colour, linestyle=dash, marker=marker, markersize=4, label=label)
+            low, high = (
+                [100 * (m + side * h) for m, h in zip(means, halves, strict=True)] for side in (-1, 1)
+            )
+            ax.fill_between(epsilons, low, high, color=colour, alpha=0.2)
+        ax.axhline(100 * found["plain"][0], color="black", linewidth=1, label="not private")
+        ax.axhline(100 * found["majority"], color=GREY, linewidth=0.8, linestyle="-.", label="larger class")
+        ax.set_xscale("log")
+        ax.set_xticks([0.1, 0.3, 1, 3, 8], ["0.1", "0.3", "1", "3", "8"])
+        ax.set_title(name.capitalize())
+        ax.set_xlabel("ε of a whole record")
+        ax.grid(alpha=0.25)
+    axes[0].set_ylabel("accuracy, % (mean of 200 splits)")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    return figure
+
+
+PICTURES: dict[str, Callable[[], Figure | None]] = {
+    "bit-signals": bit_signals,
+    "classification": classification,
     "word-errors": word_errors,
     "word-paths": word_paths,
     "automaton": automaton,
@@ -230,6 +300,9 @@ PICTURES = {
 def main(ending: str = "svg", folder: Path = Path(__file__).parent) -> None:
     for name, draw in PICTURES.items():
         figure = draw()
+        if figure is None:
+            print(f"{name}: its data is not at hand")
+            continue
         metadata = {"Date": None, "Creator": None} if ending == "svg" else None
         figure.savefig(folder / f"{name}.{ending}", metadata=metadata, dpi=100)
         plt.close(figure)

@@ -25,10 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.errors import InvalidArgument
+from veil.numerics.graphs.degree_tilt import degree_tilt
 from veil.numerics.graphs.latent import Latent, Signs, Singles, _Other, influence
 from veil.numerics.graphs.latent_fit import fit
 from veil.numerics.graphs.pairs import Codes, PairSpace
-from veil.numerics.graphs.posterior import Calibration, calibrate, combined, expected_edges
+from veil.numerics.graphs.posterior import Calibration, calibrate, expected_edges, own_bit
 
 # Entries of the matrix that the dense method takes on: some 15 bytes each.
 MOST_ENTRIES = 400_000_000
@@ -105,14 +106,21 @@ def decode_pairs(
     degree_scale: float | None = None,
 ) -> Decoded:
     """Decode a release: the sorted numbers of its edges, each bit flipped with probability `flip`."""
-    odds = pair_odds(space=space, codes=codes, flip=flip)
+    odds = pair_odds(space=space, codes=codes, flip=flip, degrees=degrees, degree_scale=degree_scale)
     kept = round(odds.expected_edges) if edges is None else edges
     chosen = odds.likeliest(kept)
     chances = odds.of(chosen)
     return Decoded(chosen, chances, odds.expected_edges, float(chances.sum()))
 
 
-def pair_odds(*, space: PairSpace, codes: Codes, flip: float) -> PairOdds:
+def pair_odds(
+    *,
+    space: PairSpace,
+    codes: Codes,
+    flip: float,
+    degrees: NDArray[np.float64] | None = None,
+    degree_scale: float | None = None,
+) -> PairOdds:
     """The probability of every pair, as a dense matrix."""
     _check(space, flip)
     bits = _bits(space, codes)
@@ -126,8 +134,15 @@ def pair_odds(*, space: PairSpace, codes: Codes, flip: float) -> PairOdds:
     del pull
     for begin in range(0, len(odds), _BLOCK):
         rows = slice(begin, begin + _BLOCK)
-        odds[rows] = combined(calibration(odds[rows]), bits[rows], flip)
-    odds[bits == 0] = 0.0
+        odds[rows] = calibration(odds[rows]) + np.float32(own_bit(flip)) * bits[rows]
+    odds[bits == 0] = -np.inf
+    if degrees is not None and degree_scale is not None:
+        tilt = degree_tilt(odds, np.asarray(degrees, dtype=np.float64), degree_scale).astype(np.float32)
+        odds += tilt[:, None]
+        odds += tilt[None, :]
+    for begin in range(0, len(odds), _BLOCK):
+        rows = slice(begin, begin + _BLOCK)
+        odds[rows] = 1.0 / (1.0 + np.exp(-odds[rows]))
     return PairOdds(space, flip, len(codes), odds)
 
 
