@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -80,12 +82,24 @@ def from_networkx(graph: Any, *, bipartite: bool, loops: bool) -> Graph:
 
 def _sorted(nodes: Iterable[Hashable]) -> Labels:
     """In an order of their own: that in which they were added may tell which edges there are."""
-    return tuple(sorted(nodes, key=_rank))
+    listed = list(nodes)
+    ranked = sorted((_rank(node), place) for place, node in enumerate(listed))
+    if any(one[0] == two[0] for one, two in pairwise(ranked)):
+        raise InvalidData(
+            "nodes",
+            expected="labels that differ as text, so that they have an order of their own",
+            found="some that do not",
+            hint="nx.relabel_nodes gives them names.",
+        )
+    return tuple(listed[place] for _, place in ranked)
 
 
-def _rank(label: Hashable) -> tuple[str, float, str]:
-    number = float(label) if isinstance(label, (int, float, np.number)) else 0.0
-    return "" if isinstance(label, (int, float, np.number)) else type(label).__name__, number, str(label)
+def _rank(label: Hashable) -> tuple[str, Fraction, str]:
+    if isinstance(label, (int, np.integer)):
+        return "", Fraction(int(label)), str(label)
+    if isinstance(label, (float, np.floating)) and np.isfinite(label):
+        return "", Fraction(float(label)), str(label)
+    return type(label).__name__, Fraction(0), str(label)
 
 
 def _bipartite(graph: Any, nodes: Labels) -> Graph:

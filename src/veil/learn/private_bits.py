@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from veil.domains.bits import Table, as_bits
 from veil.domains.checks import choice
-from veil.errors import InvalidArgument, InvalidData
+from veil.errors import InvalidArgument, InvalidData, NoGuarantee
 from veil.learn.scikit import Transformer
 from veil.learn.table import PrivateTable
 from veil.ledger.protocol import Ledger
@@ -35,6 +35,19 @@ LABELS = ("protected", "public")
 ROWS_ARE_PUBLIC = "the number of records is public"
 CLASSES_ARE_PUBLIC = "the names of the two classes are public"
 LABELS_ARE_PUBLIC = "the label of every record is public"
+
+
+class _LeftBehind:
+    """In the place of a ledger that was not taken along: nothing can be charged, so nothing is released."""
+
+    def reserve(self, *, epsilon: float, delta: float, description: dict[str, Any]) -> Any:
+        raise NoGuarantee(
+            "ledger: this PrivateBits was copied or sent to another process, and its ledger was not. Set"
+            " ledger= again; with cross-validation, n_jobs=None keeps all in one process."
+        )
+
+    def confirm(self, entry: Any) -> None:
+        """Never reached."""
 
 
 class PrivateBits(Transformer):
@@ -77,6 +90,17 @@ class PrivateBits(Transformer):
         self.classes = classes
         self.ledger = ledger
         self.random_state = random_state
+
+    def __sklearn_clone__(self) -> Self:
+        """A copy that charges the same ledger: scikit-learn would copy that too, and lose the charge."""
+        return type(self)(**self.get_params(deep=False))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the ledger: one in another process would not be the one that is charged."""
+        state = dict(super().__getstate__())
+        if state.get("ledger") is not None:
+            state["ledger"] = _LeftBehind()
+        return state
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 (scikit-learn's name)
         """Check the table and remember its columns. Releases nothing and costs nothing."""

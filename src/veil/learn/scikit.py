@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
         def set_params(self, **params: Any) -> Estimator: ...
 
+        def __getstate__(self) -> dict[str, Any]: ...
+
     class Transformer(Estimator):
         """A step of a pipeline."""
 

@@ -132,8 +132,11 @@ class PrivateGraph(Described):
         return float_above(each * near.count)
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
+        """Of several edges only that the loss adds up: a count moves by all of them at once, so that its loss
+        is not that of as many independent answers, and only one response to all of it bounds it."""
         near: BitFlips = adjacency_of(self, adjacency, BitFlips)
-        return RandomizedResponses(self.epsilon, times=near.count, kind="upper bound")
+        loss = self.epsilon if near.count == 1 else self.certified_epsilon(near)
+        return RandomizedResponses(loss, kind="upper bound")
 
     def validate(self, value: Any) -> Table | Graph:
         if not is_graph(value):

@@ -28,6 +28,8 @@ from veil.samplers.randomness import Rng
 
 # Edges of a released graph that fit into some gigabytes.
 MOST_EDGES = 400_000_000
+# Answers whose sum of losses is looked at value by value: a second.
+_MOST_TIMES = 5_000
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,10 @@ class RandomizedResponse(BitMechanism):
         return float_above(Fraction(self.epsilon) * near.count)
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
-        """Exactly so many randomised responses as bits differ."""
+        """Exactly so many randomised responses as bits differ; of very many, one response to all of them."""
         near: BitFlips = adjacency_of(self, adjacency, BitFlips)
+        if near.count > _MOST_TIMES:
+            return RandomizedResponses(self.loss(near), kind="upper bound")
         return RandomizedResponses(self.epsilon, times=near.count)
 
     def draw_noise(self, rng: Rng, rows: int, columns: int) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -138,7 +139,12 @@ class StaircaseXor(BitMechanism):
 
     def draw_noise(self, rng: Rng, rows: int, columns: int) -> Table:
         counts = free_counts(self.bits, 2)
-        law = [n * weight for n, weight in zip(counts, self.steps.weights(), strict=True)]
+        levels, (top, bottom) = self.steps.levels.tolist(), self.steps.decay.as_integer_ratio()
+        # All of them times bottom^(the last level): whole numbers, which need no reducing.
+        law = [
+            Fraction(n * top**level * bottom ** (levels[-1] - level))
+            for n, level in zip(counts, levels, strict=True)
+        ]
         none = np.zeros((rows * columns // self.bits, self.bits), dtype=np.int32)
         drawn = sample_free_by_distance(rng, words=none, alphabet=2, law=law)
         return drawn.astype(np.bool_).reshape(rows, columns)

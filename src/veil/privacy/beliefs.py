@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 import math
+from decimal import ROUND_CEILING, Decimal
 
 # What somebody may believe beforehand.
 BEFORE = (0.01, 0.1, 0.5, 0.9)
+
+
+def rounded_up(value: float, digits: int = 4) -> str:
+    """A number that is a bound, in so many digits, never less than it is.
+
+    >>> rounded_up(26.895), rounded_up(99.9999), rounded_up(1.0), rounded_up(0.0)
+    ('26.9', '100', '1', '0')
+    """
+    if value == 0.0 or not math.isfinite(value):
+        return f"{value:g}"
+    exact = Decimal(value)
+    up = exact.quantize(Decimal(1).scaleb(exact.adjusted() + 1 - digits), rounding=ROUND_CEILING)
+    # A float that was meant to be a short decimal is that decimal, not the next one.
+    near = float(f"{value:.{digits}g}")
+    return f"{near:.{digits}g}" if abs(near - value) <= 1e-13 * abs(value) else f"{float(up):.{digits}g}"
 
 
 def beliefs(epsilon: float) -> list[tuple[float, float]]:

@@ -41,6 +41,8 @@ class LazyResponse(PrivacyProfile):
         up, down = (order - 1.0) * self.each, -order * self.each
         # chance (e^up - 1 + e^-each (e^-up - 1)) is what the two outcomes add to 1.
         if up > 700.0:
-            return (math.log(self.chance) + up) / (order - 1.0) + 1e-12
+            # At most chance e^up + 1; what e^-up adds is below the slack.
+            log = math.log(self.chance) + up if self.chance > 0.0 else -math.inf
+            return (max(log, 0.0) + math.log1p(math.exp(-abs(log)))) / (order - 1.0) + 1e-12
         more = self.chance * (math.expm1(up) + math.exp(down) - math.exp(-self.each))
         return math.log1p(max(more, 0.0)) / (order - 1.0) + 1e-13

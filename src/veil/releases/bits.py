@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import unicodedata
 import zlib
 from collections.abc import Sequence
 from typing import Any
@@ -12,13 +13,17 @@ import numpy as np
 
 from veil.domains.bits import Table
 from veil.domains.graph import Graph, Labels
-from veil.errors import InvalidArgument
+from veil.errors import InvalidArgument, InvalidData
 from veil.numerics.graphs.degrees import DegreeProfile
-from veil.numerics.graphs.pairs import KINDS, Codes, PairSpace
+from veil.numerics.graphs.pairs import KINDS, MOST_NODES, Codes, PairSpace
 
 # Graphs up to this size are written as pairs that people can read.
 _FEW_EDGES = 5_000
 _MOST_BYTES = 2**33
+# A file may be made to swell: beyond some size it must hold a part of what it unfolds to.
+_SWELLS, _FREELY = 200, 2**26
+# Nodes that are only counted, not listed, up to which a graph is made in the form that it came in.
+_MOST_COUNTED = 10_000_000
 
 
 def table_to_json(table: Table) -> dict[str, Any]:
@@ -81,8 +86,16 @@ def graph_from_json(content: Any) -> Graph:
     rows, labels = _nodes(content["nodes"])
     columns, column_labels = _nodes(content["columns"]) if kind == "bipartite" else (rows, None)
     space = PairSpace(kind, rows, columns, loops)
+    if max(rows, columns) > MOST_NODES or count > space.count or isinstance(count, bool):
+        raise InvalidArgument("value", expected=f"at most {MOST_NODES:,} nodes and their pairs", found="more")
     if "data" in content:
-        pairs = np.array(content["data"], dtype=np.int64).reshape(-1, 2)
+        listed = content["data"]
+        if not isinstance(listed, list) or not all(
+            isinstance(pair, list) and len(pair) == 2 and all(type(end) is int for end in pair)
+            for pair in listed
+        ):
+            raise InvalidArgument("value", expected="pairs of nodes", found="others")
+        pairs = np.array(listed, dtype=np.int64).reshape(-1, 2)
         inside = (pairs >= 0).all() and (pairs < (rows, columns)).all()
         if not inside or (not loops and (pairs[:, 0] == pairs[:, 1]).any()):
             raise InvalidArgument("value", expected="pairs of nodes", found="others")
@@ -91,7 +104,10 @@ def graph_from_json(content: Any) -> Graph:
         codes = _unpacked(content["gaps"], count)
     if len(codes) != count:
         raise InvalidArgument("value", expected=f"{count} edges", found=f"{len(codes)}")
-    return Graph(space, codes, labels, column_labels, content["form"])
+    # A few bytes may claim millions of nodes, each of which would be an object.
+    counted = max(rows if labels is None else 0, columns if column_labels is None else 0)
+    form = content["form"] if counted <= _MOST_COUNTED else "graph"
+    return Graph(space, codes, labels, column_labels, form)
 
 
 def facts_from_json(content: Any, wanted: Sequence[str], graph: Graph | None) -> dict[str, Codes]:
@@ -115,9 +131,24 @@ def _nodes(content: Any) -> tuple[int, Labels | None]:
     labels = content if isinstance(content, list) else []
     if not labels or not all(type(label) in (int, str) for label in labels):
         raise InvalidArgument("nodes", expected="labels, or their number", found="something else")
-    if any(isinstance(label, str) and not label.isprintable() for label in labels):
+    if any(isinstance(label, str) and not is_plain_text(label) for label in labels):
         raise InvalidArgument("nodes", expected="printable text", found="control characters")
     return len(labels), tuple(labels)
+
+
+def check_node_labels(graph: Graph) -> None:
+    """Refuse labels that could not be read again from a file."""
+    for labels in (graph.labels, graph.column_labels):
+        texts = [] if labels is None else [str(label) for label in labels]
+        if len(set(texts)) < len(texts) or not all(map(is_plain_text, texts)):
+            raise InvalidData(
+                "nodes", expected="labels of one line that differ as text", found="others among them"
+            )
+
+
+def is_plain_text(text: str) -> bool:
+    """Whether it has no line breaks or other control characters; spaces of all widths are fine."""
+    return all(mark.isprintable() or unicodedata.category(mark) == "Zs" for mark in text)
 
 
 def _unpacked(content: Any, count: int) -> Codes:
@@ -126,6 +157,8 @@ def _unpacked(content: Any, count: int) -> Codes:
         raise InvalidArgument("value", expected=f"at most {_MOST_BYTES} bytes", found="more")
     try:
         packed = base64.b64decode(content["data"], validate=True)
+        if count * size > max(_FREELY, _SWELLS * len(packed)):
+            raise InvalidArgument("value", expected="gaps between edges", found="a file that swells")
         # Never more than it says: a file may be made to swell.
         inflate = zlib.decompressobj()
         raw = inflate.decompress(packed, count * size + 1)

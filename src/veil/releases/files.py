@@ -25,7 +25,14 @@ from veil.mechanisms.each_word import EachWord
 from veil.mechanisms.private_chain import PrivateChain
 from veil.mechanisms.private_graph import PrivateGraph
 from veil.mechanisms.registry import mechanism_from
-from veil.releases.bits import facts_from_json, graph_from_json, graph_to_json, table_from_json, table_to_json
+from veil.releases.bits import (
+    facts_from_json,
+    graph_from_json,
+    graph_to_json,
+    is_plain_text,
+    table_from_json,
+    table_to_json,
+)
 from veil.releases.record import Release
 from veil.releases.words import WordsElsewhere, words_from_json, words_to_json, words_to_rows
 from veil.releases.writing import replacing
@@ -237,6 +244,8 @@ def _from_dict(content: Any) -> Release:
         return _record(content, mechanism, adjacency_from(adjacency), tables, tables=tables)
     if isinstance(mechanism.domain, Bits) and content["value"]["type"] == "graph":
         graph = graph_from_json(content["value"])
+        # No graph under a mechanism for tables, of other nodes, or of a kind that it does not take.
+        mechanism.validate(graph)
         wanted = mechanism.statistics if isinstance(mechanism, PrivateGraph) else ()
         tables = facts_from_json(content.get("tables", {}), wanted, graph)
         near = adjacency_from(adjacency)
@@ -245,11 +254,12 @@ def _from_dict(content: Any) -> Release:
     for names in (labels, row_labels):
         if names is not None and not isinstance(names, list):
             raise InvalidArgument("labels", expected="a list", found=type(names).__name__)
-        if names is not None and any(isinstance(name, str) and _one_line(name) != name for name in names):
+        if names is not None and any(isinstance(name, str) and not is_plain_text(name) for name in names):
             raise InvalidArgument("labels", expected="printable text", found="control characters")
     if isinstance(mechanism.domain, Bits):
         bits = table_from_json(content["value"])
-        mechanism.domain.validate(bits)
+        # No table under a mechanism for graphs.
+        mechanism.validate(bits)
         if labels is not None and len(labels) != bits.shape[-1]:
             raise InvalidArgument("value", expected="one label a column", found="another number")
         named = None if labels is None else tuple(map(str, labels))

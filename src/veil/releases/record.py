@@ -241,6 +241,11 @@ class Release:
         return f"{factor.quantize(Decimal(1).scaleb(factor.adjusted() - 3), rounding=ROUND_CEILING):f}"
 
     @property
+    def worst_loss(self) -> float:
+        """How far any belief can move: epsilon, or the largest loss that delta leaves possible."""
+        return self.epsilon if self.delta == 0.0 else self.profile.pure_epsilon
+
+    @property
     def guarantee(self) -> str:
         """The guarantee in one sentence."""
         extra = "" if self.delta == 0.0 else f", plus at most {self.delta:.3g}"

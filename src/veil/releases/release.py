@@ -26,6 +26,7 @@ from veil.mechanisms.each_word import ONE_WORD_EACH
 from veil.mechanisms.private_chain import ChainDraw
 from veil.mechanisms.private_graph import GraphDraw, PrivateGraph
 from veil.privacy.profile import PrivacyProfile
+from veil.releases.bits import check_node_labels
 from veil.releases.record import ONE_PER_PERSON, Release
 from veil.releases.words import WordsElsewhere
 from veil.samplers.randomness import generator, is_reproducible
@@ -78,6 +79,8 @@ def release(
         epsilon = getattr(mechanism, "epsilon", None)
     epsilon, delta = cost(mechanism.profile(neighbours), delta, epsilon)
     assumptions = _assumptions(mechanism, neighbours, valid)
+    if isinstance(valid, Graph):
+        check_node_labels(valid)
     stream = generator(rng)
     labels, row_labels = _labels(value, valid)
     entry = None
@@ -129,6 +132,9 @@ def _labels(value: Any, valid: Any) -> tuple[Labels | None, Labels | None]:
     labels, row_labels = labels_of(value), row_labels_of(value)
     if labels is not None and len(labels) != np.shape(valid)[-1]:
         raise InvalidData("value", expected="one label an entry", found=f"{len(labels)} labels")
+    if isinstance(valid, np.ndarray) and valid.dtype == np.bool_:
+        # The names of records, and their order, may tell what is in them; columns are public.
+        row_labels = None
     if row_labels is not None and (np.ndim(valid) != 2 or len(row_labels) != len(valid)):
         row_labels = None
     return labels, row_labels

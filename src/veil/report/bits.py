@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from veil.analysis.bit_estimates import BitReading, bit_estimates
 from veil.domains.bit_flips import BitFlips
 from veil.mechanisms.bit_mechanism import BitMechanism
-from veil.privacy.beliefs import beliefs
+from veil.privacy.beliefs import beliefs, rounded_up
 from veil.releases.record import Release
 from veil.report import figures
 from veil.report.bit_figures import shares_figure
@@ -80,11 +80,12 @@ class BitReport:
         environment = Environment(
             loader=PackageLoader("veil.report"), autoescape=select_autoescape(["html"]), trim_blocks=True
         )
+        environment.filters["rounded_up"] = rounded_up
         return environment.get_template("bits.html").render(
             report=self,
             release=self.release,
             guess=best_guess(self.release.profile),
-            beliefs=beliefs(self.release.epsilon),
+            beliefs=beliefs(self.release.worst_loss),
             picture=figures.svg(self._shares()),
         )
 

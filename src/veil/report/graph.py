@@ -11,7 +11,7 @@ import numpy as np
 from veil.analysis.decoding import Decoding, decoding
 from veil.analysis.graph_estimates import GraphReading, graph_estimates
 from veil.mechanisms.private_graph import PrivateGraph
-from veil.privacy.beliefs import beliefs
+from veil.privacy.beliefs import beliefs, rounded_up
 from veil.releases.record import Release
 from veil.report import figures
 from veil.report.console_graph import number
@@ -61,11 +61,12 @@ class GraphReport:
         )
         environment.filters["number"] = number
         shows_degrees = self.release.graph is not None or "degrees" in self.release.tables
+        environment.filters["rounded_up"] = rounded_up
         return environment.get_template("graph.html").render(
             report=self,
             release=self.release,
             guess=best_guess(self.release.profile),
-            beliefs=beliefs(self.release.epsilon),
+            beliefs=beliefs(self.release.worst_loss),
             edges=figures.svg(self._edges()) if self.release.graph is not None else "",
             degrees=figures.svg(self._degrees()) if shows_degrees else "",
         )

@@ -12,7 +12,7 @@ from veil.domains.word_batch import WordBatch
 from veil.mechanisms.balanced_words import BalancedWords
 from veil.mechanisms.each_word import EachWord
 from veil.mechanisms.word_mechanism import WordMechanism
-from veil.privacy.beliefs import beliefs
+from veil.privacy.beliefs import beliefs, rounded_up
 from veil.releases.record import Release
 from veil.report import figures
 from veil.report.vector import best_guess
@@ -91,11 +91,12 @@ class WordReport:
         environment = Environment(
             loader=PackageLoader("veil.report"), autoescape=select_autoescape(["html"]), trim_blocks=True
         )
+        environment.filters["rounded_up"] = rounded_up
         return environment.get_template("words.html").render(
             report=self,
             release=self.release,
             guess=best_guess(self.release.profile),
-            beliefs=beliefs(self.release.epsilon),
+            beliefs=beliefs(self.release.worst_loss),
             shown=[[str(symbol) for symbol in word] for word in self.batch[:_SHOWN_WORDS]],
             is_chain=isinstance(self.mechanism.language, ChainWords),
             bars=figures.svg(self._bars()),

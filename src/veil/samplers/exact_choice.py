@@ -74,13 +74,16 @@ class FixedChoice:
 
     def __init__(self, weights: Sequence[Fraction]) -> None:
         self._weights = list(weights)
-        total = sum(self._weights, Fraction(0))
-        if total <= 0 or min(self._weights) < 0:
+        # In whole numbers: sums of long fractions would be reduced again and again.
+        unit = lcm(*{weight.denominator for weight in self._weights})
+        parts = [weight.numerator * (unit // weight.denominator) for weight in self._weights]
+        total = sum(parts)
+        if total <= 0 or min(parts) < 0:
             raise ValueError("weights must not be negative, and one must be positive")
-        sums = accumulate(self._weights[:-1])
+        sums = accumulate(parts[:-1])
         # A word below the floor of C_i 2^64 / S is below C_i; above it, it is not; equal to it, it is open.
         # A floor of 2^64 (a weight of zero follows) cannot be reached by a word.
-        floors = [min(int(reached * 2**WORD / total), 2**WORD - 1) for reached in sums]
+        floors = [min((reached << WORD) // total, 2**WORD - 1) for reached in sums]
         self._floors = np.array(floors, dtype=np.uint64)
 
     def draw(self, rng: Rng, size: int) -> NDArray[np.int64]:

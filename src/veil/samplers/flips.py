@@ -37,6 +37,8 @@ _AT_A_TIME = 2**21
 _SMALL_WORD = 2**24
 # Bits by which a power is computed more closely than it is compared.
 _GUARD = 64
+# A gap that does not occur: for a probability of 2^-53 it is longer with one of less than 2^-700.
+_LONGEST = 2**62
 
 
 def sample_flips(rng: Rng, *, count: int, chance: float) -> Places:
@@ -62,6 +64,12 @@ def sample_flip_mask(rng: Rng, *, count: int, chance: float) -> Bools:
         size = min(_AT_A_TIME, count - begin)
         mask[begin : begin + size] = _by_slices(rng, size, chance)
     return mask
+
+
+def sample_gaps(rng: Rng, *, size: int, chance: float) -> Places:
+    """So many numbers k >= 0 with probability chance (1 - chance)^k."""
+    _check(chance)
+    return _gaps(rng, size, chance, _LONGEST)
 
 
 def _check(chance: float) -> None:
@@ -107,7 +115,9 @@ def _by_gaps(rng: Rng, count: int, chance: float) -> Places:
     reached = 0
     while reached < count:
         expected = (count - reached) * chance
-        gaps = _gaps(rng, int(min(expected + 4.0 * expected**0.5 + 16.0, _AT_A_TIME)), chance, count)
+        # None is longer than count: so many of them add up to less than 2^63.
+        most = min(_AT_A_TIME, (2**63 - 1 - reached) // (count + 1))
+        gaps = _gaps(rng, int(min(expected + 4.0 * expected**0.5 + 16.0, most)), chance, count)
         places = reached - 1 + np.cumsum(gaps + 1)
         found.append(places)
         reached = int(places[-1]) + 1

@@ -22,9 +22,12 @@ from numpy.typing import NDArray
 
 from veil.numerics.graphs.ladder import DECAY_BITS, Ladder
 from veil.samplers.exact_choice import WORD, FixedChoice, random_words
+from veil.samplers.flips import sample_gaps
 from veil.samplers.randomness import Rng
 
 Integers = NDArray[np.int64]
+# Beyond this decay counting step by step takes longer than a logarithm.
+_SLOW = Fraction(9, 10)
 
 
 def sample_ladder(rng: Rng, *, ladder: Ladder, size: int) -> Integers:
@@ -43,9 +46,13 @@ def _levels(rng: Rng, ladder: Ladder, size: int) -> Integers:
     """Step 1."""
     decay = ladder.decay
     centre, begin = 2 * ladder.first + 1, int(2 * ladder.widths[0])
-    proposal = FixedChoice([Fraction(centre), (begin - centre) * decay, 2 * decay * decay / (1 - decay)])
     # Rung j is wider than the one before it by rises[j - 2]; the last of these stands for all further ones.
     rises = np.append(np.diff(ladder.widths), 0)
+    weights = [Fraction(centre), (begin - centre) * decay]
+    if rises.any():
+        # Where no rung is wider, all that goes further would be refused, and at a small epsilon most does.
+        weights.append(2 * decay * decay / (1 - decay))
+    proposal = FixedChoice(weights)
     levels = np.empty(size, dtype=np.int64)
     open_rows = np.arange(size)
     while len(open_rows):
@@ -63,6 +70,9 @@ def _geometric(rng: Rng, decay: Fraction, size: int) -> Integers:
     bound = decay * 2**DECAY_BITS
     if bound.denominator != 1:
         raise ValueError(f"the decay must be a multiple of 2^-{DECAY_BITS}")
+    if decay > _SLOW:
+        # Gaps between flips of probability 1 - decay, which is a float as it stands: the same law.
+        return sample_gaps(rng, size=size, chance=float(1 - decay))
     found = np.zeros(size, dtype=np.int64)
     going = np.arange(size)
     while len(going):

@@ -98,4 +98,5 @@ class PairSpace:
         from_end = ((np.sqrt(8.0 * left + 1.0) - 1.0) / 2.0).astype(np.int64)
         from_end -= from_end * (from_end + 1) // 2 > left
         from_end += (from_end + 1) * (from_end + 2) // 2 <= left
-        return (n - 1 if self.loops else n - 2) - from_end
+        rows: Codes = (n - 1 if self.loops else n - 2) - from_end
+        return rows
