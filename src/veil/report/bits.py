@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, cast
 from veil.analysis.bit_estimates import BitReading, bit_estimates
 from veil.domains.bit_flips import BitFlips
 from veil.mechanisms.bit_mechanism import BitMechanism
-from veil.privacy.beliefs import beliefs, rounded_up
+from veil.privacy.beliefs import beliefs
 from veil.releases.record import Release
 from veil.report import figures
 from veil.report.bit_figures import shares_figure
+from veil.report.page import page
 from veil.report.vector import best_guess
 from veil.workflows.bit_plan import BitPlan, plan_bits
 
@@ -75,13 +76,8 @@ class BitReport:
 
     def html(self) -> str:
         """The page."""
-        from jinja2 import Environment, PackageLoader, select_autoescape
-
-        environment = Environment(
-            loader=PackageLoader("veil.report"), autoescape=select_autoescape(["html"]), trim_blocks=True
-        )
-        environment.filters["rounded_up"] = rounded_up
-        return environment.get_template("bits.html").render(
+        return page(
+            "bits.html",
             report=self,
             release=self.release,
             guess=best_guess(self.release.profile),

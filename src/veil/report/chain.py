@@ -18,6 +18,7 @@ from veil.mechanisms.published import Published
 from veil.releases.record import Release
 from veil.report import chain_figures, figures, section_figures
 from veil.report.counted import CountedChain
+from veil.report.page import page
 from veil.report.vector import best_guess, matrix_published_beside
 from veil.workflows.chains import ChainFacts, chain_facts
 
@@ -148,11 +149,6 @@ class ChainReport:
 
     def html(self) -> str:
         """The page."""
-        from jinja2 import Environment, PackageLoader, select_autoescape
-
-        environment = Environment(
-            loader=PackageLoader("veil.report"), autoescape=select_autoescape(["html"]), trim_blocks=True
-        )
         release = self.release
         curve = None
         if release is not None:
@@ -160,7 +156,8 @@ class ChainReport:
                 release.profile, epsilon=release.epsilon, delta=release.delta, published=self.published
             )
             curve = figures.svg(picture)
-        return environment.get_template("chain.html").render(
+        return page(
+            "chain.html",
             report=self,
             release=release,
             guess=None if release is None else best_guess(release.profile),

@@ -14,14 +14,10 @@ from veil.mechanisms.xor_graph import XorGraph
 from veil.privacy.beliefs import beliefs
 from veil.releases.record import Release
 from veil.report.console import _console, _print_guarantee
+from veil.report.page import number
 from veil.workflows.graph_plan import GraphPlan
 
 _ASKED = "asked directly"
-
-
-def number(value: float) -> str:
-    """A number as people read it: whole where it is large."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.4g}"
 
 
 def print_graph_release(release: Release, *, written: Sequence[Path], stated: float) -> None:

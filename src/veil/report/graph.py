@@ -11,11 +11,11 @@ import numpy as np
 from veil.analysis.decoding import Decoding, decoding
 from veil.analysis.graph_estimates import GraphReading, graph_estimates
 from veil.mechanisms.private_graph import PrivateGraph
-from veil.privacy.beliefs import beliefs, rounded_up
+from veil.privacy.beliefs import beliefs
 from veil.releases.record import Release
 from veil.report import figures
-from veil.report.console_graph import number
 from veil.report.graph_figures import degrees_figure, edges_figure
+from veil.report.page import page
 from veil.report.vector import best_guess
 from veil.workflows.graph_plan import GraphPlan
 
@@ -54,15 +54,9 @@ class GraphReport:
 
     def html(self) -> str:
         """The page."""
-        from jinja2 import Environment, PackageLoader, select_autoescape
-
-        environment = Environment(
-            loader=PackageLoader("veil.report"), autoescape=select_autoescape(["html"]), trim_blocks=True
-        )
-        environment.filters["number"] = number
         shows_degrees = self.release.graph is not None or "degrees" in self.release.tables
-        environment.filters["rounded_up"] = rounded_up
-        return environment.get_template("graph.html").render(
+        return page(
+            "graph.html",
             report=self,
             release=self.release,
             guess=best_guess(self.release.profile),

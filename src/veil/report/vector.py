@@ -18,6 +18,7 @@ from veil.mechanisms.published import Published
 from veil.privacy.profile import PrivacyProfile
 from veil.releases.record import Release
 from veil.report import figures
+from veil.report.page import page
 from veil.workflows.compare import Comparison, compare
 from veil.workflows.errors import expected_errors
 from veil.workflows.release_vector import share_kept
@@ -78,15 +79,11 @@ class VectorReport:
 
     def html(self) -> str:
         """The page."""
-        from jinja2 import Environment, PackageLoader, select_autoescape
-
-        environment = Environment(
-            loader=PackageLoader("veil.report"), autoescape=select_autoescape(["html"]), trim_blocks=True
-        )
         release = self.release
         value = release.array if release.array.ndim == 1 else release.array[0]
         best = self.comparison.rows[0]
-        return environment.get_template("vector.html").render(
+        return page(
+            "vector.html",
             report=self,
             release=release,
             rows=list(zip(self.labels, value, self.bars if self.bars is not None else value, strict=True)),

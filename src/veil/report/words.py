@@ -12,9 +12,10 @@ from veil.domains.word_batch import WordBatch
 from veil.mechanisms.balanced_words import BalancedWords
 from veil.mechanisms.each_word import EachWord
 from veil.mechanisms.word_mechanism import WordMechanism
-from veil.privacy.beliefs import beliefs, rounded_up
+from veil.privacy.beliefs import beliefs
 from veil.releases.record import Release
 from veil.report import figures
+from veil.report.page import page
 from veil.report.vector import best_guess
 from veil.report.word_figures import errors_figure
 from veil.workflows.word_plan import WordPlan, names_for, plan_words
@@ -86,13 +87,8 @@ class WordReport:
 
     def html(self) -> str:
         """The page."""
-        from jinja2 import Environment, PackageLoader, select_autoescape
-
-        environment = Environment(
-            loader=PackageLoader("veil.report"), autoescape=select_autoescape(["html"]), trim_blocks=True
-        )
-        environment.filters["rounded_up"] = rounded_up
-        return environment.get_template("words.html").render(
+        return page(
+            "words.html",
             report=self,
             release=self.release,
             guess=best_guess(self.release.profile),
