@@ -745,7 +745,8 @@ def test_the_demo_has_drives_and_streets(run: Run, folder: Path) -> None:
     """Its own command, but for the mechanism, which would take a while."""
     done = run("demo", "--trips", "1000")
     assert done.code == 0, done.err
-    command = done.out[done.out.index("veil release words") :].replace("\\\n", " ").split()
+    said = done.out[done.out.index("veil release words") :]
+    command = said[: said.index("\nOr ")].replace("\\\n", " ").split()
     assert command[1:4] == ["release", "words", "demo/drives.csv"]
     made = run(*command[1:], "-m", "sequential", "--longest", "20", "--dry-run")
     assert made.code == 0, made.err

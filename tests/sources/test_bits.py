@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from veil.errors import InvalidArgument, InvalidData, OutputExists, UnreadableFile
-from veil.sources.bit_files import write_bits
+from veil.sources.bit_files import check_columns, write_bits
 from veil.sources.bits import DROPPED, ROWS, VALUES, BitSource, read_bits
 
 HOUSE = Path(__file__).parents[3] / "shared" / "data" / "house-votes-84.data"
@@ -281,6 +282,11 @@ def test_messages_never_show_cells(tmp_path: Path) -> None:
     for text in broken:
         for options in tries:
             assert "secret" not in complaint(put(tmp_path, text), **options), (text, options)
+    # Who knows one cell of the first line is not told the others.
+    for columns in (["b", "x"], ["x", "b"], ["secre"]):
+        shown = complaint(put(tmp_path, "secret,b\nother,c\n"), columns=columns)
+        assert "may be either" in shown
+        assert "secret" not in shown
     for name in ("t.jsonl", "t.parquet"):
         with pytest.raises(InvalidData) as caught:
             read_bits(put(tmp_path, '{"a": secret}\n', name))
@@ -301,6 +307,14 @@ def test_messages_never_show_cells(tmp_path: Path) -> None:
         (CSV, {"columns": 3}, "found int"),
         (CSV, {"missing": "maybe"}, "'no' or 'yes' or 'drop-column'"),
         (CSV, {"delimiter": ";;"}, "one mark"),
+        (
+            CSV,
+            {"delimiter": ";"},
+            "^delimiter: .*';', which does not occur in the first lines. Leave delimiter=",
+        ),
+        (CSV, {"delimiter": ";", "header": True}, "^delimiter: "),
+        (CSV, {"delimiter": ";", "columns": "smoker"}, "^delimiter: "),
+        (CSV, {"delimiter": "tab", "columns": "smoker", "header": True}, "^delimiter: "),
         (CSV, {"header": "yes"}, "True, False or None"),
         ("smoker\ncaf\xe9\n".encode("latin-1"), {}, "another encoding in line 2"),
         (CSV.encode("utf-16"), {}, "UTF-16. Save it as UTF-8"),
@@ -318,6 +332,10 @@ def test_paths_that_are_wrong(tmp_path: Path) -> None:
         (tmp_path / "vote.csv", "no such file. Did you mean '.*votes.csv'"),
         (tmp_path / "nowhere" / "votes.csv", "There is no folder"),
         (tmp_path, "found a folder. Use a glob"),
+        (".", r"^\.: expected a file, found a folder"),
+        ("", "^source: expected a file, found a folder"),
+        ("..", r"^\.\.: expected a file"),
+        ("/dev/zero", "^/dev/zero: expected a file, found a device"),
         (tmp_path / "*.parquet", "files that match"),
         (put(tmp_path, "PK", "votes.xlsx"), "Save the sheet as CSV"),
         (put(tmp_path, CSV, "votes.csv.gz"), "a packed file that is whole"),
@@ -353,6 +371,40 @@ def test_objects_that_are_no_tables() -> None:
         read_bits(SMALL, header=True)
     with pytest.raises(InvalidArgument, match="delimiter: expected none for this kind of source"):
         read_bits(SMALL, delimiter=",")
+
+
+def test_a_single_column_has_no_separator(tmp_path: Path) -> None:
+    path = put(tmp_path, "a;b\nc;d\nc;d\ne;f\n")
+    found = read_bits(path, delimiter=",", header=True)
+    assert (found.columns, found.zeros, found.ones) == (("a;b",), ("c;d",), ("e;f",))
+    assert bits_of(read_bits(put(tmp_path, "smoker\nyes\nno\n"), delimiter=";")) == [[1], [0]]
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in ("-", "/dev/stdin"):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(CSV.encode())))
+        assert bits_of(read_bits(path)) == BITS
+
+
+def test_arrow_holds_nothing_of_pythons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else one of its threads may let go of it when Python has ended, which aborts a command that failed."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    seen = []
+
+    def spy(source: Any, *, read_options: Any, **options: Any) -> Any:
+        seen.append((read_options.use_threads, pa.total_allocated_bytes() - before))
+        return real(source, read_options=read_options, **options)
+
+    real = csv.read_csv
+    monkeypatch.setattr(csv, "read_csv", spy)
+    text = CSV + "yes,no\n" * 200_000
+    before = pa.total_allocated_bytes()
+    assert len(read_bits(put(tmp_path, text))) == 200_003
+    assert [threads for threads, _ in seen] == [False]
+    # A view of Python's bytes would not be Arrow's to count.
+    assert seen[0][1] >= len(text) - 1
 
 
 def test_one_column_and_its_empty_lines(tmp_path: Path) -> None:
@@ -453,6 +505,27 @@ def test_writing(tmp_path: Path) -> None:
             )
     with pytest.raises(InvalidArgument, match="an ending of"):
         write_bits(tmp_path / "new.xlsx", BITS, ["a", "b"], ones=["1"] * 2, zeros=["0"] * 2)
+
+
+def test_names_are_checked_before_anything_is_drawn(tmp_path: Path) -> None:
+    """`check_columns` says what `write_bits` would say, and leaves no file."""
+    good: dict[str, Any] = {"columns": ["a", "b"], "ones": ["1", "1"], "zeros": ["0", "0"]}
+    for name, changed in (
+        ("t.xlsx", {}),
+        ("t.csv", {"columns": ["a", "a"]}),
+        ("t.csv", {"columns": ["a", " "]}),
+        ("t.csv", {"ones": ["1"]}),
+        ("t.csv", {"ones": ["1", "0"]}),
+        ("t.parquet", {"zeros": ["0", " "]}),
+    ):
+        options = good | changed
+        with pytest.raises(InvalidArgument) as caught:
+            check_columns(tmp_path / name, **options)
+        with pytest.raises(InvalidArgument) as written:
+            write_bits(tmp_path / name, np.zeros((2, 2), dtype=bool), **options)
+        assert str(caught.value) == str(written.value)
+    check_columns(tmp_path / "t.csv", **good)
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_same_table_gives_the_same_packed_file(tmp_path: Path) -> None:

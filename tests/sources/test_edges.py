@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,7 @@ from hypothesis import strategies as st
 
 from veil.errors import InvalidArgument, InvalidData, OutputExists, UnreadableFile
 from veil.numerics.graphs.pairs import Kind, PairSpace
-from veil.sources.edge_files import write_edges
+from veil.sources.edge_files import check_labels, write_edges
 from veil.sources.edge_labels import sorted_once
 from veil.sources.edges import HEADER, NODES, SIDES, EdgeSource, read_edges
 
@@ -84,7 +87,6 @@ def sources(folder: Path) -> dict[str, Any]:
         "packed": put(folder, gzip.compress(text.encode()), "e.txt.gz"),
         "packed csv": put(folder, gzip.compress(lines_of(PAIRS, ",").encode()), "e.csv.gz"),
         "weights": put(folder, lines_of(PAIRS, " ", " 0.25"), "w3.txt"),
-        "some weights": put(folder, "3 1 7\n1 2\n10 2 x y\n2 1\n", "w4.txt"),
         "dates": put(folder, lines_of(PAIRS, " ", " 2004-01-05"), "d.txt"),
         "aligned": put(folder, "\n  3   1\n  1\t2\n\n 10   2 \n  2   1", "a.txt"),
         "no ending": put(folder, text, "edges"),
@@ -173,8 +175,18 @@ def test_nodes_of_both_sides(tmp_path: Path) -> None:
     graph = read_edges(path, kind="bipartite", nodes=(3, ["c", "b", "a"]))
     assert (graph.labels, graph.column_labels) == ((0, 1, 2), ("c", "b", "a"))
     assert edges_of(graph) == {(1, "a"), (2, "a"), (1, "b")}
-    with pytest.raises(InvalidData, match=r"nodes\[1\]: expected one of the 1 listed .*the first is edge 3"):
+    with pytest.raises(InvalidData, match=r"^nodes: .* 1 listed nodes on the second side.*first is edge 3"):
         read_edges(path, kind="bipartite", nodes=(3, ["a"]))
+    wrong: list[tuple[Any, str]] = [
+        ((-1, 3), "at least 0 on the first side, found -1"),
+        ((3, "-5"), "at least 0 on the second side, found -5"),
+        ((3, ["a", "a"]), "all differ on the second side"),
+        (([1.5], 3), "whole numbers on the first side"),
+        ((3, 2.5), "number of nodes on the second side"),
+    ]
+    for pair, text in wrong:
+        with pytest.raises(InvalidArgument, match=rf"^nodes: expected .*{text}"):
+            read_edges(path, kind="bipartite", nodes=pair)
     for nodes in (3, [1, 2, 3], (3,)):
         with pytest.raises(InvalidArgument, match="a pair of lists"):
             read_edges(path, kind="bipartite", nodes=nodes)
@@ -192,6 +204,7 @@ def test_labels_outside_the_list(tmp_path: Path) -> None:
         ([1.5], "one of type float"),
         (2.5, "found float"),
         (-1, "at least 0"),
+        ("-5", "^nodes: expected a whole number of at least 0, found -5"),
         (10**10, "at most"),
     ):
         with pytest.raises(InvalidArgument, match=text):
@@ -211,7 +224,9 @@ def test_a_graph_without_edges_has_nodes_that_were_given(tmp_path: Path) -> None
 
 def test_loops(tmp_path: Path) -> None:
     path = put(tmp_path, "1 1\n1 2\n3 3\n")
-    with pytest.raises(InvalidData, match=r"2 edges from a node to itself. loops=.drop. .--loops drop"):
+    with pytest.raises(
+        InvalidData, match=r"2 edges from a node to itself\. loops='drop' leaves .*, loops='keep'"
+    ):
         read_edges(path)
     # A node that has no other edge is gone with its loop, as the assumption says.
     dropped = read_edges(path, loops="drop")
@@ -275,8 +290,10 @@ def test_columns_by_name(tmp_path: Path) -> None:
     assert edges_of(graph) == {("b", "a"), ("c", "b")}
     assert graph.assumptions == (NODES,)
     tries: list[tuple[dict[str, Any], str]] = [
-        ({"origin": "givr", "destination": "taker"}, "Did you mean 'giver'"),
-        ({"origin": "giver", "destination": "takers"}, "Did you mean 'taker'"),
+        ({"origin": "givr", "destination": "taker", "header": True}, "Did you mean 'giver'"),
+        ({"origin": "giver", "destination": "takers", "header": True}, "Did you mean 'taker'"),
+        ({"origin": "givr", "destination": "taker"}, "^origin: .*none of that name in the first line"),
+        ({"origin": "giver", "destination": "takers"}, "^destination: .*none of that name"),
         ({"origin": "a", "destination": "b"}, "none of that name in the first line. Without a line of names"),
         ({"origin": "x", "destination": "y", "header": True}, "found the columns day, giver, taker"),
         ({"origin": "giver"}, "both columns or neither"),
@@ -304,7 +321,15 @@ def test_columns_by_name(tmp_path: Path) -> None:
         ("# only\n", "e.txt", {}, "found none"),
         ("0\n1\n", "e.txt", {}, "two columns, one for each end of an edge, found 1. Is the separator"),
         ("a b\nb c\n", "e.csv", {}, "two columns"),
-        ("0 1\n1\n", "e.txt", {}, "record 2: expected 2 cells as in the first, found 1"),
+        ("0 1\n1\n", "e.txt", {}, "e.txt, line 2: expected 2 cells as in the first line, found 1"),
+        ("0 1 2\n1\n", "e.txt", {}, "line 2: expected 3 cells as in the first line, found 1"),
+        ("# x\n\nann bob\nbob  cid\n% y\nbob New York\n", "e.txt", {}, "line 6: .*found 3. If labels have"),
+        ("New York Rome\r\nRome Oslo\r\n", "e.txt", {}, "line 2: expected 3 .*save the list as .csv"),
+        ("3 1 7\n1 2\n10 2 x y\n2 1\n", "e.txt", {}, "line 2: expected 3 cells"),
+        ("3 1 7\n1 2\n10 2 x y\n", "e.txt", {"header": False}, "line 2: expected 3 cells"),
+        ("a,b\nb,c\n", "e.csv", {"delimiter": ";"}, "^delimiter: .*';', which does not occur"),
+        ("a b\nb c\n", "e.txt", {"delimiter": ","}, "^delimiter: .*',', which does not occur"),
+        ("a b\nb c\n", "e.txt", {"delimiter": "tab"}, "does not occur in the first lines. Leave delimiter="),
         ("a,b\nb,c,d\n", "e.csv", {}, "record 2: expected 2 cells as in the first, found 3"),
         ("a,b\nb,\n", "e.csv", {}, "a label at both ends of every edge, found 1 without one"),
         ("0 1\n", "e.txt", {"delimiter": ",,"}, "one mark"),
@@ -365,6 +390,14 @@ def test_messages_never_show_labels(tmp_path: Path) -> None:
             for options in tries:
                 shown = complaint(put(tmp_path, text, name), **options)
                 assert "secret" not in shown, (text, name, options)
+    # A name that is nearly a label, or is one, is not answered with the labels of an edge.
+    for line in ("secret other", "secret,other"):
+        path = put(tmp_path, f"{line}\na{line[6]}b\n")
+        for name in ("secre", "other"):
+            for pair in ((name, "x"), ("x", name)):
+                shown = complaint(path, origin=pair[0], destination=pair[1])
+                assert shown.startswith(("origin", "destination")), shown
+                assert "secret" not in shown
     assert repr(read_edges([("a", "b")])) == "<EdgeSource of 2 nodes, undirected, sensitive>"
 
 
@@ -499,6 +532,62 @@ def test_what_is_not_written(
     with pytest.raises(InvalidArgument, match=text):
         write_edges(tmp_path / name, labels, rows, columns, column_labels=sides)
     assert not list(tmp_path.iterdir())
+
+
+def test_labels_are_checked_before_anything_is_drawn(tmp_path: Path) -> None:
+    """`check_labels` says what `write_edges` would say, and leaves no file."""
+    tries: list[tuple[str, Any, Any]] = [
+        ("e.txt", ["New York", "Rome"], None),
+        ("e.txt", ["a", "b"], ["#c"]),
+        ("e.edges.gz", ["a,b", "c"], None),
+        ("e.csv", [" a", "c"], None),
+        ("e.xlsx", ["a", "c"], None),
+        ("e.txt", ["a", "a"], None),
+        ("e.txt", ["a", ""], None),
+        ("e.txt", None, ["b"]),
+        ("e.csv", ["a"], []),
+        ("e.txt", ["a", "b"], None),
+        ("e.txt", None, None),
+        ("e.csv", ["New York", "Rome"], None),
+        ("e.parquet", [" a", "New York"], ["c d"]),
+    ]
+    fields = []
+    for name, labels, sides in tries:
+        said = []
+        for call in (
+            lambda path, labels, sides: check_labels(path, labels, column_labels=sides),
+            lambda path, labels, sides: write_edges(path, labels, [], [], column_labels=sides),
+        ):
+            try:
+                call(tmp_path / name, labels, sides)
+                said.append("")
+            except InvalidArgument as error:
+                said.append(str(error))
+            if len(said) == 1:
+                assert not list(tmp_path.iterdir())
+        (tmp_path / name).unlink(missing_ok=True)
+        assert said[0] == said[1]
+        fields.append(said[0].partition(":")[0])
+    assert fields == ["path"] * 5 + ["labels"] * 3 + [""] * 5
+
+
+def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in ("-", "/dev/stdin", Path("/dev/stdin")):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines_of(PAIRS).encode())))
+        assert edges_of(read_edges(path)) == EDGES
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a b\nb\n")))
+    with pytest.raises(InvalidData, match="^standard input, line 2"):
+        read_edges("/dev/stdin")
+
+
+def test_pipes(tmp_path: Path) -> None:
+    """What the shell makes of <(command)."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=(lines_of(PAIRS),))
+    writer.start()
+    assert edges_of(read_edges(pipe)) == EDGES
+    writer.join()
 
 
 @pytest.mark.parametrize("name", ["e.txt", "e.csv.gz", "e.parquet"])

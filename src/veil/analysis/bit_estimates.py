@@ -19,6 +19,9 @@ from veil.numerics import bit_moments
 from veil.numerics.bit_moments import BitEstimates, BitSignals
 from veil.releases.record import Release
 
+# Columns of which all pairs are looked at, and rows below which no correlation means anything.
+_MOST_PAIRED, _FEWEST_ROWS = 300, 3
+
 
 @dataclass(frozen=True)
 class BitReading:
@@ -57,12 +60,18 @@ class BitReading:
         """The table itself, in numbers that are right in the mean and far outside 0 to 1."""
         return bit_moments.entries(self.table, self.signals)
 
+    @property
+    def has_associations(self) -> bool:
+        """Whether pairs of columns can be looked at: not too many, and something is left of them."""
+        few = 2 <= self.signals.columns <= _MOST_PAIRED
+        return few and self.rows >= _FEWEST_ROWS and self.signals.pair != 0
+
     def associations(self) -> list[tuple[str, str, float, float]]:
         """Pairs of columns by how surely they go together: labels, phi, and its standard error.
 
         phi is the correlation of the two columns, with the shares of ones taken as they are estimated.
         """
-        if self.signals.columns < 2 or self.signals.pair == 0:
+        if not self.has_associations:
             return []
         first, second = np.triu_indices(self.signals.columns, 1)
         tables = self.pairs()
@@ -90,6 +99,8 @@ def bit_estimates(release: Release, *, confidence: float = 0.95) -> BitReading:
     True
     """
     confidence = within("confidence", confidence, 0.5, 0.9999, expected="a number between 0.5 and 0.9999")
+    if not isinstance(release, Release):
+        raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
     if not release.is_bits or release.graph is not None or release.is_facts:
         raise InvalidArgument("release", expected="a table of bits", found=release.size)
     table = np.atleast_2d(release.value)

@@ -5,29 +5,35 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from veil.analysis.graph_estimates import graph_estimates
 from veil.domains.checks import integer
 from veil.domains.graph import Graph
 from veil.domains.intake import Floats
 from veil.errors import InvalidArgument
 from veil.mechanisms.private_graph import PrivateGraph
 from veil.mechanisms.randomized_response import RandomizedResponse
-from veil.numerics.graphs.decoding import decode_pairs
+from veil.numerics.graphs.decoding import pair_chances
 from veil.releases.record import Release
+
+# Wrong pairs to be expected, below which the release is taken as it is.
+_FEWEST_FLIPS = 1e-6
 
 
 @dataclass(frozen=True)
 class Decoding:
     """A decoded graph. probabilities: of each of its edges to be a true one, as far as the model is right.
 
-    expected_edges: how many true edges there are, estimated. released: how many the release had.
+    expected_edges: how many true edges there are, estimated. named: how many of them the likeliest pairs
+    hold, as many pairs as there are edges. released: how many edges the release had. says_little: the number
+    of edges is hardly known, so that neither is what was found of them.
     """
 
     graph: Graph
     probabilities: Floats
     expected_edges: float
+    named: float
     released: int
+    says_little: bool
 
     @property
     def precision(self) -> float:
@@ -36,8 +42,8 @@ class Decoding:
 
     @property
     def reconstruction(self) -> float:
-        """The part of the true edges that a reader of the release can name: the reconstruction rate."""
-        return min(1.0, float(self.probabilities.sum()) / max(self.expected_edges, 1.0))
+        """The part of the true edges that a reader of the release can name, however many are kept here."""
+        return min(1.0, self.named / max(self.expected_edges, 1.0))
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -45,13 +51,15 @@ class Decoding:
             "edges": len(self.graph),
             "expected_edges": self.expected_edges,
             "precision": self.precision,
-            "reconstruction_rate": self.reconstruction,
+            "reconstruction_rate": None if self.says_little else self.reconstruction,
             "released_edges": self.released,
         }
 
 
 def decoding(release: Release, *, edges: int | None = None) -> Decoding:
     """Decode a released graph; see `decode`."""
+    if not isinstance(release, Release):
+        raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
     if release.graph is None:
         raise InvalidArgument("release", expected="a released graph", found=release.size)
     graph, mechanism = release.graph, release.mechanism
@@ -62,13 +70,16 @@ def decoding(release: Release, *, edges: int | None = None) -> Decoding:
         if edges > graph.space.count:
             expected = f"at most the {graph.space.count:,} pairs there are"
             raise InvalidArgument("edges", expected=expected, found=str(edges))
-    wanted = edges
-    if wanted is None and "edges" in release.tables:
-        # Asked directly, it is known far better than the release tells.
-        wanted = int(np.clip(release.tables["edges"][0], 0, graph.space.count))
-    found = decode_pairs(space=graph.space, codes=graph.codes, flip=mechanism.flip_rate, edges=wanted)
-    known = float(release.tables["edges"][0]) if "edges" in release.tables else found.expected_edges
-    return Decoding(graph.replaced(found.codes), found.probabilities, known, len(graph))
+    reading = graph_estimates(release)
+    # Asked directly, it may be known far better than the release tells.
+    known = reading.edges.value
+    # Where hardly a pair is wrong there is nothing to decode, and nothing to learn the noise from.
+    flip = mechanism.flip_rate if mechanism.flip_rate * graph.space.count > _FEWEST_FLIPS else 0.0
+    chances = pair_chances(space=graph.space, codes=graph.codes, flip=flip)
+    likeliest = chances.likeliest(round(known))
+    named = float(chances.of(likeliest).sum())
+    chosen = likeliest if edges is None else chances.likeliest(edges)
+    return Decoding(graph.replaced(chosen), chances.of(chosen), known, named, len(graph), reading.says_little)
 
 
 def decode(release: Release, *, edges: int | None = None) -> Any:

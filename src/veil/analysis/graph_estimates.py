@@ -13,14 +13,14 @@ from veil.domains.checks import integer, within
 from veil.domains.graph import Graph
 from veil.domains.intake import Floats
 from veil.errors import InvalidArgument
-from veil.mechanisms.private_graph import PrivateGraph, triangle_costs, triangle_rule
+from veil.mechanisms.private_graph import PrivateGraph, read_space, triangle_costs, triangle_rule
 from veil.mechanisms.randomized_response import RandomizedResponse
 from veil.numerics.graphs import debias
 from veil.numerics.graphs.debias import CountEstimates, Estimate
 from veil.numerics.graphs.debias_degrees import debiased_distribution
 from veil.numerics.graphs.degrees import L1_SENSITIVITY, DegreeProfile, degree_distribution
 from veil.numerics.graphs.ladder_interval import ladder_reach
-from veil.numerics.graphs.pairs import Codes
+from veil.numerics.graphs.pairs import Codes, PairSpace
 from veil.numerics.graphs.triangles import Neighbours, Shape, neighbours, shape
 from veil.releases.record import Release
 
@@ -60,14 +60,20 @@ class GraphReading:
         assert isinstance(mechanism, (RandomizedResponse, PrivateGraph))
         return mechanism.flip_rate
 
+    @cached_property
+    def space(self) -> PairSpace:
+        """Which pairs there are; public."""
+        graph = self.graph
+        return read_space(self.release.tables["nodes"]) if graph is None else graph.space
+
     @property
     def nodes(self) -> int:
         """How many nodes there are; of a bipartite graph, on both sides."""
-        return int(self.release.tables["nodes"][0]) if self.graph is None else self.graph.space.nodes
+        return self.space.nodes
 
     @property
     def pairs(self) -> int:
-        return math.comb(self.nodes, 2) if self.graph is None else self.graph.space.count
+        return self.space.count
 
     def _cost(self, key: str) -> float:
         mechanism = self.release.mechanism
@@ -80,16 +86,26 @@ class GraphReading:
 
     @cached_property
     def edges(self) -> GraphEstimate:
-        """The number of edges."""
-        asked = self._direct("edges")
+        """The number of edges: asked directly, or read off the graph, whichever is known more closely."""
         seen = None if self.graph is None else len(self.graph)
+        found = []
+        asked = self._direct("edges")
         if asked is not None:
             reach = _laplace_reach(self._cost("edges"), 1.0 - self.confidence)
-            low, high = max(asked - reach, 0), min(asked + reach, self.pairs)
-            return GraphEstimate("edges", float(max(asked, 0)), low, high, seen, direct=True)
-        assert self.graph is not None
-        found = debias.edge_number(len(self.graph), pairs=self.pairs, flip=self.flip_rate)
-        return self._named("edges", found, seen)
+            low, high = (min(max(asked + side * reach, 0), self.pairs) for side in (-1, 1))
+            inside = float(min(max(asked, 0), self.pairs))
+            found.append(GraphEstimate("edges", inside, low, high, seen, direct=True))
+        if self.graph is not None or asked is None:
+            count = len(self._needed("edges"))
+            read = debias.edge_number(count, pairs=self.pairs, flip=self.flip_rate)
+            found.append(self._named("edges", read, seen))
+        return min(found, key=_width)
+
+    @property
+    def says_little(self) -> bool:
+        """Whether the number of edges is hardly known: most that is said of them is noise."""
+        width = _width(self.edges)
+        return width > max(self.edges.value, 1.0) or width > 0.5 * self.pairs
 
     def _named(self, name: str, found: Estimate, released: float | None) -> GraphEstimate:
         low, high = found.interval(self.confidence)
@@ -122,13 +138,14 @@ class GraphReading:
         """The number of triangles."""
         asked, seen = self._direct("triangles"), self._shape
         released = None if seen is None else float(seen.triangles)
+        found = [] if self.counts is None else [self._named("triangles", self.counts.triangles, released)]
         if asked is not None:
             reach, most = self._triangle_reach(), math.comb(self.nodes, 3)
             low, high = (float(min(max(asked + side * reach, 0), most)) for side in (-1, 1))
-            return GraphEstimate(
-                "triangles", float(min(max(asked, 0), most)), low, high, released, direct=True
-            )
-        return None if self.counts is None else self._named("triangles", self.counts.triangles, released)
+            inside = float(min(max(asked, 0), most))
+            found.append(GraphEstimate("triangles", inside, low, high, released, direct=True))
+        # On small graphs what is read off can be known more closely.
+        return min(found, key=_width) if found else None
 
     def _triangle_reach(self) -> int:
         """How far the noise on triangles reaches, from what was released: see ladder_interval.py."""
@@ -149,7 +166,9 @@ class GraphReading:
         """All single numbers that are known."""
         found: list[GraphEstimate] = []
         if self.graph is not None or "edges" in self.release.tables:
-            found += [self.edges, self._per(self.edges, "density", self.pairs), self._mean_degree()]
+            found.append(self.edges)
+            if self.pairs:
+                found += [self._per(self.edges, "density", self.pairs), self._mean_degree()]
         if self.triangles is not None:
             found.append(self.triangles)
         if self.counts is not None and self._shape is not None:
@@ -161,10 +180,9 @@ class GraphReading:
         return found
 
     def _mean_degree(self) -> GraphEstimate:
-        kind = "undirected" if self.graph is None else self.graph.space.kind
+        kind = self.space.kind
         if kind == "bipartite":
-            assert self.graph is not None
-            return self._per(self.edges, "average degree of the first side", self.graph.space.rows)
+            return self._per(self.edges, "average degree of the first side", self.space.rows)
         name = "average degree" if kind == "undirected" else "average out-degree"
         return self._per(self.edges, name, self.nodes / (2.0 if kind == "undirected" else 1.0))
 
@@ -175,7 +193,7 @@ class GraphReading:
     @property
     def false_share(self) -> float | None:
         """The part of the released edges that are to be expected false."""
-        if self.graph is None or not len(self.graph):
+        if self.graph is None or not len(self.graph) or self.says_little:
             return None
         true = min(self.edges.value * (1.0 - self.flip_rate), len(self.graph))
         return 1.0 - true / len(self.graph)
@@ -191,9 +209,10 @@ class GraphReading:
         columns = graph.space.columns - (graph.space.kind != "bipartite" and not graph.space.loops)
         return debias.node_degrees(self.released_degrees(), possible=columns, flip=self.flip_rate)
 
-    def _needed(self) -> Graph:
+    def _needed(self, what: str = "") -> Graph:
         if self.graph is None:
-            raise InvalidArgument("release", expected="a released graph", found="facts alone")
+            expected = f"a released graph, or {what} asked directly" if what else "a released graph"
+            raise InvalidArgument("release", expected=expected, found="other facts alone")
         return self.graph
 
     def released_degrees(self) -> Codes:
@@ -241,6 +260,12 @@ class GraphReading:
         return spectral_communities(self._neighbours(), self.flip_rate, communities=count)
 
 
+def _width(fact: GraphEstimate) -> float:
+    assert fact.low is not None
+    assert fact.high is not None
+    return fact.high - fact.low
+
+
 def _laplace_reach(rate: float, failing: float) -> int:
     """The least k that noise with P(z) proportional to e^(-rate |z|) exceeds so rarely, rounded up."""
     # P(|z| > k) = 2 r^(k + 1) / (1 + r), r = e^-rate.
@@ -258,6 +283,8 @@ def graph_estimates(release: Release, *, confidence: float = 0.95) -> GraphReadi
     True
     """
     confidence = within("confidence", confidence, 0.5, 0.9999, expected="a number between 0.5 and 0.9999")
+    if not isinstance(release, Release):
+        raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
     known = isinstance(release.mechanism, (RandomizedResponse, PrivateGraph))
     if not release.is_bits or not known or (release.graph is None and not release.is_facts):
         raise InvalidArgument("release", expected="a graph by randomised response", found=_kind(release))

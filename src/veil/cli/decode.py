@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from veil.cli import options
-from veil.cli.output import check_ending, print_json, refuse_existing, working
+from veil.cli.output import check_ending, print_json, refuse_existing, refuse_other_files, working
 from veil.cli.release_graph import TABLES, write_graph
-from veil.errors import InvalidArgument, UnreadableFile
+from veil.errors import InvalidArgument
 
 
 def decode(
@@ -36,19 +36,14 @@ def decode(
     keeps the pairs that are probably joined. Where there is no structure it cannot help, and says so.
     """
     from veil.analysis.decoding import decoding
-    from veil.releases.files import is_release, load
+    from veil.releases.files import load
 
     check_ending("--output", output, TABLES)
     refuse_existing({"--output": output}, force=force, inputs=[path])
-    if path.is_file() and not is_release(path):
-        beside = path.with_name(path.name.split(".")[0] + ".json")
-        hint = f"The record of a release is the .json beside it: {beside}." if beside.is_file() else ""
-        raise UnreadableFile(
-            str(path), expected="the record of a release (.json)", found="another file", hint=hint
-        )
+    refuse_other_files(path)
     release = load(path)
     if release.graph is None:
-        raise InvalidArgument("RELEASE", expected="a released graph", found=release.domain.words)
+        raise InvalidArgument("RELEASE", expected="a released graph", found=release.size)
     with working("Decoding", quiet=as_json):
         found = decoding(release, edges=edges)
     if output is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from veil.cli import options
-from veil.cli.output import check_ending, print_json, refuse_existing, working
+from veil.cli.output import check_ending, print_json, refuse_existing, refuse_other_files, working
 from veil.errors import UnreadableFile, VeilError
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def inspect(
 
     check_ending("--report", report, (".html",))
     refuse_existing({"--report": report}, force=force, inputs=[path])
+    refuse_other_files(path)
     release = load(path)
     try:
         computed, _ = cost(release.profile, release.delta if release.delta > 0.0 else None)

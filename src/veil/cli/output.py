@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-from veil.errors import InvalidArgument, InvalidField, OutputExists, VeilError
+from veil.errors import InvalidArgument, InvalidField, OutputExists, UnreadableFile, VeilError
 
 # Said where a release takes the place of another.
 AGAIN = "a release is overwritten, but what it told stays told: without a ledger nobody adds up the costs"
@@ -64,6 +64,8 @@ _OPTIONS = {
     "delimiter": "--delimiter",
     "flips": "--flips",
 }
+# Where a message names both, "columns= (--columns)", the command line is told the option alone.
+_BOTH = re.compile(rf"\b(?:{'|'.join(_OPTIONS)})=[^()]*? \((--[^)]*)\)")
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:\.\.\.)?([^\s,.;:)]?)")
 
 
@@ -72,6 +74,7 @@ def in_options(text: str) -> str:
     start, colon, rest = text.partition(": expected ")
     if colon and start in _OPTIONS:
         text = f"{_OPTIONS[start]}{colon}{rest}"
+    text = _BOTH.sub(r"\1", text)
     return _ARGUMENT.sub(lambda found: " ".join(filter(None, (_OPTIONS[found[1]], found[2]))), text)
 
 
@@ -116,6 +119,21 @@ def _takes_files(folder: Path) -> bool:
             return True
     except OSError:
         return False
+
+
+def refuse_other_files(path: Path) -> None:
+    """A table of a release is not its record; the record stands beside it."""
+    from veil.releases.files import is_release
+
+    if path.is_file() and not is_release(path):
+        beside = path.with_name(path.name.split(".")[0] + ".json")
+        there = beside != path and is_release(beside)
+        raise UnreadableFile(
+            str(path),
+            expected="the record of a release (.json)",
+            found="another file",
+            hint=f"The record is beside it: {beside}." if there else "",
+        )
 
 
 def check_ending(option: str, path: Path | None, endings: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ import typer
 from veil.cli import options
 from veil.cli.keeping import Keeping
 from veil.cli.output import AGAIN, working
-from veil.errors import InvalidArgument
+from veil.errors import InvalidArgument, InvalidData
 
 if TYPE_CHECKING:
     from veil.numerics.graphs.pairs import Kind
@@ -33,7 +33,7 @@ KindOption = Annotated[
 WithOption = Annotated[
     str | None,
     typer.Option(
-        "--with", help="Facts to ask directly besides, far more exactly: some of degrees,triangles,edges."
+        "--with", help="Facts to ask directly besides, more exact in large graphs: degrees,triangles,edges."
     ),
 ]
 ShareOption = Annotated[
@@ -122,7 +122,11 @@ def graph(
             header=header,
             delimiter=delimiter,
         )
+    if held.space.count < 1:
+        raise InvalidData("--nodes", expected="at least two nodes", found=f"{held.space.nodes}")
     graph = Graph(held.space, held.codes, held.labels, held.column_labels)
+    if output is not None and keeping.record is not None and not only_facts:
+        _check_labels(output, graph)
     job = graph_job(
         graph,
         epsilon=epsilon,
@@ -160,6 +164,18 @@ def _edge_writer(release: Release, *, force: bool) -> Any:
         write_graph(path, release.graph, overwrite=force)
 
     return write
+
+
+def _check_labels(output: Path, graph: Any) -> None:
+    """Before the draw: labels that the file cannot hold would make it be paid for and lost."""
+    from veil.sources.edge_files import check_labels
+
+    try:
+        check_labels(output, graph.labels, graph.column_labels)
+    except InvalidArgument as error:
+        raise InvalidArgument(
+            "--output", expected=error.expected, found=error.found, hint=error.hint
+        ) from None
 
 
 def write_graph(path: Path, graph: Any, *, overwrite: bool) -> None:

@@ -62,14 +62,8 @@ class Bits:
             raise InvalidData("table", expected=f"{self.columns} columns", found=f"{table.shape[-1]}")
         if self.rows is not None and (table.ndim != 2 or len(table) != self.rows):
             raise InvalidData("table", expected=f"{self.rows} rows", found=f"an array of shape {table.shape}")
-        if self.graphs and _looks_like_graph(table):
-            warnings.warn(
-                "the table is symmetric: if it is the adjacency matrix of a graph, an edge is two of its "
-                "bits and is hidden half as well as one bit. Hand it in as a "
-                "scipy.sparse.csr_array instead.",
-                PrivacyWarning,
-                stacklevel=4,
-            )
+        if self.graphs:
+            warn_of_graph(table)
         return table
 
     def describe(self) -> dict[str, Any]:
@@ -81,6 +75,17 @@ def is_graph(value: Any) -> bool:
     return isinstance(value, Graph) or hasattr(value, "tocoo") or hasattr(value, "is_directed")
 
 
+def warn_of_graph(table: Table) -> None:
+    """Warn where a table looks like the adjacency matrix of a graph."""
+    if _looks_like_graph(table):
+        warnings.warn(
+            "the table is symmetric: if it is the adjacency matrix of a graph, an edge is two of its bits "
+            "and is hidden less than one bit. Hand it in as a scipy.sparse.csr_array instead.",
+            PrivacyWarning,
+            stacklevel=4,
+        )
+
+
 def _looks_like_graph(table: Table) -> bool:
     square = table.ndim == 2 and table.shape[0] == table.shape[1] and len(table) > 2
     return square and not table.diagonal().any() and bool(table.any()) and bool((table == table.T).all())
@@ -89,6 +94,9 @@ def _looks_like_graph(table: Table) -> bool:
 def as_bits(field: str, value: Any) -> Table:
     """Booleans, or numbers that are all 0 or 1, as an array of booleans, copied."""
     expected = "True and False, or 0 and 1"
+    if is_graph(value):
+        hint = "veil.release_graph takes graphs."
+        raise InvalidData(field, expected=expected, found="a graph", hint=hint)
     if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
         raise InvalidData(field, expected=expected, found="masked entries")
     if type(value).__name__ == "DataFrame" and hasattr(value, "to_numpy"):
@@ -101,6 +109,10 @@ def as_bits(field: str, value: Any) -> Table:
         return np.array(array)
     if array.dtype.kind == "O":
         # Columns of several types in one frame.
+        if any(item is None or type(item).__name__ in ("NAType", "NaTType") for item in array.ravel()):
+            raise InvalidData(
+                field, expected=expected, found="gaps", hint="Fill them first: frame.fillna(0)."
+            )
         if not all(isinstance(item, (bool, int, float, np.bool_, np.integer)) for item in array.ravel()):
             raise InvalidData(field, expected=expected, found="something else")
         array = array.astype(np.float64)

@@ -99,7 +99,7 @@ class Graph:
             "graph",
             expected="a NetworkX graph or a SciPy sparse adjacency matrix",
             found=type(value).__name__,
-            hint="veil.Graph.from_edges takes pairs of nodes.",
+            hint="scipy.sparse.csr_array(matrix) makes one; veil.Graph.from_edges takes pairs of nodes.",
         )
 
     @classmethod

@@ -14,7 +14,7 @@ from veil.errors import InvalidArgument, InvalidData, MissingExtra
 from veil.numerics.graphs.pairs import Codes, PairSpace
 
 NO_LOOPS = "no edge from a node to itself"
-LOOPS_HINT = "loops=True keeps them: a loop is then one more bit of every node."
+LOOPS_HINT = "veil.Graph.of(graph, loops=True) keeps them: a loop is then one more bit of every node."
 
 
 def from_sparse(value: Any, *, directed: bool, bipartite: bool, loops: bool) -> Graph:
@@ -139,7 +139,15 @@ def from_pairs(
             )
         labels = tuple(nodes)
         count = check_nodes(len(labels))
-    place = {label: i for i, label in enumerate(range(count) if labels is None else labels)}
+    if type(edges).__name__ == "DataFrame":
+        frame: Any = edges
+        edges = zip(frame.iloc[:, 0], frame.iloc[:, 1], strict=True)
+    try:
+        place = {label: i for i, label in enumerate(range(count) if labels is None else labels)}
+    except TypeError:
+        raise InvalidArgument("nodes", expected="labels such as text or numbers", found="others") from None
+    if len(place) != count:
+        raise InvalidArgument("nodes", expected="different labels", found="one that stands twice")
     ends = []
     for number, edge in enumerate(edges):
         try:

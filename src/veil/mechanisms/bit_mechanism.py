@@ -14,8 +14,9 @@ from veil.domains.bit_flips import BitFlips
 from veil.domains.bits import Bits, Table
 from veil.domains.graph import Graph
 from veil.domains.intake import Floats
-from veil.errors import NoGuarantee
+from veil.errors import InvalidData, NoGuarantee
 from veil.mechanisms.base import Described, adjacency_of
+from veil.numerics.graphs.pairs import PairSpace
 from veil.privacy.profile import PrivacyProfile
 from veil.privacy.responses import RandomizedResponses
 from veil.samplers.randomness import Rng
@@ -24,6 +25,12 @@ NODES_ARE_PUBLIC = "the list of nodes is public"
 # e^-epsilon must be a float with all its digits.
 LARGEST_EPSILON = 500.0
 _FEW_BITS = 12
+
+
+def check_pairs(space: PairSpace) -> None:
+    """Refuse a graph in which nothing could be joined."""
+    if space.count < 1:
+        raise InvalidData("graph", expected="at least two nodes", found=f"{space.nodes}")
 
 
 @dataclass(frozen=True)

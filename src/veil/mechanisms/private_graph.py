@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,12 @@ from veil.domains.checks import positive, within
 from veil.domains.graph import Graph
 from veil.errors import InvalidArgument, InvalidData
 from veil.mechanisms.base import Described, adjacency_of
-from veil.mechanisms.bit_mechanism import LARGEST_EPSILON
+from veil.mechanisms.bit_mechanism import LARGEST_EPSILON, check_pairs
 from veil.mechanisms.randomized_response import RandomizedResponse
 from veil.numerics.graphs.degrees import L1_SENSITIVITY, DegreeProfile
 from veil.numerics.graphs.ladder import LadderRule, ladder_rule
 from veil.numerics.graphs.local_sensitivity import triangle_sensitivity
+from veil.numerics.graphs.pairs import KINDS, MOST_NODES, Kind, PairSpace
 from veil.numerics.graphs.triangles import count_triangles, neighbours
 from veil.numerics.rounding import float_above, float_below
 from veil.privacy.profile import PrivacyProfile
@@ -82,8 +83,8 @@ class PrivateGraph(Described):
         if (share > 0.0) != bool(asked):
             raise InvalidArgument(
                 "share",
-                expected="more than 0 with statistics" if asked else "0 without statistics",
-                found=f"{share:g}",
+                expected="more than 0 for statistics" if asked else "statistics= with it, to spend it on",
+                found=f"{share:g}" if asked else "none",
             )
         object.__setattr__(self, "share", share)
         if any(cost < 1e-9 for cost in self.costs.values()):
@@ -142,6 +143,7 @@ class PrivateGraph(Described):
         if not is_graph(value):
             raise InvalidData("graph", expected="a graph", found=type(value).__name__)
         graph = Graph.of(value)
+        check_pairs(graph.space)
         if self.response is not None:
             self.response.check_size(graph.space)
         plain = graph.space.kind == "undirected"
@@ -163,8 +165,23 @@ class PrivateGraph(Described):
         response = self.response
         if response is None:
             # Public, and needed to read the facts.
-            return GraphDraw(None, tables | {"nodes": np.array([graph.space.rows])})
+            return GraphDraw(None, tables | {"nodes": written_space(graph.space)})
         return GraphDraw(response.draw_graph(rng, graph), tables)
+
+
+def written_space(space: PairSpace) -> Integers:
+    """Which pairs there are, as whole numbers: nodes of both sides, the kind, and whether there are loops."""
+    return np.array([space.rows, space.columns, KINDS.index(space.kind), int(space.loops)])
+
+
+def read_space(numbers: Integers) -> PairSpace:
+    """The pairs that `written_space` wrote, or an error."""
+    rows, columns, kind, loops = (int(number) for number in numbers)
+    if not (1 <= rows <= MOST_NODES and 1 <= columns <= MOST_NODES and kind in (0, 1, 2) and loops in (0, 1)):
+        raise InvalidArgument("nodes", expected="numbers of nodes, a kind and loops", found="others")
+    if KINDS[kind] != "bipartite" and rows != columns:
+        raise InvalidArgument("nodes", expected="as many rows as columns", found="others")
+    return PairSpace(cast("Kind", KINDS[kind]), rows, columns, bool(loops))
 
 
 def _noisy_edges(rng: Rng, graph: Graph, epsilon: float) -> Integers:

@@ -18,7 +18,7 @@ from veil.domains.graph import Graph
 from veil.domains.intake import Floats
 from veil.errors import InvalidArgument
 from veil.mechanisms.base import adjacency_of
-from veil.mechanisms.bit_mechanism import LARGEST_EPSILON, BitMechanism
+from veil.mechanisms.bit_mechanism import LARGEST_EPSILON, BitMechanism, check_pairs
 from veil.numerics.graphs.pairs import Codes, PairSpace
 from veil.numerics.rounding import decay_above, float_above
 from veil.privacy.profile import PrivacyProfile
@@ -86,6 +86,7 @@ class RandomizedResponse(BitMechanism):
     def validate(self, value: object) -> Table | Graph:
         valid = super().validate(value)
         if isinstance(valid, Graph):
+            check_pairs(valid.space)
             self.check_size(valid.space)
         return valid
 

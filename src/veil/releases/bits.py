@@ -14,6 +14,7 @@ import numpy as np
 from veil.domains.bits import Table
 from veil.domains.graph import Graph, Labels
 from veil.errors import InvalidArgument, InvalidData
+from veil.mechanisms.private_graph import read_space
 from veil.numerics.graphs.degrees import DegreeProfile
 from veil.numerics.graphs.pairs import KINDS, MOST_NODES, Codes, PairSpace
 
@@ -113,16 +114,19 @@ def graph_from_json(content: Any) -> Graph:
 def facts_from_json(content: Any, wanted: Sequence[str], graph: Graph | None) -> dict[str, Codes]:
     """What was released of a graph besides its edges."""
     found = {}
-    nodes = graph.space.rows if graph is not None else content["nodes"][0]
-    if not isinstance(nodes, int) or nodes < 1:
-        raise InvalidArgument("tables", expected="nodes: a whole number", found="something else")
-    for key in (*wanted, *(() if graph is not None else ("nodes",))):
+    space = graph.space if graph is not None else None
+    sizes = {"edges": 1, "triangles": 2, "nodes": 4}
+    # First which nodes there are: with them it is known how many degrees are to be expected.
+    for key in (*(() if graph is not None else ("nodes",)), *wanted):
         numbers = np.array(content[key])
-        size = {"degrees": DegreeProfile.among(nodes).size, "triangles": 2}.get(key, 1)
+        size = (
+            sizes.get(key, 0) if space is None or key != "degrees" else DegreeProfile.among(space.rows).size
+        )
         if numbers.dtype.kind != "i" or numbers.shape != (size,) or not size:
             raise InvalidArgument("tables", expected=f"{key}: {size} whole numbers", found="something else")
         found[key] = numbers.astype(np.int64)
-    return found
+        space = read_space(found[key]) if key == "nodes" else space
+    return {key: found[key] for key in (*wanted, *(() if graph is not None else ("nodes",)))}
 
 
 def _nodes(content: Any) -> tuple[int, Labels | None]:

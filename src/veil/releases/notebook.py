@@ -17,6 +17,8 @@ def release_card(release: Release) -> str:
     """A small table of the value with bars or shades, and the guarantee under it."""
     if release.is_words:
         rows = _word_rows(release)
+    elif release.is_facts or release.graph is not None:
+        rows = f"<tr><td>{escape(release.size)}</td></tr>"
     else:
         rows = _matrix_rows(release) if release.is_matrix else _vector_rows(release)
     notes = "".join(f"<li>Assumes: {escape(text)}.</li>" for text in release.assumptions)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.domains.adjacency import Adjacency
+from veil.domains.bit_flips import BitFlips
 from veil.domains.bits import Bits
 from veil.domains.chain import Chain
 from veil.domains.doubly import Birkhoff
@@ -241,6 +242,21 @@ class Release:
         return f"{factor.quantize(Decimal(1).scaleb(factor.adjusted() - 3), rounding=ROUND_CEILING):f}"
 
     @property
+    def neighbours(self) -> str:
+        """Between which inputs the difference is hidden, in words."""
+        if (self.graph is not None or self.is_facts) and isinstance(self.adjacency, BitFlips):
+            count = self.adjacency.count
+            return "two graphs on the same nodes that differ in " + (
+                "one edge" if count == 1 else f"at most {count} edges"
+            )
+        return self.adjacency.words
+
+    @property
+    def kind_of_value(self) -> str:
+        """What is released, in words."""
+        return "graphs" if self.graph is not None or self.is_facts else self.domain.words
+
+    @property
     def worst_loss(self) -> float:
         """How far any belief can move: epsilon, or the largest loss that delta leaves possible."""
         return self.epsilon if self.delta == 0.0 else self.profile.pure_epsilon
@@ -250,7 +266,7 @@ class Release:
         """The guarantee in one sentence."""
         extra = "" if self.delta == 0.0 else f", plus at most {self.delta:.3g}"
         return (
-            f"Between neighbours ({self.adjacency.words}) no outcome is more than {self.factor} times as "
+            f"Between neighbours ({self.neighbours}) no outcome is more than {self.factor} times as "
             f"likely for one as for the other{extra}."
         )
 

@@ -152,7 +152,7 @@ def print_matrix_plan(plan: MatrixPlan) -> None:
 def print_inspection(release: Release, *, computed: float, missing: Sequence[str]) -> None:
     """What a file is, and whether the guarantee it records is the true one."""
     console = _console()
-    console.print(f"A release of {release.domain.words}, by {release.mechanism.name}.")
+    console.print(f"A release of {release.kind_of_value}, by {release.mechanism.name}.")
     console.print(f"Made {release.created} by Veil {release.version}; {release.size}.")
     more = also_holds(release)
     if more is not None:

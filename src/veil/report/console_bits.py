@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.table import Table
 
 from veil.analysis.bit_estimates import bit_estimates
+from veil.domains.bit_flips import BitFlips
 from veil.releases.record import Release
 from veil.report.console import _bar, _console, _print_guarantee
 from veil.report.labels import shorts
@@ -40,18 +41,32 @@ def print_bit_release(
     console.print()
     rate = next(row.flip_rate for row in plan.found if row.mechanism == release.mechanism)
     console.print(
-        f"{reading.rows:,} rows, {len(share)} columns. A released bit is wrong with probability {rate:.4f}; "
-        "the shares above are corrected for it."
+        f"{reading.rows:,} rows, {_columns(len(share))}. A released bit is wrong with probability "
+        f"{rate:.4f}; the shares above are corrected for it."
     )
     if float((high - low).min()) > 0.9:
         console.print("WARNING: these intervals say nothing; --epsilon is too small for so few rows.")
     if dropped:
         console.print(f"Left out, because of gaps: {', '.join(dropped[:10])}.")
     _print_guarantee(console, release)
+    less = _hidden_less(plan.adjacency, plan.columns)
+    if less:
+        console.print(less)
     for path in written:
         console.print(f"Written: {path}")
     if not written:
         console.print("Not saved: add -o FILE.csv to keep it.")
+
+
+def _columns(count: int) -> str:
+    return f"{count:,} column{'' if count == 1 else 's'}"
+
+
+def _hidden_less(near: BitFlips, columns: int) -> str:
+    """What is said where less than a whole row is hidden; nothing otherwise."""
+    if near.where == "row" and near.count >= columns:
+        return ""
+    return "A whole row is hidden less: the privacy loss adds up over its bits. --unit row hides it as one."
 
 
 def print_bit_plan(plan: BitPlan) -> None:
@@ -60,7 +75,7 @@ def print_bit_plan(plan: BitPlan) -> None:
     whose = "a whole row" if plan.adjacency.where == "row" else "single bits"
     if plan.adjacency.count not in (1, plan.columns):
         whose = f"{plan.adjacency.count} bits" + (" of a row" if plan.adjacency.where == "row" else "")
-    console.print(f"Tables of {plan.columns} columns; epsilon = {plan.epsilon:g}; hidden: {whose}.")
+    console.print(f"Tables of {_columns(plan.columns)}; epsilon = {plan.epsilon:g}; hidden: {whose}.")
     table = Table(box=None, pad_edge=False)
     table.add_column("mechanism")
     table.add_column("bits wrong", justify="right")

@@ -42,12 +42,16 @@ def print_graph_release(release: Release, *, written: Sequence[Path], stated: fl
         table.add_row(*_cells(fact))
     console.print(table)
     console.print()
-    if release.graph is not None and reading.false_share is not None:
+    if release.graph is not None and reading.says_little:
+        console.print(f"{release.size}.")
+        console.print("WARNING: mostly noise: not even the number of edges is known; --epsilon is too small.")
+    elif release.graph is not None and reading.false_share is not None:
         console.print(
             f"{release.size}. About {100 * reading.false_share:.0f} of 100 released edges are false; the "
             "estimates are corrected for that."
         )
-        console.print("The likely edges: veil decode RECORD.json -o likely.txt")
+        record = next((str(path) for path in written if path.suffix == ".json"), "RECORD.json")
+        console.print(f"The likely edges: veil decode {record} -o likely.txt")
     _print_end(console, release, written)
 
 
@@ -100,7 +104,12 @@ def print_graph_plan(plan: GraphPlan) -> None:
     console.print("Belief that two nodes are joined, before and at most after:")
     console.print("  " + "   ".join(f"{100 * a:g} % -> {100 * b:.3g} %" for a, b in beliefs(plan.epsilon)))
     if not plan.mechanism.statistics:
-        console.print("Degrees, triangles and the number of edges are far more exact asked directly: --with.")
+        facts = (
+            "Degrees, triangles and the number of edges are"
+            if plan.space.kind == "undirected"
+            else "The number of edges is"
+        )
+        console.print(f"{facts} far more exact asked directly in large graphs: --with.")
     console.print("No data was read.")
 
 
@@ -111,9 +120,12 @@ def print_decoding(found: Decoding, release: Release, *, written: Path | None) -
     console.print(
         f"Decoded: {len(found.graph):,} edges, of which {100 * found.precision:.0f} of 100 are probably true."
     )
-    console.print(
-        f"Reconstruction rate: about {100 * found.reconstruction:.0f} of 100 true edges can be named by any "
-        f"reader of this release (epsilon = {release.epsilon:g})."
-    )
+    if found.says_little:
+        console.print("WARNING: mostly noise: not even the number of edges is known; epsilon was too small.")
+    else:
+        console.print(
+            f"Reconstruction rate: about {100 * found.reconstruction:.0f} of 100 true edges can be named by "
+            f"any reader of this release (epsilon = {release.epsilon:g})."
+        )
     console.print("These are expectations of a model, not guarantees. Decoding costs no privacy.")
     console.print(f"Written: {written}" if written is not None else "Not saved: add -o FILE.txt to keep it.")

@@ -41,6 +41,11 @@ class GraphReport:
         fits = graph is not None and graph.space.nodes <= MOST_DECODED
         return cls(release, graph_estimates(release), decoding(release) if fits else None)
 
+    @property
+    def shows_decoded(self) -> bool:
+        """Whether what decoding found means anything."""
+        return self.decoded is not None and not self.decoded.says_little
+
     @cached_property
     def plan(self) -> GraphPlan | None:
         """What was to be expected of a graph with as many edges as are estimated."""
@@ -61,7 +66,7 @@ class GraphReport:
             release=self.release,
             guess=best_guess(self.release.profile),
             beliefs=beliefs(self.release.worst_loss),
-            edges=figures.svg(self._edges()) if self.release.graph is not None else "",
+            edges="" if self.reading.false_share is None else figures.svg(self._edges()),
             degrees=figures.svg(self._degrees()) if shows_degrees else "",
         )
 

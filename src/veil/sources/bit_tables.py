@@ -10,9 +10,10 @@ import numpy as np
 
 from veil.errors import InvalidArgument, InvalidData, UnreadableFile
 from veil.sources.bit_headers import has_header
-from veil.sources.bit_values import Cells, cells_of
+from veil.sources.bit_values import GAPS, Cells, cells_of
 from veil.sources.complaints import empty_table
 from veil.sources.delimited import (
+    absent,
     checked_delimiter,
     column_names,
     guess_delimiter,
@@ -71,12 +72,38 @@ def _from_text(
     for file, raw in zip(files, raws, strict=True):
         if not raw.strip():
             raise UnreadableFile(name_of(file), expected="rows of cells", found="an empty file")
+    lines = sample_of(raws[0], name_of(files[0]))
+    wrong = None if delimiter is None else absent(delimiter, lines)
+    # A table of one column has no separator. One that has another should have more columns.
+    wrong = wrong if _delimiter(files[0], lines) is not None else None
+    try:
+        columns, assumptions = _columns(files, raws, lines, wanted, header, delimiter)
+    except InvalidData as error:
+        raise wrong or error from None
+    if wrong is not None and any(len(_values(cells)) > 2 for cells in columns.values()):
+        raise wrong
+    return _with_rows(columns), assumptions
+
+
+def _values(cells: Cells) -> set[str]:
+    present = (cells.texts[code] for code in cells.used)
+    return {text for text in present if text is not None and text not in GAPS}
+
+
+def _columns(
+    files: Sequence[str],
+    raws: Sequence[bytes],
+    lines: Sequence[str],
+    wanted: Sequence[str] | None,
+    header: bool | None,
+    delimiter: str | None,
+) -> tuple[dict[str, Cells], list[str]]:
+    """The columns of files that are alike. lines: the first of them."""
     name = name_of(files[0])
-    lines = sample_of(raws[0], name)
     mark = delimiter or _delimiter(files[0], lines)
     first = rows_of(lines, mark)[0]
-    guessed = header is None and not (wanted is not None and set(wanted) & set(first))
-    # Who names columns of the first line knows that it has names.
+    # Who names columns of the first line knows that it has names; who names one that is not there does not.
+    guessed = header is None and not (wanted is not None and set(wanted) <= set(first))
     has_names = True if header is None else header
     every: list[Cells] | None = None
     if guessed:
@@ -94,7 +121,7 @@ def _from_text(
             found = _all_cells(raw, name_of(file), first, places, mark)
         parts.append([cells.below_first() for cells in found] if has_names else found)
     columns = {one: _joined([part[i] for part in parts]) for i, one in enumerate(kept)}
-    return _with_rows(columns), [HEADER] if guessed and has_names else []
+    return columns, [HEADER] if guessed and has_names else []
 
 
 def _all_cells(

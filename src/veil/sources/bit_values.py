@@ -127,10 +127,10 @@ def _rank(value: str) -> tuple[float, str]:
 
 def _advice(number: int) -> str:
     if number < 2:
-        return "Give both values with values= (--values), or leave the column out with columns= (--columns)."
+        return "Give both values with values=, or leave the column out with columns=."
     return (
-        "Choose columns of two values with columns= (--columns); if some values stand for gaps, leave those"
-        " cells empty and say missing= (--missing); values= (--values) says which two values are meant."
+        "Choose columns of two values with columns=; if some values stand for gaps, leave those cells empty"
+        " and say missing=; values= says which two values are meant."
     )
 
 

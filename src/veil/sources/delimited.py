@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -40,7 +41,7 @@ def sample_of(raw: bytes, name: str) -> list[str]:
         # The last line may be cut off, even in the middle of a letter.
         part = part[: part.rfind(b"\n") + 1] or part
     check_encoding(part, name)
-    return part.decode("utf-8").splitlines()[:_LINES]
+    return re.split(r"\r\n|[\r\n]", part.decode("utf-8"))[:_LINES]
 
 
 def rows_of(lines: Sequence[str], delimiter: str | None) -> list[list[str]]:
@@ -72,6 +73,18 @@ def guess_delimiter(lines: Sequence[str], *, spaces: bool = False) -> str | None
     if best is None and uneven is not None and uneven[1] != " ":
         return uneven[1]
     return best
+
+
+def absent(mark: str, lines: Sequence[str]) -> InvalidData | None:
+    """What to say of a separator that the user gave and that stands nowhere in the first lines."""
+    if any(mark in line for line in lines):
+        return None
+    return InvalidData(
+        "delimiter",
+        expected="a mark that separates the cells",
+        found=f"{mark!r}, which does not occur",
+        hint="Leave delimiter= out: it is told from the file.",
+    )
 
 
 def read_cells(
@@ -115,37 +128,51 @@ def parse(
 
     names = [f"c{i}" for i in range(width)]
     chosen = [names[i] for i in wanted]
-    options = {
-        "parse_options": arrow_csv.ParseOptions(
-            delimiter=delimiter or "\x1f",
-            quote_char='"' if quotes else False,
-            newlines_in_values=quotes and b'"' in raw,
-            ignore_empty_lines=width > 1,
-            invalid_row_handler=note,
-        ),
-        "convert_options": arrow_csv.ConvertOptions(
-            column_types=dict(zip(chosen, types, strict=True)),
-            include_columns=chosen,
-            null_values=[],
-            strings_can_be_null=False,
-        ),
-    }
-    # Only one thread counts rows, which are asked for where something is wrong with one.
-    for threads in (True, False):
-        reading = arrow_csv.ReadOptions(column_names=names, skip_rows_after_names=skip, use_threads=threads)
-        try:
-            return arrow_csv.read_csv(pa.BufferReader(raw), read_options=reading, **options)
-        except pa.ArrowInvalid:
-            # Its text would quote the line.
-            if not uneven:
-                return None
+    converting = arrow_csv.ConvertOptions(
+        column_types=dict(zip(chosen, types, strict=True)),
+        include_columns=chosen,
+        null_values=[],
+        strings_can_be_null=False,
+    )
+    reading = arrow_csv.ReadOptions(column_names=names, skip_rows_after_names=skip, use_threads=False)
+    parsing = arrow_csv.ParseOptions(
+        delimiter=delimiter or "\x1f",
+        quote_char='"' if quotes else False,
+        newlines_in_values=quotes and b'"' in raw,
+        ignore_empty_lines=width > 1,
+        invalid_row_handler=note,
+    )
+    try:
+        return arrow_csv.read_csv(
+            _held_by_arrow(raw), read_options=reading, parse_options=parsing, convert_options=converting
+        )
+    except pa.ArrowInvalid:
+        # Its text would quote the line.
+        pass
+    if not uneven:
+        return None
     cells, number = uneven[-1]
     raise InvalidData(
         name if number is None else f"{name}, record {number}",
         expected=f"{_cells(width)} as in the first",
         found=str(cells),
-        hint="Is the separator another one? delimiter= (--delimiter) states it.",
+        hint="Is the separator another one? delimiter= states it.",
     )
+
+
+def _held_by_arrow(raw: bytes) -> Any:
+    """A copy of a text that is Arrow's alone.
+
+    Arrow reads ahead in a thread of its own, and does the rest in others if it may. A thread that lets go of
+    what is Python's when Python has ended aborts the process, after its work is done: a command that fails
+    ends so soon after reading. So it reads a copy, and is told to work in one thread, which also counts the
+    rows; this takes hardly longer, because two columns are little to share out.
+    """
+    import pyarrow as pa
+
+    copy = pa.allocate_buffer(len(raw))
+    memoryview(copy).cast("B")[:] = raw
+    return pa.BufferReader(copy)
 
 
 def numbers_of(column: Any) -> Any:

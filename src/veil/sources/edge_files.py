@@ -38,28 +38,55 @@ def write_edges(
     labels: of the nodes; None for their numbers from 0 on. column_labels: of the other side of a bipartite
         graph. rows, columns: for each edge the places of its two ends among the labels.
     """
-    target = Path(path)
-    bare = target.name.lower().removesuffix(".gz")
-    packed = bare != target.name.lower()
+    both = _checked(path, labels, column_labels)
+    ends = [
+        _places("rows", rows, labels),
+        _places("columns", columns, labels if column_labels is None else column_labels),
+    ]
+    if len(ends[0]) != len(ends[1]):
+        raise InvalidArgument("columns", expected=f"{len(ends[0])} ends, as in rows", found=str(len(ends[1])))
+    with replacing(Path(path), overwrite=overwrite) as beside:
+        _write(beside, *_ending(path), ends, both)
+
+
+def check_labels(
+    path: str | os.PathLike[str], labels: Sequence[Any] | None, column_labels: Sequence[Any] | None = None
+) -> None:
+    """Raise what `write_edges` would raise about the path's ending and the labels, and write nothing.
+
+    It is asked before a draw: a graph that cannot be written would be paid for all the same.
+    """
+    _checked(path, labels, column_labels)
+
+
+def _checked(
+    path: str | os.PathLike[str], labels: Sequence[Any] | None, column_labels: Sequence[Any] | None
+) -> list[Any]:
+    """The labels of both ends as Arrow, which the kind of file can hold."""
+    ending, _ = _ending(path)
+    if labels is None and column_labels is not None:
+        raise InvalidArgument("labels", expected="labels as well as column_labels", found="none")
+    first = _arrow("labels", labels)
+    both = [first, first if column_labels is None else _arrow("column_labels", column_labels)]
+    if ending in _SPACED:
+        _check_spaced(both)
+    if ending not in _PARQUET:
+        _check_text(both)
+    return both
+
+
+def _ending(path: str | os.PathLike[str]) -> tuple[str, bool]:
+    """How a path ends, and whether the file is to be packed."""
+    name = Path(path).name.lower()
+    bare = name.removesuffix(".gz")
     ending = Path(bare).suffix
-    if ending not in _MARKS and (packed or ending not in _PARQUET):
+    if ending not in _MARKS and (bare != name or ending not in _PARQUET):
         raise InvalidArgument(
             "path",
             expected="an ending of .txt, .edges, .csv or .tsv, perhaps with .gz, or of .parquet",
             found="another",
         )
-    if labels is None and column_labels is not None:
-        raise InvalidArgument("labels", expected="labels as well as column_labels", found="none")
-    ends = [_places("rows", rows, labels), _places("columns", columns, column_labels or labels)]
-    if len(ends[0]) != len(ends[1]):
-        raise InvalidArgument("columns", expected=f"{len(ends[0])} ends, as in rows", found=str(len(ends[1])))
-    both = [_arrow("labels", labels), _arrow("column_labels", column_labels or labels)]
-    if ending in _SPACED:
-        _check_spaced(both)
-    if ending not in _PARQUET:
-        _check_text(both)
-    with replacing(target, overwrite=overwrite) as beside:
-        _write(beside, ending, packed, ends, both)
+    return ending, bare != name
 
 
 def _write(path: str, ending: str, packed: bool, ends: list[NDArray[np.int64]], labels: list[Any]) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.domains.checks import integer
 from veil.domains.matrices import Names
 from veil.errors import InvalidArgument, InvalidData, UnreadableFile
 from veil.numerics.graphs.pairs import MOST_NODES
@@ -17,7 +17,9 @@ from veil.sources.states import is_plain_integer
 from veil.sources.text_files import check_encoding, files_of, name_of, text_bytes
 
 Integers = NDArray[np.int64]
+_NEGATIVE = re.compile(r"-[0-9]+")
 # What may stand over a list of nodes.
+ON = (" on the first side", " on the second side")
 _HEADINGS = {"node", "nodes", "id", "ids", "label", "labels", "name", "node_id", "nodeid", "vertex"}
 
 
@@ -112,40 +114,49 @@ def only_used(labels: Names, columns: Sequence[Integers]) -> tuple[Names, list[I
     return tuple(labels[i] for i in np.flatnonzero(present)), [places[column] for column in columns]
 
 
-def listed_nodes(nodes: Any, field: str = "nodes") -> Names:
-    """The public list of nodes: labels, a file with one label a line, or a number n for 0 to n-1."""
+def listed_nodes(nodes: Any, side: str = "") -> Names:
+    """The public list of nodes: labels, a file with one label a line, or a number n for 0 to n-1.
+
+    side: of a bipartite graph, which one errors speak of.
+    """
+    if isinstance(nodes, str) and _NEGATIVE.fullmatch(nodes.strip()):
+        # On the command line a number is text, and this is none of a file.
+        nodes = int(nodes)
     if isinstance(nodes, (str, os.PathLike)):
-        return _from_file(os.fspath(nodes), field)
+        return _from_file(os.fspath(nodes), side)
     if isinstance(nodes, (int, np.integer)) and not isinstance(nodes, bool):
-        number = integer(field, nodes, least=0)
-        if number > MOST_NODES:
-            raise InvalidArgument(field, expected=f"at most {MOST_NODES:,} nodes", found="more")
-        return tuple(range(number))
+        if nodes < 0:
+            raise InvalidArgument(
+                "nodes", expected=f"a whole number of at least 0{side}", found=str(nodes)[:40]
+            )
+        if nodes > MOST_NODES:
+            raise InvalidArgument("nodes", expected=f"at most {MOST_NODES:,} nodes{side}", found="more")
+        return tuple(range(int(nodes)))
     if not isinstance(nodes, Iterable):
-        raise InvalidArgument(
-            field, expected="a list of labels, a path, or a number of nodes", found=type(nodes).__name__
-        )
+        expected = f"a list of labels, a path, or a number of nodes{side}"
+        raise InvalidArgument("nodes", expected=expected, found=type(nodes).__name__)
     labels = list(nodes.tolist() if hasattr(nodes, "tolist") else nodes)
     if isinstance(nodes, (set, frozenset)):
         # A set has no order of its own that would be the same tomorrow.
         labels.sort(key=lambda label: (str(type(label)), label))
-    return _all_different(labels, field)
+    return _all_different(labels, side)
 
 
-def _all_different(labels: Sequence[Any], field: str) -> Names:
+def _all_different(labels: Sequence[Any], side: str) -> Names:
     for label in labels:
         if isinstance(label, bool) or not isinstance(label, (str, int)) or label == "":
             raise InvalidArgument(
-                field,
-                expected="labels that are text or whole numbers",
+                "nodes",
+                expected=f"labels that are text or whole numbers{side}",
                 found="an empty one" if label == "" else f"one of type {type(label).__name__}",
             )
     if len(set(map(str, labels))) < len(labels):
-        raise InvalidArgument(field, expected="labels that all differ", found="one that stands twice")
+        expected = f"labels that all differ{side}"
+        raise InvalidArgument("nodes", expected=expected, found="one that stands twice")
     return tuple(labels)
 
 
-def _from_file(path: str, field: str) -> Names:
+def _from_file(path: str, side: str) -> Names:
     file = files_of(path)[0]
     raw, name = text_bytes(file), name_of(file)
     check_encoding(raw, name)
@@ -156,10 +167,10 @@ def _from_file(path: str, field: str) -> Names:
     if not labels:
         raise UnreadableFile(name, expected="one label a line", found="none")
     numbers = all(map(is_plain_integer, labels))
-    return _all_different([int(label) for label in labels] if numbers else labels, field)
+    return _all_different([int(label) for label in labels] if numbers else labels, side)
 
 
-def placed(labels: Names, columns: Sequence[Integers], nodes: Names, *, field: str) -> list[Integers]:
+def placed(labels: Names, columns: Sequence[Integers], nodes: Names, *, side: str = "") -> list[Integers]:
     """The ends as places in the public list, or an error that says which edge has another label.
 
     Labels are matched by their text: 41 and "41" are the same.
@@ -176,9 +187,9 @@ def placed(labels: Names, columns: Sequence[Integers], nodes: Names, *, field: s
         edges = int(outside.sum())
         number = "1 edge has another" if edges == 1 else f"{edges} edges have others"
         raise InvalidData(
-            field,
-            expected=f"one of the {len(nodes)} listed nodes at both ends of every edge",
+            "nodes",
+            expected=f"one of the {len(nodes)} listed nodes {side.strip() or 'at both ends'} of every edge",
             found=f"that {number}, the first is edge {int(np.argmax(outside)) + 1}",
-            hint="The list of nodes (--nodes) must hold every node that occurs.",
+            hint="nodes= must list every node that occurs.",
         )
     return found

@@ -34,7 +34,7 @@ def places_of(present: Sequence[str], origin: str | None, destination: str | Non
             name,
             expected="two columns, one for each end of an edge",
             found=f"{len(present)}",
-            hint="Is the separator another one? delimiter= (--delimiter) states it.",
+            hint="Is the separator another one? delimiter= states it.",
         )
     if origin is None or destination is None:
         return [0, 1]

@@ -1,7 +1,8 @@
 """Edges from text: two labels a line, between spaces, tabs, commas or semicolons.
 
 In files other than .csv and .tsv lines that start with # or % are comments. What follows the two labels, such
-as a weight or a time, is left out. Files of whole numbers, which most graphs are, take a path of their own.
+as a weight or a time, is left out, but all lines have as many cells as the first: a label with a space in it
+would else be taken for two. Files of whole numbers, which most graphs are, take a path of their own.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from veil.errors import InvalidData
 from veil.sources.delimited import (
+    absent,
     column_names,
     guess_delimiter,
     named,
@@ -54,24 +56,29 @@ def ends_of_text(
     path: str, origin: str | None, destination: str | None, header: bool | None, delimiter: str | None
 ) -> TextEdges:
     """The edges in a text file."""
-    name, raw = name_of(path), text_bytes(path)
+    name, text = name_of(path), text_bytes(path)
     is_table = ending_of(path) in _TABLES
-    if not is_table:
-        raw = _without_comments(raw)
-    raw = raw.strip(b"\r\n")
+    raw = (text if is_table else _without_comments(text)).strip(b"\r\n")
     if not raw.strip():
         empty = Ends(np.empty(0, dtype=np.int64))
         return TextEdges(empty, empty, False)
     layout = _layout(raw, name, is_table, "\t" if ending_of(path) in _TABLES[1:] else None, delimiter)
     names = _names(layout.first, header, origin, destination, name)
     places = places_of(names, origin, destination, name)
-    if header is None and origin in layout.first:
-        # Who names columns of the first line knows that it has names.
+    guessed = header is None
+    if _named_by_user(layout.first, header, origin, destination):
         header, guessed = True, False
-    else:
-        guessed = header is None
-    if layout.delimiter is None:
-        raw, layout = _single_spaced(raw, layout, max(places) + 1)
+    if layout.delimiter is not None:
+        return _edges(raw, layout, places, name, header, guessed)
+    try:
+        return _edges(_single_spaced(raw), layout._replace(delimiter=" "), places, name, header, guessed)
+    except InvalidData as error:
+        raise _uneven(text, len(layout.first), name) or error from None
+
+
+def _edges(
+    raw: bytes, layout: _Layout, places: Sequence[int], name: str, header: bool | None, guessed: bool
+) -> TextEdges:
     whole = _whole_numbers(raw, layout, places, name, header)
     if whole is not None:
         return TextEdges(Ends(whole[0]), Ends(whole[1]), guessed and not _is_whole(layout, places))
@@ -91,6 +98,10 @@ def _without_comments(raw: bytes) -> bytes:
 
 def _layout(raw: bytes, name: str, is_table: bool, usual: str | None, delimiter: str | None) -> _Layout:
     lines = sample_of(raw, name)
+    if delimiter not in (None, " "):
+        wrong = absent(delimiter, lines)
+        if wrong is not None:
+            raise wrong
     mark = delimiter or usual
     if mark == " " and not is_table:
         mark = None
@@ -100,8 +111,13 @@ def _layout(raw: bytes, name: str, is_table: bool, usual: str | None, delimiter:
         if not is_table and (mark is None or (mark != "\t" and _has_spaces(rows_of(lines, mark)))):
             mark = None
     if mark is None and not is_table:
-        return _Layout(None, next(line.split() for line in lines if line.strip()), False)
+        return _Layout(None, next(cells for cells in map(_cut, lines) if cells), False)
     return _Layout(mark or ",", rows_of(lines, mark or ",")[0], True)
+
+
+def _cut(line: str) -> list[str]:
+    """The cells of a line between spaces and tabs; other spaces, such as those that do not break, are text."""
+    return [cell for cell in line.replace("\t", " ").split(" ") if cell]
 
 
 def _has_spaces(rows: Sequence[Sequence[str]]) -> bool:
@@ -112,42 +128,52 @@ def _names(
     first: Sequence[str], header: bool | None, origin: str | None, destination: str | None, name: str
 ) -> list[str]:
     """The names by which columns may be asked for."""
-    if header is True or (header is None and origin in first):
+    if header is True or _named_by_user(first, header, origin, destination):
         return named(first, name)
     names = column_names(len(first))
     if header is None and origin is not None and not {origin, destination} <= set(names):
-        from difflib import get_close_matches
-
-        near = get_close_matches(origin, first, 1, 0.6)
+        field, column = ("destination", destination) if origin in first else ("origin", origin)
         raise InvalidData(
-            "origin",
-            expected=f"a column {origin!r}",
-            # The first line may be an edge, which is not to be shown.
+            field,
+            expected=f"a column {column!r}",
+            # The first line may be an edge, of which nothing is to be shown.
             found="none of that name in the first line",
-            hint=f"Did you mean {near[0]!r}?"
-            if near
-            else "Without a line of names, leave origin= and destination= (--from and --to) out.",
+            hint="Without a line of names, leave origin= and destination= out.",
         )
     return names
 
 
-def _single_spaced(raw: bytes, layout: _Layout, width: int) -> tuple[bytes, _Layout]:
-    """The text with one space between the cells that are needed, and the others cut off where they vary."""
-    single = _Layout(" ", layout.first, False)
-    if b"\t" not in raw and b"  " not in raw and _is_even(raw, len(layout.first)):
-        return raw, single
-    raw = re.sub(rb"(?m)^[ \t\r]+$", b"", raw)
-    label = rb"([^ \t\r\n]+)"
-    pattern = rb"(?m)^[ \t]*" + rb"[ \t]+".join([label] * width) + rb"[^\n]*"
-    kept = rb" ".join(rb"\%d" % (i + 1) for i in range(width))
-    return re.sub(pattern, kept, raw), _Layout(" ", layout.first[:width], False)
+def _named_by_user(
+    first: Sequence[str], header: bool | None, origin: str | None, destination: str | None
+) -> bool:
+    """Whether the user names two columns of the first line, and so knows that it has names."""
+    return header is None and origin in first and destination in first
 
 
-def _is_even(raw: bytes, width: int) -> bool:
-    """Whether as many single spaces stand in the text as there would be in lines of this many cells."""
-    if raw[:1] == b" " or raw[-1:] == b" " or any(edge in raw for edge in (b"\n ", b" \n", b" \r")):
-        return False
-    return raw.count(b" ") == (width - 1) * (raw.count(b"\n") + 1)
+def _single_spaced(raw: bytes) -> bytes:
+    """The text with one space between cells, and none around lines."""
+    if b"\t" in raw:
+        raw = raw.replace(b"\t", b" ")
+    while b"  " in raw:
+        raw = raw.replace(b"  ", b" ")
+    for beside, edge in ((b" \n", b"\n"), (b" \r", b"\r"), (b"\n ", b"\n")):
+        if beside in raw:
+            raw = raw.replace(beside, edge)
+    return raw.strip(b" \r\n")
+
+
+def _uneven(text: bytes, width: int, name: str) -> InvalidData | None:
+    """What to say of the first line with more or fewer cells than the first one; None if there is none."""
+    for number, line in enumerate(re.split(rb"\r\n|[\r\n]", text), start=1):
+        cells = len(line.split())
+        if cells not in (0, width) and not line.startswith((b"#", b"%")):
+            return InvalidData(
+                f"{name}, line {number}",
+                expected=f"{width} cells as in the first line",
+                found=str(cells),
+                hint="If labels have spaces in them, save the list as .csv, with commas between.",
+            )
+    return None
 
 
 def _is_whole(layout: _Layout, places: Sequence[int]) -> bool:

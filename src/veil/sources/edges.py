@@ -16,6 +16,7 @@ from veil.errors import InvalidArgument, InvalidData, UnreadableFile
 from veil.numerics.graphs.pairs import KINDS, Kind, PairSpace
 from veil.sources.delimited import checked_delimiter
 from veil.sources.edge_labels import (
+    ON,
     Ends,
     Integers,
     distinct,
@@ -112,7 +113,7 @@ def read_edges(
             raise _no_edges(source)
         assumptions = [NODES, *assumptions]
     else:
-        ends, labels = placed(labels, ends, given[0], field="nodes"), given[0]
+        ends, labels = placed(labels, ends, given[0]), given[0]
     space = PairSpace.among(len(labels), directed=kind == "directed", loops=keeps == "keep")
     codes, repeated = sorted_once(space.codes(*ends))
     return EdgeSource(space, codes, labels, None, repeated, tuple(assumptions))
@@ -124,8 +125,7 @@ def _bipartite(columns: Sequence[Ends], given: list[Names] | None, assumptions: 
     if given is None:
         assumptions = [SIDES, *assumptions]
     else:
-        fields = ("nodes[0]", "nodes[1]")
-        ends = [placed(labels[i], [ends[i]], given[i], field=fields[i])[0] for i in range(2)]
+        ends = [placed(labels[i], [ends[i]], given[i], side=ON[i])[0] for i in range(2)]
         labels = given
     space = PairSpace.between(len(labels[0]), len(labels[1]))
     codes, repeated = sorted_once(space.codes(ends[0], ends[1]))
@@ -156,7 +156,7 @@ def _no_edges(source: Any) -> InvalidData:
         name_of(os.fspath(source)) if is_path else "source",
         expected="edges, two labels each",
         found="none",
-        hint="Give nodes= (--nodes) if the graph has no edges.",
+        hint="Give nodes= if the graph has no edges.",
     )
 
 
@@ -184,7 +184,7 @@ def _without_loops(ends: Sequence[Integers], keeps: str) -> list[Integers]:
             "source",
             expected="edges between different nodes",
             found="1 edge from a node to itself" if number == 1 else f"{number} edges from a node to itself",
-            hint='loops="drop" (--loops drop) leaves them out, loops=True (--loops keep) keeps them.',
+            hint="loops='drop' leaves them out, loops='keep' keeps them.",
         )
     return [column[~loops] for column in ends]
 
@@ -198,4 +198,4 @@ def _given_nodes(nodes: Any, kind: str) -> list[Names] | None:
         raise InvalidArgument(
             "nodes", expected="a pair of lists: the nodes of each side", found=type(nodes).__name__
         )
-    return [listed_nodes(side, f"nodes[{i}]") for i, side in enumerate(nodes)]
+    return [listed_nodes(side, ON[i]) for i, side in enumerate(nodes)]

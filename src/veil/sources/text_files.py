@@ -19,6 +19,7 @@ _BINARY = {
     (".sav", ".dta", ".sas7bdat", ".rds", ".rdata", ".feather"): "Save it as CSV or Parquet.",
     (".npy", ".npz", ".pkl", ".pickle"): "Load it and hand in the array.",
 }
+_STANDARD_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 _BYTE_ORDERS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -33,22 +34,25 @@ def ending_of(path: str) -> str:
 def files_of(source: str | os.PathLike[str]) -> list[str]:
     """The files that a path or a glob means, in the order of their names; "-" is standard input."""
     path = os.fspath(source)
-    if path == "-":
-        return [path]
+    if path in _STANDARD_INPUT:
+        return ["-"]
     if "://" in path:
         raise InvalidArgument("source", expected="a path or a glob", found="an address")
     plain = Path(path)
     if plain.is_dir():
         raise UnreadableFile(
-            plain.name, expected="a file", found="a folder", hint="Use a glob such as folder/*.csv."
+            path or "source", expected="a file", found="a folder", hint="Use a glob such as folder/*.csv."
         )
-    if plain.is_file():
+    # A pipe is what the shell makes of <(command). It can be read once, and nothing is read twice.
+    if plain.is_file() or plain.is_fifo():
         return [path]
     if has_magic(path):
         found = sorted(one for one in glob(path, recursive=True) if Path(one).is_file())
         if not found:
             raise UnreadableFile(path, expected="files that match", found="none")
         return found
+    if plain.exists():
+        raise UnreadableFile(path, expected="a file", found="a device")
     raise UnreadableFile(path, expected="a file", found="no such file", hint=_nearest(plain))
 
 
@@ -66,7 +70,9 @@ def _nearest(path: Path) -> str:
 
 def name_of(path: str) -> str:
     """What a file is called in messages."""
-    return "standard input" if path == "-" else Path(path).name
+    if path == "-":
+        return "standard input"
+    return path if path.startswith("/dev/") else Path(path).name
 
 
 def text_bytes(path: str) -> bytes:

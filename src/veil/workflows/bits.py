@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from veil.domains.bit_flips import BitFlips
-from veil.domains.bits import Bits, Table
+from veil.domains.bits import Bits, Table, warn_of_graph
 from veil.domains.checks import choice, positive
 from veil.domains.intake import Labels, labels_of
+from veil.errors import InvalidData
 from veil.ledger.protocol import Ledger
 from veil.mechanisms.bit_mechanism import BitMechanism
 from veil.releases.record import Release
@@ -67,7 +68,14 @@ def bit_job(
     choice("mechanism", mechanism, ("auto", *FOR_BITS))
     bits = Bits().validate(table)
     assert isinstance(bits, np.ndarray)
-    bits = np.atleast_2d(bits)
+    if bits.ndim == 1:
+        raise InvalidData(
+            "table",
+            expected="rows of bits",
+            found="one row or one column",
+            hint='One column of a frame: frame[["name"]]; one record: [[...]].',
+        )
+    warn_of_graph(bits)
     columns = bits.shape[1]
     near = adjacency_for(unit, columns, flips)
     plan = plan_bits(columns, epsilon, unit=unit, flips=flips, rows=len(bits))
@@ -97,7 +105,9 @@ def release_bits(
     >>> out.value.shape, out.epsilon, out.mechanism.name
     ((2, 3), 4.0, 'StaircaseXor')
     """
-    job = bit_job(
-        table, epsilon=epsilon, unit=unit, flips=flips, mechanism=mechanism, labels=labels_of(table)
-    )
-    return job.run(ledger=ledger, rng=rng)
+    if type(table).__name__ == "Series" and hasattr(table, "to_frame"):
+        # A column of a frame: everybody has one bit.
+        table = table.to_frame()
+    # Checked before its labels are asked for: those of a graph are another matter.
+    job = bit_job(table, epsilon=epsilon, unit=unit, flips=flips, mechanism=mechanism)
+    return replace(job, labels=labels_of(table)).run(ledger=ledger, rng=rng)

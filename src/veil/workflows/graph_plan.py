@@ -78,9 +78,7 @@ class GraphPlan:
         return math.log(max((self.space.count - self.edges) / self.edges, 1.0))
 
     def to_dict(self) -> dict[str, Any]:
-        names = (
-            "flip_rate released false_edges true_edges precision kept edge_error degree_error visible even"
-        )
+        names = "flip_rate released false_edges true_edges precision kept edge_error degree_error even"
         return {
             "kind": self.space.kind,
             "nodes": self.space.nodes,
@@ -127,6 +125,8 @@ def plan_graph(
             "edges", expected=f"at most the {space.count:,} pairs there are", found=f"{edges}"
         )
     mechanism = PrivateGraph(epsilon, statistics=statistics, share=share)
+    if kind != "undirected" and set(mechanism.statistics) - {"edges"}:
+        raise InvalidArgument("statistics", expected=f"edges alone for a {kind} graph", found="others")
     if mechanism.response is None:
         raise InvalidArgument("share", expected="less than 1 for a plan of the graph", found="1")
     return GraphPlan(space, epsilon, edges, mechanism)

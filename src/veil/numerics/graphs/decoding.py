@@ -1,46 +1,38 @@
 """The graph that most likely lies behind a randomised response, pair by pair.
 
- 1. A latent-position model is fitted to all bits (latent.py). It says how likely each pair is, but it has
-    seen the pair's own bit, which Bayes' rule will count once more.
- 2. So the bit's own pull is taken back: the score g of a pair moved its log-odds by about g times its
-    leverage h, by the two regressions in which the pair takes part, times a factor c for the echo from all
-    the other nodes. c is measured: the model is fitted again with some pairs held out, and c is the slope of
-    (log-odds with the bit - log-odds without) against g h.
- 3. The held-out pairs also calibrate the log-odds (posterior.py): their bits are fresh evidence.
- 4. Log-odds and own bit give the probability of every pair; the likeliest are kept, as many as the debiased
-    edge count says. Their probabilities, summed, say how many of them are true, and divided by that
-    count which share of the true edges was found: the reconstruction rate.
+ 1. A latent-position model (latent.py) learns from the bits of all other pairs how likely a pair is; held-out
+    pairs keep its own bit out of that and calibrate it (held_out.py, posterior.py).
+ 2. Bayes' rule adds the pair's own bit; noisy degrees, if there are any, tilt the result (degree_tilt.py).
+ 3. The likeliest pairs are kept, as many as the debiased edge count says. Their probabilities, summed, say
+    how many of them are true edges; divided by that count, which share of the true edges was found: the
+    reconstruction rate.
 
 Everything here reads the release alone and costs no privacy. And whoever has the release can do the same: the
-reconstruction rate is what randomised response gives away, not an attack on it. It is an estimate: honest as
-far as pairs with the same log-odds are alike, exact for held-out pairs, approximate in c for the others.
+reconstruction rate is what a randomised response gives away, not an attack on it. It is an estimate, honest
+as far as pairs with the same log-odds are alike, and no bound: a better method may find more. On a graph
+without structure (Erdos and Renyi) the probabilities are those of the bit alone, and nothing is gained.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from veil.errors import InvalidArgument
 from veil.numerics.graphs.degree_tilt import degree_tilt
-from veil.numerics.graphs.latent import Latent, Signs, Singles, _Other, influence
-from veil.numerics.graphs.latent_fit import fit
+from veil.numerics.graphs.held_out import prior_odds
+from veil.numerics.graphs.latent import Signs, Singles
 from veil.numerics.graphs.pairs import Codes, PairSpace
-from veil.numerics.graphs.posterior import Calibration, calibrate, expected_edges, own_bit
+from veil.numerics.graphs.posterior import expected_edges, own_bit
 
-# Entries of the matrix that the dense method takes on: some 15 bytes each.
+Doubles = NDArray[np.float64]
+
+# Entries of the matrix that the dense method takes on: some 20 bytes each.
 MOST_ENTRIES = 400_000_000
-_HELD_OUT_SHARE = 0.1
-_HELD_OUT_ENOUGH = 1_000_000
-_MOST_FOLDS = 10
-_SEED = 86_243
+_FEWEST_PAIRS = 20
 _BLOCK = 512
-# The echo c of a pair's own bit, before it is measured: 1.4 +- 0.2, as on the networks tried.
-_ECHO, _ECHO_SPREAD = 1.4, 0.2
-_ECHO_GROUPS = 50
 
 
 @dataclass(frozen=True)
@@ -48,7 +40,7 @@ class Decoded:
     """The likeliest pairs, sorted by number, with their probabilities."""
 
     codes: Codes
-    probabilities: NDArray[np.float64]
+    probabilities: Doubles
     # The debiased number of edges of the true graph, and how many of the chosen pairs are expected true.
     expected_edges: float
     expected_true: float
@@ -60,40 +52,43 @@ class Decoded:
 
 
 @dataclass(frozen=True)
-class PairOdds:
-    """The probability of every pair of a space, given a release."""
+class PairChances:
+    """The probability of every pair of a space, given a release with `ones` edges."""
 
     space: PairSpace
     flip: float
     ones: int
     matrix: Singles
 
-    def of(self, codes: Codes) -> NDArray[np.float64]:
+    def of(self, codes: Codes) -> Doubles:
+        """The probabilities of some pairs."""
         rows, columns = self.space.ends(codes)
         return self.matrix[rows, columns].astype(np.float64)
 
     @property
     def expected_edges(self) -> float:
+        """The debiased number of edges."""
         return expected_edges(self.ones, self.space.count, self.flip)
 
     def likeliest(self, count: int) -> Codes:
         """The numbers of the `count` likeliest pairs, sorted."""
-        flat = _pairs_of(self.space, self.matrix)
-        count = min(max(count, 0), len(flat))
+        flat = self._in_order()
+        count = min(count, len(flat))
         if count == 0:
             return np.zeros(0, dtype=np.int64)
         chosen = np.argpartition(flat, len(flat) - count)[len(flat) - count :]
         return np.sort(chosen).astype(np.int64)
 
-
-def _pairs_of(space: PairSpace, matrix: Singles) -> Singles:
-    """The entries of a matrix in the order of their pairs' numbers."""
-    if space.kind == "bipartite" or (space.kind == "directed" and space.loops):
-        return matrix.ravel()
-    if space.kind == "undirected":
-        first = 0 if space.loops else 1
-        return np.concatenate([matrix[i, i + first :] for i in range(space.rows)] or [matrix.ravel()])
-    return matrix[~np.eye(space.rows, dtype=np.bool_)]
+    def _in_order(self) -> Singles:
+        """The probabilities in the order of the pairs' numbers."""
+        space = self.space
+        if space.kind == "undirected":
+            first = 0 if space.loops else 1
+            parts = [self.matrix[i, i + first :] for i in range(space.rows)]
+            return np.concatenate(parts) if parts else self.matrix.ravel()
+        if space.kind == "bipartite" or space.loops:
+            return self.matrix.ravel()
+        return self.matrix[~np.eye(space.rows, dtype=np.bool_)]
 
 
 def decode_pairs(
@@ -102,36 +97,38 @@ def decode_pairs(
     codes: Codes,
     flip: float,
     edges: int | None = None,
-    degrees: NDArray[np.float64] | None = None,
+    degrees: Doubles | None = None,
     degree_scale: float | None = None,
 ) -> Decoded:
-    """Decode a release: the sorted numbers of its edges, each bit flipped with probability `flip`."""
-    odds = pair_odds(space=space, codes=codes, flip=flip, degrees=degrees, degree_scale=degree_scale)
-    kept = round(odds.expected_edges) if edges is None else edges
-    chosen = odds.likeliest(kept)
-    chances = odds.of(chosen)
-    return Decoded(chosen, chances, odds.expected_edges, float(chances.sum()))
+    """Decode a release: the sorted numbers of its edges, each pair's bit flipped with probability `flip`.
+
+    `edges` is how many pairs to keep (else the debiased number of edges); `degrees` are separate noisy
+    answers for the degrees of an undirected graph, `degree_scale` their noise's standard deviation.
+    """
+    chances = pair_chances(space=space, codes=codes, flip=flip, degrees=degrees, degree_scale=degree_scale)
+    kept = round(chances.expected_edges) if edges is None else edges
+    if kept < 0:
+        raise InvalidArgument("edges", expected="a number of edges, 0 or more", found=str(kept))
+    chosen = chances.likeliest(kept)
+    found = chances.of(chosen)
+    return Decoded(chosen, found, chances.expected_edges, float(found.sum()))
 
 
-def pair_odds(
+def pair_chances(
     *,
     space: PairSpace,
     codes: Codes,
     flip: float,
-    degrees: NDArray[np.float64] | None = None,
+    degrees: Doubles | None = None,
     degree_scale: float | None = None,
-) -> PairOdds:
+) -> PairChances:
     """The probability of every pair, as a dense matrix."""
-    _check(space, flip)
+    _check(space, flip, degrees, degree_scale)
     bits = _bits(space, codes)
-    symmetric = space.kind == "undirected"
-    if flip == 0.0 or space.count < 2:
-        return PairOdds(space, flip, len(codes), (bits > 0).astype(np.float32))
-    odds, pull = _with_own_bit(fit(bits, flip, symmetric=symmetric), bits, flip)
-    echo, calibration = _held_out(space, bits, flip, odds, pull, len(codes))
-    pull *= np.float32(-echo)
-    odds += pull
-    del pull
+    if flip == 0.0 or space.count < _FEWEST_PAIRS:
+        # Nothing to decode, or too little to learn from: the bit alone.
+        return PairChances(space, flip, len(codes), _by_the_bit(space, bits, flip, len(codes)))
+    odds, calibration = prior_odds(space, bits, flip, len(codes))
     for begin in range(0, len(odds), _BLOCK):
         rows = slice(begin, begin + _BLOCK)
         odds[rows] = calibration(odds[rows]) + np.float32(own_bit(flip)) * bits[rows]
@@ -142,20 +139,51 @@ def pair_odds(
         odds += tilt[None, :]
     for begin in range(0, len(odds), _BLOCK):
         rows = slice(begin, begin + _BLOCK)
-        odds[rows] = 1.0 / (1.0 + np.exp(-odds[rows]))
-    return PairOdds(space, flip, len(codes), odds)
+        odds[rows] = _logistic(odds[rows])
+    return PairChances(space, flip, len(codes), odds)
 
 
-def _check(space: PairSpace, flip: float) -> None:
+def _logistic(odds: Singles) -> Singles:
+    # Beyond 80 the exponential overflows in single precision and the answer is 0 or 1 anyway.
+    chances: Singles = np.float32(1.0) / (np.float32(1.0) + np.exp(-np.clip(odds, -80.0, 80.0)))
+    chances[np.isneginf(odds)] = 0.0
+    return chances
+
+
+def _by_the_bit(space: PairSpace, bits: Signs, flip: float, ones: int) -> Singles:
+    if flip == 0.0:
+        return (bits > 0).astype(np.float32)
+    share = expected_edges(ones, space.count, flip) / max(space.count, 1)
+    share = min(max(share, 1e-9), 1.0 - 1e-9)
+    chances = _logistic(np.float32(np.log(share / (1.0 - share))) + np.float32(own_bit(flip)) * bits)
+    chances[bits == 0] = 0.0
+    return chances
+
+
+def _check(space: PairSpace, flip: float, degrees: Doubles | None, degree_scale: float | None) -> None:
     if not 0.0 <= flip < 0.5:
-        raise InvalidArgument("flip", expected="a probability below 1/2", found=str(flip))
+        raise InvalidArgument("flip", expected="a probability from 0 to below 1/2", found=str(flip))
     if space.rows * space.columns > MOST_ENTRIES:
         raise InvalidArgument(
             "graph",
-            expected=f"at most {MOST_ENTRIES:,} entries of its matrix (20,000 nodes) to decode",
+            expected=f"a matrix of at most {MOST_ENTRIES:,} entries (20,000 nodes) to decode",
             found=f"{space.rows:,} x {space.columns:,}",
-            hint="Decoding is dense. Use the debiased statistics of the release instead.",
+            hint="Decoding works on the whole matrix; the debiased statistics have no such limit.",
         )
+    if (degrees is None) != (degree_scale is None):
+        raise InvalidArgument(
+            "degree_scale", expected="degrees and their scale together", found="one of them"
+        )
+    if degrees is None or degree_scale is None:
+        return
+    if space.kind != "undirected" or np.shape(degrees) != (space.rows,):
+        raise InvalidArgument(
+            "degrees",
+            expected=f"one number for each of the {space.rows:,} nodes of an undirected graph",
+            found=f"shape {np.shape(degrees)} for a graph that is {space.kind}",
+        )
+    if not degree_scale > 0.0:
+        raise InvalidArgument("degree_scale", expected="a number above 0", found=str(degree_scale))
 
 
 def _bits(space: PairSpace, codes: Codes) -> Signs:
@@ -168,91 +196,3 @@ def _bits(space: PairSpace, codes: Codes) -> Signs:
     if space.kind != "bipartite" and not space.loops:
         np.fill_diagonal(bits, 0)
     return bits
-
-
-def _with_own_bit(model: Latent, bits: Signs, flip: float) -> tuple[Singles, Singles]:
-    """The log-odds of all pairs as fitted, and the pull g h of each pair's own bit on them."""
-    odds = np.empty(bits.shape, dtype=np.float32)
-    pull = np.empty(bits.shape, dtype=np.float32)
-    other = _Other.of(model.columns, model.signs)
-    for begin in range(0, len(bits), _BLOCK):
-        block = np.arange(begin, min(begin + _BLOCK, len(bits)))
-        odds[block], _, score, leverage = influence(model.level, model.rows, other, bits, flip, block)
-        pull[block] = score * leverage
-    if model.symmetric:
-        # The score of a pair is the same from both ends, its leverage is not.
-        pull += pull.T.copy()
-        return odds, pull
-    other, turned = _Other.of(model.rows, model.signs), np.ascontiguousarray(bits.T)
-    for begin in range(0, len(turned), _BLOCK):
-        block = np.arange(begin, min(begin + _BLOCK, len(turned)))
-        _, _, score, leverage = influence(model.level, model.columns, other, turned, flip, block)
-        pull[:, block] += (score * leverage).T
-    return odds, pull
-
-
-def _held_out(
-    space: PairSpace, bits: Signs, flip: float, odds: Singles, pull: Singles, ones: int
-) -> tuple[float, Calibration]:
-    """The echo of a pair's own bit and the calibration, both from pairs that a second fit has not seen."""
-    without, before, pulls, fresh = [], [], [], []
-    for codes in _folds(space):
-        rows, columns = space.ends(codes)
-        hidden = bits.copy()
-        hidden[rows, columns] = 0
-        if space.kind == "undirected":
-            hidden[columns, rows] = 0
-        model = fit(hidden, flip, symmetric=space.kind == "undirected")
-        without.append(_odds_of(model, rows, columns))
-        before.append(odds[rows, columns])
-        pulls.append(pull[rows, columns])
-        fresh.append(bits[rows, columns])
-    outside, signs = np.concatenate(without), np.concatenate(fresh)
-    echo = _echo(outside, np.concatenate(before), np.concatenate(pulls))
-    edges = expected_edges(ones, space.count, flip)
-    return echo, calibrate(outside, signs, flip, edges, space.count)
-
-
-def _folds(space: PairSpace) -> list[Codes]:
-    """Sets of pairs to hold out, a tenth of all at most: as many sets as give enough pairs together."""
-    rng = np.random.Generator(np.random.PCG64(_SEED))
-    size = min(int(space.count * _HELD_OUT_SHARE) + 1, _HELD_OUT_ENOUGH)
-    if size * 20 < space.count:
-        return [np.unique(rng.integers(0, space.count, size=size))]
-    folds = int(min(_MOST_FOLDS, max(1, round(_HELD_OUT_ENOUGH / size))))
-    mixed = rng.permutation(space.count)
-    cuts = [space.count * k // _MOST_FOLDS for k in range(folds + 1)]
-    return [np.sort(mixed[low:high]) for low, high in pairwise(cuts)]
-
-
-def _odds_of(model: Latent, rows: Codes, columns: Codes) -> Singles:
-    """The log-odds of single pairs."""
-    seen = model.columns.place * model.signs
-    seen[:, 0] = 1.0
-    found = np.empty(len(rows), dtype=np.float32)
-    for begin in range(0, len(rows), 2**16):
-        part = slice(begin, begin + 2**16)
-        found[part] = np.einsum("ik,ik->i", model.rows.place[rows[part]], seen[columns[part]])
-    found += model.columns.place[columns, 0]
-    found += np.float32(model.level)
-    return found
-
-
-def _echo(outside: Singles, inside: Singles, pull: Singles) -> float:
-    """The slope of (inside - outside) against the pull, among pairs of like log-odds, likely edges first."""
-    order = np.argsort(outside)
-    weight = 1.0 / (1.0 + np.exp(-outside[order].astype(np.float64)))
-    moved = (inside - outside)[order].astype(np.float64)
-    by = pull[order].astype(np.float64)
-    share = np.cumsum(weight)
-    group = np.minimum((share / share[-1] * _ECHO_GROUPS).astype(np.int64), _ECHO_GROUPS - 1)
-    total = np.maximum(np.bincount(group, weight, _ECHO_GROUPS), 1e-300)
-    by -= (np.bincount(group, weight * by, _ECHO_GROUPS) / total)[group]
-    moved -= (np.bincount(group, weight * moved, _ECHO_GROUPS) / total)[group]
-    across, along = float(weight @ (by * moved)), float(weight @ (by * by))
-    rest = float((weight**2) @ (by * moved) ** 2) if False else float((weight * by) @ (weight * by) * moved.var())
-    # Precision-weighted with what was known before.
-    precision = along**2 / rest if rest > 0.0 else 0.0
-    known = 1.0 / _ECHO_SPREAD**2
-    measured = across / along if along > 0.0 else _ECHO
-    return (precision * measured + known * _ECHO) / (precision + known)

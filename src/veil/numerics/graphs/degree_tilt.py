@@ -1,8 +1,8 @@
 """Making the probabilities of pairs agree with noisy degrees.
 
-Let the pairs be independent with log-odds x_ij given the release, and let z_i = sum_j a_ij + noise of standard
-deviation s be a separate, noisy answer for each node's degree. The likeliest correction adds a tilt to
-every pair of a node, x_ij + t_i + t_j, with
+Let the pairs be independent with log-odds x_ij given the release, and let z_i = sum_j a_ij + noise of
+standard deviation s be a separate, noisy answer for each node's degree. The likeliest correction adds a tilt
+to every pair of a node, x_ij + t_i + t_j, with
 
     t_i = (1 + tau V_i) (z_i - D_i) / s^2,     D_i = sum_j p_ij,  V_i = sum_j p_ij (1 - p_ij)
 

@@ -37,15 +37,16 @@ from veil.numerics.compiled import compiled
 
 Singles = NDArray[np.float32]
 Signs = NDArray[np.int8]
+Places = NDArray[np.int64]
 
-WIDENING = 2.0
+WIDENING = 1.5
 # Nodes that take their step together; the others see it at once.
 _BLOCK = 512
 # A full Newton step of all nodes of a block at a time goes too far; so does a single very long one.
 _DAMPING = 0.8
 _LONGEST = 20.0
 # What the logistic function loses in slope when its argument is uncertain: 1 / sqrt(1 + variance pi/8).
-_PROBIT = math.pi / 8.0
+_SLOPE = np.float32(math.pi / 8.0)
 
 
 @dataclass
@@ -89,7 +90,6 @@ def weigh(eta: Singles, spread: Singles, bits: Signs, flip: float, score: Single
     low = np.float32(flip)
     one = np.float32(1.0)
     odds_one = np.float32((1.0 - flip) / flip)
-    slope = np.float32(0.39269908)
     for i in range(eta.shape[0]):
         for j in range(eta.shape[1]):
             bit = bits[i, j]
@@ -97,20 +97,17 @@ def weigh(eta: Singles, spread: Singles, bits: Signs, flip: float, score: Single
                 score[i, j] = 0.0
                 weight[i, j] = 0.0
                 continue
-            x = eta[i, j] / np.sqrt(one + slope * max(spread[i, j], np.float32(0.0)))
+            x = eta[i, j] / np.sqrt(one + _SLOPE * max(spread[i, j], np.float32(0.0)))
             p = one / (one + np.exp(-x))
             r = low + signal * p
-            if bit > 0:
-                after = p * odds_one / (one - p + p * odds_one)
-            else:
-                after = p / (p + (one - p) * odds_one)
-            score[i, j] = after - p
+            edge, none = (p * odds_one, one - p) if bit > 0 else (p, (one - p) * odds_one)
+            score[i, j] = edge / (edge + none) - p
             lean = signal * p * (one - p)
             weight[i, j] = lean * lean / (r * (one - r))
 
 
 @dataclass
-class _Other:
+class OtherSide:
     """One side as the other's regressions see it, with all products of two numbers of a node."""
 
     seen: Singles
@@ -120,19 +117,19 @@ class _Other:
     products: Singles
 
     @classmethod
-    def of(cls, side: Side, signs: Singles) -> _Other:
+    def of(cls, side: Side, signs: Singles) -> OtherSide:
         seen, spread = design(side, signs)
         first, second = np.triu_indices(seen.shape[1])
         products = seen[:, first] * seen[:, second]
         return cls(seen, spread, side.place[:, 0].copy(), side.spread[:, 0].copy(), products)
 
-    def refresh(self, side: Side, signs: Singles, block: NDArray[np.int64]) -> None:
-        part = _Other.of(Side(side.place[block], side.spread[block], side.prior), signs)
+    def refresh(self, side: Side, signs: Singles, block: Places) -> None:
+        part = OtherSide.of(Side(side.place[block], side.spread[block], side.prior), signs)
         self.seen[block], self.spread[block], self.products[block] = part.seen, part.spread, part.products
         self.offset[block], self.offset_spread[block] = part.offset, part.offset_spread
 
 
-def log_odds(level: float, place: Singles, spread: Singles, other: _Other) -> tuple[Singles, Singles]:
+def log_odds(level: float, place: Singles, spread: Singles, other: OtherSide) -> tuple[Singles, Singles]:
     """eta of a block of nodes with all others, and its variance."""
     eta = place @ other.seen.T
     eta += (other.offset + np.float32(level))[None, :]
@@ -142,7 +139,7 @@ def log_odds(level: float, place: Singles, spread: Singles, other: _Other) -> tu
     return eta, variance
 
 
-def _curvature(weight: Singles, other: _Other, prior: Singles) -> tuple[Singles, Singles]:
+def _curvature(weight: Singles, other: OtherSide, prior: Singles) -> tuple[Singles, Singles]:
     """The information matrices of a block of regressions, and the part that the others' uncertainty adds."""
     size = other.seen.shape[1]
     first, second = np.triu_indices(size)
@@ -157,10 +154,16 @@ def _curvature(weight: Singles, other: _Other, prior: Singles) -> tuple[Singles,
 
 
 def sweep(
-    level: float, own: Side, other_side: Side, signs: Singles, bits: Signs, flip: float, order: NDArray[np.int64]
+    level: float,
+    own: Side,
+    other_side: Side,
+    signs: Singles,
+    bits: Signs,
+    flip: float,
+    order: NDArray[np.int64],
 ) -> float:
     """One Newton step of every node of a side, block by block; returns the step of the common level."""
-    other = _Other.of(other_side, signs)
+    other = OtherSide.of(other_side, signs)
     slope = information = 0.0
     for begin in range(0, own.nodes, _BLOCK):
         block = order[begin : begin + _BLOCK]
@@ -180,19 +183,23 @@ def sweep(
             other.refresh(own, signs, block)
         slope += float(score.sum())
         information += float(weight.sum())
-    own.prior = np.maximum((own.place**2 + own.spread).mean(axis=0), np.float32(1e-6))
+    # Of the variances as they were before the widening: with it, a direction without evidence would grow.
+    squares = own.place**2 + own.spread / np.float32(WIDENING)
+    own.prior = np.maximum(squares.mean(axis=0), np.float32(1e-6))
     return 0.5 * max(-1.0, min(1.0, slope / information)) if information > 0 else 0.0
 
 
 def influence(
-    level: float, own: Side, other: _Other, bits: Signs, flip: float, block: NDArray[np.int64]
-) -> tuple[Singles, Singles, Singles, Singles]:
-    """eta, its variance, the score of each pair of a block, and how far a unit of score moved the node's eta."""
+    level: float, own: Side, other: OtherSide, bits: Signs, flip: float, block: Places
+) -> tuple[Singles, Singles, Singles]:
+    """eta of a block's pairs, the score of each, and how far a unit of score moves eta (the leverage)."""
     eta, variance = log_odds(level, own.place[block], own.spread[block], other)
     score, weight = np.empty_like(eta), np.empty_like(eta)
     weigh(eta, variance, bits[block], flip, score, weight)
     matrices, _ = _curvature(weight, other, own.prior)
-    inverse = np.linalg.inv(matrices)
+    inverse: Singles = np.linalg.inv(matrices).astype(np.float32, copy=False)
     first, second = np.triu_indices(other.seen.shape[1])
-    packed = inverse[:, first, second] * np.where(first == second, 1.0, 2.0).astype(np.float32)
-    return eta, variance, score, packed @ other.products.T
+    packed = inverse[:, first, second]
+    packed[:, first != second] *= np.float32(2.0)
+    leverage: Singles = packed @ other.products.T
+    return eta, score, leverage

@@ -38,16 +38,17 @@ def fit(bits: Signs, flip: float, *, symmetric: bool) -> Latent:
 
 def _start(bits: Signs, flip: float, symmetric: bool) -> Latent:
     matrix, known = debiased(bits, flip)
-    density = min(max(float(matrix.mean(dtype=np.float64)), 0.5 / matrix.size), 0.5)
+    least = 0.5 / max(matrix.size, 1)
+    density = min(max(float(matrix.mean(dtype=np.float64)), least), 1.0 - least)
     level = math.log(density / (1.0 - density))
-    noise = Noise(*bits.shape, flip, known)
+    noise = Noise(bits.shape[0], bits.shape[1], flip, known)
     values, left, right = leading(matrix, MOST_SIGNALS, edge=noise.edge, symmetric=symmetric)
     del matrix
     kept = noise.stands_out(values)
     sizes = np.abs(noise.shrunk(values[kept]))
     estimate = (left[:, kept] * sizes) @ right[:, kept].T
     # In place: these are the largest matrices of all.
-    np.clip(estimate, density / 10.0, 0.9, out=estimate)
+    np.clip(estimate, density / 10.0, max(0.9, density), out=estimate)
     np.log(estimate / (1.0 - estimate), out=estimate)
     estimate -= estimate.mean(dtype=np.float64)
     by_row, by_column = estimate.mean(axis=1), estimate.mean(axis=0)

@@ -7,8 +7,8 @@ independent of it, so by Bayes
 
 plus for a bit of one and minus for a zero. And f can be learned from the bits themselves, without knowing one
 edge: P(y = 1 | x) = q + (1 - 2q) f(x). `Calibration` fits it by maximum likelihood to pairs that the fit of x
-has not seen. logit f is a broken line over x with slope near one and few bends (normal priors on slope and
-bends): with few pairs hardly more than a shift, with many whatever the bits say.
+has not seen. logit f is a broken line over x with normal priors on its slope and its bends, both of mean 0:
+without evidence it is flat, which claims no structure; with many pairs it is whatever the bits say.
 
 What is exact: for a pair held out, x and y are independent given the graph. What is not: f treats pairs with
 the same x alike, so a probability is right on average over such pairs, not for a single one.
@@ -28,9 +28,11 @@ Signs = NDArray[np.int8]
 
 _CELLS = 2_000
 _KNOTS = 14
-_SLOPE_SPREAD = 0.5
+# The slope of logit f is 0 +- 1 before the bits have spoken: where there is no structure, none is claimed.
+_SLOPE_SPREAD = 1.0
 _BEND_SPREAD = 0.4
 _MOST = 15.0
+_TRACE = 1e-3
 
 
 def expected_edges(ones: int, pairs: int, flip: float) -> float:
@@ -56,19 +58,49 @@ class Calibration:
 
 def calibrate(values: Singles, bits: Signs, flip: float, edges: float, pairs: int) -> Calibration:
     """Learn f from held-out pairs: their log-odds x and bits of +1 and -1."""
-    density = min(max(edges / max(pairs, 1), 0.5 / max(pairs, 1)), 0.5)
+    least = 0.5 / max(pairs, 1)
+    density = min(max(edges * 2.0 * least, least), 1.0 - least)
     level = math.log(density / (1.0 - density))
     if len(values) < 2 or float(values.max() - values.min()) < 1e-6:
         return Calibration(np.array([0.0]), np.array([level]))
     low, high = float(values.min()), float(values.max())
     cells = np.minimum(((values - low) * (_CELLS / (high - low))).astype(np.int64), _CELLS - 1)
     count = np.bincount(cells, minlength=_CELLS).astype(np.float64)
-    ones = np.bincount(cells, weights=bits > 0, minlength=_CELLS)
-    centres = low + (np.arange(_CELLS) + 0.5) * ((high - low) / _CELLS)
+    ones = np.bincount(cells[bits > 0], minlength=_CELLS).astype(np.float64)
+    centres = low + (np.arange(_CELLS, dtype=np.float64) + 0.5) * ((high - low) / _CELLS)
     knots = _knots(centres, count)
-    heights = _fit(centres, count, ones, knots, level, flip)
-    # More log-odds must not mean less: f is meant to grow.
-    return Calibration(knots, np.maximum.accumulate(heights))
+    used = count > 0
+    heights = np.interp(centres, knots, _fit(centres[used], count[used], ones[used], knots, level, flip))
+    # Where f is flat, pairs would tie and their numbers decide: let the log-odds decide, by a trace of slope.
+    risen = _rising(heights[used], count[used]) + _TRACE * centres[used]
+    return Calibration(centres[used], _level(risen, count[used], density))
+
+
+def _rising(heights: Doubles, count: Doubles) -> Doubles:
+    """More log-odds must not mean less: neighbours out of order get their mean probability."""
+    chances = 1.0 / (1.0 + np.exp(-heights))
+    total, weight, size = [0.0], [0.0], [0]
+    for chance, pairs in zip(chances.tolist(), count.tolist(), strict=True):
+        part, width, cells = chance * pairs, pairs, 1
+        while size[-1] and total[-1] * width >= part * weight[-1]:
+            part, width, cells = part + total.pop(), width + weight.pop(), cells + size.pop()
+        total.append(part)
+        weight.append(width)
+        size.append(cells)
+    means = np.repeat(np.array(total[1:]) / np.array(weight[1:]), size[1:])
+    means = np.clip(means, 1.0 / (1.0 + math.exp(_MOST)), 1.0 / (1.0 + math.exp(-_MOST)))
+    risen: Doubles = np.log(means / (1.0 - means))
+    return risen
+
+
+def _level(heights: Doubles, count: Doubles, density: float) -> Doubles:
+    """Shift all heights so that the probabilities sum to the debiased number of edges."""
+    low, high = -2.0 * _MOST, 2.0 * _MOST
+    for _ in range(60):
+        shift = 0.5 * (low + high)
+        mean = float(np.average(1.0 / (1.0 + np.exp(-heights - shift)), weights=count))
+        low, high = (shift, high) if mean < density else (low, shift)
+    return heights + 0.5 * (low + high)
 
 
 def _knots(centres: Doubles, count: Doubles) -> Doubles:
@@ -80,19 +112,18 @@ def _knots(centres: Doubles, count: Doubles) -> Doubles:
     return places if len(places) > 1 else np.array([centres[0], centres[-1]])
 
 
-def _fit(centres: Doubles, count: Doubles, ones: Doubles, knots: Doubles, level: float, flip: float) -> Doubles:
+def _fit(
+    centres: Doubles, count: Doubles, ones: Doubles, knots: Doubles, level: float, flip: float
+) -> Doubles:
     """Fisher scoring for the heights, under the priors on the slope and the bends."""
-    used = count > 0
-    centres, count, ones = centres[used], count[used], ones[used]
     hats = np.stack([np.interp(centres, knots, row) for row in np.eye(len(knots))], axis=1)
     widths = np.diff(knots)
     slopes = np.diff(np.eye(len(knots)), axis=0) / widths[:, None]
     overall = (np.eye(len(knots))[-1] - np.eye(len(knots))[0]) / (knots[-1] - knots[0])
     bends = np.diff(slopes, axis=0) / _BEND_SPREAD
     prior = bends.T @ bends + np.outer(overall, overall) / _SLOPE_SPREAD**2
-    target = overall / _SLOPE_SPREAD**2
     signal = 1.0 - 2.0 * flip
-    heights = level + knots - float(np.average(centres, weights=count))
+    heights = np.full(len(knots), level)
     for _ in range(60):
         p = 1.0 / (1.0 + np.exp(-np.clip(hats @ heights, -_MOST, _MOST)))
         chance = flip + signal * p
@@ -100,15 +131,9 @@ def _fit(centres: Doubles, count: Doubles, ones: Doubles, knots: Doubles, level:
         score = (ones - count * chance) * lean / (chance * (1.0 - chance))
         information = count * lean**2 / (chance * (1.0 - chance))
         curvature = hats.T @ (information[:, None] * hats) + prior + 1e-6 * np.eye(len(knots))
-        gradient = hats.T @ score + target - prior @ heights
+        gradient = hats.T @ score - prior @ heights
         step = np.linalg.solve(curvature, gradient)
         heights = np.clip(heights + np.clip(step, -1.0, 1.0), -_MOST, _MOST)
         if float(np.abs(step).max()) < 1e-6:
             break
     return heights
-
-
-def combined(prior: Singles, bits: Signs, flip: float) -> Singles:
-    """The probability of each pair: its prior log-odds and its own bit."""
-    odds = prior + np.float32(own_bit(flip)) * bits
-    return np.float32(1.0) / (np.float32(1.0) + np.exp(-odds))

@@ -9,9 +9,9 @@ with vanishing probability (Marchenko and Pastur; for a symmetric matrix Wigner'
 2 sigma sqrt n). The largest one fluctuates above the edge by a share of order n^(-2/3) (Tracy and Widom), for
 which `stands_out` leaves room. Below the edge nothing of the graph's spectrum can be told from noise.
 
-Shrinkage. A part of A with singular value t appears at w with w^2 = (t + n sigma^2 / t)(t + k sigma^2 / t), and
-its direction is tilted by the noise. The multiple of the direction found that is nearest to that part in mean
-square is
+Shrinkage. A part of A with singular value t appears at w, w^2 = (t + n sigma^2 / t) (t + k sigma^2 / t), and
+its direction is tilted by the noise. The multiple of the direction found that is nearest to that part in
+mean square is
 
     sqrt((w^2 - (n + k) sigma^2)^2 - 4 n k sigma^4) / w,      for n = k: sqrt(w^2 - 4 sigma^2 n)
 
