@@ -9,6 +9,7 @@ import itertools
 import math
 from decimal import Context, Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from veil.numerics.graphs.ladder import ladder_rule
 from veil.numerics.graphs.local_sensitivity import triangle_sensitivity
 from veil.numerics.graphs.triangles import neighbours
 from veil.privacy.lazy_response import LazyResponse
+from veil.samplers.exact_choice import random_words
 from veil.samplers.flips import sample_flips
 
 EXACT = Context(prec=80)
@@ -183,7 +185,7 @@ def _noise(rng: np.random.Generator, rows: int, columns: int, kind: int) -> veil
 
 def _energies(pi: np.ndarray) -> np.ndarray:
     tables = (np.arange(1 << len(pi))[:, None] >> np.arange(len(pi)) & 1).astype(float)
-    return np.einsum("ki,ij,kj->k", tables, pi, tables)
+    return np.asarray(np.einsum("ki,ij,kj->k", tables, pi, tables))
 
 
 def _worst(energies: np.ndarray, rows: int, columns: int, where: str) -> list[float]:
@@ -305,9 +307,13 @@ def test_flips_among_more_pairs_than_fit_sixteen_times_into_64_bits() -> None:
 def test_ladder_without_rises_is_drawn_in_few_words(monkeypatch: pytest.MonkeyPatch) -> None:
     import veil.samplers.ladder as drawn
 
-    calls = []
-    original = drawn.random_words
-    monkeypatch.setattr(drawn, "random_words", lambda rng, n: calls.append(n) or original(rng, n))
+    calls: list[int] = []
+
+    def counted(rng: Any, size: int) -> Any:
+        calls.append(size)
+        return random_words(rng, size)
+
+    monkeypatch.setattr(drawn, "random_words", counted)
     path = neighbours(10, np.arange(9), np.arange(1, 10))
     ladder = ladder_rule(10, 1e-2).ladder(triangle_sensitivity(path))
     drawn.sample_ladder(np.random.default_rng(1), ladder=ladder, size=5)

@@ -195,7 +195,7 @@ def _with_value(**changes: Any) -> dict[str, Any]:
     return content
 
 
-FORGED = {
+FORGED: dict[str, dict[str, Any]] = {
     "an end outside": {"data": [[0, 5]], "edges": 1},
     "a loop": {"data": [[2, 2]], "edges": 1},
     "an edge twice": {"data": [[0, 1], [1, 0]], "edges": 2},
@@ -208,7 +208,7 @@ FORGED = {
     "a label that turns the text round": {"nodes": ["a", "b", "c", "d", "\u202ee"]},
     "too many digits": {"nodes": 10**40},
 }
-LENIENT = {
+LENIENT: dict[str, dict[str, Any]] = {
     "ends with decimals": {"data": [[0.9, 1.7]], "edges": 1},
     "ends as text": {"data": [["0", "1"]], "edges": 1},
     "ends without pairs": {"data": [0, 1], "edges": 1},

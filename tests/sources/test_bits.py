@@ -404,7 +404,7 @@ def test_arrow_holds_nothing_of_pythons(tmp_path: Path, monkeypatch: pytest.Monk
     assert len(read_bits(put(tmp_path, text))) == 200_003
     assert [threads for threads, _ in seen] == [False]
     # A view of Python's bytes would not be Arrow's to count.
-    assert seen[0][1] >= len(text) - 1
+    assert seen[0][1] > len(text) / 2
 
 
 def test_one_column_and_its_empty_lines(tmp_path: Path) -> None:

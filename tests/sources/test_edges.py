@@ -7,6 +7,7 @@ import io
 import json
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,15 @@ def complaint(path: Path, **options: Any) -> str:
     try:
         read_edges(path, **options)
     except (InvalidData, InvalidArgument) as error:
+        return str(error)
+    return ""
+
+
+def said_by(call: Callable[..., None], *arguments: Any, **options: Any) -> str:
+    """What a call says of its arguments, if anything."""
+    try:
+        call(*arguments, **options)
+    except InvalidArgument as error:
         return str(error)
     return ""
 
@@ -224,9 +234,7 @@ def test_a_graph_without_edges_has_nodes_that_were_given(tmp_path: Path) -> None
 
 def test_loops(tmp_path: Path) -> None:
     path = put(tmp_path, "1 1\n1 2\n3 3\n")
-    with pytest.raises(
-        InvalidData, match=r"2 edges from a node to itself\. loops='drop' leaves .*, loops='keep'"
-    ):
+    with pytest.raises(InvalidData, match=r"2 edges from a node to itself\. loops='drop' .*, loops='keep'"):
         read_edges(path)
     # A node that has no other edge is gone with its loop, as the assumption says.
     dropped = read_edges(path, loops="drop")
@@ -553,21 +561,13 @@ def test_labels_are_checked_before_anything_is_drawn(tmp_path: Path) -> None:
     ]
     fields = []
     for name, labels, sides in tries:
-        said = []
-        for call in (
-            lambda path, labels, sides: check_labels(path, labels, column_labels=sides),
-            lambda path, labels, sides: write_edges(path, labels, [], [], column_labels=sides),
-        ):
-            try:
-                call(tmp_path / name, labels, sides)
-                said.append("")
-            except InvalidArgument as error:
-                said.append(str(error))
-            if len(said) == 1:
-                assert not list(tmp_path.iterdir())
-        (tmp_path / name).unlink(missing_ok=True)
-        assert said[0] == said[1]
-        fields.append(said[0].partition(":")[0])
+        path = tmp_path / name
+        checked = said_by(check_labels, path, labels, column_labels=sides)
+        assert not list(tmp_path.iterdir())
+        written = said_by(write_edges, path, labels, [], [], column_labels=sides)
+        path.unlink(missing_ok=True)
+        assert checked == written
+        fields.append(checked.partition(":")[0])
     assert fields == ["path"] * 5 + ["labels"] * 3 + [""] * 5
 
 
@@ -576,7 +576,7 @@ def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines_of(PAIRS).encode())))
         assert edges_of(read_edges(path)) == EDGES
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a b\nb\n")))
-    with pytest.raises(InvalidData, match="^standard input, line 2"):
+    with pytest.raises(InvalidData, match=r"^standard input, line 2"):
         read_edges("/dev/stdin")
 
 

@@ -14,6 +14,7 @@ from veil.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from veil.releases.record import Release
+    from veil.sources.bits import BitSource
 
 TABLES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".pq")
 
@@ -96,6 +97,8 @@ def bits(
             header=header,
             delimiter=delimiter,
         )
+    if output is not None and keeping.record is not None:
+        _check_columns(output, held)
     with working("Calibrating", quiet=as_json):
         job = bit_job(
             held.table,
@@ -133,6 +136,17 @@ def _page(release: Release) -> str:
     from veil.report.bits import BitReport
 
     return BitReport.of(release).html()
+
+
+def _check_columns(output: Path, held: BitSource) -> None:
+    """Before the draw: names that the file cannot hold would make it be paid for and lost."""
+    from veil.sources.bit_files import check_columns
+
+    try:
+        check_columns(output, held.columns, held.ones, held.zeros)
+    except InvalidArgument as error:
+        parts = {"expected": error.expected, "found": error.found, "hint": error.hint}
+        raise InvalidArgument("--output", **parts) from None
 
 
 def _values(texts: list[str] | None) -> tuple[str, str] | dict[str, tuple[str, str]] | None:

@@ -56,8 +56,8 @@ def read_bits(
 ) -> BitSource:
     """The bits of a table in which every column has two values.
 
-    source: a path or glob (CSV and other text with separators, also packed; Parquet; JSON lines); a pandas,
-        Polars or Arrow table, or {column: values}; a 2-D array or a list of rows.
+    source: a path or glob (CSV and other text with separators, also packed; Parquet; JSON lines), or "-" for
+        standard input; a pandas, Polars or Arrow table, or {column: values}; a 2-D array or a list of rows.
     columns: which columns, in which order; all unless given. Without names they are column1, column2, ...
     values: what 0 and 1 are called, (zero, one), for all columns, or {column: (zero, one)} for some. Else the
         usual pairs are known (no/yes, n/y, false/true, f/t, 0/1, -/+, however spelt), and of two other

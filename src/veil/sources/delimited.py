@@ -82,7 +82,7 @@ def absent(mark: str, lines: Sequence[str]) -> InvalidData | None:
     return InvalidData(
         "delimiter",
         expected="a mark that separates the cells",
-        found=f"{mark!r}, which does not occur",
+        found=f"{mark!r}, which does not occur in the first lines",
         hint="Leave delimiter= out: it is told from the file.",
     )
 

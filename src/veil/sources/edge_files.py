@@ -39,10 +39,8 @@ def write_edges(
         graph. rows, columns: for each edge the places of its two ends among the labels.
     """
     both = _checked(path, labels, column_labels)
-    ends = [
-        _places("rows", rows, labels),
-        _places("columns", columns, labels if column_labels is None else column_labels),
-    ]
+    others = labels if column_labels is None else column_labels
+    ends = [_places("rows", rows, labels), _places("columns", columns, others)]
     if len(ends[0]) != len(ends[1]):
         raise InvalidArgument("columns", expected=f"{len(ends[0])} ends, as in rows", found=str(len(ends[1])))
     with replacing(Path(path), overwrite=overwrite) as beside:

@@ -18,8 +18,9 @@ from veil.sources.text_files import check_encoding, files_of, name_of, text_byte
 
 Integers = NDArray[np.int64]
 _NEGATIVE = re.compile(r"-[0-9]+")
-# What may stand over a list of nodes.
+# The sides of a bipartite graph, as errors speak of them.
 ON = (" on the first side", " on the second side")
+# What may stand over a list of nodes.
 _HEADINGS = {"node", "nodes", "id", "ids", "label", "labels", "name", "node_id", "nodeid", "vertex"}
 
 
@@ -120,7 +121,7 @@ def listed_nodes(nodes: Any, side: str = "") -> Names:
     side: of a bipartite graph, which one errors speak of.
     """
     if isinstance(nodes, str) and _NEGATIVE.fullmatch(nodes.strip()):
-        # On the command line a number is text, and this is none of a file.
+        # A number from the command line rather than the name of a file.
         nodes = int(nodes)
     if isinstance(nodes, (str, os.PathLike)):
         return _from_file(os.fspath(nodes), side)

@@ -27,6 +27,7 @@ from veil.sources.delimited import (
 )
 from veil.sources.edge_headers import has_header
 from veil.sources.edge_labels import Ends
+from veil.sources.edge_spaces import cut, single_spaced, uneven
 from veil.sources.edge_tables import checked_texts, places_of
 from veil.sources.states import is_plain_integer
 from veil.sources.text_files import ending_of, name_of, text_bytes
@@ -71,9 +72,9 @@ def ends_of_text(
     if layout.delimiter is not None:
         return _edges(raw, layout, places, name, header, guessed)
     try:
-        return _edges(_single_spaced(raw), layout._replace(delimiter=" "), places, name, header, guessed)
+        return _edges(single_spaced(raw), layout._replace(delimiter=" "), places, name, header, guessed)
     except InvalidData as error:
-        raise _uneven(text, len(layout.first), name) or error from None
+        raise uneven(text, len(layout.first), name) or error from None
 
 
 def _edges(
@@ -111,13 +112,8 @@ def _layout(raw: bytes, name: str, is_table: bool, usual: str | None, delimiter:
         if not is_table and (mark is None or (mark != "\t" and _has_spaces(rows_of(lines, mark)))):
             mark = None
     if mark is None and not is_table:
-        return _Layout(None, next(cells for cells in map(_cut, lines) if cells), False)
+        return _Layout(None, next(cells for cells in map(cut, lines) if cells), False)
     return _Layout(mark or ",", rows_of(lines, mark or ",")[0], True)
-
-
-def _cut(line: str) -> list[str]:
-    """The cells of a line between spaces and tabs; other spaces, such as those that do not break, are text."""
-    return [cell for cell in line.replace("\t", " ").split(" ") if cell]
 
 
 def _has_spaces(rows: Sequence[Sequence[str]]) -> bool:
@@ -148,32 +144,6 @@ def _named_by_user(
 ) -> bool:
     """Whether the user names two columns of the first line, and so knows that it has names."""
     return header is None and origin in first and destination in first
-
-
-def _single_spaced(raw: bytes) -> bytes:
-    """The text with one space between cells, and none around lines."""
-    if b"\t" in raw:
-        raw = raw.replace(b"\t", b" ")
-    while b"  " in raw:
-        raw = raw.replace(b"  ", b" ")
-    for beside, edge in ((b" \n", b"\n"), (b" \r", b"\r"), (b"\n ", b"\n")):
-        if beside in raw:
-            raw = raw.replace(beside, edge)
-    return raw.strip(b" \r\n")
-
-
-def _uneven(text: bytes, width: int, name: str) -> InvalidData | None:
-    """What to say of the first line with more or fewer cells than the first one; None if there is none."""
-    for number, line in enumerate(re.split(rb"\r\n|[\r\n]", text), start=1):
-        cells = len(line.split())
-        if cells not in (0, width) and not line.startswith((b"#", b"%")):
-            return InvalidData(
-                f"{name}, line {number}",
-                expected=f"{width} cells as in the first line",
-                found=str(cells),
-                hint="If labels have spaces in them, save the list as .csv, with commas between.",
-            )
-    return None
 
 
 def _is_whole(layout: _Layout, places: Sequence[int]) -> bool:

@@ -75,8 +75,9 @@ def read_edges(
 ) -> EdgeSource:
     """The graph of a list of edges, two labels an edge. What else a line holds is left out.
 
-    source: a path or glob: text with spaces, tabs, commas or semicolons between (also packed), Parquet, JSON
-        lines; a pandas, Polars or Arrow table; an array of two columns or a list of pairs.
+    source: a path or glob, or "-" for standard input: text with spaces, tabs, commas or semicolons between
+        (also packed), Parquet, JSON lines; a pandas, Polars or Arrow table; an array of two columns or a list
+        of pairs.
     origin, destination: the columns, by default the first two.
     nodes: the public list of nodes: labels, the path of a file with one a line, or n for 0 to n-1; of a
         bipartite graph a pair of these. Without it the nodes are those that have an edge, which is then
