@@ -26,6 +26,7 @@ def _coverage(release: Any, draws: Any, truth: Any, **options: Any) -> float:
     return float(((limits[..., 0] <= truth) & (truth <= limits[..., 1])).mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smooth", [False, True])
 def test_coverage_for_vectors(smooth: bool) -> None:
     # 4,000 x 5 entries at 95 %: the standard error is at most 0.0035 (entries of a vector are dependent)

@@ -13,6 +13,7 @@ from veil.errors import InvalidArgument
 from veil.mechanisms.private_graph import PrivateGraph
 from veil.mechanisms.randomized_response import RandomizedResponse
 from veil.numerics.graphs.decoding import pair_chances
+from veil.numerics.graphs.within_degrees import likeliest_within
 from veil.releases.record import Release
 
 # Wrong pairs to be expected, below which the release is taken as it is.
@@ -56,7 +57,7 @@ class Decoding:
         }
 
 
-def decoding(release: Release, *, edges: int | None = None) -> Decoding:
+def decoding(release: Release, *, edges: int | None = None, agree: bool = False) -> Decoding:
     """Decode a released graph; see `decode`."""
     if not isinstance(release, Release):
         raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
@@ -71,6 +72,11 @@ def decoding(release: Release, *, edges: int | None = None) -> Decoding:
             expected = f"at most the {graph.space.count:,} pairs there are"
             raise InvalidArgument("edges", expected=expected, found=str(edges))
     reading = graph_estimates(release)
+    if agree and edges is not None:
+        raise InvalidArgument("edges", expected="none where degrees are to agree", found=str(edges))
+    if agree:
+        # Refused here, before the work, if they were not asked.
+        _ = reading.falling_degrees
     # Asked directly, it may be known far better than the release tells.
     known = reading.edges.value
     # Where hardly a pair is wrong there is nothing to decode, and nothing to learn the noise from.
@@ -79,13 +85,16 @@ def decoding(release: Release, *, edges: int | None = None) -> Decoding:
     likeliest = chances.likeliest(round(known))
     named = float(chances.of(likeliest).sum())
     chosen = likeliest if edges is None else chances.likeliest(edges)
+    if agree:
+        chosen = likeliest_within(chances, reading.falling_degrees)
     return Decoding(graph.replaced(chosen), chances.of(chosen), known, named, len(graph), reading.says_little)
 
 
-def decode(release: Release, *, edges: int | None = None) -> Any:
+def decode(release: Release, *, edges: int | None = None, agree: bool = False) -> Any:
     """The most likely graph behind a released one, in the form that the graph came in.
 
-    edges: how many to keep; None for as many as are estimated.
+    edges: how many to keep; None for as many as are estimated. agree: make its degrees agree with those that
+    were asked directly; degrees and triangles are then far closer to the truth, the groups less clear.
 
     Randomised response flips pairs one by one, but a graph has structure: groups, hubs. What the noisy pairs
     say together tells for each pair how probable an edge is. Where a graph has no structure nothing is
@@ -98,4 +107,4 @@ def decode(release: Release, *, edges: int | None = None) -> Any:
     >>> shared / found.number_of_edges() > 0.5
     True
     """
-    return decoding(release, edges=edges).graph.as_given()
+    return decoding(release, edges=edges, agree=agree).graph.as_given()

@@ -19,6 +19,10 @@ def decode(
         int | None,
         typer.Option("--edges", "-m", min=0, help="How many edges to keep; else as many as are estimated."),
     ] = None,
+    agree: Annotated[
+        bool,
+        typer.Option("--agree", help="Make its degrees agree with those asked directly (--with degrees)."),
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -45,7 +49,7 @@ def decode(
     if release.graph is None:
         raise InvalidArgument("RELEASE", expected="a released graph", found=release.size)
     with working("Decoding", quiet=as_json):
-        found = decoding(release, edges=edges)
+        found = decoding(release, edges=edges, agree=agree)
     if output is not None:
         with working("Writing", quiet=as_json):
             write_graph(output, found.graph, overwrite=force)

@@ -58,8 +58,8 @@ class PrivateGraph(Described):
     "edges" and "triangles" (their numbers). share: the part of epsilon that goes to them; 1 releases them
     alone.
 
-    A fact that is asked directly is far more exact than one that is read off a released graph, and the
-    decoding of the graph is made to agree with it.
+    On all but small graphs a fact that is asked directly is far more exact than one that is read off a
+    released graph. Decoding keeps as many edges as it says, and can be made to agree with the degrees.
     """
 
     epsilon: float
