@@ -106,6 +106,13 @@ def test_communities_of_four_groups() -> None:
     assert len(set(reading.communities(2).tolist())) == 2
 
 
+def test_paths_are_those_of_the_released_graph() -> None:
+    out = veil.release_graph(GROUPS, epsilon=3.0, rng=4)
+    found = veil.graph_estimates(out).paths()
+    assert found.diameter == networkx.diameter(out.value)
+    assert found.mean == pytest.approx(networkx.average_shortest_path_length(out.value))
+
+
 def test_what_cannot_be_read() -> None:
     published = veil.XorGraph(veil.xor_parameters(5.0, 1.0, 6, 6, 2))
     with pytest.raises(InvalidArgument, match="randomised response"):

@@ -337,6 +337,25 @@ def test_the_sign_is_repaired_by_the_complement() -> None:
     assert veil.Xor(strong, complement=False).sample(table, rng=1).mean() > 0.99
 
 
+def test_square_error_rate_is_the_share_of_flips() -> None:
+    table = np.random.default_rng(1).random((20, 4)) < 0.3
+    noise = veil.MatrixBernoulli(0.4 * np.eye(4), 0.02 * np.eye(4), 20)
+    for complement in (True, False):
+        mechanism = veil.Xor(noise, complement=complement)
+        rate, error = mechanism.square_error_rate(int(table.sum()))
+        assert error == 0.0
+        drawn = mechanism.sample(table, rng=2, size=4_000)
+        wrong = (drawn ^ table).sum(axis=(1, 2)) / table.sum()
+        assert abs(wrong.mean() - rate) < 4.5 * wrong.std() / math.sqrt(4_000)
+    # XO Remark 2: half of all bits without any noise parameters.
+    nothing = veil.Xor(veil.MatrixBernoulli(np.zeros((4, 4)), None, 20))
+    assert nothing.square_error_rate(int(table.sum()))[0] == pytest.approx(40 / table.sum())
+    # No closed form: a Monte Carlo mean with its error, which four times as many rows halve relative to it.
+    dense = veil.Xor(veil.MatrixBernoulli(0.05 * np.ones((5, 5)), 0.01 * np.ones((5, 5)), 6))
+    value, error = dense.square_error_rate(10)
+    assert 0.0 < error < 0.1 * value
+
+
 def test_noise_without_an_exact_sampler_must_be_accepted_by_name() -> None:
     rng = np.random.default_rng(7)
     noise = veil.MatrixBernoulli(3 * _symmetric(rng, 20), 3 * _symmetric(rng, 20), 10)

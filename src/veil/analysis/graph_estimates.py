@@ -19,6 +19,7 @@ from veil.numerics.graphs import debias
 from veil.numerics.graphs.debias import CountEstimates, Estimate
 from veil.numerics.graphs.debias_degrees import debiased_distribution
 from veil.numerics.graphs.degrees import L1_SENSITIVITY, DegreeProfile, degree_distribution
+from veil.numerics.graphs.distances import PathLengths, path_lengths
 from veil.numerics.graphs.ladder_interval import ladder_reach
 from veil.numerics.graphs.pairs import Codes, PairSpace
 from veil.numerics.graphs.triangles import Neighbours, Shape, neighbours, shape
@@ -245,6 +246,20 @@ class GraphReading:
         scale = L1_SENSITIVITY / self._cost("degrees")
         return DegreeProfile.among(self.nodes).degrees(noisy, scale=scale)
 
+    def paths(self) -> PathLengths:
+        """Diameter and mean path length of the released graph, as it is.
+
+        False edges shorten all paths: they say nothing of the true graph, and nothing mends that. Those of a
+        decoded graph are nearer to it.
+        """
+        self._undirected()
+        return path_lengths(self._neighbours())
+
+    def _undirected(self) -> None:
+        found = self._needed().space.kind
+        if found != "undirected":
+            raise InvalidArgument("release", expected="an undirected graph", found=found)
+
     def communities(self, count: int | None = None) -> Codes:
         """A group for every node, by the leading eigenvectors of the debiased matrix.
 
@@ -252,9 +267,7 @@ class GraphReading:
         """
         from veil.numerics.graphs.communities import spectral_communities
 
-        if self._needed().space.kind != "undirected":
-            found = self._needed().space.kind
-            raise InvalidArgument("release", expected="an undirected graph", found=found)
+        self._undirected()
         if count is not None:
             count = integer("count", count, least=1)
         return spectral_communities(self._neighbours(), self.flip_rate, communities=count)

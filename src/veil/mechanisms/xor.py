@@ -10,6 +10,7 @@ import numpy as np
 from veil.domains.adjacency import Adjacency
 from veil.domains.bit_flips import BitFlips
 from veil.domains.bits import Bits, Table
+from veil.domains.checks import integer
 from veil.domains.intake import Floats
 from veil.errors import InvalidArgument, NoGuarantee
 from veil.mechanisms.base import adjacency_of
@@ -66,6 +67,17 @@ class Xor(BitMechanism):
         ones, _ = self.noise.expected_ones()
         rate = ones / (self.noise.rows * self.noise.columns)
         return 1.0 - rate if self.complement else rate
+
+    def square_error_rate(self, ones: int) -> tuple[float, float]:
+        """XO's expected square query error rate (Theorem 2) of a table with so many ones, and its error.
+
+        The error is 0 for closed forms, else that of a Monte Carlo mean. With the number of ones of a hidden
+        table it depends on that: for made-up tables, never for reports.
+        """
+        ones = integer("ones", ones, least=1)
+        flipped, error = self.noise.expected_ones()
+        cells = self.noise.rows * self.noise.columns
+        return (cells - flipped if self.complement else flipped) / ones, error / ones
 
     @property
     def is_exact(self) -> bool:
