@@ -15,6 +15,7 @@ without structure (Erdos and Renyi) the probabilities are those of the bit alone
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,12 +27,15 @@ from veil.numerics.graphs.held_out import prior_odds
 from veil.numerics.graphs.latent import Signs, Singles
 from veil.numerics.graphs.pairs import Codes, PairSpace
 from veil.numerics.graphs.posterior import expected_edges, own_bit
+from veil.numerics.threads import one_thread
 
 Doubles = NDArray[np.float64]
 
 # Entries of the matrix that the dense method takes on: some 20 bytes each.
 MOST_ENTRIES = 400_000_000
 _FEWEST_PAIRS = 20
+# From so many nodes on the products are large enough for several threads.
+_MANY_NODES = 2_000
 _BLOCK = 512
 
 
@@ -128,7 +132,8 @@ def pair_chances(
     if flip == 0.0 or space.count < _FEWEST_PAIRS:
         # Nothing to decode, or too little to learn from: the bit alone.
         return PairChances(space, flip, len(codes), _by_the_bit(space, bits, flip, len(codes)))
-    odds, calibration = prior_odds(space, bits, flip, len(codes))
+    with one_thread() if max(space.rows, space.columns) < _MANY_NODES else nullcontext():
+        odds, calibration = prior_odds(space, bits, flip, len(codes))
     for begin in range(0, len(odds), _BLOCK):
         rows = slice(begin, begin + _BLOCK)
         odds[rows] = calibration(odds[rows]) + np.float32(own_bit(flip)) * bits[rows]
