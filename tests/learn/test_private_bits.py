@@ -27,7 +27,7 @@ from veil.domains.bit_flips import BitFlips
 from veil.errors import InvalidArgument, InvalidData, NoGuarantee
 from veil.learn import DebiasedClassifier, PrivateBits, PrivateTable
 from veil.mechanisms.staircase_xor import StaircaseXor
-from veil.numerics.bit_moments import BitSignals
+from veil.numerics.bits.moments import BitSignals
 
 # Probability that a right implementation fails a statistical test.
 ALPHA = 1e-6

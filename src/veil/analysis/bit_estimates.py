@@ -15,8 +15,8 @@ from veil.errors import InvalidArgument
 from veil.mechanisms.randomized_response import RandomizedResponse
 from veil.mechanisms.staircase_xor import StaircaseXor
 from veil.mechanisms.xor import Xor
-from veil.numerics import bit_moments
-from veil.numerics.bit_moments import BitEstimates, BitSignals
+from veil.numerics.bits import moments
+from veil.numerics.bits.moments import BitEstimates, BitSignals
 from veil.releases.record import Release
 
 # Columns of which all pairs are looked at, and rows below which no correlation means anything.
@@ -43,7 +43,7 @@ class BitReading:
     @cached_property
     def column_sums(self) -> BitEstimates:
         """How many records have a one in each column."""
-        return bit_moments.column_sums(self.table, self.signals)
+        return moments.column_sums(self.table, self.signals)
 
     @property
     def shares(self) -> tuple[Floats, Floats, Floats]:
@@ -53,12 +53,12 @@ class BitReading:
 
     def pairs(self, pairs: Any = None) -> BitEstimates:
         """The 2 x 2 tables of pairs of columns: [pair, value of the first, value of the second]."""
-        return bit_moments.pair_tables(self.table, self.signals, pairs)
+        return moments.pair_tables(self.table, self.signals, pairs)
 
     @cached_property
     def entries(self) -> BitEstimates:
         """The table itself, in numbers that are right in the mean and far outside 0 to 1."""
-        return bit_moments.entries(self.table, self.signals)
+        return moments.entries(self.table, self.signals)
 
     @property
     def has_associations(self) -> bool:

@@ -35,7 +35,7 @@ from veil.domains.bits import as_bits
 from veil.errors import InvalidArgument, InvalidData
 from veil.learn.scikit import Classifier
 from veil.learn.table import Moments, PrivateTable
-from veil.numerics.bit_moments import Floats
+from veil.numerics.bits.moments import Floats
 
 _MEAN_SPREAD, _MOST_PAIR_SPREAD = 0.09, 0.25
 _LEAST_EIGENVALUE, _LEAST_RIDGE = 0.05, 0.02

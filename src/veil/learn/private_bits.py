@@ -27,7 +27,7 @@ from veil.learn.scikit import Transformer
 from veil.learn.table import PrivateTable
 from veil.ledger.protocol import Ledger
 from veil.mechanisms.staircase_xor import StaircaseXor
-from veil.numerics.bit_moments import BitSignals
+from veil.numerics.bits.moments import BitSignals
 from veil.releases.record import Release
 from veil.releases.release import release
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from veil.domains.bits import Table
 from veil.errors import NoGuarantee
-from veil.numerics.bit_moments import BitSignals, Floats, entries
+from veil.numerics.bits.moments import BitSignals, Floats, entries
 
 
 @dataclass(frozen=True)

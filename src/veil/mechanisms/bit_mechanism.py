@@ -33,6 +33,18 @@ def check_pairs(space: PairSpace) -> None:
         raise InvalidData("graph", expected="at least two nodes", found=f"{space.nodes}")
 
 
+class OnGraphs:
+    """What is built for graphs: one edge more or less is one bit."""
+
+    @property
+    def domain(self) -> Bits:
+        return Bits(graphs=True)
+
+    @property
+    def adjacency(self) -> BitFlips:
+        return BitFlips(1)
+
+
 @dataclass(frozen=True)
 class BitMechanism(Described):
     """Release Y = X xor B, B random bits that do not depend on X."""

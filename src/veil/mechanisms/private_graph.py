@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from veil.domains.adjacency import Adjacency
 from veil.domains.bit_flips import BitFlips
-from veil.domains.bits import Bits, Table, is_graph
+from veil.domains.bits import Table, is_graph
 from veil.domains.checks import positive, within
 from veil.domains.graph import Graph
 from veil.errors import InvalidArgument, InvalidData
 from veil.mechanisms.base import Described, adjacency_of
-from veil.mechanisms.bit_mechanism import LARGEST_EPSILON, check_pairs
+from veil.mechanisms.bit_mechanism import LARGEST_EPSILON, OnGraphs, check_pairs
 from veil.mechanisms.randomized_response import RandomizedResponse
 from veil.numerics.graphs.degrees import L1_SENSITIVITY, DegreeProfile
 from veil.numerics.graphs.ladder import LadderRule, ladder_rule
@@ -51,7 +51,7 @@ class GraphDraw:
 
 
 @dataclass(frozen=True)
-class PrivateGraph(Described):
+class PrivateGraph(OnGraphs, Described):
     """Randomised response of every pair, and beside it facts that were asked directly.
 
     epsilon: what all of it costs together. statistics: some of "degrees" (which there are, not whose),
@@ -109,14 +109,6 @@ class PrivateGraph(Described):
     def response(self) -> RandomizedResponse | None:
         """What is done to the pairs; None if they are not released."""
         return RandomizedResponse(self.costs["graph"]) if "graph" in self.costs else None
-
-    @property
-    def domain(self) -> Bits:
-        return Bits(graphs=True)
-
-    @property
-    def adjacency(self) -> BitFlips:
-        return BitFlips(1)
 
     @property
     def flip_rate(self) -> float:

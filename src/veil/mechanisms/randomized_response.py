@@ -12,13 +12,13 @@ import numpy as np
 
 from veil.domains.adjacency import Adjacency
 from veil.domains.bit_flips import BitFlips
-from veil.domains.bits import Bits, Table
+from veil.domains.bits import Table
 from veil.domains.checks import positive
 from veil.domains.graph import Graph
 from veil.domains.intake import Floats
 from veil.errors import InvalidArgument
 from veil.mechanisms.base import adjacency_of
-from veil.mechanisms.bit_mechanism import LARGEST_EPSILON, BitMechanism, check_pairs
+from veil.mechanisms.bit_mechanism import LARGEST_EPSILON, BitMechanism, OnGraphs, check_pairs
 from veil.numerics.graphs.pairs import Codes, PairSpace
 from veil.numerics.rounding import decay_above, float_above
 from veil.privacy.profile import PrivacyProfile
@@ -33,7 +33,7 @@ _MOST_TIMES = 5_000
 
 
 @dataclass(frozen=True)
-class RandomizedResponse(BitMechanism):
+class RandomizedResponse(OnGraphs, BitMechanism):
     """Flip each bit with probability 1 / (1 + e^epsilon): of a graph, each pair of nodes.
 
     No epsilon-private release of a single bit errs less.
@@ -49,14 +49,6 @@ class RandomizedResponse(BitMechanism):
     def __post_init__(self) -> None:
         epsilon = positive("epsilon", self.epsilon, least=1e-6, most=LARGEST_EPSILON)
         object.__setattr__(self, "epsilon", epsilon)
-
-    @property
-    def domain(self) -> Bits:
-        return Bits(graphs=True)
-
-    @property
-    def adjacency(self) -> BitFlips:
-        return BitFlips(1)
 
     @cached_property
     def flip_rate(self) -> float:

@@ -9,11 +9,11 @@ import numpy as np
 
 from veil.domains.adjacency import Adjacency
 from veil.domains.bit_flips import BitFlips
-from veil.domains.bits import Bits, Table, is_graph
+from veil.domains.bits import Table, is_graph
 from veil.domains.graph import Graph
 from veil.errors import InvalidArgument, InvalidData
 from veil.mechanisms.base import adjacency_of
-from veil.mechanisms.bit_mechanism import BitMechanism
+from veil.mechanisms.bit_mechanism import BitMechanism, OnGraphs
 from veil.mechanisms.matrix_bernoulli import MatrixBernoulli
 from veil.mechanisms.published import Published
 from veil.mechanisms.xor import Xor
@@ -24,7 +24,7 @@ MOST_NODES = 30_000
 
 
 @dataclass(frozen=True)
-class XorGraph(BitMechanism):
+class XorGraph(OnGraphs, BitMechanism):
     """XOR the adjacency matrix with noise, keep what both halves show, and clear the diagonal.
 
     noise: as many rows and columns as there are nodes. complement: as for `Xor`.
@@ -51,14 +51,6 @@ class XorGraph(BitMechanism):
     def table(self) -> Xor:
         """What is done to the whole matrix."""
         return Xor(self.noise, complement=self.complement, accept=self.accept)
-
-    @property
-    def domain(self) -> Bits:
-        return Bits(graphs=True)
-
-    @property
-    def adjacency(self) -> BitFlips:
-        return BitFlips(1)
 
     @property
     def flip_rate(self) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from veil.privacy.beliefs import rounded_up
 from veil.releases.words import WordsElsewhere
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def release_card(release: Release) -> str:
         notes += "<li><b>Not private:</b> drawn from a seed.</li>"
     return (
         f"<div><b>veil release</b> by {escape(release.mechanism.name)}: "
-        f"&epsilon; = {release.epsilon:.4g}, &delta; = {release.delta:.3g}"
+        f"&epsilon; = {rounded_up(release.epsilon)}, &delta; = {rounded_up(release.delta, 3)}"
         f"<table>{rows}</table><p>{escape(release.guarantee)}</p><ul>{notes}</ul></div>"
     )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from veil.privacy.beliefs import rounded_up
 from veil.releases.record import Release
 from veil.report.sections import also_holds
 from veil.report.vector import best_guess, error_bars, matrix_published_beside
@@ -70,12 +71,13 @@ def print_release(release: Release, *, kept: float, written: Sequence[Path], tip
 
 def _print_guarantee(console: Console, release: Release) -> None:
     console.print(
-        f"epsilon = {release.epsilon:.4g}, delta = {release.delta:.3g} ({release.profile.kind} profile)"
+        f"epsilon = {rounded_up(release.epsilon)}, delta = {rounded_up(release.delta, 3)} "
+        f"({release.profile.kind} profile)"
     )
     console.print(release.guarantee)
+    guess = rounded_up(100 * best_guess(release.profile), 3)
     console.print(
-        f"The best attacker would tell two such versions apart {100 * best_guess(release.profile):.1f} "
-        "times in 100 (blind guessing: 50)."
+        f"The best attacker would tell two such versions apart {guess} times in 100 (blind guessing: 50)."
     )
     for text in release.assumptions:
         console.print(f"This holds only if {text}.")

@@ -11,7 +11,8 @@ from rich.table import Table
 from veil.analysis.decoding import Decoding
 from veil.analysis.graph_estimates import GraphEstimate, graph_estimates
 from veil.mechanisms.xor_graph import XorGraph
-from veil.privacy.beliefs import beliefs
+from veil.numerics.graphs.decoding import MOST_ENTRIES
+from veil.privacy.beliefs import beliefs, rounded_up
 from veil.releases.record import Release
 from veil.report.console import _console, _print_guarantee
 from veil.report.page import number
@@ -27,7 +28,7 @@ def print_graph_release(release: Release, *, written: Sequence[Path], stated: fl
         console.print(f"{release.size}, by the published XOR mechanism.")
         console.print(
             f"Its paper states epsilon = {stated:g} for this noise; what really holds, and is charged, is "
-            f"{release.epsilon:.4g}. --mechanism response keeps far more at either."
+            f"{rounded_up(release.epsilon)}. --mechanism response keeps far more at either."
         )
         _print_end(console, release, written)
         return
@@ -50,8 +51,9 @@ def print_graph_release(release: Release, *, written: Sequence[Path], stated: fl
             f"{release.size}. About {100 * reading.false_share:.0f} of 100 released edges are false; the "
             "estimates are corrected for that."
         )
-        record = next((str(path) for path in written if path.suffix == ".json"), "RECORD.json")
-        console.print(f"The likely edges: veil decode {record} -o likely.txt")
+        if release.graph.space.rows * release.graph.space.columns <= MOST_ENTRIES:
+            record = next((str(path) for path in written if path.suffix == ".json"), "RECORD.json")
+            console.print(f"The likely edges: veil decode {record} -o likely.txt")
     _print_end(console, release, written)
 
 
@@ -102,7 +104,9 @@ def print_graph_plan(plan: GraphPlan) -> None:
         "friends within them; it cannot help where there is no structure."
     )
     console.print("Belief that two nodes are joined, before and at most after:")
-    console.print("  " + "   ".join(f"{100 * a:g} % -> {100 * b:.3g} %" for a, b in beliefs(plan.epsilon)))
+    console.print(
+        "  " + "   ".join(f"{100 * a:g} % -> {rounded_up(100 * b, 3)} %" for a, b in beliefs(plan.epsilon))
+    )
     if not plan.mechanism.statistics:
         facts = (
             "Degrees, triangles and the number of edges are"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest
 
 from veil.errors import InvalidArgument
-from veil.numerics.bit_moments import (
+from veil.numerics.bits.moments import (
     BitSignals,
     column_sums,
     entries,
