@@ -5,12 +5,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_SPARK := $(VENV)/.ready-spark
+READY_FUZZ := $(VENV)/.ready-fuzz
 PEERS := .venv-peers/.ready
+SECONDS ?= 600
 WORKERS ?= auto
 LOCKED := --upgrade --generate-hashes --no-emit-index-url --no-header --python-version 3.11 --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-spark peers demo test test-slow bench lint docs lock clean
+.PHONY: help setup setup-spark peers demo test test-slow fuzz bench lint docs lock clean
 
 help:  ## This list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -29,6 +31,10 @@ setup-spark: $(READY_SPARK)  ## Spark as well, for its tests (needs Java 17)
 
 $(READY_SPARK): requirements/spark.txt $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/spark.txt
+	@touch $@
+
+$(READY_FUZZ): requirements/fuzz.txt $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/fuzz.txt
 	@touch $@
 
 peers: $(PEERS)  ## Libraries that the benchmarks compare with, in .venv-peers
@@ -51,6 +57,9 @@ test: $(READY)  ## The tests
 test-slow: $(READY)  ## The long statistical suites
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m slow
 
+fuzz: $(READY_FUZZ)  ## Ten minutes of hostile files for the parsers (SECONDS=600)
+	$(BIN)/python -m tests.fuzz.long_run --seconds $(SECONDS)
+
 bench: $(READY)  ## The benchmarks, as ratios to a peer in the same run
 	$(BIN)/python -m bench
 
@@ -69,6 +78,8 @@ lock: $(READY)  ## Pin the newest allowed versions, with hashes
 		--extra bench --extra dev --extra docs $(LOCKED) -o requirements/locked.txt
 	$(BIN)/uv pip compile pyproject.toml --extra spark --constraints requirements/locked.txt $(LOCKED) \
 		-o requirements/spark.txt
+	$(BIN)/uv pip compile pyproject.toml --extra fuzz --constraints requirements/locked.txt $(LOCKED) \
+		-o requirements/fuzz.txt
 	$(BIN)/uv pip compile requirements/peers.in $(LOCKED) -o requirements/peers.txt
 
 clean:  ## Remove what the other commands made

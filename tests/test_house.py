@@ -81,12 +81,14 @@ def test_errors_have_exit_codes_and_survive_pickling() -> None:
     # What is not an error is a warning, which ends no command.
     raised = [kind for kind in classes if issubclass(kind, Exception) and not issubclass(kind, Warning)]
     assert kinds == raised
-    assert {kind.exit_code for kind in kinds} <= {1, 2, 3, 4}
+    assert {kind.exit_code for kind in kinds} <= {1, 2, 3, 4, 6}
     for error in (
         errors.InvalidData("value", expected="a", found="b", hint="c"),
         errors.BudgetExceeded(spent="1", asked="2", remaining="3"),
         errors.MissingExtra("pandas", "pandas"),
         errors.NoGuarantee("no"),
+        errors.LedgerCorrupt("trips/2", "a gap before it"),
+        errors.LedgerUnavailable("away"),
     ):
         again = pickle.loads(pickle.dumps(error))
         assert type(again) is type(error)

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from veil.domains.transition_counts import TransitionCounts
     from veil.domains.word_batch import WordBatch
     from veil.domains.words import FreeWords
+    from veil.ledger.dataset import Dataset
+    from veil.ledger.ledger import Ledger
     from veil.mechanisms.additive import Gaussian, Laplace
     from veil.mechanisms.balanced_words import BalancedWords
     from veil.mechanisms.base import Mechanism
@@ -103,6 +105,7 @@ _PLACES = {
     "Comparison": "workflows.compare",
     "Contributions": "domains.contributions",
     "Counts": "domains.counts",
+    "Dataset": "ledger.dataset",
     "DecisionProcess": "domains.decisions",
     "Decoding": "analysis.decoding",
     "Dirichlet": "mechanisms.dirichlet",
@@ -119,6 +122,7 @@ _PLACES = {
     "GraphReading": "analysis.graph_estimates",
     "Hamming": "domains.hamming",
     "Laplace": "mechanisms.additive",
+    "Ledger": "ledger.ledger",
     "MatrixBernoulli": "mechanisms.matrix_bernoulli",
     "MatrixDirichlet": "mechanisms.matrix_dirichlet",
     "Mechanism": "mechanisms.base",
@@ -197,6 +201,7 @@ __all__ = [
     "Comparison",
     "Contributions",
     "Counts",
+    "Dataset",
     "DecisionProcess",
     "Decoding",
     "Dirichlet",
@@ -213,6 +218,7 @@ __all__ = [
     "GraphReading",
     "Hamming",
     "Laplace",
+    "Ledger",
     "MatrixBernoulli",
     "MatrixDirichlet",
     "Mechanism",

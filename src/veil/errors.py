@@ -92,5 +92,24 @@ def _rebuild_budget_error(spent: str, asked: str, remaining: str) -> BudgetExcee
     return BudgetExceeded(spent=spent, asked=asked, remaining=remaining)
 
 
+class LedgerUnavailable(VeilError):
+    """The ledger cannot be reached, read or written just now. Nothing was charged unless it says so."""
+
+    exit_code = 6
+
+
+class LedgerCorrupt(VeilError):
+    """The ledger does not hold together: it was changed by other hands than Veil's, or damaged."""
+
+    exit_code = 4
+
+    def __init__(self, where: str, found: str) -> None:
+        self.where, self.found = where, found
+        super().__init__(f"ledger: {where}: expected entries that hold together, found {found}.")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.where, self.found)
+
+
 class PrivacyWarning(UserWarning):
     """Something that weakens what a release promises, though not the promise as it is written."""

@@ -25,7 +25,7 @@ from veil.domains.checks import choice
 from veil.errors import InvalidArgument, InvalidData, NoGuarantee
 from veil.learn.scikit import Transformer
 from veil.learn.table import PrivateTable
-from veil.ledger.protocol import Ledger
+from veil.ledger.protocol import Account
 from veil.mechanisms.staircase_xor import StaircaseXor
 from veil.numerics.bits.moments import BitSignals
 from veil.releases.record import Release
@@ -82,7 +82,7 @@ class PrivateBits(Transformer):
         *,
         label: Literal["protected", "public"] = "protected",
         classes: Any = None,
-        ledger: Ledger | None = None,
+        ledger: Account | None = None,
         random_state: Any = None,
     ) -> None:
         self.epsilon = epsilon

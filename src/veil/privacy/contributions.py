@@ -30,7 +30,8 @@ def gaussian_contributions(sigma: float, change: Contributions) -> RenyiProfile:
     2020), and |u|^2 is largest where what is added falls into one cell and what is removed into another.
     """
     square = float(change.added**2 + change.removed**2)
-    return RenyiProfile(lambda orders: orders * (square / (2.0 * sigma**2) * (1.0 + 2.0**-50)))
+    rho = square / (2.0 * sigma**2) * (1.0 + 2.0**-50)
+    return RenyiProfile(lambda orders: orders * rho, rho)
 
 
 def gamma_contributions(prior: float, scale: float, change: Contributions) -> RenyiProfile:

@@ -57,6 +57,9 @@ class DiscreteGaussianShift(PrivacyProfile):
         """The continuous Gaussian's, which bounds it (Canonne, Kamath, Steinke 2020, Theorem 4)."""
         return 0.5 * order_of(order) * self.cells / self.sigma**2
 
+    def zcdp(self) -> float:
+        return float_above(self.cells / Fraction(self.sigma) ** 2 / 2)
+
 
 def _log_theta(variance: float, shift: float, rate: float) -> float:
     """log of sum_j exp(-rate (j - shift)^2 / variance) over all whole j."""

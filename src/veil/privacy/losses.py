@@ -208,6 +208,13 @@ class Composed(PrivacyProfile):
             return self._distribution
         return self._convolved(interval, likely=False)
 
+    def rdp(self, order: float) -> float:
+        """Renyi divergences add."""
+        return sum(times * part.rdp(order) for part, times in self.parts)
+
+    def zcdp(self) -> float:
+        return float_above(sum((times * Fraction(part.zcdp()) for part, times in self.parts), Fraction()))
+
     def likely_log_delta(self, epsilon: float) -> float:
         likely = self._padded(self._likely_distribution, epsilon)
         # The quick curves cancel to about 1e-14; far above that they serve.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from scipy.special import betainc, betaincinv, expit, logit
 
+from veil.numerics.rounding import float_above
 from veil.numerics.stirling import log_rising, rising_excess
 from veil.numerics.tilted import LogConcaveDensity, LogGamma, LogitBeta, StandardNormal, log_hockey_stick
 from veil.privacy.profile import Floats, Kind, LogDelta, PrivacyProfile, order_of
@@ -135,6 +137,10 @@ class NormalPair(TiltedPair):
 
     def rdp(self, order: float) -> float:
         return 0.5 * order_of(order) * self.tilt**2
+
+    def zcdp(self) -> float:
+        # The shift may have been rounded.
+        return float_above(Fraction(self.tilt) ** 2 / 2 * (1 + Fraction(1, 2**50)))
 
 
 def beta_pair(low: float, rest: float, tilt: float) -> TiltedPair:

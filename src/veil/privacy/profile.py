@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from veil.domains.checks import delta_of, epsilon_of, integer, real
 from veil.errors import InvalidArgument, NoGuarantee
-from veil.numerics.rounding import probability_above
+from veil.numerics.rounding import float_above, probability_above
 from veil.numerics.search import safe_edge
 
 if TYPE_CHECKING:
@@ -122,6 +123,15 @@ class PrivacyProfile(ABC):
     def rdp(self, order: float) -> float:
         """The Renyi divergence of this order (above 1) of the worst pair, where it is known."""
         raise NoGuarantee(f"no closed form of the Renyi divergence is known here (order {order:g})")
+
+    def zcdp(self) -> float:
+        """A rho: the Renyi divergence of every order is at most rho times the order (Bun, Steinke 2016).
+
+        A loss that never exceeds epsilon has rho = epsilon^2 / 2 (their Proposition 1.4).
+        """
+        if not math.isfinite(self.pure_epsilon):
+            raise NoGuarantee("no bound on all Renyi divergences at once (zCDP) is known here")
+        return float_above(Fraction(self.pure_epsilon) ** 2 / 2)
 
     def tradeoff(self, false_positive: float) -> float:
         """The least false-negative rate of any test for the neighbour at this false-positive rate."""

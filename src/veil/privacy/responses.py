@@ -46,6 +46,9 @@ class RandomizedResponses(PrivacyProfile):
         top = max(terms)
         return top + math.log(sum(math.exp(term - top) for term in terms)) + 1e-13 * (1.0 + log_total)
 
+    def zcdp(self) -> float:
+        return float_above(Fraction(self.each) ** 2 / 2 * self.times)
+
     def rdp(self, order: float) -> float:
         order = order_of(order)
         log_q = -(self.each + math.log1p(math.exp(-self.each)))

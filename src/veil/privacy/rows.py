@@ -94,6 +94,9 @@ class WorstOf(PrivacyProfile):
     def rdp(self, order: float) -> float:
         return max(part.rdp(order) for part in self.parts)
 
+    def zcdp(self) -> float:
+        return max(part.zcdp() for part in self.parts)
+
 
 def _at(profile: PrivacyProfile, epsilon: float) -> float:
     if epsilon >= profile.pure_epsilon:

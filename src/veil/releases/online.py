@@ -11,7 +11,7 @@ import numpy as np
 
 from veil.domains.word_batch import not_feasible
 from veil.errors import InvalidArgument
-from veil.ledger.protocol import Ledger
+from veil.ledger.protocol import Account, Charge, check_account, confirm, reserve
 from veil.mechanisms.sequential_words import SequentialWords
 from veil.numerics.words.channel import Channel
 from veil.releases.record import Release
@@ -27,17 +27,17 @@ class OnlineWord:
     What it costs was charged in full at the beginning: a word that is broken off costs the same.
     """
 
-    def __init__(self, mechanism: SequentialWords, *, ledger: Ledger | None = None, rng: Any = None) -> None:
+    def __init__(self, mechanism: SequentialWords, *, ledger: Account | None = None, rng: Any = None) -> None:
         if not isinstance(mechanism, SequentialWords):
             raise InvalidArgument(
                 "mechanism",
                 expected="SequentialWords, the one that needs no future symbols",
                 found=getattr(mechanism, "name", type(mechanism).__name__),
             )
-        if ledger is not None and not isinstance(ledger, Ledger):
-            raise InvalidArgument("ledger", expected="reserve() and confirm()", found=type(ledger).__name__)
+        check_account(ledger)
         self.mechanism = mechanism
-        self.epsilon, self.delta = cost(mechanism.profile(), None)
+        profile = mechanism.profile()
+        self.epsilon, self.delta = cost(profile, None)
         self._channel = Channel.of(mechanism.language.graph, mechanism.targets)
         self._decay = Fraction(mechanism.decay)
         self._rng, self._reproducible = generator(rng), is_reproducible(rng)
@@ -47,8 +47,16 @@ class OnlineWord:
         self._ledger = ledger
         self.entry = None
         if ledger is not None:
-            self.entry = ledger.reserve(
-                epsilon=self.epsilon, delta=self.delta, description=mechanism.describe()
+            self.entry = reserve(
+                ledger,
+                Charge(
+                    self.epsilon,
+                    self.delta,
+                    mechanism.describe(),
+                    mechanism.adjacency,
+                    (profile,),
+                    reproducible=self._reproducible,
+                ),
             )
 
     @property
@@ -77,7 +85,7 @@ class OnlineWord:
         answer = int(language.graph.symbol[self._drawn])
         self._word.append(answer)
         if not self.remaining and self._ledger is not None:
-            self._ledger.confirm(self.entry)
+            confirm(self._ledger, self.entry)
         return language.labels[answer]
 
     def _code(self, symbol: Hashable, position: int) -> int:
@@ -121,7 +129,7 @@ class OnlineWord:
         )
 
 
-def online(mechanism: SequentialWords, *, ledger: Ledger | None = None, rng: Any = None) -> OnlineWord:
+def online(mechanism: SequentialWords, *, ledger: Account | None = None, rng: Any = None) -> OnlineWord:
     """Begin to release a word of which the symbols are not all known yet.
 
     The whole epsilon is charged now. Each symbol that is handed in gives back a private one, which may be

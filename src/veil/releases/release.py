@@ -19,7 +19,7 @@ from veil.domains.transition_counts import TransitionCounts
 from veil.domains.word_batch import WordBatch
 from veil.domains.words import Language
 from veil.errors import InvalidArgument, InvalidData, NoGuarantee
-from veil.ledger.protocol import Ledger
+from veil.ledger.protocol import Account, Charge, check_account, confirm, reserve
 from veil.mechanisms.base import Mechanism
 from veil.mechanisms.bit_mechanism import NODES_ARE_PUBLIC
 from veil.mechanisms.each_word import ONE_WORD_EACH
@@ -40,7 +40,7 @@ def release(
     adjacency: Adjacency | None = None,
     delta: float | None = None,
     epsilon: float | None = None,
-    ledger: Ledger | None = None,
+    ledger: Account | None = None,
     rng: Any = None,
 ) -> Release:
     """Draw a private version of the value and record what it guarantees.
@@ -61,8 +61,7 @@ def release(
     """
     if not isinstance(mechanism, Mechanism):
         raise InvalidArgument("mechanism", expected="a mechanism of Veil", found=type(mechanism).__name__)
-    if ledger is not None and not isinstance(ledger, Ledger):
-        raise InvalidArgument("ledger", expected="reserve() and confirm()", found=type(ledger).__name__)
+    check_account(ledger)
     neighbours = mechanism.adjacency if adjacency is None else adjacency
     if neighbours is None:
         raise InvalidArgument(
@@ -77,7 +76,8 @@ def release(
     if epsilon is None and stated and neighbours == mechanism.adjacency:
         # Built for a stated epsilon: charged as it stands.
         epsilon = getattr(mechanism, "epsilon", None)
-    epsilon, delta = cost(mechanism.profile(neighbours), delta, epsilon)
+    profile = mechanism.profile(neighbours)
+    epsilon, delta = cost(profile, delta, epsilon)
     assumptions = _assumptions(mechanism, neighbours, valid)
     if isinstance(valid, Graph):
         check_node_labels(valid)
@@ -85,11 +85,14 @@ def release(
     labels, row_labels = _labels(value, valid)
     entry = None
     if ledger is not None:
-        entry = ledger.reserve(epsilon=epsilon, delta=delta, description=mechanism.describe())
+        description, reproducible = mechanism.describe(), is_reproducible(rng)
+        entry = reserve(
+            ledger, Charge(epsilon, delta, description, neighbours, (profile,), reproducible=reproducible)
+        )
     # From here on the charge stands, whatever happens.
     drawn = mechanism.sample(valid.plain() if isinstance(valid, Graph) else valid, rng=stream)
     if ledger is not None:
-        ledger.confirm(entry)
+        confirm(ledger, entry)
     chain, graph = isinstance(drawn, ChainDraw), _graph_of(drawn, valid)
     return Release(
         value=drawn.model.chain if chain else _value_of(drawn, graph),

@@ -12,7 +12,7 @@ from veil.domains.bits import Bits, Table, warn_of_graph
 from veil.domains.checks import choice, positive
 from veil.domains.intake import Labels, labels_of
 from veil.errors import InvalidData
-from veil.ledger.protocol import Ledger
+from veil.ledger.protocol import Account
 from veil.mechanisms.bit_mechanism import BitMechanism
 from veil.releases.record import Release
 from veil.releases.release import release
@@ -40,7 +40,7 @@ class BitJob:
     def assumptions(self) -> tuple[str, ...]:
         return (*self.mechanism.assumptions(self.adjacency), *self.read)
 
-    def run(self, *, ledger: Ledger | None = None, rng: Any = None) -> Release:
+    def run(self, *, ledger: Account | None = None, rng: Any = None) -> Release:
         """Reserve, draw, confirm."""
         out = release(
             self.mechanism,
@@ -91,7 +91,7 @@ def release_bits(
     unit: str = "row",
     flips: int | None = None,
     mechanism: str = "auto",
-    ledger: Ledger | None = None,
+    ledger: Account | None = None,
     rng: Any = None,
 ) -> Release:
     """Release a table of bits: rows of True and False, or of 0 and 1; a pandas frame keeps its columns.

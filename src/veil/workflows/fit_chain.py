@@ -14,7 +14,7 @@ from veil.domains.checks import delta_of, integer
 from veil.domains.contributions import Transitions
 from veil.domains.transition_counts import TransitionCounts
 from veil.errors import InvalidArgument, InvalidData, PrivacyWarning
-from veil.ledger.protocol import Ledger
+from veil.ledger.protocol import Account
 from veil.mechanisms.private_chain import PrivateChain
 from veil.releases.record import Release
 from veil.releases.release import release
@@ -48,7 +48,7 @@ class ChainJob:
     records: int | None
     warnings: tuple[str, ...]
 
-    def run(self, *, ledger: Ledger | None = None, rng: Any = None) -> Release:
+    def run(self, *, ledger: Account | None = None, rng: Any = None) -> Release:
         """Reserve, draw, confirm."""
         out = release(
             self.mechanism,
@@ -119,7 +119,7 @@ def fit_chain(
     parts: Sequence[str] = (),
     records: int | None = None,
     floor: float | Sequence[float] | None = None,
-    ledger: Ledger | None = None,
+    ledger: Account | None = None,
     rng: Any = None,
 ) -> Release:
     """Release the Markov chain behind counted transitions.
@@ -170,7 +170,7 @@ def _warnings(counts: TransitionCounts, unit: str) -> tuple[str, ...]:
     return tuple(text for text, applies in said.items() if applies)
 
 
-def _warn(job: ChainJob, ledger: Ledger | None) -> None:
+def _warn(job: ChainJob, ledger: Account | None) -> None:
     for text in job.warnings:
         warnings.warn(text, PrivacyWarning, stacklevel=3)
     if ledger is None and job.counts.was_released:

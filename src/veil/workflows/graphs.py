@@ -10,7 +10,7 @@ from veil.domains.bit_flips import BitFlips
 from veil.domains.checks import choice, positive
 from veil.domains.graph import Graph
 from veil.errors import InvalidArgument
-from veil.ledger.protocol import Ledger
+from veil.ledger.protocol import Account
 from veil.mechanisms.bit_mechanism import NODES_ARE_PUBLIC
 from veil.mechanisms.matrix_bernoulli import xor_parameters
 from veil.mechanisms.private_graph import PrivateGraph
@@ -43,7 +43,7 @@ class GraphJob:
     def assumptions(self) -> tuple[str, ...]:
         return (*self.mechanism.assumptions(self.adjacency), *self.read)
 
-    def run(self, *, ledger: Ledger | None = None, rng: Any = None) -> Release:
+    def run(self, *, ledger: Account | None = None, rng: Any = None) -> Release:
         """Reserve, draw, confirm."""
         out = release(self.mechanism, self.graph, epsilon=self.epsilon, ledger=ledger, rng=rng)
         return replace(out, assumptions=self.assumptions)
@@ -89,7 +89,7 @@ def release_graph(
     share: float | None = None,
     mechanism: str = "response",
     alpha: float = 1.0,
-    ledger: Ledger | None = None,
+    ledger: Account | None = None,
     rng: Any = None,
 ) -> Release:
     """Release a graph of NetworkX, a SciPy sparse adjacency matrix, or a `veil.Graph`; each edge is hidden.

@@ -17,7 +17,7 @@ from veil.domains.simplex import Simplex
 from veil.domains.stochastic import StochasticMatrix
 from veil.domains.transition_counts import STATES_ARE_PUBLIC
 from veil.errors import CannotCalibrate, InvalidArgument, InvalidData
-from veil.ledger.protocol import Ledger
+from veil.ledger.protocol import Account
 from veil.mechanisms.additive import Gaussian, Laplace
 from veil.mechanisms.base import Mechanism
 from veil.mechanisms.matrix_dirichlet import MatrixDirichlet
@@ -215,7 +215,7 @@ class MatrixJob:
         rows = [domain for domain, _ in mechanism.domain.each() if domain is not None]
         return min(1.0 - row.size * row.floor for row in rows)
 
-    def run(self, *, ledger: Ledger | None = None, rng: Any = None) -> Release:
+    def run(self, *, ledger: Account | None = None, rng: Any = None) -> Release:
         """Reserve, draw, confirm."""
         out = release(
             self.mechanism,

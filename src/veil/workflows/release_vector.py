@@ -14,7 +14,7 @@ from veil.domains.counts import Counts
 from veil.domains.intake import Floats, Labels
 from veil.domains.simplex import Simplex
 from veil.errors import InvalidArgument, InvalidData
-from veil.ledger.protocol import Ledger
+from veil.ledger.protocol import Account
 from veil.mechanisms.base import Mechanism
 from veil.mechanisms.dirichlet import Dirichlet
 from veil.mechanisms.dirichlet_counts import DirichletCounts
@@ -93,7 +93,7 @@ class VectorJob:
         """How much of the data survives the smoothing: 1 is all of it, 0 is a constant answer."""
         return share_kept(self.mechanism, self.records)
 
-    def run(self, *, ledger: Ledger | None = None, rng: Any = None) -> Release:
+    def run(self, *, ledger: Account | None = None, rng: Any = None) -> Release:
         """Reserve, draw, confirm."""
         out = release(
             self.mechanism,

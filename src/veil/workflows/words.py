@@ -13,7 +13,7 @@ from veil.domains.transition_counts import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC
 from veil.domains.word_batch import WordBatch
 from veil.domains.words import FreeWords, Language
 from veil.errors import InvalidArgument, InvalidData
-from veil.ledger.protocol import Ledger
+from veil.ledger.protocol import Account
 from veil.mechanisms.each_word import EachWord
 from veil.numerics.rounding import float_below
 from veil.releases.record import Release
@@ -49,7 +49,7 @@ class WordJob:
         read = (text for text, applies in said.items() if applies)
         return (*self.mechanism.assumptions(self.adjacency), *read)
 
-    def run(self, *, ledger: Ledger | None = None, rng: Any = None) -> Release:
+    def run(self, *, ledger: Account | None = None, rng: Any = None) -> Release:
         """Reserve, draw, confirm."""
         out = release(self.mechanism, self.words, epsilon=self.epsilon, ledger=ledger, rng=rng)
         return replace(out, assumptions=self.assumptions)
@@ -109,7 +109,7 @@ def release_words(
     words_each: int = 1,
     mechanism: str = "auto",
     examples: Any = None,
-    ledger: Ledger | None = None,
+    ledger: Account | None = None,
     rng: Any = None,
 ) -> Release:
     """Release a private version of every word, of one length or of several.

@@ -1,0 +1,178 @@
+"""How charges add up, where each release may be chosen after seeing those before it (proofs: accounting.md).
+
+A rule measures a charge along one or several lines and has a limit on each. "basic" adds epsilon and delta
+and must stay within both limits. "zcdp" adds rho. "renyi" adds the divergences of a few orders that are fixed
+when the dataset is opened; one of them must stay within its limit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+from veil.domains.checks import choice
+from veil.errors import InvalidArgument, NoGuarantee
+from veil.ledger.amounts import ZERO, Amount, charged
+from veil.ledger.protocol import Charge
+from veil.numerics.rounding import float_below
+from veil.privacy.conversion import divergence_within, rho_within
+from veil.privacy.profile import PrivacyProfile, order_of
+from veil.privacy.responses import RandomizedResponses
+
+RULES = ("basic", "zcdp", "renyi")
+# Wide apart: each costs a share of delta, and what lies between loses little.
+USUAL_ORDERS = (2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0, 128.0)
+_UP, _DOWN = Context(prec=15, rounding=ROUND_CEILING), Context(prec=15, rounding=ROUND_FLOOR)
+# What the closed forms of divergences may have lost to rounding, with room.
+_RELATIVE, _ABSOLUTE = 1e-9, 1e-10
+
+Totals = Mapping[str, Amount]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One way to add up charges, with its limits."""
+
+    name: str
+    limits: Totals
+
+    @classmethod
+    def of(cls, name: str, epsilon: Amount, delta: Amount, orders: Sequence[float] | None = None) -> Rule:
+        """The rule whose limits keep everything together within (epsilon, delta)."""
+        choice("accounting", name, RULES)
+        if orders is not None and name != "renyi":
+            raise InvalidArgument("orders", expected='accounting="renyi" with them', found=repr(name))
+        if name == "basic":
+            return cls(name, {"epsilon": epsilon, "delta": delta})
+        # Floats that are surely not above what was stated.
+        most, failing = (float_below(Fraction(amount)) for amount in (epsilon, delta))
+        if failing <= 0.0 or most <= 0.0:
+            raise InvalidArgument(
+                "delta" if failing <= 0.0 else "epsilon",
+                expected=f"a number above 0 with accounting={name!r}",
+                found="0",
+            )
+        if name == "zcdp":
+            return cls(name, {"rho": _rounded(rho_within(most, failing), _DOWN)})
+        return cls(name, _order_limits(most, failing, orders))
+
+    def cost(self, charge: Charge) -> dict[str, Amount]:
+        """What the charge adds along each line; epsilon and delta always among them."""
+        simple = {
+            "epsilon": charged("epsilon", charge.epsilon),
+            "delta": charged("delta", charge.delta, most=1),
+        }
+        if self.name == "basic":
+            return simple
+        if not charge.profiles:
+            raise InvalidArgument(
+                "ledger",
+                expected=f"releases of Veil's own mechanisms, with accounting={self.name!r}",
+                found="epsilon and delta alone",
+            )
+        return simple | {line: self._along(line, charge.profiles) for line in self.limits}
+
+    def _along(self, line: str, profiles: Sequence[PrivacyProfile]) -> Amount:
+        if self.name == "zcdp":
+            return _rounded(math.fsum(map(_rho, profiles)) * (1.0 + 1e-12), _UP)
+        order = float(line.removeprefix("order "))
+        total = math.fsum(_divergence(profile, order) for profile in profiles)
+        # Beyond any limit, but a number: this order is then used up.
+        return _rounded(min(total * (1.0 + 1e-12), 1e30), _UP)
+
+    def fits(self, totals: Totals) -> bool:
+        """Whether nothing, or with "renyi" not everything, is above its limit."""
+        within = [self.along(totals)[line] <= limit for line, limit in self.limits.items()]
+        return any(within) if self.name == "renyi" else all(within)
+
+    def along(self, totals: Totals) -> dict[str, Amount]:
+        """What of the totals has a limit."""
+        return {line: totals.get(line, ZERO) for line in self.limits}
+
+    def remaining(self, totals: Totals) -> dict[str, Amount]:
+        """What is left along each line, at least nothing."""
+        return {line: max(ZERO, self.limits[line] - spent) for line, spent in self.along(totals).items()}
+
+    def used(self, totals: Totals) -> float:
+        """The share of the budget that is gone, between 0 and 1: for the eye."""
+        shares = [
+            min(1.0, float(spent) / float(self.limits[line])) if self.limits[line] else 1.0
+            for line, spent in self.along(totals).items()
+            if self.limits[line] or spent
+        ]
+        if not shares:
+            return 0.0
+        return min(shares) if self.name == "renyi" else max(shares)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": self.name, "limits": {line: str(limit) for line, limit in self.limits.items()}}
+
+    @classmethod
+    def from_dict(cls, content: Any) -> Rule:
+        # Texts of the store have their keys in the order of letters.
+        known = sorted(content["limits"].items(), key=lambda item: _place(item[0]))
+        limits = {str(line): Amount(limit) for line, limit in known}
+        return cls(choice("accounting", content["name"], RULES), limits)
+
+
+def words_of(totals: Totals) -> str:
+    """Amounts as text: epsilon = 0.5, delta = 0.000001."""
+    return ", ".join(f"{line} = {amount}" for line, amount in totals.items())
+
+
+def _place(line: str) -> tuple[float, str]:
+    """Epsilon before delta, small orders before large ones."""
+    return (float(line.removeprefix("order ")) if line.startswith("order ") else -(line == "epsilon"), line)
+
+
+def _order_limits(epsilon: float, delta: float, orders: Sequence[float] | None) -> dict[str, Amount]:
+    wanted = sorted({order_of(order) for order in (USUAL_ORDERS if orders is None else orders)})
+    if not wanted:
+        raise InvalidArgument("orders", expected="one order or more", found="none")
+    # Which of them is within its limit in the end may depend on what was released: each has a share of delta.
+    share = delta / len(wanted)
+    kept = [order for order in wanted if divergence_within(epsilon, share, order) > 0.0]
+    if not kept:
+        raise InvalidArgument(
+            "orders",
+            expected=f"an order that leaves room within epsilon = {epsilon:g}, delta = {delta:g}",
+            found="none of them does",
+            hint="A larger order, or a larger budget.",
+        )
+    share = float_below(Fraction(delta) / len(kept))
+    return {f"order {order:g}": _rounded(divergence_within(epsilon, share, order), _DOWN) for order in kept}
+
+
+def _rounded(value: float, context: Context) -> Amount:
+    return Amount(context.plus(Decimal(value)))
+
+
+def _rho(profile: PrivacyProfile) -> float:
+    try:
+        return profile.zcdp()
+    except NoGuarantee:
+        raise NoGuarantee(
+            'accounting: this mechanism has no zCDP parameter. Open the dataset with accounting="renyi", or '
+            '"basic", which take it.'
+        ) from None
+
+
+def _divergence(profile: PrivacyProfile, order: float) -> float:
+    """The divergence of this order, to the safe side; infinite where it is."""
+    known = []
+    with suppress(NoGuarantee):
+        known.append(profile.rdp(order))
+    if math.isfinite(profile.pure_epsilon):
+        known.append(profile.pure_epsilon)
+        if profile.pure_epsilon < 1e3:
+            known.append(RandomizedResponses(profile.pure_epsilon).rdp(order))
+    if not known:
+        raise NoGuarantee(
+            'accounting: the Renyi divergences of this mechanism are not known. "basic" takes it all the same'
+        )
+    return min(known) * (1.0 + _RELATIVE) + _ABSOLUTE

@@ -1,0 +1,68 @@
+"""Where a ledger lives: a file, or a PostgreSQL server."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from veil.errors import InvalidArgument
+
+_EXPECTED = "sqlite:///budget.db, postgresql://..., or the name of a file that ends in .db or .sqlite"
+_ENDINGS = (".db", ".sqlite", ".sqlite3")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """file: of a SQLite ledger; None for a server. url: as SQLAlchemy takes it; it may hold a password."""
+
+    url: Any
+    file: Path | None
+
+    @classmethod
+    def of(cls, given: Any) -> Address:
+        from sqlalchemy import URL, make_url
+        from sqlalchemy.exc import ArgumentError
+
+        if isinstance(given, PathLike):
+            return cls.of_file(Path(fspath(given)))
+        if not isinstance(given, str) or not given.strip():
+            raise InvalidArgument("ledger", expected=_EXPECTED, found=type(given).__name__)
+        if "://" not in given:
+            if not given.lower().endswith(_ENDINGS):
+                raise InvalidArgument("ledger", expected=_EXPECTED, found=repr(given)[:60])
+            return cls.of_file(Path(given))
+        kind, _, rest = given.partition("://")
+        if kind == "sqlite":
+            name = unquote(rest.removeprefix("/").partition("?")[0])
+            if not rest.startswith("/") or name in ("", ":memory:"):
+                raise InvalidArgument(
+                    "ledger", expected="a file: sqlite:///budget.db", found="a ledger that would be forgotten"
+                )
+            return cls.of_file(Path(name))
+        if kind in ("postgresql", "postgres", "postgresql+psycopg"):
+            url: URL | None = None
+            with suppress(ArgumentError, ValueError):
+                url = make_url(f"postgresql+psycopg://{rest}")
+            if url is None or not url.host:
+                # Not what was found: it may hold a password.
+                raise InvalidArgument(
+                    "ledger", expected="postgresql://user@host:port/database", found="something else"
+                )
+            return cls(url, None)
+        raise InvalidArgument("ledger", expected=_EXPECTED, found=repr(kind + "://")[:40])
+
+    @classmethod
+    def of_file(cls, file: Path) -> Address:
+        from sqlalchemy import URL
+
+        return cls(URL.create("sqlite", database=str(file)), file)
+
+    def __str__(self) -> str:
+        """For people: without the password."""
+        if self.file is not None:
+            return str(self.file)
+        return f"postgresql://{self.url.host}:{self.url.port or 5432}/{self.url.database or ''}"

@@ -1,0 +1,130 @@
+"""Exact amounts of privacy: decimals that add up to the last digit.
+
+0.1 + 0.9 is 1, and a thousand charges of 0.1 are 100: no sum is ever rounded. A float stands for the shortest
+decimal that is read back as it, which is what its owner wrote.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable
+from decimal import ROUND_CEILING, Context, Decimal, Inexact, InvalidOperation
+from fractions import Fraction
+from functools import total_ordering
+from typing import Any
+
+import numpy as np
+
+from veil.errors import InvalidArgument
+
+# Wide enough for the sum of any floats; what would be rounded all the same is an error.
+_EXACT = Context(prec=2_000, Emin=-10_000, Emax=10_000, traps=[Inexact, InvalidOperation])
+# A decimal of so many digits is somebody's choice. A longer one was computed, and is rounded up.
+_PLAIN_DIGITS = 15
+_CEILING = Context(prec=20, rounding=ROUND_CEILING)
+
+
+def decimal_of(value: Any) -> Decimal | None:
+    """The decimal that a number or a text stands for; None if it stands for none."""
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            return None
+        if isinstance(value, Decimal):
+            found = Decimal(value)
+        elif isinstance(value, str):
+            found = Decimal(value.strip())
+        elif isinstance(value, numbers.Integral):
+            found = Decimal(int(value))
+        elif isinstance(value, numbers.Real) and not isinstance(value, Fraction):
+            found = Decimal(repr(float(value)))
+        else:
+            return None
+    except (InvalidOperation, ValueError, OverflowError):
+        return None
+    if not found.is_finite() or abs(found.adjusted()) > 400 or len(found.as_tuple().digits) > 400:
+        return None
+    return found
+
+
+@total_ordering
+class Amount(Decimal):
+    """An exact decimal that gets along with floats, each of which stands for the decimal it is written as.
+
+    >>> Amount("0.3") == 0.3, Amount("0.1") + 0.2 == Amount("0.3")
+    (True, True)
+    """
+
+    __slots__ = ()
+
+    def __add__(self, other: Any) -> Any:
+        known = decimal_of(other)
+        return NotImplemented if known is None else Amount(_EXACT.add(self, known))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        known = decimal_of(other)
+        return NotImplemented if known is None else Amount(_EXACT.subtract(self, known))
+
+    def __rsub__(self, other: Any) -> Any:
+        known = decimal_of(other)
+        return NotImplemented if known is None else Amount(_EXACT.subtract(known, self))
+
+    def __mul__(self, other: Any) -> Any:
+        known = decimal_of(other)
+        return NotImplemented if known is None else Amount(_EXACT.multiply(self, known))
+
+    __rmul__ = __mul__
+
+    def __eq__(self, other: object) -> bool:
+        known = None if isinstance(other, str) else decimal_of(other)
+        return False if known is None else self.compare(known) == 0
+
+    def __lt__(self, other: Any) -> Any:
+        known = None if isinstance(other, str) else decimal_of(other)
+        return NotImplemented if known is None else self.compare(known) < 0
+
+    def __hash__(self) -> int:
+        # Equal numbers have equal hashes, and 0.3 is equal to its float here.
+        near = float(self)
+        return hash(near) if decimal_of(near) == Decimal(self) else Decimal.__hash__(self)
+
+    def __str__(self) -> str:
+        # 1E+1 is a number that people misread.
+        plain = Decimal.__format__(self.normalize(_EXACT), "f") if abs(self.adjusted()) <= 18 else ""
+        return plain or Decimal.__str__(self.normalize(_EXACT))
+
+    def __repr__(self) -> str:
+        return f"Amount('{self}')"
+
+    def __format__(self, spec: str, /, *others: Any) -> str:
+        return str(self) if not spec else Decimal.__format__(self, spec)
+
+
+ZERO = Amount(0)
+
+
+def amount_of(field: str, value: Any, *, most: int | None = None) -> Amount:
+    """A number or a text as an exact amount of at least 0."""
+    found = decimal_of(value)
+    expected = "a number of at least 0" if most is None else f"a number between 0 and {most}"
+    if found is None or found < 0 or (most is not None and found > most):
+        raise InvalidArgument(field, expected=expected, found=repr(value)[:40])
+    return Amount(found)
+
+
+def charged(field: str, value: Any, *, most: int | None = None) -> Amount:
+    """An amount to be charged: as it was stated, or if it was computed, rounded up."""
+    amount = amount_of(field, value, most=most)
+    if isinstance(value, str) or len(amount.normalize(_EXACT).as_tuple().digits) <= _PLAIN_DIGITS:
+        return amount
+    exact = Decimal(float(value)) if isinstance(value, float) else amount
+    return Amount(_CEILING.plus(max(exact, amount)))
+
+
+def added(amounts: Iterable[Amount]) -> Amount:
+    """Their sum, exactly."""
+    total = ZERO
+    for amount in amounts:
+        total = total + amount
+    return total

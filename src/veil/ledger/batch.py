@@ -1,0 +1,110 @@
+"""Releases that are declared together and charged as one (proof: accounting.md).
+
+The mechanisms are fixed before any of them has run, so their privacy losses may be composed exactly; the sum
+of their epsilons is nearly always more. What must be fixed is the list of mechanisms with their parameters.
+The order in which they run, and which queries of the data they are applied to, may be chosen on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from veil.domains.adjacency import Adjacency
+from veil.domains.checks import delta_of
+from veil.domains.coverage import covers
+from veil.errors import InvalidArgument, NoGuarantee
+from veil.ledger.description import canonical
+from veil.ledger.entry import EntryId
+from veil.ledger.protocol import Charge
+from veil.mechanisms.base import Mechanism
+
+if TYPE_CHECKING:
+    from veil.ledger.dataset import Dataset
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Releases that were charged together. Hand it to `release` as `ledger=`, once for each mechanism.
+
+    epsilon, delta: what all of them cost. entry: the charge.
+
+    >>> import tempfile, veil
+    >>> grades = veil.Ledger(tempfile.mkdtemp() + "/budget.db").open("grades", epsilon=3, delta=1e-5)
+    >>> noise = veil.GeometricCounts(10.0, 3)
+    >>> batch = grades.batch([noise] * 20, adjacency=veil.Records(), delta=1e-6)
+    >>> round(batch.epsilon, 2)  # 20 releases of 0.1 each
+    1.45
+    >>> out = veil.release(noise, [5, 2, 9], adjacency=veil.Records(), ledger=batch)
+    >>> batch.left
+    19
+    """
+
+    dataset: Dataset
+    entry: EntryId
+    epsilon: float
+    delta: float
+    adjacency: Adjacency
+    _slots: list[str | None]
+
+    @classmethod
+    def declare(
+        cls,
+        dataset: Dataset,
+        mechanisms: Sequence[Mechanism],
+        *,
+        adjacency: Adjacency | None,
+        delta: float | None,
+    ) -> Batch:
+        """Charge the mechanisms together."""
+        declared = list(mechanisms) if not isinstance(mechanisms, (str, dict)) else []
+        if not declared or not all(isinstance(one, Mechanism) for one in declared):
+            raise InvalidArgument("mechanisms", expected="a list of mechanisms", found="something else")
+        near = adjacency or dataset.adjacency or declared[0].adjacency
+        if near is None:
+            raise InvalidArgument("adjacency", expected="what a neighbour is", found="None")
+        failing = 0.0 if delta is None else delta_of(delta)
+        profiles = tuple(mechanism.profile(near) for mechanism in declared)
+        together = reduce(lambda one, other: one.compose(other), profiles)
+        epsilon = together.epsilon(failing)
+        if not epsilon < float("inf"):
+            raise NoGuarantee(
+                f"delta: no finite epsilon holds for the batch at delta={failing:g}. Expected a larger delta."
+            )
+        slots = [canonical(mechanism.describe()) for mechanism in declared]
+        description = {"name": "batch", "releases": [mechanism.name for mechanism in declared], "of": slots}
+        entry = dataset.reserve_charge(Charge(epsilon, failing, description, near, profiles))
+        dataset.confirm(entry)
+        return cls(dataset, entry, epsilon, failing, near, list(slots))
+
+    @property
+    def left(self) -> int:
+        """How many of the releases were not made yet."""
+        return sum(slot is not None for slot in self._slots)
+
+    def reserve(self, *, epsilon: float, delta: float, description: dict[str, Any]) -> EntryId:
+        """The same as `reserve_charge`."""
+        return self.reserve_charge(Charge(epsilon, delta, description, self.adjacency))
+
+    def reserve_charge(self, charge: Charge) -> EntryId:
+        """Let one of the declared mechanisms run; it is paid for. Any other is refused."""
+        if charge.adjacency is None or not covers(self.adjacency, charge.adjacency):
+            found = "nothing said" if charge.adjacency is None else charge.adjacency.words
+            raise InvalidArgument("adjacency", expected=self.adjacency.words, found=found)
+        wanted = canonical(charge.description)
+        for slot, declared in enumerate(self._slots):
+            if declared == wanted:
+                found_entry = self.dataset.use(self.entry, slot, charge)
+                self._slots[slot] = None
+                return found_entry
+        raise InvalidArgument(
+            "mechanism",
+            expected="one that was declared with the batch and was not released yet",
+            found=str(charge.description.get("name"))[:40],
+        )
+
+    def confirm(self, entry: EntryId) -> None:
+        """Note that the release was made."""
+        self.dataset.confirm(entry)

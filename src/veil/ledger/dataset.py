@@ -1,0 +1,314 @@
+"""The budget of one dataset: what `release` is handed as `ledger=`."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Mapping, Sequence
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection
+
+from veil.domains.adjacency import Adjacency
+from veil.errors import BudgetExceeded, InvalidArgument, LedgerCorrupt, VeilError
+from veil.ledger.accounting import words_of
+from veil.ledger.balance import Balance
+from veil.ledger.chain import all_entries, append, entry_at, entry_with, last_entry
+from veil.ledger.description import described
+from veil.ledger.entry import Entry, EntryId
+from veil.ledger.protocol import Charge
+from veil.ledger.store import Store
+from veil.ledger.terms import Budget, Terms
+
+if TYPE_CHECKING:
+    from veil.ledger.batch import Batch
+    from veil.mechanisms.base import Mechanism
+
+
+class Dataset:
+    """The budget of a dataset, or of one part of it. Hand it to `release` as `ledger=`.
+
+    budget, spent and remaining have `epsilon` and `delta`, exact decimals. Every charge is made before the
+    noise is drawn and is never given back. All who share the ledger share the budget.
+
+    >>> import tempfile, veil
+    >>> ledger = veil.Ledger(tempfile.mkdtemp() + "/budget.db")
+    >>> trips = ledger.open("trips", epsilon=1, adjacency=veil.Records())
+    >>> out = veil.release(veil.GeometricCounts(10.0, 3), [5, 2, 9], adjacency=veil.Records(), ledger=trips)
+    >>> trips.spent.epsilon, trips.remaining.epsilon, str(out.entry)
+    (Amount('0.1'), Amount('0.9'), 'trips/2')
+    """
+
+    def __init__(self, store: Store, name: str, part: str | None = None) -> None:
+        self._store = store
+        self.name = name
+        self._part = part
+        self._agreed: dict[tuple[int, str], Terms] = {}
+
+    def __repr__(self) -> str:
+        part = "" if self._part is None else f", part {self._part!r}"
+        return f"<Dataset {self.name!r}{part} of {self._store.address}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from veil.ledger.ledger import dataset_of
+
+        return dataset_of, (self._store.address, self.name, self._part)
+
+    # What is known of it
+
+    @property
+    def terms(self) -> Terms:
+        """The budget, who is a neighbour, the rule by which charges add up."""
+        return self._look()[0]
+
+    @property
+    def adjacency(self) -> Adjacency | None:
+        return self.terms.adjacency
+
+    @property
+    def budget(self) -> Budget:
+        return self.terms.budget
+
+    @property
+    def closed(self) -> bool:
+        return self.terms.closed
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return self.terms.parts
+
+    @property
+    def spent(self) -> Budget:
+        """What is spent: epsilon and delta as simple sums, and `lines` as the rule counts it."""
+        terms, balance = self._look()
+        totals = Balance.simple(balance.totals(self._part))
+        return Budget(totals["epsilon"], totals["delta"], terms.rule.along(totals))
+
+    @property
+    def remaining(self) -> Budget:
+        """What can still be spent. With a filter that is not a matter of epsilon and delta: see `lines`."""
+        terms, balance = self._look()
+        lines = terms.rule.remaining(balance.totals(self._part))
+        return Budget(lines.get("epsilon"), lines.get("delta"), lines)
+
+    @property
+    def used(self) -> float:
+        """The share of the budget that is gone, between 0 and 1."""
+        terms, balance = self._look()
+        return terms.rule.used(balance.totals(self._part))
+
+    def entries(self) -> list[Entry]:
+        """All that was done to this budget, oldest first."""
+        read = self._store.read(lambda connection: [entry for entry, _ in all_entries(connection, self.name)])
+        if not read:
+            raise self._unknown()
+        return read
+
+    def part(self, name: str) -> Dataset:
+        """The budget of one part of the partition that the dataset was opened with."""
+        self.terms.check_part(name)
+        return Dataset(self._store, self.name, name)
+
+    # What changes it
+
+    def reserve(self, *, epsilon: float, delta: float = 0.0, description: Mapping[str, Any]) -> EntryId:
+        """Charge epsilon and delta, or raise BudgetExceeded and charge nothing."""
+        return self.reserve_charge(Charge(epsilon, delta, dict(description), self.adjacency))
+
+    def reserve_charge(self, charge: Charge) -> EntryId:
+        """Charge a release before its noise is drawn, or raise BudgetExceeded and charge nothing."""
+        token = token_hex(16)
+
+        def work(connection: Connection, again: bool) -> EntryId:
+            last = self._locked(connection)
+            done = entry_with(connection, self.name, token) if again else None
+            if done is not None:
+                return done.id
+            terms, balance = self._state(connection, last)
+            self._check_open(terms)
+            terms.check(charge.adjacency, self._part)
+            cost = terms.rule.cost(charge)
+            after = balance.after(cost, self._part)
+            if not after.fits(terms.rule):
+                gone = balance.totals(self._part)
+                raise BudgetExceeded(
+                    spent=words_of(terms.rule.along(gone)),
+                    asked=words_of(terms.rule.along(cost)),
+                    remaining=words_of(terms.rule.remaining(gone)),
+                )
+            content = described(charge) | {
+                "part": self._part,
+                "cost": {line: str(amount) for line, amount in cost.items()},
+            }
+            return self._append(connection, last, "reserve", content, after, token).id
+
+        return self._store.write(work)
+
+    def use(self, batch: EntryId, slot: int, charge: Charge) -> EntryId:
+        """Note one release of a batch, which was charged as a whole; each may be made once."""
+        token = f"use {batch.number} {slot}"
+        mine = token_hex(8)
+
+        def work(connection: Connection, again: bool) -> EntryId:
+            last = self._locked(connection)
+            done = entry_with(connection, self.name, token)
+            if done is not None:
+                if again and done.content.get("token") == mine:
+                    return done.id
+                raise InvalidArgument(
+                    "ledger", expected="a release of the batch that was not made yet", found="one that was"
+                )
+            terms, balance = self._state(connection, last)
+            self._check_open(terms)
+            content = described(charge) | {"entry": batch.number, "slot": slot, "token": mine}
+            return self._append(connection, last, "use", content, balance, token).id
+
+        return self._store.write(work)
+
+    def confirm(self, entry: EntryId) -> None:
+        """Note that the release of this entry was made."""
+        if not isinstance(entry, EntryId) or (entry.ledger, entry.dataset) != (self._store.name, self.name):
+            raise InvalidArgument("entry", expected=f"an entry of {self.name}", found=str(entry)[:60])
+        token = f"confirm {entry.number}"
+
+        def work(connection: Connection, again: bool) -> None:
+            last = self._locked(connection)
+            if entry_with(connection, self.name, token) is not None:
+                return
+            known = last if last.number == entry.number else entry_at(connection, self.name, entry.number)
+            if known.kind not in ("reserve", "use") or known.sha256 != entry.sha256:
+                raise InvalidArgument("entry", expected="a reservation", found=f"{entry}, which is none")
+            _, balance = self._state(connection, last)
+            self._append(connection, last, "confirm", {"entry": entry.number}, balance, token)
+
+        self._store.write(work)
+
+    def batch(
+        self,
+        mechanisms: Sequence[Mechanism],
+        *,
+        adjacency: Adjacency | None = None,
+        delta: float | None = None,
+    ) -> Batch:
+        """Charge several releases at once, for less than their sum: see `veil.ledger.batch.Batch`."""
+        from veil.ledger.batch import Batch
+
+        return Batch.declare(self, mechanisms, adjacency=adjacency, delta=delta)
+
+    def raise_budget(
+        self, *, epsilon: Any = None, delta: Any = None, why: str, by: str | None = None
+    ) -> None:
+        """A larger budget, to this epsilon or delta. Who raised it, and why, is recorded."""
+        self._agree("raise", lambda terms: terms.raised(epsilon, delta), why=why, by=by)
+
+    def close(self, *, why: str, by: str | None = None) -> None:
+        """No further release. Who closed it, and why, is recorded."""
+        self._agree("close", lambda terms: terms.ended(), why=why, by=by)
+
+    def _agree(self, kind: str, change: Any, *, why: str, by: str | None) -> None:
+        said = {"by": by_whom(by), "why": one_line("why", why)}
+        token = token_hex(16)
+
+        def work(connection: Connection, again: bool) -> None:
+            last = self._locked(connection)
+            if again and entry_with(connection, self.name, token) is not None:
+                return
+            terms, balance = self._state(connection, last)
+            self._check_open(terms)
+            content = said | {"agreed": change(terms).to_dict()}
+            self._append(connection, last, kind, content, balance, token)
+
+        self._store.write(work)
+
+    # How it is kept
+
+    def _locked(self, connection: Connection) -> Entry:
+        last = last_entry(connection, self.name, lock=True)
+        if last is None:
+            raise self._unknown()
+        return last
+
+    def _unknown(self) -> VeilError:
+        return InvalidArgument(
+            "dataset",
+            expected=f"one that was opened in {self._store.address}",
+            found=repr(self.name)[:60],
+            hint="`veil ledger show` lists them; `veil ledger open` makes one.",
+        )
+
+    def _check_open(self, terms: Terms) -> None:
+        if terms.closed:
+            raise InvalidArgument(
+                "dataset", expected="one that is open", found=f"{self.name}, which is closed"
+            )
+
+    def _look(self) -> tuple[Terms, Balance]:
+        def work(connection: Connection) -> tuple[Terms, Balance]:
+            last = last_entry(connection, self.name)
+            if last is None:
+                raise self._unknown()
+            return self._state(connection, last)
+
+        return self._store.read(work)
+
+    def _state(self, connection: Connection, last: Entry) -> tuple[Terms, Balance]:
+        """What holds after an entry."""
+        if (last.ledger, last.dataset) != (self._store.name, self.name):
+            raise LedgerCorrupt(self.name, "an entry of another ledger or dataset")
+        try:
+            if "agreed" in last.content:
+                terms = Terms.from_dict(last.content["agreed"])
+            else:
+                number, sha256 = last.content["under"]
+                terms = self._agreed.get((number, sha256)) or self._read_terms(connection, number, sha256)
+            return terms, Balance.from_dict(last.content["totals"], moves=terms.moves)
+        except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
+            raise LedgerCorrupt(f"{self.name}/{last.number}", "an entry without its totals") from None
+
+    def _read_terms(self, connection: Connection, number: int, sha256: str) -> Terms:
+        entry = entry_at(connection, self.name, number)
+        if entry.sha256 != sha256:
+            raise LedgerCorrupt(f"{self.name}/{number}", "other terms than those that were agreed")
+        terms = Terms.from_dict(entry.content["agreed"])
+        self._agreed[number, sha256] = terms
+        return terms
+
+    def _append(
+        self,
+        connection: Connection,
+        last: Entry,
+        kind: str,
+        content: Mapping[str, Any],
+        balance: Balance,
+        token: str,
+    ) -> Entry:
+        under = [last.number, last.sha256] if "agreed" in last.content else last.content["under"]
+        whole = {**content, "totals": balance.to_dict()}
+        if "agreed" not in content:
+            whole["under"] = under
+        return append(
+            connection,
+            last,
+            ledger=self._store.name,
+            dataset=self.name,
+            kind=kind,
+            content=whole,
+            token=token,
+        )
+
+
+def by_whom(by: str | None) -> str:
+    """Who acts: as said, else the user of this machine."""
+    if by is not None:
+        return one_line("by", by)
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "unknown"
+
+
+def one_line(field: str, text: Any) -> str:
+    """A sentence that a table can hold."""
+    if not isinstance(text, str) or not text.strip() or len(text) > 500 or not text.isprintable():
+        raise InvalidArgument(field, expected="a sentence of at most 500 characters", found=repr(text)[:40])
+    return text.strip()

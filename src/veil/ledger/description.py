@@ -1,0 +1,39 @@
+"""What a ledger writes down of a release: how it was made, nothing of the data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from veil.ledger.protocol import Charge
+
+# A longer description, such as of a road network, is kept by its name and its hash.
+_LONG = 4_000
+
+
+def described(charge: Charge) -> dict[str, Any]:
+    """The parts of an entry that say what was released."""
+    return {
+        "mechanism": shortened(charge.description),
+        "adjacency": None if charge.adjacency is None else charge.adjacency.describe(),
+        "reproducible": charge.reproducible,
+        "veil": charge.version,
+        "epsilon": str(charge.epsilon),
+        "delta": str(charge.delta),
+    }
+
+
+def shortened(description: dict[str, Any]) -> dict[str, Any]:
+    """The description, with its hash; parameters only where they are short."""
+    text = canonical(description)
+    found: dict[str, Any] = {"sha256": hashlib.sha256(text.encode()).hexdigest()}
+    short: dict[str, Any] = {"name": str(description.get("name", ""))}
+    if len(text) <= _LONG:
+        short |= json.loads(text)
+    return short | found
+
+
+def canonical(description: Any) -> str:
+    """The same text for the same description."""
+    return json.dumps(description, sort_keys=True, separators=(",", ":"), default=str)

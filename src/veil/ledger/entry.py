@@ -1,0 +1,108 @@
+"""One line of a ledger: never changed, and bound to the one before it by its hash."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from veil.errors import LedgerCorrupt
+
+KINDS = ("open", "reserve", "use", "confirm", "raise", "close")
+# What the first entry of a dataset follows.
+NOTHING = "0" * 64
+
+
+@dataclass(frozen=True, slots=True)
+class EntryId:
+    """Which entry of which ledger a release was charged to. sha256: of that entry."""
+
+    ledger: str
+    dataset: str
+    number: int
+    sha256: str
+
+    def __str__(self) -> str:
+        return f"{self.dataset}/{self.number}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "ledger": self.ledger,
+            "dataset": self.dataset,
+            "number": self.number,
+            "sha256": self.sha256,
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> EntryId:
+        return cls(
+            str(content["ledger"]),
+            str(content["dataset"]),
+            int(content["number"]),
+            str(content["sha256"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What was done to a dataset's budget.
+
+    number: from 1 on, without gaps. time: UTC. kind: "open", "raise" and "close" set the terms; "reserve" is
+    a charge; "use" one release of a batch that was charged before; "confirm" notes that a release was made.
+    content: as kind says, with the totals after it. previous: the hash of the entry before.
+    """
+
+    ledger: str
+    dataset: str
+    number: int
+    time: str
+    kind: str
+    content: Mapping[str, Any]
+    previous: str
+
+    @property
+    def body(self) -> str:
+        """The entry as text, always the same for the same entry."""
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        return json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+    @property
+    def sha256(self) -> str:
+        return digest(self.body)
+
+    @property
+    def id(self) -> EntryId:
+        return EntryId(self.ledger, self.dataset, self.number, self.sha256)
+
+    @property
+    def about(self) -> int | None:
+        """The entry that this one speaks of: what is confirmed, or the batch that is used."""
+        return self.content.get("entry")
+
+    @classmethod
+    def parse(cls, body: str, where: str) -> Entry:
+        """The entry behind a text of the store."""
+        try:
+            fields = json.loads(body)
+            found = cls(**fields)
+            known = (
+                found.kind in KINDS
+                and isinstance(found.number, int)
+                and isinstance(found.content, dict)
+                and all(
+                    isinstance(text, str)
+                    for text in (found.ledger, found.dataset, found.time, found.previous)
+                )
+            )
+        except (ValueError, TypeError, RecursionError):
+            known = False
+        if not known:
+            raise LedgerCorrupt(where, "an entry that cannot be read")
+        return found
+
+
+def digest(body: str) -> str:
+    """The hash that stands for an entry."""
+    return hashlib.sha256(body.encode("ascii")).hexdigest()

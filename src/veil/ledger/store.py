@@ -1,0 +1,247 @@
+"""The database behind a ledger: SQLite or PostgreSQL, by the same code.
+
+Every change of a dataset runs in one transaction that first locks the dataset: SQLite by BEGIN IMMEDIATE,
+PostgreSQL by SELECT ... FOR UPDATE. So entries follow one another, and two that together would spend too much
+never both see room. A commit returns once the entry is on the disk.
+
+A forked process opens connections of its own: one that two processes write to is neither's.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from secrets import token_hex
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from veil.errors import LedgerCorrupt, LedgerUnavailable, MissingExtra, VeilError
+from veil.ledger import schema
+from veil.ledger.address import Address
+
+Result = TypeVar("Result")
+
+# How long others may hold the ledger, and how long a server may be away, in seconds.
+PATIENCE = 60.0
+_RECONNECT = 15.0
+# Any fixed number: who makes the tables holds it.
+_MAKING_TABLES = 8_323_107
+
+
+class Store:
+    """One ledger's database. Nothing is opened before it is used."""
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self._lock = threading.Lock()
+        self._engines: dict[int, Engine] = {}
+        self._name: str | None = None
+
+    @property
+    def is_file(self) -> bool:
+        return self.address.file is not None
+
+    @property
+    def name(self) -> str:
+        """The random name that the ledger was given; entries carry it."""
+        if self._name is None:
+            if self.read(version_of) < schema.version_now():
+                self.write(lambda connection, again: _ensure(connection))
+            self._name = self.read(lambda connection: str(schema.facts(connection)["name"]))
+        return self._name
+
+    def create(self) -> None:
+        """Make the tables where there are none, and bring older ones up to date."""
+        self._make_file()
+        self.write(lambda connection, again: _ensure(connection))
+
+    def _make_file(self) -> None:
+        file = self.address.file
+        if file is None or file.exists():
+            return
+        try:
+            # For its owner alone: it says what was asked of the data, when and by whom.
+            os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except FileExistsError:
+            pass
+        except OSError as error:
+            raise self._unavailable(error.strerror or "no file") from None
+
+    def read(self, work: Callable[[Connection], Result]) -> Result:
+        """Look at one moment of the ledger."""
+        return self._patiently(lambda connection, again: work(connection), locking=False)
+
+    def write(self, work: Callable[[Connection, bool], Result]) -> Result:
+        """All of the work, or nothing of it.
+
+        The work is told whether it was tried before: an answer may be lost though the work was done.
+        """
+        return self._patiently(work, locking=True)
+
+    def _patiently(self, work: Callable[[Connection, bool], Result], *, locking: bool) -> Result:
+        """A server that restarts is asked again; everything else is said at once."""
+        end = time.monotonic() + _RECONNECT
+        pause, again = 0.05, False
+        while True:
+            try:
+                with self._connected(locking=locking) as connection:
+                    return work(connection, again)
+            except DBAPIError as error:
+                if self.is_file or not _is_gone(error):
+                    raise self._translated(error) from None
+                if time.monotonic() > end:
+                    raise self._gone(locking) from None
+            except SQLAlchemyError as error:
+                raise self._translated(error) from None
+            time.sleep(pause)
+            pause, again = min(1.0, 2.0 * pause), True
+
+    @contextmanager
+    def _connected(self, *, locking: bool) -> Iterator[Connection]:
+        file = self.address.file
+        if file is not None and not file.is_file():
+            raise self._missing("no such file")
+        with self._engine().connect() as connection:
+            if not locking:
+                # Reads see one moment and hold nobody up.
+                connection = connection.execution_options(veil_reads=True)
+            with connection.begin():
+                yield connection
+
+    def _engine(self) -> Engine:
+        """Of this process: connections do not survive a fork."""
+        with self._lock:
+            found = self._engines.get(os.getpid())
+            if found is None:
+                for stale in self._engines.values():
+                    stale.dispose(close=False)
+                found = self._engines[os.getpid()] = self._new_engine()
+            return found
+
+    def _new_engine(self) -> Engine:
+        if self.is_file:
+            engine = create_engine(self.address.url, connect_args={"timeout": PATIENCE})
+            event.listen(engine, "connect", _set_up_sqlite)
+            event.listen(engine, "begin", _begin_sqlite)
+            return engine
+        try:
+            import psycopg  # noqa: F401 (only whether it is there)
+        except ImportError:
+            raise MissingExtra("psycopg", "postgres") from None
+        return create_engine(
+            self.address.url,
+            isolation_level="READ COMMITTED",
+            pool_size=2,
+            connect_args={
+                "connect_timeout": 10,
+                "options": f"-c lock_timeout={int(PATIENCE)}s -c statement_timeout=300s",
+                "application_name": "veil",
+            },
+        )
+
+    def _translated(self, error: SQLAlchemyError) -> VeilError:
+        """What went wrong in our words: the driver's may quote addresses and statements."""
+        cause = str(getattr(error, "orig", error)).lower()
+        if "malformed" in cause or "not a database" in cause or "corrupt" in cause:
+            return LedgerCorrupt(str(self.address), "a damaged file, or one that is no ledger")
+        if "no such table" in cause or "does not exist" in cause:
+            return self._missing("none there")
+        for mark, words in _REASONS.items():
+            if mark in cause:
+                return self._unavailable(words)
+        return self._unavailable(type(getattr(error, "orig", error)).__name__)
+
+    def _unavailable(self, reason: str) -> LedgerUnavailable:
+        return LedgerUnavailable(f"ledger: {self.address} cannot be used: {reason}. Nothing was charged.")
+
+    def _missing(self, found: str) -> LedgerUnavailable:
+        return LedgerUnavailable(
+            f"ledger: expected a ledger at {self.address}, found {found}. `veil ledger open` makes one."
+        )
+
+    def _gone(self, writing: bool) -> LedgerUnavailable:
+        doubt = "If a charge was on its way it may have been made, and then it stands. " if writing else ""
+        return LedgerUnavailable(
+            f"ledger: {self.address} cannot be used: the server does not answer. {doubt}Nothing was released."
+        )
+
+    def check_file(self) -> None:
+        """SQLite's own look at its pages."""
+        if self.is_file:
+            found = self.read(lambda connection: connection.execute(text("PRAGMA quick_check")).scalar())
+            if found != "ok":
+                raise LedgerCorrupt(str(self.address), "pages that do not fit together")
+
+    def close(self) -> None:
+        """Let go of the connections of this process."""
+        with self._lock:
+            engine = self._engines.pop(os.getpid(), None)
+        if engine is not None:
+            engine.dispose()
+
+
+_REASONS = {
+    "locked": f"others have held it for more than {PATIENCE:.0f} seconds",
+    "lock timeout": f"others have held it for more than {PATIENCE:.0f} seconds",
+    "disk is full": "the disk is full",
+    "no space left": "the disk is full",
+    "readonly": "it cannot be written to",
+    "read-only": "it cannot be written to",
+    "unable to open": "the file or its folder cannot be written to",
+    "disk i/o": "the disk does not take it",
+    "password": "the server refuses the user or the password",
+    "authentication": "the server refuses the user or the password",
+    "permission denied": "this user may not write to it",
+    "too many clients": "the server has no connection left",
+    "connection": "the server does not answer",
+}
+
+
+def _ensure(connection: Connection) -> None:
+    if connection.dialect.name == "postgresql":
+        connection.execute(text(f"SELECT pg_advisory_xact_lock({_MAKING_TABLES})"))
+    if not inspect(connection).has_table(schema.ABOUT.name):
+        schema.create(connection, token_hex(16))
+        return
+    version = version_of(connection)
+    if version < schema.version_now():
+        schema.migrate(connection, version)
+
+
+def version_of(connection: Connection) -> int:
+    """The version of the tables; a newer one is refused, since we might misread it."""
+    found = schema.facts(connection).get("schema", "")
+    if not found.isdigit() or not 1 <= int(found) <= schema.version_now():
+        raise LedgerUnavailable(
+            f"ledger: expected schema 1 to {schema.version_now()}, found {found[:20]!r}. A newer Veil wrote "
+            "this ledger; install it to use the ledger."
+        )
+    return int(found)
+
+
+def _set_up_sqlite(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None  # transactions are ours to begin
+    cursor = connection.cursor()
+    try:
+        # Readers do not wait for writers; a commit is on the disk when it returns.
+        cursor.execute("PRAGMA journal_mode=WAL")
+        cursor.execute("PRAGMA synchronous=FULL")
+    finally:
+        cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    reads = connection.get_execution_options().get("veil_reads")
+    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+
+
+def _is_gone(error: DBAPIError) -> bool:
+    """Whether the connection broke, so that asking again may help."""
+    cause = str(error.orig).lower()
+    marks = ("connection refused", "server closed", "shutting down", "starting up", "terminating connection")
+    return bool(error.connection_invalidated) or any(mark in cause for mark in marks)

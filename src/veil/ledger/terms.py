@@ -1,0 +1,190 @@
+"""What was agreed when a dataset was opened: its budget, who is a neighbour, how charges add up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from veil.domains.adjacency import Adjacency, Records, adjacency_from
+from veil.domains.contributions import Transitions
+from veil.domains.coverage import covers
+from veil.errors import InvalidArgument
+from veil.ledger.accounting import Rule, words_of
+from veil.ledger.amounts import ZERO, Amount, amount_of
+
+MOST_PARTS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """An amount of privacy: of a whole budget, what is spent of it, or what is left.
+
+    epsilon, delta: None where what is left depends on more than these, as with a filter. lines: the same as
+    the dataset's rule measures it; with "basic" that is epsilon and delta again.
+    """
+
+    epsilon: Amount | None
+    delta: Amount | None
+    lines: Mapping[str, Amount]
+
+    def __str__(self) -> str:
+        return words_of(self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The terms of a dataset. They change only by an entry that says who changed them and why.
+
+    adjacency: what every release must hide at least; None for whatever each release says. parts: the names of
+    a public partition. moves: whether a neighbour may have somebody in another part.
+    """
+
+    epsilon: Amount
+    delta: Amount
+    rule: Rule
+    adjacency: Adjacency | None = None
+    parts: tuple[str, ...] = ()
+    moves: bool = False
+    closed: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        epsilon: Any,
+        delta: Any,
+        adjacency: Adjacency | None,
+        accounting: str,
+        orders: Sequence[float] | None,
+        parts: Sequence[str] | None,
+        moves: bool,
+    ) -> Terms:
+        """Checked terms for a new dataset."""
+        most, failing = amount_of("epsilon", epsilon), amount_of("delta", delta, most=1)
+        if most == ZERO:
+            raise InvalidArgument("epsilon", expected="a number above 0", found="0")
+        if failing == 1:
+            raise InvalidArgument("delta", expected="a number below 1", found="1")
+        if adjacency is not None and not hasattr(adjacency, "describe"):
+            raise InvalidArgument(
+                "adjacency", expected="an adjacency such as veil.Records()", found=type(adjacency).__name__
+            )
+        rule = Rule.of(accounting, most, failing, orders)
+        names = _part_names(parts)
+        if moves and not names:
+            raise InvalidArgument("moves", expected="parts with it", found="none")
+        if moves and rule.name == "renyi":
+            raise InvalidArgument(
+                "accounting",
+                expected='"basic" or "zcdp" where neighbours move between parts',
+                found='"renyi"',
+            )
+        if moves and adjacency is not None and _one_part_changes(adjacency) is None:
+            raise InvalidArgument(
+                "moves",
+                expected="neighbours that replace a record, of which one part loses it and another gains it",
+                found=adjacency.words,
+            )
+        return cls(most, failing, rule, adjacency, names, bool(moves))
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(self.epsilon, self.delta, self.rule.limits)
+
+    def check(self, adjacency: Adjacency | None, part: str | None) -> None:
+        """Whether a release that hides these neighbours may be charged."""
+        self.check_part(part)
+        if self.adjacency is None:
+            return
+        stated = self.adjacency
+        if part is not None and self.moves:
+            stated = _one_part_changes(stated) or stated
+        if adjacency is None or not covers(adjacency, stated):
+            raise InvalidArgument(
+                "adjacency",
+                expected=f"what the dataset was opened for: {stated.words}",
+                found="nothing said" if adjacency is None else adjacency.words,
+            )
+
+    def check_part(self, part: str | None) -> None:
+        """Whether there is such a part."""
+        if part is not None and part not in self.parts:
+            known = ", ".join(self.parts[:8]) + (", ..." if len(self.parts) > 8 else "")
+            raise InvalidArgument(
+                "part",
+                expected=f"one of {known}" if self.parts else "none: the dataset was opened without parts",
+                found=repr(part)[:40],
+            )
+
+    def raised(self, epsilon: Any, delta: Any) -> Terms:
+        """With a larger budget."""
+        if self.rule.name != "basic":
+            raise InvalidArgument(
+                "accounting",
+                expected='"basic" to raise the budget of',
+                found=f'"{self.rule.name}", whose proof is for a budget fixed at the beginning',
+                hint="Open another dataset; its budget adds to this one.",
+            )
+        most = self.epsilon if epsilon is None else amount_of("epsilon", epsilon)
+        failing = self.delta if delta is None else amount_of("delta", delta, most=1)
+        if most < self.epsilon or failing < self.delta or (most, failing) == (self.epsilon, self.delta):
+            raise InvalidArgument(
+                "epsilon",
+                expected=f"more than epsilon = {self.epsilon}, delta = {self.delta}",
+                found=f"epsilon = {most}, delta = {failing}",
+                hint="To stop all releases, close the dataset.",
+            )
+        return replace(self, epsilon=most, delta=failing, rule=Rule.of("basic", most, failing))
+
+    def ended(self) -> Terms:
+        """Closed: nothing more may be charged."""
+        return replace(self, closed=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "epsilon": str(self.epsilon),
+            "delta": str(self.delta),
+            "rule": self.rule.to_dict(),
+            "adjacency": None if self.adjacency is None else self.adjacency.describe(),
+            "parts": list(self.parts),
+            "moves": self.moves,
+            "closed": self.closed,
+        }
+
+    @classmethod
+    def from_dict(cls, content: Any) -> Terms:
+        adjacency = content["adjacency"]
+        return cls(
+            Amount(content["epsilon"]),
+            Amount(content["delta"]),
+            Rule.from_dict(content["rule"]),
+            None if adjacency is None else adjacency_from(adjacency),
+            tuple(content["parts"]),
+            bool(content["moves"]),
+            bool(content["closed"]),
+        )
+
+
+def _one_part_changes(adjacency: Adjacency) -> Adjacency | None:
+    """What a part sees where a record is replaced by one of another part: one more, or one less."""
+    match adjacency:
+        case Records("replace"):
+            return Records("add-remove")
+        case Transitions("user", "replace"):
+            return Transitions("user", "add-remove", adjacency.cap)
+    return None
+
+
+def _part_names(parts: Sequence[str] | None) -> tuple[str, ...]:
+    if parts is None:
+        return ()
+    expected = f"a list of at most {MOST_PARTS:,} different names, two or more"
+    if isinstance(parts, str) or not isinstance(parts, Sequence):
+        raise InvalidArgument("parts", expected=expected, found=type(parts).__name__)
+    names = tuple(parts)
+    if not all(isinstance(name, str) and name.isprintable() and 0 < len(name) <= 200 for name in names):
+        raise InvalidArgument("parts", expected="names of one line, as text", found="others")
+    if not 2 <= len(names) <= MOST_PARTS or len(set(names)) != len(names):
+        raise InvalidArgument("parts", expected=expected, found=f"{len(names)}, {len(set(names))} different")
+    return names
