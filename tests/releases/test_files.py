@@ -33,7 +33,7 @@ def test_bit_for_bit(out: veil.Release, tmp_path: Path) -> None:
 def test_schema_is_written(out: veil.Release) -> None:
     content = json.loads(to_json(out))
     assert content["format"] == "veil-release"
-    assert content["schema"] == 1
+    assert content["schema"] == 2
     assert content["veil"] == veil.__version__
     assert set(content) == {
         "format", "schema", "veil", "created", "mechanism", "domain", "adjacency", "privacy",
@@ -96,7 +96,7 @@ def _spoil(out: veil.Release, path: tuple[str, ...], value: Any) -> str:
     ("path", "value"),
     [
         (("format",), "other"),
-        (("schema",), 2),
+        (("schema",), 3),
         (("schema",), ...),
         (("mechanism", "name"), "Oracle"),
         (("mechanism", "parameters", "scale"), -1),

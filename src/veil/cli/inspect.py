@@ -80,6 +80,7 @@ def inspect(
 
     Example: veil inspect private.json --report private.html
     """
+    from veil.releases.entries import entry_to_json
     from veil.releases.files import load, write_text
     from veil.releases.release import cost, expected_assumptions
     from veil.releases.words import WordsElsewhere
@@ -115,6 +116,7 @@ def inspect(
                 "assumptions": list(release.assumptions),
                 "assumptions_left_out": sorted(missing),
                 "reproducible": release.reproducible,
+                "entry": entry_to_json(release.entry),
                 **_size(release),
                 **({} if beside is None else {"table_is_the_one_written": beside}),
                 "created": release.created,

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from veil.cli import options, release_bits, release_chain, release_graph, release_matrix, release_words
+from veil.cli import (
+    charging,
+    options,
+    release_bits,
+    release_chain,
+    release_graph,
+    release_matrix,
+    release_words,
+)
 from veil.cli.keeping import Keeping
-from veil.cli.output import print_json, working
+from veil.cli.output import working
 
 if TYPE_CHECKING:
     from veil.releases.record import Release
@@ -48,6 +56,9 @@ def vector(
     label_column: Annotated[str | None, typer.Option(help="The CSV column of the labels.")] = None,
     value_column: Annotated[str | None, typer.Option(help="The CSV column of the numbers.")] = None,
     report: options.ReportOption = None,
+    ledger: charging.LedgerOption = None,
+    dataset: charging.DatasetOption = None,
+    part: charging.PartOption = None,
     seed: options.SeedOption = None,
     dry_run: options.DryRunOption = False,
     force: options.ForceOption = False,
@@ -67,6 +78,7 @@ def vector(
 
     keeping = Keeping(output, report, force, as_json)
     keeping.check([source])
+    account = charging.account_of(ledger, dataset, part)
     secret = Secret(records=records, counts=counts, transfer=transfer, l1=l1, change=change)
     _ = secret.adjacency  # wrong options are reported before the data is read
     data = read_vector(source, label_column=label_column, value_column=value_column)
@@ -83,9 +95,9 @@ def vector(
             normalise=normalise,
         )
     if dry_run:
-        say_dry_run(job, as_json=as_json)
+        charging.say_dry_run(job, account, as_json=as_json)
         return
-    out = job.run(rng=seed)
+    out = job.run(ledger=account, rng=seed)
     written = keeping.write(out, lambda: _page(out))
     if as_json:
         return
@@ -97,6 +109,7 @@ def vector(
     if output is None:
         tip = "Not saved: add -o FILE.json to keep it.\n" + tip
     print_release(out, kept=job.kept, written=written, tip=tip)
+    charging.say_charge(account)
 
 
 app.command("matrix")(release_matrix.matrix)
@@ -110,22 +123,3 @@ def _page(release: Release) -> str:
     from veil.report.vector import VectorReport
 
     return VectorReport.of(release).html()
-
-
-def say_dry_run(job: Any, *, as_json: bool) -> None:
-    """The charge, and nothing else."""
-    content = {
-        "dry_run": True,
-        "charge": {"epsilon": job.epsilon, "delta": job.delta},
-        "mechanism": job.mechanism.describe(),
-        "adjacency": job.adjacency.words,
-        "assumptions": list(getattr(job, "assumptions", job.mechanism.assumptions(job.adjacency))),
-    }
-    if as_json:
-        print_json(content)
-        return
-    print(
-        f"Would be charged: epsilon = {job.epsilon:.6g}, delta = {job.delta:g}. Nothing was drawn or written."
-    )
-    name = getattr(job, "chosen", None) or job.mechanism.name
-    print(f"Mechanism: {name}. Neighbours: {job.adjacency.words}.")

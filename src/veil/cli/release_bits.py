@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from veil.cli import options
+from veil.cli import charging, options
 from veil.cli.keeping import Keeping
 from veil.cli.output import AGAIN, working
 from veil.errors import InvalidArgument
@@ -66,6 +66,9 @@ def bits(
     ] = "auto",
     output: OutputOption = None,
     report: options.ReportOption = None,
+    ledger: charging.LedgerOption = None,
+    dataset: charging.DatasetOption = None,
+    part: charging.PartOption = None,
     seed: options.SeedOption = None,
     dry_run: options.DryRunOption = False,
     force: options.ForceOption = False,
@@ -84,7 +87,8 @@ def bits(
 
     keeping = Keeping(output, report, force, as_json, TABLES)
     keeping.check([source])
-    again = output is not None and output.exists()
+    account = charging.account_of(ledger, dataset, part)
+    again = account is None and output is not None and output.exists()
     positive("epsilon", epsilon)
     choice("unit", unit, UNITS)
     choice("mechanism", mechanism, ("auto", *FOR_BITS))
@@ -110,12 +114,10 @@ def bits(
             read=held.assumptions,
         )
     if dry_run:
-        from veil.cli.release import say_dry_run
-
-        say_dry_run(job, as_json=as_json)
+        charging.say_dry_run(job, account, as_json=as_json)
         return
     with working("Drawing", quiet=as_json):
-        out = job.run(rng=seed)
+        out = job.run(ledger=account, rng=seed)
 
     def table(path: Path) -> None:
         from veil.sources.bit_files import write_bits
@@ -128,6 +130,7 @@ def bits(
     from veil.report.console_bits import print_bit_release
 
     print_bit_release(out, plan=job.plan, ones=held.ones, dropped=held.dropped, written=written)
+    charging.say_charge(account)
     if again:
         print(f"WARNING: {AGAIN}.")
 

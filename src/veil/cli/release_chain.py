@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from veil.cli import counted, options
+from veil.cli import charging, counted, options
 from veil.cli.keeping import Keeping, chain_page
 from veil.cli.output import AGAIN, working
 from veil.errors import InvalidArgument
@@ -89,6 +89,9 @@ def chain(
     ] = None,
     output: options.OutputOption = None,
     report: options.ReportOption = None,
+    ledger: charging.LedgerOption = None,
+    dataset: charging.DatasetOption = None,
+    part: charging.PartOption = None,
     seed: options.SeedOption = None,
     dry_run: options.DryRunOption = False,
     force: options.ForceOption = False,
@@ -109,8 +112,9 @@ def chain(
     from veil.workflows.fit_chain import chain_job
 
     keeping = Keeping(output, report, force, as_json)
-    again = output is not None and output.exists()
     keeping.check([source, *counted.files_among(source, states, merge)])
+    account = charging.account_of(ledger, dataset, part)
+    again = account is None and output is not None and output.exists()
     # Before anything is counted, which may take long.
     positive("epsilon", epsilon)
     delta_of(delta)
@@ -169,9 +173,7 @@ def chain(
             floor=floor,
         )
     if dry_run:
-        from veil.cli.release import say_dry_run
-
-        say_dry_run(job, as_json=as_json)
+        charging.say_dry_run(job, account, as_json=as_json)
         return
     if state is not None and tie_break is None:
         said = (*said, _TIES)
@@ -180,13 +182,14 @@ def chain(
         for text in warnings:
             print(f"veil: warning: {text}.", file=sys.stderr)
     with working("Releasing", quiet=as_json):
-        out = job.run(rng=seed)
+        out = job.run(ledger=account, rng=seed)
     written = keeping.write(out, lambda: chain_page(out))
     if as_json:
         return
     from veil.report.console_release import print_chain_release
 
     print_chain_release(out, why=f"{job.chosen}: {job.why}", warnings=warnings, written=written, notes=said)
+    charging.say_charge(account)
 
 
 def _how_much(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from veil.cli import options
+from veil.cli import charging, options
 from veil.cli.keeping import Keeping
 from veil.cli.output import AGAIN, working
 from veil.errors import InvalidArgument, InvalidData
@@ -81,6 +81,9 @@ def graph(
     ] = 1.0,
     output: OutputOption = None,
     report: options.ReportOption = None,
+    ledger: charging.LedgerOption = None,
+    dataset: charging.DatasetOption = None,
+    part: charging.PartOption = None,
     seed: options.SeedOption = None,
     dry_run: options.DryRunOption = False,
     force: options.ForceOption = False,
@@ -103,7 +106,8 @@ def graph(
     keeping = Keeping(output, report, force, as_json, (".csv",) if only_facts else TABLES)
     listed = _listed(nodes, kind)
     keeping.check([source, *(name for name in nodes or () if not name.isdigit())])
-    again = output is not None and output.exists()
+    account = charging.account_of(ledger, dataset, part)
+    again = account is None and output is not None and output.exists()
     positive("epsilon", epsilon)
     choice("kind", kind, KINDS)
     choice("loops", loops, ("refuse", "keep", "drop"))
@@ -137,18 +141,17 @@ def graph(
         read=held.assumptions,
     )
     if dry_run:
-        from veil.cli.release import say_dry_run
-
-        say_dry_run(job, as_json=as_json)
+        charging.say_dry_run(job, account, as_json=as_json)
         return
     with working("Drawing", quiet=as_json):
-        out = job.run(rng=seed)
+        out = job.run(ledger=account, rng=seed)
     written = keeping.write(out, lambda: _page(out), None if only_facts else _edge_writer(out, force=force))
     if as_json:
         return
     from veil.report.console_graph import print_graph_release
 
     print_graph_release(out, written=written, stated=epsilon)
+    charging.say_charge(account)
     if again:
         print(f"WARNING: {AGAIN}.")
 

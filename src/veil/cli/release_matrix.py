@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from veil.cli import options
+from veil.cli import charging, options
 from veil.cli.keeping import Keeping, chain_page
 from veil.cli.matrices import rows_from, support_from
 from veil.cli.output import working
@@ -37,6 +37,9 @@ def matrix(
     ] = None,
     normalise: Annotated[bool, typer.Option(help="Divide each row by its sum first.")] = False,
     report: options.ReportOption = None,
+    ledger: charging.LedgerOption = None,
+    dataset: charging.DatasetOption = None,
+    part: charging.PartOption = None,
     seed: options.SeedOption = None,
     dry_run: options.DryRunOption = False,
     force: options.ForceOption = False,
@@ -55,6 +58,7 @@ def matrix(
     keeping = Keeping(output, report, force, as_json)
     tables = [support] if support is not None and support != "zeros" else []
     keeping.check([source, *tables])
+    account = charging.account_of(ledger, dataset, part)
     adjacency = rows_from(rows, transfer, l1)
     data = read_matrix(source)
     places = support_from(support, data)
@@ -71,12 +75,10 @@ def matrix(
             support=places,
         )
     if dry_run:
-        from veil.cli.release import say_dry_run
-
-        say_dry_run(job, as_json=as_json)
+        charging.say_dry_run(job, account, as_json=as_json)
         return
     with working("Releasing", quiet=as_json):
-        out = job.run(rng=seed)
+        out = job.run(ledger=account, rng=seed)
     written = keeping.write(out, lambda: chain_page(out))
     if as_json:
         return
@@ -86,3 +88,4 @@ def matrix(
     if mechanism == "dirichlet":
         tip += "Another mechanism may be more accurate: --mechanism auto takes the best."
     print_matrix_release(out, kept=job.kept, written=written, tip=tip.strip())
+    charging.say_charge(account)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from veil.cli import counted, options, words
+from veil.cli import charging, counted, options, words
 from veil.cli.output import AGAIN, check_ending, print_json, refuse_existing, working
 from veil.errors import InvalidArgument, InvalidData
 
@@ -61,6 +61,9 @@ def release_words(
     ] = False,
     output: OutputOption = None,
     report: options.ReportOption = None,
+    ledger: charging.LedgerOption = None,
+    dataset: charging.DatasetOption = None,
+    part: charging.PartOption = None,
     seed: options.SeedOption = None,
     dry_run: options.DryRunOption = False,
     force: options.ForceOption = False,
@@ -87,7 +90,8 @@ def release_words(
         force=force,
         inputs=[source, *counted.files_among(source, chain, symbols)],
     )
-    again = output is not None and output.exists()
+    account = charging.account_of(ledger, dataset, part)
+    again = account is None and output is not None and output.exists()
     positive("epsilon", epsilon)
     choice("mechanism", mechanism, ("auto", *FOR_WORDS))
     words.check_options(chain, symbols, start, least)
@@ -127,12 +131,10 @@ def release_words(
             progress=tell,
         )
     if dry_run:
-        from veil.cli.release import say_dry_run
-
-        say_dry_run(job, as_json=as_json)
+        charging.say_dry_run(job, account, as_json=as_json)
         return
     with working("Drawing", quiet=as_json):
-        out = job.run(rng=seed)
+        out = job.run(ledger=account, rng=seed)
     with working("Writing", quiet=as_json):
         written = _write(out, held, output, record, keep_keys=keep_keys, force=force)
     if report is not None:
@@ -150,6 +152,7 @@ def release_words(
     from veil.report.console_words import print_word_release
 
     print_word_release(out, chosen=job.chosen, plan=job.plan, written=written)
+    charging.say_charge(account)
     if again:
         print(f"WARNING: {AGAIN}.")
 

@@ -144,6 +144,12 @@ class Dataset:
 
         return self._store.write(work)
 
+    def has_room(self, charge: Charge) -> bool:
+        """Whether it would be accepted now. Others may be quicker: only `reserve` decides."""
+        terms, balance = self._look()
+        terms.check(charge.adjacency, self._part)
+        return not terms.closed and balance.after(terms.rule.cost(charge), self._part).fits(terms.rule)
+
     def use(self, batch: EntryId, slot: int, charge: Charge) -> EntryId:
         """Note one release of a batch, which was charged as a whole; each may be made once."""
         token = f"use {batch.number} {slot}"

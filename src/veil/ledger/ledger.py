@@ -9,11 +9,12 @@ from typing import Any
 from sqlalchemy import Connection
 
 from veil.domains.adjacency import Adjacency
-from veil.errors import InvalidArgument
+from veil.errors import InvalidArgument, LedgerCorrupt
 from veil.ledger.address import Address
 from veil.ledger.balance import Balance
-from veil.ledger.chain import append, dataset_names, entry_with, last_entry
+from veil.ledger.chain import append, dataset_names, entry_at, entry_with, last_entry
 from veil.ledger.dataset import Dataset, by_whom, one_line
+from veil.ledger.entry import Entry, EntryId
 from veil.ledger.store import Store
 from veil.ledger.terms import Terms
 
@@ -36,6 +37,9 @@ class Ledger:
 
     def __repr__(self) -> str:
         return f"<Ledger {self._store.address}>"
+
+    def __str__(self) -> str:
+        return str(self._store.address)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._store.address,)
@@ -107,6 +111,15 @@ class Ledger:
         """The names of all datasets."""
         _ = self._store.name
         return self._store.read(dataset_names)
+
+    def entry(self, wanted: EntryId) -> Entry:
+        """The entry that a release was charged to."""
+        if wanted.ledger != self._store.name:
+            raise LedgerCorrupt(str(wanted), "an entry of another ledger")
+        found = self._store.read(lambda connection: entry_at(connection, wanted.dataset, wanted.number))
+        if found.sha256 != wanted.sha256:
+            raise LedgerCorrupt(str(wanted), "another entry than the one that was charged")
+        return found
 
     def verify(self, against: Any = None) -> list[str]:
         """Look whether everything holds together; the names of the datasets that were looked at.

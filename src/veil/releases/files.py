@@ -33,13 +33,15 @@ from veil.releases.bits import (
     table_from_json,
     table_to_json,
 )
+from veil.releases.entries import entry_from_json, entry_to_json
+from veil.releases.migrations import brought_up
 from veil.releases.record import Release
 from veil.releases.words import WordsElsewhere, words_from_json, words_to_json, words_to_rows
 from veil.releases.writing import replacing
 from veil.version import __version__
 
 FORMAT = "veil-release"
-SCHEMA = 1
+SCHEMA = 2
 
 
 def to_json(release: Release) -> str:
@@ -59,7 +61,7 @@ def _as_dict(release: Release) -> dict[str, Any]:
         "privacy": {"epsilon": release.epsilon, "delta": release.delta, "kind": release.profile.kind},
         "assumptions": list(release.assumptions),
         "reproducible": release.reproducible,
-        "entry": release.entry,
+        "entry": entry_to_json(release.entry),
         "records": release.records,
         "value": _written_value(release),
         **(
@@ -220,13 +222,7 @@ def _one_line(text: str) -> str:
 def _from_dict(content: Any) -> Release:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InvalidArgument("format", expected=FORMAT, found="another file")
-    if content.get("schema") != SCHEMA:
-        raise InvalidArgument(
-            "schema",
-            expected=f"{SCHEMA}",
-            found=repr(content.get("schema"))[:20],
-            hint="A newer Veil wrote this file; install it to read the file.",
-        )
+    content = brought_up(content, SCHEMA)
     adjacency = {key: item for key, item in content["adjacency"].items() if key != "words"}
     mechanism = mechanism_from(content["mechanism"])
     if isinstance(mechanism.domain, Language):
@@ -290,9 +286,9 @@ def _record(
     content: dict[str, Any], mechanism: Mechanism, adjacency: Adjacency, value: Any, **more: Any
 ) -> Release:
     """The release of a file whose value was read."""
-    for key, kinds in (("records", (int,)), ("entry", (int, str))):
-        if content[key] is not None and not isinstance(content[key], kinds):
-            raise InvalidArgument(key, expected="a number or nothing", found=type(content[key]).__name__)
+    if content["records"] is not None and not isinstance(content["records"], int):
+        found = type(content["records"]).__name__
+        raise InvalidArgument("records", expected="a number or nothing", found=found)
     entries = content["assumptions"]
     if not isinstance(entries, list) or not all(isinstance(text, str) for text in entries):
         raise InvalidArgument("assumptions", expected="a list of sentences", found="something else")
@@ -308,7 +304,7 @@ def _record(
         delta=delta,
         assumptions=tuple(_one_line(text) for text in entries),
         reproducible=bool(content["reproducible"]),
-        entry=content["entry"],
+        entry=entry_from_json(content["entry"]),
         created=_one_line(str(content["created"])),
         version=_one_line(str(content["veil"])),
         records=content["records"],

@@ -160,6 +160,8 @@ def print_inspection(release: Release, *, computed: float, missing: Sequence[str
     if more is not None:
         console.print(more)
     _print_guarantee(console, release)
+    whose = "to no ledger" if release.entry is None else f"to a ledger, as {release.entry}"
+    console.print(f"Charged {whose}.")
     for text in missing:
         console.print(f"WRONG: the file leaves out that this holds only if {text}. Do not trust this file.")
     if computed <= release.epsilon * (1.0 + 1e-9):

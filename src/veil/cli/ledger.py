@@ -1,0 +1,254 @@
+"""veil ledger: budgets of datasets, and whether they hold together."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from veil.cli import options
+from veil.cli.output import check_ending, print_json, refuse_existing, working
+from veil.errors import InvalidArgument, UnreadableFile
+
+app = typer.Typer(help="Budgets of datasets: open, show, raise, close, verify, export.", no_args_is_help=True)
+
+Url = Annotated[
+    str,
+    typer.Argument(
+        metavar="LEDGER", envvar="VEIL_LEDGER", help="A file such as budget.db, or postgresql://user@host/db."
+    ),
+]
+Name = Annotated[str, typer.Argument(metavar="DATASET", help="The name of the dataset.")]
+ByOption = Annotated[str | None, typer.Option("--by", help="Who; else the user of this machine.")]
+WhyOption = Annotated[str, typer.Option("--why", help="Why; it is recorded.")]
+
+
+@app.callback()
+def group() -> None:
+    """Budgets of datasets: what may be spent, what is, and whether the books hold together."""
+
+
+@app.command("open")
+def open_dataset(
+    url: Url,
+    name: Name,
+    epsilon: Annotated[str, typer.Option("--epsilon", "-e", help="What all releases together may cost.")],
+    delta: Annotated[str, typer.Option("--delta", "-d", help="Their failure probability together.")] = "0",
+    adjacency: Annotated[
+        str | None,
+        typer.Option(
+            "--adjacency",
+            help="What every release must hide: add-remove, replace, event, row, user, edge, words:1, "
+            "bits:1, row-bits:16, transfer:0.1, matrix-row:0.1 ...; left to each release unless given.",
+        ),
+    ] = None,
+    accounting: Annotated[
+        str,
+        typer.Option("--accounting", help="basic (adds epsilons), or a filter: zcdp, renyi."),
+    ] = "basic",
+    parts: Annotated[
+        str | None,
+        typer.Option(
+            "--parts", help="A public partition, a,b,c: releases from different parts do not add up."
+        ),
+    ] = None,
+    moves: Annotated[
+        bool, typer.Option("--moves", help="With --parts: a neighbour may have a record in another part.")
+    ] = False,
+    why: Annotated[str | None, typer.Option("--why", help="What the budget is for.")] = None,
+    by: ByOption = None,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Open a dataset with a budget. The ledger is made if there is none.
+
+    Example: veil ledger open budget.db trips --epsilon 1 --delta 1e-6 --adjacency user
+    """
+    from veil.domains.adjacency_names import adjacency_named
+    from veil.ledger.ledger import Ledger
+
+    made = Ledger(url).open(
+        name,
+        epsilon=epsilon,
+        delta=delta,
+        adjacency=None if adjacency is None else adjacency_named(adjacency),
+        accounting=accounting,
+        parts=None if parts is None else [part.strip() for part in parts.split(",")],
+        moves=moves,
+        why=why,
+        by=by,
+    )
+    _say(made, as_json)
+
+
+@app.command("show")
+def show(
+    url: Url,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[DATASET]", help="One of them, with its entries.")
+    ] = None,
+    last: Annotated[int, typer.Option("--last", min=1, help="How many entries to show.")] = 20,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="A picture of the budget over time: .svg, .png or .pdf.")
+    ] = None,
+    force: options.ForceOption = False,
+    as_json: options.JsonOption = False,
+) -> None:
+    """The datasets with their budgets; of one dataset also its entries, and a picture.
+
+    Example: veil ledger show budget.db trips --plot budget.svg
+    """
+    from veil.ledger.ledger import Ledger
+    from veil.report.ledger import BudgetHistory
+
+    check_ending("--plot", plot, (".svg", ".png", ".pdf"))
+    if plot is not None and name is None:
+        raise InvalidArgument("--plot", expected="a DATASET with it", found="none")
+    refuse_existing({"--plot": plot}, force=force, inputs=[url] if "://" not in url else [])
+    ledger = Ledger(url)
+    names = ledger.datasets() if name is None else [name]
+    histories = [BudgetHistory.of(ledger.dataset(one)) for one in names]
+    if plot is not None:
+        from veil.report.ledger_figures import save_budget
+
+        with working("Drawing", quiet=as_json):
+            save_budget(histories[0], plot, overwrite=force)
+    if as_json:
+        content: Any = [history.to_dict(entries=name is not None) for history in histories]
+        print_json({"datasets": content} if name is None else content[0])
+        return
+    from veil.report.console_ledger import print_dataset, print_datasets
+
+    if name is None:
+        print_datasets(histories, str(ledger))
+    else:
+        print_dataset(histories[0], last=last)
+    if plot is not None:
+        print(f"Written: {plot}")
+
+
+@app.command("raise")
+def raise_budget(
+    url: Url,
+    name: Name,
+    why: WhyOption,
+    epsilon: Annotated[str | None, typer.Option("--epsilon", "-e", help="The new total.")] = None,
+    delta: Annotated[str | None, typer.Option("--delta", "-d", help="The new total.")] = None,
+    by: ByOption = None,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Raise a budget to a new total. Who and why is recorded for good.
+
+    Example: veil ledger raise budget.db trips --epsilon 2 --why "approved by the board on 3 May"
+    """
+    from veil.ledger.ledger import Ledger
+
+    if epsilon is None and delta is None:
+        raise InvalidArgument("--epsilon", expected="a new total, or --delta", found="neither")
+    dataset = Ledger(url).dataset(name)
+    dataset.raise_budget(epsilon=epsilon, delta=delta, why=why, by=by)
+    _say(dataset, as_json)
+
+
+@app.command("close")
+def close(
+    url: Url, name: Name, why: WhyOption, by: ByOption = None, as_json: options.JsonOption = False
+) -> None:
+    """Close a dataset: no further release, ever.
+
+    Example: veil ledger close budget.db trips --why "the study has ended"
+    """
+    from veil.ledger.ledger import Ledger
+
+    dataset = Ledger(url).dataset(name)
+    dataset.close(why=why, by=by)
+    _say(dataset, as_json)
+
+
+@app.command("verify")
+def verify(
+    url: Url,
+    against: Annotated[
+        Path | None,
+        typer.Option("--against", help="What `veil ledger export` wrote earlier: shows a cut end too."),
+    ] = None,
+    release: Annotated[
+        list[Path] | None,
+        typer.Option("--release", help="A release file: was it charged here, and as much as it says?"),
+    ] = None,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Do the books hold together? Every hash, every sum, every limit is computed anew.
+
+    Example: veil ledger verify budget.db --against heads.json --release private.json
+    """
+    from veil.ledger.ledger import Ledger
+    from veil.releases.charged import check_charged
+    from veil.releases.files import load
+
+    ledger = Ledger(url)
+    earlier = None if against is None else _exported(against)
+    with working("Verifying", quiet=as_json):
+        names = ledger.verify(earlier)
+        for path in release or ():
+            check_charged(load(path), ledger, str(path))
+    counts = {name: len(ledger.dataset(name).entries()) for name in names}
+    if as_json:
+        found = [str(path) for path in release or ()]
+        print_json({"verified": True, "entries": counts, "against": earlier is not None, "releases": found})
+        return
+    for name, count in counts.items():
+        print(f"{name}: {count} entries hold together.")
+    for path in release or ():
+        print(f"{path}: charged as it says.")
+    if earlier is None:
+        print("Entries cut off at the end do not show without --against FILE (see veil ledger export).")
+    else:
+        print("Nothing that was exported is missing.")
+
+
+@app.command("export")
+def export(
+    url: Url,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write (.json).")],
+    heads: Annotated[bool, typer.Option("--heads", help="Only the newest hash of each dataset.")] = False,
+    force: options.ForceOption = False,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Write all entries, or the heads, to keep where those who can write to the ledger cannot.
+
+    Example: veil ledger export budget.db --heads -o heads.json
+    """
+    from veil.ledger.ledger import Ledger
+    from veil.releases.files import write_text
+
+    check_ending("--output", output, (".json",))
+    refuse_existing({"--output": output}, force=force, inputs=[url] if "://" not in url else [])
+    content = Ledger(url).export(heads_only=heads)
+    write_text(output, json.dumps(content, indent=2) + "\n", overwrite=force)
+    if as_json:
+        print_json({"written": str(output), "datasets": list(content["datasets"])})
+        return
+    print(f"Written: {output}")
+
+
+def _exported(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UnreadableFile(str(path), expected="an export of a ledger", found="no such file") from None
+    except (OSError, ValueError, RecursionError):
+        raise UnreadableFile(str(path), expected="an export of a ledger", found="something else") from None
+
+
+def _say(dataset: Any, as_json: bool) -> None:
+    from veil.report.ledger import BudgetHistory
+
+    history = BudgetHistory.of(dataset)
+    if as_json:
+        print_json(history.to_dict(entries=False))
+        return
+    from veil.report.console_ledger import print_dataset
+
+    print_dataset(history, last=1)

@@ -1,0 +1,96 @@
+"""Budgets in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from veil.ledger.accounting import words_of
+from veil.report.ledger import BudgetHistory, Moment
+
+_BAR = 16
+
+
+def _console() -> Console:
+    return Console(highlight=False, markup=False)
+
+
+def _bar(share: float) -> Text:
+    """Filled as far as the budget is used; the words beside it say the same without colour."""
+    full = min(_BAR, round(share * _BAR))
+    colour = "green" if share < 0.5 else "yellow" if share < 0.9 else "red"
+    return Text("█" * full, style=colour) + Text("░" * (_BAR - full), style="dim") + Text(f" {share:4.0%}")
+
+
+def print_datasets(histories: Sequence[BudgetHistory], where: str) -> None:
+    """All datasets of a ledger, one a line."""
+    console = _console()
+    if not histories:
+        console.print(f"No dataset in {where} yet. Open one: veil ledger open {where} NAME --epsilon 1")
+        return
+    table = Table(box=None, pad_edge=False)
+    for name in ("dataset", "spent", "budget", "used", "charges", ""):
+        table.add_column(name, justify="right" if name == "charges" else "left")
+    for history in histories:
+        rule, line = history.terms.rule, history.line
+        table.add_row(
+            history.name,
+            f"{line} {float(history.now.totals.get(line, 0)):.6g}",
+            f"{float(rule.limits[line]):.6g}" + ("" if rule.name == "basic" else f" ({rule.name})"),
+            _bar(history.now.used),
+            str(history.charges),
+            "closed" if history.terms.closed else "",
+        )
+    console.print(table)
+
+
+def print_dataset(history: BudgetHistory, *, last: int) -> None:
+    """One dataset: its terms, what is left, and its newest entries."""
+    console = _console()
+    terms, now = history.terms, history.now
+    console.print(Text(history.name, style="bold") + Text("  ") + _bar(now.used))
+    console.print(f"Budget:    epsilon = {terms.epsilon}, delta = {terms.delta}; {_rule(history)}")
+    console.print(f"Spent:     {words_of(terms.rule.along(now.totals))}")
+    console.print(f"Remaining: {words_of(terms.rule.remaining(now.totals))}")
+    console.print(f"Neighbours: {history.neighbours}.")
+    if terms.parts:
+        how = "two of them may change at once" if terms.moves else "a neighbour changes one of them"
+        console.print(f"Parts: {', '.join(terms.parts[:12])}{' ...' * (len(terms.parts) > 12)}; {how}.")
+    if terms.closed:
+        console.print(Text("Closed: nothing more can be released.", style="red"))
+    shown = [moment for moment in history.moments if moment.entry.kind != "confirm"][-last:]
+    console.print()
+    table = Table(box=None, pad_edge=False)
+    for name in ("entry", "time (UTC)", "kind", "what", "cost", "state"):
+        table.add_column(name, justify="right" if name == "entry" else "left")
+    for moment in shown:
+        table.add_row(
+            str(moment.entry.number),
+            moment.entry.time[:19].replace("T", " "),
+            moment.entry.kind,
+            moment.what,
+            _cost(moment),
+            Text(moment.state, style="yellow" if "not" in moment.state else ""),
+        )
+    console.print(table)
+    left = len([moment for moment in history.moments if moment.entry.kind != "confirm"]) - len(shown)
+    if left:
+        console.print(f"({left} earlier ones: --last N shows more)")
+
+
+def _rule(history: BudgetHistory) -> str:
+    rule = history.terms.rule
+    if rule.name == "basic":
+        return "epsilons and deltas add up"
+    return f"{rule.name} filter: {words_of(rule.limits)}"
+
+
+def _cost(moment: Moment) -> str:
+    cost = moment.entry.content.get("cost")
+    if cost is None:
+        return ""
+    lines = moment.terms.rule.limits if moment.terms.rule.name != "renyi" else ("epsilon", "delta")
+    return ", ".join(f"{line} {float(cost[line]):.4g}" for line in lines if float(cost[line]) > 0.0)

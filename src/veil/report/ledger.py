@@ -1,0 +1,134 @@
+"""The history of a budget: what was spent when, on what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from veil.ledger.accounting import Totals
+from veil.ledger.balance import Balance
+from veil.ledger.dataset import Dataset
+from veil.ledger.entry import Entry
+from veil.ledger.terms import Terms
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The budget after one entry. confirmed: the release of a reservation was made."""
+
+    entry: Entry
+    terms: Terms
+    totals: Totals
+    confirmed: bool
+
+    @property
+    def used(self) -> float:
+        return self.terms.rule.used(self.totals)
+
+    @property
+    def what(self) -> str:
+        """The entry in a few words."""
+        content = self.entry.content
+        if self.entry.kind in ("reserve", "use"):
+            name = str(content["mechanism"].get("name", ""))
+            if name == "batch":
+                name = f"batch of {len(content['mechanism'].get('releases', ())) or 'several'}"
+            part = content.get("part")
+            return f"{name} on {part}" if part is not None else name
+        if self.entry.kind == "confirm":
+            return f"entry {content['entry']} was released"
+        return str(content.get("why") or "")
+
+    @property
+    def state(self) -> str:
+        """What became of a reservation."""
+        if self.entry.kind not in ("reserve", "use"):
+            return ""
+        seeded = " from a seed" if self.entry.content.get("reproducible") else ""
+        return ("released" if self.confirmed else "spent, not confirmed") + seeded
+
+    def to_dict(self) -> dict[str, Any]:
+        rule = self.terms.rule
+        return {
+            "number": self.entry.number,
+            "time": self.entry.time,
+            "kind": self.entry.kind,
+            "what": self.what,
+            "state": self.state,
+            "cost": self.entry.content.get("cost"),
+            "spent": {line: str(amount) for line, amount in rule.along(self.totals).items()},
+            "sha256": self.entry.sha256,
+        }
+
+
+@dataclass(frozen=True)
+class BudgetHistory:
+    """All that happened to the budget of a dataset."""
+
+    name: str
+    moments: tuple[Moment, ...]
+
+    @classmethod
+    def of(cls, dataset: Dataset) -> BudgetHistory:
+        entries = dataset.entries()
+        confirmed = {entry.about for entry in entries if entry.kind == "confirm"}
+        terms: Terms | None = None
+        moments = []
+        for entry in entries:
+            if "agreed" in entry.content:
+                terms = Terms.from_dict(entry.content["agreed"])
+            assert terms is not None
+            balance = Balance.from_dict(entry.content["totals"], moves=terms.moves)
+            moments.append(Moment(entry, terms, balance.totals(), entry.number in confirmed))
+        return cls(dataset.name, tuple(moments))
+
+    @property
+    def now(self) -> Moment:
+        return self.moments[-1]
+
+    @property
+    def terms(self) -> Terms:
+        return self.now.terms
+
+    @property
+    def charges(self) -> int:
+        return sum(moment.entry.kind == "reserve" for moment in self.moments)
+
+    @property
+    def line(self) -> str:
+        """The line along which the budget is tightest: what a picture shows."""
+        rule, totals = self.terms.rule, self.now.totals
+        shares = {
+            line: float(totals.get(line, 0)) / float(limit) for line, limit in rule.limits.items() if limit
+        }
+        if not shares:
+            return next(iter(rule.limits))
+        return (
+            min(shares, key=shares.__getitem__)
+            if rule.name == "renyi"
+            else max(shares, key=shares.__getitem__)
+        )
+
+    @property
+    def neighbours(self) -> str:
+        """Between whom the total hides the difference."""
+        if self.terms.adjacency is not None:
+            return self.terms.adjacency.words
+        return "as each release says; the total holds for those who are neighbours under all of them"
+
+    def to_dict(self, *, entries: bool) -> dict[str, Any]:
+        rule = self.terms.rule
+        found = {
+            "name": self.name,
+            "budget": {"epsilon": str(self.terms.epsilon), "delta": str(self.terms.delta)},
+            "accounting": rule.to_dict(),
+            "adjacency": None if self.terms.adjacency is None else self.terms.adjacency.describe(),
+            "parts": list(self.terms.parts),
+            "moves": self.terms.moves,
+            "closed": self.terms.closed,
+            "spent": {line: str(amount) for line, amount in rule.along(self.now.totals).items()},
+            "remaining": {line: str(amount) for line, amount in rule.remaining(self.now.totals).items()},
+            "used": self.now.used,
+            "charges": self.charges,
+        }
+        return found | {"entries": [moment.to_dict() for moment in self.moments]} if entries else found
