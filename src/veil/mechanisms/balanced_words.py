@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
@@ -15,6 +14,7 @@ from veil.domains.words import Language
 from veil.errors import InvalidArgument
 from veil.mechanisms.exponential_family import ExponentialFamily
 from veil.mechanisms.word_mechanism import decay_within, room_for
+from veil.numerics.rounding import stated
 from veil.numerics.words.balance_features import lifted
 from veil.numerics.words.balance_search import balanced_for
 from veil.numerics.words.certificate import certified_loss
@@ -92,7 +92,7 @@ class BalancedWords(ExponentialFamily):
         if self.balance is not None:
             return self.balance
         if self.is_free:
-            return Balance(decay_within(Fraction(self.epsilon) / self.radius))
+            return Balance(decay_within(stated(self.epsilon) / self.radius))
         return _searched(self.language, self.epsilon, self.radius, self.shorter)[0]
 
     @property

@@ -11,7 +11,7 @@ from veil.domains.checks import choice, positive
 from veil.domains.words import Language
 from veil.mechanisms.exponential_family import ExponentialFamily
 from veil.mechanisms.word_mechanism import LARGEST_RATE, decay_within, room_for, times_above
-from veil.numerics.rounding import float_above, rate_above
+from veil.numerics.rounding import float_above, rate_above, stated
 from veil.numerics.words.certificate import certified_decay
 from veil.numerics.words.graph import WordGraph
 from veil.numerics.words.tables import rounding_loss
@@ -59,7 +59,7 @@ class ExponentialWords(ExponentialFamily):
             return self.drawn_with
         if self.is_free:
             share = 1 if self.calibration == "certified" else 2
-            return decay_within(Fraction(self.epsilon) / (share * self.radius))
+            return decay_within(stated(self.epsilon) / (share * self.radius))
         room = room_for(self.epsilon, rounding_loss(self.graph))
         if self.calibration == "certified":
             return _certified(self.language, room, self.radius, self.shorter)[0]

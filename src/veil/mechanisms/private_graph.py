@@ -25,7 +25,7 @@ from veil.numerics.graphs.ladder import LadderRule, ladder_rule
 from veil.numerics.graphs.local_sensitivity import triangle_sensitivity
 from veil.numerics.graphs.pairs import KINDS, MOST_NODES, Kind, PairSpace
 from veil.numerics.graphs.triangles import count_triangles, neighbours
-from veil.numerics.rounding import float_above, float_below
+from veil.numerics.rounding import float_above, float_below, stated
 from veil.privacy.profile import PrivacyProfile
 from veil.privacy.responses import RandomizedResponses
 from veil.samplers.discrete import sample_discrete_laplace
@@ -96,7 +96,7 @@ class PrivateGraph(OnGraphs, Described):
     def costs(self) -> dict[str, float]:
         """What each part is given; together not more than epsilon."""
         assert self.share is not None
-        total, share = Fraction(self.epsilon), Fraction(self.share)
+        total, share = stated(self.epsilon), Fraction(self.share)
         weight = sum(_WEIGHTS[name] for name in self.statistics)
         found = {name: float_below(total * share * _WEIGHTS[name] / weight) for name in self.statistics}
         if share < 1:

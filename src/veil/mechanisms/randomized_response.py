@@ -20,7 +20,7 @@ from veil.errors import InvalidArgument
 from veil.mechanisms.base import adjacency_of
 from veil.mechanisms.bit_mechanism import LARGEST_EPSILON, BitMechanism, OnGraphs, check_pairs
 from veil.numerics.graphs.pairs import Codes, PairSpace
-from veil.numerics.rounding import decay_above, float_above
+from veil.numerics.rounding import decay_above, float_above, float_below, stated
 from veil.privacy.profile import PrivacyProfile
 from veil.privacy.responses import RandomizedResponses
 from veil.samplers.flips import sample_flip_mask, sample_flips
@@ -53,7 +53,7 @@ class RandomizedResponse(OnGraphs, BitMechanism):
     @cached_property
     def flip_rate(self) -> float:
         """The probability of a flip: the float as it stands, not below 1 / (1 + e^epsilon)."""
-        decay = Fraction(decay_above(self.epsilon))
+        decay = Fraction(decay_above(float_below(stated(self.epsilon))))
         # x / (1 + x) grows with x.
         return float_above(decay / (1 + decay))
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
 from veil.domains.intake import Floats
 from veil.domains.word_batch import Codes
 from veil.mechanisms.word_mechanism import WordMechanism, decay_within, times_above
-from veil.numerics.rounding import rate_above
+from veil.numerics.rounding import rate_above, stated
 from veil.numerics.words.channel import (
     Channel,
     sequential_expected_errors,
@@ -36,7 +35,7 @@ class SequentialWords(WordMechanism):
 
     @cached_property
     def decay(self) -> float:
-        return decay_within(Fraction(self.epsilon) / self.radius)
+        return decay_within(stated(self.epsilon) / self.radius)
 
     @cached_property
     def targets(self) -> Ints:

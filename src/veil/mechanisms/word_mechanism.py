@@ -19,7 +19,7 @@ from veil.domains.word_batch import Codes, WordBatch
 from veil.domains.words import FreeWords, Language
 from veil.errors import CannotCalibrate, InvalidArgument, NoGuarantee
 from veil.mechanisms.base import Described, adjacency_of
-from veil.numerics.rounding import decay_above, float_above, float_below
+from veil.numerics.rounding import decay_above, float_above, float_below, stated
 from veil.privacy.profile import PrivacyProfile
 from veil.privacy.responses import RandomizedResponses
 from veil.samplers.randomness import Rng
@@ -182,7 +182,7 @@ def decay_within(rate: Fraction) -> float:
 
 def room_for(epsilon: float, rounding: float) -> float:
     """What of epsilon is left when the rounding of the draw is taken off; an error if nothing is."""
-    left = float_below(Fraction(epsilon) - Fraction(rounding))
+    left = float_below(stated(epsilon) - Fraction(rounding))
     if left <= 0.0:
         raise CannotCalibrate(
             f"epsilon: expected more than {rounding:.2g}, which rounding may cost for words this long, "

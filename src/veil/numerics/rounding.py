@@ -35,6 +35,15 @@ def float_above(exact: Fraction) -> float:
     return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
 
 
+def stated(number: float) -> Fraction:
+    """What a float was written as, or the float itself where that is less.
+
+    0.1 is a float a little above a tenth. Who asks for an epsilon of 0.1 is charged a tenth, so what is built
+    for it must not reveal more than a tenth.
+    """
+    return min(Fraction(number), Fraction(repr(number)))
+
+
 def decay_above(rate: float) -> float:
     """The least float that is surely not below exp(-rate); it stands for exactly that number."""
     if rate >= -_LOG_SMALLEST:

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from veil.domains.checks import delta_of, real
 from veil.errors import CannotCalibrate, InvalidArgument, VeilError
-from veil.numerics.rounding import probability_above
+from veil.numerics.rounding import float_below, probability_above, stated
 from veil.numerics.search import log_margin, safe_edge
 from veil.privacy.profile import PrivacyProfile
 
@@ -41,7 +41,7 @@ def calibrate(
     The number that is returned has itself been checked to be safe. Where no number is safe, the
     error says so.
     """
-    target = real("epsilon", epsilon)
+    target = float_below(stated(real("epsilon", epsilon)))
     delta = delta_of(delta)
     if delta == 1.0:
         raise InvalidArgument(

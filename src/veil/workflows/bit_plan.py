@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from veil.domains.bit_flips import BitFlips
@@ -12,7 +11,7 @@ from veil.errors import InvalidArgument
 from veil.mechanisms.bit_mechanism import BitMechanism
 from veil.mechanisms.randomized_response import RandomizedResponse
 from veil.mechanisms.staircase_xor import MOST_BITS, StaircaseXor
-from veil.numerics.rounding import float_below
+from veil.numerics.rounding import float_below, stated
 
 UNITS = ("row", "bit")
 FOR_BITS = ("staircase", "response")
@@ -91,7 +90,7 @@ def bit_mechanism(name: str, columns: int, epsilon: float, near: BitFlips) -> Bi
         return StaircaseXor(columns, epsilon, flips=None if near.count == columns else near.count)
     if name == "staircase":
         raise InvalidArgument("mechanism", expected="response for single bits", found="staircase")
-    return RandomizedResponse(float_below(Fraction(epsilon) / near.count))
+    return RandomizedResponse(float_below(stated(epsilon) / near.count))
 
 
 def names_for(columns: int, near: BitFlips) -> tuple[str, ...]:

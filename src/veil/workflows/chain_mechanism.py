@@ -14,7 +14,7 @@ from veil.errors import CannotCalibrate, InvalidArgument
 from veil.mechanisms.chain_parts import OF_SEQUENCES, OF_TRANSITIONS, Hides, Part
 from veil.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
 from veil.mechanisms.private_chain import PrivateChain
-from veil.numerics.rounding import float_above, float_below
+from veil.numerics.rounding import float_above, float_below, stated
 from veil.privacy.calibrate import calibrate
 from veil.workflows.published_chain import Published, published_rows
 from veil.workflows.vectors import calibrated, needs_delta
@@ -72,7 +72,7 @@ def chosen_mechanism(
     parts = []
     failing = len({table.of for table in tables if _fails(name, table)}) or 1
     for table in tables:
-        share = float_below(Fraction(epsilon) * table.share)
+        share = float_below(stated(epsilon) * table.share)
         hides: Hides
         if not _fails(name, table):
             hides = _geometric(_change(table, adjacency), prod(table.shape), share)
@@ -106,7 +106,7 @@ def _change(table: Table, adjacency: Transitions) -> Contributions:
 
 def _geometric(change: Contributions, cells: int, epsilon: float) -> GeometricCounts:
     # The loss, total / scale, is at most the float epsilon, and so is what it is rounded up to.
-    return GeometricCounts(float_above(change.total / Fraction(epsilon)), cells)
+    return GeometricCounts(float_above(change.total / stated(epsilon)), cells)
 
 
 def _gaussian(change: Contributions, cells: int, epsilon: float, delta: float) -> DiscreteGaussianCounts:
@@ -142,7 +142,7 @@ def _least_noise(
     two by more than a tenth (bench/auto.py), and usually worse several times over.
     """
     table = next(table for table in tables if table.of in OF_TRANSITIONS)
-    share = float_below(Fraction(epsilon) * table.share)
+    share = float_below(stated(epsilon) * table.share)
     change = _change(table, adjacency)
     scale = _geometric(change, prod(table.shape), share).scale
     moved = 1.0 / math.sinh(min(1.0 / scale, 700.0))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Any
 
 from veil.domains.checks import choice, integer, positive
@@ -15,7 +14,7 @@ from veil.domains.words import FreeWords, Language
 from veil.errors import InvalidArgument, InvalidData
 from veil.ledger.protocol import Account
 from veil.mechanisms.each_word import EachWord
-from veil.numerics.rounding import float_below
+from veil.numerics.rounding import float_below, stated
 from veil.releases.record import Release
 from veil.releases.release import release
 from veil.workflows.word_plan import FOR_WORDS, WordPlan, names_for, plan_words, word_mechanism
@@ -73,7 +72,7 @@ def word_job(
     words_each = integer("words_each", words_each, least=1)
     choice("mechanism", mechanism, ("auto", *FOR_WORDS))
     batch = language.validate(words, shorter=True)
-    each = float_below(Fraction(epsilon) / words_each)
+    each = float_below(stated(epsilon) / words_each)
     # How long the words are is public.
     shorter = bool((batch.lengths < language.length).any())
     if mechanism == "auto":

@@ -43,7 +43,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.numerics.rounding import decay_above
+from veil.numerics.rounding import decay_above, float_below, stated
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -114,7 +114,7 @@ def staircase(length: int, alphabet: int, radius: int, epsilon: float) -> WordSt
     >>> steps.levels.tolist(), round(steps.expected_error, 3)
     ([0, 1, 1, 2, 2, 3], 0.155)
     """
-    decay = decay_above(epsilon)
+    decay = decay_above(float_below(stated(epsilon)))
     found = [
         WordStaircase(length, alphabet, radius, first, decay)
         for first in range(1, max(1, min(radius, length)) + 1)
