@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
-from veil.numerics.rounding import SMALLEST_POSITIVE, float_above, float_below, probability_above
+from veil.numerics.rounding import SMALLEST_POSITIVE, float_above, float_below, probability_above, stated
 
 RATIONALS = st.builds(Fraction, st.integers(-(10**40), 10**40), st.integers(1, 10**40))
 
@@ -74,3 +74,13 @@ def test_rationals_nearer_to_zero_than_any_float(sign: int) -> None:
     tiny = Fraction(sign, 10**400)
     assert float_below(tiny) == (0.0 if sign > 0 else -SMALLEST_POSITIVE)
     assert float_above(tiny) == (SMALLEST_POSITIVE if sign > 0 else 0.0)
+
+
+def test_what_is_stated_is_never_more_than_was_written() -> None:
+    for number in (0.1, 0.3, 1.1, 1e-6, 2.0, 0.7, 1 / 3, 5e-324, 1e30):
+        found = stated(number)
+        assert found <= Fraction(number)
+        assert found <= Fraction(repr(number))
+        assert abs(found - Fraction(number)) <= Fraction(math.ulp(number))
+    assert stated(0.1) == Fraction(1, 10)
+    assert stated(0.3) < Fraction(3, 10)

@@ -15,7 +15,7 @@ _BAR = 16
 
 
 def _console() -> Console:
-    return Console(highlight=False, markup=False)
+    return Console(highlight=False, soft_wrap=True, markup=False)
 
 
 def _bar(share: float) -> Text:
