@@ -33,13 +33,13 @@ class Batch:
 
     >>> import tempfile, veil
     >>> grades = veil.Ledger(tempfile.mkdtemp() + "/budget.db").open("grades", epsilon=3, delta=1e-5)
-    >>> noise = veil.GeometricCounts(10.0, 3)
-    >>> batch = grades.batch([noise] * 20, adjacency=veil.Records(), delta=1e-6)
-    >>> round(batch.epsilon, 2)  # 20 releases of 0.1 each
-    1.45
+    >>> noise = veil.GeometricCounts(50.0, 3)
+    >>> batch = grades.batch([noise] * 100, adjacency=veil.Records(), delta=1e-6)
+    >>> round(batch.epsilon, 2)  # a hundred releases of 0.02 each
+    0.83
     >>> out = veil.release(noise, [5, 2, 9], adjacency=veil.Records(), ledger=batch)
     >>> batch.left
-    19
+    99
     """
 
     dataset: Dataset

@@ -12,6 +12,9 @@ from veil.ledger.accounting import words_of
 from veil.report.ledger import BudgetHistory, Moment
 
 _BAR = 16
+# Columns that are read as one.
+_WHOLE = ("entry", "time (UTC)", "kind", "cost")
+_SYMBOLS = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}
 
 
 def _console() -> Console:
@@ -65,7 +68,7 @@ def print_dataset(history: BudgetHistory, *, last: int) -> None:
     console.print()
     table = Table(box=None, pad_edge=False)
     for name in ("entry", "time (UTC)", "kind", "what", "cost", "state"):
-        table.add_column(name, justify="right" if name == "entry" else "left")
+        table.add_column(name, justify="right" if name == "entry" else "left", no_wrap=name in _WHOLE)
     for moment in shown:
         table.add_row(
             str(moment.entry.number),
@@ -93,4 +96,5 @@ def _cost(moment: Moment) -> str:
     if cost is None:
         return ""
     lines = moment.terms.rule.limits if moment.terms.rule.name != "renyi" else ("epsilon", "delta")
-    return ", ".join(f"{line} {float(cost[line]):.4g}" for line in lines if float(cost[line]) > 0.0)
+    known = {line: float(cost[line]) for line in lines if float(cost[line]) > 0.0}
+    return ", ".join(f"{_SYMBOLS[line]} {amount:.4g}" for line, amount in known.items())
