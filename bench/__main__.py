@@ -15,6 +15,8 @@ from bench import (
     exact_noise,
     exactness,
     facebook,
+    polya_urn,
+    randomness,
     sessions,
     simulation,
     stationary,
@@ -38,6 +40,8 @@ BENCHMARKS = {
     "classification": classification.run,
     "bits": bits.run,
     "facebook": facebook.run,
+    "randomness": randomness.run,
+    "polya_urn": polya_urn.run,
 }
 
 

@@ -101,8 +101,8 @@ def _matrix_dirichlet(k: float, *, smooth: bool) -> veil.MatrixDirichlet:
     return veil.MatrixDirichlet((k, 2.0 * k), [Simplex(3, floor=0.08)] * 2, smooth=smooth)
 
 
-def _dirichlet(k: float, *, smooth: bool) -> veil.Dirichlet:
-    return veil.Dirichlet(k, Simplex(5, floor=0.08), smooth=smooth)
+def _dirichlet(k: float, *, smooth: bool, **options: Any) -> veil.Dirichlet:
+    return veil.Dirichlet(k, Simplex(5, floor=0.08), smooth=smooth, **options)
 
 
 CASES: tuple[Case, ...] = (
@@ -184,6 +184,33 @@ CASES: tuple[Case, ...] = (
         neighbour=[1, 30, 5000],
         weaker=veil.DirichletCounts(60.0, 10.0, 3),
         factory=lambda scale: veil.DirichletCounts(scale, 10.0, 3),
+        outputs=_SIMPLEX3,
+        bad=_BAD_COUNTS,
+        delta=0.01,
+        smallest_delta=1e-9,
+    ),
+    Case(
+        name="Dirichlet, exact",
+        mechanism=_dirichlet(40.0, smooth=True, exact=True, draws=3000),
+        adjacency=_TRANSFER,
+        value=[0.0, 0.05, 0.9, 0.05, 0.0],
+        neighbour=[0.05, 0.0, 0.9, 0.05, 0.0],
+        weaker=_dirichlet(4000.0, smooth=True, exact=True, draws=3000),
+        factory=lambda k: _dirichlet(k, smooth=True, exact=True, draws=3000),
+        outputs=_SIMPLEX5,
+        bad=_BAD_VECTORS,
+        delta=0.01,
+        targets=(6.0, 30.0),
+        smallest_delta=1e-3,
+    ),
+    Case(
+        name="DirichletCounts, exact",
+        mechanism=veil.DirichletCounts(2.0, 10.0, 3, exact=True, draws=2000),
+        adjacency=veil.Records("replace"),
+        value=[1, 0, 50],
+        neighbour=[0, 1, 50],
+        weaker=veil.DirichletCounts(60.0, 10.0, 3, exact=True, draws=2000),
+        factory=lambda scale: veil.DirichletCounts(scale, 10.0, 3, exact=True, draws=2000),
         outputs=_SIMPLEX3,
         bad=_BAD_COUNTS,
         delta=0.01,

@@ -53,6 +53,16 @@ def vector(
         float | None, typer.Option(help="The least entry; chosen for least error if left out.")
     ] = None,
     normalise: Annotated[bool, typer.Option(help="Divide the input by its sum first.")] = False,
+    exact: Annotated[
+        bool,
+        typer.Option(
+            "--exact",
+            help="Draw in whole numbers (dirichlet: by an urn), so that nothing is left to rounding.",
+        ),
+    ] = False,
+    draws: Annotated[
+        int | None, typer.Option(help="With --exact and dirichlet: how often the urn is drawn from.")
+    ] = None,
     label_column: Annotated[str | None, typer.Option(help="The CSV column of the labels.")] = None,
     value_column: Annotated[str | None, typer.Option(help="The CSV column of the numbers.")] = None,
     report: options.ReportOption = None,
@@ -93,6 +103,8 @@ def vector(
             floor=floor,
             smooth=smooth,
             normalise=normalise,
+            exact=exact,
+            draws=draws,
         )
     if dry_run:
         charging.say_dry_run(job, account, as_json=as_json)

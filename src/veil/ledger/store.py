@@ -18,7 +18,7 @@ from secrets import token_hex
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from veil.errors import LedgerCorrupt, LedgerUnavailable, MissingExtra, VeilError
 from veil.ledger import schema
@@ -92,7 +92,9 @@ class Store:
                 with self._connected(locking=locking) as connection:
                     return work(connection, again)
             except DBAPIError as error:
-                if self.is_file or not _is_gone(error):
+                # Somebody was quicker with the same name: then there is something to lock.
+                collided = isinstance(error, IntegrityError)
+                if not collided and (self.is_file or not _is_gone(error)):
                     raise self._translated(error) from None
                 if time.monotonic() > end:
                     raise self._gone(locking) from None

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import gammaln, xlogy
 
 from veil.domains.adjacency import Adjacency, Transfer
 from veil.domains.checks import positive
-from veil.domains.intake import Floats
-from veil.domains.simplex import Simplex
-from veil.errors import InvalidArgument, NoGuarantee
+from veil.domains.intake import Floats, as_floats, say
+from veil.domains.simplex import SUM_TOLERANCE, Simplex
+from veil.errors import InvalidArgument, InvalidData, NoGuarantee
 from veil.mechanisms.accuracy import Errors, dirichlet_errors
-from veil.mechanisms.base import UNPROTECTED, Described, adjacency_of
+from veil.mechanisms.base import UNPROTECTED, adjacency_of
+from veil.mechanisms.dirichlet_urn import UrnForm, checked_draws, draws_for, log_dirichlet, urn_errors
 from veil.mechanisms.published import Published, largest_threshold, published_bound
-from veil.numerics.rounding import float_above
+from veil.numerics.rounding import float_above, float_below
 from veil.privacy.pairs import SymmetricBetaPair
 from veil.privacy.profile import NothingRevealed, PrivacyProfile
 from veil.privacy.two_entries import TwoEntries
-from veil.samplers.dirichlet import sample_dirichlet
-from veil.samplers.randomness import Rng
+
+__all__ = ["Dirichlet", "log_dirichlet"]
+
+# Below it a floor is as good as none, and the profile would be lost in rounding.
+_LEAST_FLOOR = 1e-30
 
 
 @dataclass(frozen=True)
-class Dirichlet(Described):
+class Dirichlet(UrnForm):
     """Release x ~ Dirichlet(k p) in place of the probability vector p.
 
     k: the concentration; the larger, the closer x is to p and the less private.
@@ -34,6 +38,11 @@ class Dirichlet(Described):
     smooth: first map p to (1 - n floor) p + floor, so that every vector, zeros included, is taken and
         the guarantee assumes nothing of it. Without smoothing the guarantee holds only among vectors
         that respect the floor (the paper's form).
+    exact: draw in whole numbers, so that nothing is left to the rounding of floats: x are the relative
+        frequencies of a Polya urn, as if `draws` outcomes were drawn from the Dirichlet vector. The
+        guarantee is that of the Dirichlet vector, which is never made.
+    draws: with exact=True. The variance of x_i is p_i (1 - p_i) (1 + k / draws) / (k + 1). None takes the
+        power of two above 256 k (from 2^16 to 2^24): errors grow by at most 0.2 %, until k is above 65,536.
 
     >>> import veil
     >>> mechanism = veil.Dirichlet(20.6, veil.Simplex(5, floor=0.073))
@@ -46,6 +55,8 @@ class Dirichlet(Described):
     domain: Simplex
     _: KW_ONLY
     smooth: bool = False
+    exact: bool = False
+    draws: int | None = None
     name: ClassVar[str] = "Dirichlet"
 
     def __post_init__(self) -> None:
@@ -54,6 +65,8 @@ class Dirichlet(Described):
             raise InvalidArgument("domain", expected="a veil.Simplex", found=type(self.domain).__name__)
         if not isinstance(self.smooth, bool):
             raise InvalidArgument("smooth", expected="True or False", found=repr(self.smooth)[:40])
+        draws = checked_draws(self.exact, self.draws, draws_for(self.k))
+        object.__setattr__(self, "draws", draws)
         if self.smooth and self._shrinkage <= 0.0:
             raise InvalidArgument(
                 "domain.floor",
@@ -73,7 +86,20 @@ class Dirichlet(Described):
         return Simplex(self.domain.size, protected=self.domain.protected, slack=self.domain.slack)
 
     def validate(self, value: Any) -> Floats:
-        return self._accepted.validate(value)
+        normalised = self._accepted.validate(value)
+        if not self.exact:
+            return normalised
+        # As it stands: dividing by the sum would round every entry, each neighbour's in its own way.
+        vectors = as_floats("value", value)
+        if not self.smooth:
+            guarded = np.ones(self.domain.size, dtype=bool)
+            if self.domain.protected is not None:
+                guarded = np.isin(np.arange(self.domain.size), self.domain.protected)
+            low = guarded & (vectors < self.domain.floor)
+            if low.any():
+                expected = f"protected entries of at least the floor {self.domain.floor!r}, to the last bit"
+                raise InvalidData("value", expected=expected, found=say(low, "below it"))
+        return vectors
 
     def smoothed(self, vectors: Floats) -> Floats:
         """What the vectors become before the noise."""
@@ -81,8 +107,16 @@ class Dirichlet(Described):
             return vectors
         return self._shrinkage * vectors + self.domain.floor
 
-    def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
-        return sample_dirichlet(rng, shapes=self.k * self.smoothed(value), size=size)
+    def float_shapes(self, valid: Floats) -> Floats:
+        return self.k * self.smoothed(valid)
+
+    def exact_shapes(self, row: Floats) -> list[Fraction]:
+        """k times the (smoothed) vector, each entry the rational that it is."""
+        k, floor = Fraction(self.k), Fraction(self.domain.floor)
+        if not self.smooth:
+            return [k * Fraction(entry) for entry in row.tolist()]
+        kept = k * (1 - self.domain.size * floor)
+        return [kept * Fraction(entry) + k * floor for entry in row.tolist()]
 
     def _largest_transfer(self, mass: float) -> float:
         """How much two protected entries can differ once smoothed."""
@@ -94,18 +128,34 @@ class Dirichlet(Described):
         """The exact privacy profile for vectors that exchange mass (Theorems 1 and 2 of dirichlet.md)."""
         transfer: Transfer = adjacency_of(self, adjacency, Transfer)
         floor = self.domain.floor
-        if floor <= 0.0:
+        if floor < _LEAST_FLOOR:
             raise NoGuarantee(
                 "domain.floor: a floor of 0 protects nothing, since an entry that may be zero gives itself "
-                "away whatever k is. Expected a floor above 0, found 0; smooth=True makes any vector "
-                "respect the floor."
+                f"away whatever k is. Expected a floor of at least {_LEAST_FLOOR:g}, found {floor:g}; "
+                "smooth=True makes any vector respect the floor."
             )
+        if self.exact:
+            return self._profile_of_floats(Fraction(transfer.mass))
         moved = self._largest_transfer(transfer.mass)
         if moved <= 0.0:
             return NothingRevealed()
         if self.domain.size == 2:
             return TwoEntries(self.k, floor, min(moved, 1.0 - 2.0 * floor))
         return SymmetricBetaPair(self.k * floor, self.k * moved)
+
+    def _profile_of_floats(self, mass: Fraction) -> PrivacyProfile:
+        """The profile for vectors as they stand, whose sum is not quite 1 (Theorem 3 of dirichlet.md)."""
+        size, k, floor = self.domain.size, Fraction(self.k), Fraction(self.domain.floor)
+        off = 2 * Fraction(SUM_TOLERANCE) + Fraction(size, 2**50)
+        moved = min(mass, Fraction(self._accepted.room) + off)
+        if self.smooth:
+            moved *= 1 - size * floor
+        wider = float_above(moved + 2 * off)
+        if size == 2 and Fraction(wider) <= 1 - 2 * floor:
+            return TwoEntries(
+                float_below(k * (1 - Fraction(1, 2**50))), self.domain.floor, wider, "upper bound"
+            )
+        return SymmetricBetaPair(float_below(k * floor), float_above(k * moved), "upper bound")
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
         found = []
@@ -117,6 +167,13 @@ class Dirichlet(Described):
             found.append(f"at least {self.domain.slack!r} of the mass lies outside the protected entries")
         if self.domain.protected is not None:
             found.append(UNPROTECTED)
+        if self.exact:
+            # dirichlet.md, section 8; 1.1 for the rounding of what is printed.
+            added = 1.1 * 2.0**-53 * math.sqrt(0.5 * self.k + 1.0)
+            found.append(
+                "neighbours are meant as the floats that they are; if their entries are rounded first, that "
+                f"adds at most {added:.1e} (1 + e^epsilon) to delta"
+            )
         return tuple(found)
 
     def published(
@@ -143,15 +200,7 @@ class Dirichlet(Described):
     def errors(self, value: Any) -> Errors:
         """The expected errors for this vector, in closed form. They depend on it: for public ones only."""
         vector = self.validate(value)
-        return dirichlet_errors(self.k * self.smoothed(vector), vector)
-
-    def log_density(self, outputs: Floats, value: Any) -> Floats:
-        """The log density of each output if this value lay behind it."""
-        return log_dirichlet(outputs, self.k * self.smoothed(self.validate(value)))
-
-
-def log_dirichlet(outputs: Floats, shapes: Floats) -> Floats:
-    """The log density of Dirichlet(shapes), one number for each row of outputs."""
-    kernel = xlogy(shapes - 1.0, np.maximum(outputs, 1e-320)).sum(axis=-1)
-    constant = gammaln(shapes.sum()) - gammaln(shapes[shapes > 0.0]).sum()
-    return np.asarray(kernel + constant, dtype=np.float64)
+        shapes = self.float_shapes(vector)
+        return (
+            dirichlet_errors(shapes, vector) if self.draws is None else urn_errors(shapes, vector, self.draws)
+        )

@@ -127,8 +127,13 @@ def vector_job(
     floor: float | None = None,
     smooth: bool = True,
     normalise: bool = False,
+    exact: bool = False,
+    draws: int | None = None,
 ) -> VectorJob:
-    """Check the numbers, choose and calibrate the mechanism from public numbers alone."""
+    """Check the numbers, choose and calibrate the mechanism from public numbers alone.
+
+    exact, draws: as in `calibrated`.
+    """
     adjacency = secret.adjacency
     values = np.asarray(values, dtype=np.float64)
     size = integer("size", values.size, least=2)
@@ -144,7 +149,11 @@ def vector_job(
         value: Any = _as_counts(values, secret.records)
     else:
         possible = normalise and np.isfinite(values).all() and values.sum() > 0 and (values >= 0).all()
-        value = Simplex(size).validate(values / values.sum() if possible else values)
+        given = values / values.sum() if possible else values
+        value = Simplex(size).validate(given)
+        if exact:
+            # As it stands: what is divided by its sum is rounded.
+            value = given
         if floor is not None:
             words = f"a number above 0 and below 1/{size}"
             checks.within("floor", floor, 1e-30, (1.0 - 1e-9) / size, expected=words)
@@ -152,11 +161,14 @@ def vector_job(
     checks.positive("epsilon", epsilon)
     settings: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "records": secret.records}
     name = choice("mechanism", mechanism, ("auto", *names_for(adjacency)))
-    if name == "auto":
+    if name == "auto" and exact and isinstance(adjacency, Transfer):
+        # The one that can be drawn exactly.
+        name = "dirichlet"
+    elif name == "auto":
         name = compare(None, adjacency, size=size, **settings).best.name
     if isinstance(adjacency, Transfer) and name == "dirichlet":
         settings |= {"floor": floor, "smooth": smooth}
-    chosen = calibrated(name, adjacency, size=size, **settings)
+    chosen = calibrated(name, adjacency, size=size, exact=exact, draws=draws, **settings)
     chosen.validate(value)
     return VectorJob(
         value=value,

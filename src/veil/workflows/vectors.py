@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from veil.mechanisms.additive import Gaussian, Laplace
 from veil.mechanisms.base import Mechanism
 from veil.mechanisms.dirichlet import Dirichlet
 from veil.mechanisms.dirichlet_counts import DirichletCounts
+from veil.mechanisms.dirichlet_urn import draws_for
 from veil.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
 from veil.numerics.search import least_point
 from veil.privacy.calibrate import calibrate
@@ -47,6 +49,8 @@ def calibrated(
     records: int | None = None,
     floor: float | None = None,
     smooth: bool = True,
+    exact: bool = False,
+    draws: int | None = None,
 ) -> Mechanism:
     """The named mechanism at the largest safe parameter, everything else chosen for least error.
 
@@ -56,6 +60,8 @@ def calibrated(
         vectors over the whole simplex.
     records: the public (or guessed) number of records behind counts.
     floor, smooth: for "dirichlet" on vectors; the floor is chosen for least error if None.
+    exact: draw in whole numbers; "geometric" and "discrete-gaussian" always do, "dirichlet" by an urn.
+    draws: how often an exact "dirichlet" draws from its urn; if None, enough for the public k or records.
 
     >>> import veil
     >>> mechanism = veil.calibrated("dirichlet", veil.Records("replace"), size=5, epsilon=1.0,
@@ -65,10 +71,12 @@ def calibrated(
     """
     size = integer("size", size, least=2)
     choice("mechanism", name, names_for(adjacency))
+    _check_exact(name, exact, draws)
     if isinstance(adjacency, Transfer):
         if name == "dirichlet":
             public = typical_values(adjacency, size, typical)
-            return _dirichlet(adjacency, size, epsilon, delta, public, floor, smooth)
+            found = _dirichlet(adjacency, size, epsilon, delta, public, floor, smooth)
+            return _made_exact(found, adjacency, epsilon, delta, draws) if exact else found
         make = {"laplace": Laplace, "gaussian": Gaussian}[name]
         needs_delta(name, "gaussian", delta)
         return calibrate(
@@ -77,10 +85,40 @@ def calibrated(
     assert isinstance(adjacency, (Records, Contributions))
     if name == "dirichlet":
         public = typical_values(adjacency, size, typical, records)
-        return _dirichlet_counts(adjacency, size, epsilon, delta, public)
+        counts = _dirichlet_counts(adjacency, size, epsilon, delta, public)
+        if not exact:
+            return counts
+        # The profile is the same. Of a secret number of records nothing is used.
+        if draws is None and records is not None:
+            draws = draws_for(counts.scale * records + size * counts.prior)
+        return replace(counts, exact=True, draws=draws)
     needs_delta(name, "discrete-gaussian", delta)
     noisy = {"geometric": GeometricCounts, "discrete-gaussian": DiscreteGaussianCounts}[name]
     return calibrate(lambda rate: noisy(1.0 / rate, size), adjacency, epsilon=epsilon, delta=delta)
+
+
+def _check_exact(name: str, exact: bool, draws: int | None) -> None:
+    if exact and name in ("laplace", "gaussian"):
+        raise InvalidArgument(
+            "exact",
+            expected="dirichlet, geometric or discrete-gaussian with it",
+            found=f"{name}, whose noise is floats",
+        )
+    if draws is not None and not (exact and name == "dirichlet"):
+        raise InvalidArgument("draws", expected="an exact dirichlet with it", found="another")
+
+
+def _made_exact(
+    found: Dirichlet, adjacency: Transfer, epsilon: float, delta: float, draws: int | None
+) -> Mechanism:
+    """The same floor, and the largest k at which the exact form is safe: it is a hair stricter."""
+    return calibrate(
+        lambda k: Dirichlet(k, found.domain, smooth=found.smooth, exact=True, draws=draws),
+        adjacency,
+        epsilon=epsilon,
+        delta=delta,
+        relative=_FINE,
+    )
 
 
 def needs_delta(name: str, which: str, delta: float) -> None:
@@ -97,7 +135,7 @@ def _dirichlet(
     typical: Typical,
     floor: float | None,
     smooth: bool,
-) -> Mechanism:
+) -> Dirichlet:
     needs_delta("dirichlet", "dirichlet", delta)
     if not smooth and floor is None:
         raise InvalidArgument("floor", expected="a floor, without smoothing", found="None")
@@ -120,7 +158,7 @@ def _dirichlet(
 
 def _dirichlet_counts(
     adjacency: Records | Contributions, size: int, epsilon: float, delta: float, typical: Typical
-) -> Mechanism:
+) -> DirichletCounts:
     needs_delta("dirichlet", "dirichlet", delta)
 
     def at(prior: float, relative: float) -> DirichletCounts:
