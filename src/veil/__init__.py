@@ -14,11 +14,14 @@ from veil.version import __version__
 if TYPE_CHECKING:
     from veil import errors, learn
     from veil.analysis.audit import Audit, audit
+    from veil.analysis.audit_pair import AuditPair
+    from veil.analysis.audit_suite import AuditSuite, audit_suite
     from veil.analysis.bit_estimates import BitReading, bit_estimates
     from veil.analysis.chain_intervals import ChainIntervals, chain_intervals
     from veil.analysis.decoding import Decoding, decode, decoding
     from veil.analysis.graph_estimates import GraphReading, graph_estimates
     from veil.analysis.intervals import intervals
+    from veil.analysis.neighbours import audit_pairs
     from veil.domains.adjacency import Records, Rows, Transfer
     from veil.domains.automaton_words import AutomatonWords
     from veil.domains.bit_flips import BitFlips
@@ -90,6 +93,8 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "Audit": "analysis.audit",
+    "AuditPair": "analysis.audit_pair",
+    "AuditSuite": "analysis.audit_suite",
     "AutomatonWords": "domains.automaton_words",
     "BalancedWords": "mechanisms.balanced_words",
     "Birkhoff": "domains.doubly",
@@ -155,6 +160,8 @@ _PLACES = {
     "XorBlocks": "mechanisms.xor_blocks",
     "XorGraph": "mechanisms.xor_graph",
     "audit": "analysis.audit",
+    "audit_pairs": "analysis.neighbours",
+    "audit_suite": "analysis.audit_suite",
     "bit_estimates": "analysis.bit_estimates",
     "calibrate": "privacy.calibrate",
     "calibrated": "workflows.vectors",
@@ -186,6 +193,8 @@ _PLACES = {
 
 __all__ = [
     "Audit",
+    "AuditPair",
+    "AuditSuite",
     "AutomatonWords",
     "BalancedWords",
     "Birkhoff",
@@ -252,6 +261,8 @@ __all__ = [
     "XorGraph",
     "__version__",
     "audit",
+    "audit_pairs",
+    "audit_suite",
     "bit_estimates",
     "calibrate",
     "calibrated",

@@ -52,10 +52,14 @@ def noise(rows: int, columns: int) -> veil.MatrixBernoulli:
 )
 def test_small_tables_are_enumerated(mechanism: Any, value: Any, neighbour: Any) -> None:
     for delta in (0.0, 0.01):
-        found = veil.audit(mechanism, value, np.array(neighbour, dtype=bool), delta=delta)
+        # alpha = 1e-9 each: that draws follow the law is tested besides.
+        found = veil.audit(
+            mechanism, value, np.array(neighbour, dtype=bool), delta=delta, rng=2, samples=1_000
+        )
         assert found.exact
         assert not found.violated, str(found)
-    assert veil.audit(mechanism, value, np.array(neighbour, dtype=bool)).lower > 0.2
+        if delta == 0.0:
+            assert found.lower > 0.2
 
 
 def test_the_worst_neighbour_reaches_the_claim() -> None:
@@ -63,15 +67,16 @@ def test_the_worst_neighbour_reaches_the_claim() -> None:
         value = np.zeros((1, 5), dtype=bool)
         other = value.copy()
         other[0, : mechanism.adjacency.count] = True
-        found = veil.audit(mechanism, value, other)
+        found = veil.audit(mechanism, value, other, samples=1_000, rng=2)
         assert found.lower == pytest.approx(found.claimed, rel=1e-9)
+        assert found.lower <= found.claimed
         # The whole curve of the staircase is exact for its worst pair, all bits or some of them.
         assert found.claimed == mechanism.epsilon
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-3])
 def test_larger_tables_and_graphs_are_sampled(delta: float) -> None:
-    # alpha = 1e-6 each, seeds fixed.
+    # alpha = 1e-9 each, seeds fixed.
     table = np.random.default_rng(1).random((4, 8)) < 0.5
     other = table.copy()
     other[2] = ~other[2]
@@ -83,7 +88,7 @@ def test_larger_tables_and_graphs_are_sampled(delta: float) -> None:
         (veil.RandomizedResponse(1.0), club, fewer),
         (veil.PrivateGraph(1.0, statistics=["edges", "degrees", "triangles"], share=0.5), club, fewer),
     ):
-        found = veil.audit(mechanism, value, neighbour, samples=1_500, delta=delta, rng=3)
+        found = veil.audit(mechanism, value, neighbour, samples=1_000, delta=delta, rng=3)
         assert not found.exact
         assert not found.violated, str(found)
 

@@ -153,7 +153,7 @@ def test_the_input_is_not_changed(case: Case) -> None:
 
 @every_mechanism
 def test_audit_finds_no_violation(case: Case) -> None:
-    # alpha = 1e-6 for each case, so a false alarm in any of them is rarer than 2e-5; the seed is fixed.
+    # alpha = 1e-9 for each case, so a false alarm in any of them is rarer than 2e-8; the seed is fixed.
     found = veil.audit(case.mechanism, case.value, case.neighbour, samples=8_000, delta=case.delta, rng=7)
     assert not found.violated, str(found)
     assert "no violation found" in str(found)

@@ -165,7 +165,7 @@ class Flat:
 
 @BOTH
 def test_audit_finds_no_violation_but_finds_planted_ones(noise: str) -> None:
-    # alpha = 1e-6 for each audit; the seed is fixed.
+    # alpha = 1e-9 for each audit; the seed is fixed.
     scale, delta, less = (0.2, 0.0, 0.55) if noise == "laplace" else (0.2, 0.01, 0.65)
     mechanism = DoublyStochastic(scale, 3, noise=noise)
     arguments: dict[str, Any] = {"samples": 20_000, "delta": delta, "adjacency": Rectangle(MASS), "rng": 7}

@@ -339,7 +339,7 @@ def test_audit_finds_a_planted_fault() -> None:
     honest = veil.MatrixDirichlet(30.0, veil.Simplex(3, floor=0.08))
     adjacency = veil.Rows(1, veil.Transfer(0.04))
     found = veil.audit(
-        honest, matrix, neighbour, adjacency=adjacency, samples=20_000, confidence=0.999, delta=0.01, rng=1
+        honest, matrix, neighbour, adjacency=adjacency, samples=20_000, delta=0.01, rng=1
     )
     assert not found.violated
 
@@ -350,6 +350,6 @@ def test_audit_finds_a_planted_fault() -> None:
 
     faulty = TooClose(30.0, veil.Simplex(3, floor=0.08))
     caught = veil.audit(
-        faulty, matrix, neighbour, adjacency=adjacency, samples=20_000, confidence=0.999, delta=0.01, rng=1
+        faulty, matrix, neighbour, adjacency=adjacency, samples=20_000, delta=0.01, rng=1
     )
     assert caught.violated

@@ -368,7 +368,7 @@ class Liar:
 
 @EACH_CASE
 def test_audits_find_no_violation_and_find_a_liar(name: str, example: str) -> None:
-    """The liar's rate is doubled: found by enumeration and by samples (at confidence 0.999999)."""
+    """The liar's rate is doubled: found by enumeration and by samples (at confidence 0.999999999)."""
     recipe = EXAMPLES[example]
     words = recipe.words()
     near = distances(words) == 1
@@ -426,7 +426,7 @@ def test_draws_follow_the_law(name: str, example: str) -> None:
 
 @pytest.mark.parametrize(("length", "radius"), [(3, 1), (4, 2)])
 def test_what_the_staircase_draws_is_private(length: int, radius: int) -> None:
-    """By samples, at confidence 0.999999: P(w | w) against P(w | w') is all that has to be looked at."""
+    """By samples, at confidence 0.999999999: P(w | w) against P(w | w') is all that has to be looked at."""
     mechanism = veil.StaircaseWords(veil.FreeWords(3, length), 2.0, radius=radius)
     word, other = [0] * length, [1] * radius + [0] * (length - radius)
     assert not veil.audit(Liar(mechanism, mechanism, False), word, other, samples=40_000, rng=1).violated

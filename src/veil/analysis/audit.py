@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from veil.analysis.bit_events import covers, flips_between
-from veil.analysis.events import best_event, drawn_outputs
-from veil.domains.adjacency import Adjacency, Records, Rows, Transfer
-from veil.domains.bit_flips import BitFlips
+from veil.analysis.chain_events import MORE_THAN_TABLES, says_more_than_tables
+from veil.analysis.enumerated import Law, adds_up, exact_loss, laws_of, misfit
+from veil.analysis.events import best_event
+from veil.analysis.relations import check_neighbours, relation_between
+from veil.analysis.watching import drawn, drawn_rows, outputs_as_keys, reader_of
+from veil.domains.adjacency import Adjacency
 from veil.domains.bits import Bits
 from veil.domains.checks import delta_of, integer, within
-from veil.domains.counts import Counts
-from veil.domains.doubly import Birkhoff
-from veil.domains.hamming import Hamming
-from veil.domains.rectangle import Rectangle
-from veil.domains.simplex import Simplex
-from veil.domains.word_batch import WordBatch
 from veil.errors import InvalidArgument
 from veil.mechanisms.base import Mechanism
-from veil.samplers.randomness import generator
+from veil.mechanisms.private_chain import PrivateChain
+from veil.samplers.randomness import Rng, generator
+
+# One audit in a thousand million raises a false alarm: a thousand of them together, one in a million.
+CONFIDENCE = 0.999_999_999
+# Draws that show whether a sampler follows the law that was enumerated; tables of bits are drawn one by one.
+_FITTED, _FITTED_BITS = 10_000, 2_000
+WRONG_LAW = "the draws do not follow the law that the mechanism states"
+WRONG_SUM = "the law that the mechanism states does not sum to one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,8 @@ class Audit:
     """What an attack found.
 
     lower: epsilon is at least this (at the stated confidence, or surely if exact). claimed: what the
-    mechanism claims at this delta. violated: the attack beat the claim. exact: by enumeration.
+    mechanism claims at this delta. violated: the attack beat the claim, or found the fault named in `fault`.
+    exact: by enumeration. confidence: a false alarm is rarer than one less this.
     """
 
     lower: float
@@ -40,12 +41,14 @@ class Audit:
     exact: bool
     confidence: float
     delta: float
+    fault: str = ""
 
     def __str__(self) -> str:
-        sure = "by enumeration" if self.exact else f"at confidence {self.confidence:g}"
+        sure = "by enumeration" if self.exact else f"at confidence {self.confidence:.12g}"
         verdict = "VIOLATION" if self.violated else "no violation found"
         claim = f"claimed {self.claimed:.4g} at delta {self.delta:g}"
-        return f"{verdict}: epsilon >= {self.lower:.4g} {sure}, {claim}"
+        text = f"{verdict}: epsilon >= {self.lower:.4g} {sure}, {claim}"
+        return f"{text}; {self.fault}" if self.fault else text
 
 
 def audit(
@@ -54,132 +57,90 @@ def audit(
     neighbour: Any,
     *,
     samples: int = 100_000,
-    confidence: float = 0.999_999,
+    confidence: float = CONFIDENCE,
     delta: float = 0.0,
     adjacency: Adjacency | None = None,
     rng: Any = None,
 ) -> Audit:
     """A lower bound on the epsilon that tells the value from the neighbour.
 
-    Never hand in sensitive values: audit on made-up ones. A mechanism with `distribution(value)`
-    (outputs and probabilities) is enumerated. Otherwise an event is chosen on one half of the samples
-    and measured on the other by Clopper-Pearson limits, half of the error on each side. No violation
-    found does not mean that there is none.
+    Never hand in sensitive values: audit on made-up ones (`audit_pairs` makes some). Where the mechanism
+    lists its outputs (`distribution`), the loss is computed from all of them, and draws are compared with
+    that law. Otherwise an event is chosen on one half of the draws and measured on the other by
+    Clopper-Pearson limits. No violation found does not mean that there is none.
 
-    adjacency: the relation between the two; found from them if None.
+    adjacency: the relation between the two; found from them if None. The draws must be independent:
+    `audit_suite` tests that as well.
     """
+    alpha = alpha_of(confidence)
+    return audit_at(
+        mechanism,
+        value,
+        neighbour,
+        samples=samples,
+        alpha=alpha,
+        delta=delta,
+        adjacency=adjacency,
+        rng=rng,
+    )
+
+
+def audit_at(
+    mechanism: Mechanism,
+    value: Any,
+    neighbour: Any,
+    *,
+    samples: int,
+    alpha: float,
+    delta: float,
+    adjacency: Adjacency | None,
+    rng: Any,
+) -> Audit:
+    """The same by the chance alpha of a false alarm, which a confidence near one cannot say as well."""
     delta = delta_of(delta)
-    confidence = within("confidence", confidence, 0.0, 1.0, expected="a number between 0 and 1")
-    relation = adjacency or mechanism.adjacency or relation_between(mechanism, value, neighbour)
-    if isinstance(relation, Hamming):
-        far = relation_between(mechanism, value, neighbour)
-        if isinstance(far, Hamming) and far.radius > relation.radius:
-            raise InvalidArgument(
-                "neighbour",
-                expected=f"a word that differs in at most {relation.radius} symbols",
-                found=f"{far.radius}",
-                hint="State another adjacency to audit words further apart.",
-            )
-    if isinstance(relation, BitFlips):
-        between = flips_between(mechanism.validate(value), mechanism.validate(neighbour))
-        if not covers(relation, between):
-            raise InvalidArgument(
-                "neighbour",
-                expected=relation.words,
-                found=f"{between.count} bits that differ",
-                hint="State another adjacency to audit values further apart.",
-            )
-    claimed = mechanism.profile(relation).epsilon(delta)
-    laws = _laws(mechanism, value, neighbour)
-    if laws is not None:
-        lower = _exact(*laws, delta)
-        return Audit(lower, claimed, lower > claimed * (1.0 + 1e-9) + 1e-12, True, 1.0, delta)
     draws = integer("samples", samples, least=1000)
-    stream = generator(rng)
-    first, second = drawn_outputs(mechanism, value, neighbour, draws, stream)
+    relation = adjacency or mechanism.adjacency or relation_between(mechanism, value, neighbour)
+    check_neighbours(mechanism, relation, value, neighbour)
+    claimed = mechanism.profile(relation).epsilon(delta)
+    stream, confidence, fault = generator(rng), 1.0 - alpha, ""
+    laws = laws_of(mechanism, value, neighbour)
+    if laws is not None:
+        lower = exact_loss(*laws, delta)
+        if lower > claimed:
+            return Audit(lower, claimed, True, True, 1.0, delta)
+        few = _FITTED_BITS if isinstance(mechanism.domain, Bits) else _FITTED
+        fault = _fault(mechanism, (value, neighbour), laws, min(draws, few), alpha, stream)
+        if not fault:
+            return Audit(lower, claimed, False, True, confidence, delta)
+    elif isinstance(mechanism, PrivateChain) and says_more_than_tables(mechanism, value, stream):
+        fault = MORE_THAN_TABLES
+    reader = reader_of(mechanism, value, neighbour)
+    first, second = (drawn_rows(mechanism, item, reader, draws, stream) for item in (value, neighbour))
+    # Half of the error for each direction, and of that half for each limit.
     lower = max(
-        best_event(mechanism, first, second, value, neighbour, delta, confidence=0.5 + 0.5 * confidence),
-        best_event(mechanism, second, first, neighbour, value, delta, confidence=0.5 + 0.5 * confidence),
+        best_event(first, second, delta, alpha=0.5 * alpha),
+        best_event(second, first, delta, alpha=0.5 * alpha),
     )
-    return Audit(lower, claimed, lower > claimed, False, confidence, delta)
+    return Audit(lower, claimed, lower > claimed or bool(fault), False, confidence, delta, fault)
 
 
-def _laws(mechanism: Any, value: Any, neighbour: Any) -> tuple[dict[Any, float], dict[Any, float]] | None:
-    """All outputs for the two with their probabilities, where they can be listed."""
-    if not hasattr(mechanism, "distribution"):
-        return None
-    check = getattr(mechanism, "can_enumerate", None)
-    if not (check(value) if check is not None else getattr(mechanism, "is_enumerable", True)):
-        return None
-    return mechanism.distribution(value), mechanism.distribution(neighbour)
+def alpha_of(confidence: Any) -> float:
+    """The chance of a false alarm that a confidence leaves."""
+    expected = "a number of at least 0.5 and below 1"
+    kept = within("confidence", confidence, 0.5, 1.0, expected=expected)
+    if kept == 1.0:
+        raise InvalidArgument("confidence", expected=expected, found="1")
+    return 1.0 - kept
 
 
-def _exact(first: dict[Any, float], second: dict[Any, float], delta: float) -> float:
-    """The smallest epsilon at which both directions have at most this delta, over finite outputs."""
-    return max(_one_way(first, second, delta), _one_way(second, first, delta))
-
-
-def _one_way(first: dict[Any, float], second: dict[Any, float], delta: float) -> float:
-    p = np.array([first[output] for output in first])
-    q = np.array([second.get(output, 0.0) for output in first])
-
-    def excess(epsilon: float) -> float:
-        return float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
-
-    if float(p[q == 0.0].sum()) > delta:
-        return math.inf
-    if excess(0.0) <= delta:
-        return 0.0
-    kept = (q > 0.0) & (p > 0.0)
-    low, high = 0.0, float(np.log(p[kept] / q[kept]).max())
-    if delta == 0.0:
-        return high
-    for _ in range(100):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if excess(middle) <= delta else (middle, high)
-    return low
-
-
-def _relation_of_matrices(mechanism: Mechanism, change: NDArray[Any]) -> Adjacency:
-    moved = (change != 0.0).sum(axis=1)
-    # What smoothing or scaling of the rows left behind is no change.
-    moved = np.where(np.abs(change).max(axis=1) < 1e-15, 0, moved)
-    rows = int(np.count_nonzero(moved))
-    mass = min(1.0, float(np.abs(change).sum(axis=1).max()) / 2.0 * (1.0 + 1e-12))
-    if isinstance(mechanism.domain, Birkhoff) and rows == 2 and sorted(moved)[-2:] == [2, 2]:
-        return Rectangle(mass)
-    if rows > 0 and moved.max() == 2:
-        return Rows(rows, Transfer(mass))
-    raise InvalidArgument(
-        "neighbour",
-        expected="a matrix in which two entries of a row exchange mass, in one row or more",
-        found=f"{rows} rows that differ in another way",
-    )
-
-
-def relation_between(mechanism: Mechanism, value: Any, neighbour: Any) -> Adjacency:
-    """The tightest adjacency under which the two are neighbours."""
-    first, second = mechanism.validate(value), mechanism.validate(neighbour)
-    if isinstance(first, WordBatch):
-        return Hamming(max(1, int((first.rows != second.rows).sum())))
-    if isinstance(mechanism.domain, Bits):
-        return flips_between(first, second)
-    axes = getattr(mechanism, "item_axes", lambda valid: 1)(first)
-    if np.shape(first) != np.shape(second) or np.ndim(first) != axes:
-        raise InvalidArgument("neighbour", expected="one value like the first", found="another shape")
-    change: NDArray[Any] = second - first
-    if axes > 1:
-        return _relation_of_matrices(mechanism, change.reshape(-1, change.shape[-1]))
-    moved = np.flatnonzero(change)
-    if isinstance(mechanism.domain, Simplex) and len(moved) == 2:
-        return Transfer(min(1.0, float(np.abs(change).sum()) / 2.0 * (1.0 + 1e-12)))
-    if isinstance(mechanism.domain, Counts):
-        if len(moved) == 1 and abs(int(change[moved[0]])) == 1:
-            return Records("add-remove")
-        if len(moved) == 2 and sorted(int(change[i]) for i in moved) == [-1, 1]:
-            return Records("replace")
-    raise InvalidArgument(
-        "neighbour",
-        expected="a neighbour of the value (two entries that exchange mass, or one record's difference)",
-        found=f"{len(moved)} entries that differ in another way",
-    )
+def _fault(
+    mechanism: Any, values: tuple[Any, Any], laws: tuple[Law, Law], draws: int, alpha: float, stream: Rng
+) -> str:
+    """Whether what was enumerated is what is drawn: wrong with probability at most alpha."""
+    for value, law in zip(values, laws, strict=True):
+        if not adds_up(law):
+            return WRONG_SUM
+        found = outputs_as_keys(mechanism, drawn(mechanism, value, draws, stream))
+        if misfit(law, found, alpha=0.5 * alpha):
+            return WRONG_LAW
+    return ""

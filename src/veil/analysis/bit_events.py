@@ -14,8 +14,8 @@ from veil.errors import InvalidArgument
 from veil.mechanisms.private_graph import GraphDraw
 from veil.numerics.graphs.pairs import Codes
 
-# Pairs that are looked at besides those that differ.
-_OTHERS = 16
+# Pairs that are looked at besides those that differ, and numbers of a table of facts.
+_OTHERS, _MOST_FACTS = 16, 256
 
 
 def flips_between(first: Table | Graph, second: Table | Graph) -> BitFlips:
@@ -36,22 +36,32 @@ def covers(stated: BitFlips, found: BitFlips) -> bool:
     return found.count <= stated.count and (stated.where == "anywhere" or found.where == "row")
 
 
-def watched(first: Graph, second: Graph) -> Codes:
-    """The pairs whose bits are looked at: those that differ, and a few others."""
+def watched(first: Graph, second: Graph) -> tuple[Codes, Codes]:
+    """The pairs that differ, and those whose bits are looked at: these, and a few others."""
     changed = np.setxor1d(first.codes, second.codes)
-    return np.union1d(changed, np.arange(min(_OTHERS, first.space.count)))
+    few = min(_OTHERS, first.space.count)
+    ends = np.arange(few), np.arange(first.space.count - few, first.space.count)
+    return changed, np.unique(np.concatenate([changed, *ends]))
 
 
-def graph_outputs(drawn: list[Any], pairs: Codes) -> Floats:
-    """Each released graph as the bits of some pairs, and its facts."""
-    return np.array([_numbers(one, pairs) for one in drawn])
+def graph_numbers(drawn: Any, first: Graph, second: Graph) -> Floats:
+    """Each released graph as the bits of some pairs, how many of those that differ are as in the first,
+    and its facts."""
+    changed, pairs = watched(first, second)
+    as_first = np.isin(changed, first.codes)
+    return np.array([_numbers(one, changed, as_first, pairs) for one in drawn], dtype=np.float64)
 
 
-def _numbers(drawn: Any, pairs: Codes) -> Floats:
+def _numbers(drawn: Any, changed: Codes, as_first: Any, pairs: Codes) -> Floats:
     graph = drawn.graph if isinstance(drawn, GraphDraw) else drawn
-    parts = [] if graph is None else [np.isin(pairs, graph.codes).astype(np.float64)]
-    tables = drawn.tables if isinstance(drawn, GraphDraw) else {}
-    for key, table in tables.items():
+    parts: list[Any] = []
+    if graph is not None:
+        agree = (np.isin(changed, graph.codes) == as_first).sum()
+        parts += [np.isin(pairs, graph.codes), [agree, len(graph)]]
+    for key, table in (drawn.tables if isinstance(drawn, GraphDraw) else {}).items():
         if key != "nodes":
-            parts.append(np.array([table.sum(), *table[:_OTHERS]], dtype=np.float64))
-    return np.concatenate(parts)
+            numbers = np.asarray(table, dtype=np.float64)
+            parts += [[numbers.sum()], numbers[:_MOST_FACTS]]
+            # How many nodes have at least so many edges: what one edge moves stands beside each other.
+            parts.append(np.cumsum(numbers[:_MOST_FACTS]) if len(numbers) > 2 else [])
+    return np.concatenate([np.asarray(part, dtype=np.float64) for part in parts])

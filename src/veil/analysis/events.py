@@ -1,146 +1,151 @@
-"""Choosing the event on which an audit measures, and measuring it."""
+"""Choosing the event on which an audit measures, and measuring it.
+
+The bound. Draw n outputs for each of two neighbours. On the even draws choose an event E, by whatever means;
+on the odd ones, which are independent of that choice, count how often it happens. With Clopper-Pearson limits
+p of P(E) from below and q of Q(E) from above, each wrong with probability at most alpha/2,
+
+    epsilon(delta) >= log((p - delta) / q)
+
+but for a chance of alpha, since (epsilon, delta)-privacy says P(E) <= e^epsilon Q(E) + delta for every E.
+What the event was chosen from costs no confidence, so that anything may be tried.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import betaincinv
+from scipy.special import betainccinv, betaincinv
 
-from veil.analysis.bit_events import graph_outputs, watched
-from veil.domains.bits import Bits
-from veil.domains.graph import Graph
 from veil.domains.intake import Floats
-from veil.domains.words import Language
-from veil.samplers.randomness import Rng
 
 _THRESHOLDS = 400
+_MOST_COLUMNS, _MOST_MODES = 64, 12
+# Standard errors by which means differ that are taken to differ.
+_SURE = 3.0
+# The inverse of the incomplete beta is good to far more digits than this (tests compare with rationals).
+_INVERSE = 1e-9
+
+Statistic = Callable[[Floats], Floats]
 
 
-def best_event(
-    mechanism: Any,
-    first: NDArray[Any],
-    second: NDArray[Any],
-    value: Any,
-    neighbour: Any,
-    delta: float,
-    *,
-    confidence: float,
-) -> float:
-    """A lower bound on log((P - delta)/Q) over events, P from the first samples and Q from the second.
+def best_event(first: Floats, second: Floats, delta: float, *, alpha: float) -> float:
+    """A lower bound on log((P - delta)/Q) over events, P from the first rows and Q from the second.
 
-    Statistics tried: every entry, every pair's log ratio where entries changed, exact equality with
-    the inputs, and the mechanism's own likelihood ratio if it has one. The statistic and its
-    threshold are chosen on the even samples and measured on the odd ones, so they cost no confidence.
+    Wrong with probability at most alpha. Tried are thresholds on the columns that differ most, on a linear
+    combination of all, on how much more often whole rows came up, and single values of a column.
     """
-    best_score, chosen = -math.inf, None
-    flat_first, flat_second = first.reshape(len(first), -1), second.reshape(len(second), -1)
-    for statistic in _statistics(mechanism, value, neighbour):
-        a, b = statistic(flat_first), statistic(flat_second)
+    best, chosen = -math.inf, None
+    given = [(statistic, (first[::2], second[::2])) for statistic in _given(first[::2], second[::2])]
+    # What was learned from draws looks better on them than it is: it is compared on others.
+    learned = [(statistic, (first[2::4], second[2::4])) for statistic in _learned(first[::4], second[::4])]
+    for statistic, rows in (*given, *learned):
+        a, b = statistic(rows[0]), statistic(rows[1])
         for sign in (1.0, -1.0):
-            score, threshold = _best_threshold(sign * a[::2], sign * b[::2], delta, confidence)
-            if score > best_score:
-                best_score, chosen = score, (sign * a[1::2], sign * b[1::2], threshold)
+            score, threshold = _best_threshold(sign * a, sign * b, delta, alpha)
+            if score > best:
+                best, chosen = score, (statistic, sign, threshold)
     if chosen is None:
         return 0.0
-    a, b, threshold = chosen
-    return max(
-        0.0, float(_bound((a >= threshold).sum(), len(a), (b >= threshold).sum(), len(b), delta, confidence))
-    )
+    statistic, sign, threshold = chosen
+    hits = [int((sign * statistic(both[1::2]) >= threshold).sum()) for both in (first, second)]
+    totals = len(first) // 2, len(second) // 2
+    return max(0.0, float(log_ratio_bound(hits[0], totals[0], hits[1], totals[1], delta, alpha)))
 
 
-def _statistics(mechanism: Any, value: Any, neighbour: Any) -> list[Any]:
-    if isinstance(mechanism.domain, Bits) and isinstance(mechanism.validate(value), Graph):
-        return _of_graphs(mechanism, value, neighbour)
-    inputs = [_input(mechanism, item) for item in (value, neighbour)]
-    shape = inputs[0].shape
-    before, after = (item.ravel() for item in inputs)
-    changed = np.flatnonzero(before != after)
-    found: list[Any] = [lambda x, i=i: x[:, i] for i in range(min(before.size, 64))]
-    pairs = [(i, j) for i in changed[:4] for j in changed[:4] if i < j]
-    found += [lambda x, i=i, j=j: _log_ratio(x[:, i], x[:, j]) for i, j in pairs]
-    for i in changed[:4]:
-        found.append(lambda x, i=i: (x[:, i] == before[i]).astype(np.float64))
-        found.append(lambda x, i=i: (x[:, i] == after[i]).astype(np.float64))
-    if isinstance(mechanism.domain, Language):
-        found.append(lambda x: mechanism.log_probabilities(x, before) - mechanism.log_probabilities(x, after))
-    elif hasattr(mechanism, "log_density"):
-
-        def log_likelihood_ratio(x: Any) -> Any:
-            outputs = x.reshape(len(x), *shape)
-            return mechanism.log_density(outputs, value) - mechanism.log_density(outputs, neighbour)
-
-        found.append(log_likelihood_ratio)
-    return found
+def _apart(first: Floats, second: Floats) -> tuple[Floats, Floats, Floats]:
+    """By how much the means of each column differ, its spread, and the one in terms of the other."""
+    spread = np.sqrt(first.var(axis=0) + second.var(axis=0))
+    gap = first.mean(axis=0) - second.mean(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return gap, spread, np.where(spread > 0.0, gap / spread, np.where(gap == 0.0, 0.0, np.inf))
 
 
-def _of_graphs(mechanism: Any, value: Any, neighbour: Any) -> list[Any]:
-    """Every number that is looked at, and how many of the pairs that differ are as in the value."""
-    first, second = mechanism.validate(value), mechanism.validate(neighbour)
-    pairs = watched(first, second)
-    before, after = np.isin(pairs, first.codes), np.isin(pairs, second.codes)
-    changed = np.flatnonzero(before != after)
-    if getattr(mechanism, "response", mechanism) is None:
-        changed = changed[:0]
-    numbers = graph_outputs([mechanism.sample(first.plain(), rng=0)], pairs).shape[1]
-    found: list[Any] = [lambda x, i=i: x[:, i] for i in range(min(numbers, 64))]
-    if len(changed):
-        found.append(lambda x: (x[:, changed] == before[changed]).sum(axis=1).astype(np.float64))
-    return found
+def _given(first: Floats, second: Floats) -> Iterator[Statistic]:
+    """The columns that differ most, and values that come up again and again: entries that are not random."""
+    _, _, apart = _apart(first, second)
+    order = np.argsort(-np.abs(apart), kind="stable")
+    for column in order[:_MOST_COLUMNS].tolist():
+        yield _column(column)
+    for column in order[:_MOST_MODES].tolist():
+        values, counts = np.unique(first[:, column], return_counts=True)
+        yield _equals(column, float(values[np.argmax(counts)]))
 
 
-def drawn_outputs(
-    mechanism: Any, value: Any, neighbour: Any, draws: int, stream: Rng
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """So many outputs for each of the two, as rows of numbers."""
-    inputs = value, neighbour
-    if isinstance(mechanism.domain, Bits):
-        valid = [mechanism.validate(item) for item in inputs]
-        if isinstance(valid[0], Graph):
-            pairs = watched(*valid)
-            drawn = (mechanism.sample(item.plain(), rng=stream, size=draws) for item in valid)
-            first, second = (graph_outputs(outputs, pairs) for outputs in drawn)
-            return first, second
-    first, second = (outputs_of(mechanism, mechanism.sample(item, rng=stream, size=draws)) for item in inputs)
-    return first, second
+def _learned(first: Floats, second: Floats) -> Iterator[Statistic]:
+    """A linear combination of the columns that surely differ, and how much likelier whole rows are."""
+    gap, spread, apart = _apart(first, second)
+    sure = (spread > 1e-100) & (np.abs(apart) * math.sqrt(len(first)) > _SURE)
+    if sure.any():
+        weights = np.divide(gap, spread**2, out=np.zeros_like(gap), where=sure)
+        weights = weights / np.abs(weights).max()
+        yield lambda rows: np.asarray(rows @ weights)
+    likelier = _by_whole_rows(first, second)
+    if likelier is not None:
+        yield likelier
 
 
-def outputs_of(mechanism: Any, drawn: Any) -> NDArray[Any]:
-    """What was drawn as an array of numbers; words as their codes."""
-    if isinstance(mechanism.domain, Language):
-        return mechanism.domain.validate(drawn).rows
-    return np.asarray(drawn)
+def _column(place: int) -> Statistic:
+    return lambda rows: np.asarray(rows[:, place])
 
 
-def _input(mechanism: Any, item: Any) -> NDArray[Any]:
-    valid = mechanism.validate(item)
-    return valid.rows[0] if isinstance(mechanism.domain, Language) else np.asarray(valid)
+def _equals(place: int, value: float) -> Statistic:
+    return lambda rows: (rows[:, place] == value).astype(np.float64)
 
 
-def _log_ratio(a: Floats, b: Floats) -> Floats:
-    tiny = 1e-320
-    return np.log(np.maximum(a, tiny)) - np.log(np.maximum(b, tiny))
+def _by_whole_rows(first: Floats, second: Floats) -> Statistic | None:
+    """How much more often a whole row came up in the first; None where rows hardly ever come up twice."""
+    both = row_keys(np.concatenate([first, second]))
+    keys, which = np.unique(both, return_inverse=True)
+    if len(keys) > len(both) // 10:
+        return None
+    ahead = np.bincount(which[: len(first)], minlength=len(keys))
+    behind = np.bincount(which[len(first) :], minlength=len(keys))
+    scores = np.log((ahead + 1.0) / (behind + 1.0))
+
+    def score(rows: Floats) -> Floats:
+        found = row_keys(rows)
+        places = np.minimum(np.searchsorted(keys, found), len(keys) - 1)
+        return np.where(keys[places] == found, scores[places], 0.0)
+
+    return score
 
 
-def _best_threshold(a: Floats, b: Floats, delta: float, confidence: float) -> tuple[float, float]:
+def row_keys(rows: Floats) -> Any:
+    """Each row as one thing that can be compared."""
+    # A zero may have a sign, which is none of its value.
+    plain = np.ascontiguousarray(rows + 0.0)
+    return plain.view(np.dtype((np.void, plain.dtype.itemsize * plain.shape[1]))).ravel()
+
+
+def _best_threshold(a: Floats, b: Floats, delta: float, alpha: float) -> tuple[float, float]:
     pooled = np.concatenate([a, b])
     thresholds = np.unique(np.quantile(pooled, np.linspace(0.0, 1.0, _THRESHOLDS), method="higher"))
     above_a = len(a) - np.searchsorted(np.sort(a), thresholds, side="left")
     above_b = len(b) - np.searchsorted(np.sort(b), thresholds, side="left")
-    scores = _bound(above_a, len(a), above_b, len(b), delta, confidence)
+    scores = np.atleast_1d(log_ratio_bound(above_a, len(a), above_b, len(b), delta, alpha))
     best = int(np.argmax(scores))
-    return float(np.asarray(scores)[best]), float(thresholds[best])
+    return float(scores[best]), float(thresholds[best])
 
 
-def _bound(hits_a: Any, total_a: int, hits_b: Any, total_b: int, delta: float, confidence: float) -> Any:
-    """log of ((lower limit of P) - delta) / (upper limit of Q); half the error on each limit."""
-    tail = 0.5 * (1.0 - confidence)
-    hits_a, hits_b = np.asarray(hits_a, dtype=np.float64), np.asarray(hits_b, dtype=np.float64)
-    p_low = np.where(hits_a > 0, betaincinv(np.maximum(hits_a, 0.5), total_a - hits_a + 1.0, tail), 0.0)
-    q_high = np.where(
-        hits_b < total_b, betaincinv(hits_b + 1.0, np.maximum(total_b - hits_b, 0.5), 1.0 - tail), 1.0
-    )
+def log_ratio_bound(hits_a: Any, total_a: int, hits_b: Any, total_b: int, delta: float, alpha: float) -> Any:
+    """log of ((lower limit of P) - delta) / (upper limit of Q); half of alpha on each limit."""
+    p_low, q_high = lower_limit(hits_a, total_a, 0.5 * alpha), upper_limit(hits_b, total_b, 0.5 * alpha)
     with np.errstate(divide="ignore"):
         return np.log(np.maximum(p_low - delta, 0.0)) - np.log(q_high)
+
+
+def lower_limit(hits: Any, total: int, tail: float) -> Any:
+    """Clopper and Pearson: above the true chance with probability at most `tail`."""
+    hits = np.asarray(hits, dtype=np.float64)
+    limit = betaincinv(np.maximum(hits, 0.5), total - hits + 1.0, tail)
+    return np.where(hits > 0, limit * (1.0 - _INVERSE), 0.0)
+
+
+def upper_limit(hits: Any, total: int, tail: float) -> Any:
+    """Clopper and Pearson: below the true chance with probability at most `tail`."""
+    hits = np.asarray(hits, dtype=np.float64)
+    limit = betainccinv(hits + 1.0, np.maximum(total - hits, 0.5), tail)
+    return np.where(hits < total, np.minimum(limit * (1.0 + _INVERSE), 1.0), 1.0)

@@ -1,6 +1,7 @@
 """The `veil` command and its exit codes.
 
-0 done, 1 our fault, 2 wrong use, 3 budget refused, 4 bad or unreadable data.
+0 done, 1 our fault, 2 wrong use, 3 budget refused, 4 bad or unreadable data, 5 an audit found a violation,
+6 the ledger cannot be used just now.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from veil.cli import chain, decode, demo, inspect, plan, release, synth
+from veil.cli import audit, chain, decode, demo, inspect, ledger, plan, release, synth
 from veil.cli.output import fail, json_wanted
 from veil.errors import VeilError
 from veil.version import __version__
@@ -28,10 +29,12 @@ app = typer.Typer(
 )
 app.add_typer(release.app, name="release")
 app.add_typer(plan.app, name="plan")
+app.add_typer(ledger.app, name="ledger")
 app.command("chain")(chain.chain)
 app.command("synth")(synth.synth)
 app.command("decode")(decode.decode)
 app.command("inspect")(inspect.inspect)
+app.command("audit")(audit.audit)
 app.command("demo")(demo.demo)
 
 

@@ -88,3 +88,7 @@ def demo(
         f"Or votes: veil release bits {folder / 'ballots.csv'} --missing no --epsilon 4 "
         f"-o {folder / 'votes.csv'} --report {folder / 'votes.html'}"
     )
+    print(
+        f"And keep count of what it all costs: veil ledger open {folder / 'budget.db'} city --epsilon 2 "
+        f"--delta 1e-5, then add --ledger {folder / 'budget.db'} --dataset city to each release"
+    )

@@ -1,0 +1,137 @@
+"""veil audit: attack a mechanism on made-up data, and say what came of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from veil.cli import options
+from veil.cli.output import check_ending, print_json, refuse_existing, refuse_other_files, working
+from veil.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from veil.analysis.audit_suite import AuditSuite
+
+# A claim that does not hold is neither wrong use nor bad data.
+VIOLATION = 5
+
+
+def audit(
+    path: Annotated[
+        Path | None,
+        typer.Argument(metavar="RELEASE", help="A release file (.json): its mechanism is audited."),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Audit a mechanism of every kind instead: takes minutes.")
+    ] = False,
+    samples: Annotated[
+        int | None,
+        typer.Option("--samples", min=1000, help="Draws for each made-up value; else a few seconds' worth."),
+    ] = None,
+    delta: Annotated[
+        float | None,
+        typer.Option("--delta", "-d", help="Compare at this delta; else 0, or 0.01 where 0 has no epsilon."),
+    ] = None,
+    confidence: Annotated[
+        float,
+        typer.Option("--confidence", help="One less the chance of a false alarm in all that is done."),
+    ] = 0.999_999_999,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Draw from this seed, to see the same again.")
+    ] = None,
+    report: options.ReportOption = None,
+    force: options.ForceOption = False,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Try to beat a mechanism's claim, on made-up neighbours: the data behind a release is never needed.
+
+    Example: veil audit private.json --report audit.html
+
+    A mechanism of every kind: veil audit --all --samples 2000
+
+    Exit code 0 where nothing was found, which does not prove that there is nothing; 5 where a claim was
+    beaten or a fault found.
+    """
+    from veil.analysis.audit_examples import audit_examples
+    from veil.analysis.audit_suite import audit_suite
+    from veil.releases.files import load, write_text
+    from veil.samplers.randomness import generator
+
+    check_ending("--report", report, (".html",))
+    refuse_existing({"--report": report}, force=force, inputs=[] if path is None else [path])
+    if everything == (path is not None):
+        raise InvalidArgument(
+            "RELEASE", expected="a release file, or --all", found="both" if everything else "neither"
+        )
+    if path is None:
+        chosen: list[tuple[Any, Any]] = list(audit_examples())
+    else:
+        refuse_other_files(path)
+        release = load(path)
+        chosen = [(release.mechanism, release.adjacency)]
+    # The chance of a false alarm is that of all of them together.
+    each = 1.0 - (1.0 - confidence) / len(chosen) if 0.0 < confidence < 1.0 else confidence
+    stream = None if seed is None else generator(seed)
+    with working("Auditing", quiet=as_json) as say:
+        found = [
+            audit_suite(
+                mechanism,
+                adjacency,
+                delta=delta,
+                samples=samples,
+                confidence=each,
+                rng=stream,
+                progress=say,
+            )
+            for mechanism, adjacency in chosen
+        ]
+    if report is not None:
+        from veil.report.audit import AuditReport
+
+        page = AuditReport(tuple(found), confidence, "" if path is None else path.name).html()
+        write_text(report, page, overwrite=force)
+    if as_json:
+        print_json(
+            {
+                "violated": any(suite.violated for suite in found),
+                "confidence": confidence,
+                "mechanisms": [_as_json(suite) for suite in found],
+            }
+        )
+    else:
+        from veil.report.console_audit import print_audits
+
+        print_audits(found, confidence=confidence, written=report)
+    if any(suite.violated for suite in found):
+        raise typer.Exit(VIOLATION)
+
+
+def _as_json(suite: AuditSuite) -> dict[str, Any]:
+    """What was found, for machines; an epsilon without end is null."""
+
+    def number(value: float) -> float | None:
+        return None if value == float("inf") else value
+
+    return {
+        "mechanism": suite.mechanism.describe(),
+        "adjacency": suite.adjacency.describe(),
+        "delta": suite.delta,
+        "samples": suite.samples,
+        "claimed": number(suite.claimed),
+        "lower": number(suite.lower),
+        "violated": suite.violated,
+        "faults": list(suite.faults),
+        "pairs": [
+            {
+                "name": pair.name,
+                "lower": number(found.lower),
+                "exact": found.exact,
+                "violated": found.violated,
+                "fault": found.fault,
+            }
+            for pair, found in suite.rows
+        ],
+        "independence": {"fault": suite.reuse.fault, "smallest": suite.reuse.smallest},
+    }
