@@ -15,6 +15,7 @@ from bench import (
     exact_noise,
     exactness,
     facebook,
+    ledger,
     polya_urn,
     randomness,
     sessions,
@@ -40,6 +41,7 @@ BENCHMARKS = {
     "classification": classification.run,
     "bits": bits.run,
     "facebook": facebook.run,
+    "ledger": ledger.run,
     "randomness": randomness.run,
     "polya_urn": polya_urn.run,
 }

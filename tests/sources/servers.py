@@ -12,7 +12,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,31 @@ import pytest
 
 @dataclass(frozen=True)
 class Server:
-    """A throw-away PostgreSQL server on the loopback interface, with one role that has a password."""
+    """A throw-away PostgreSQL server on the loopback interface, with one role that has a password.
+
+    control: the call of pg_ctl up to its verb, and how it is run.
+    """
 
     port: int
     password: str
+    control: list[str] = field(default_factory=list, repr=False)
+    run: dict[str, Any] = field(default_factory=dict, repr=False)
 
-    def address(self, password: str | None = None) -> str:
-        return f"postgresql://veil:{password or self.password}@127.0.0.1:{self.port}/postgres"
+    def address(self, password: str | None = None, *, database: str = "postgres") -> str:
+        return f"postgresql://veil:{password or self.password}@127.0.0.1:{self.port}/{database}"
+
+    def start(self) -> bool:
+        """Whether it runs now."""
+        return self._told("start")
+
+    def stop(self, mode: str = "immediate") -> bool:
+        """As in a crash ("immediate"), or with farewell to every client ("fast")."""
+        return self._told("-m", mode, "stop")
+
+    def _told(self, *verb: str) -> bool:
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        call = [*self.control, *verb]
+        return subprocess.run(call, check=False, timeout=120, **quiet, **self.run).returncode == 0
 
 
 def _program(name: str) -> str | None:
@@ -55,7 +73,7 @@ def _free_port() -> int:
 
 
 @contextmanager
-def postgres_server() -> Iterator[Server]:
+def postgres_server(*, max_connections: int = 20, fsync: bool = False) -> Iterator[Server]:
     initdb, pg_ctl = _program("initdb"), _program("pg_ctl")
     if initdb is None or pg_ctl is None:
         pytest.skip("PostgreSQL's initdb and pg_ctl are not installed")
@@ -80,24 +98,17 @@ def postgres_server() -> Iterator[Server]:
                 break
         else:
             pytest.skip("initdb does not work here")
-        options = f"-p {server.port} -h 127.0.0.1 -k {folder} -c fsync=off -c max_connections=20"
-        start = [pg_ctl, "-D", str(data), "-l", str(folder / "log"), "-w", "-t", "60", "-o", options, "start"]
-        started = subprocess.run(
-            start,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            check=False,
-            cwd=folder,
-            timeout=120,
-            **as_user,
-        )
-        if started.returncode != 0:
+        options = f"-p {server.port} -h 127.0.0.1 -k {folder}"
+        options += f" -c fsync={'on' if fsync else 'off'} -c max_connections={max_connections}"
+        server.control.extend([pg_ctl, "-D", str(data), "-l", str(folder / "log"), "-w", "-t", "60"])
+        server.control.extend(["-o", options])
+        server.run.update({"cwd": folder, **as_user})
+        if not server.start():
             pytest.skip("PostgreSQL does not start here")
         try:
             yield server
         finally:
-            stop = [pg_ctl, "-D", str(data), "-m", "immediate", "-w", "stop"]
-            subprocess.run(stop, capture_output=True, check=False, cwd=folder, timeout=120, **as_user)
+            server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -30,6 +30,8 @@ USUAL_ORDERS = (2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0, 128.0)
 _UP, _DOWN = Context(prec=15, rounding=ROUND_CEILING), Context(prec=15, rounding=ROUND_FLOOR)
 # What the closed forms of divergences may have lost to rounding, with room.
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-10
+# Beyond any meaning; within what floats hold.
+_MOST_EPSILON = Amount(1_000_000)
 
 Totals = Mapping[str, Amount]
 
@@ -49,6 +51,8 @@ class Rule:
             raise InvalidArgument("orders", expected='accounting="renyi" with them', found=repr(name))
         if name == "basic":
             return cls(name, {"epsilon": epsilon, "delta": delta})
+        if epsilon > _MOST_EPSILON:
+            raise InvalidArgument("epsilon", expected=f"at most {_MOST_EPSILON} with a filter", found="more")
         # Floats that are surely not above what was stated.
         most, failing = (float_below(Fraction(amount)) for amount in (epsilon, delta))
         if failing <= 0.0 or most <= 0.0:
@@ -145,7 +149,9 @@ def _order_limits(epsilon: float, delta: float, orders: Sequence[float] | None) 
             hint="A larger order, or a larger budget.",
         )
     share = float_below(Fraction(delta) / len(kept))
-    return {f"order {order:g}": _rounded(divergence_within(epsilon, share, order), _DOWN) for order in kept}
+    # In full: what is charged must be the divergence of the order that has the limit.
+    names = {order: f"order {order!r}".removesuffix(".0") for order in kept}
+    return {names[order]: _rounded(divergence_within(epsilon, share, order), _DOWN) for order in kept}
 
 
 def _rounded(value: float, context: Context) -> Amount:

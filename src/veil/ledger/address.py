@@ -33,7 +33,7 @@ class Address:
             raise InvalidArgument("ledger", expected=_EXPECTED, found=type(given).__name__)
         if "://" not in given:
             if not given.lower().endswith(_ENDINGS):
-                raise InvalidArgument("ledger", expected=_EXPECTED, found=repr(given)[:60])
+                raise InvalidArgument("ledger", expected=_EXPECTED, found=_shown(given))
             return cls.of_file(Path(given))
         kind, _, rest = given.partition("://")
         if kind == "sqlite":
@@ -53,16 +53,24 @@ class Address:
                     "ledger", expected="postgresql://user@host:port/database", found="something else"
                 )
             return cls(url, None)
-        raise InvalidArgument("ledger", expected=_EXPECTED, found=repr(kind + "://")[:40])
+        raise InvalidArgument("ledger", expected=_EXPECTED, found=_shown(kind + "://"))
 
     @classmethod
     def of_file(cls, file: Path) -> Address:
         from sqlalchemy import URL
 
-        return cls(URL.create("sqlite", database=str(file)), file)
+        # In full: it stays the same file whatever folder the process, or one it is sent to, works in; and
+        # ":memory:" is a file like any other.
+        whole = file.absolute()
+        return cls(URL.create("sqlite", database=str(whole)), whole)
 
     def __str__(self) -> str:
         """For people: without the password."""
         if self.file is not None:
             return str(self.file)
         return f"postgresql://{self.url.host}:{self.url.port or 5432}/{self.url.database or ''}"
+
+
+def _shown(given: str) -> str:
+    """What was given; an address that was mistyped may hold a password."""
+    return "something else" if "@" in given else repr(given)[:60]

@@ -10,7 +10,6 @@ import numbers
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, Context, Decimal, Inexact, InvalidOperation
 from fractions import Fraction
-from functools import total_ordering
 from typing import Any
 
 import numpy as np
@@ -46,7 +45,6 @@ def decimal_of(value: Any) -> Decimal | None:
     return found
 
 
-@total_ordering
 class Amount(Decimal):
     """An exact decimal that gets along with floats, each of which stands for the decimal it is written as.
 
@@ -83,6 +81,19 @@ class Amount(Decimal):
     def __lt__(self, other: Any) -> Any:
         known = None if isinstance(other, str) else decimal_of(other)
         return NotImplemented if known is None else self.compare(known) < 0
+
+    # All four: those of Decimal would compare a float by its last bit, and 0.3 is no more than 0.3 here.
+    def __le__(self, other: Any) -> Any:
+        known = None if isinstance(other, str) else decimal_of(other)
+        return NotImplemented if known is None else self.compare(known) <= 0
+
+    def __gt__(self, other: Any) -> Any:
+        known = None if isinstance(other, str) else decimal_of(other)
+        return NotImplemented if known is None else self.compare(known) > 0
+
+    def __ge__(self, other: Any) -> Any:
+        known = None if isinstance(other, str) else decimal_of(other)
+        return NotImplemented if known is None else self.compare(known) >= 0
 
     def __hash__(self) -> int:
         # Equal numbers have equal hashes, and 0.3 is equal to its float here.

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
 from veil.ledger.accounting import Rule, Totals
 from veil.ledger.amounts import ZERO, Amount
+
+_UP = Context(prec=15, rounding=ROUND_CEILING)
 
 
 def plus(one: Totals, other: Totals) -> dict[str, Amount]:
@@ -15,11 +18,26 @@ def plus(one: Totals, other: Totals) -> dict[str, Amount]:
     return {line: one.get(line, ZERO) + other.get(line, ZERO) for line in {**one, **other}}
 
 
+def of_two_records(cost: Totals) -> dict[str, Amount]:
+    """What hides one record at this cost, where two change (proof: accounting.md, "Parts")."""
+    found = {**cost, "epsilon": 2 * cost["epsilon"]}
+    if "rho" in cost:
+        found["rho"] = 4 * cost["rho"]
+    if cost["delta"] > ZERO:
+        # Beyond an epsilon of 100 nothing is left of any delta.
+        found["delta"] = Amount(1)
+        if cost["epsilon"] <= Amount(100):
+            growth = _UP.add(_UP.next_plus(_UP.exp(cost["epsilon"])), Decimal(1))
+            found["delta"] = min(Amount(1), Amount(_UP.multiply(cost["delta"], growth)))
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Balance:
     """Totals of the releases from all the data, and of those from each part of a public partition.
 
-    moves: a neighbour may have somebody in another part, so that two parts change at once.
+    moves: a neighbour has a record replaced, by one in the same part or in another. Two parts change by one
+    record each, or one part by two: a part counts for two records, and then the worst part is enough.
     """
 
     whole: Totals = field(default_factory=dict)
@@ -31,31 +49,26 @@ class Balance:
         if part is None:
             return Balance(plus(self.whole, cost), self.parts, self.moves)
         parts = dict(self.parts)
-        parts[part] = plus(parts.get(part, {}), cost)
+        parts[part] = plus(parts.get(part, {}), self.taken(cost, part))
         return Balance(self.whole, parts, self.moves)
+
+    def taken(self, cost: Totals, part: str | None) -> Totals:
+        """What a charge takes of the budget."""
+        return cost if part is None or not self.moves else of_two_records(cost)
 
     def totals(self, part: str | None = None) -> dict[str, Amount]:
         """What one person may have lost along each line, in all, or if they are in this part."""
-        if part is not None and not self.moves:
-            return plus(self.whole, self.parts.get(part, {}))
-        return plus(self.whole, self._worst_parts(part))
+        return plus(self.whole, self._worst_part() if part is None else self.parts.get(part, {}))
 
     @staticmethod
     def simple(totals: Totals) -> dict[str, Amount]:
         """The totals, with epsilon and delta even where nothing was spent."""
         return {"epsilon": ZERO, "delta": ZERO, **totals}
 
-    def _worst_parts(self, part: str | None) -> dict[str, Amount]:
-        """Line by line, the part with the largest total; where neighbours move, the two largest."""
+    def _worst_part(self) -> dict[str, Amount]:
+        """Line by line, the part with the largest total."""
         lines = {line for totals in self.parts.values() for line in totals}
-        found = {}
-        for line in lines:
-            each = {name: totals.get(line, ZERO) for name, totals in self.parts.items()}
-            own = [] if part is None else [each.pop(part, ZERO)]
-            others = sorted(each.values(), reverse=True)
-            taken = (own + others)[: 2 if self.moves else 1]
-            found[line] = sum(taken, ZERO)
-        return found
+        return {line: max(totals.get(line, ZERO) for totals in self.parts.values()) for line in lines}
 
     def fits(self, rule: Rule) -> bool:
         """Whether nobody, in whatever part, has lost more than the rule allows."""

@@ -16,9 +16,9 @@ from veil.domains.adjacency import Adjacency
 from veil.domains.checks import delta_of
 from veil.domains.coverage import covers
 from veil.errors import InvalidArgument, NoGuarantee
-from veil.ledger.description import canonical
+from veil.ledger.description import canonical, hash_of
 from veil.ledger.entry import EntryId
-from veil.ledger.protocol import Charge
+from veil.ledger.protocol import Charge, confirm
 from veil.mechanisms.base import Mechanism
 
 if TYPE_CHECKING:
@@ -75,13 +75,14 @@ class Batch:
             )
         slots = [canonical(mechanism.describe()) for mechanism in declared]
         description = {"name": "batch", "releases": [mechanism.name for mechanism in declared], "of": slots}
-        entry = dataset.reserve_charge(Charge(epsilon, failing, description, near, profiles))
-        dataset.confirm(entry)
+        places = tuple(map(hash_of, slots))
+        entry = dataset.reserve_charge(Charge(epsilon, failing, description, near, profiles, places=places))
+        confirm(dataset, entry)
         return cls(dataset, entry, epsilon, failing, near, list(slots))
 
     @property
     def left(self) -> int:
-        """How many of the releases were not made yet."""
+        """How many of the releases were not made yet, as far as this copy of the batch knows."""
         return sum(slot is not None for slot in self._slots)
 
     def reserve(self, *, epsilon: float, delta: float, description: dict[str, Any]) -> EntryId:
@@ -90,15 +91,18 @@ class Batch:
 
     def reserve_charge(self, charge: Charge) -> EntryId:
         """Let one of the declared mechanisms run; it is paid for. Any other is refused."""
-        if charge.adjacency is None or not covers(self.adjacency, charge.adjacency):
+        # The cap of users does not say who is a neighbour, but what the batch was worked out and charged for.
+        cap, most = (getattr(near, "cap", None) or 0 for near in (charge.adjacency, self.adjacency))
+        if charge.adjacency is None or not covers(self.adjacency, charge.adjacency) or cap > most:
             found = "nothing said" if charge.adjacency is None else charge.adjacency.words
             raise InvalidArgument("adjacency", expected=self.adjacency.words, found=found)
         wanted = canonical(charge.description)
         for slot, declared in enumerate(self._slots):
             if declared == wanted:
-                found_entry = self.dataset.use(self.entry, slot, charge)
+                entry = self.dataset.use(self.entry, slot, charge)
                 self._slots[slot] = None
-                return found_entry
+                if entry is not None:
+                    return entry
         raise InvalidArgument(
             "mechanism",
             expected="one that was declared with the batch and was not released yet",

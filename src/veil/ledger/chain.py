@@ -24,7 +24,16 @@ def last_entry(connection: Connection, dataset: str, *, lock: bool = False) -> E
     """The newest entry; None if there is no such dataset. lock: until the transaction ends it stays so."""
     query = select(DATASETS.c.last).where(DATASETS.c.name == dataset)
     body = connection.execute(query.with_for_update() if lock else query).scalar()
-    return None if body is None else Entry.parse(body, dataset)
+    if body is None:
+        return None
+    found = Entry.parse(body, dataset)
+    if lock:
+        # Anybody who writes to the database may change the row; of the entries the database takes care.
+        newest = select(ENTRIES.c.number, ENTRIES.c.sha256).where(ENTRIES.c.dataset == dataset)
+        row = connection.execute(newest.order_by(ENTRIES.c.number.desc()).limit(1)).first()
+        if row is None or (row.number, row.sha256) != (found.number, digest(body)):
+            raise LedgerCorrupt(dataset, "a last entry that is not the newest")
+    return found
 
 
 def entry_at(connection: Connection, dataset: str, number: int) -> Entry:
@@ -59,7 +68,7 @@ def dataset_names(connection: Connection) -> list[str]:
     """All datasets of the ledger, and any that has entries though it is not listed."""
     listed = connection.execute(select(DATASETS.c.name)).scalars()
     mentioned = connection.execute(select(ENTRIES.c.dataset).distinct()).scalars()
-    return sorted({*listed, *mentioned})
+    return sorted({str(name) for name in (*listed, *mentioned)})
 
 
 def append(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection
 
@@ -15,7 +15,7 @@ from veil.ledger.accounting import words_of
 from veil.ledger.balance import Balance
 from veil.ledger.chain import all_entries, append, entry_at, entry_with, last_entry
 from veil.ledger.description import described
-from veil.ledger.entry import Entry, EntryId
+from veil.ledger.entry import Entry, EntryId, is_place
 from veil.ledger.protocol import Charge
 from veil.ledger.store import Store
 from veil.ledger.terms import Budget, Terms
@@ -23,6 +23,8 @@ from veil.ledger.terms import Budget, Terms
 if TYPE_CHECKING:
     from veil.ledger.batch import Batch
     from veil.mechanisms.base import Mechanism
+
+Result = TypeVar("Result")
 
 
 class Dataset:
@@ -113,7 +115,8 @@ class Dataset:
 
     def reserve(self, *, epsilon: float, delta: float = 0.0, description: Mapping[str, Any]) -> EntryId:
         """Charge epsilon and delta, or raise BudgetExceeded and charge nothing."""
-        return self.reserve_charge(Charge(epsilon, delta, dict(description), self.adjacency))
+        hidden = self.terms.hidden(self._part)
+        return self.reserve_charge(Charge(epsilon, delta, dict(description), hidden))
 
     def reserve_charge(self, charge: Charge) -> EntryId:
         """Charge a release before its noise is drawn, or raise BudgetExceeded and charge nothing."""
@@ -133,7 +136,7 @@ class Dataset:
                 gone = balance.totals(self._part)
                 raise BudgetExceeded(
                     spent=words_of(terms.rule.along(gone)),
-                    asked=words_of(terms.rule.along(cost)),
+                    asked=words_of(terms.rule.along(balance.taken(cost, self._part))),
                     remaining=words_of(terms.rule.remaining(gone)),
                 )
             content = described(charge) | {
@@ -142,7 +145,7 @@ class Dataset:
             }
             return self._append(connection, last, "reserve", content, after, token).id
 
-        return self._store.write(work)
+        return self._write(work)
 
     def has_room(self, charge: Charge) -> bool:
         """Whether it would be accepted now. Others may be quicker: only `reserve` decides."""
@@ -150,26 +153,27 @@ class Dataset:
         terms.check(charge.adjacency, self._part)
         return not terms.closed and balance.after(terms.rule.cost(charge), self._part).fits(terms.rule)
 
-    def use(self, batch: EntryId, slot: int, charge: Charge) -> EntryId:
-        """Note one release of a batch, which was charged as a whole; each may be made once."""
+    def use(self, batch: EntryId, slot: int, charge: Charge) -> EntryId | None:
+        """Note one release of a batch, which was charged as a whole; None if it was made already."""
         token = f"use {batch.number} {slot}"
         mine = token_hex(8)
 
-        def work(connection: Connection, again: bool) -> EntryId:
+        def work(connection: Connection, again: bool) -> EntryId | None:
             last = self._locked(connection)
             done = entry_with(connection, self.name, token)
             if done is not None:
-                if again and done.content.get("token") == mine:
-                    return done.id
-                raise InvalidArgument(
-                    "ledger", expected="a release of the batch that was not made yet", found="one that was"
-                )
+                return done.id if again and done.content.get("token") == mine else None
             terms, balance = self._state(connection, last)
             self._check_open(terms)
             content = described(charge) | {"entry": batch.number, "slot": slot, "token": mine}
+            known = entry_at(connection, self.name, batch.number)
+            if known.id != batch or not is_place(known.content, slot, content["mechanism"]):
+                raise InvalidArgument(
+                    "ledger", expected="a release that was declared with the batch", found="another"
+                )
             return self._append(connection, last, "use", content, balance, token).id
 
-        return self._store.write(work)
+        return self._write(work)
 
     def confirm(self, entry: EntryId) -> None:
         """Note that the release of this entry was made."""
@@ -187,7 +191,8 @@ class Dataset:
             _, balance = self._state(connection, last)
             self._append(connection, last, "confirm", {"entry": entry.number}, balance, token)
 
-        self._store.write(work)
+        # A note that a power failure takes back costs nothing; the charge itself is on the disk.
+        self._write(work, lasting=False)
 
     def batch(
         self,
@@ -224,9 +229,14 @@ class Dataset:
             content = said | {"agreed": change(terms).to_dict()}
             self._append(connection, last, kind, content, balance, token)
 
-        self._store.write(work)
+        self._write(work)
 
     # How it is kept
+
+    def _write(self, work: Callable[[Connection, bool], Result], *, lasting: bool = True) -> Result:
+        # Known before the transaction begins: finding it out needs one of its own.
+        _ = self._store.name
+        return self._store.write(work, lasting=lasting)
 
     def _locked(self, connection: Connection) -> Entry:
         last = last_entry(connection, self.name, lock=True)
@@ -255,6 +265,7 @@ class Dataset:
                 raise self._unknown()
             return self._state(connection, last)
 
+        _ = self._store.name
         return self._store.read(work)
 
     def _state(self, connection: Connection, last: Entry) -> tuple[Terms, Balance]:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from typing import Any
 
+from veil.errors import InvalidArgument
 from veil.ledger.protocol import Charge
 
 # A longer description, such as of a road network, is kept by its name and its hash.
@@ -14,7 +15,8 @@ _LONG = 4_000
 
 def described(charge: Charge) -> dict[str, Any]:
     """The parts of an entry that say what was released."""
-    return {
+    places = {"places": list(charge.places)} if charge.places else {}
+    return places | {
         "mechanism": shortened(charge.description),
         "adjacency": None if charge.adjacency is None else charge.adjacency.describe(),
         "reproducible": charge.reproducible,
@@ -27,13 +29,21 @@ def described(charge: Charge) -> dict[str, Any]:
 def shortened(description: dict[str, Any]) -> dict[str, Any]:
     """The description, with its hash; parameters only where they are short."""
     text = canonical(description)
-    found: dict[str, Any] = {"sha256": hashlib.sha256(text.encode()).hexdigest()}
+    found: dict[str, Any] = {"sha256": hash_of(text)}
     short: dict[str, Any] = {"name": str(description.get("name", ""))}
     if len(text) <= _LONG:
         short |= json.loads(text)
     return short | found
 
 
+def hash_of(text: str) -> str:
+    """What stands for a canonical description."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def canonical(description: Any) -> str:
-    """The same text for the same description."""
-    return json.dumps(description, sort_keys=True, separators=(",", ":"), default=str)
+    """The same text for the same description, and another for another."""
+    try:
+        return json.dumps(description, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidArgument("description", expected="plain data", found="something else") from None

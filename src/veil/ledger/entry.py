@@ -85,10 +85,10 @@ class Entry:
     def parse(cls, body: str, where: str) -> Entry:
         """The entry behind a text of the store."""
         try:
-            fields = json.loads(body)
-            found = cls(**fields)
+            found = cls(**json.loads(body))
             known = (
                 found.kind in KINDS
+                and found.body == body
                 and isinstance(found.number, int)
                 and isinstance(found.content, dict)
                 and all(
@@ -103,6 +103,13 @@ class Entry:
         return found
 
 
+def is_place(batch: Mapping[str, Any], slot: Any, mechanism: Mapping[str, Any]) -> bool:
+    """Whether the entry of a batch declares this mechanism at that place."""
+    places = batch.get("places", [])
+    return type(slot) is int and 0 <= slot < len(places) and places[slot] == mechanism["sha256"]
+
+
 def digest(body: str) -> str:
     """The hash that stands for an entry."""
-    return hashlib.sha256(body.encode("ascii")).hexdigest()
+    # Of what is no text of ours the hash is another one.
+    return hashlib.sha256(str(body).encode("ascii", "backslashreplace")).hexdigest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from secrets import token_hex
 from typing import Any
@@ -66,10 +67,10 @@ class Ledger:
         accounting: "basic" adds epsilons and deltas; "zcdp" and "renyi" are filters that allow more releases
             within the same (epsilon, delta), of mechanisms for which such bounds are known.
         parts: the names of a public partition of the data that a neighbour cannot change: releases from
-            different parts do not add up. moves: a neighbour may have one record in another part; two add up.
+            different parts do not add up. moves: a neighbour may have one record in another part; releases
+            from a part then count for two records.
         """
-        if not isinstance(name, str) or not name.isprintable() or not 0 < len(name.strip()) <= 200:
-            raise InvalidArgument("name", expected="a name of one line", found=repr(name)[:40])
+        _check_name(name)
         terms = Terms.of(
             epsilon=epsilon,
             delta=delta,
@@ -101,8 +102,7 @@ class Ledger:
 
     def dataset(self, name: str) -> Dataset:
         """The budget of a dataset that was opened before."""
-        if not isinstance(name, str):
-            raise InvalidArgument("name", expected="a name", found=type(name).__name__)
+        _check_name(name)
         found = Dataset(self._store, name)
         _ = found.terms
         return found
@@ -139,6 +139,18 @@ class Ledger:
         from veil.ledger.verification import export
 
         return export(self._store, heads_only=heads_only)
+
+
+def _check_name(name: Any) -> None:
+    if not isinstance(name, str) or not name.isprintable() or not name.strip() or len(name) > 200:
+        raise InvalidArgument("name", expected="a name of one line", found=repr(name)[:40])
+    # Two names that look alike would be two budgets for the same data.
+    if name != unicodedata.normalize("NFC", name.strip()):
+        raise InvalidArgument(
+            "name",
+            expected="a name without spaces around it, in composed letters (NFC)",
+            found=ascii(name)[:60],
+        )
 
 
 def dataset_of(address: Address, name: str, part: str | None) -> Dataset:

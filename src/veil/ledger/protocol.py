@@ -27,7 +27,8 @@ class Account(Protocol):
 class Charge:
     """One release as an account sees it: what it costs and what it hides. Nothing of the data.
 
-    profiles: of what is released, all of them together where they were declared together.
+    profiles: of what is released, all of them together where they were declared together. places: of a batch,
+    the hashes of the descriptions of its mechanisms.
     """
 
     epsilon: float
@@ -37,6 +38,7 @@ class Charge:
     profiles: tuple[PrivacyProfile, ...] = field(default=(), repr=False)
     reproducible: bool = False
     version: str = __version__
+    places: tuple[str, ...] = ()
 
 
 @runtime_checkable

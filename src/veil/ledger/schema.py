@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from sqlalchemy import Column, Connection, Index, Integer, MetaData, String, Table, Text, select, text
 
@@ -40,6 +39,13 @@ _WATCHES = {
         f"CREATE TRIGGER IF NOT EXISTS veil_ledger_no_{verb} BEFORE {verb} ON veil_ledger_entries "
         "BEGIN SELECT RAISE(ABORT, 'entries of a ledger are never changed'); END"
         for verb in ("UPDATE", "DELETE")
+    ]
+    # INSERT OR REPLACE deletes without asking the trigger for deletions.
+    + [
+        "CREATE TRIGGER IF NOT EXISTS veil_ledger_no_other BEFORE INSERT ON veil_ledger_entries WHEN EXISTS "
+        "(SELECT 1 FROM veil_ledger_entries WHERE dataset = NEW.dataset AND "
+        "(number >= NEW.number OR token = NEW.token)) "
+        "BEGIN SELECT RAISE(ABORT, 'entries of a ledger are never changed'); END"
     ],
     "postgresql": [
         "CREATE OR REPLACE FUNCTION veil_ledger_keep() RETURNS trigger LANGUAGE plpgsql AS "
@@ -83,6 +89,6 @@ def migrate(connection: Connection, version: int) -> None:
     connection.execute(ABOUT.update().where(ABOUT.c.key == "schema").values(**present))
 
 
-def facts(connection: Connection) -> dict[str, Any]:
+def facts(connection: Connection) -> dict[str, str]:
     """What the ledger says of itself."""
-    return {row.key: row.value for row in connection.execute(select(ABOUT))}
+    return {str(row.key): str(row.value) for row in connection.execute(select(ABOUT))}

@@ -10,10 +10,13 @@ A forked process opens connections of its own: one that two processes write to i
 from __future__ import annotations
 
 import os
+import stat
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeVar
 
@@ -38,9 +41,15 @@ class Store:
 
     def __init__(self, address: Address) -> None:
         self.address = address
-        self._lock = threading.Lock()
         self._engines: dict[int, Engine] = {}
         self._name: str | None = None
+        self._opened: tuple[int, int] | None = None
+        # Of a file: held while it is in use, and by whoever forks.
+        self.in_use = threading.RLock()
+        if self.is_file:
+            _FILES.add(self)
+        # Who forgets a ledger need not close it.
+        weakref.finalize(self, _let_go, self._engines)
 
     @property
     def is_file(self) -> bool:
@@ -52,7 +61,7 @@ class Store:
         if self._name is None:
             if self.read(version_of) < schema.version_now():
                 self.write(lambda connection, again: _ensure(connection))
-            self._name = self.read(lambda connection: str(schema.facts(connection)["name"]))
+            self._name = self.read(lambda connection: schema.facts(connection).get("name", ""))
         return self._name
 
     def create(self) -> None:
@@ -76,54 +85,85 @@ class Store:
         """Look at one moment of the ledger."""
         return self._patiently(lambda connection, again: work(connection), locking=False)
 
-    def write(self, work: Callable[[Connection, bool], Result]) -> Result:
-        """All of the work, or nothing of it.
+    def write(self, work: Callable[[Connection, bool], Result], *, lasting: bool = True) -> Result:
+        """All of the work, or nothing of it; on the disk when it returns, unless it need not be lasting.
 
         The work is told whether it was tried before: an answer may be lost though the work was done.
         """
-        return self._patiently(work, locking=True)
+        return self._patiently(work, locking=True, lasting=lasting)
 
-    def _patiently(self, work: Callable[[Connection, bool], Result], *, locking: bool) -> Result:
+    def _patiently(
+        self, work: Callable[[Connection, bool], Result], *, locking: bool, lasting: bool = True
+    ) -> Result:
         """A server that restarts is asked again; everything else is said at once."""
         end = time.monotonic() + _RECONNECT
-        pause, again = 0.05, False
+        pause, again, collided = 0.05, False, False
         while True:
+            failed: VeilError | None = None
             try:
-                with self._connected(locking=locking) as connection:
+                with self._connected(locking=locking, lasting=lasting) as connection:
                     return work(connection, again)
+            except IntegrityError:
+                # Two opened the same name at once and the other was first, which the next look shows. If it
+                # shows nothing new, an entry that should be the next is there already.
+                if collided:
+                    failed = LedgerCorrupt(str(self.address), "entries after the last one")
+                collided = True
             except DBAPIError as error:
-                # Somebody was quicker with the same name: then there is something to lock.
-                collided = isinstance(error, IntegrityError)
-                if not collided and (self.is_file or not _is_gone(error)):
-                    raise self._translated(error) from None
-                if time.monotonic() > end:
-                    raise self._gone(locking) from None
+                gone, full = _is_gone(error), _is_full(error)
+                if self.is_file or not (gone or full) or (full and time.monotonic() > end):
+                    failed = self._translated(error)
+                elif time.monotonic() > end:
+                    failed = self._gone(locking)
             except SQLAlchemyError as error:
-                raise self._translated(error) from None
+                failed = self._translated(error)
+            except UnicodeDecodeError:
+                # In a text of the file, or in SQLite's own words about it.
+                failed = LedgerCorrupt(str(self.address), "a text that is none")
+            if failed is not None:
+                # Out here, not as the consequence of the driver's error: that one knows the password.
+                raise failed
             time.sleep(pause)
             pause, again = min(1.0, 2.0 * pause), True
 
     @contextmanager
-    def _connected(self, *, locking: bool) -> Iterator[Connection]:
+    def _connected(self, *, locking: bool, lasting: bool) -> Iterator[Connection]:
         file = self.address.file
-        if file is not None and not file.is_file():
-            raise self._missing("no such file")
-        with self._engine().connect() as connection:
-            if not locking:
-                # Reads see one moment and hold nobody up.
-                connection = connection.execution_options(veil_reads=True)
-            with connection.begin():
-                yield connection
+        with self.in_use if file is not None else nullcontext():
+            if file is not None:
+                self._look_at(file)
+            with self._engine().connect() as connection:
+                if not locking:
+                    # Reads see one moment and hold nobody up.
+                    connection = connection.execution_options(veil_reads=True)
+                    if file is None:
+                        connection = connection.execution_options(isolation_level="REPEATABLE READ")
+                if file is not None:
+                    connection = connection.execution_options(veil_lasting=lasting)
+                with connection.begin():
+                    if file is None and not lasting:
+                        connection.execute(text("SET LOCAL synchronous_commit = off"))
+                    yield connection
+
+    def _look_at(self, file: Path) -> None:
+        """Whether it is there, and still the one that was opened: connections follow one that was moved."""
+        try:
+            found = file.stat()
+        except OSError:
+            raise self._missing("no such file") from None
+        if not stat.S_ISREG(found.st_mode):
+            raise self._missing("no file")
+        if self._opened != (found.st_dev, found.st_ino):
+            self.close()
+            self._opened = (found.st_dev, found.st_ino)
 
     def _engine(self) -> Engine:
         """Of this process: connections do not survive a fork."""
-        with self._lock:
-            found = self._engines.get(os.getpid())
-            if found is None:
-                for stale in self._engines.values():
-                    stale.dispose(close=False)
-                found = self._engines[os.getpid()] = self._new_engine()
-            return found
+        found = self._engines.get(os.getpid())
+        if found is None:
+            # No lock, which a forked process might find held for ever: of two engines one is kept.
+            found = self._engines.setdefault(os.getpid(), self._new_engine())
+        return found
 
     def _new_engine(self) -> Engine:
         if self.is_file:
@@ -141,7 +181,10 @@ class Store:
             pool_size=2,
             connect_args={
                 "connect_timeout": 10,
-                "options": f"-c lock_timeout={int(PATIENCE)}s -c statement_timeout=300s",
+                "options": f"-c lock_timeout={int(PATIENCE)}s -c statement_timeout=300s "
+                # Whatever the role or the database is set to: a charge that a crash of the server may lose
+                # would be no charge.
+                "-c synchronous_commit=on",
                 "application_name": "veil",
             },
         )
@@ -149,7 +192,7 @@ class Store:
     def _translated(self, error: SQLAlchemyError) -> VeilError:
         """What went wrong in our words: the driver's may quote addresses and statements."""
         cause = str(getattr(error, "orig", error)).lower()
-        if "malformed" in cause or "not a database" in cause or "corrupt" in cause:
+        if "malformed" in cause or "not a database" in cause or "corrupt" in cause or "decode" in cause:
             return LedgerCorrupt(str(self.address), "a damaged file, or one that is no ledger")
         if "no such table" in cause or "does not exist" in cause:
             return self._missing("none there")
@@ -181,11 +224,41 @@ class Store:
 
     def close(self) -> None:
         """Let go of the connections of this process."""
-        with self._lock:
-            engine = self._engines.pop(os.getpid(), None)
-        if engine is not None:
-            engine.dispose()
+        _let_go(self._engines)
 
+
+_FILES: weakref.WeakSet[Store] = weakref.WeakSet()
+
+
+def _let_go(engines: dict[int, Engine]) -> None:
+    """Close the connections that this process opened."""
+    engine = engines.pop(os.getpid(), None)
+    if engine is not None:
+        engine.dispose()
+
+
+# One thread forks at a time; meanwhile it holds every ledger that is a file.
+_FORKING = threading.RLock()
+_HELD: list[Store] = []
+
+
+def _before_fork() -> None:
+    """Nothing is inherited: SQLite keeps book of the locks of a process, which a child does not have."""
+    _FORKING.acquire()
+    for store in list(_FILES):
+        store.in_use.acquire()
+        _HELD.append(store)
+        store.close()
+
+
+def _after_fork() -> None:
+    while _HELD:
+        _HELD.pop().in_use.release()
+    _FORKING.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 _REASONS = {
     "locked": f"others have held it for more than {PATIENCE:.0f} seconds",
@@ -200,6 +273,7 @@ _REASONS = {
     "authentication": "the server refuses the user or the password",
     "permission denied": "this user may not write to it",
     "too many clients": "the server has no connection left",
+    "connection slots": "the server has no connection left",
     "connection": "the server does not answer",
 }
 
@@ -218,7 +292,7 @@ def _ensure(connection: Connection) -> None:
 def version_of(connection: Connection) -> int:
     """The version of the tables; a newer one is refused, since we might misread it."""
     found = schema.facts(connection).get("schema", "")
-    if not found.isdigit() or not 1 <= int(found) <= schema.version_now():
+    if not (found.isascii() and found.isdigit()) or not 1 <= int(found) <= schema.version_now():
         raise LedgerUnavailable(
             f"ledger: expected schema 1 to {schema.version_now()}, found {found[:20]!r}. A newer Veil wrote "
             "this ledger; install it to use the ledger."
@@ -238,12 +312,32 @@ def _set_up_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    reads = connection.get_execution_options().get("veil_reads")
+    options = connection.get_execution_options()
+    reads = options.get("veil_reads")
+    # With a write-ahead log, NORMAL leaves a commit to the next one that is synchronised.
+    if not reads:
+        connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if options['veil_lasting'] else 'NORMAL'}")
     connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+
+
+def _is_full(error: DBAPIError) -> bool:
+    """Whether the server has no connection to spare just now."""
+    cause = str(error.orig).lower()
+    return "too many clients" in cause or "connection slots" in cause
+
+
+_AWAY = (
+    "connection refused",
+    "server closed",
+    "shutting down",
+    "starting up",
+    "recovery mode",
+    "not yet accepting",
+    "terminating connection",
+)
 
 
 def _is_gone(error: DBAPIError) -> bool:
     """Whether the connection broke, so that asking again may help."""
     cause = str(error.orig).lower()
-    marks = ("connection refused", "server closed", "shutting down", "starting up", "terminating connection")
-    return bool(error.connection_invalidated) or any(mark in cause for mark in marks)
+    return bool(error.connection_invalidated) or any(mark in cause for mark in _AWAY)

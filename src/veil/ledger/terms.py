@@ -11,7 +11,7 @@ from veil.domains.contributions import Transitions
 from veil.domains.coverage import covers
 from veil.errors import InvalidArgument
 from veil.ledger.accounting import Rule, words_of
-from veil.ledger.amounts import ZERO, Amount, amount_of
+from veil.ledger.amounts import ZERO, Amount, charged
 
 MOST_PARTS = 1_000
 
@@ -61,7 +61,8 @@ class Terms:
         moves: bool,
     ) -> Terms:
         """Checked terms for a new dataset."""
-        most, failing = amount_of("epsilon", epsilon), amount_of("delta", delta, most=1)
+        # Read as a charge is, so that a budget of 1/3 holds a charge of 1/3.
+        most, failing = charged("epsilon", epsilon), charged("delta", delta, most=1)
         if most == ZERO:
             raise InvalidArgument("epsilon", expected="a number above 0", found="0")
         if failing == 1:
@@ -80,11 +81,11 @@ class Terms:
                 expected='"basic" or "zcdp" where neighbours move between parts',
                 found='"renyi"',
             )
-        if moves and adjacency is not None and _one_part_changes(adjacency) is None:
+        if moves and (adjacency is None or _one_part_changes(adjacency) is None):
             raise InvalidArgument(
                 "moves",
                 expected="neighbours that replace a record, of which one part loses it and another gains it",
-                found=adjacency.words,
+                found="none" if adjacency is None else adjacency.words,
             )
         return cls(most, failing, rule, adjacency, names, bool(moves))
 
@@ -95,17 +96,21 @@ class Terms:
     def check(self, adjacency: Adjacency | None, part: str | None) -> None:
         """Whether a release that hides these neighbours may be charged."""
         self.check_part(part)
-        if self.adjacency is None:
+        stated = self.hidden(part)
+        if stated is None:
             return
-        stated = self.adjacency
-        if part is not None and self.moves:
-            stated = _one_part_changes(stated) or stated
         if adjacency is None or not covers(adjacency, stated):
             raise InvalidArgument(
                 "adjacency",
                 expected=f"what the dataset was opened for: {stated.words}",
                 found="nothing said" if adjacency is None else adjacency.words,
             )
+
+    def hidden(self, part: str | None) -> Adjacency | None:
+        """What a release from all the data, or from a part, must hide; None for whatever it says."""
+        if part is None or not self.moves or self.adjacency is None:
+            return self.adjacency
+        return _one_part_changes(self.adjacency)
 
     def check_part(self, part: str | None) -> None:
         """Whether there is such a part."""
@@ -126,8 +131,8 @@ class Terms:
                 found=f'"{self.rule.name}", whose proof is for a budget fixed at the beginning',
                 hint="Open another dataset; its budget adds to this one.",
             )
-        most = self.epsilon if epsilon is None else amount_of("epsilon", epsilon)
-        failing = self.delta if delta is None else amount_of("delta", delta, most=1)
+        most = self.epsilon if epsilon is None else charged("epsilon", epsilon)
+        failing = self.delta if delta is None else charged("delta", delta, most=1)
         if most < self.epsilon or failing < self.delta or (most, failing) == (self.epsilon, self.delta):
             raise InvalidArgument(
                 "epsilon",

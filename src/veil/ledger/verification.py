@@ -12,7 +12,7 @@ from veil.errors import InvalidArgument, LedgerCorrupt
 from veil.ledger.amounts import Amount
 from veil.ledger.balance import Balance
 from veil.ledger.chain import all_entries, dataset_names, entry_at, last_entry
-from veil.ledger.entry import NOTHING, Entry
+from veil.ledger.entry import NOTHING, Entry, is_place
 from veil.ledger.store import Store
 from veil.ledger.terms import Terms
 
@@ -64,7 +64,8 @@ def _verify_dataset(connection: Connection, ledger: str, dataset: str) -> None:
     terms: Terms | None = None
     under: list[Any] = []
     balance = Balance()
-    charged: set[int] = set()
+    charged: dict[int, Mapping[str, Any]] = {}
+    tokens: set[str] = set()
     for entry, token in all_entries(connection, dataset):
         where = f"{dataset}/{entry.number}"
         if (entry.ledger, entry.dataset) != (ledger, dataset):
@@ -84,14 +85,19 @@ def _verify_dataset(connection: Connection, ledger: str, dataset: str) -> None:
             if entry.kind == "reserve":
                 cost = {line: Amount(text) for line, text in entry.content["cost"].items()}
                 balance = balance.after(cost, entry.content["part"])
-                charged.add(entry.number)
+                charged[entry.number] = entry.content
                 if min(cost.values()) < 0:
                     raise LedgerCorrupt(where, "a charge below nothing")
                 if not balance.fits(terms.rule):
                     raise LedgerCorrupt(where, "a charge beyond the budget")
             elif entry.kind == "use":
-                charged.add(entry.number)
+                charged[entry.number] = {}
+            if terms.closed and entry.kind in ("reserve", "use"):
+                raise LedgerCorrupt(where, "a charge after the dataset was closed")
             _check_token(entry, token, charged, where)
+            if token in tokens:
+                raise LedgerCorrupt(where, "the same thing done twice")
+            tokens.add(token)
             if Balance.from_dict(entry.content["totals"], moves=terms.moves) != balance:
                 raise LedgerCorrupt(where, "totals that are not the sum of the charges")
         except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
@@ -102,7 +108,7 @@ def _verify_dataset(connection: Connection, ledger: str, dataset: str) -> None:
         raise LedgerCorrupt(dataset, "a last entry that is not the newest")
 
 
-def _check_token(entry: Entry, token: str, charged: set[int], where: str) -> None:
+def _check_token(entry: Entry, token: str, charged: Mapping[int, Mapping[str, Any]], where: str) -> None:
     """Entries that speak of others say so in their token, of which no two are alike."""
     if entry.kind not in ("confirm", "use"):
         return
@@ -110,6 +116,9 @@ def _check_token(entry: Entry, token: str, charged: set[int], where: str) -> Non
     expected = f"confirm {about}" if entry.kind == "confirm" else f"use {about} {entry.content['slot']}"
     if token != expected or about not in charged:
         raise LedgerCorrupt(where, "an entry about another that is no reservation")
+    content = entry.content
+    if entry.kind == "use" and not is_place(charged[about], content["slot"], content["mechanism"]):
+        raise LedgerCorrupt(where, "a release that was not declared with its batch")
 
 
 def _compare(connection: Connection, ledger: str, against: Any) -> None:

@@ -16,7 +16,7 @@ from veil.domains.contributions import Contributions
 from veil.domains.counts import Counts, Integers
 from veil.domains.intake import Floats
 from veil.mechanisms.base import Described, adjacency_of, batch_shape
-from veil.numerics.rounding import float_above
+from veil.numerics.rounding import charge_above
 from veil.privacy.contributions import gaussian_contributions
 from veil.privacy.discrete_gaussian import DiscreteGaussianShift
 from veil.privacy.profile import PrivacyProfile
@@ -108,11 +108,11 @@ class GeometricCounts(_NoisyCounts):
     def _profile(self, cells: int) -> PrivacyProfile:
         """A count that moves by one has a loss of +-1/scale, never anything between: exact."""
         # 1/scale must not round down: the noise is drawn for the scale as it is.
-        return RandomizedResponses(float_above(1 / Fraction(self.scale)), times=cells)
+        return RandomizedResponses(charge_above(1 / Fraction(self.scale)), times=cells)
 
     def _contributed(self, change: Contributions) -> PrivacyProfile:
         """The loss is at most the L1 distance over the scale, wherever the records fall."""
-        return RandomizedResponses(float_above(change.total / Fraction(self.scale)), kind="upper bound")
+        return RandomizedResponses(charge_above(change.total / Fraction(self.scale)), kind="upper bound")
 
 
 @dataclass(frozen=True, init=False)

@@ -117,8 +117,8 @@ class GammaPair(TiltedPair):
         low = a - (order - 1.0) * s
         if low <= 0.0:
             return math.inf
-        # E_P[(dQ/dP)^order] = Gamma(a + s - order s) / Gamma(a + s) * (Gamma(a + s) / Gamma(a))^order
-        less = order * log_rising(a, s) - log_rising(low, order * s)
+        # E_P[(dQ/dP)^order] = Gamma(low) / Gamma(a) * (Gamma(a + s) / Gamma(a))^(order - 1)
+        less = (order - 1.0) * log_rising(a, s) - log_rising(low, (order - 1.0) * s)
         return max(more, less) / (order - 1.0)
 
 

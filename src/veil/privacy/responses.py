@@ -51,10 +51,14 @@ class RandomizedResponses(PrivacyProfile):
 
     def rdp(self, order: float) -> float:
         order = order_of(order)
-        log_q = -(self.each + math.log1p(math.exp(-self.each)))
-        log_p = self.each + log_q
-        first = order * log_p + (1.0 - order) * log_q
-        second = order * log_q + (1.0 - order) * log_p
-        top = max(first, second)
-        one = top + math.log(math.exp(first - top) + math.exp(second - top))
+        # The moment is cosh((order - 1/2) each) / cosh(each/2); less 1, without cancellation, it is
+        # 2 sinh(order each/2) sinh((order - 1) each/2) / cosh(each/2).
+        half = 0.5 * self.each
+        if order * half < 300.0:
+            more = 2.0 * math.sinh(order * half) * math.sinh((order - 1.0) * half) / math.cosh(half)
+            one = math.log1p(more)
+        else:
+            # Both cosines by their exponentials: log1p(e^-x) is what the other one adds.
+            far, near = (2.0 * order - 1.0) * self.each, self.each
+            one = (order - 1.0) * self.each + math.log1p(math.exp(-far)) - math.log1p(math.exp(-near))
         return self.times * one / (order - 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -43,6 +44,7 @@ class OnlineWord:
         self._rng, self._reproducible = generator(rng), is_reproducible(rng)
         self._true = self._drawn = mechanism.language.graph.size
         self._word: list[int] = []
+        self._process = os.getpid()
         self._places = {label: i for i, label in enumerate(mechanism.language.labels)}
         self._ledger = ledger
         self.entry = None
@@ -59,6 +61,10 @@ class OnlineWord:
                 ),
             )
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Never copied or sent: two copies would draw twice what was charged once."""
+        raise InvalidArgument("word", expected="one that stays where it was begun", found="a copy of it")
+
     @property
     def word(self) -> tuple[Hashable, ...]:
         """The private symbols so far."""
@@ -73,6 +79,9 @@ class OnlineWord:
         """The private symbol for the next true one."""
         language = self.mechanism.language
         position = len(self._word)
+        if os.getpid() != self._process:
+            # A fork is a copy too.
+            raise InvalidArgument("word", expected="the process that began it", found="another")
         if not self.remaining:
             raise InvalidArgument("symbol", expected=f"{language.length} symbols at most", found="one more")
         code = self._code(symbol, position)
