@@ -41,7 +41,8 @@ def test_outputs_stay_in_the_domain(case: Case) -> None:
 @every_mechanism
 def test_every_position_is_randomised(case: Case) -> None:
     draws = case.mechanism.sample(case.value, rng=2, size=400)
-    assert (draws.std(axis=0) > 0).all()
+    # Not by their standard deviation: that of a constant is a rounding error, and above nought.
+    assert (draws != draws[0]).any(axis=0).all()
 
 
 @every_mechanism

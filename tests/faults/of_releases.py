@@ -1,0 +1,210 @@
+"""The way of a release: charged late, by halves or not at all; and what must not be in the record."""
+
+from tests.faults.planting import Edit
+from tests.faults.registry import mutant
+from veil.domains import counts, simplex
+from veil.domains.transition_counts import TransitionCounts
+from veil.mechanisms.private_chain import PrivateChain
+from veil.releases import release
+from veil.releases.online import OnlineWord
+from veil.sources.queries import CountingQuery
+
+_CHARGE = "Charge(epsilon, delta, description, neighbours, (profile,), reproducible=reproducible)"
+_RESERVE = f"entry = reserve(\n            ledger, {_CHARGE}\n        )"
+
+mutant(
+    "charged-after-the-draw",
+    "The charge is made when the value has been drawn.",
+    Edit(
+        release,
+        "release",
+        _RESERVE,
+        f"charge = {_CHARGE}",
+        (("confirm(ledger, entry)", "entry = reserve(ledger, charge)\n        confirm(ledger, entry)"),),
+    ),
+    caught_by=(
+        "tests/releases/test_release.py::test_a_failure_after_the_reservation_stays_charged",
+        "tests/releases/test_release.py::test_a_refused_charge_draws_nothing",
+    ),
+)
+mutant(
+    "confirmed-before-the-draw",
+    "A release is confirmed before anything has been drawn.",
+    Edit(
+        release,
+        "release",
+        "    if ledger is not None:\n        confirm(ledger, entry)\n",
+        "",
+        ((_RESERVE, f"{_RESERVE}\n        confirm(ledger, entry)"),),
+    ),
+    caught_by=("tests/releases/test_release.py::test_a_failure_after_the_reservation_stays_charged",),
+)
+mutant(
+    "half-of-epsilon-charged",
+    "The ledger is charged half of epsilon.",
+    Edit(release, "release", "Charge(epsilon, delta,", "Charge(epsilon / 2, delta,"),
+    caught_by=("tests/releases/test_release.py::test_order_and_entry",),
+)
+mutant(
+    "delta-not-charged",
+    "The ledger is not charged the delta.",
+    Edit(release, "release", "Charge(epsilon, delta,", "Charge(epsilon, 0.0,"),
+    caught_by=("tests/releases/test_release.py::test_order_and_entry",),
+)
+mutant(
+    "wrong-generator-is-charged",
+    "What is handed in as a source of randomness is looked at after the charge.",
+    Edit(release, "release", "stream = generator(rng)", "stream = rng"),
+    caught_by=("tests/releases/test_release.py::test_bad_input_is_not_charged",),
+)
+mutant(
+    "stated-epsilon-is-believed",
+    "An epsilon that was stated is charged whether or not it covers what is revealed.",
+    Edit(release, "cost", "if not profile.covers(stated, delta or 0.0):", "if False:"),
+    caught_by=(
+        "tests/releases/test_word_release.py::test_what_is_wrong_costs_nothing[certified]",
+        "tests/releases/test_word_release.py::test_other_adjacencies_are_charged_for",
+    ),
+)
+mutant(
+    "charge-rounded-to-nearest",
+    "The charge is rounded to twelve digits, downwards as well as upwards.",
+    Edit(
+        release, "_plain_above", "plain if epsilon <= plain <= epsilon * (1.0 + 1e-12) else epsilon", "plain"
+    ),
+    caught_by=(
+        "tests/contracts/test_contract.py::test_release_round_trip[Dirichlet, some entries protected]",
+    ),
+)
+mutant(
+    "flag-of-the-seed-lost",
+    "A release that is drawn from a seed is not marked.",
+    Edit(release, "release", "reproducible=is_reproducible(rng)", "reproducible=False"),
+    caught_by=("tests/releases/test_release.py::test_seeded_releases_are_marked",),
+)
+mutant(
+    "online-word-charged-at-its-end",
+    "A word that is released online is charged when its last symbol has been handed out.",
+    Edit(OnlineWord, "__init__", "if ledger is not None:", "if False:"),
+    Edit(
+        OnlineWord,
+        "push",
+        "confirm(self._ledger, self.entry)",
+        "self.entry = reserve(self._ledger, Charge(self.epsilon, self.delta, self.mechanism.describe()))\n"
+        "        confirm(self._ledger, self.entry)",
+    ),
+    caught_by=(
+        "tests/releases/test_online.py::test_a_refused_charge_begins_nothing",
+        "tests/releases/test_online.py::test_the_charge_comes_first_and_whole",
+    ),
+)
+mutant(
+    "batch-assumption-lost",
+    "A batch does not say that each of its items belongs to someone else.",
+    Edit(release, "_assumptions", "*((whose,) if is_batch else ())", "*()"),
+    caught_by=("tests/contracts/test_contract.py::test_batches_say_what_they_assume[Laplace]",),
+)
+mutant(
+    "public-nodes-assumption-lost",
+    "A released graph does not say that the list of its nodes is public.",
+    Edit(
+        release,
+        "_assumptions",
+        "return (*mechanism.assumptions(adjacency), NODES_ARE_PUBLIC)",
+        "return mechanism.assumptions(adjacency)",
+    ),
+    caught_by=(
+        "tests/releases/test_bit_release.py::test_forged_files_are_refused_or_flagged[no assumptions]",
+    ),
+)
+mutant(
+    "public-states-assumption-lost",
+    "A chain whose states were read off the data does not say that their list is public.",
+    Edit(TransitionCounts, "assumptions", "STATES_ARE_PUBLIC: self.states_found", "STATES_ARE_PUBLIC: False"),
+    caught_by=("tests/workflows/test_fit_chain.py::test_a_chain_with_the_labels_that_went_in",),
+)
+mutant(
+    "input-in-the-tables",
+    "The record keeps the value that went in.",
+    Edit(
+        release,
+        "release",
+        'tables=getattr(drawn, "tables", {})',
+        'tables=getattr(drawn, "tables", {}) | {"checked": np.asarray(getattr(valid, "codes", valid))}',
+    ),
+    caught_by=("tests/faults/test_watch_records.py::test_inputs_leave_the_same_record[Dirichlet, smoothed]",),
+)
+mutant(
+    "diagnostic-in-the-tables",
+    "The record keeps how far the released vector is from the true one.",
+    Edit(
+        release,
+        "release",
+        'tables=getattr(drawn, "tables", {})',
+        'tables=getattr(drawn, "tables", {}) | ({"distance": np.array([np.abs(drawn - valid).sum()])}'
+        " if isinstance(drawn, np.ndarray) and drawn.dtype == float else {})",
+    ),
+    caught_by=("tests/faults/test_watch_records.py::test_inputs_leave_the_same_record[Dirichlet, smoothed]",),
+)
+mutant(
+    "input-handed-to-the-ledger",
+    "The ledger is handed the value that is to be hidden, beside the description of the mechanism.",
+    Edit(
+        release,
+        "release",
+        "description, reproducible = mechanism.describe(), ",
+        'description, reproducible = mechanism.describe() | {"value": value}, ',
+    ),
+    caught_by=("tests/faults/test_watch_records.py::test_inputs_leave_the_same_record[Dirichlet, smoothed]",),
+)
+mutant(
+    "seed-in-the-record",
+    "The record names the seed, from which the noise can be taken off again.",
+    Edit(release, "release", "version=__version__", 'version=f"{__version__} ({rng})"'),
+    caught_by=(
+        "tests/faults/test_watch_records.py::test_seeds_leave_the_same_record[Dirichlet, published form]",
+    ),
+)
+mutant(
+    "names-of-records-kept",
+    "A released table of bits keeps the names of its records, in their order.",
+    Edit(
+        release,
+        "_labels",
+        "row_labels = None\n    if row_labels is not None and",
+        "pass\n    if row_labels is not None and",
+    ),
+    caught_by=("tests/releases/test_bit_attacks.py::test_the_names_and_the_order_of_records_stay_at_home",),
+)
+mutant(
+    "error-quotes-a-vector",
+    "The error about a negative entry quotes it.",
+    Edit(simplex.Simplex, "_say_what_is_wrong", 'say(vectors < 0.0, "negative")', "str(vectors.min())"),
+    caught_by=("tests/contracts/test_contract.py::test_errors_do_not_quote_the_data[Laplace]",),
+)
+mutant(
+    "error-quotes-a-count",
+    "The error about a negative count quotes it.",
+    Edit(counts.Counts, "validate", 'say(rows < 0.0, "negative")', "str(rows.min())"),
+    caught_by=(
+        "tests/contracts/test_contract.py::test_errors_do_not_quote_the_data[GeometricCounts, replaced]",
+    ),
+)
+mutant(
+    "another-cap-is-taken",
+    "Counts of which users have more transitions than the mechanism was built for are taken.",
+    Edit(TransitionCounts, "check_unit", "self.cap is None or self.cap > adjacency.cap", "False"),
+    Edit(PrivateChain, "validate", "cap is None or cap > part.cap", "False"),
+    caught_by=(
+        "tests/mechanisms/test_private_chain.py::test_a_release_of_counts_with_another_cap_is_refused[50-None-1]",
+    ),
+)
+mutant(
+    "one-more-than-the-cap",
+    "One transition more than the cap is counted of each user.",
+    Edit(CountingQuery, "sql", "draw <= {self._cap}", "draw <= {self._cap} + 1"),
+    caught_by=(
+        "tests/sources/test_transitions.py::test_every_transition_is_as_likely_to_be_drawn",
+        "tests/sources/test_transitions.py::test_the_salt_is_secret_unless_given",
+    ),
+)
