@@ -18,7 +18,7 @@ from veil.analysis.chain_events import MORE_THAN_TABLES
 from veil.analysis.seed_reuse import seed_reuse
 from veil.domains.contributions import Transitions
 from veil.errors import InvalidArgument
-from veil.mechanisms import registry
+from veil.mechanisms.registry import _PLACES
 from veil.mechanisms.chain_parts import Part
 from veil.mechanisms.private_chain import ChainDraw
 
@@ -26,7 +26,7 @@ EXAMPLES = audit_examples()
 
 
 def test_the_examples_are_of_every_kind() -> None:
-    assert {mechanism.name for mechanism, _ in EXAMPLES} == set(registry._PLACES)
+    assert {mechanism.name for mechanism, _ in EXAMPLES} == set(_PLACES)
 
 
 def suite(mechanism: Any, adjacency: Any = None, **options: Any) -> veil.AuditSuite:
