@@ -43,9 +43,10 @@ class Server:
         return self._told("-m", mode, "stop")
 
     def _told(self, *verb: str) -> bool:
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         call = [*self.control, *verb]
-        return subprocess.run(call, check=False, timeout=120, **quiet, **self.run).returncode == 0
+        quiet = subprocess.DEVNULL
+        done = subprocess.run(call, check=False, timeout=120, stdout=quiet, stderr=quiet, **self.run)
+        return done.returncode == 0
 
 
 def _program(name: str) -> str | None:

@@ -1,0 +1,67 @@
+"""Ledgers to test: a new file or a new database each time, and a way to reach in past Veil."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import NullPool, create_engine, text
+
+import veil
+from tests.sources.servers import Server
+
+# A release of 0.1, of which ten fit into a budget of 1.
+NOISE = veil.GeometricCounts(10.0, 3)
+COUNTS = [5, 2, 9]
+NEAR = veil.Records()
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a ledger lives. kind: "sqlite" or "postgresql"."""
+
+    url: str
+    kind: str
+
+    def ledger(self) -> veil.Ledger:
+        return veil.Ledger(self.url)
+
+    def sql(self, statement: str, rows: list[dict[str, Any]] | None = None, **values: Any) -> list[Any]:
+        """Run a statement behind Veil's back, once or for many rows of values; what it returns."""
+        engine = create_engine(self.url.replace("postgresql:", "postgresql+psycopg:"), poolclass=NullPool)
+        with engine.begin() as connection:
+            found = connection.execute(text(statement), rows if rows is not None else values)
+            return [tuple(row) for row in found] if found.returns_rows else []
+
+    def drop_watches(self) -> None:
+        """Take away what makes the database itself refuse changes."""
+        if self.kind == "sqlite":
+            for (name,) in self.sql("SELECT name FROM sqlite_master WHERE type = 'trigger'"):
+                self.sql(f"DROP TRIGGER {name}")
+        else:
+            self.sql("DROP FUNCTION veil_ledger_keep() CASCADE")
+
+
+def new_file(folder: Path) -> Place:
+    return Place(f"sqlite:///{folder / f'{uuid4().hex}.db'}", "sqlite")
+
+
+def new_database(server: Server) -> Place:
+    import psycopg
+
+    name = f"ledger_{uuid4().hex}"
+    with psycopg.connect(server.address(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE template0".encode())
+    return Place(server.address(database=name), "postgresql")
+
+
+def release(account: Any, **more: Any) -> veil.Release:
+    """A release of 0.1 that is charged to the account."""
+    return veil.release(NOISE, COUNTS, adjacency=NEAR, ledger=account, **more)
+
+
+def kinds(dataset: veil.Dataset) -> list[str]:
+    """What happened, oldest first."""
+    return [entry.kind for entry in dataset.entries()]

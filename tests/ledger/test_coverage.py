@@ -1,0 +1,142 @@
+"""`covers` against the relations themselves, written out on small data."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+import veil
+from veil.domains.coverage import covers
+
+Pair = tuple[Any, Any]
+
+
+def _words(near: veil.Hamming, tables: Sequence[Any]) -> set[Pair]:
+    """Tables of two words of one person."""
+
+    def is_near(one: Any, other: Any) -> bool:
+        changed = [sum(a != b for a, b in zip(*pair, strict=True)) for pair in zip(one, other, strict=True)]
+        several = sum(count > 0 for count in changed)
+        return bool(max(changed) <= near.radius and several <= near.words_each)
+
+    return {(one, other) for one in tables for other in tables if is_near(one, other)}
+
+
+def _bits(near: veil.BitFlips, tables: Sequence[Any]) -> set[Pair]:
+    def is_near(one: Any, other: Any) -> bool:
+        flips = [sum(a != b for a, b in zip(*rows, strict=True)) for rows in zip(one, other, strict=True)]
+        one_row = near.where == "anywhere" or sum(count > 0 for count in flips) <= 1
+        return sum(flips) <= near.count and one_row
+
+    return {(one, other) for one in tables for other in tables if is_near(one, other)}
+
+
+def _counts(near: Any, tables: Sequence[Any]) -> set[Pair]:
+    def is_near(one: Any, other: Any) -> bool:
+        more = sum(max(0, b - a) for a, b in zip(one, other, strict=True))
+        less = sum(max(0, a - b) for a, b in zip(one, other, strict=True))
+        if isinstance(near, veil.Records):
+            return bool(more == less <= 1 if near.change == "replace" else more + less <= 1)
+        ways = ((near.added, near.removed), (near.removed, near.added))
+        return any(more <= added and less <= removed for added, removed in ways)
+
+    return {(one, other) for one in tables for other in tables if is_near(one, other)}
+
+
+def _masses(near: veil.Transfer, vectors: Sequence[Any]) -> set[Pair]:
+    """Vectors in tenths."""
+
+    def is_near(one: Any, other: Any) -> bool:
+        gone = [a - b for a, b in zip(one, other, strict=True)]
+        return sum(1 for d in gone if d) <= 2 and max(gone) <= round(10 * near.mass)
+
+    return {(one, other) for one in vectors for other in vectors if is_near(one, other)}
+
+
+def _rows(near: veil.Rows, matrices: Sequence[Any]) -> set[Pair]:
+    most = near.among(2)
+
+    def is_near(one: Any, other: Any) -> bool:
+        changed = [
+            max(abs(a - b) for a, b in zip(*rows, strict=True)) for rows in zip(one, other, strict=True)
+        ]
+        return sum(1 for d in changed if d) <= most and max(changed) <= round(10 * near.each.mass)
+
+    return {(one, other) for one in matrices for other in matrices if is_near(one, other)}
+
+
+BIT_ROWS = list(itertools.product((0, 1), repeat=2))
+TENTHS = [v for v in itertools.product(range(0, 11, 2), repeat=3) if sum(v) == 10]
+HALVES = [(a, 10 - a) for a in range(0, 11, 2)]
+
+Relation = tuple[Callable[[Any, Any], set[Pair]], list[Any], list[Any]]
+RELATIONS: dict[str, Relation] = {
+    "words": (
+        _words,
+        [veil.Hamming(r, words_each=w) for r in (1, 2, 3) for w in (1, 2)],
+        list(itertools.product(itertools.product("ab", repeat=3), repeat=2)),
+    ),
+    "bits": (
+        _bits,
+        [veil.BitFlips(c, where=w) for c in (1, 2, 3) for w in ("anywhere", "row")],
+        list(itertools.product(BIT_ROWS, repeat=3)),
+    ),
+    "counts": (
+        _counts,
+        [
+            veil.Records(),
+            veil.Records("replace"),
+            *(veil.Contributions(a, r) for a in (1, 2, 3) for r in (0, 1, 2)),
+        ],
+        list(itertools.product(range(5), repeat=2)),
+    ),
+    "vectors": (_masses, [veil.Transfer(m) for m in (0.2, 0.4, 1.0)], TENTHS),
+    "matrices": (
+        _rows,
+        [veil.Rows(c, veil.Transfer(m)) for c in (1, 2, "all") for m in (0.2, 0.6)],
+        list(itertools.product(HALVES, repeat=2)),
+    ),
+}
+# Truly wider, though `covers` does not say so: it may, but need not.
+SILENT = {"bits", "counts", "matrices"}
+
+
+@pytest.mark.parametrize("name", RELATIONS)
+def test_against_all_pairs(name: str) -> None:
+    """What it says is covered is a superset; and where it could say so of one kind, it does."""
+    neighbours, relations, inputs = RELATIONS[name]
+    pairs = {near: neighbours(near, inputs) for near in relations}
+    said = 0
+    for wide, narrow in itertools.product(relations, repeat=2):
+        truly = pairs[narrow] <= pairs[wide]
+        assert truly or not covers(wide, narrow), (wide, narrow)
+        if name not in SILENT:
+            assert covers(wide, narrow) == truly
+        said += covers(wide, narrow)
+    assert said >= len(relations)
+
+
+def test_every_relation_covers_itself_and_no_other_kind() -> None:
+    kinds: list[Any] = [near for _, relations, _ in RELATIONS.values() for near in relations[:2]]
+    kinds += [veil.Rectangle(0.1), veil.Transitions("event"), veil.Transitions("user", cap=3)]
+    for one, other in itertools.product(kinds, repeat=2):
+        if one == other:
+            assert covers(one, other)
+        elif type(one) is not type(other):
+            assert not covers(one, other)
+
+
+def test_transitions() -> None:
+    """Whole users are users, however much is counted of each; units and changes are not compared."""
+    user = veil.Transitions("user", cap=3)
+    assert covers(user, veil.Transitions("user", cap=9))
+    assert covers(veil.Transitions("user", cap=9), user)
+    for other in (veil.Transitions("user", "replace", 3), veil.Transitions("event"), veil.Transitions("row")):
+        assert not covers(user, other)
+        assert not covers(other, user)
+    assert not covers(veil.Transitions("row"), veil.Transitions("row", "replace-state"))
+    assert covers(veil.Rectangle(0.2), veil.Rectangle(0.1))
+    assert not covers(veil.Rectangle(0.1), veil.Rectangle(0.2))

@@ -1,0 +1,114 @@
+"""Ledgers of an older schema are brought up to date on first use; newer ones are left alone."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
+
+from tests.ledger.places import Place, release
+from veil.errors import LedgerUnavailable
+from veil.ledger import schema
+from veil.ledger.address import Address
+from veil.ledger.ledger import dataset_of
+
+
+def first_schema(place: Place) -> list[Any]:
+    """A ledger as the first version made it: filled, then without triggers."""
+    dataset = place.ledger().open("trips", epsilon=1)
+    for _ in range(3):
+        release(dataset)
+    place.drop_watches()
+    place.sql("UPDATE veil_ledger SET value = '1' WHERE key = 'schema'")
+    return all_rows(place)
+
+
+def all_rows(place: Place) -> list[Any]:
+    return place.sql("SELECT * FROM veil_ledger_entries ORDER BY dataset, number")
+
+
+def version(place: Place) -> str:
+    return str(place.sql("SELECT value FROM veil_ledger WHERE key = 'schema'")[0][0])
+
+
+def watched(place: Place) -> bool:
+    """Whether the database refuses changes."""
+    try:
+        place.sql("UPDATE veil_ledger_entries SET token = token")
+    except DBAPIError:
+        return True
+    return False
+
+
+WAYS: dict[str, Callable[[Place, bytes], object]] = {
+    "dataset": lambda place, kept: place.ledger().dataset("trips"),
+    "datasets": lambda place, kept: place.ledger().datasets(),
+    "verify": lambda place, kept: place.ledger().verify(),
+    "export": lambda place, kept: place.ledger().export(),
+    "open": lambda place, kept: place.ledger().open("grades", epsilon=1),
+    "a copy that travelled": lambda place, kept: release(pickle.loads(kept)),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_brought_up_to_date(place: Place, way: str) -> None:
+    before = first_schema(place)
+    kept = pickle.dumps(dataset_of(Address.of(place.url), "trips", None))
+    assert not watched(place)
+    WAYS[way](place, kept)
+    assert version(place) == str(schema.version_now())
+    assert watched(place)
+    assert all_rows(place)[: len(before)] == before or set(before) <= set(all_rows(place))
+    assert "trips" in place.ledger().verify()
+    spent = place.ledger().dataset("trips").spent.epsilon
+    assert spent == (0.4 if way == "a copy that travelled" else 0.3)
+    release(place.ledger().dataset("trips"))
+
+
+@pytest.mark.parametrize("found", ["3", "99", "0", "-1", "", "two", "²", "1.0"])
+def test_what_is_not_known_is_refused(place: Place, found: str) -> None:
+    dataset = place.ledger().open("trips", epsilon=1)
+    newer = str(schema.version_now() + 1) if found == "3" else found
+    place.sql("UPDATE veil_ledger SET value = :found WHERE key = 'schema'", found=newer)
+    before = all_rows(place)
+    for attempt in (
+        lambda: place.ledger().dataset("trips"),
+        lambda: place.ledger().open("grades", epsilon=1),
+        lambda: release(pickle.loads(pickle.dumps(dataset))),
+        lambda: place.ledger().verify(),
+    ):
+        with pytest.raises(LedgerUnavailable, match="schema"):
+            attempt()
+    assert all_rows(place) == before
+    assert version(place) == newer
+
+
+def test_an_interrupted_migration_leaves_the_old_one(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = first_schema(place)
+    steps = list(schema.MIGRATIONS)
+
+    def broken(connection: Connection) -> None:
+        steps[0](connection)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "MIGRATIONS", [broken, *steps[1:]])
+        with pytest.raises(KeyboardInterrupt):
+            place.ledger().dataset("trips")
+    assert version(place) == "1"
+    assert not watched(place)
+    assert all_rows(place) == before
+    # And the next one succeeds.
+    assert place.ledger().verify() == ["trips"]
+    assert version(place) == str(schema.version_now())
+
+
+def test_every_step_leads_to_the_present(place: Place) -> None:
+    """A new ledger has gone through all of them."""
+    place.ledger().open("trips", epsilon=1)
+    assert version(place) == str(schema.version_now()) == str(len(schema.MIGRATIONS) + 1)
+    assert watched(place)

@@ -1,0 +1,191 @@
+"""Reserve, draw, confirm: in this order, through everything that takes a ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import networkx
+import numpy as np
+import pytest
+
+import veil
+from tests.ledger.places import COUNTS, NEAR, NOISE, kinds
+from veil.errors import BudgetExceeded, InvalidArgument, VeilError
+from veil.learn import PrivateBits
+from veil.mechanisms.base import Described
+
+STREETS = {"a": ["b", "c"], "b": ["a"], "c": ["a", "c"]}
+WORDS = veil.ChainWords(STREETS, 3, start="a")
+TABLE = [[1, 0, 1], [0, 0, 1], [1, 1, 1]]
+MOVES = veil.TransitionCounts([[5, 3], [2, 7]], ["on", "off"])
+
+
+def _release(account: Any) -> None:
+    veil.release(NOISE, COUNTS, adjacency=NEAR, epsilon=0.1, ledger=account)
+
+
+def _chain(account: Any) -> None:
+    veil.fit_chain(MOVES, 0.1, ledger=account)
+
+
+def _words(account: Any) -> None:
+    veil.release_words([["a", "b"], ["b", "a"]], veil.FreeWords("ab", 2), epsilon=0.1, ledger=account)
+
+
+def _bits(account: Any) -> None:
+    veil.release_bits(TABLE, epsilon=0.1, ledger=account)
+
+
+def _graph(account: Any) -> None:
+    veil.release_graph(networkx.path_graph(5), epsilon=0.1, statistics=["edges"], ledger=account)
+
+
+def _online(account: Any) -> None:
+    trip = veil.online(veil.SequentialWords(WORDS, 0.1), ledger=account)
+    for symbol in ("b", "a", "c"):
+        trip.push(symbol)
+
+
+def _learn(account: Any) -> None:
+    PrivateBits(0.1, ledger=account).fit_transform(np.array(TABLE), [0, 1, 1])
+
+
+WAYS: dict[str, Callable[[Any], None]] = {
+    "release": _release,
+    "fit_chain": _chain,
+    "release_words": _words,
+    "release_bits": _bits,
+    "release_graph": _graph,
+    "online": _online,
+    "PrivateBits": _learn,
+}
+
+
+class Watched:
+    """A dataset that writes down what is asked of it, and what the ledger holds at that moment."""
+
+    def __init__(self, dataset: veil.Dataset, diary: list[str]) -> None:
+        self.dataset, self.diary = dataset, diary
+
+    def reserve(self, **asked: Any) -> Any:
+        raise AssertionError("reserve_charge knows more and is to be called")
+
+    def reserve_charge(self, charge: Any) -> Any:
+        entry = self.dataset.reserve_charge(charge)
+        self.diary.append("reserve")
+        return entry
+
+    def confirm(self, entry: Any) -> None:
+        self.dataset.confirm(entry)
+        self.diary.append("confirm")
+
+
+@pytest.fixture
+def diary(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every draw of every mechanism, in the order of things."""
+    written: list[str] = []
+    plain = Described.sample
+
+    def sample(self: Any, value: Any, **more: Any) -> Any:
+        written.append("draw")
+        return plain(self, value, **more)
+
+    monkeypatch.setattr(Described, "sample", sample)
+    answer = veil.OnlineWord._answer
+
+    def answered(self: Any, code: int, position: int) -> int:
+        written.append("draw")
+        return answer(self, code, position)
+
+    monkeypatch.setattr(veil.OnlineWord, "_answer", answered)
+    return written
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_order(ledger: veil.Ledger, way: str, diary: list[str]) -> None:
+    dataset = ledger.open("trips", epsilon="0.15")
+    WAYS[way](Watched(dataset, diary))
+    assert diary[0] == "reserve"
+    assert diary[-1] == "confirm"
+    assert set(diary[1:-1]) == {"draw"}
+    assert kinds(dataset) == ["open", "reserve", "confirm"]
+    assert dataset.spent.epsilon == 0.1
+    diary.clear()
+    # The second does not fit: refused before anything is drawn, and nothing is written.
+    with pytest.raises(BudgetExceeded):
+        WAYS[way](dataset)
+    assert diary == []
+    assert kinds(dataset) == ["open", "reserve", "confirm"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_draw_that_fails_is_spent(ledger: veil.Ledger, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever happens after the reservation, the charge stands, and no release is confirmed."""
+    dataset = ledger.open("trips", epsilon=1)
+
+    def fail(*_: Any, **__: Any) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr(Described, "sample", fail)
+    monkeypatch.setattr(veil.OnlineWord, "_answer", fail)
+    with pytest.raises(MemoryError):
+        WAYS[way](dataset)
+    assert kinds(dataset) == ["open", "reserve"]
+    assert dataset.spent.epsilon == 0.1
+
+
+BAD: dict[str, Callable[[Any], Any]] = {
+    "counts": lambda d: veil.release(NOISE, [5, -2, 9], adjacency=NEAR, ledger=d),
+    "size": lambda d: veil.release(NOISE, [5, 2], adjacency=NEAR, ledger=d),
+    "adjacency": lambda d: veil.release(NOISE, COUNTS, ledger=d),
+    "epsilon": lambda d: veil.release(NOISE, COUNTS, adjacency=NEAR, epsilon=0.01, ledger=d),
+    "rng": lambda d: veil.release(NOISE, COUNTS, adjacency=NEAR, rng="dice", ledger=d),
+    "delta": lambda d: veil.release(veil.DirichletCounts(2.2, 100, 3), COUNTS, adjacency=NEAR, ledger=d),
+    "chain": lambda d: veil.fit_chain([[1, -1], [0, 2]], 0.1, ledger=d),
+    "words": lambda d: veil.release_words([["z"]], veil.FreeWords("ab", 2), epsilon=0.1, ledger=d),
+    "bits": lambda d: veil.release_bits([[1, 2]], epsilon=0.1, ledger=d),
+    "graph": lambda d: veil.release_graph(networkx.Graph([(1, 1)]), epsilon=0.1, ledger=d),
+    "learn": lambda d: PrivateBits(0.1, ledger=d).fit_transform(np.array(TABLE), [0, 1]),
+}
+
+
+def test_nothing_is_charged_for_what_is_refused(ledger: veil.Ledger) -> None:
+    dataset = ledger.open("trips", epsilon=100)
+    for name, attempt in BAD.items():
+        with pytest.raises(VeilError):
+            attempt(dataset)
+        assert kinds(dataset) == ["open"], name
+
+
+def test_a_word_that_is_broken_off_costs_the_same(ledger: veil.Ledger) -> None:
+    dataset = ledger.open("trips", epsilon=1)
+    trip = veil.online(veil.SequentialWords(WORDS, 0.5), ledger=dataset)
+    trip.push("b")
+    assert dataset.spent.epsilon == 0.5
+    assert kinds(dataset) == ["open", "reserve"]
+
+
+def test_a_seed_is_noted(ledger: veil.Ledger) -> None:
+    dataset = ledger.open("trips", epsilon=1)
+    veil.release(NOISE, COUNTS, adjacency=NEAR, ledger=dataset, rng=1)
+    veil.release(NOISE, COUNTS, adjacency=NEAR, ledger=dataset)
+    said = [entry.content["reproducible"] for entry in dataset.entries() if entry.kind == "reserve"]
+    assert said == [True, False]
+
+
+def test_what_must_be_hidden(ledger: veil.Ledger) -> None:
+    """A dataset that was opened for some neighbours takes releases that hide those, or more."""
+    dataset = ledger.open("trips", epsilon=10, adjacency=veil.Records("add-remove"))
+    veil.release(NOISE, COUNTS, adjacency=veil.Records("add-remove"), ledger=dataset)
+    for other in (veil.Records("replace"), veil.Contributions(1)):
+        with pytest.raises(InvalidArgument, match="adjacency"):
+            veil.release(NOISE, COUNTS, adjacency=other, ledger=dataset)
+    bits = ledger.open("bits", epsilon=100, adjacency=veil.BitFlips(2, where="row"))
+    for near in (veil.BitFlips(2, where="row"), veil.BitFlips(3, where="row"), veil.BitFlips(2)):
+        veil.release(veil.RandomizedResponse(0.1), TABLE, adjacency=near, ledger=bits)
+    for near in (veil.BitFlips(1), veil.BitFlips(1, where="row")):
+        with pytest.raises(InvalidArgument, match="adjacency"):
+            veil.release(veil.RandomizedResponse(0.1), TABLE, adjacency=near, ledger=bits)
+    assert kinds(dataset).count("reserve") == 1
+    assert kinds(bits).count("reserve") == 3
