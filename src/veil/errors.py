@@ -13,14 +13,27 @@ class VeilError(Exception):
     exit_code = 1
 
 
+# Of each part of a message. Names of columns, which messages quote, may be as long as a file.
+_LONGEST = 1000
+
+
+def _one_line(text: str) -> str:
+    """Without line breaks and other control characters, with which a file could speak in our name."""
+    plain = "".join(mark if mark.isprintable() else " " for mark in text[: _LONGEST + 1])
+    return plain if len(plain) <= _LONGEST else plain[:_LONGEST] + "..."
+
+
 class InvalidField(VeilError, ValueError):
     """A field holds something else than it should."""
 
     exit_code = 2
 
     def __init__(self, field: str, *, expected: str, found: str, hint: str = "") -> None:
-        self.field, self.expected, self.found, self.hint = field, expected, found, hint
-        super().__init__(f"{field}: expected {expected}, found {found}." + (f" {hint}" if hint else ""))
+        self.field, self.expected, self.found, self.hint = map(_one_line, (field, expected, found, hint))
+        super().__init__(self._sentence())
+
+    def _sentence(self) -> str:
+        return f"{self.field}: expected {self.expected}, found {self.found}." + f" {self.hint}".rstrip()
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild_field_error, (type(self), self.field, self.expected, self.found, self.hint)

@@ -18,9 +18,9 @@ from veil.analysis.chain_events import MORE_THAN_TABLES
 from veil.analysis.seed_reuse import seed_reuse
 from veil.domains.contributions import Transitions
 from veil.errors import InvalidArgument
-from veil.mechanisms.registry import _PLACES
 from veil.mechanisms.chain_parts import Part
 from veil.mechanisms.private_chain import ChainDraw
+from veil.mechanisms.registry import _PLACES
 
 EXAMPLES = audit_examples()
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy.exc import DBAPIError
 
 import veil
-from tests.ledger.places import NEAR, NOISE, Place, new_file, release
+from tests.ledger.places import NEAR, NOISE, Place, new_database, new_file, release
+from tests.sources.servers import Server
 from veil.errors import InvalidArgument, LedgerCorrupt, VeilError
 from veil.ledger.amounts import Amount
 from veil.ledger.entry import NOTHING, Entry, digest
@@ -287,8 +289,8 @@ EDITS: dict[str, tuple[Callable[[Forger], None], bool]] = {
 }
 
 
-@pytest.mark.parametrize("name", EDITS)
-def test_every_edit_shows(place: Place, name: str) -> None:
+def check(place: Place, name: str) -> None:
+    """Do it, and see whether it shows."""
     edit, shows = EDITS[name]
     ledger = filled(place)
     for kept in (ledger.export(), ledger.export(heads_only=True)):
@@ -304,6 +306,32 @@ def test_every_edit_shows(place: Place, name: str) -> None:
         fresh.verify()
     with pytest.raises(LedgerCorrupt):
         fresh.verify(against=kept)
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_every_edit_shows(folder: Path, name: str) -> None:
+    check(new_file(folder), name)
+
+
+# Rows are rows: of each kind one, on a server. The others are in the slow tests.
+ON_A_SERVER = [
+    "a changed amount",
+    "a removed end, and the dataset's row set back",
+    "the dataset's row set back",
+]
+
+
+@pytest.mark.xdist_group("postgres")
+@pytest.mark.parametrize("name", ON_A_SERVER)
+def test_edits_on_a_server(postgres: Server, name: str) -> None:
+    check(new_database(postgres), name)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("postgres")
+@pytest.mark.parametrize("name", [name for name in EDITS if name not in ON_A_SERVER])
+def test_every_other_edit_on_a_server(postgres: Server, name: str) -> None:
+    check(new_database(postgres), name)
 
 
 @pytest.mark.parametrize("name", ["the dataset's row set back", "the dataset's row removed", "a removed end"])

@@ -69,22 +69,21 @@ def test_brought_up_to_date(place: Place, way: str) -> None:
     release(place.ledger().dataset("trips"))
 
 
-@pytest.mark.parametrize("found", ["3", "99", "0", "-1", "", "two", "²", "1.0"])
-def test_what_is_not_known_is_refused(place: Place, found: str) -> None:
+def test_what_is_not_known_is_refused(place: Place) -> None:
     dataset = place.ledger().open("trips", epsilon=1)
-    newer = str(schema.version_now() + 1) if found == "3" else found
-    place.sql("UPDATE veil_ledger SET value = :found WHERE key = 'schema'", found=newer)
     before = all_rows(place)
-    for attempt in (
-        lambda: place.ledger().dataset("trips"),
-        lambda: place.ledger().open("grades", epsilon=1),
-        lambda: release(pickle.loads(pickle.dumps(dataset))),
-        lambda: place.ledger().verify(),
-    ):
-        with pytest.raises(LedgerUnavailable, match="schema"):
-            attempt()
-    assert all_rows(place) == before
-    assert version(place) == newer
+    for found in (str(schema.version_now() + 1), "99", "0", "-1", "", "two", "²", "1.0"):
+        place.sql("UPDATE veil_ledger SET value = :found WHERE key = 'schema'", found=found)
+        for attempt in (
+            lambda: place.ledger().dataset("trips"),
+            lambda: place.ledger().open("grades", epsilon=1),
+            lambda: release(pickle.loads(pickle.dumps(dataset))),
+            lambda: place.ledger().verify(),
+        ):
+            with pytest.raises(LedgerUnavailable, match="schema"):
+                attempt()
+        assert all_rows(place) == before
+        assert version(place) == found
 
 
 def test_an_interrupted_migration_leaves_the_old_one(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

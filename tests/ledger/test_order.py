@@ -102,37 +102,37 @@ def diary(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return written
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_the_order(ledger: veil.Ledger, way: str, diary: list[str]) -> None:
-    dataset = ledger.open("trips", epsilon="0.15")
-    WAYS[way](Watched(dataset, diary))
-    assert diary[0] == "reserve"
-    assert diary[-1] == "confirm"
-    assert set(diary[1:-1]) == {"draw"}
-    assert kinds(dataset) == ["open", "reserve", "confirm"]
-    assert dataset.spent.epsilon == 0.1
-    diary.clear()
-    # The second does not fit: refused before anything is drawn, and nothing is written.
-    with pytest.raises(BudgetExceeded):
-        WAYS[way](dataset)
-    assert diary == []
-    assert kinds(dataset) == ["open", "reserve", "confirm"]
+def test_the_order(ledger: veil.Ledger, diary: list[str]) -> None:
+    for name, way in WAYS.items():
+        dataset = ledger.open(name, epsilon="0.15")
+        diary.clear()
+        way(Watched(dataset, diary))
+        assert (diary[0], diary[-1]) == ("reserve", "confirm"), name
+        assert set(diary[1:-1]) == {"draw"}, name
+        assert kinds(dataset) == ["open", "reserve", "confirm"]
+        assert dataset.spent.epsilon == 0.1
+        diary.clear()
+        # The second does not fit: refused before anything is drawn, and nothing is written.
+        with pytest.raises(BudgetExceeded):
+            way(dataset)
+        assert diary == [], name
+        assert kinds(dataset) == ["open", "reserve", "confirm"]
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_draw_that_fails_is_spent(ledger: veil.Ledger, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_draw_that_fails_is_spent(ledger: veil.Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever happens after the reservation, the charge stands, and no release is confirmed."""
-    dataset = ledger.open("trips", epsilon=1)
 
     def fail(*_: Any, **__: Any) -> Any:
         raise MemoryError
 
     monkeypatch.setattr(Described, "sample", fail)
     monkeypatch.setattr(veil.OnlineWord, "_answer", fail)
-    with pytest.raises(MemoryError):
-        WAYS[way](dataset)
-    assert kinds(dataset) == ["open", "reserve"]
-    assert dataset.spent.epsilon == 0.1
+    for name, way in WAYS.items():
+        dataset = ledger.open(name, epsilon=1)
+        with pytest.raises(MemoryError):
+            way(dataset)
+        assert kinds(dataset) == ["open", "reserve"], name
+        assert dataset.spent.epsilon == 0.1
 
 
 BAD: dict[str, Callable[[Any], Any]] = {

@@ -15,7 +15,7 @@ import pytest
 import veil
 from tests.ledger.places import Place, kinds, new_file, release
 from tests.ledger.workers import at_once, charge_many
-from veil.errors import BudgetExceeded, InvalidArgument
+from veil.errors import BudgetExceeded, VeilError
 
 
 def race(place: Place, processes: int, times: int, allowed: int) -> None:
@@ -152,7 +152,7 @@ def _open(url: str, out: Any, begin: Any) -> None:
     try:
         veil.Ledger(url).open("trips", epsilon=1, by=str(os.getpid()))
         out.put("made")
-    except InvalidArgument as error:
+    except VeilError as error:
         out.put("taken" if "taken" in str(error) else str(error))
 
 

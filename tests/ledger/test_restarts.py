@@ -64,7 +64,9 @@ def test_restarted_while_releases_run(postgres: Server, place: Place, mode: str)
     assert len(made) > before
     reserved = [entry.number for entry in dataset.entries() if entry.kind == "reserve"]
     assert sorted(made) == reserved[1:]
-    assert kinds(dataset).count("confirm") == len(reserved)
+    # Of what was on its way at a crash the note may be lost, never the charge.
+    lost = len(reserved) - kinds(dataset).count("confirm")
+    assert 0 <= lost <= (8 if mode == "immediate" else 0)
     assert dataset.spent.epsilon == Amount("0.1") * len(reserved)
     assert ledger.verify() == ["trips"]
 
@@ -87,8 +89,21 @@ def test_away_for_longer(postgres: Server, place: Place, monkeypatch: pytest.Mon
         assert postgres.password not in str(caught.value)
     assert postgres.start()
     release(dataset)
-    assert kinds(dataset) == ["open", "reserve", "confirm", "reserve", "confirm"]
+    # A crash may take back a note, never a charge.
+    assert [kind for kind in kinds(dataset) if kind != "confirm"] == ["open", "reserve", "reserve"]
     assert ledger.verify() == ["trips"]
+
+
+def test_what_was_exported_outlives_a_crash(postgres: Server, place: Place) -> None:
+    """Else an honest ledger would look as if its end had been cut."""
+    ledger = place.ledger()
+    dataset = ledger.open("trips", epsilon=1)
+    for _ in range(3):
+        release(dataset)
+        kept = ledger.export(heads_only=True)
+        assert postgres.stop("immediate")
+        assert postgres.start()
+        assert ledger.verify(against=kept) == ["trips"]
 
 
 def test_gone_between_charge_and_note(

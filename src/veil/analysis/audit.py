@@ -51,6 +51,10 @@ class Audit:
         return f"{text}; {self.fault}" if self.fault else text
 
 
+# Outputs that are drawn of each of the two values: more would not fit into memory.
+_MOST_SAMPLES = 100_000_000
+
+
 def audit(
     mechanism: Mechanism,
     value: Any,
@@ -97,9 +101,16 @@ def audit_at(
     rng: Any,
 ) -> Audit:
     """The same by the chance alpha of a false alarm, which a confidence near one cannot say as well."""
+    if not isinstance(mechanism, Mechanism):
+        raise InvalidArgument("mechanism", expected="a mechanism of Veil", found=type(mechanism).__name__)
     delta = delta_of(delta)
-    draws = integer("samples", samples, least=1000)
-    relation = adjacency or mechanism.adjacency or relation_between(mechanism, value, neighbour)
+    draws = integer("samples", samples, least=1000, most=_MOST_SAMPLES)
+    shapes = [getattr(mechanism.validate(one), "shape", ()) for one in (value, neighbour)]
+    if shapes[0] != shapes[1]:
+        raise InvalidArgument("neighbour", expected=f"shape {shapes[0]}, as the value", found=f"{shapes[1]}")
+    relation = mechanism.adjacency if adjacency is None else adjacency
+    if relation is None:
+        relation = relation_between(mechanism, value, neighbour)
     check_neighbours(mechanism, relation, value, neighbour)
     claimed = mechanism.profile(relation).epsilon(delta)
     stream, confidence, fault = generator(rng), 1.0 - alpha, ""

@@ -13,7 +13,7 @@ from veil.analysis.neighbours import audit_pairs
 from veil.analysis.seed_reuse import SeedReuse, seed_reuse
 from veil.domains.adjacency import Adjacency
 from veil.domains.bits import Bits
-from veil.domains.checks import integer
+from veil.domains.checks import integer, items, told
 from veil.domains.transition_counts import TransitionTable
 from veil.errors import InvalidArgument
 from veil.mechanisms.base import Mechanism
@@ -117,10 +117,15 @@ def audit_suite(
     >>> found.violated, found.claimed
     (False, 1.0)
     """
-    relation = adjacency or mechanism.adjacency
-    chosen = audit_pairs(mechanism, relation) if pairs is None else list(pairs)
+    if not isinstance(mechanism, Mechanism):
+        raise InvalidArgument("mechanism", expected="a mechanism of Veil", found=type(mechanism).__name__)
+    relation = mechanism.adjacency if adjacency is None else adjacency
+    chosen = audit_pairs(mechanism, relation) if pairs is None else items("pairs", pairs, expected="pairs")
+    if not all(isinstance(pair, AuditPair) for pair in chosen):
+        raise InvalidArgument("pairs", expected="veil.AuditPair of neighbours", found="others")
     if relation is None or not chosen:
         raise InvalidArgument("adjacency", expected="one, and a pair of neighbours at least", found="none")
+    progress = told("progress", progress)
     draws = _samples(mechanism) if samples is None else integer("samples", samples, least=1000)
     if delta is None:
         delta = 0.0 if math.isfinite(mechanism.profile(relation).epsilon(0.0)) else _DELTA

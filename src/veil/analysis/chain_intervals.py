@@ -76,6 +76,8 @@ def chain_intervals(
     frequencies.
     draws: how many plausible matrices are drawn; chosen by the number of states if None. Counts need none.
     """
+    if not isinstance(release, Release):
+        raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
     mechanism = release.mechanism
     if isinstance(mechanism, PrivateChain):
         hides = transitions_part(mechanism).mechanism

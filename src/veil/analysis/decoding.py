@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from veil.analysis.graph_estimates import graph_estimates
-from veil.domains.checks import integer
+from veil.domains.checks import integer, truth
 from veil.domains.graph import Graph
 from veil.domains.intake import Floats
 from veil.errors import InvalidArgument
@@ -71,6 +71,7 @@ def decoding(release: Release, *, edges: int | None = None, agree: bool = False)
         if edges > graph.space.count:
             expected = f"at most the {graph.space.count:,} pairs there are"
             raise InvalidArgument("edges", expected=expected, found=str(edges))
+    agree = truth("agree", agree)
     reading = graph_estimates(release)
     if agree and edges is not None:
         raise InvalidArgument("edges", expected="none where degrees are to agree", found=str(edges))

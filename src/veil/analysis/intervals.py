@@ -16,6 +16,7 @@ from veil.mechanisms.dirichlet import Dirichlet
 from veil.mechanisms.dirichlet_counts import DirichletCounts
 from veil.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.mechanisms.private_chain import PrivateChain
+from veil.releases.record import Release
 
 # What an urn's own noise may take of a tail.
 _URN_SHARE = 0.05
@@ -37,6 +38,8 @@ def intervals(release: Any, *, confidence: float = 0.95, records: int | None = N
     records: the public number of records, for releases of counts.
     """
     tail = 0.5 * (1.0 - within("confidence", confidence, 0.0, 1.0, expected="a number between 0 and 1"))
+    if not isinstance(release, Release):
+        raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
     mechanism, x = release.mechanism, np.asarray(release.array)
     if isinstance(mechanism, PrivateChain):
         known = release.records if records is None else integer("records", records, least=1)

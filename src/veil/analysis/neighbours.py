@@ -38,7 +38,9 @@ def audit_pairs(mechanism: Mechanism, adjacency: Adjacency | None = None) -> lis
     >>> [pair.name for pair in veil.audit_pairs(veil.GeometricCounts(1.0, 3), veil.Records("replace"))][0]
     'from the first cell to the last, among large ones'
     """
-    relation = adjacency or mechanism.adjacency
+    if not isinstance(mechanism, Mechanism):
+        raise InvalidArgument("mechanism", expected="a mechanism of Veil", found=type(mechanism).__name__)
+    relation = mechanism.adjacency if adjacency is None else adjacency
     if relation is None:
         raise InvalidArgument(
             "adjacency", expected="what a neighbour is: the mechanism itself does not say", found="None"

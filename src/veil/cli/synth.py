@@ -55,7 +55,7 @@ def synth(
         made = synthetic(release, count, length=length, group=group, rng=seed)
     if output is not None:
         with working("Writing", quiet=as_json):
-            _write(made, output)
+            _write(made, output, overwrite=force)
     if as_json:
         print_json(
             {
@@ -76,8 +76,14 @@ def synth(
     print(f"Written: {output}" if output is not None else "Not saved: add -o FILE.csv to keep them.")
 
 
-def _write(made: Synthetic, output: Path) -> None:
-    kind = output.suffix.lower()
+def _write(made: Synthetic, output: Path, *, overwrite: bool) -> None:
+    from veil.releases.writing import replacing
+
+    with replacing(output, overwrite=overwrite) as beside:
+        _write_to(made, Path(beside), output.suffix.lower())
+
+
+def _write_to(made: Synthetic, output: Path, kind: str) -> None:
     if kind == ".txt":
         # A label with white space in it stays whole: then tabs are between them.
         mark = "\t" if any(len(label.split()) != 1 for label in made.labels) else " "

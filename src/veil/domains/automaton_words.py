@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from veil.domains.checks import items
 from veil.domains.word_batch import Labels
 from veil.domains.words import Language, written
 from veil.errors import InvalidArgument
@@ -37,11 +38,16 @@ class AutomatonWords(Language):
     def __init__(self, transitions: Any, start: Hashable, accepting: Any, length: int) -> None:
         moves = _moves(transitions)
         states = {state for state, _, _ in moves} | {end for _, _, ends in moves for end in ends}
-        if start not in states:
-            raise InvalidArgument("start", expected="a state of the automaton", found="another")
-        if isinstance(accepting, str) or not isinstance(accepting, Iterable):
-            accepting = (accepting,)
-        ends = tuple(dict.fromkeys(accepting))
+        try:
+            if start not in states:
+                raise InvalidArgument("start", expected="a state of the automaton", found="another")
+            if isinstance(accepting, str) or not isinstance(accepting, Iterable):
+                accepting = (accepting,)
+            ends = tuple(dict.fromkeys(accepting))
+        except TypeError:
+            raise InvalidArgument(
+                "start and accepting", expected="states of the automaton", found="something else"
+            ) from None
         if not ends or not set(ends) <= states:
             raise InvalidArgument("accepting", expected="states of the automaton", found="none or others")
         for name, part in (("transitions", moves), ("start", start), ("accepting", ends), ("length", length)):
@@ -144,10 +150,10 @@ def _moves(transitions: Any) -> Moves:
     if isinstance(transitions, Mapping):
         listed = [(*key, ends) if _is_pair(key) else (None, None, None) for key, ends in transitions.items()]
     else:
-        listed = list(transitions) if hasattr(transitions, "__iter__") else []
+        listed = items("transitions", transitions, expected="{(state, symbol): states}")
     found = []
     for move in listed:
-        if len(move) != 3 or move[2] is None:
+        if not isinstance(move, (list, tuple)) or len(move) != 3 or move[2] is None:
             raise InvalidArgument("transitions", expected="{(state, symbol): states}", found="others")
         state, symbol, ends = move
         several = isinstance(ends, (list, tuple, set, frozenset))

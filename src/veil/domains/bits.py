@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from veil.domains import checks
 from veil.domains.graph import Graph
+from veil.domains.intake import array_of
 from veil.errors import InvalidArgument, InvalidData, PrivacyWarning
 
 Table = NDArray[np.bool_]
@@ -102,7 +103,9 @@ def as_bits(field: str, value: Any) -> Table:
     if type(value).__name__ == "DataFrame" and hasattr(value, "to_numpy"):
         value = value.to_numpy()
     try:
-        array = np.asarray(value)
+        array = array_of(field, value)
+    except InvalidData:
+        raise
     except ValueError:
         raise InvalidData(field, expected=expected, found="rows of different lengths") from None
     if array.dtype == np.bool_:
@@ -115,7 +118,10 @@ def as_bits(field: str, value: Any) -> Table:
             )
         if not all(isinstance(item, (bool, int, float, np.bool_, np.integer)) for item in array.ravel()):
             raise InvalidData(field, expected=expected, found="something else")
-        array = array.astype(np.float64)
+        try:
+            array = array.astype(np.float64)
+        except OverflowError:
+            raise InvalidData(field, expected=expected, found="a number beyond all bounds") from None
     if array.dtype.kind not in "iuf":
         raise InvalidData(
             field, expected=expected, found="text" if array.dtype.kind in "US" else type(value).__name__

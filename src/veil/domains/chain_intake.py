@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veil.domains.checks import items
 from veil.domains.intake import Floats, say
 from veil.domains.matrices import Names, take_matrix
 from veil.domains.simplex import SUM_TOLERANCE
@@ -39,7 +40,8 @@ def _labels(names: Sequence[Hashable] | None, size: int) -> Names:
     if names is None:
         return tuple(range(size))
     try:
-        labels = tuple(item.item() if isinstance(item, np.generic) else item for item in names)
+        given = names if isinstance(names, str) else items("states", names, expected="a list of labels")
+        labels = tuple(item.item() if isinstance(item, np.generic) else item for item in given)
         different = len(set(labels))
     except TypeError:
         found = "something else" if not hasattr(names, "__iter__") else "some that cannot be compared"

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from veil.domains.intake import array_of
 from veil.domains.matrices import take_matrix
 from veil.domains.word_batch import Labels
 from veil.domains.words import Language, labels_from, written
@@ -130,7 +131,12 @@ def _from_lists(rows: Mapping[Hashable, Any]) -> tuple[Labels, Successors]:
     if any(isinstance(row, (str, bytes)) or not hasattr(row, "__iter__") for row in rows.values()):
         raise InvalidArgument("support", expected="{state: [the states that may follow]}", found="others")
     lists = {state: list(row) for state, row in rows.items()}
-    labels = labels_from("support", dict.fromkeys([*lists, *(end for row in lists.values() for end in row)]))
+    ends = [end for row in lists.values() for end in row]
+    try:
+        states = dict.fromkeys([*lists, *ends])
+    except TypeError:
+        raise InvalidArgument("support", expected="states such as text or numbers", found="others") from None
+    labels = labels_from("support", states)
     place = {label: i for i, label in enumerate(labels)}
     return labels, tuple(tuple(sorted({place[end] for end in lists.get(label, ())})) for label in labels)
 
@@ -138,9 +144,13 @@ def _from_lists(rows: Mapping[Hashable, Any]) -> tuple[Labels, Successors]:
 def _from_matrix(support: Any, states: Sequence[Hashable] | None) -> tuple[Labels, Successors]:
     kinds = getattr(support, "dtypes", [getattr(support, "dtype", None)])
     if all(kind == np.bool_ for kind in kinds):
+        array_of("support", support)
         support = support.astype(np.float64)
     elif isinstance(support, (list, tuple)):
-        support = [[float(x) if isinstance(x, bool) else x for x in row] for row in support]
+        support = [
+            [float(x) if isinstance(x, bool) else x for x in row] if isinstance(row, (list, tuple)) else row
+            for row in support
+        ]
     taken = take_matrix("support", support)
     entries = taken.entries
     size = entries.shape[0] if entries.ndim == 2 else 0

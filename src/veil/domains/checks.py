@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Callable, Iterable, Mapping, Sized
 from typing import Any
 
 from veil.errors import InvalidArgument
 
+# More items than any list of options, labels or rows has.
+_MOST_ITEMS = 100_000_000
+
 
 def _describe(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else f"{type(value).__name__}"
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError, MemoryError):
+        # A whole number of thousands of digits, or lists without end.
+        text = ""
+    return text if 0 < len(text) <= 40 else f"{type(value).__name__}"
 
 
 def real(field: str, value: Any, *, expected: str = "a finite number") -> float:
@@ -46,9 +54,11 @@ def within(field: str, value: Any, low: float, high: float, *, expected: str) ->
     return number
 
 
-def integer(field: str, value: Any, *, least: int) -> int:
-    """The value as a whole number of at least `least`."""
+def integer(field: str, value: Any, *, least: int, most: int | None = None) -> int:
+    """The value as a whole number of at least `least`, and at most `most` if there is such a limit."""
     expected = f"a whole number of at least {least}"
+    if most is not None:
+        expected += f" and at most {most}"
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         number = int(value)
     else:
@@ -56,16 +66,48 @@ def integer(field: str, value: Any, *, least: int) -> int:
         number = int(real_value)
         if number != real_value:
             raise InvalidArgument(field, expected=expected, found=_describe(value))
-    if number < least:
+    if number < least or (most is not None and number > most):
         raise InvalidArgument(field, expected=expected, found=_describe(value))
     return number
 
 
 def choice(field: str, value: Any, options: tuple[str, ...]) -> str:
     """The value, one of a few words."""
-    if value not in options:
+    if not isinstance(value, str) or value not in options:
         raise InvalidArgument(field, expected=" or ".join(map(repr, options)), found=_describe(value))
     return str(value)
+
+
+def truth(field: str, value: Any) -> bool:
+    """The value as True or False; a number is neither."""
+    if type(value).__name__ not in ("bool", "bool_"):
+        raise InvalidArgument(field, expected="True or False", found=_describe(value))
+    return bool(value)
+
+
+def told(field: str, progress: Any) -> Callable[[str], None]:
+    """What is told of the progress of some work; nobody is where it is None."""
+    if progress is None:
+        return lambda step: None
+    if not callable(progress):
+        raise InvalidArgument(field, expected="a function that takes text", found=_describe(progress))
+    found: Callable[[str], None] = progress
+    return found
+
+
+def items(field: str, value: Any, *, expected: str) -> list[Any]:
+    """What a list or the like holds; text and mappings are none."""
+    refused = InvalidArgument(field, expected=expected, found=_describe(value))
+    other = isinstance(value, (str, bytes, bytearray, memoryview, Mapping)) or hasattr(value, "tocoo")
+    if other or not isinstance(value, Iterable):
+        raise refused
+    try:
+        if isinstance(value, Sized) and len(value) > _MOST_ITEMS:
+            raise InvalidArgument(field, expected=expected, found="far too many")
+        return list(value)
+    except (TypeError, OverflowError):
+        # An array of no dimension looks like a list, and a range may be longer than can be told.
+        raise refused from None
 
 
 def epsilon_of(value: Any) -> float:

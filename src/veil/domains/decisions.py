@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from veil.domains.chain import Chain
-from veil.domains.checks import within
+from veil.domains.checks import items, within
 from veil.domains.intake import Floats, as_floats, say
 from veil.domains.matrices import Names, take_matrix
 from veil.domains.simplex import SUM_TOLERANCE
@@ -152,11 +152,12 @@ class DecisionProcess:
             return np.array([float(name == start) for name in names])
         if isinstance(start, Mapping) and set(start) <= set(names):
             start = [start.get(name, 0.0) for name in names]
-        if isinstance(start, (str, Mapping)) or np.shape(start) != (size,):
+        law = None if isinstance(start, (str, Mapping)) else as_floats("start", start)
+        if law is None or law.shape != (size,):
             raise InvalidArgument(
                 "start", expected=f"a state, or a probability for each of {size} states", found="neither"
             )
-        return _rows("start", as_floats("start", start)[None], ("start",)).ravel()
+        return _rows("start", law[None], ("start",)).ravel()
 
     def policy_chain(self, policy: Any) -> Chain:
         """The Markov chain of the states under a policy."""
@@ -175,8 +176,12 @@ class DecisionProcess:
 def _names(field: str, names: Sequence[Hashable] | None, size: int) -> Names:
     if names is None:
         return tuple(range(size))
-    given = tuple(item.item() if isinstance(item, np.generic) else item for item in names)
-    different = len(set(given))
+    listed = items(field, names, expected=f"{size} different names")
+    given = tuple(item.item() if isinstance(item, np.generic) else item for item in listed)
+    try:
+        different = len(set(given))
+    except TypeError:
+        raise InvalidArgument(field, expected="names such as text or numbers", found="others") from None
     if len(given) != size or different != size:
         raise InvalidArgument(
             field, expected=f"{size} different names", found=f"{len(given)}, {different} of them different"

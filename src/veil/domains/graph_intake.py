@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from veil.domains.checks import items, truth
 from veil.domains.graph import Graph, Labels, check_nodes
 from veil.errors import InvalidArgument, InvalidData, MissingExtra
 from veil.numerics.graphs.pairs import Codes, PairSpace
@@ -137,23 +138,30 @@ def from_pairs(
             raise InvalidArgument(
                 "nodes", expected="how many there are, or their list", found=type(nodes).__name__
             )
-        labels = tuple(nodes)
+        labels = tuple(items("nodes", nodes, expected="how many there are, or their list"))
         count = check_nodes(len(labels))
     if type(edges).__name__ == "DataFrame":
         frame: Any = edges
         edges = zip(frame.iloc[:, 0], frame.iloc[:, 1], strict=True)
+    directed, loops = truth("directed", directed), truth("loops", loops)
     try:
-        place = {label: i for i, label in enumerate(range(count) if labels is None else labels)}
+        # Nodes that are only counted are not made: a number may say far more of them than fit.
+        place: Any = range(count) if labels is None else {label: i for i, label in enumerate(labels)}
     except TypeError:
         raise InvalidArgument("nodes", expected="labels such as text or numbers", found="others") from None
     if len(place) != count:
         raise InvalidArgument("nodes", expected="different labels", found="one that stands twice")
     ends = []
+    if not isinstance(edges, Iterable) or hasattr(edges, "tocoo"):
+        raise InvalidData("edges", expected="pairs of nodes", found=type(edges).__name__)
+    edge: Any
     for number, edge in enumerate(edges):
         try:
             first, second = edge
+            if labels is None and (first < 0 or second < 0):
+                raise IndexError
             ends.append((place[first], place[second]))
-        except (TypeError, ValueError, KeyError):
+        except (TypeError, ValueError, LookupError):
             expected = "pairs of nodes that are listed"
             raise InvalidData(
                 "edges", expected=expected, found=f"something else at position {number}"

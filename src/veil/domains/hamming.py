@@ -7,6 +7,9 @@ from typing import Any, ClassVar
 
 from veil.domains import checks
 
+# Beyond the length of any word, and the words of any person.
+_MOST = 1_000_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class Hamming:
@@ -21,8 +24,10 @@ class Hamming:
     name: ClassVar[str] = "Hamming"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", checks.integer("radius", self.radius, least=1))
-        object.__setattr__(self, "words_each", checks.integer("words_each", self.words_each, least=1))
+        object.__setattr__(self, "radius", checks.integer("radius", self.radius, least=1, most=_MOST))
+        object.__setattr__(
+            self, "words_each", checks.integer("words_each", self.words_each, least=1, most=_MOST)
+        )
 
     @property
     def words(self) -> str:

@@ -12,6 +12,9 @@ from veil.errors import InvalidData
 
 Floats = NDArray[np.float64]
 Labels = tuple[str, ...]
+_DEEPEST = 64
+# 16 GB of floats. An array may be a view that is far larger than the memory it takes.
+_MOST_ENTRIES = 2**31
 
 
 def as_floats(field: str, value: Any) -> Floats:
@@ -24,7 +27,7 @@ def as_floats(field: str, value: Any) -> Floats:
         # NumPy would read them as 1 and 0.
         raise InvalidData(field, expected="an array of numbers", found=_kind(value))
     try:
-        array = np.asarray(value)
+        array = array_of(field, value)
         if array.dtype == np.longdouble and array.dtype != np.float64:
             with np.errstate(over="ignore"):
                 return np.array(array, dtype=np.float64)
@@ -33,14 +36,34 @@ def as_floats(field: str, value: Any) -> Floats:
                 return np.array(array, dtype=np.float64)
             raise TypeError
         return np.array(array, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+    except InvalidData:
+        raise
+    except (TypeError, ValueError, OverflowError, RecursionError, MemoryError):
         raise InvalidData(field, expected="an array of numbers", found=_kind(value)) from None
 
 
-def _has_bools(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) and any(
-        isinstance(item, bool) or _has_bools(item) for item in value
-    )
+def array_of(field: str, value: Any) -> NDArray[Any]:
+    """The value as NumPy sees it, unless it is larger than anything that fits into memory."""
+    too_long = isinstance(value, (list, tuple, range)) and not -1 < _length(value) <= _MOST_ENTRIES
+    array = np.empty(0) if too_long else np.asarray(value)
+    if too_long or array.size > _MOST_ENTRIES:
+        raise InvalidData(field, expected=f"at most {_MOST_ENTRIES:,} entries", found="more")
+    return array
+
+
+def _length(value: Any) -> int:
+    try:
+        return len(value)
+    except OverflowError:
+        return -1
+
+
+def _has_bools(value: Any, depth: int = 0) -> bool:
+    inside = value if isinstance(value, (list, tuple)) else ()
+    if depth > _DEEPEST:
+        # Deeper than any array: NumPy refuses it.
+        return False
+    return any(isinstance(item, bool) or _has_bools(item, depth + 1) for item in inside)
 
 
 def labels_of(value: Any) -> Labels | None:
@@ -80,6 +103,8 @@ def _has_rows(value: Any) -> bool:
 
 def say(wrong: Any, what: str) -> str:
     """Where an array (or a sparse one) is wrong, without saying what stands there."""
+    if np.ndim(wrong) == 0 and not hasattr(wrong, "nnz"):
+        return f"one {what}"
     if isinstance(wrong, np.ndarray):
         count = int(np.count_nonzero(wrong))
         first = tuple(int(i) for i in np.argwhere(wrong)[0])

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Names = tuple[Hashable, ...]
+# Beyond 4,096 states chains are held sparse.
+_MOST_CELLS = 2**24
 _EDGE_NUMBERS = ("probability", "weight")
 
 
@@ -111,8 +113,18 @@ def _from_mapping(field: str, rows: Mapping[Any, Any]) -> Taken:
     others = sorted(inside - set(rows), key=str)
     # Where no column is a row, it is not a chain but something like a policy.
     columns = [*rows, *others] if inside & set(rows) else others
+    place = {end: j for j, end in enumerate(columns)}
+    origins = [i for i, row in enumerate(rows.values()) for _ in row]
+    ends = [place[end] for row in rows.values() for end in row]
+    numbers = np.concatenate([as_floats(field, row).ravel() for row in rows.values()])
+    if len(numbers) != len(ends):
+        raise InvalidData(field, expected="a number for each transition", found="something else")
+    if len(rows) * len(columns) > _MOST_CELLS:
+        # A few names in a file must not become a table that fills the memory.
+        from scipy.sparse import csr_array
+
+        sparse = csr_array((numbers, (origins, ends)), shape=(len(rows), len(columns)))
+        return Taken(_sparse(field, sparse), tuple(rows), tuple(columns), names_found=True)
     entries = np.zeros((len(rows), len(columns)))
-    for i, row in enumerate(rows.values()):
-        numbers = as_floats(field, row)
-        entries[i, [columns.index(end) for end in row]] = numbers
+    entries[origins, ends] = numbers
     return Taken(entries, tuple(rows), tuple(columns), names_found=True)

@@ -63,7 +63,7 @@ class SequenceModel:
 
         length: the same for all; None draws them from the released lengths.
         """
-        count = integer("count", count, least=1)
+        count = integer("count", count, least=1, most=_MOST_SEQUENCES)
         if length is None:
             if self.lengths is None:
                 raise InvalidArgument(
@@ -71,7 +71,11 @@ class SequenceModel:
                 )
             lengths = self.lengths.draw(rng, count)
         else:
-            lengths = np.full(count, integer("length", length, least=1))
+            length = integer("length", length, least=1)
+            if count * length > _MOST_STATES:
+                expected = f"at most {_MOST_STATES:,} states together"
+                raise InvalidArgument("length", expected=expected, found=f"{count:,} x {length:,}")
+            lengths = np.full(count, length)
         starts = rng.choice(len(self.chain), size=count, p=self._start_law())
         states = np.empty(int(lengths.sum()), dtype=np.int32)
         ends = np.cumsum(lengths)
@@ -103,6 +107,11 @@ class SequenceModel:
         rows, columns = before * size + origin, origin * size + end
         shape = ((size + 1) * size,) * 2
         return Walker.of(coo_array((self.second.ravel(), (rows, columns)), shape=shape))
+
+
+_MOST_SEQUENCES = 50_000_000
+# Of all sequences together: 8 GB.
+_MOST_STATES = 2**31
 
 
 def _alike(sequences: NDArray[np.intp], lengths: NDArray[np.int64]) -> list[NDArray[np.intp]]:

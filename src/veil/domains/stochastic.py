@@ -248,6 +248,8 @@ def _each_inside(group: Alike, entries: Floats) -> Floats:
 def _simplex(domain: Any, row: str) -> Simplex | None:
     if isinstance(domain, dict):
         fields = {key: item for key, item in domain.items() if key not in ("name", "words")}
+        if "size" not in fields or not set(fields) <= {"size", "floor", "protected", "slack"}:
+            raise InvalidArgument(f"domains{row}", expected="a veil.Simplex", found="a dict of other things")
         return Simplex(fields.pop("size"), **fields)
     if domain is None or isinstance(domain, Simplex):
         return domain
@@ -269,9 +271,15 @@ def _sequence(domains: Any) -> Simplex | tuple[Simplex | None, ...]:
     return rows
 
 
+# A table of booleans of this size still fits into memory.
+_MOST_CELLS = 2**30
+
+
 def _support(support: Any) -> tuple[tuple[int, ...], ...]:
     """The columns of each row, from lists of columns or from a table of True and False."""
     if hasattr(support, "tocsr"):
+        if np.prod(support.shape, dtype=float) > _MOST_CELLS:
+            raise InvalidArgument("support", expected=f"at most {_MOST_CELLS:,} cells", found="more")
         support = support.toarray() != 0
     table = np.asarray(support) if isinstance(support, np.ndarray) else None
     if table is None and isinstance(support, Sequence) and len(support) > 0:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.domains.checks import integer
+from veil.domains.checks import integer, items, truth
 from veil.domains.contributions import Transitions
 from veil.domains.counts import LARGEST_COUNT, Integers
 from veil.domains.lengths import LengthBins
@@ -82,6 +82,8 @@ class TransitionCounts:
         matrix, states = _labelled(matrix, states)
         self._matrix = _whole(matrix)
         size = self._matrix.shape[0]
+        if states is not None and not isinstance(states, str):
+            states = items("states", states, expected="a list of labels")
         self._states: Names = tuple(range(size)) if states is None else tuple(states)
         if len(self._states) != size:
             raise InvalidArgument(
@@ -91,11 +93,19 @@ class TransitionCounts:
             raise InvalidArgument("states", expected="labels that all differ", found="one that stands twice")
         self.cap = None if cap is None else integer("cap", cap, least=1)
         self.second_cap = self.cap if second_cap is None else integer("second_cap", second_cap, least=1)
-        self.states_found, self.has_users = states_found, has_users or cap is not None
-        self.sequences, self.strata = sequences, tuple(strata)
+        self.states_found = truth("states_found", states_found)
+        self.has_users = truth("has_users", has_users) or cap is not None
+        if sequences is not None and not isinstance(sequences, Sequences):
+            raise InvalidArgument("sequences", expected="counted sequences", found=type(sequences).__name__)
+        self.sequences, self.strata = sequences, tuple(items("strata", strata, expected="a list of strata"))
+        if not all(isinstance(stratum, Stratum) for stratum in self.strata):
+            raise InvalidArgument("strata", expected="counted strata", found="something else")
         self.second = None if second is None else _table("second", second, (size + 1, size, size))
         self.groups = None
         if groups is not None:
+            if not isinstance(groups, Mapping):
+                expected = "a mapping of groups to tables"
+                raise InvalidArgument("groups", expected=expected, found=type(groups).__name__)
             self.groups = {str(name): _table("groups", one, (size, size)) for name, one in groups.items()}
         self._check_further(size)
         self._released = False

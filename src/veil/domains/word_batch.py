@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterator, Mapping, Sequence, Set, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.domains.intake import array_of
 from veil.errors import InvalidData
 
 Codes = NDArray[np.int32]
@@ -109,11 +110,16 @@ def label_array(labels: Labels) -> NDArray[Any]:
     return held
 
 
+# Of one batch.
+_MOST_ITEMS = 1_000_000_000
+
+
 def coded(value: Any, labels: Labels, places: dict[Hashable, int]) -> WordBatch:
     """One word, or a sequence of words, as codes; an error that names the position of an unknown symbol."""
     if isinstance(value, WordBatch):
         return _recoded(value, labels, places)
     if isinstance(value, np.ndarray) and value.ndim in (1, 2) and value.size:
+        array_of("word", value)
         rows = _coded_array(value, labels, places).reshape(-1, value.shape[-1])
         return WordBatch.of_rows(labels, rows, is_single=value.ndim == 1)
     if type(value).__name__ == "DataFrame":
@@ -121,8 +127,10 @@ def coded(value: Any, labels: Labels, places: dict[Hashable, int]) -> WordBatch:
     if isinstance(value, (bytes, Mapping, Set)):
         raise InvalidData("word", expected="a sequence of symbols", found=type(value).__name__)
     try:
+        if isinstance(value, Sized) and len(value) > _MOST_ITEMS:
+            raise InvalidData("word", expected="words that fit into memory", found="far too many")
         items = list(value)
-    except TypeError:
+    except (TypeError, OverflowError):
         raise InvalidData("word", expected="a sequence of symbols", found=type(value).__name__) from None
     if not items:
         raise InvalidData("word", expected="at least one symbol", found="none")
@@ -145,7 +153,11 @@ def _are_words(items: list[Any], places: dict[Hashable, int]) -> bool:
 
 
 def _is_word(item: Any) -> bool:
-    return isinstance(item, (list, tuple, np.ndarray)) or (isinstance(item, str) and len(item) != 1)
+    return (
+        isinstance(item, (list, tuple))
+        or (isinstance(item, np.ndarray) and item.ndim > 0)
+        or (isinstance(item, str) and len(item) != 1)
+    )
 
 
 def _known(item: Any, places: dict[Hashable, int]) -> bool:

@@ -149,12 +149,18 @@ class Language(ABC):
         return WordBatch.of_rows(self.labels, np.array(kept, dtype=np.int32))
 
 
+# Each symbol is an object, and a row and a column of tables.
+_MOST_SYMBOLS = 10_000_000
+
+
 def labels_from(field: str, symbols: Any) -> Labels:
     """An alphabet: a number of symbols 0, 1, ..., or their list."""
     if isinstance(symbols, str):
         symbols = list(symbols)
     if hasattr(symbols, "__iter__"):
-        labels = tuple(item.item() if isinstance(item, np.generic) else item for item in symbols)
+        given = tuple(symbols) if isinstance(symbols, dict) else symbols
+        listed = checks.items(field, given, expected="labels, or their number")
+        labels = tuple(item.item() if isinstance(item, np.generic) else item for item in listed)
         try:
             different = len(set(labels))
         except TypeError:
@@ -167,7 +173,7 @@ def labels_from(field: str, symbols: Any) -> Labels:
             found = f"{len(labels)}, {different} of them different"
             raise InvalidArgument(field, expected="two different labels or more", found=found)
         return labels
-    return tuple(range(checks.integer(field, symbols, least=2)))
+    return tuple(range(checks.integer(field, symbols, least=2, most=_MOST_SYMBOLS)))
 
 
 def written(labels: Labels) -> list[Any]:

@@ -10,6 +10,7 @@ A forked process opens connections of its own: one that two processes write to i
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 import threading
 import time
@@ -215,6 +216,11 @@ class Store:
             f"ledger: {self.address} cannot be used: the server does not answer. {doubt}Nothing was released."
         )
 
+    def settle(self) -> None:
+        """All that was written so far is on the disk: a commit that lasts takes along those before it."""
+        same = schema.ABOUT.update().where(schema.ABOUT.c.key == "schema").values(value=schema.ABOUT.c.value)
+        self.write(lambda connection, again: connection.execute(same))
+
     def check_file(self) -> None:
         """SQLite's own look at its pages."""
         if self.is_file:
@@ -305,10 +311,23 @@ def _set_up_sqlite(connection: Any, _record: Any) -> None:
     cursor = connection.cursor()
     try:
         # Readers do not wait for writers; a commit is on the disk when it returns.
-        cursor.execute("PRAGMA journal_mode=WAL")
+        _set_journal(cursor)
         cursor.execute("PRAGMA synchronous=FULL")
     finally:
         cursor.close()
+
+
+def _set_journal(cursor: Any) -> None:
+    """For good, in the file. SQLite does not wait here where several connections do it at once: we do."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+        time.sleep(0.01)
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Connection
 
-from veil.errors import InvalidArgument, LedgerCorrupt
+from veil.errors import InvalidArgument, LedgerCorrupt, LedgerUnavailable
 from veil.ledger.amounts import Amount
 from veil.ledger.balance import Balance
 from veil.ledger.chain import all_entries, dataset_names, entry_at, last_entry
@@ -34,12 +35,16 @@ def export(store: Store, *, heads_only: bool) -> dict[str, Any]:
                 found[dataset]["chain"] = [entry.body for entry, _ in all_entries(connection, dataset)]
         return found
 
+    datasets = store.read(work)
+    # What is exported must not be lost in a crash: it would look like a cut end. Who may only read cannot help.
+    with suppress(LedgerUnavailable):
+        store.settle()
     return {
         "format": FORMAT,
         "schema": SCHEMA,
         "ledger": name,
         "exported": datetime.now(UTC).isoformat(timespec="seconds"),
-        "datasets": store.read(work),
+        "datasets": datasets,
     }
 
 

@@ -83,6 +83,8 @@ class BalancedWords(ExponentialFamily):
         super().__post_init__()
         if isinstance(self.balance, dict):
             object.__setattr__(self, "balance", Balance.from_description(self.balance))
+        if self.balance is not None and not isinstance(self.balance, Balance):
+            raise InvalidArgument("balance", expected="what was released", found=type(self.balance).__name__)
         if self.is_free and self.balance is not None and (self.balance.weights or self.balance.first_weights):
             raise InvalidArgument("balance", expected="no weights for free words", found="weights")
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from veil.domains.adjacency import Adjacency, Records, Transfer
-from veil.domains.checks import integer, positive, within
+from veil.domains.checks import integer, items, positive, within
 from veil.domains.counts import Counts, Integers
 from veil.domains.intake import Floats
 from veil.domains.simplex import Simplex
@@ -49,11 +49,15 @@ class BorderedRows(Described):
         self, k: Sequence[float], floor: Sequence[float], records: Sequence[int], *, size: int
     ) -> None:
         object.__setattr__(self, "size", integer("size", size, least=2))
-        object.__setattr__(self, "k", tuple(positive("k", number) for number in k))
+        object.__setattr__(self, "k", tuple(positive("k", number) for number in _each("k", k)))
         ceiling = f"a number above 0 and at most 1/{self.size}"
-        floors = (within("floor", number, 1e-30, 1.0 / self.size, expected=ceiling) for number in floor)
+        floors = (
+            within("floor", number, 1e-30, 1.0 / self.size, expected=ceiling)
+            for number in _each("floor", floor)
+        )
         object.__setattr__(self, "floor", tuple(floors))
-        object.__setattr__(self, "records", tuple(integer("records", n, least=1) for n in records))
+        sizes = (integer("records", n, least=1) for n in _each("records", records))
+        object.__setattr__(self, "records", tuple(sizes))
         if not len(self.k) == len(self.floor) == len(self.records) > 0:
             raise InvalidArgument("k", expected="as many k as floors and records", found=f"{len(self.k)}")
 
@@ -126,3 +130,7 @@ class BorderedRows(Described):
             theorem="DC Theorem 3",
             violations=tuple(dict.fromkeys(text for row in found for text in row.violations)),
         )
+
+
+def _each(field: str, numbers: Any) -> list[Any]:
+    return items(field, numbers, expected="a number for each row")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.domains.adjacency import Records
-from veil.domains.checks import choice, integer
+from veil.domains.checks import choice, integer, items
 from veil.domains.contributions import Transitions
 from veil.domains.counts import Integers
 from veil.domains.lengths import LengthBins
@@ -48,7 +48,13 @@ class Part:
 
     def __post_init__(self) -> None:
         choice("of", self.of, OF_TRANSITIONS + OF_SEQUENCES)
-        object.__setattr__(self, "shape", tuple(integer("shape", side, least=1) for side in self.shape))
+        object.__setattr__(
+            self,
+            "shape",
+            tuple(integer("shape", side, least=1) for side in items("shape", self.shape, expected="a list")),
+        )
+        if not self.shape or not isinstance(self.mechanism, Hides):
+            raise InvalidArgument("parts", expected="a shape and a mechanism of counts", found="others")
         size = prod(self.shape) if self.is_noisy_counts else self.shape[-1]
         if self.mechanism.size != size:
             raise InvalidArgument("mechanism", expected=f"{size} counts", found=str(self.mechanism.size))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sized
 from typing import Any, Literal
 
 import numpy as np
 
 from veil.domains.bits import Table
-from veil.domains.checks import integer
+from veil.domains.checks import integer, positive, real
 from veil.domains.intake import Floats
 from veil.errors import InvalidArgument
 from veil.numerics.bits.flip_losses import Loss, Where, worst_loss
@@ -159,13 +160,25 @@ def xor_parameters(
     >>> round(veil.Xor(noise).certified_epsilon(veil.BitFlips(16, where="row")), 4)
     0.25
     """
+    epsilon = positive("epsilon", epsilon)
+    alpha = real("alpha", alpha, expected="a number above 0 and at most 1")
+    rows = integer("rows", rows, least=1, most=2**31)
+    columns = integer("columns", columns, least=1, most=2**31)
+    sensitivity = integer("sensitivity", sensitivity, least=1, most=2**31)
     return MatrixBernoulli.of(algorithm_1(epsilon, alpha, rows, columns, sensitivity))
+
+
+# A matrix has this many squared entries.
+_MOST_COLUMNS = 2**16
 
 
 def _matrix(field: str, value: Any) -> Floats:
     try:
-        found = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+        if (isinstance(value, Sized) and len(value) > _MOST_COLUMNS) or np.iscomplexobj(value):
+            raise TypeError
+        with np.errstate(over="ignore"):
+            found = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError, RecursionError):
         raise InvalidArgument(
             field, expected="a square matrix of numbers", found=type(value).__name__
         ) from None

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from veil.domains.adjacency import Adjacency, Rows
-from veil.domains.checks import positive
+from veil.domains.checks import positive, truth
 from veil.domains.intake import Floats
 from veil.domains.simplex import Simplex
 from veil.domains.stochastic import StochasticMatrix
@@ -57,8 +57,7 @@ class MatrixDirichlet(Described):
             raise InvalidArgument("support", expected="None, where domains has one", found="another one")
         if isinstance(self.domains, list):
             object.__setattr__(self, "domains", tuple(self.domains))
-        if not isinstance(self.smooth, bool):
-            raise InvalidArgument("smooth", expected="True or False", found=repr(self.smooth)[:40])
+        object.__setattr__(self, "smooth", truth("smooth", self.smooth))
         if not isinstance(self.domains, StochasticMatrix):
             object.__setattr__(self, "support", self._given.support)
         object.__setattr__(self, "k", _concentrations(self.k, self._given.rows))
@@ -255,7 +254,7 @@ class MatrixDirichlet(Described):
 
 def _concentrations(k: Any, rows: int | None) -> float | tuple[float, ...]:
     if isinstance(k, np.ndarray):
-        k = k.tolist()
+        k = k.tolist() if k.ndim < 2 else list(k)
     if not isinstance(k, Sequence) or isinstance(k, str):
         return positive("k", k)
     found = tuple(positive(f"k[{row}]", number) for row, number in enumerate(k))

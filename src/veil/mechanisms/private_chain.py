@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from veil.domains.adjacency import Adjacency
-from veil.domains.checks import integer
+from veil.domains.checks import integer, items
 from veil.domains.contributions import Transitions
 from veil.domains.matrices import Names
 from veil.domains.sequence_model import SequenceModel
@@ -51,8 +51,11 @@ class PrivateChain(Described):
         self, states: int, parts: Sequence[Part | dict[str, Any]], *, groups: Sequence[str] | None = None
     ) -> None:
         object.__setattr__(self, "states", integer("states", states, least=2))
-        object.__setattr__(self, "parts", tuple(map(_part, parts)))
-        object.__setattr__(self, "groups", None if groups is None else tuple(map(str, groups)))
+        object.__setattr__(
+            self, "parts", tuple(map(_part, items("parts", parts, expected="a list of parts")))
+        )
+        names = None if groups is None else items("groups", groups, expected="a list of groups")
+        object.__setattr__(self, "groups", None if names is None else tuple(map(str, names)))
         self._check()
 
     def _check(self) -> None:
@@ -164,7 +167,13 @@ def _part(given: Part | dict[str, Any]) -> Part:
         return given
     from veil.mechanisms.registry import mechanism_from
 
-    fields = dict(given)
+    fields = dict(given) if isinstance(given, dict) else {}
+    if not {"of", "shape"} <= set(fields) <= {"of", "mechanism", "shape", "least", "cap", "bins"}:
+        raise InvalidArgument("parts", expected="parts of a chain", found="something else")
     hides: Any = mechanism_from(fields.pop("mechanism", None))
-    tuples = {key: tuple(fields[key]) for key in ("shape", "bins") if fields.get(key) is not None}
+    tuples = {
+        key: tuple(items(key, fields[key], expected="a list of whole numbers"))
+        for key in ("shape", "bins")
+        if fields.get(key) is not None
+    }
     return Part(mechanism=hides, **(fields | tuples))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from veil.domains.adjacency import Adjacency
 from veil.domains.bit_flips import BitFlips
 from veil.domains.bits import Table, is_graph
-from veil.domains.checks import positive, within
+from veil.domains.checks import items, positive, within
 from veil.domains.graph import Graph
 from veil.errors import InvalidArgument, InvalidData
 from veil.mechanisms.base import Described, adjacency_of
@@ -71,11 +71,17 @@ class PrivateGraph(OnGraphs, Described):
     def __post_init__(self) -> None:
         epsilon = positive("epsilon", self.epsilon, least=1e-6, most=LARGEST_EPSILON)
         object.__setattr__(self, "epsilon", epsilon)
-        asked = (self.statistics,) if isinstance(self.statistics, str) else tuple(self.statistics)
+        expected = f"some of {', '.join(STATISTICS)}"
+        asked: tuple[Any, ...] = (self.statistics,)
+        if not isinstance(self.statistics, str):
+            asked = tuple(items("statistics", self.statistics, expected=expected))
         for name in asked:
-            if name not in STATISTICS:
-                expected = f"some of {', '.join(STATISTICS)}"
-                raise InvalidArgument("statistics", expected=expected, found=repr(name)[:40])
+            if not isinstance(name, str) or name not in STATISTICS:
+                raise InvalidArgument(
+                    "statistics",
+                    expected=expected,
+                    found=repr(name)[:40] if isinstance(name, str) else "others",
+                )
         # In an order of their own: the same facts make the same mechanism.
         object.__setattr__(self, "statistics", tuple(name for name in STATISTICS if name in asked))
         share = (SHARE if asked else 0.0) if self.share is None else self.share

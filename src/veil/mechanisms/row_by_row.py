@@ -21,6 +21,9 @@ from veil.privacy.profile import PrivacyProfile
 from veil.privacy.rows import changed_rows
 from veil.samplers.randomness import Rng
 
+# Each row has a domain of its own.
+_MOST_ROWS = 1_000_000
+
 
 @dataclass(frozen=True)
 class RowByRow(Described):
@@ -52,7 +55,7 @@ class RowByRow(Described):
                 "mechanism.domain", expected="a Simplex without floor, all of it protected", found="another"
             )
         if self.rows is not None:
-            object.__setattr__(self, "rows", integer("rows", self.rows, least=1))
+            object.__setattr__(self, "rows", integer("rows", self.rows, least=1, most=_MOST_ROWS))
         object.__setattr__(self, "support", self.domain.support)
         if self.rows is not None and self.support is not None and len(self.support) != self.rows:
             raise InvalidArgument(

@@ -54,7 +54,7 @@ class WordMechanism(Described):
             raise InvalidArgument("language", expected=expected, found=type(self.language).__name__)
         epsilon = positive("epsilon", self.epsilon, least=1e-6, most=LARGEST_EPSILON)
         object.__setattr__(self, "epsilon", epsilon)
-        object.__setattr__(self, "radius", integer("radius", self.radius, least=1))
+        object.__setattr__(self, "radius", integer("radius", self.radius, least=1, most=10_000_000))
 
     @property
     def domain(self) -> Language:

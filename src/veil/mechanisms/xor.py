@@ -53,7 +53,7 @@ class Xor(BitMechanism):
         if not isinstance(self.complement, bool):
             found = type(self.complement).__name__
             raise InvalidArgument("complement", expected="True or False", found=found)
-        if self.accept not in ("", UNQUANTIFIED):
+        if not isinstance(self.accept, str) or self.accept not in ("", UNQUANTIFIED):
             raise InvalidArgument(
                 "accept", expected=f"{UNQUANTIFIED!r} or nothing", found=repr(self.accept)[:40]
             )

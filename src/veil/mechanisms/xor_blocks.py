@@ -43,7 +43,8 @@ class XorBlocks(BitMechanism):
     name: ClassVar[str] = "XorBlocks"
 
     def __post_init__(self) -> None:
-        bands = tuple(tuple(band) for band in self.bands)
+        listed = self.bands if isinstance(self.bands, (list, tuple)) else ()
+        bands = tuple(tuple(band) if isinstance(band, (list, tuple)) else () for band in listed)
         if not bands or not all(bands) or not all(isinstance(block, Xor) for band in bands for block in band):
             raise InvalidArgument("bands", expected="lists of veil.Xor", found="something else")
         for place, band in enumerate(bands):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-from veil.domains.checks import delta_of, real
+from veil.domains.checks import delta_of, real, within
 from veil.errors import CannotCalibrate, InvalidArgument, VeilError
 from veil.numerics.rounding import float_below, probability_above, stated
 from veil.numerics.search import log_margin, safe_edge
@@ -49,11 +49,21 @@ def calibrate(
         )
     if target < 0.0 or (target == 0.0 and delta == 0.0):
         raise InvalidArgument("epsilon", expected="a positive number", found=f"{target:g}")
+    relative = within("relative", relative, 1e-16, 1.0, expected="a number between 1e-16 and 1")
+    if not callable(factory):
+        raise InvalidArgument("factory", expected="a function of one number", found=type(factory).__name__)
     hints: list[str] = []
+
+    def made(number: float) -> M:
+        mechanism = factory(number)
+        if not hasattr(mechanism, "profile"):
+            found = type(mechanism).__name__
+            raise CannotCalibrate(f"factory: expected a function that makes a mechanism, found {found}.")
+        return mechanism
 
     def margin(number: float) -> float:
         try:
-            profile = factory(number).profile(adjacency)
+            profile = made(number).profile(adjacency)
         except CannotCalibrate:
             raise
         except VeilError as error:
@@ -89,7 +99,7 @@ def calibrate(
     found, step = safe_edge(margin, safe=safe, unsafe=unsafe, relative=relative), 1e-12
     # The search may have used a likely curve: what is returned is checked against the proved one.
     while True:
-        mechanism = factory(found)
+        mechanism = made(found)
         if mechanism.profile(adjacency).delta(target) <= delta:
             return mechanism
         found, step = found * (1.0 - step), min(0.5, 4.0 * step)

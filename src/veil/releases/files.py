@@ -37,7 +37,7 @@ from veil.releases.entries import entry_from_json, entry_to_json
 from veil.releases.migrations import brought_up
 from veil.releases.record import Release
 from veil.releases.words import WordsElsewhere, words_from_json, words_to_json, words_to_rows
-from veil.releases.writing import replacing
+from veil.releases.writing import path_of, replacing
 from veil.version import __version__
 
 FORMAT = "veil-release"
@@ -115,7 +115,7 @@ def _written_labels(release: Release) -> list[Any] | None:
 
 def save(release: Release, path: str | PathLike[str], *, overwrite: bool = False) -> None:
     """Write by the ending of the path: .json the whole record, .csv the value with its labels."""
-    target = Path(path)
+    target = path_of(path)
     if target.suffix.lower() == ".csv":
         text = _csv(release)
     elif target.suffix.lower() == ".json":
@@ -187,7 +187,7 @@ def holds_release(text: str) -> bool:
 
 def load(path: str | PathLike[str]) -> Release:
     """Read a release that `Release.save` wrote."""
-    source = Path(path)
+    source = path_of(path)
     try:
         text = source.read_text(encoding="utf-8")
     except FileNotFoundError:

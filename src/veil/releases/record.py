@@ -111,7 +111,7 @@ class Release:
     def chain_of(self, group: str) -> Chain:
         """The chain of one group, where one was released for each."""
         found = self.model.groups if isinstance(self.mechanism, PrivateChain) else {}
-        if group not in found:
+        if not isinstance(group, str) or group not in found:
             names = ", ".join(list(found)[:8]) + (", ..." if len(found) > 8 else "")
             expected = f"one of {names}" if found else "none, since the release has no groups"
             raise InvalidArgument("group", expected=expected, found=repr(group)[:40])

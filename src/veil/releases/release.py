@@ -10,7 +10,7 @@ import numpy as np
 
 from veil.domains.adjacency import Adjacency
 from veil.domains.bits import Bits
-from veil.domains.checks import delta_of
+from veil.domains.checks import delta_of, epsilon_of
 from veil.domains.contributions import Transitions
 from veil.domains.graph import Graph
 from veil.domains.hamming import Hamming
@@ -73,7 +73,8 @@ def release(
     if isinstance(valid, TransitionCounts) and isinstance(neighbours, Transitions):
         valid.check_unit(neighbours)
     stated = isinstance(mechanism.domain, (Bits, Language))
-    if epsilon is None and stated and neighbours == mechanism.adjacency:
+    own = type(neighbours) is type(mechanism.adjacency) and neighbours == mechanism.adjacency
+    if epsilon is None and stated and own:
         # Built for a stated epsilon: charged as it stands.
         epsilon = getattr(mechanism, "epsilon", None)
     profile = mechanism.profile(neighbours)
@@ -178,7 +179,9 @@ def _as_drawn(release: Release) -> WordBatch:
 
 def cost(profile: PrivacyProfile, delta: float | None, stated: float | None = None) -> tuple[float, float]:
     """The (epsilon, delta) that a release with this profile is charged: as stated, or the least there is."""
+    delta = None if delta is None else delta_of(delta)
     if stated is not None:
+        stated = epsilon_of(stated)
         if not profile.covers(stated, delta or 0.0):
             raise NoGuarantee(
                 f"epsilon: {stated:g} at delta={delta or 0.0:g} does not cover what this mechanism reveals."
@@ -193,7 +196,6 @@ def cost(profile: PrivacyProfile, delta: float | None, stated: float | None = No
                 hint="1e-6 is usual; it should be far below one over the number of people.",
             )
         return _plain_above(profile.pure_epsilon), 0.0
-    delta = delta_of(delta)
     epsilon = profile.epsilon(delta)
     if not math.isfinite(epsilon):
         raise NoGuarantee(f"delta: no finite epsilon holds at delta={delta:g}. Expected a larger delta.")

@@ -16,6 +16,9 @@ def read_text(source: str, name: str) -> str:
         raise UnreadableFile(name, expected="a file", found="no such file") from None
     except OSError as error:
         raise UnreadableFile(name, expected="a readable file", found=error.strerror or "none") from None
+    except ValueError:
+        # A NUL or half a character in the name.
+        raise UnreadableFile(name, expected="a file", found="a name that no file can have") from None
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

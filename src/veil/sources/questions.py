@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from veil.domains.checks import integer
+from veil.domains.checks import integer, truth
 from veil.errors import InvalidArgument
 
 Strata = tuple[tuple[int, int], ...]
@@ -97,6 +97,8 @@ def ask(
         "tie_break": tie_break,
         "group": group,
     }
+    memory = integer("memory", memory, least=1, most=2)
+    sequences, drop_unlisted = truth("sequences", sequences), truth("drop_unlisted", drop_unlisted)
     for field, name in names.items():
         if name is not None and (not isinstance(name, str) or not name):
             raise InvalidArgument(field, expected="the name of a column", found=type(name).__name__)
@@ -117,8 +119,6 @@ def ask(
         if origin == destination:
             raise InvalidArgument("destination", expected="another column than origin=", found="the same")
         _refuse_for_trips(by, order, tie_break, cap, strata, memory, sequences)
-    if memory not in (1, 2) or isinstance(memory, bool):
-        raise InvalidArgument("memory", expected="1 or 2", found=repr(memory)[:40])
     if cap is not None and strata is not None:
         raise InvalidArgument("strata", expected="either cap or strata", found="both")
     layers = () if strata is None else _strata(strata)
@@ -141,8 +141,8 @@ def ask(
         strata=layers,
         second_cap=None if second_cap is None else integer("second_cap", second_cap, least=1),
         memory=int(memory),
-        sequences=bool(sequences),
-        drop_unlisted=bool(drop_unlisted),
+        sequences=sequences,
+        drop_unlisted=drop_unlisted,
         salt=secrets.token_hex(16) if salt is None else salt,
     )
 

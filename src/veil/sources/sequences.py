@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import lzma
+import struct
 import zipfile
 import zlib
 from collections import Counter
@@ -16,6 +18,7 @@ import numpy as np
 
 from veil.domains.checks import integer
 from veil.errors import InvalidArgument, InvalidData, UnreadableFile
+from veil.sources.unpacking import unpacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,21 @@ class SequenceFile:
         if self.separator is not None and (not isinstance(self.separator, str) or not self.separator):
             raise InvalidArgument("separator", expected="a mark between states", found="none")
         object.__setattr__(self, "skip", integer("skip", self.skip, least=0))
+
+
+# What Python's own readers of packed files raise where one is broken.
+_NOT_WHOLE = (
+    gzip.BadGzipFile,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    IndexError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+)
 
 
 def read_sequences(path: str | Path, *, separator: str | None = None, skip: int = 0) -> Any:
@@ -111,13 +129,15 @@ def _content(path: Path, name: str) -> bytes:
     try:
         if path.suffix.lower() == ".gz":
             with gzip.open(path) as packed:
-                return packed.read()
+                return unpacked(packed, path.stat().st_size, name)
         if path.suffix.lower() == ".zip":
             return _unzipped(path, name)
         return path.read_bytes()
     except FileNotFoundError:
         raise UnreadableFile(name, expected="a file", found="no such file") from None
-    except (gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError):
+    except UnreadableFile:
+        raise
+    except _NOT_WHOLE:
         raise UnreadableFile(name, expected="a packed file that is whole", found="another") from None
     except OSError as error:
         raise UnreadableFile(name, expected="a readable file", found=error.strerror or "none") from None
@@ -127,11 +147,14 @@ def _unzipped(path: Path, name: str) -> bytes:
     with zipfile.ZipFile(path) as packed:
         # Some systems pack a folder of their own beside the file.
         files = [
-            one for one in packed.infolist() if not one.is_dir() and not one.filename.startswith("__MACOSX/")
+            one
+            for one in packed.infolist()
+            if not one.filename.endswith("/") and not one.filename.startswith("__MACOSX/")
         ]
         if len(files) != 1:
             raise UnreadableFile(name, expected="one file in the archive", found=str(len(files)))
-        return packed.read(files[0])
+        with packed.open(files[0]) as inside:
+            return unpacked(inside, path.stat().st_size, name)
 
 
 def _from_lists(sequences: list[Any] | tuple[Any, ...]) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.domains.checks import items
 from veil.domains.matrices import Names
 from veil.errors import InvalidArgument, InvalidData, UnreadableFile
 from veil.sources.cells import delimiter_of, is_number, read_text
@@ -89,7 +90,8 @@ def given_states(states: Any, *, columns: Sequence[str] = ()) -> StateList:
         return StateList(_unique_names([text_of(name) for name in states.values()], texts), texts)
     if not isinstance(states, Iterable):
         raise InvalidArgument("states", expected="a list of labels or a path", found=type(states).__name__)
-    listed = states.tolist() if hasattr(states, "tolist") else list(states)
+    listed = items("states", states, expected="a list of labels or a path")
+    listed = [label.item() if isinstance(label, np.generic) else label for label in listed]
     if isinstance(states, (set, frozenset)):
         # A set has no order of its own that would be the same tomorrow.
         listed = sorted(listed, key=text_of)
@@ -177,6 +179,8 @@ def _from_file(path: str, columns: Sequence[str]) -> StateList:
         lines = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
     except csv.Error:
         raise UnreadableFile(file, expected="CSV", found="something else") from None
+    if not lines:
+        raise UnreadableFile(file, expected="one state a line", found="empty cells")
     if any(len(line) != len(lines[0]) for line in lines):
         raise UnreadableFile(file, expected="as many cells in every line", found="lines of uneven length")
     if asked:

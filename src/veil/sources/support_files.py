@@ -14,6 +14,7 @@ from veil.releases.files import holds_release, parse_release
 from veil.sources.cells import read_text
 from veil.sources.states import is_plain_integer
 from veil.sources.transition_lists import Edges, from_csv, listed, weight_of
+from veil.sources.unpacking import unpacked
 
 _TEXTS, _LINES, _PARQUET = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), (".parquet", ".pq")
 
@@ -60,7 +61,7 @@ def _text(path: str, name: str) -> str:
         return read_text(path, name)
     try:
         with gzip.open(path) as packed:
-            return packed.read().decode("utf-8-sig")
+            return unpacked(packed, Path(path).stat().st_size, name).decode("utf-8-sig")
     except FileNotFoundError:
         raise UnreadableFile(name, expected="a file", found="no such file") from None
     except (OSError, EOFError, zlib.error):

@@ -9,6 +9,7 @@ from glob import glob, has_magic
 from pathlib import Path
 
 from veil.errors import InvalidArgument, UnreadableFile
+from veil.sources.unpacking import unpacked
 
 PARQUET, JSON_LINES = (".parquet", ".pq"), (".jsonl", ".ndjson", ".json")
 PACKED = (".gz", ".zst", ".bz2")
@@ -101,7 +102,7 @@ def _unpacked(path: str, name: str) -> bytes:
 
         packing = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}[Path(path).suffix.lower()]
         with pa.input_stream(path, compression=packing) as stream:
-            return bytes(stream.read())
+            return unpacked(stream, Path(path).stat().st_size, name)
     except OSError as error:
         if path.lower().endswith(PACKED) and error.strerror is None:
             raise UnreadableFile(name, expected="a packed file that is whole", found="another") from None

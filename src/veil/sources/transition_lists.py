@@ -66,6 +66,8 @@ def from_csv(text: str, name: str, origin: str | None, destination: str | None, 
         lines = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
     except csv.Error:
         raise UnreadableFile(name, expected="CSV", found="something else") from None
+    if not lines:
+        raise UnreadableFile(name, expected="allowed transitions", found="empty cells")
     if any(len(line) != len(lines[0]) for line in lines):
         raise InvalidData(name, expected="as many cells in every line", found="lines of uneven length")
     if delimiter == ";":

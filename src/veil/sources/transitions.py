@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from veil.domains.checks import items, told
 from veil.domains.transition_counts import TransitionCounts
 from veil.errors import InvalidArgument
 from veil.sources.counting import count, look_for_states
@@ -69,7 +70,7 @@ def count_transitions(
     >>> count_transitions(trips, origin="from", destination="to").matrix.tolist()
     [[1, 1], [1, 0]]
     """
-    tell = progress or (lambda step: None)
+    tell = told("progress", progress)
     log = as_log(source, is_sampled=cap is not None or strata is not None)
     if log is not None:
         for field, name in (("by", by), ("order", order), ("state", state)):
@@ -134,7 +135,7 @@ def _groups(question: Question, groups: Iterable[Any] | None) -> tuple[str, ...]
         return ()
     if groups is None or isinstance(groups, str):
         raise InvalidArgument("groups", expected="the public list of groups", found="none")
-    listed = tuple(map(text_of, groups))
+    listed = tuple(map(text_of, items("groups", groups, expected="the public list of groups")))
     if not listed or len(set(listed)) < len(listed):
         raise InvalidArgument("groups", expected="labels that all differ", found="none or one twice")
     return listed

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from veil.domains.checks import choice
 from veil.domains.matrices import Names
 from veil.errors import InvalidArgument
-from veil.releases.writing import replacing
+from veil.releases.writing import RELEASED, SENSITIVE, replacing
 from veil.sources.states import text_of
 from veil.sources.word_table import Rows, WordTable
 
@@ -60,7 +60,9 @@ def write_words(
     made = table.replaced(words)
     order = _order(permutation, len(table), keys)
     rows = _RowMaker(made, order, _names(columns, table, keys), keys == "keep")
-    with replacing(target, overwrite=overwrite) as beside:
+    # Whose words they are is for their owner's eyes, until somebody decides otherwise.
+    mode = SENSITIVE if keys == "keep" else RELEASED
+    with replacing(target, overwrite=overwrite, mode=mode) as beside:
         if ending in {".csv", ".csv.gz"}:
             _write_csv(beside, rows, packed=ending == ".csv.gz")
         else:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from veil.domains.checks import told
 from veil.domains.lengths import LengthBins
 from veil.errors import InvalidArgument, InvalidData
 from veil.sources import complaints
@@ -58,7 +59,7 @@ def read_words(
     >>> words.states, words.to_lists()
     (('Ash', 'Birch'), [['Ash'], ['Birch', 'Ash']])
     """
-    tell = progress or (lambda step: None)
+    tell = told("progress", progress)
     log = as_log(source)
     if log is not None:
         for field, name in (("by", by), ("order", order), ("state", state), ("tie_break", tie_break)):

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import prod
 
 from veil.domains.adjacency import Adjacency, Records
-from veil.domains.checks import choice, positive
+from veil.domains.checks import choice, delta_of, positive
 from veil.domains.contributions import Contributions, Transitions
 from veil.errors import CannotCalibrate, InvalidArgument
 from veil.mechanisms.chain_parts import OF_SEQUENCES, OF_TRANSITIONS, Hides, Part
@@ -64,6 +64,7 @@ def chosen_mechanism(
     """
     choice("mechanism", name, ("auto", *FOR_CHAINS))
     epsilon = positive("epsilon", epsilon, least=1e-9, most=1e5)
+    delta = delta_of(delta)
     if name in ("dirichlet", "published"):
         _plain_tables(name, tables)
     why = "as asked for"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from veil.domains.checks import choice, items
 from veil.domains.transition_counts import TransitionCounts
 from veil.errors import InvalidArgument, InvalidData
 from veil.numerics.strata import planned_shares
@@ -21,7 +22,10 @@ def tables_of(counts: TransitionCounts, parts: Sequence[str]) -> tuple[Table, ..
     """The transitions, and whatever else was counted or is asked for."""
     _check_cells(counts)
     # Strata are weighed by what the lengths say.
-    wanted = list(dict.fromkeys([*parts, *(("lengths",) if counts.strata else ())]))
+    asked = items("parts", parts, expected=f"some of {', '.join(PARTS)}")
+    for part in asked:
+        choice("parts", part, PARTS)
+    wanted = list(dict.fromkeys([*asked, *(("lengths",) if counts.strata else ())]))
     for part in wanted:
         _check_part(counts, part)
     further = [_further(counts, part) for part in wanted]

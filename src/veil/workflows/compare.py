@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from veil.domains.adjacency import Adjacency
-from veil.domains.checks import delta_of, positive
+from veil.domains.checks import delta_of, items, positive
 from veil.domains.hamming import Hamming
+from veil.domains.intake import as_floats
 from veil.errors import CannotCalibrate, InvalidArgument
 from veil.mechanisms.accuracy import Errors
 from veil.mechanisms.base import Mechanism
@@ -117,7 +116,7 @@ def compare(
     if size is None:
         if typical is None:
             raise InvalidArgument("typical", expected="a typical value, or size=", found="None")
-        size = int(np.size(typical))
+        size = as_floats("typical", typical).size
     values = typical_values(adjacency, size, typical, records)
     rows = []
     for name, make in _named(mechanisms, adjacency):
@@ -143,18 +142,19 @@ def _named(
 ) -> list[tuple[str, Callable[[float], Mechanism] | None]]:
     if mechanisms is None:
         mechanisms = names_for(adjacency)
+    expected = "names or functions of one number"
     if isinstance(mechanisms, Mapping):
+        if not all(isinstance(name, str) and callable(make) for name, make in mechanisms.items()):
+            raise InvalidArgument("mechanisms", expected=f"{expected}, by name", found="something else")
         return list(mechanisms.items())
     named: list[tuple[str, Callable[[float], Mechanism] | None]] = []
-    for item in mechanisms:
+    for item in items("mechanisms", mechanisms, expected=expected):
         if isinstance(item, str):
             named.append((item, None))
         elif callable(item):
-            named.append((item(1.0).name, item))
+            named.append((str(getattr(item(1.0), "name", "a function")), item))
         else:
-            raise InvalidArgument(
-                "mechanisms", expected="names or functions of one number", found=type(item).__name__
-            )
+            raise InvalidArgument("mechanisms", expected=expected, found=type(item).__name__)
     if not named:
         raise InvalidArgument("mechanisms", expected="at least one", found="none")
     return named

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from veil.domains.checks import delta_of, integer
-from veil.domains.contributions import Transitions
+from veil.domains.checks import choice, delta_of, integer
+from veil.domains.contributions import UNITS, Transitions
 from veil.domains.transition_counts import TransitionCounts
 from veil.errors import InvalidArgument, InvalidData, PrivacyWarning
 from veil.ledger.protocol import Account
@@ -178,6 +178,7 @@ def _warn(job: ChainJob, ledger: Account | None) -> None:
 
 
 def _adjacency(counts: TransitionCounts, unit: str, change: str) -> Transitions:
+    choice("unit", unit, UNITS)
     if unit == "user" and counts.cap is None:
         raise InvalidArgument(
             "unit",

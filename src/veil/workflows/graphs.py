@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from veil.domains.bit_flips import BitFlips
-from veil.domains.checks import choice, positive
+from veil.domains.checks import choice, items, positive, within
 from veil.domains.graph import Graph
 from veil.errors import InvalidArgument
 from veil.ledger.protocol import Account
@@ -63,6 +63,10 @@ def graph_job(
     choice("mechanism", mechanism, FOR_GRAPHS)
     epsilon = positive("epsilon", epsilon)
     held = Graph.of(graph)
+    if not isinstance(statistics, str):
+        statistics = items("statistics", statistics, expected="a list of facts")
+    if share is not None:
+        share = within("share", share, 0.0, 1.0, expected="a part of epsilon between 0 and 1")
     made: PrivateGraph | RandomizedResponse | XorGraph
     if mechanism == "published":
         if statistics or share:

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from veil.domains.chain import Chain
-from veil.domains.checks import integer, positive
+from veil.domains.checks import delta_of, integer, items, positive
 from veil.domains.contributions import Transitions
 from veil.domains.counts import Integers
 from veil.domains.intake import Floats
-from veil.errors import CannotCalibrate
+from veil.errors import CannotCalibrate, InvalidArgument
 from veil.mechanisms.chain_parts import Part
 from veil.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
 from veil.mechanisms.private_chain import PrivateChain
@@ -20,6 +20,7 @@ from veil.numerics.chains import quick_stationary
 from veil.numerics.search import log_margin, safe_edge
 from veil.samplers.randomness import Rng
 from veil.workflows.chain_mechanism import Table, chosen_mechanism
+from veil.workflows.chain_tables import MOST_CELLS
 from veil.workflows.matrices import MatrixPlan, MatrixRow
 from veil.workflows.typical_chain import typical_tables
 
@@ -29,6 +30,8 @@ _SEED = 89
 _BUDGET = 120_000
 _MOST_DRAWS = 12
 _SMALLEST, _LARGEST = 1e-3, 1e3
+# Far beyond any table, and still exact in floats.
+_MOST_RECORDS = 10**12
 
 
 def plan_chain(
@@ -48,12 +51,18 @@ def plan_chain(
     >>> plan_chain(10, 100_000, epsilon=1.0, delta=1e-6).best.name
     'geometric'
     """
-    states, records = integer("states", states, least=2), integer("records", records, least=1)
-    epsilon = positive("epsilon", epsilon)
+    states, records = _checked_size(states, records)
+    epsilon, delta = positive("epsilon", epsilon), delta_of(delta)
     adjacency = Transitions() if adjacency is None else adjacency
+    if not isinstance(adjacency, Transitions):
+        found = type(adjacency).__name__
+        raise InvalidArgument("adjacency", expected="veil.Transitions", found=found)
+    chosen = items("names", names, expected="names of mechanisms")
+    if not chosen:
+        raise InvalidArgument("names", expected="at least one", found="none")
     tables = typical_tables(states, records)
     rows = []
-    for name in names:
+    for name in chosen:
         try:
             mechanism = chosen_mechanism(
                 name,
@@ -70,6 +79,14 @@ def plan_chain(
         rows.append(measured(name, mechanism, tables))
     rows.sort(key=lambda row: row.row_tv)
     return MatrixPlan(tuple(rows), adjacency, epsilon, delta)
+
+
+def _checked_size(states: int, records: int) -> tuple[int, int]:
+    size = integer("states", states, least=2)
+    if size**2 > MOST_CELLS:
+        expected = f"at most {MOST_CELLS:,} pairs of states, since each gets noise"
+        raise InvalidArgument("states", expected=expected, found=f"{size:,} states")
+    return size, integer("records", records, least=1, most=_MOST_RECORDS)
 
 
 def measured(name: str, mechanism: PrivateChain, tables: Sequence[Integers]) -> MatrixRow:

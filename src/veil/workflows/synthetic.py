@@ -70,6 +70,8 @@ def synthetic(
     [4, 4, 4]
     """
     count = integer("count", count, least=1)
+    if not isinstance(release, Release):
+        raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
     model = (
         release.model if isinstance(release.mechanism, PrivateChain) else SequenceModel(release.to_chain())
     )

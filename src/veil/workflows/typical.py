@@ -21,6 +21,9 @@ ASSUMED_RECORDS_PER_CATEGORY = 100
 # One vector would not do: a uniform one makes every shrinkage towards uniform look perfect.
 _SPREAD = 16
 _SEED = 7
+# Whole numbers that floats hold exactly.
+_MOST_RECORDS = 2**53
+_MOST_ENTRIES = 10_000_000
 
 
 def typical_values(
@@ -31,6 +34,7 @@ def typical_values(
     Where records are counted the vectors become counts of `records` records.
     """
     vectors: Sequence[Floats]
+    size = integer("size", size, least=2, most=_MOST_ENTRIES)
     if typical is None:
         vectors = list(np.random.default_rng(_SEED).dirichlet(np.ones(size), size=_SPREAD))
     else:
@@ -42,7 +46,7 @@ def typical_values(
         return vectors
     total = assumed_records(adjacency, size, records)
     if total is None:
-        total = integer("records", records, least=1)
+        total = integer("records", records, least=1, most=_MOST_RECORDS)
     return [_apportion(vector, total) for vector in vectors]
 
 

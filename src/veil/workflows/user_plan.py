@@ -47,6 +47,10 @@ class UserPlan:
         return "of each user at most " + ", ".join(parts)
 
 
+# More than there are people, and than anybody does.
+_MOST = 10**12
+
+
 def plan_users(
     states: int,
     *,
@@ -65,12 +69,14 @@ def plan_users(
     >>> veil.plan_users(17, users=1_000_000, epsilon=1.0).strata
     ((2, 2), (4, 6), (8, 14), (16, 27), (32, 47), (64, 65), (128, 119))
     """
-    states, memory = integer("states", states, least=2), integer("memory", memory, least=1)
+    states, memory = integer("states", states, least=2, most=_MOST), integer("memory", memory, least=1)
     if memory > 2:
         raise InvalidArgument("memory", expected="1 or 2", found=str(memory))
-    number = ASSUMED_USERS if users is None else integer("users", users, least=1)
-    length = ASSUMED_LENGTH if mean_length is None else positive("mean_length", mean_length, least=1.0)
-    most = None if cap is None else integer("cap", cap, least=1)
+    number = ASSUMED_USERS if users is None else integer("users", users, least=1, most=_MOST)
+    length = (
+        ASSUMED_LENGTH if mean_length is None else positive("mean_length", mean_length, least=1.0, most=1e9)
+    )
+    most = None if cap is None else integer("cap", cap, least=1, most=_MOST)
     share = planned_shares(second=memory == 2).transitions * positive("epsilon", epsilon)
     strata = planned_strata(states, number, share, mean_length=length, cap=most)
     second = planned_second_cap(guessed_lengths(number, length)) if memory == 2 else None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from veil.domains.adjacency import Adjacency, Records, Transfer
-from veil.domains.checks import choice, integer
+from veil.domains.checks import choice, delta_of, integer, truth, within
 from veil.domains.contributions import Contributions
 from veil.domains.simplex import Simplex
 from veil.errors import CannotCalibrate, InvalidArgument
@@ -70,6 +70,8 @@ def calibrated(
     True
     """
     size = integer("size", size, least=2)
+    epsilon = within("epsilon", epsilon, 0.0, 1e5, expected="a number between 0 and 100000")
+    smooth = truth("smooth", smooth)
     choice("mechanism", name, names_for(adjacency))
     _check_exact(name, exact, draws)
     if isinstance(adjacency, Transfer):
@@ -123,6 +125,7 @@ def _made_exact(
 
 def needs_delta(name: str, which: str, delta: float) -> None:
     """A clear word where a mechanism has no finite epsilon at delta = 0."""
+    delta = delta_of(delta)
     if name == which and delta == 0.0:
         raise CannotCalibrate(f"delta: {name} needs a delta above 0, found 0.")
 

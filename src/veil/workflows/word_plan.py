@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from veil.domains.checks import integer, positive
+from veil.domains.checks import integer, items, positive, told, truth
 from veil.domains.word_batch import WordBatch
 from veil.domains.words import FreeWords, Language
 from veil.errors import CannotCalibrate, InvalidArgument, VeilError
@@ -131,11 +131,19 @@ def plan_words(
     >>> plan.best.name, round(plan.best.error, 2)
     ('exponential', 5.78)
     """
-    tell = progress or (lambda step: None)
+    tell = told("progress", progress)
+    if not isinstance(language, Language):
+        expected = "a language such as veil.FreeWords"
+        raise InvalidArgument("language", expected=expected, found=type(language).__name__)
     # What is wrong for every mechanism is said once, not as the fault of one.
     epsilon = positive("epsilon", epsilon, least=1e-6, most=LARGEST_EPSILON)
     radius = integer("radius", radius, least=1)
-    chosen = names_for(language, radius) if names is None else tuple(names)
+    shorter = truth("shorter", shorter)
+    chosen = names_for(language, radius)
+    if names is not None:
+        chosen = tuple(items("names", names, expected="names of mechanisms"))
+        if not chosen:
+            raise InvalidArgument("names", expected="at least one", found="none")
     if examples is None:
         steps = language.length * max(1, language.graph.edges)
         words = language.walks(int(np.clip(_BUDGET // steps, 1, _WALKS)), rng=_SEED)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from veil.domains.checks import choice, integer, positive
+from veil.domains.checks import choice, integer, items, positive
 from veil.domains.hamming import Hamming
 from veil.domains.transition_counts import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC
 from veil.domains.word_batch import WordBatch
@@ -71,6 +71,9 @@ def word_job(
     epsilon = positive("epsilon", epsilon)
     words_each = integer("words_each", words_each, least=1)
     choice("mechanism", mechanism, ("auto", *FOR_WORDS))
+    if not isinstance(language, Language):
+        expected = "a language such as veil.FreeWords"
+        raise InvalidArgument("language", expected=expected, found=type(language).__name__)
     batch = language.validate(words, shorter=True)
     each = float_below(stated(epsilon) / words_each)
     # How long the words are is public.
@@ -97,6 +100,13 @@ def word_job(
 def _likely(language: Language, radius: int) -> tuple[str, ...]:
     """Those that can be best: the generic rate never is."""
     return tuple(name for name in names_for(language, radius) if name != "generic")
+
+
+def _symbols(word: Any) -> list[Any]:
+    found = list(word) if isinstance(word, str) else items("words", word, expected="sequences of symbols")
+    if not all(isinstance(symbol, Hashable) for symbol in found):
+        raise InvalidData("words", expected="symbols such as text or numbers", found="others")
+    return found
 
 
 def release_words(
@@ -127,13 +137,13 @@ def release_words(
     """
     found = language is None
     if language is None:
-        words = list(words)
+        words = items("words", words, expected="a sequence of words")
         if words and all(isinstance(word, str) and len(word) == 1 for word in words):
             # With a language this would be one word; as words of one symbol each it would be hidden less.
             raise InvalidArgument(
                 "words", expected="a sequence of words, or a language", found="symbols that could be one word"
             )
-        words = [list(word) for word in words]
+        words = [_symbols(word) for word in words]
         if not any(words):
             raise InvalidData("words", expected="at least one symbol", found="none")
         symbols = sorted({symbol for word in words for symbol in word}, key=str)
