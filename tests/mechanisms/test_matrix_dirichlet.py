@@ -338,9 +338,7 @@ def test_audit_finds_a_planted_fault() -> None:
     neighbour = np.array([[0.08, 0.12, 0.8], [0.4, 0.3, 0.3]])
     honest = veil.MatrixDirichlet(30.0, veil.Simplex(3, floor=0.08))
     adjacency = veil.Rows(1, veil.Transfer(0.04))
-    found = veil.audit(
-        honest, matrix, neighbour, adjacency=adjacency, samples=20_000, delta=0.01, rng=1
-    )
+    found = veil.audit(honest, matrix, neighbour, adjacency=adjacency, samples=20_000, delta=0.01, rng=1)
     assert not found.violated
 
     class TooClose(veil.MatrixDirichlet):
@@ -349,7 +347,5 @@ def test_audit_finds_a_planted_fault() -> None:
             return closer._draw(rng, value, size)
 
     faulty = TooClose(30.0, veil.Simplex(3, floor=0.08))
-    caught = veil.audit(
-        faulty, matrix, neighbour, adjacency=adjacency, samples=20_000, delta=0.01, rng=1
-    )
+    caught = veil.audit(faulty, matrix, neighbour, adjacency=adjacency, samples=20_000, delta=0.01, rng=1)
     assert caught.violated

@@ -36,7 +36,7 @@ def export(store: Store, *, heads_only: bool) -> dict[str, Any]:
         return found
 
     datasets = store.read(work)
-    # What is exported must not be lost in a crash: it would look like a cut end. Who may only read cannot help.
+    # What is exported must not be lost in a crash: it would look like a cut end. Who only reads cannot help.
     with suppress(LedgerUnavailable):
         store.settle()
     return {
