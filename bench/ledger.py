@@ -15,7 +15,7 @@ from tests.ledger.places import new_database
 from tests.sources.servers import postgres_server
 
 PROCESSES = 64
-CHARGES = 1_280
+CHARGES = 3_200
 GOALS = {"SQLite": 200, "PostgreSQL": 500}
 _MECHANISM = veil.GeometricCounts(10.0, 3)
 
@@ -26,7 +26,8 @@ def _charge(url: str, times: int, confirm: bool, ready: Any) -> None:
     dataset = veil.Ledger(url).dataset("trips")
     near = veil.Records()
     charge = Charge(0.1, 0.0, _MECHANISM.describe(), near, (_MECHANISM.profile(near),))
-    _ = dataset.spent
+    # The first one connects and prepares the statements.
+    dataset.confirm(dataset.reserve_charge(charge))
     ready.wait(timeout=120)
     for _ in range(times):
         entry = dataset.reserve_charge(charge)

@@ -152,6 +152,8 @@ def test_verify_and_export(run: Run, budget: str) -> None:
     assert run("ledger", "export", budget, "--heads", "-o", "heads.json").code == 0
     assert run("ledger", "export", budget, "-o", "all.json").code == 0
     assert len(json.loads(Path("all.json").read_text())["datasets"]["grades"]["chain"]) == 3
+    modes = [stat.S_IMODE(Path(name).stat().st_mode) for name in ("heads.json", "all.json")]
+    assert modes == [0o644, 0o600]
     done = run("ledger", "verify", budget, "--against", "heads.json", "--release", "private.json")
     assert done.code == 0
     assert "grades: 3 entries hold together." in done.out

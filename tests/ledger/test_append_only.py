@@ -124,6 +124,17 @@ def _raw_text(f: Forger) -> None:
     f.place.sql("UPDATE veil_ledger_entries SET body = replace(body, 'officer', 'offiser') WHERE number = 1")
 
 
+def _time_with_its_hash(f: Forger) -> None:
+    """Of what is not counted: only the link of the next entry says that it was another."""
+    entries = f.entries()
+    entries[1] = replace(entries[1], time="2020-01-01T00:00:00.000000+00:00")
+    f.write(entries)
+
+
+def _hash_alone(f: Forger) -> None:
+    f.place.sql(f"UPDATE veil_ledger_entries SET sha256 = '{'0' * 64}' WHERE number = 2")
+
+
 def _order(f: Forger) -> None:
     entries = f.entries()
     entries[1], entries[6] = replace(entries[6], number=2), replace(entries[1], number=7)
@@ -263,6 +274,8 @@ def _after_closing(f: Forger) -> None:
 EDITS: dict[str, tuple[Callable[[Forger], None], bool]] = {
     "a changed amount": (_amount, True),
     "a changed name in a text": (_raw_text, True),
+    "another time, with its hash": (_time_with_its_hash, True),
+    "a changed hash": (_hash_alone, True),
     "a swapped order": (_order, True),
     "swapped texts and hashes": (_swapped_bodies, True),
     "a removed middle": (_middle, True),

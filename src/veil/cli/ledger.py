@@ -222,11 +222,14 @@ def export(
     """
     from veil.ledger.ledger import Ledger
     from veil.releases.files import write_text
+    from veil.releases.writing import RELEASED, SENSITIVE
 
     check_ending("--output", output, (".json",))
     refuse_existing({"--output": output}, force=force, inputs=[url] if "://" not in url else [])
     content = Ledger(url).export(heads_only=heads)
-    write_text(output, json.dumps(content, indent=2) + "\n", overwrite=force)
+    # Entries say who asked what of the data, as the ledger does; hashes say nothing.
+    mode = RELEASED if heads else SENSITIVE
+    write_text(output, json.dumps(content, indent=2) + "\n", overwrite=force, mode=mode)
     if as_json:
         print_json({"written": str(output), "datasets": list(content["datasets"])})
         return

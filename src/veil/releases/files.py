@@ -37,7 +37,7 @@ from veil.releases.entries import entry_from_json, entry_to_json
 from veil.releases.migrations import brought_up
 from veil.releases.record import Release
 from veil.releases.words import WordsElsewhere, words_from_json, words_to_json, words_to_rows
-from veil.releases.writing import path_of, replacing
+from veil.releases.writing import RELEASED, path_of, replacing
 from veil.version import __version__
 
 FORMAT = "veil-release"
@@ -125,9 +125,9 @@ def save(release: Release, path: str | PathLike[str], *, overwrite: bool = False
     write_text(target, text, overwrite=overwrite)
 
 
-def write_text(target: Path, text: str, *, overwrite: bool) -> None:
+def write_text(target: Path, text: str, *, overwrite: bool, mode: int = RELEASED) -> None:
     """Write beside the target and rename, so that nobody ever sees half a file."""
-    with replacing(target, overwrite=overwrite) as beside:
+    with replacing(target, overwrite=overwrite, mode=mode) as beside:
         Path(beside).write_text(text, encoding="utf-8", newline="")
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from veil.errors import InvalidArgument, InvalidData, UnreadableFile
+from veil.errors import InvalidArgument, InvalidData
 from veil.sources.delimited import column_names
 from veil.sources.engines.names import quoted, text_literal
 from veil.sources.engines.protocol import missing_column
+from veil.sources.parquet_files import read_parquet
 from veil.sources.text_files import JSON_LINES, PARQUET, ending_of, files_of, name_of
 
 Columns = dict[str, Any]
@@ -64,14 +65,7 @@ def file_columns(source: str, wanted: Sequence[str] | None, *, field: str = "col
 
 
 def _parquet(path: str, wanted: Sequence[str] | None, field: str) -> Any:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(path) as file:
-            return file.read(columns=chosen(_unique(file.schema_arrow.names), wanted, field))
-    except (pa.ArrowException, OSError):
-        raise UnreadableFile(name_of(path), expected="a Parquet file", found="something else") from None
+    return read_parquet(path, name_of(path), lambda names: chosen(_unique(names), wanted, field))
 
 
 def _json(path: str, wanted: Sequence[str] | None, field: str) -> Any:

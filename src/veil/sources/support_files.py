@@ -12,6 +12,7 @@ from typing import Any
 from veil.errors import InvalidArgument, InvalidData, UnreadableFile
 from veil.releases.files import holds_release, parse_release
 from veil.sources.cells import read_text
+from veil.sources.parquet_files import read_parquet
 from veil.sources.states import is_plain_integer
 from veil.sources.transition_lists import Edges, from_csv, listed, weight_of
 from veil.sources.unpacking import unpacked
@@ -31,7 +32,7 @@ def from_file(path: str, origin: str | None, destination: str | None, layout: st
             hint="Known are .csv, .tsv, .txt, .json and .jsonl (also .gz), and .parquet.",
         )
     if suffix in _PARQUET:
-        return from_table(_parquet(path, name), name, origin, destination, layout)
+        return from_table(read_parquet(path, name), name, origin, destination, layout)
     text = _text(path, name)
     if not text.strip():
         raise UnreadableFile(name, expected="allowed transitions", found="an empty file")
@@ -42,18 +43,6 @@ def from_file(path: str, origin: str | None, destination: str | None, layout: st
     if suffix == ".json":
         return _from_json(text, name, origin, destination)
     return from_csv(text, name, origin, destination, layout)
-
-
-def _parquet(path: str, name: str) -> Any:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        return pq.read_table(path)
-    except FileNotFoundError:
-        raise UnreadableFile(name, expected="a file", found="no such file") from None
-    except (pa.ArrowException, OSError):
-        raise UnreadableFile(name, expected="a Parquet file", found="something else") from None
 
 
 def _text(path: str, name: str) -> str:

@@ -1,0 +1,102 @@
+"""The books: sums that drift, limits that do not hold, edits that do not show."""
+
+from tests.faults.planting import Edit
+from tests.faults.registry import mutant
+from veil.ledger import accounting, amounts, chain, verification
+from veil.ledger.accounting import Rule
+from veil.ledger.amounts import Amount
+from veil.ledger.balance import Balance
+from veil.ledger.batch import Batch
+from veil.ledger.dataset import Dataset
+from veil.ledger.terms import Terms
+from veil.privacy import conversion
+
+mutant(
+    "sums-in-floats",
+    "Amounts are added as floats, so that ten tenths are not one.",
+    Edit(Amount, "__add__", "_EXACT.add(self, known)", "float(self) + float(known)"),
+    caught_by=("tests/ledger/test_exact_amounts.py::test_sums_are_exact",),
+)
+mutant(
+    "computed-charges-rounded-down",
+    "A charge that was computed is charged as the decimal below it.",
+    Edit(amounts, "charged", "_CEILING.plus(max(exact, amount))", "_CEILING.next_minus(min(exact, amount))"),
+    caught_by=("tests/ledger/test_exact_amounts.py::test_a_computed_charge_is_never_less",),
+)
+mutant(
+    "one-limit-is-enough",
+    "A charge is accepted where either epsilon or delta is within its limit.",
+    Edit(Rule, "fits", 'self.name == "renyi"', "True"),
+    caught_by=("tests/ledger/test_charging.py::test_delta_has_a_limit_of_its_own[sqlite]",),
+)
+mutant(
+    "charges-that-do-not-count",
+    "A reservation is written down but not added to the total.",
+    Edit(Dataset, "reserve_charge", '"reserve", content, after, token', '"reserve", content, balance, token'),
+    caught_by=("tests/ledger/test_charging.py::test_the_refusal_says_all[sqlite]",),
+)
+mutant(
+    "closed-but-not-shut",
+    "A dataset that was closed is charged all the same.",
+    Edit(Dataset, "_check_open", "if terms.closed:", "if False:"),
+    caught_by=("tests/ledger/test_charging.py::test_a_closed_dataset[sqlite]",),
+)
+mutant(
+    "any-neighbours-will-do",
+    "A release may hide less than what the dataset was opened for.",
+    Edit(Terms, "check", "if adjacency is None or not covers(adjacency, stated):", "if adjacency is None:"),
+    caught_by=("tests/ledger/test_order.py::test_what_must_be_hidden[sqlite]",),
+)
+mutant(
+    "one-who-moves-counts-once",
+    "Releases from a part count for one record, though neighbours replace one.",
+    Edit(Balance, "taken", "part is None or not self.moves", "True"),
+    caught_by=("tests/ledger/test_parts.py::test_balances",),
+)
+mutant(
+    "parts-cost-nothing",
+    "What was released from parts is left out of the total.",
+    Edit(Balance, "totals", "self._worst_part() if part is None", "{} if part is None"),
+    caught_by=("tests/ledger/test_parts.py::test_balances",),
+)
+mutant(
+    "a-generous-filter",
+    "The zCDP budget is a tenth larger than (epsilon, delta) has room for.",
+    Edit(conversion, "rho_within", "1.0 - _ROUNDING", "1.1"),
+    caught_by=("tests/ledger/test_filters.py::test_the_limit_of_zcdp",),
+)
+mutant(
+    "all-of-delta-for-every-order",
+    "Each of several orders is given the whole delta, though which one holds depends on the outputs.",
+    Edit(accounting, "_order_limits", "share = float_below(Fraction(delta) / len(kept))", "share = delta"),
+    caught_by=("tests/ledger/test_filters.py::test_the_limits_of_renyi",),
+)
+mutant(
+    "a-batch-for-any-cap",
+    "A batch that was worked out for one transition a user lets fifty through.",
+    Edit(Batch, "reserve_charge", " or cap > most", ""),
+    caught_by=("tests/ledger/test_attacks.py::test_a_batch_of_users_with_a_smaller_cap",),
+)
+mutant(
+    "edits-that-do-not-show",
+    "Entries are not compared with their hashes.",
+    Edit(chain, "all_entries", "if digest(body) != sha256:", "if False:"),
+    caught_by=("tests/ledger/test_append_only.py::test_every_edit_shows[a changed hash]",),
+)
+mutant(
+    "links-that-are-not-looked-at",
+    "Nobody looks whether an entry follows the one before it.",
+    Edit(
+        verification,
+        "_verify_dataset",
+        "if entry.previous != (NOTHING if last is None else last.sha256):",
+        "if False:",
+    ),
+    caught_by=("tests/ledger/test_append_only.py::test_every_edit_shows[another time, with its hash]",),
+)
+mutant(
+    "a-row-that-is-believed",
+    "The row of a dataset is believed, whatever its entries say.",
+    Edit(chain, "last_entry", "if lock:", "if False:"),
+    caught_by=("tests/ledger/test_attacks.py::test_totals_that_were_set_back[sqlite]",),
+)
