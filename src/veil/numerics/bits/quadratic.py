@@ -27,6 +27,10 @@ MOST_DENSE = 4096
 _LARGEST = 2.0**40
 
 
+# Vectors of this size are made, though no matrix is: a file may name any number of columns.
+_MOST_COLUMNS = 2**24
+
+
 class Quadratic:
     """theta within each row; coupling between rows: none, one matrix for all pairs, or {(i, j): matrix}.
 
@@ -45,8 +49,9 @@ class Quadratic:
     def exchangeable(cls, diagonal: float, coupling: float, *, rows: int, columns: int) -> Quadratic:
         """theta = diagonal I and Lambda = coupling I for all pairs: no matrix is made before it is needed."""
         one = cls([[diagonal]], [[coupling]], rows=rows)
-        if columns < 1:
-            raise InvalidArgument("columns", expected="at least 1", found=str(columns))
+        if not 1 <= columns <= _MOST_COLUMNS:
+            expected = f"at least 1 and at most {_MOST_COLUMNS:,}"
+            raise InvalidArgument("columns", expected=expected, found=str(columns)[:40])
         between = 0.0 if one._common is None else float(coupling)
         one._multiples = float(diagonal), between
         one._columns = int(columns)

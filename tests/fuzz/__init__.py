@@ -1,0 +1,1 @@
+"""Arbitrary arguments and broken files: a result or a VeilError, nothing else, and nothing charged."""

@@ -1,0 +1,225 @@
+"""Every reader of files, with good files of each kind that it takes."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import veil
+from veil.releases.files import load, to_json
+from veil.sources.bits import read_bits
+from veil.sources.edges import read_edges
+from veil.sources.matrices import read_matrix
+from veil.sources.states import given_states
+from veil.sources.supports import read_support
+from veil.sources.vectors import read_vector
+
+from .entry import good_release
+
+# Stands in cells of the data only: no message may quote it.
+SECRET = "Zanzibar"
+
+
+@dataclass(frozen=True)
+class Reader:
+    """What reads files with this ending, and good files to begin with."""
+
+    name: str
+    ending: str
+    read: Callable[[str], Any]
+    good: Callable[[], list[bytes]]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.ending}"
+
+
+RELEASES = ("vector", "chain", "bits", "graph", "facts", "word", "words", "matrix")
+
+
+@cache
+def release_texts() -> list[str]:
+    """A record of every kind of release."""
+    return [to_json(good_release(kind)) for kind in RELEASES] + list(_more_records())
+
+
+def _more_records() -> list[str]:
+    language = veil.ChainWords({"a": ["a", "b"], "b": ["a"]}, 3)
+    automaton = veil.AutomatonWords({(0, "x"): [0, 1], (1, "y"): [1]}, 0, [1], 3)
+    noise = veil.xor_parameters(1.0, 1.0, 2, 2, 1)
+    table = [[True, False], [False, True]]
+    simplex = veil.Simplex(3)
+    near, row = veil.Transfer(0.1), veil.Rows(1, veil.Transfer(0.05))
+    vector, matrix = [0.2, 0.3, 0.5], [[0.2, 0.3, 0.5]] * 3
+    made = [
+        veil.release(veil.SequentialWords(language, 1.0), ["a", "b", "a"], rng=1),
+        veil.release(veil.BalancedWords(language, 1.0), ["a", "b", "a"], rng=1),
+        veil.release(veil.PermuteAndFlip(automaton, 1.0), ["x", "x", "y"], rng=1),
+        veil.release(veil.StaircaseWords(veil.FreeWords(3, 3), 1.0, radius=2), [0, 1, 2], rng=1),
+        veil.release(veil.Xor(noise), table, adjacency=veil.BitFlips(1), rng=1),
+        veil.release(veil.XorBlocks([[veil.Xor(noise)]]), table, adjacency=veil.BitFlips(1), rng=1),
+        veil.release(veil.StaircaseXor(2, 1.0), table, rng=1),
+        veil.release(veil.Laplace(0.1, simplex), vector, adjacency=near, rng=1),
+        veil.release(veil.Gaussian(0.1, simplex), vector, adjacency=near, delta=1e-6, rng=1),
+        veil.release(
+            veil.Dirichlet(50.0, veil.Simplex(3, floor=0.1)), vector, adjacency=near, delta=1e-6, rng=1
+        ),
+        veil.release(veil.RowByRow(veil.Laplace(0.1, simplex), rows=3), matrix, adjacency=row, rng=1),
+        veil.release(veil.GeometricCounts(1.0, 3), [5, 3, 2], adjacency=veil.Records(), rng=1),
+        veil.fit_chain(_log_counts(), 2.0, rng=1, parts=("starts", "ends", "lengths")),
+    ]
+    return [to_json(one) for one in made]
+
+
+def _log_counts() -> Any:
+    log = {"who": [1, 1, 1, 2, 2, 3], "when": [1, 2, 3, 1, 2, 1], "where": list("abaabb")}
+    return veil.count_transitions(
+        log, by="who", order="when", state="where", sequences=True, states=["a", "b"]
+    )
+
+
+@cache
+def _records() -> list[bytes]:
+    return [text.encode() for text in release_texts()]
+
+
+def _lines(*lines: str) -> bytes:
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _parquet(**columns: Any) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out)
+    return out.getvalue()
+
+
+def _zipped(content: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as packed:
+        packed.writestr("walks.txt", content)
+    return out.getvalue()
+
+
+_VECTORS = [
+    _lines("grade,count", "A,12", f"{SECRET},7", "C,3"),
+    _lines("0.5", "0.25", "0.25"),
+    _lines("a;b;c", "0,5;0,25;0,25"),
+]
+_MATRICES = [
+    _lines("from,a,b", "a,0.5,0.5", "b,0.25,0.75"),
+    _lines("0.5,0.5", "0.25,0.75"),
+    _lines("from,to,probability", f"{SECRET},b,1", f"b,{SECRET},0.5", "b,b,0.5"),
+]
+_TRIPS = [
+    _lines("origin,destination", f"{SECRET},b", "b,c", f"c,{SECRET}"),
+    _lines("origin;destination", "1;2", "2;1"),
+]
+_LOG = [
+    _lines("who,when,where", f"1,2020-01-01,{SECRET}", "1,2020-01-02,b", "2,2020-01-01,b", "2,2020-01-05,b"),
+    _lines("who,when,where", "ann,1,4", "ann,2,5", "bob,1,4"),
+]
+_WALKS = [_lines(f"a b {SECRET}", "b b", "a"), _lines("1 2 3", "3 2 1")]
+_BITS = [
+    _lines("budget,roads", "y,n", "n,n", "y,y"),
+    _lines("a,b", f"{SECRET},0", "other,1"),
+    _lines("0 1", "1 1"),
+]
+_EDGES = [
+    _lines(f"ann {SECRET}", f"{SECRET} cid", "cid ann"),
+    _lines("# a graph", "1\t2", "2\t3"),
+    _lines("origin,destination,weight", "1,2,0.5", "3,2,0.5"),
+]
+_STATES = [_lines("zone,name", "1,North", "2,South", f"3,{SECRET}"), _lines("a", "b", "c")]
+_SUPPORTS = [_lines("from,to", "a,b", "b,a", "b,b"), _lines("from,a,b", "a,0,1", "b,1,1")]
+_JSON_LINES = [_lines('{"origin": "a", "destination": "b"}', f'{{"origin": "b", "destination": "{SECRET}"}}')]
+_ENDS: dict[str, Any] = {"origin": ["a", "b", SECRET], "destination": ["b", SECRET, "a"]}
+
+
+def trips(path: str) -> Any:
+    return veil.count_transitions(path, origin="origin", destination="destination")
+
+
+def log(path: str) -> Any:
+    return veil.count_transitions(path, by="who", order="when", state="where", cap=2)
+
+
+def words(path: str) -> Any:
+    return veil.read_words(path, by="who", order="when", state="where")
+
+
+def walks(path: str) -> Any:
+    return veil.count_transitions(veil.SequenceFile(path))
+
+
+def _packed(files: list[bytes]) -> list[bytes]:
+    return [gzip.compress(content, mtime=0) for content in files]
+
+
+TEXTS = (
+    Reader("vector", ".csv", read_vector, lambda: _VECTORS),
+    Reader("vector", ".json", read_vector, lambda: [b"[0.5, 0.25, 0.25]", b'{"a": 1, "b": 2, "c": 3}']),
+    Reader("matrix", ".csv", read_matrix, lambda: _MATRICES),
+    Reader(
+        "matrix",
+        ".json",
+        read_matrix,
+        lambda: [b"[[0.5, 0.5], [0.25, 0.75]]", b'{"a": {"a": 0.5, "b": 0.5}, "b": {"a": 1}}'],
+    ),
+    Reader("trips", ".csv", trips, lambda: _TRIPS),
+    Reader("trips", ".jsonl", trips, lambda: _JSON_LINES),
+    Reader("log", ".csv", log, lambda: _LOG),
+    Reader("words", ".csv", words, lambda: _LOG),
+    Reader("walks", ".txt", walks, lambda: _WALKS),
+    Reader("bits", ".csv", read_bits, lambda: _BITS),
+    Reader("bits", ".jsonl", read_bits, lambda: [_lines('{"a": "y", "b": 0}', '{"a": "n", "b": 1}')]),
+    Reader("edges", ".txt", read_edges, lambda: _EDGES),
+    Reader("edges", ".jsonl", read_edges, lambda: _JSON_LINES),
+    Reader("states", ".csv", given_states, lambda: _STATES),
+    Reader("support", ".csv", read_support, lambda: _SUPPORTS),
+    Reader("support", ".json", read_support, lambda: [b'{"a": ["b"], "b": ["a", "b"]}', *_records()]),
+    Reader("support", ".jsonl", read_support, lambda: _JSON_LINES),
+    Reader("release", ".json", load, lambda: _records()),
+)
+PACKED = (
+    Reader("trips", ".csv.gz", trips, lambda: _packed(_TRIPS)),
+    Reader("words", ".csv.gz", words, lambda: _packed(_LOG)),
+    Reader("walks", ".txt.gz", walks, lambda: _packed(_WALKS)),
+    Reader("walks", ".zip", walks, lambda: [_zipped(content) for content in _WALKS]),
+    Reader("bits", ".csv.gz", read_bits, lambda: _packed(_BITS)),
+    Reader("edges", ".txt.gz", read_edges, lambda: _packed(_EDGES)),
+    Reader("support", ".csv.gz", read_support, lambda: _packed(_SUPPORTS)),
+)
+PARQUET = (
+    Reader("trips", ".parquet", trips, lambda: [_parquet(**_ENDS)]),
+    Reader(
+        "words",
+        ".parquet",
+        words,
+        lambda: [_parquet(who=[1, 1, 2], when=[1, 2, 1], where=["a", SECRET, "b"])],
+    ),
+    Reader("bits", ".parquet", read_bits, lambda: [_parquet(a=[True, False], b=["y", "n"])]),
+    Reader("edges", ".parquet", read_edges, lambda: [_parquet(**_ENDS)]),
+    Reader("support", ".parquet", read_support, lambda: [_parquet(**_ENDS)]),
+)
+READERS = TEXTS + PACKED + PARQUET
+
+
+def record_values() -> list[Any]:
+    """The records as JSON values."""
+    return [json.loads(text) for text in release_texts()]
+
+
+def write_and_read(reader: Reader, content: bytes, folder: Path) -> Any:
+    """What a reader makes of a file with this content."""
+    path = folder / f"data{reader.ending}"
+    path.write_bytes(content)
+    return reader.read(str(path))
