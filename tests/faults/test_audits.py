@@ -9,6 +9,7 @@ from tests.faults.attacks import ATTACKS, Attack
 from tests.faults.mutants import MUTANTS
 from tests.faults.planting import planted
 
+pytestmark = pytest.mark.slow
 SOUND = {id(attack): (name, attack) for name, attack in reversed(ATTACKS.items())}
 
 

@@ -253,7 +253,6 @@ _MADE: tuple[Callable[[], Any], ...] = (
     lambda: np.random.RandomState(1),
     lambda: Silent(),
     lambda: lambda number: number,
-    lambda: int,
     lambda: NotImplemented,
     lambda: ...,
 )

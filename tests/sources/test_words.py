@@ -372,6 +372,7 @@ def test_what_stands_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "words.csv"
     write_words(path, words=[1, 0, 0], table=found, permutation=[1, 0], columns=["car", "step", "road, way"])
     assert path.read_text(encoding="utf-8") == 'car,step,"road, way"\n1,1,a\n2,1,b\n2,2,a\n'
+    assert path.stat().st_mode & 0o777 == 0o644
     marked = read_words([['say "x", y', "line\nbreak", " "]])
     write_words(path, words=marked.codes, table=marked, keys="keep", overwrite=True)
     back = read_words(path, by="sequence", order="place", state="state")
@@ -381,7 +382,8 @@ def test_what_stands_in_the_file(tmp_path: Path) -> None:
 
     write_words(tmp_path / "words.parquet", words=found.codes, table=found, keys="keep")
     assert pq.read_table(tmp_path / "words.parquet").schema.field("state").type == pa.string()
-    assert path.stat().st_mode & 0o777 == 0o644
+    # With the keys it says whose words they are.
+    assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_many_rows_are_written_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

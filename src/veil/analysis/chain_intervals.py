@@ -95,7 +95,7 @@ def chain_intervals(
     confidence = within("confidence", confidence, 0.0, 1.0, expected="a number between 0 and 1")
     chain = release.to_chain()
     matrix = chain.to_numpy()
-    count = _draws(len(chain)) if draws is None else integer("draws", draws, least=100)
+    count = _draws(len(chain)) if draws is None else integer("draws", draws, least=100, most=1_000_000_000)
     estimate = Chain(_possible(mechanism.unsmoothed(matrix), matrix), states=chain.states)
     return ChainIntervals(
         estimate=estimate,

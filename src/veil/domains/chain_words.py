@@ -50,7 +50,11 @@ class ChainWords(Language):
         labels, successors = take_support(support, states)
         object.__setattr__(self, "support", (labels, successors))
         object.__setattr__(self, "length", length)
-        if start is not None and not (isinstance(start, Hashable) and start in self._places):
+        try:
+            known = start is None or start in self._places
+        except TypeError:
+            known = False
+        if not known:
             raise InvalidArgument("start", expected="a state of the chain", found="another label")
         object.__setattr__(self, "start", start)
         super().__post_init__()

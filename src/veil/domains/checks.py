@@ -57,8 +57,6 @@ def within(field: str, value: Any, low: float, high: float, *, expected: str) ->
 def integer(field: str, value: Any, *, least: int, most: int | None = None) -> int:
     """The value as a whole number of at least `least`, and at most `most` if there is such a limit."""
     expected = f"a whole number of at least {least}"
-    if most is not None:
-        expected += f" and at most {most}"
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         number = int(value)
     else:
@@ -66,8 +64,10 @@ def integer(field: str, value: Any, *, least: int, most: int | None = None) -> i
         number = int(real_value)
         if number != real_value:
             raise InvalidArgument(field, expected=expected, found=_describe(value))
-    if number < least or (most is not None and number > most):
+    if number < least:
         raise InvalidArgument(field, expected=expected, found=_describe(value))
+    if most is not None and number > most:
+        raise InvalidArgument(field, expected=f"a whole number of at most {most:,}", found=_describe(value))
     return number
 
 

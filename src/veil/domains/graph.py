@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veil.domains.checks import truth
 from veil.errors import InvalidArgument, InvalidData
 from veil.numerics.graphs.pairs import MOST_NODES, Codes, PairSpace
 
@@ -89,6 +90,8 @@ class Graph:
         """
         from veil.domains.graph_intake import from_networkx, from_sparse
 
+        directed, bipartite = truth("directed", directed), truth("bipartite", bipartite)
+        loops = truth("loops", loops)
         if isinstance(value, Graph):
             return value
         if hasattr(value, "tocoo"):

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 Names = tuple[Hashable, ...]
 # Beyond 4,096 states chains are held sparse.
 _MOST_CELLS = 2**24
+# Of a sparse matrix: one number is kept for each.
+_MOST_ROWS = 2**28
 _EDGE_NUMBERS = ("probability", "weight")
 
 
@@ -67,6 +69,8 @@ def _sparse(field: str, value: Any) -> csr_array:
 
     if value.dtype.kind not in "iuf":
         raise InvalidData(field, expected="an array of numbers", found=f"a sparse array of {value.dtype}")
+    if max(value.shape, default=0) > _MOST_ROWS:
+        raise InvalidData(field, expected=f"at most {_MOST_ROWS:,} rows and columns", found="more")
     matrix = csr_array(value, dtype=np.float64, copy=True)
     matrix.sum_duplicates()
     matrix.eliminate_zeros()

@@ -209,11 +209,17 @@ def _labelled(matrix: Any, states: Sequence[Hashable] | None) -> tuple[Any, Sequ
     return matrix.to_numpy()[np.ix_(*order)], wanted
 
 
+# Of a sparse table: one number is kept for each.
+_MOST_STATES = 2**28
+
+
 def _whole(matrix: Any) -> Any:
     """The matrix as whole numbers of its own: an array, or sparse rows above 4,096 states."""
     from scipy.sparse import csr_array, issparse
 
     if issparse(matrix):
+        if max(matrix.shape) > _MOST_STATES:
+            raise InvalidData("matrix", expected=f"at most {_MOST_STATES:,} states", found="more")
         sparse = csr_array(matrix, copy=True)
         sparse.sum_duplicates()
         _check(sparse.data, sparse.shape)

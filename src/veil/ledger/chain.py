@@ -13,26 +13,49 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, true, update
 
 from veil.errors import LedgerCorrupt
 from veil.ledger.entry import NOTHING, Entry, digest
 from veil.ledger.schema import DATASETS, ENTRIES
 
+# Those who wait for a row of PostgreSQL must follow all that became of it meanwhile; here they only queue.
+# The number is any fixed one.
+_QUEUE = select(func.pg_advisory_xact_lock(func.hashtextextended(bindparam("dataset"), 8_323_108)))
+# In one statement, which sees one moment: that of its beginning, when the queue is behind us.
+_NEWEST = (
+    select(ENTRIES.c.number, ENTRIES.c.sha256)
+    .where(ENTRIES.c.dataset == bindparam("dataset"))
+    .order_by(ENTRIES.c.number.desc())
+    .limit(1)
+    .subquery()
+)
+_LAST_AND_NEWEST = (
+    select(DATASETS.c.last, _NEWEST.c.number, _NEWEST.c.sha256)
+    .select_from(DATASETS.outerjoin(_NEWEST, true()))
+    .where(DATASETS.c.name == bindparam("dataset"))
+    .with_for_update(of=DATASETS)
+)
+_SET_LAST = update(DATASETS).where(DATASETS.c.name == bindparam("dataset")).values(last=bindparam("body"))
+_ADD = _SET_LAST.add_cte(
+    insert(ENTRIES).values({column: bindparam(column.name) for column in ENTRIES.c}).cte("added")
+)
+
 
 def last_entry(connection: Connection, dataset: str, *, lock: bool = False) -> Entry | None:
     """The newest entry; None if there is no such dataset. lock: until the transaction ends it stays so."""
-    query = select(DATASETS.c.last).where(DATASETS.c.name == dataset)
-    body = connection.execute(query.with_for_update() if lock else query).scalar()
-    if body is None:
+    if not lock:
+        body = connection.execute(select(DATASETS.c.last).where(DATASETS.c.name == dataset)).scalar()
+        return None if body is None else Entry.parse(body, dataset)
+    if connection.dialect.name == "postgresql":
+        connection.execute(_QUEUE, {"dataset": dataset})
+    row = connection.execute(_LAST_AND_NEWEST, {"dataset": dataset}).first()
+    if row is None:
         return None
-    found = Entry.parse(body, dataset)
-    if lock:
-        # Anybody who writes to the database may change the row; of the entries the database takes care.
-        newest = select(ENTRIES.c.number, ENTRIES.c.sha256).where(ENTRIES.c.dataset == dataset)
-        row = connection.execute(newest.order_by(ENTRIES.c.number.desc()).limit(1)).first()
-        if row is None or (row.number, row.sha256) != (found.number, digest(body)):
-            raise LedgerCorrupt(dataset, "a last entry that is not the newest")
+    found = Entry.parse(row.last, dataset)
+    # Anybody who writes to the database may change the row; of the entries the database takes care.
+    if (row.number, row.sha256) != (found.number, digest(row.last)):
+        raise LedgerCorrupt(dataset, "a last entry that is not the newest")
     return found
 
 
@@ -92,12 +115,14 @@ def append(
         previous=NOTHING if last is None else last.sha256,
     )
     body = made.body
-    connection.execute(
-        insert(ENTRIES),
-        {"dataset": dataset, "number": made.number, "sha256": digest(body), "token": token, "body": body},
-    )
+    row = {"dataset": dataset, "number": made.number, "sha256": digest(body), "token": token, "body": body}
     if last is None:
+        connection.execute(insert(ENTRIES), row)
         connection.execute(insert(DATASETS), {"name": dataset, "last": body})
+    elif connection.dialect.name == "postgresql":
+        # Both at once: who waits for this dataset waits for every question to the server.
+        connection.execute(_ADD, row)
     else:
-        connection.execute(update(DATASETS).where(DATASETS.c.name == dataset).values(last=body))
+        connection.execute(insert(ENTRIES), row)
+        connection.execute(_SET_LAST, row)
     return made

@@ -15,6 +15,8 @@ from veil.errors import InvalidArgument
 from veil.privacy.profile import PrivacyProfile
 from veil.samplers.randomness import Rng, generator
 
+# Of all draws of one call together: 16 GB.
+_MOST_NUMBERS = 2**31
 UNPROTECTED = "the entries that are not protected are public"
 
 
@@ -73,6 +75,10 @@ class Described(ABC):
         valid = self.validate(value)
         if size is not None:
             size = integer("size", size, least=1)
+            if size * max(1, np.size(valid) if isinstance(valid, np.ndarray) else 1) > _MOST_NUMBERS:
+                raise InvalidArgument(
+                    "size", expected=f"at most {_MOST_NUMBERS:,} numbers together", found=str(size)[:40]
+                )
         return self._draw(generator(rng), valid, size)
 
     @abstractmethod

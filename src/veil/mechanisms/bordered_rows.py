@@ -48,7 +48,7 @@ class BorderedRows(Described):
     def __init__(
         self, k: Sequence[float], floor: Sequence[float], records: Sequence[int], *, size: int
     ) -> None:
-        object.__setattr__(self, "size", integer("size", size, least=2))
+        object.__setattr__(self, "size", integer("size", size, least=2, most=2**31))
         object.__setattr__(self, "k", tuple(positive("k", number) for number in _each("k", k)))
         ceiling = f"a number above 0 and at most 1/{self.size}"
         floors = (

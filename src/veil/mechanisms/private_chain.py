@@ -55,6 +55,8 @@ class PrivateChain(Described):
             self, "parts", tuple(map(_part, items("parts", parts, expected="a list of parts")))
         )
         names = None if groups is None else items("groups", groups, expected="a list of groups")
+        if not all(isinstance(name, (str, int)) for name in names or ()):
+            raise InvalidArgument("groups", expected="labels that are text or whole numbers", found="others")
         object.__setattr__(self, "groups", None if names is None else tuple(map(str, names)))
         self._check()
 

@@ -60,7 +60,7 @@ def print_dataset(history: BudgetHistory, *, last: int) -> None:
     console.print(f"Remaining: {words_of(terms.rule.remaining(now.totals))}")
     console.print(f"Neighbours: {history.neighbours}.")
     if terms.parts:
-        how = "two of them may change at once" if terms.moves else "a neighbour changes one of them"
+        how = "a record may move, so they count for two" if terms.moves else "a neighbour changes one of them"
         console.print(f"Parts: {', '.join(terms.parts[:12])}{' ...' * (len(terms.parts) > 12)}; {how}.")
     if terms.closed:
         console.print(Text("Closed: nothing more can be released.", style="red"))

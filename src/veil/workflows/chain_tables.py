@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from veil.domains.checks import choice, items
+from veil.domains.checks import items
 from veil.domains.transition_counts import TransitionCounts
 from veil.errors import InvalidArgument, InvalidData
 from veil.numerics.strata import planned_shares
@@ -22,9 +22,11 @@ def tables_of(counts: TransitionCounts, parts: Sequence[str]) -> tuple[Table, ..
     """The transitions, and whatever else was counted or is asked for."""
     _check_cells(counts)
     # Strata are weighed by what the lengths say.
-    asked = items("parts", parts, expected=f"some of {', '.join(PARTS)}")
+    expected = f"some of {', '.join(PARTS)}"
+    asked = items("parts", parts, expected=expected)
     for part in asked:
-        choice("parts", part, PARTS)
+        if not isinstance(part, str) or part not in PARTS:
+            raise InvalidArgument("parts", expected=expected, found=repr(part)[:40])
     wanted = list(dict.fromkeys([*asked, *(("lengths",) if counts.strata else ())]))
     for part in wanted:
         _check_part(counts, part)

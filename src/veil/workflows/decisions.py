@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from veil.domains.adjacency import Rows
 from veil.domains.checks import choice, delta_of, integer, positive
 from veil.domains.decisions import DecisionProcess
-from veil.domains.intake import Floats, say
-from veil.errors import InvalidArgument, InvalidData
+from veil.domains.intake import Floats, array_of, say
+from veil.errors import InvalidArgument, InvalidData, VeilError
 from veil.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.samplers.randomness import generator
 from veil.workflows.judges import Judge, Models, Policies
@@ -156,7 +156,7 @@ def value_loss(
         raise InvalidArgument("adjacency", expected="veil.Rows", found=type(adjacency).__name__)
     levels, delta = _levels(epsilons), delta_of(delta)
     needs_delta("dirichlet", "dirichlet", delta)
-    draws, random = integer("draws", draws, least=2), generator(rng)
+    draws, random = integer("draws", draws, least=2, most=1_000_000_000), generator(rng)
     law = process.start_law(start)
     judge: Judge
     if hide == "policy":
@@ -229,7 +229,13 @@ def _support(support: Any, secret: Floats, hide: str) -> NDArray[np.bool_]:
         raise InvalidArgument("process", expected=f"two {what} or more, to hide something", found="one")
     if support is None:
         return np.ones(secret.shape, dtype=bool)
-    places = np.asarray(support)
+    try:
+        places = array_of("support", support)
+    except ValueError as error:
+        if isinstance(error, VeilError):
+            raise
+        expected = f"a table of True and False of shape {secret.shape}"
+        raise InvalidArgument("support", expected=expected, found="uneven rows") from None
     if places.shape != secret.shape or places.dtype != np.bool_:
         raise InvalidArgument(
             "support",

@@ -83,6 +83,7 @@ def chain_job(
     if not counts.total:
         raise InvalidData("counts", expected="at least one transition", found="none")
     records = None if records is None else integer("records", records, least=1)
+    is_published = isinstance(mechanism, str) and mechanism == "published"
     choice = chosen_mechanism(
         mechanism,
         tables_of(counts, parts),
@@ -91,7 +92,7 @@ def chain_job(
         epsilon=epsilon,
         delta=delta,
         records=records,
-        published=_published(counts, floor) if mechanism == "published" else None,
+        published=_published(counts, floor) if is_published else None,
         groups=None if counts.groups is None else tuple(counts.groups),
     )
     pure = math.isfinite(choice.mechanism.profile(adjacency).pure_epsilon)

@@ -40,7 +40,7 @@ def word_mechanism(
     name: str, language: Language, epsilon: float, *, radius: int = 1, shorter: bool = False
 ) -> WordMechanism:
     """The mechanism of this name. shorter: it is to be used for words of fewer symbols as well."""
-    if name not in FOR_WORDS:
+    if not isinstance(name, str) or name not in FOR_WORDS:
         raise InvalidArgument("mechanism", expected=f"one of {', '.join(FOR_WORDS)}", found=repr(name)[:40])
     if name == "generic":
         return ExponentialWords(language, epsilon, radius=radius, calibration="generic")

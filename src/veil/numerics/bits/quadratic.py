@@ -230,7 +230,8 @@ class Quadratic:
 
 def _checked_rows(rows: int) -> int:
     if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or rows < 1:
-        raise InvalidArgument("rows", expected="a whole number of at least 1", found=repr(rows))
+        found = repr(rows)[:40] if isinstance(rows, (int, float)) else type(rows).__name__
+        raise InvalidArgument("rows", expected="a whole number of at least 1", found=found)
     return int(rows)
 
 
