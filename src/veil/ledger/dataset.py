@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Callable, Mapping, Sequence
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,6 +16,7 @@ from veil.ledger.chain import all_entries, append, entry_at, entry_with, last_en
 from veil.ledger.description import described
 from veil.ledger.entry import Entry, EntryId, is_place
 from veil.ledger.protocol import Charge
+from veil.ledger.said import by_whom, one_line
 from veil.ledger.store import Store
 from veil.ledger.terms import Budget, Terms
 
@@ -312,20 +312,3 @@ class Dataset:
             content=whole,
             token=token,
         )
-
-
-def by_whom(by: str | None) -> str:
-    """Who acts: as said, else the user of this machine."""
-    if by is not None:
-        return one_line("by", by)
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError, ImportError):
-        return "unknown"
-
-
-def one_line(field: str, text: Any) -> str:
-    """A sentence that a table can hold."""
-    if not isinstance(text, str) or not text.strip() or len(text) > 500 or not text.isprintable():
-        raise InvalidArgument(field, expected="a sentence of at most 500 characters", found=repr(text)[:40])
-    return text.strip()

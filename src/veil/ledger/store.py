@@ -10,7 +10,6 @@ A forked process opens connections of its own: one that two processes write to i
 from __future__ import annotations
 
 import os
-import sqlite3
 import stat
 import threading
 import time
@@ -19,19 +18,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
-from veil.errors import LedgerCorrupt, LedgerUnavailable, MissingExtra, VeilError
+from veil.errors import LedgerCorrupt, LedgerUnavailable, VeilError
 from veil.ledger import schema
 from veil.ledger.address import Address
+from veil.ledger.engines import engine_for
+from veil.ledger.troubles import gone, is_full, is_gone, missing, translated, unavailable
 
 Result = TypeVar("Result")
 
-# How long others may hold the ledger, and how long a server may be away, in seconds.
-PATIENCE = 60.0
+# How long a server may be away, in seconds.
 _RECONNECT = 15.0
 # Any fixed number: who makes the tables holds it.
 _MAKING_TABLES = 8_323_107
@@ -80,7 +80,7 @@ class Store:
         except FileExistsError:
             pass
         except OSError as error:
-            raise self._unavailable(error.strerror or "no file") from None
+            raise unavailable(self.address, error.strerror or "no file") from None
 
     def read(self, work: Callable[[Connection], Result]) -> Result:
         """Look at one moment of the ledger."""
@@ -111,13 +111,13 @@ class Store:
                     failed = LedgerCorrupt(str(self.address), "entries after the last one")
                 collided = True
             except DBAPIError as error:
-                gone, full = _is_gone(error), _is_full(error)
-                if self.is_file or not (gone or full) or (full and time.monotonic() > end):
-                    failed = self._translated(error)
+                away, full = is_gone(error), is_full(error)
+                if self.is_file or not (away or full) or (full and time.monotonic() > end):
+                    failed = translated(error, self.address)
                 elif time.monotonic() > end:
-                    failed = self._gone(locking)
+                    failed = gone(self.address, writing=locking)
             except SQLAlchemyError as error:
-                failed = self._translated(error)
+                failed = translated(error, self.address)
             except UnicodeDecodeError:
                 # In a text of the file, or in SQLite's own words about it.
                 failed = LedgerCorrupt(str(self.address), "a text that is none")
@@ -151,9 +151,9 @@ class Store:
         try:
             found = file.stat()
         except OSError:
-            raise self._missing("no such file") from None
+            raise missing(self.address, "no such file") from None
         if not stat.S_ISREG(found.st_mode):
-            raise self._missing("no file")
+            raise missing(self.address, "no file")
         if self._opened != (found.st_dev, found.st_ino):
             self.close()
             self._opened = (found.st_dev, found.st_ino)
@@ -163,58 +163,8 @@ class Store:
         found = self._engines.get(os.getpid())
         if found is None:
             # No lock, which a forked process might find held for ever: of two engines one is kept.
-            found = self._engines.setdefault(os.getpid(), self._new_engine())
+            found = self._engines.setdefault(os.getpid(), engine_for(self.address))
         return found
-
-    def _new_engine(self) -> Engine:
-        if self.is_file:
-            engine = create_engine(self.address.url, connect_args={"timeout": PATIENCE})
-            event.listen(engine, "connect", _set_up_sqlite)
-            event.listen(engine, "begin", _begin_sqlite)
-            return engine
-        try:
-            import psycopg  # noqa: F401 (only whether it is there)
-        except ImportError:
-            raise MissingExtra("psycopg", "postgres") from None
-        return create_engine(
-            self.address.url,
-            isolation_level="READ COMMITTED",
-            pool_size=2,
-            connect_args={
-                "connect_timeout": 10,
-                "options": f"-c lock_timeout={int(PATIENCE)}s -c statement_timeout=300s "
-                # Whatever the role or the database is set to: a charge that a crash of the server may lose
-                # would be no charge.
-                "-c synchronous_commit=on",
-                "application_name": "veil",
-            },
-        )
-
-    def _translated(self, error: SQLAlchemyError) -> VeilError:
-        """What went wrong in our words: the driver's may quote addresses and statements."""
-        cause = str(getattr(error, "orig", error)).lower()
-        if "malformed" in cause or "not a database" in cause or "corrupt" in cause or "decode" in cause:
-            return LedgerCorrupt(str(self.address), "a damaged file, or one that is no ledger")
-        if "no such table" in cause or "does not exist" in cause:
-            return self._missing("none there")
-        for mark, words in _REASONS.items():
-            if mark in cause:
-                return self._unavailable(words)
-        return self._unavailable(type(getattr(error, "orig", error)).__name__)
-
-    def _unavailable(self, reason: str) -> LedgerUnavailable:
-        return LedgerUnavailable(f"ledger: {self.address} cannot be used: {reason}. Nothing was charged.")
-
-    def _missing(self, found: str) -> LedgerUnavailable:
-        return LedgerUnavailable(
-            f"ledger: expected a ledger at {self.address}, found {found}. `veil ledger open` makes one."
-        )
-
-    def _gone(self, writing: bool) -> LedgerUnavailable:
-        doubt = "If a charge was on its way it may have been made, and then it stands. " if writing else ""
-        return LedgerUnavailable(
-            f"ledger: {self.address} cannot be used: the server does not answer. {doubt}Nothing was released."
-        )
 
     def settle(self) -> None:
         """All that was written so far is on the disk: a commit that lasts takes along those before it."""
@@ -266,23 +216,6 @@ def _after_fork() -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
-_REASONS = {
-    "locked": f"others have held it for more than {PATIENCE:.0f} seconds",
-    "lock timeout": f"others have held it for more than {PATIENCE:.0f} seconds",
-    "disk is full": "the disk is full",
-    "no space left": "the disk is full",
-    "readonly": "it cannot be written to",
-    "read-only": "it cannot be written to",
-    "unable to open": "the file or its folder cannot be written to",
-    "disk i/o": "the disk does not take it",
-    "password": "the server refuses the user or the password",
-    "authentication": "the server refuses the user or the password",
-    "permission denied": "this user may not write to it",
-    "too many clients": "the server has no connection left",
-    "connection slots": "the server has no connection left",
-    "connection": "the server does not answer",
-}
-
 
 def _ensure(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":
@@ -304,59 +237,3 @@ def version_of(connection: Connection) -> int:
             "this ledger; install it to use the ledger."
         )
     return int(found)
-
-
-def _set_up_sqlite(connection: Any, _record: Any) -> None:
-    connection.isolation_level = None  # transactions are ours to begin
-    cursor = connection.cursor()
-    try:
-        # Readers do not wait for writers; a commit is on the disk when it returns.
-        _set_journal(cursor)
-        cursor.execute("PRAGMA synchronous=FULL")
-    finally:
-        cursor.close()
-
-
-def _set_journal(cursor: Any) -> None:
-    """For good, in the file. SQLite does not wait here where several connections do it at once: we do."""
-    end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            cursor.execute("PRAGMA journal_mode=WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > end:
-                raise
-        time.sleep(0.01)
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    options = connection.get_execution_options()
-    reads = options.get("veil_reads")
-    # With a write-ahead log, NORMAL leaves a commit to the next one that is synchronised.
-    if not reads:
-        connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if options['veil_lasting'] else 'NORMAL'}")
-    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
-
-
-def _is_full(error: DBAPIError) -> bool:
-    """Whether the server has no connection to spare just now."""
-    cause = str(error.orig).lower()
-    return "too many clients" in cause or "connection slots" in cause
-
-
-_AWAY = (
-    "connection refused",
-    "server closed",
-    "shutting down",
-    "starting up",
-    "recovery mode",
-    "not yet accepting",
-    "terminating connection",
-)
-
-
-def _is_gone(error: DBAPIError) -> bool:
-    """Whether the connection broke, so that asking again may help."""
-    cause = str(error.orig).lower()
-    return bool(error.connection_invalidated) or any(mark in cause for mark in _AWAY)
