@@ -27,7 +27,7 @@ from veil.privacy.responses import RandomizedResponses
 RULES = ("basic", "zcdp", "renyi")
 # Wide apart: each costs a share of delta, and what lies between loses little.
 USUAL_ORDERS = (2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0, 128.0)
-_UP, _DOWN = Context(prec=15, rounding=ROUND_CEILING), Context(prec=15, rounding=ROUND_FLOOR)
+UP, _DOWN = Context(prec=15, rounding=ROUND_CEILING), Context(prec=15, rounding=ROUND_FLOOR)
 # What the closed forms of divergences may have lost to rounding, with room.
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-10
 # Beyond any meaning; within what floats hold.
@@ -83,15 +83,15 @@ class Rule:
 
     def _along(self, line: str, profiles: Sequence[PrivacyProfile]) -> Amount:
         if self.name == "zcdp":
-            return _rounded(math.fsum(map(_rho, profiles)) * (1.0 + 1e-12), _UP)
+            return _rounded(math.fsum(map(_rho, profiles)) * (1.0 + 1e-12), UP)
         order = float(line.removeprefix("order "))
         total = math.fsum(_divergence(profile, order) for profile in profiles)
         # Beyond any limit, but a number: this order is then used up.
-        return _rounded(min(total * (1.0 + 1e-12), 1e30), _UP)
+        return _rounded(min(total * (1.0 + 1e-12), 1e30), UP)
 
     def fits(self, totals: Totals) -> bool:
         """Whether nothing, or with "renyi" not everything, is above its limit."""
-        within = [self.along(totals)[line] <= limit for line, limit in self.limits.items()]
+        within = [spent <= self.limits[line] for line, spent in self.along(totals).items()]
         return any(within) if self.name == "renyi" else all(within)
 
     def along(self, totals: Totals) -> dict[str, Amount]:

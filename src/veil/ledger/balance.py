@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import Decimal
 from typing import Any
 
-from veil.ledger.accounting import Rule, Totals
+from veil.ledger.accounting import UP, Rule, Totals
 from veil.ledger.amounts import ZERO, Amount
-
-_UP = Context(prec=15, rounding=ROUND_CEILING)
 
 
 def plus(one: Totals, other: Totals) -> dict[str, Amount]:
@@ -27,8 +25,8 @@ def of_two_records(cost: Totals) -> dict[str, Amount]:
         # Beyond an epsilon of 100 nothing is left of any delta.
         found["delta"] = Amount(1)
         if cost["epsilon"] <= Amount(100):
-            growth = _UP.add(_UP.next_plus(_UP.exp(cost["epsilon"])), Decimal(1))
-            found["delta"] = min(Amount(1), Amount(_UP.multiply(cost["delta"], growth)))
+            growth = UP.add(UP.next_plus(UP.exp(cost["epsilon"])), Decimal(1))
+            found["delta"] = min(Amount(1), Amount(UP.multiply(cost["delta"], growth)))
     return found
 
 

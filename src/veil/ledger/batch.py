@@ -62,7 +62,7 @@ class Batch:
         declared = list(mechanisms) if not isinstance(mechanisms, (str, dict)) else []
         if not declared or not all(isinstance(one, Mechanism) for one in declared):
             raise InvalidArgument("mechanisms", expected="a list of mechanisms", found="something else")
-        near = adjacency or dataset.adjacency or declared[0].adjacency
+        near = adjacency or dataset.hidden or declared[0].adjacency
         if near is None:
             raise InvalidArgument("adjacency", expected="what a neighbour is", found="None")
         failing = 0.0 if delta is None else delta_of(delta)

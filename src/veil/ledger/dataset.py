@@ -68,6 +68,11 @@ class Dataset:
         return self.terms.adjacency
 
     @property
+    def hidden(self) -> Adjacency | None:
+        """What a release that is charged here must hide: of a part it may be another than of the whole."""
+        return self.terms.hidden(self._part)
+
+    @property
     def budget(self) -> Budget:
         return self.terms.budget
 
@@ -115,8 +120,7 @@ class Dataset:
 
     def reserve(self, *, epsilon: float, delta: float = 0.0, description: Mapping[str, Any]) -> EntryId:
         """Charge epsilon and delta, or raise BudgetExceeded and charge nothing."""
-        hidden = self.terms.hidden(self._part)
-        return self.reserve_charge(Charge(epsilon, delta, dict(description), hidden))
+        return self.reserve_charge(Charge(epsilon, delta, dict(description), self.hidden))
 
     def reserve_charge(self, charge: Charge) -> EntryId:
         """Charge a release before its noise is drawn, or raise BudgetExceeded and charge nothing."""
