@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 # What coverage is measured of, and guided by: the rooms that a file goes through.
-_MEASURED = ("releases", "sources", "domains", "mechanisms")
+_MEASURED = ("releases", "sources", "domains", "mechanisms", "ledger")
 # Engines that need a server. Numba's code is in other rooms: it cannot compile what the fuzzer changes.
 _LEFT_OUT = ("veil.sources.engines.spark", "veil.sources.engines.postgres")
 _CRASHES = Path("build") / "fuzz-crashes"
@@ -154,12 +154,14 @@ def _fuzz(name: str, seconds: float, crashes: Path, folder: Path) -> None:
     corpus, work = folder / "corpus", folder / "work"
     corpus.mkdir()
     work.mkdir()
+    longest = 20_000
     if name == _STRUCTURE:
         read = _structured()
     else:
         reader = next(one for one in readers.READERS if str(one) == name)
         for number, content in enumerate(reader.good()):
             (corpus / f"good-{number}").write_bytes(content)
+            longest = max(longest, 2 * len(content))
 
         def read(data: bytes) -> object:
             return readers.write_and_read(reader, data, work)
@@ -170,7 +172,7 @@ def _fuzz(name: str, seconds: float, crashes: Path, folder: Path) -> None:
         f"-timeout={_SECONDS_EACH}",
         f"-artifact_prefix={crashes}/",
         f"-dict={_dictionary(folder)}",
-        "-max_len=20000",
+        f"-max_len={longest}",
         "-print_final_stats=1",
         "-verbosity=1",
     ]

@@ -21,6 +21,7 @@ from veil.sources.states import given_states
 from veil.sources.supports import read_support
 from veil.sources.vectors import read_vector
 
+from .books import good_exports, good_file, read_books, verify_against
 from .entry import good_release
 
 # Stands in cells of the data only: no message may quote it.
@@ -210,7 +211,11 @@ PARQUET = (
     Reader("edges", ".parquet", read_edges, lambda: [_parquet(**_ENDS)]),
     Reader("support", ".parquet", read_support, lambda: [_parquet(**_ENDS)]),
 )
-READERS = TEXTS + PACKED + PARQUET
+BOOKS = (
+    Reader("ledger", ".db", read_books, lambda: [good_file()]),
+    Reader("export", ".json", verify_against, good_exports),
+)
+READERS = TEXTS + PACKED + PARQUET + BOOKS
 
 
 def record_values() -> list[Any]:

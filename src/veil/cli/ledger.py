@@ -188,7 +188,7 @@ def verify(
     from veil.releases.files import load
 
     ledger = Ledger(url)
-    earlier = None if against is None else _exported(against)
+    earlier = None if against is None else exported(against)
     with working("Verifying", quiet=as_json):
         names = ledger.verify(earlier)
         for path in release or ():
@@ -236,7 +236,8 @@ def export(
     print(f"Written: {output}")
 
 
-def _exported(path: Path) -> Any:
+def exported(path: Path) -> Any:
+    """What `veil ledger export` wrote."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from veil.domains.chain_classes import CommunicatingClass, Reducible, communicating_classes
 from veil.domains.chain_intake import but_for_rounding, take_chain
-from veil.domains.checks import choice, integer, within
+from veil.domains.checks import choice, integer, shown, within
 from veil.domains.intake import Floats
 from veil.domains.matrices import Names
 from veil.errors import InvalidArgument, InvalidData, MissingExtra
@@ -96,7 +96,7 @@ class Chain:
             raise InvalidArgument(
                 "state",
                 expected=f"one of {', '.join(map(str, self._states[:6]))}{', ...' if len(self) > 6 else ''}",
-                found=repr(state)[:40],
+                found=shown(state),
             ) from None
 
     @cached_property
@@ -321,7 +321,7 @@ class Chain:
             random = np.random.default_rng(rng)
         except (TypeError, ValueError):
             raise InvalidArgument(
-                "rng", expected="None, a seed of at least 0, or a numpy Generator", found=repr(rng)[:40]
+                "rng", expected="None, a seed of at least 0, or a numpy Generator", found=shown(rng)
             ) from None
         if start is None:
             starts = random.choice(len(self), size=count, p=self.stationary())

@@ -13,7 +13,8 @@ from veil.errors import InvalidArgument
 _MOST_ITEMS = 100_000_000
 
 
-def _describe(value: Any) -> str:
+def shown(value: Any) -> str:
+    """What was found, for an error: the value itself where it is short, else its type."""
     try:
         text = repr(value)
     except (ValueError, RecursionError, MemoryError):
@@ -25,13 +26,13 @@ def _describe(value: Any) -> str:
 def real(field: str, value: Any, *, expected: str = "a finite number") -> float:
     """The value as a finite float."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise InvalidArgument(field, expected=expected, found=_describe(value))
+        raise InvalidArgument(field, expected=expected, found=shown(value))
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise InvalidArgument(field, expected=expected, found=_describe(value))
+        raise InvalidArgument(field, expected=expected, found=shown(value))
     return number
 
 
@@ -42,7 +43,7 @@ def positive(field: str, value: Any, *, least: float = 1e-30, most: float = 1e30
         expected = (
             f"a positive number between {least:g} and {most:g}" if number > 0.0 else "a positive number"
         )
-        raise InvalidArgument(field, expected=expected, found=_describe(value))
+        raise InvalidArgument(field, expected=expected, found=shown(value))
     return number
 
 
@@ -50,7 +51,7 @@ def within(field: str, value: Any, low: float, high: float, *, expected: str) ->
     """The value as a float between low and high, both included."""
     number = real(field, value, expected=expected)
     if not low <= number <= high:
-        raise InvalidArgument(field, expected=expected, found=_describe(value))
+        raise InvalidArgument(field, expected=expected, found=shown(value))
     return number
 
 
@@ -63,25 +64,25 @@ def integer(field: str, value: Any, *, least: int, most: int | None = None) -> i
         real_value = real(field, value, expected=expected)
         number = int(real_value)
         if number != real_value:
-            raise InvalidArgument(field, expected=expected, found=_describe(value))
+            raise InvalidArgument(field, expected=expected, found=shown(value))
     if number < least:
-        raise InvalidArgument(field, expected=expected, found=_describe(value))
+        raise InvalidArgument(field, expected=expected, found=shown(value))
     if most is not None and number > most:
-        raise InvalidArgument(field, expected=f"a whole number of at most {most:,}", found=_describe(value))
+        raise InvalidArgument(field, expected=f"a whole number of at most {most:,}", found=shown(value))
     return number
 
 
 def choice(field: str, value: Any, options: tuple[str, ...]) -> str:
     """The value, one of a few words."""
     if not isinstance(value, str) or value not in options:
-        raise InvalidArgument(field, expected=" or ".join(map(repr, options)), found=_describe(value))
+        raise InvalidArgument(field, expected=" or ".join(map(repr, options)), found=shown(value))
     return str(value)
 
 
 def truth(field: str, value: Any) -> bool:
     """The value as True or False; a number is neither."""
     if type(value).__name__ not in ("bool", "bool_"):
-        raise InvalidArgument(field, expected="True or False", found=_describe(value))
+        raise InvalidArgument(field, expected="True or False", found=shown(value))
     return bool(value)
 
 
@@ -90,14 +91,14 @@ def told(field: str, progress: Any) -> Callable[[str], None]:
     if progress is None:
         return lambda step: None
     if not callable(progress):
-        raise InvalidArgument(field, expected="a function that takes text", found=_describe(progress))
+        raise InvalidArgument(field, expected="a function that takes text", found=shown(progress))
     found: Callable[[str], None] = progress
     return found
 
 
 def items(field: str, value: Any, *, expected: str) -> list[Any]:
     """What a list or the like holds; text and mappings are none."""
-    refused = InvalidArgument(field, expected=expected, found=_describe(value))
+    refused = InvalidArgument(field, expected=expected, found=shown(value))
     other = isinstance(value, (str, bytes, bytearray, memoryview, Mapping)) or hasattr(value, "tocoo")
     if other or not isinstance(value, Iterable):
         raise refused

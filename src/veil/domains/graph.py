@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from veil.domains.checks import truth
+from veil.domains.checks import shown, truth
 from veil.errors import InvalidArgument, InvalidData
 from veil.numerics.graphs.pairs import MOST_NODES, Codes, PairSpace
 
@@ -52,7 +52,7 @@ class Graph:
             if labels is not None and (len(labels) != size or len(set(labels)) != size):
                 raise InvalidArgument(field, expected=f"{size} different labels", found=f"{len(labels)}")
         if self.form not in _FORMS:
-            raise InvalidArgument("form", expected=" or ".join(_FORMS), found=repr(self.form)[:40])
+            raise InvalidArgument("form", expected=" or ".join(_FORMS), found=shown(self.form))
 
     @property
     def columns(self) -> int:

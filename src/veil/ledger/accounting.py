@@ -15,7 +15,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from veil.domains.checks import choice
+from veil.domains.checks import choice, items
 from veil.errors import InvalidArgument, NoGuarantee
 from veil.ledger.amounts import ZERO, Amount, charged
 from veil.ledger.protocol import Charge
@@ -32,6 +32,8 @@ UP, _DOWN = Context(prec=15, rounding=ROUND_CEILING), Context(prec=15, rounding=
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-10
 # Beyond any meaning; within what floats hold.
 _MOST_EPSILON = Amount(1_000_000)
+# Each has a share of delta and a limit of its own in every entry.
+_MOST_ORDERS = 100
 
 Totals = Mapping[str, Amount]
 
@@ -135,9 +137,11 @@ def _place(line: str) -> tuple[float, str]:
 
 
 def _order_limits(epsilon: float, delta: float, orders: Sequence[float] | None) -> dict[str, Amount]:
-    wanted = sorted({order_of(order) for order in (USUAL_ORDERS if orders is None else orders)})
-    if not wanted:
-        raise InvalidArgument("orders", expected="one order or more", found="none")
+    expected = f"a list of 1 to {_MOST_ORDERS} orders"
+    given = list(USUAL_ORDERS) if orders is None else items("orders", orders, expected=expected)
+    if not 1 <= len(given) <= _MOST_ORDERS:
+        raise InvalidArgument("orders", expected=expected, found=f"{len(given):,}")
+    wanted = sorted(set(map(order_of, given)))
     # Which of them is within its limit in the end may depend on what was released: each has a share of delta.
     share = delta / len(wanted)
     kept = [order for order in wanted if divergence_within(epsilon, share, order) > 0.0]

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from veil.domains.checks import shown
 from veil.errors import InvalidArgument
 
 # Wide enough for the sum of any floats; what would be rounded all the same is an error.
@@ -120,7 +121,7 @@ def amount_of(field: str, value: Any, *, most: int | None = None) -> Amount:
     found = decimal_of(value)
     expected = "a number of at least 0" if most is None else f"a number between 0 and {most}"
     if found is None or found < 0 or (most is not None and found > most):
-        raise InvalidArgument(field, expected=expected, found=repr(value)[:40])
+        raise InvalidArgument(field, expected=expected, found=shown(value))
     return Amount(found)
 
 

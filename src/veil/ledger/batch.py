@@ -7,16 +7,16 @@ The order in which they run, and which queries of the data they are applied to, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from veil.domains.adjacency import Adjacency
-from veil.domains.checks import delta_of
+from veil.domains.checks import delta_of, items
 from veil.domains.coverage import covers
 from veil.errors import InvalidArgument, NoGuarantee
-from veil.ledger.description import canonical, hash_of
+from veil.ledger.description import canonical, hash_of, mapping
 from veil.ledger.entry import EntryId
 from veil.ledger.protocol import Charge, confirm
 from veil.mechanisms.base import Mechanism
@@ -59,10 +59,11 @@ class Batch:
         delta: float | None,
     ) -> Batch:
         """Charge the mechanisms together."""
-        declared = list(mechanisms) if not isinstance(mechanisms, (str, dict)) else []
+        declared = items("mechanisms", mechanisms, expected="a list of mechanisms")
         if not declared or not all(isinstance(one, Mechanism) for one in declared):
             raise InvalidArgument("mechanisms", expected="a list of mechanisms", found="something else")
-        near = adjacency or dataset.hidden or declared[0].adjacency
+        stated = (adjacency, dataset.hidden, declared[0].adjacency)
+        near = next((one for one in stated if one is not None), None)
         if near is None:
             raise InvalidArgument("adjacency", expected="what a neighbour is", found="None")
         failing = 0.0 if delta is None else delta_of(delta)
@@ -85,9 +86,9 @@ class Batch:
         """How many of the releases were not made yet, as far as this copy of the batch knows."""
         return sum(slot is not None for slot in self._slots)
 
-    def reserve(self, *, epsilon: float, delta: float, description: dict[str, Any]) -> EntryId:
+    def reserve(self, *, epsilon: float, delta: float, description: Mapping[str, Any]) -> EntryId:
         """The same as `reserve_charge`."""
-        return self.reserve_charge(Charge(epsilon, delta, description, self.adjacency))
+        return self.reserve_charge(Charge(epsilon, delta, mapping(description), self.adjacency))
 
     def reserve_charge(self, charge: Charge) -> EntryId:
         """Let one of the declared mechanisms run; it is paid for. Any other is refused."""

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sqlalchemy import Connection
 
 from veil.domains.adjacency import Adjacency
+from veil.domains.checks import shown
 from veil.errors import BudgetExceeded, InvalidArgument, LedgerCorrupt, VeilError
 from veil.ledger.accounting import words_of
 from veil.ledger.balance import Balance
 from veil.ledger.chain import all_entries, append, entry_at, entry_with, last_entry
-from veil.ledger.description import described
+from veil.ledger.description import described, mapping
 from veil.ledger.entry import Entry, EntryId, is_place
 from veil.ledger.protocol import Charge
 from veil.ledger.said import by_whom, one_line
@@ -120,7 +121,7 @@ class Dataset:
 
     def reserve(self, *, epsilon: float, delta: float = 0.0, description: Mapping[str, Any]) -> EntryId:
         """Charge epsilon and delta, or raise BudgetExceeded and charge nothing."""
-        return self.reserve_charge(Charge(epsilon, delta, dict(description), self.hidden))
+        return self.reserve_charge(Charge(epsilon, delta, mapping(description), self.hidden))
 
     def reserve_charge(self, charge: Charge) -> EntryId:
         """Charge a release before its noise is drawn, or raise BudgetExceeded and charge nothing."""
@@ -182,7 +183,11 @@ class Dataset:
     def confirm(self, entry: EntryId) -> None:
         """Note that the release of this entry was made."""
         if not isinstance(entry, EntryId) or (entry.ledger, entry.dataset) != (self._store.name, self.name):
-            raise InvalidArgument("entry", expected=f"an entry of {self.name}", found=str(entry)[:60])
+            raise InvalidArgument(
+                "entry",
+                expected=f"an entry of {self.name}",
+                found=str(entry) if isinstance(entry, EntryId) else shown(entry),
+            )
         token = f"confirm {entry.number}"
 
         def work(connection: Connection, again: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from veil.errors import InvalidArgument
@@ -24,6 +25,15 @@ def described(charge: Charge) -> dict[str, Any]:
         "epsilon": str(charge.epsilon),
         "delta": str(charge.delta),
     }
+
+
+def mapping(description: Any) -> dict[str, Any]:
+    """A description as `mechanism.describe()` gives it."""
+    if not isinstance(description, Mapping) or not all(isinstance(key, str) for key in description):
+        raise InvalidArgument(
+            "description", expected="names with what they stand for", found="something else"
+        )
+    return dict(description)
 
 
 def shortened(description: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from veil.domains.adjacency import Adjacency
+from veil.domains.checks import shown, truth
 from veil.errors import InvalidArgument, LedgerCorrupt
 from veil.ledger.address import Address
 from veil.ledger.balance import Balance
@@ -115,6 +116,8 @@ class Ledger:
 
     def entry(self, wanted: EntryId) -> Entry:
         """The entry that a release was charged to."""
+        if not isinstance(wanted, EntryId):
+            raise InvalidArgument("wanted", expected="the entry of a release", found=shown(wanted))
         if wanted.ledger != self._store.name:
             raise LedgerCorrupt(str(wanted), "an entry of another ledger")
         found = self._store.read(lambda connection: entry_at(connection, wanted.dataset, wanted.number))
@@ -139,12 +142,12 @@ class Ledger:
         """
         from veil.ledger.verification import export
 
-        return export(self._store, heads_only=heads_only)
+        return export(self._store, heads_only=truth("heads_only", heads_only))
 
 
 def _check_name(name: Any) -> None:
     if not isinstance(name, str) or not name.isprintable() or not name.strip() or len(name) > 200:
-        raise InvalidArgument("name", expected="a name of one line", found=repr(name)[:40])
+        raise InvalidArgument("name", expected="one line of at most 200 characters", found=shown(name))
     # Two names that look alike would be two budgets for the same data.
     if name != unicodedata.normalize("NFC", name.strip()):
         raise InvalidArgument(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 from typing import Any
 
+from veil.domains.checks import shown
 from veil.errors import InvalidArgument
 
 
@@ -21,5 +22,5 @@ def by_whom(by: str | None) -> str:
 def one_line(field: str, text: Any) -> str:
     """A sentence that a table can hold."""
     if not isinstance(text, str) or not text.strip() or len(text) > 500 or not text.isprintable():
-        raise InvalidArgument(field, expected="a sentence of at most 500 characters", found=repr(text)[:40])
+        raise InvalidArgument(field, expected="a sentence of at most 500 characters", found=shown(text))
     return text.strip()

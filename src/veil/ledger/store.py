@@ -118,8 +118,8 @@ class Store:
                     failed = gone(self.address, writing=locking)
             except SQLAlchemyError as error:
                 failed = translated(error, self.address)
-            except UnicodeDecodeError:
-                # In a text of the file, or in SQLite's own words about it.
+            except UnicodeError:
+                # In a text of the file or of an export, or in SQLite's own words about it.
                 failed = LedgerCorrupt(str(self.address), "a text that is none")
             if failed is not None:
                 # Out here, not as the consequence of the driver's error: that one knows the password.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from veil.domains.adjacency import Adjacency, Records, adjacency_from
+from veil.domains.checks import shown, truth
 from veil.domains.contributions import Transitions
 from veil.domains.coverage import covers
 from veil.errors import InvalidArgument
@@ -67,12 +68,13 @@ class Terms:
             raise InvalidArgument("epsilon", expected="a number above 0", found="0")
         if failing == 1:
             raise InvalidArgument("delta", expected="a number below 1", found="1")
-        if adjacency is not None and not hasattr(adjacency, "describe"):
+        if adjacency is not None and not _can_be_read_again(adjacency):
             raise InvalidArgument(
                 "adjacency", expected="an adjacency such as veil.Records()", found=type(adjacency).__name__
             )
         rule = Rule.of(accounting, most, failing, orders)
         names = _part_names(parts)
+        truth("moves", moves)
         if moves and not names:
             raise InvalidArgument("moves", expected="parts with it", found="none")
         if moves and rule.name == "renyi":
@@ -87,7 +89,7 @@ class Terms:
                 expected="neighbours that replace a record, of which one part loses it and another gains it",
                 found="none" if adjacency is None else adjacency.words,
             )
-        return cls(most, failing, rule, adjacency, names, bool(moves))
+        return cls(most, failing, rule, adjacency, names, moves)
 
     @property
     def budget(self) -> Budget:
@@ -114,12 +116,12 @@ class Terms:
 
     def check_part(self, part: str | None) -> None:
         """Whether there is such a part."""
-        if part is not None and part not in self.parts:
+        if part is not None and not (isinstance(part, str) and part in self.parts):
             known = ", ".join(self.parts[:8]) + (", ..." if len(self.parts) > 8 else "")
             raise InvalidArgument(
                 "part",
                 expected=f"one of {known}" if self.parts else "none: the dataset was opened without parts",
-                found=repr(part)[:40],
+                found=shown(part),
             )
 
     def raised(self, epsilon: Any, delta: Any) -> Terms:
@@ -169,6 +171,14 @@ class Terms:
             bool(content["moves"]),
             bool(content["closed"]),
         )
+
+
+def _can_be_read_again(adjacency: Any) -> bool:
+    """Whether what is written of it gives the same: else nobody could read the terms."""
+    try:
+        return bool(adjacency_from(adjacency.describe()) == adjacency)
+    except (AttributeError, TypeError, ValueError):
+        return False
 
 
 def _one_part_changes(adjacency: Adjacency) -> Adjacency | None:

@@ -128,17 +128,17 @@ def _check_token(entry: Entry, token: str, charged: Mapping[int, Mapping[str, An
 
 def _compare(connection: Connection, ledger: str, against: Any) -> None:
     """Whether all that was there at an export still is."""
-    heads = against.get("datasets") if isinstance(against, Mapping) else None
-    if not isinstance(heads, Mapping) or against.get("format") != FORMAT:
+    heads = against.get("datasets") if isinstance(against, dict) else None
+    if not isinstance(heads, dict) or against.get("format") != FORMAT:
         raise InvalidArgument("against", expected="what `veil ledger export` wrote", found="something else")
     if against.get("ledger") != ledger:
         raise LedgerCorrupt("the whole", "another ledger than the exported one")
     for dataset, head in heads.items():
         last = last_entry(connection, dataset)
-        try:
-            number, sha256 = int(head["entries"]), str(head["head"])
-        except (KeyError, TypeError, ValueError):
-            raise InvalidArgument("against", expected="entries and a head", found="something else") from None
+        known = head if isinstance(head, dict) else {}
+        number, sha256 = known.get("entries"), known.get("head")
+        if type(number) is not int or not isinstance(sha256, str):
+            raise InvalidArgument("against", expected="entries and a head", found="something else")
         if last is None:
             raise LedgerCorrupt(dataset, "nothing, though it was exported")
         if last.number < number:

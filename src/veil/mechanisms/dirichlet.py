@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from veil.domains.adjacency import Adjacency, Transfer
-from veil.domains.checks import positive
+from veil.domains.checks import positive, truth
 from veil.domains.intake import Floats, as_floats, say
 from veil.domains.simplex import SUM_TOLERANCE, Simplex
 from veil.errors import InvalidArgument, InvalidData, NoGuarantee
@@ -63,8 +63,7 @@ class Dirichlet(UrnForm):
         object.__setattr__(self, "k", positive("k", self.k))
         if not isinstance(self.domain, Simplex):
             raise InvalidArgument("domain", expected="a veil.Simplex", found=type(self.domain).__name__)
-        if not isinstance(self.smooth, bool):
-            raise InvalidArgument("smooth", expected="True or False", found=repr(self.smooth)[:40])
+        truth("smooth", self.smooth)
         draws = checked_draws(self.exact, self.draws, draws_for(self.k))
         object.__setattr__(self, "draws", draws)
         if self.smooth and self._shrinkage <= 0.0:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betainc, gammaln, xlogy
 
-from veil.domains.checks import integer
+from veil.domains.checks import integer, truth
 from veil.domains.intake import Floats
 from veil.errors import InvalidArgument, NoGuarantee
 from veil.mechanisms.accuracy import Errors, dirichlet_errors
@@ -38,8 +38,7 @@ def draws_for(k: float) -> int:
 
 def checked_draws(exact: Any, draws: Any, default: int) -> int | None:
     """The number of draws of an exact mechanism; None, and none may be given, if it is not exact."""
-    if not isinstance(exact, bool):
-        raise InvalidArgument("exact", expected="True or False", found=repr(exact)[:40])
+    truth("exact", exact)
     if draws is None:
         return default if exact else None
     if not exact:

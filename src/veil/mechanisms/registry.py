@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from veil.domains.checks import shown
 from veil.domains.registry import domain_from
 from veil.errors import InvalidArgument, VeilError
 from veil.mechanisms.base import Mechanism
@@ -52,7 +53,7 @@ def mechanism_from(description: Any) -> Mechanism:
         raise InvalidArgument(
             "mechanism.name",
             expected=f"one of {', '.join(_PLACES)}",
-            found=repr(name)[:60],
+            found=shown(name),
             hint="A newer Veil may know it.",
         )
     make: Callable[..., Mechanism] = getattr(import_module(_PLACES[name]), name)

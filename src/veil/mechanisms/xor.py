@@ -10,7 +10,7 @@ import numpy as np
 from veil.domains.adjacency import Adjacency
 from veil.domains.bit_flips import BitFlips
 from veil.domains.bits import Bits, Table
-from veil.domains.checks import integer
+from veil.domains.checks import integer, shown
 from veil.domains.intake import Floats
 from veil.errors import InvalidArgument, NoGuarantee
 from veil.mechanisms.base import adjacency_of
@@ -54,9 +54,7 @@ class Xor(BitMechanism):
             found = type(self.complement).__name__
             raise InvalidArgument("complement", expected="True or False", found=found)
         if not isinstance(self.accept, str) or self.accept not in ("", UNQUANTIFIED):
-            raise InvalidArgument(
-                "accept", expected=f"{UNQUANTIFIED!r} or nothing", found=repr(self.accept)[:40]
-            )
+            raise InvalidArgument("accept", expected=f"{UNQUANTIFIED!r} or nothing", found=shown(self.accept))
 
     @property
     def domain(self) -> Bits:

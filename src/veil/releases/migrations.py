@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from veil.domains.checks import shown
 from veil.errors import InvalidArgument
 
 Content = dict[str, Any]
@@ -29,7 +30,7 @@ def brought_up(content: Content, schema: int) -> Content:
         raise InvalidArgument(
             "schema",
             expected=f"1 to {schema}",
-            found=repr(found)[:20],
+            found=shown(found),
             hint="A newer Veil wrote this file; install it to read the file.",
         )
     for step in range(found, schema):

@@ -17,6 +17,7 @@ from veil.domains.adjacency import Adjacency
 from veil.domains.bit_flips import BitFlips
 from veil.domains.bits import Bits
 from veil.domains.chain import Chain
+from veil.domains.checks import shown
 from veil.domains.doubly import Birkhoff
 from veil.domains.graph import Graph
 from veil.domains.intake import Floats, Labels
@@ -114,7 +115,7 @@ class Release:
         if not isinstance(group, str) or group not in found:
             names = ", ".join(list(found)[:8]) + (", ..." if len(found) > 8 else "")
             expected = f"one of {names}" if found else "none, since the release has no groups"
-            raise InvalidArgument("group", expected=expected, found=repr(group)[:40])
+            raise InvalidArgument("group", expected=expected, found=shown(group))
         return found[group]
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.domains.checks import choice
+from veil.domains.checks import choice, shown
 from veil.domains.matrices import Names
 from veil.errors import InvalidArgument, InvalidData, UnreadableFile
 from veil.numerics.graphs.pairs import KINDS, Kind, PairSpace
@@ -165,7 +165,7 @@ def _loops(loops: Any, kind: str) -> str:
     """What becomes of edges from a node to itself: "keep", "drop" or "refuse"."""
     words = {True: "keep", False: "refuse", "keep": "keep", "drop": "drop", "refuse": "refuse"}
     if not isinstance(loops, (bool, str)) or loops not in words:
-        raise InvalidArgument("loops", expected='True, False or "drop"', found=repr(loops)[:40])
+        raise InvalidArgument("loops", expected='True, False or "drop"', found=shown(loops))
     if kind == "bipartite" and words[loops] != "refuse":
         raise InvalidArgument(
             "loops", expected="none for a bipartite graph, whose sides are told apart", found="some"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from veil.domains.checks import items
+from veil.domains.checks import items, shown
 from veil.domains.transition_counts import TransitionCounts
 from veil.errors import InvalidArgument, InvalidData
 from veil.numerics.strata import planned_shares
@@ -26,7 +26,7 @@ def tables_of(counts: TransitionCounts, parts: Sequence[str]) -> tuple[Table, ..
     asked = items("parts", parts, expected=expected)
     for part in asked:
         if not isinstance(part, str) or part not in PARTS:
-            raise InvalidArgument("parts", expected=expected, found=repr(part)[:40])
+            raise InvalidArgument("parts", expected=expected, found=shown(part))
     wanted = list(dict.fromkeys([*asked, *(("lengths",) if counts.strata else ())]))
     for part in wanted:
         _check_part(counts, part)
@@ -72,7 +72,7 @@ def _check_cells(counts: TransitionCounts) -> None:
 
 def _check_part(counts: TransitionCounts, part: str) -> None:
     if part not in PARTS:
-        raise InvalidArgument("parts", expected=f"some of {', '.join(PARTS)}", found=repr(part)[:40])
+        raise InvalidArgument("parts", expected=f"some of {', '.join(PARTS)}", found=shown(part))
     if part != "sizes" and counts.sequences is None:
         raise InvalidArgument(
             "parts",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from veil.domains.checks import choice, delta_of, integer
+from veil.domains.checks import choice, delta_of, integer, shown
 from veil.domains.contributions import UNITS, Transitions
 from veil.domains.transition_counts import TransitionCounts
 from veil.errors import InvalidArgument, InvalidData, PrivacyWarning
@@ -195,7 +195,7 @@ def _adjacency(counts: TransitionCounts, unit: str, change: str) -> Transitions:
         raise InvalidArgument(
             "unit",
             expected='"user", since the counts hold at most so many transitions of each user',
-            found=repr(unit)[:40],
+            found=shown(unit),
             hint="One event more can change which of a user's transitions are counted.",
         )
     return Transitions(unit, change, counts.cap if unit == "user" else None)

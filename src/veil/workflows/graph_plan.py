@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from veil.domains.checks import choice, integer, positive
+from veil.domains.checks import choice, integer, positive, shown
 from veil.errors import InvalidArgument
 from veil.mechanisms.private_graph import PrivateGraph
 from veil.numerics.graphs.leakage import kept_at_most
@@ -112,13 +112,11 @@ def plan_graph(
     epsilon = positive("epsilon", epsilon)
     if kind == "bipartite":
         if not isinstance(nodes, tuple) or len(nodes) != 2:
-            raise InvalidArgument(
-                "nodes", expected="two numbers for a bipartite graph", found=repr(nodes)[:40]
-            )
+            raise InvalidArgument("nodes", expected="two numbers for a bipartite graph", found=shown(nodes))
         space = PairSpace.between(*(integer("nodes", side, least=1) for side in nodes))
     else:
         if isinstance(nodes, tuple):
-            raise InvalidArgument("nodes", expected="one number", found=repr(nodes)[:40])
+            raise InvalidArgument("nodes", expected="one number", found=shown(nodes))
         space = PairSpace.among(integer("nodes", nodes, least=2), directed=kind == "directed")
     if edges is not None and integer("edges", edges, least=0) > space.count:
         raise InvalidArgument(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.domains.checks import integer
+from veil.domains.checks import integer, shown
 from veil.domains.intake import Labels
 from veil.domains.sequence_model import SequenceModel
 from veil.errors import InvalidArgument
@@ -86,7 +86,7 @@ def synthetic(
     try:
         random = np.random.default_rng(rng)
     except (TypeError, ValueError):
-        raise InvalidArgument("rng", expected="None, a seed or a Generator", found=repr(rng)[:40]) from None
+        raise InvalidArgument("rng", expected="None, a seed or a Generator", found=shown(rng)) from None
     states, lengths = model.sequences(count, length=length, rng=random)
     labels = tuple(map(str, model.chain.states))
     return Synthetic(states, lengths, labels, tuple(notes))

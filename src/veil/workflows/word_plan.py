@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from veil.domains.checks import integer, items, positive, told, truth
+from veil.domains.checks import integer, items, positive, shown, told, truth
 from veil.domains.word_batch import WordBatch
 from veil.domains.words import FreeWords, Language
 from veil.errors import CannotCalibrate, InvalidArgument, VeilError
@@ -41,7 +41,7 @@ def word_mechanism(
 ) -> WordMechanism:
     """The mechanism of this name. shorter: it is to be used for words of fewer symbols as well."""
     if not isinstance(name, str) or name not in FOR_WORDS:
-        raise InvalidArgument("mechanism", expected=f"one of {', '.join(FOR_WORDS)}", found=repr(name)[:40])
+        raise InvalidArgument("mechanism", expected=f"one of {', '.join(FOR_WORDS)}", found=shown(name))
     if name == "generic":
         return ExponentialWords(language, epsilon, radius=radius, calibration="generic")
     if name in ("balanced", "exponential"):
