@@ -91,18 +91,19 @@ class BudgetExceeded(VeilError):
 
     exit_code = 3
 
-    def __init__(self, *, spent: str, asked: str, remaining: str) -> None:
-        self.spent, self.asked, self.remaining = spent, asked, remaining
+    def __init__(self, *, spent: str, asked: str, remaining: str, hint: str = "") -> None:
+        self.spent, self.asked, self.remaining, self.hint = spent, asked, remaining, hint
         super().__init__(
             f"privacy budget exceeded: {asked} asked for, {remaining} remaining, {spent} spent already."
+            + f" {hint}".rstrip()
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild_budget_error, (self.spent, self.asked, self.remaining)
+        return _rebuild_budget_error, (self.spent, self.asked, self.remaining, self.hint)
 
 
-def _rebuild_budget_error(spent: str, asked: str, remaining: str) -> BudgetExceeded:
-    return BudgetExceeded(spent=spent, asked=asked, remaining=remaining)
+def _rebuild_budget_error(spent: str, asked: str, remaining: str, hint: str) -> BudgetExceeded:
+    return BudgetExceeded(spent=spent, asked=asked, remaining=remaining, hint=hint)
 
 
 class LedgerUnavailable(VeilError):

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 import veil
 from tests.ledger.places import NEAR, NOISE, Place, new_database, new_file, release
 from tests.sources.servers import Server
-from veil.errors import InvalidArgument, LedgerCorrupt, VeilError
+from veil.errors import InvalidArgument, InvalidData, LedgerCorrupt, VeilError
 from veil.ledger.amounts import Amount
 from veil.ledger.entry import NOTHING, Entry, digest
 
@@ -401,5 +401,17 @@ def test_what_is_no_export(folder: Any) -> None:
         {**ledger.export(), "datasets": {"trips": {"entries": "x", "head": "y"}}},
     ]
     for against in odd:
-        with pytest.raises(InvalidArgument, match="against"):
+        with pytest.raises(InvalidData, match="against"):
             ledger.verify(against=against)
+
+
+def test_a_ledger_that_lost_a_table_or_a_dataset_is_damaged_not_absent(folder: Any) -> None:
+    place = new_file(folder)
+    ledger = filled(place)
+    place.drop_watches()
+    place.sql("DELETE FROM veil_ledger_datasets WHERE name = 'trips'")
+    with pytest.raises(LedgerCorrupt, match="not listed"):
+        ledger.dataset("trips")
+    place.sql("DROP TABLE veil_ledger_entries")
+    with pytest.raises(LedgerCorrupt, match="no table"):
+        place.ledger().verify()

@@ -44,7 +44,7 @@ def test_the_picture_has_steps_up_to_the_budget(ledger: veil.Ledger) -> None:
         _charge(trips, 0.25)
     figure = budget_figure(BudgetHistory.of(trips))
     limits, spent, *_ = figure.axes[0].get_lines()
-    assert np.asarray(spent.get_ydata()).tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
+    assert np.asarray(spent.get_ydata()).tolist() == [0.0, 0.25, 0.5, 0.75, 1.0, 1.0]  # up to now
     assert np.unique(np.asarray(limits.get_ydata())).tolist() == [1.0]
     assert figure.axes[0].get_ylabel() == "ε (epsilon)"
 

@@ -9,7 +9,7 @@ import typer
 
 from veil.cli import options
 from veil.cli.output import check_ending, print_json, refuse_existing, refuse_other_files, working
-from veil.errors import InvalidArgument
+from veil.errors import InvalidArgument, UnreadableFile
 
 if TYPE_CHECKING:
     from veil.analysis.audit_suite import AuditSuite
@@ -56,6 +56,7 @@ def audit(
     """
     from veil.analysis.audit_examples import audit_examples
     from veil.analysis.audit_suite import audit_suite
+    from veil.releases.claims import claim_of
     from veil.releases.files import load, write_text
     from veil.samplers.randomness import generator
 
@@ -70,6 +71,13 @@ def audit(
     else:
         refuse_other_files(path)
         release = load(path)
+        if not claim_of(release, str(path)).holds:
+            raise UnreadableFile(
+                str(path),
+                expected="a record that says what follows from its mechanism",
+                found="a smaller epsilon, or fewer assumptions",
+                hint="See: veil inspect.",
+            )
         chosen = [(release.mechanism, release.adjacency)]
     # The chance of a false alarm is that of all of them together.
     each = 1.0 - (1.0 - confidence) / len(chosen) if 0.0 < confidence < 1.0 else confidence

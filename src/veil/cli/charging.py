@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from veil.cli.ledger_places import named_ledger
 from veil.cli.output import print_json
-from veil.errors import InvalidArgument
+from veil.errors import BudgetExceeded, InvalidArgument
 
 if TYPE_CHECKING:
     from veil.ledger.dataset import Dataset
@@ -16,7 +17,6 @@ LedgerOption = Annotated[
     str | None,
     typer.Option(
         "--ledger",
-        envvar="VEIL_LEDGER",
         help="Charge this ledger: a file such as budget.db, or postgresql://... Also: VEIL_LEDGER.",
     ),
 ]
@@ -31,6 +31,8 @@ PartOption = Annotated[
 
 def account_of(ledger: str | None, dataset: str | None, part: str | None) -> Dataset | None:
     """The budget to charge; None where none was named. Asked before any work."""
+    if ledger is None:
+        ledger = named_ledger()
     if dataset is None:
         # Where a ledger is named, if only by the environment, no release goes uncharged.
         if part is not None:
@@ -68,6 +70,7 @@ def say_dry_run(job: Any, account: Dataset | None, *, as_json: bool) -> None:
     room = None if account is None else _has_room(job, account)
     if as_json:
         print_json(content if room is None else content | {"fits_the_budget": room})
+        _leave(room)
         return
     print(
         f"Would be charged: epsilon = {job.epsilon:.6g}, delta = {job.delta:g}. Nothing was drawn or written."
@@ -76,7 +79,14 @@ def say_dry_run(job: Any, account: Dataset | None, *, as_json: bool) -> None:
     print(f"Mechanism: {name}. Neighbours: {job.adjacency.words}.")
     if account is not None:
         fits = "It fits the budget of" if room else "It does NOT fit the budget of"
-        print(f"{fits} {account.name}. Remaining: {account.remaining}.")
+        print(f"{fits} {account.name}. Remaining before it: {account.remaining}.")
+    _leave(room)
+
+
+def _leave(room: bool | None) -> None:
+    """As the release itself would: a script need not read the words."""
+    if room is False:
+        raise typer.Exit(BudgetExceeded.exit_code)
 
 
 def _has_room(job: Any, account: Dataset) -> bool:

@@ -26,6 +26,7 @@ def demo(
     from veil import samples
     from veil.cli.keeping import chain_page
     from veil.releases.files import save, write_text
+    from veil.releases.writing import replacing
     from veil.report.console_release import print_chain_release
     from veil.samples.city import write_city_trips, zones
     from veil.samples.streets import write_drives, write_streets
@@ -38,14 +39,15 @@ def demo(
     )
     outputs = {f"--folder {folder}": table, "its zones": listed, "its record": model, "its report": page}
     refuse_existing(outputs | {name: folder / name for name in (*_SMALL, _DRIVES, _STREETS)}, force=force)
-    write_drives(folder / _DRIVES)
-    write_streets(folder / _STREETS)
+    for name, write in ((_DRIVES, write_drives), (_STREETS, write_streets)):
+        with replacing(folder / name, overwrite=force) as beside:
+            write(Path(beside))
     for name in _SMALL:
         write_text(folder / name, samples.path(name).read_text(encoding="utf-8"), overwrite=force)
     lines = ["zone,district", *(f"{zone},{district}" for zone, district in zones())]
     write_text(listed, "\n".join(lines) + "\n", overwrite=force)
-    with working("Making up a city", quiet=False):
-        write_city_trips(table, trips=trips)
+    with working("Making up a city", quiet=False), replacing(table, overwrite=force) as beside:
+        write_city_trips(beside, trips=trips)
     print(
         f"A city has {len(zones())} zones and {trips:,} taxi trips (made-up sample data). How taxis go from"
     )

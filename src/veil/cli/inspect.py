@@ -10,7 +10,7 @@ import typer
 
 from veil.cli import options
 from veil.cli.output import check_ending, print_json, refuse_existing, refuse_other_files, working
-from veil.errors import UnreadableFile, VeilError
+from veil.errors import UnreadableFile
 
 if TYPE_CHECKING:
     from veil.releases.record import Release
@@ -80,25 +80,16 @@ def inspect(
 
     Example: veil inspect private.json --report private.html
     """
+    from veil.releases.claims import claim_of
     from veil.releases.entries import entry_to_json
     from veil.releases.files import load, write_text
-    from veil.releases.release import cost, expected_assumptions
     from veil.releases.words import WordsElsewhere
 
     check_ending("--report", report, (".html",))
     refuse_existing({"--report": report}, force=force, inputs=[path])
     refuse_other_files(path)
     release = load(path)
-    try:
-        computed, _ = cost(release.profile, release.delta if release.delta > 0.0 else None)
-    except (ArithmeticError, MemoryError, ValueError) as error:
-        if isinstance(error, VeilError):
-            raise
-        raise UnreadableFile(
-            str(path), expected="a mechanism whose guarantee can be computed", found="parameters beyond reach"
-        ) from None
-    missing = set(expected_assumptions(release)) - set(release.assumptions)
-    holds = computed <= release.epsilon * (1.0 + 1e-9) and not missing
+    claim = claim_of(release, str(path))
     beside = release.value.is_beside(path) if isinstance(release.value, WordsElsewhere) else None
     if report is not None:
         with working("Drawing the report", quiet=as_json):
@@ -111,10 +102,10 @@ def inspect(
                 "adjacency": release.adjacency.describe(),
                 "domain": release.domain.describe(),
                 "privacy": {"epsilon": release.epsilon, "delta": release.delta, "kind": release.profile.kind},
-                "computed_epsilon": computed,
-                "verified": holds,
+                "computed_epsilon": claim.epsilon,
+                "verified": claim.holds,
                 "assumptions": list(release.assumptions),
-                "assumptions_left_out": sorted(missing),
+                "assumptions_left_out": list(claim.missing),
                 "reproducible": release.reproducible,
                 "entry": entry_to_json(release.entry),
                 **_size(release),
@@ -126,10 +117,10 @@ def inspect(
     else:
         from veil.report.console import print_inspection
 
-        print_inspection(release, computed=computed, missing=sorted(missing))
+        print_inspection(release, computed=claim.epsilon, missing=list(claim.missing))
         if isinstance(release.value, WordsElsewhere):
             is_it = "is" if beside else "is NOT"
             what = "was not found" if beside is None else f"{is_it} the one that was written"
             print(f"The table {release.value.file} beside it {what}.")
-    if not holds or beside is False:
+    if not claim.holds or beside is False:
         raise typer.Exit(4)

@@ -9,18 +9,20 @@ from typing import Annotated, Any
 import typer
 
 from veil.cli import options
+from veil.cli.ledger_places import (
+    LedgerAndDataset,
+    LedgerAndPerhapsDataset,
+    LedgerAndReleases,
+    LedgerOnly,
+    ledger_and_dataset,
+    ledger_and_perhaps_dataset,
+    ledger_first,
+)
 from veil.cli.output import check_ending, print_json, refuse_existing, working
-from veil.errors import InvalidArgument, UnreadableFile
+from veil.errors import InvalidArgument, InvalidData, LedgerCorrupt, UnreadableFile
 
 app = typer.Typer(help="Budgets of datasets: open, show, raise, close, verify, export.", no_args_is_help=True)
 
-Url = Annotated[
-    str,
-    typer.Argument(
-        metavar="LEDGER", envvar="VEIL_LEDGER", help="A file such as budget.db, or postgresql://user@host/db."
-    ),
-]
-Name = Annotated[str, typer.Argument(metavar="DATASET", help="The name of the dataset.")]
 ByOption = Annotated[str | None, typer.Option("--by", help="Who; else the user of this machine.")]
 WhyOption = Annotated[str, typer.Option("--why", help="Why; it is recorded.")]
 
@@ -32,8 +34,8 @@ def group() -> None:
 
 @app.command("open")
 def open_dataset(
-    url: Url,
-    name: Name,
+    *,
+    places: LedgerAndDataset = None,
     epsilon: Annotated[str, typer.Option("--epsilon", "-e", help="What all releases together may cost.")],
     delta: Annotated[str, typer.Option("--delta", "-d", help="Their failure probability together.")] = "0",
     adjacency: Annotated[
@@ -68,6 +70,7 @@ def open_dataset(
     from veil.domains.adjacency_names import adjacency_named
     from veil.ledger.ledger import Ledger
 
+    url, name = ledger_and_dataset(places)
     made = Ledger(url).open(
         name,
         epsilon=epsilon,
@@ -84,10 +87,7 @@ def open_dataset(
 
 @app.command("show")
 def show(
-    url: Url,
-    name: Annotated[
-        str | None, typer.Argument(metavar="[DATASET]", help="One of them, with its entries.")
-    ] = None,
+    places: LedgerAndPerhapsDataset = None,
     last: Annotated[int, typer.Option("--last", min=1, help="How many entries to show.")] = 20,
     plot: Annotated[
         Path | None, typer.Option("--plot", help="A picture of the budget over time: .svg, .png or .pdf.")
@@ -102,6 +102,7 @@ def show(
     from veil.ledger.ledger import Ledger
     from veil.report.ledger import BudgetHistory
 
+    url, name = ledger_and_perhaps_dataset(places)
     check_ending("--plot", plot, (".svg", ".png", ".pdf"))
     if plot is not None and name is None:
         raise InvalidArgument("--plot", expected="a DATASET with it", found="none")
@@ -130,8 +131,8 @@ def show(
 
 @app.command("raise")
 def raise_budget(
-    url: Url,
-    name: Name,
+    *,
+    places: LedgerAndDataset = None,
     why: WhyOption,
     epsilon: Annotated[str | None, typer.Option("--epsilon", "-e", help="The new total.")] = None,
     delta: Annotated[str | None, typer.Option("--delta", "-d", help="The new total.")] = None,
@@ -146,6 +147,7 @@ def raise_budget(
 
     if epsilon is None and delta is None:
         raise InvalidArgument("--epsilon", expected="a new total, or --delta", found="neither")
+    url, name = ledger_and_dataset(places)
     dataset = Ledger(url).dataset(name)
     dataset.raise_budget(epsilon=epsilon, delta=delta, why=why, by=by)
     _say(dataset, as_json)
@@ -153,7 +155,11 @@ def raise_budget(
 
 @app.command("close")
 def close(
-    url: Url, name: Name, why: WhyOption, by: ByOption = None, as_json: options.JsonOption = False
+    *,
+    places: LedgerAndDataset = None,
+    why: WhyOption,
+    by: ByOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Close a dataset: no further release, ever.
 
@@ -161,6 +167,7 @@ def close(
     """
     from veil.ledger.ledger import Ledger
 
+    url, name = ledger_and_dataset(places)
     dataset = Ledger(url).dataset(name)
     dataset.close(why=why, by=by)
     _say(dataset, as_json)
@@ -168,49 +175,60 @@ def close(
 
 @app.command("verify")
 def verify(
-    url: Url,
+    places: LedgerAndReleases = None,
     against: Annotated[
         Path | None,
         typer.Option("--against", help="What `veil ledger export` wrote earlier: shows a cut end too."),
     ] = None,
     release: Annotated[
         list[Path] | None,
-        typer.Option("--release", help="A release file: was it charged here, and as much as it says?"),
+        typer.Option("--release", help="A release file, as behind the ledger."),
     ] = None,
     as_json: options.JsonOption = False,
 ) -> None:
     """Do the books hold together? Every hash, every sum, every limit is computed anew.
 
-    Example: veil ledger verify budget.db --against heads.json --release private.json
+    Example: veil ledger verify budget.db private.json other.json --against heads.json
     """
     from veil.ledger.ledger import Ledger
-    from veil.releases.charged import check_charged
-    from veil.releases.files import load
 
+    url, more = ledger_first(places)
+    paths = [*map(Path, more), *(release or ())]
     ledger = Ledger(url)
     earlier = None if against is None else exported(against)
     with working("Verifying", quiet=as_json):
         names = ledger.verify(earlier)
-        for path in release or ():
-            check_charged(load(path), ledger, str(path))
+        wrong = {str(path): _fault(path, ledger) for path in paths}
     counts = {name: len(ledger.dataset(name).entries()) for name in names}
+    faults = [fault for fault in wrong.values() if fault]
     if as_json:
-        found = [str(path) for path in release or ()]
-        print_json({"verified": True, "entries": counts, "against": earlier is not None, "releases": found})
-        return
-    for name, count in counts.items():
-        print(f"{name}: {count} entries hold together.")
-    for path in release or ():
-        print(f"{path}: charged as it says.")
-    if earlier is None:
-        print("Entries cut off at the end do not show without --against FILE (see veil ledger export).")
+        print_json(
+            {
+                "verified": not faults,
+                "entries": counts,
+                "against": earlier is not None,
+                "releases": [
+                    {"file": path, "charged": not fault, "fault": fault} for path, fault in wrong.items()
+                ],
+            }
+        )
     else:
-        print("Nothing that was exported is missing.")
+        for name, count in counts.items():
+            print(f"{name}: {count} entries hold together, the notes that a release was made among them.")
+        if earlier is None:
+            print("Entries cut off at the end do not show without --against FILE (see veil ledger export).")
+        else:
+            print("Nothing that was exported is missing.")
+        for path, fault in wrong.items():
+            print(f"{path}: charged as it says." if not fault else f"{path}: NOT CHARGED AS IT SAYS: {fault}")
+    if faults:
+        raise typer.Exit(LedgerCorrupt.exit_code)
 
 
 @app.command("export")
 def export(
-    url: Url,
+    *,
+    places: LedgerOnly = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write (.json).")],
     heads: Annotated[bool, typer.Option("--heads", help="Only the newest hash of each dataset.")] = False,
     force: options.ForceOption = False,
@@ -224,6 +242,9 @@ def export(
     from veil.releases.files import write_text
     from veil.releases.writing import RELEASED, SENSITIVE
 
+    url, rest = ledger_first(places)
+    if rest:
+        raise InvalidArgument("LEDGER", expected="one ledger", found=f"{len(rest)} arguments after it")
     check_ending("--output", output, (".json",))
     refuse_existing({"--output": output}, force=force, inputs=[url] if "://" not in url else [])
     content = Ledger(url).export(heads_only=heads)
@@ -234,6 +255,18 @@ def export(
         print_json({"written": str(output), "datasets": list(content["datasets"])})
         return
     print(f"Written: {output}")
+
+
+def _fault(path: Path, ledger: Any) -> str:
+    """What speaks against a release file; "" if nothing does."""
+    from veil.releases.charged import check_charged
+    from veil.releases.files import load
+
+    try:
+        check_charged(load(path), ledger, str(path))
+    except (LedgerCorrupt, InvalidData) as error:
+        return f"found {error.found}"
+    return ""
 
 
 def exported(path: Path) -> Any:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-from veil.errors import InvalidArgument, InvalidField, OutputExists, UnreadableFile, VeilError
+from veil.errors import BudgetExceeded, InvalidArgument, InvalidField, OutputExists, UnreadableFile, VeilError
 
 # Said where a release takes the place of another.
 AGAIN = "a release is overwritten, but what it told stays told: without a ledger nobody adds up the costs"
@@ -81,9 +81,11 @@ def in_options(text: str) -> str:
 def fail(error: VeilError, *, as_json: bool) -> NoReturn:
     """Say what is wrong and leave."""
     if as_json:
-        details = {"kind": type(error).__name__, "message": in_options(str(error))}
+        details: dict[str, Any] = {"kind": type(error).__name__, "message": in_options(str(error))}
         if isinstance(error, InvalidField):
             details |= {"field": error.field, "expected": error.expected, "found": error.found}
+        if isinstance(error, BudgetExceeded):
+            details |= {"spent": error.spent, "asked": error.asked, "remaining": error.remaining}
         print_json({"error": details})
     else:
         print(f"veil: {in_options(str(error))}", file=sys.stderr)
@@ -102,6 +104,9 @@ def refuse_existing(
         if place in taken:
             raise OutputExists(option, expected="a file of its own", found=f"{path}, which is {taken[place]}")
         taken[place] = option
+        if path.exists() and not path.is_file():
+            found = f"{path}, which is {'a folder' if path.is_dir() else 'no file'}"
+            raise OutputExists(option, expected="a file", found=found)
         if path.exists() and not force:
             hint = "Add --force to overwrite it."
             raise OutputExists(option, expected="a new file", found=f"{path} exists already", hint=hint)

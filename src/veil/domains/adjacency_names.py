@@ -48,9 +48,7 @@ def adjacency_named(text: str) -> Adjacency:
         try:
             content = json.loads(text)
             return adjacency_from({key: item for key, item in content.items() if key != "words"})
-        except (ValueError, TypeError) as error:
-            if isinstance(error, InvalidArgument):
-                raise
+        except (ValueError, TypeError):
             raise InvalidArgument("adjacency", expected=EXPECTED, found="other JSON") from None
     name, colon, size = text.strip().partition(":")
     if not colon and name in _FIXED:
@@ -58,7 +56,9 @@ def adjacency_named(text: str) -> Adjacency:
     if name in _SIZED and size:
         try:
             return _SIZED[name](size)
-        except ValueError as error:
-            if isinstance(error, InvalidArgument):
-                raise
+        except InvalidArgument as error:
+            expected = f"{name}:N with {error.expected}"
+            raise InvalidArgument("adjacency", expected=expected, found=repr(text)[:40]) from None
+        except ValueError:
+            pass
     raise InvalidArgument("adjacency", expected=EXPECTED, found=repr(text)[:40])

@@ -32,6 +32,8 @@ UP, _DOWN = Context(prec=15, rounding=ROUND_CEILING), Context(prec=15, rounding=
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-10
 # Beyond any meaning; within what floats hold.
 _MOST_EPSILON = Amount(1_000_000)
+# Stands for a divergence without end; sums that hold it are at least as large.
+_NO_BOUND = Amount("1e30")
 # Each has a share of delta and a limit of its own in every entry.
 _MOST_ORDERS = 100
 
@@ -89,12 +91,19 @@ class Rule:
         order = float(line.removeprefix("order "))
         total = math.fsum(_divergence(profile, order) for profile in profiles)
         # Beyond any limit, but a number: this order is then used up.
-        return _rounded(min(total * (1.0 + 1e-12), 1e30), UP)
+        return _rounded(min(total * (1.0 + 1e-12), float(_NO_BOUND)), UP)
 
     def fits(self, totals: Totals) -> bool:
         """Whether nothing, or with "renyi" not everything, is above its limit."""
         within = [spent <= self.limits[line] for line, spent in self.along(totals).items()]
         return any(within) if self.name == "renyi" else all(within)
+
+    def advice(self, totals: Totals) -> str:
+        """What would help, where these totals do not fit."""
+        over = [line for line, spent in self.along(totals).items() if spent > self.limits[line]]
+        if over == ["delta"]:
+            return "There is room in epsilon but not in delta: raise it, or release with a smaller delta."
+        return ""
 
     def along(self, totals: Totals) -> dict[str, Amount]:
         """What of the totals has a limit."""
@@ -128,7 +137,9 @@ class Rule:
 
 def words_of(totals: Totals) -> str:
     """Amounts as text: epsilon = 0.5, delta = 0.000001."""
-    return ", ".join(f"{line} = {amount}" for line, amount in totals.items())
+    return ", ".join(
+        f"{line} = {amount if amount < _NO_BOUND else 'no bound'}" for line, amount in totals.items()
+    )
 
 
 def _place(line: str) -> tuple[float, str]:

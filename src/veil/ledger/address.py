@@ -32,7 +32,7 @@ class Address:
         if not isinstance(given, str) or not given.strip():
             raise InvalidArgument("ledger", expected=_EXPECTED, found=type(given).__name__)
         if "://" not in given:
-            if not given.lower().endswith(_ENDINGS):
+            if not looks_like_address(given):
                 raise InvalidArgument("ledger", expected=_EXPECTED, found=_shown(given))
             return cls.of_file(Path(given))
         kind, _, rest = given.partition("://")
@@ -69,6 +69,11 @@ class Address:
         if self.file is not None:
             return str(self.file)
         return f"postgresql://{self.url.host}:{self.url.port or 5432}/{self.url.database or ''}"
+
+
+def looks_like_address(text: str) -> bool:
+    """Whether it can only be meant as a ledger, not as the name of a dataset."""
+    return "://" in text or text.lower().endswith(_ENDINGS)
 
 
 def _shown(given: str) -> str:

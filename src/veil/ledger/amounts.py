@@ -32,7 +32,8 @@ def decimal_of(value: Any) -> Decimal | None:
         if isinstance(value, Decimal):
             found = Decimal(value)
         elif isinstance(value, str):
-            found = Decimal(value.strip())
+            # Not all that Python reads: 1_0 is a slip of the hand.
+            found = Decimal(value.strip().replace("_", "?"))
         elif isinstance(value, numbers.Integral):
             found = Decimal(int(value))
         elif isinstance(value, numbers.Real) and not isinstance(value, Fraction):
@@ -119,7 +120,11 @@ ZERO = Amount(0)
 def amount_of(field: str, value: Any, *, most: int | None = None) -> Amount:
     """A number or a text as an exact amount of at least 0."""
     found = decimal_of(value)
-    expected = "a number of at least 0" if most is None else f"a number between 0 and {most}"
+    expected = (
+        "a decimal number of at least 0, such as 0.5"
+        if most is None
+        else f"a decimal number between 0 and {most:,}"
+    )
     if found is None or found < 0 or (most is not None and found > most):
         raise InvalidArgument(field, expected=expected, found=shown(value))
     return Amount(found)

@@ -13,7 +13,7 @@ from veil.domains.checks import shown
 from veil.errors import BudgetExceeded, InvalidArgument, LedgerCorrupt, VeilError
 from veil.ledger.accounting import words_of
 from veil.ledger.balance import Balance
-from veil.ledger.chain import all_entries, append, entry_at, entry_with, last_entry
+from veil.ledger.chain import all_entries, append, dataset_names, entry_at, entry_with, last_entry
 from veil.ledger.description import described, mapping
 from veil.ledger.entry import Entry, EntryId, is_place
 from veil.ledger.protocol import Charge
@@ -143,6 +143,7 @@ class Dataset:
                     spent=words_of(terms.rule.along(gone)),
                     asked=words_of(terms.rule.along(balance.taken(cost, self._part))),
                     remaining=words_of(terms.rule.remaining(gone)),
+                    hint=terms.rule.advice(after.totals(self._part)),
                 )
             content = described(charge) | {
                 "part": self._part,
@@ -254,11 +255,15 @@ class Dataset:
         return last
 
     def _unknown(self) -> VeilError:
+        known = self._store.read(dataset_names)
+        if self.name in known:
+            return LedgerCorrupt(self.name, "entries of a dataset that is not listed")
+        names = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
         return InvalidArgument(
             "dataset",
-            expected=f"one that was opened in {self._store.address}",
+            expected=f"one that was opened in {self._store.address}: {names or 'none yet'}",
             found=repr(self.name)[:60],
-            hint="`veil ledger show` lists them; `veil ledger open` makes one.",
+            hint="`veil ledger open` makes one.",
         )
 
     def _check_open(self, terms: Terms) -> None:

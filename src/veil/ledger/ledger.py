@@ -93,8 +93,8 @@ class Ledger:
                 raise InvalidArgument(
                     "name",
                     expected="a name that is not taken",
-                    found=f"{name!r}, which is open already",
-                    hint="Take it by ledger.dataset(name); raise_budget gives it more.",
+                    found=f"{name!r}, which was opened before",
+                    hint="It can be used as it is, or be given more (raise); a closed one stays closed.",
                 )
             content = said | {"agreed": terms.to_dict(), "totals": Balance(moves=moves).to_dict()}
             append(connection, None, ledger=ledger, dataset=name, kind="open", content=content, token=token)

@@ -54,6 +54,8 @@ def check_account(account: Any) -> None:
     if account is None or isinstance(account, Account):
         return
     hint = "Take one of its datasets: ledger.dataset(name)." if hasattr(account, "dataset") else ""
+    if isinstance(account, str):
+        hint = "Open the ledger first: veil.Ledger(url).dataset(name)."
     raise InvalidArgument(
         "ledger", expected="reserve() and confirm()", found=type(account).__name__, hint=hint
     )

@@ -153,7 +153,8 @@ class Store:
         except OSError:
             raise missing(self.address, "no such file") from None
         if not stat.S_ISREG(found.st_mode):
-            raise missing(self.address, "no file")
+            kind = "a folder" if stat.S_ISDIR(found.st_mode) else "no file"
+            raise unavailable(self.address, f"it is {kind}")
         if self._opened != (found.st_dev, found.st_ino):
             self.close()
             self._opened = (found.st_dev, found.st_ino)

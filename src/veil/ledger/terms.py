@@ -15,6 +15,8 @@ from veil.ledger.accounting import Rule, words_of
 from veil.ledger.amounts import ZERO, Amount, charged
 
 MOST_PARTS = 1_000
+# Beyond any meaning.
+_MOST_EPSILON = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +65,7 @@ class Terms:
     ) -> Terms:
         """Checked terms for a new dataset."""
         # Read as a charge is, so that a budget of 1/3 holds a charge of 1/3.
-        most, failing = charged("epsilon", epsilon), charged("delta", delta, most=1)
-        if most == ZERO:
-            raise InvalidArgument("epsilon", expected="a number above 0", found="0")
+        most, failing = _budget(epsilon), charged("delta", delta, most=1)
         if failing == 1:
             raise InvalidArgument("delta", expected="a number below 1", found="1")
         if adjacency is not None and not _can_be_read_again(adjacency):
@@ -92,6 +92,13 @@ class Terms:
         return cls(most, failing, rule, adjacency, names, moves)
 
     @property
+    def neighbours(self) -> str:
+        """Between whom the total hides the difference."""
+        if self.adjacency is None:
+            return "as each release says; the total holds for those who are neighbours under all of them"
+        return words_for(self.adjacency)
+
+    @property
     def budget(self) -> Budget:
         return Budget(self.epsilon, self.delta, self.rule.limits)
 
@@ -102,9 +109,12 @@ class Terms:
         if stated is None:
             return
         if adjacency is None or not covers(adjacency, stated):
+            of_a_part = stated != self.adjacency
             raise InvalidArgument(
                 "adjacency",
-                expected=f"what the dataset was opened for: {stated.words}",
+                expected=f"what a part must hide, since a record may move to another: {words_for(stated)}"
+                if of_a_part
+                else f"what the dataset was opened for: {words_for(stated)}",
                 found="nothing said" if adjacency is None else adjacency.words,
             )
 
@@ -133,7 +143,7 @@ class Terms:
                 found=f'"{self.rule.name}", whose proof is for a budget fixed at the beginning',
                 hint="Open another dataset; its budget adds to this one.",
             )
-        most = self.epsilon if epsilon is None else charged("epsilon", epsilon)
+        most = self.epsilon if epsilon is None else _budget(epsilon)
         failing = self.delta if delta is None else charged("delta", delta, most=1)
         if most < self.epsilon or failing < self.delta or (most, failing) == (self.epsilon, self.delta):
             raise InvalidArgument(
@@ -171,6 +181,19 @@ class Terms:
             bool(content["moves"]),
             bool(content["closed"]),
         )
+
+
+def words_for(adjacency: Adjacency) -> str:
+    """Who is a neighbour. How much is counted of a user is a matter of each release."""
+    return adjacency.words.partition(", of whom at most")[0]
+
+
+def _budget(epsilon: Any) -> Amount:
+    """An epsilon that a budget may have."""
+    found = charged("epsilon", epsilon, most=_MOST_EPSILON)
+    if found == ZERO:
+        raise InvalidArgument("epsilon", expected="a decimal number above 0, such as 0.5", found="0")
+    return found
 
 
 def _can_be_read_again(adjacency: Any) -> bool:

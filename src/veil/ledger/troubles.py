@@ -7,6 +7,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from veil.errors import LedgerCorrupt, LedgerUnavailable, VeilError
 from veil.ledger.address import Address
 from veil.ledger.engines import PATIENCE
+from veil.ledger.schema import DATASETS, ENTRIES
 
 _REASONS = {
     "locked": f"others have held it for more than {PATIENCE:.0f} seconds",
@@ -32,6 +33,9 @@ def translated(error: SQLAlchemyError, address: Address) -> VeilError:
     if "malformed" in cause or "not a database" in cause or "corrupt" in cause or "decode" in cause:
         return LedgerCorrupt(str(address), "a damaged file, or one that is no ledger")
     if "no such table" in cause or "does not exist" in cause:
+        # That of what the ledger is comes first: where only another one is missing there was a ledger once.
+        if DATASETS.name in cause or ENTRIES.name in cause:
+            return LedgerCorrupt(str(address), "no table of entries or of datasets")
         return missing(address, "none there")
     for mark, words in _REASONS.items():
         if mark in cause:

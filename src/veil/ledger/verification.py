@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from veil.errors import InvalidArgument, LedgerCorrupt, LedgerUnavailable
+from veil.errors import InvalidData, LedgerCorrupt, LedgerUnavailable
 from veil.ledger.amounts import Amount
 from veil.ledger.balance import Balance
 from veil.ledger.chain import all_entries, dataset_names, entry_at, last_entry
@@ -130,7 +130,7 @@ def _compare(connection: Connection, ledger: str, against: Any) -> None:
     """Whether all that was there at an export still is."""
     heads = against.get("datasets") if isinstance(against, dict) else None
     if not isinstance(heads, dict) or against.get("format") != FORMAT:
-        raise InvalidArgument("against", expected="what `veil ledger export` wrote", found="something else")
+        raise InvalidData("against", expected="what `veil ledger export` wrote", found="something else")
     if against.get("ledger") != ledger:
         raise LedgerCorrupt("the whole", "another ledger than the exported one")
     for dataset, head in heads.items():
@@ -138,7 +138,7 @@ def _compare(connection: Connection, ledger: str, against: Any) -> None:
         known = head if isinstance(head, dict) else {}
         number, sha256 = known.get("entries"), known.get("head")
         if type(number) is not int or not isinstance(sha256, str):
-            raise InvalidArgument("against", expected="entries and a head", found="something else")
+            raise InvalidData("against", expected="entries and a head", found="something else")
         if last is None:
             raise LedgerCorrupt(dataset, "nothing, though it was exported")
         if last.number < number:

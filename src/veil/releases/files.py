@@ -208,9 +208,10 @@ def parse_release(text: str, name: str) -> Release:
     try:
         return _from_dict(content)
     except VeilError as error:
-        raise UnreadableFile(name, expected="a release of Veil", found=str(error)) from error
+        raise UnreadableFile(name, expected="a release of Veil", found=str(error).rstrip(".")) from error
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
-        found = f"a record with a missing or malformed field ({type(error).__name__}: {error})"
+        what = f"without {error}" if isinstance(error, KeyError) else "with a malformed field"
+        found = f"a record {what}"
         raise UnreadableFile(name, expected="a release of Veil", found=found[:200]) from None
 
 

@@ -20,6 +20,12 @@ def print_audits(found: Sequence[AuditSuite], *, confidence: float, written: Pat
     console = _console()
     console.print(_of_one(found[0]) if len(found) == 1 else _of_several(found))
     console.print()
+    for delta in sorted({suite.delta for suite in found}):
+        where = "" if len({suite.delta for suite in found}) == 1 else " for some of them"
+        if delta > 0.0:
+            console.print(
+                f"Claimed and found are compared at delta = {delta:g}{where}, where draws can show something."
+            )
     bad = [suite for suite in found if suite.violated]
     for suite in bad:
         for fault in suite.faults:

@@ -38,11 +38,12 @@ def print_datasets(histories: Sequence[BudgetHistory], where: str) -> None:
     for name in ("dataset", "spent", "budget", "used", "charges", ""):
         table.add_column(name, justify="right" if name == "charges" else "left")
     for history in histories:
-        rule, line = history.terms.rule, history.line
+        rule = history.terms.rule
         table.add_row(
             history.name,
-            f"{line} {float(history.now.totals.get(line, 0)):.6g}",
-            f"{float(rule.limits[line]):.6g}" + ("" if rule.name == "basic" else f" ({rule.name})"),
+            _spent(history),
+            f"ε {float(history.terms.epsilon):.6g}, δ {float(history.terms.delta):.3g}"
+            + ("" if rule.name == "basic" else f" ({rule.name})"),
             _bar(history.now.used),
             str(history.charges),
             "closed" if history.terms.closed else "",
@@ -58,16 +59,21 @@ def print_dataset(history: BudgetHistory, *, last: int) -> None:
     console.print(f"Budget:    epsilon = {terms.epsilon}, delta = {terms.delta}; {_rule(history)}")
     console.print(f"Spent:     {words_of(terms.rule.along(now.totals))}")
     console.print(f"Remaining: {words_of(terms.rule.remaining(now.totals))}")
-    console.print(f"Neighbours: {history.neighbours}.")
+    console.print(f"Neighbours: {terms.neighbours}.")
     if terms.parts:
         how = "a record may move, so they count for two" if terms.moves else "a neighbour changes one of them"
-        console.print(f"Parts: {', '.join(terms.parts[:12])}{' ...' * (len(terms.parts) > 12)}; {how}.")
+        console.print(f"Parts: {len(terms.parts)}; {how}. Spent if in a part:")
+        for name, totals in list(history.parts.items())[:12]:
+            console.print(f"  {name}: {words_of(terms.rule.along(totals))}")
+        if len(terms.parts) > 12:
+            console.print(f"  ({len(terms.parts) - 12} more: --json shows all)")
     if terms.closed:
         console.print(Text("Closed: nothing more can be released.", style="red"))
-    shown = [moment for moment in history.moments if moment.entry.kind != "confirm"][-last:]
+    known = [moment for moment in history.moments if moment.entry.kind != "confirm"]
+    shown = known[-last:]
     console.print()
     table = Table(box=None, pad_edge=False)
-    for name in ("entry", "time (UTC)", "kind", "what", "cost", "state"):
+    for name in ("entry", "time (UTC)", "kind", "what", "cost", "state", "by"):
         table.add_column(name, justify="right" if name == "entry" else "left", no_wrap=name in _WHOLE)
     for moment in shown:
         table.add_row(
@@ -77,11 +83,22 @@ def print_dataset(history: BudgetHistory, *, last: int) -> None:
             moment.what,
             _cost(moment),
             Text(moment.state, style="yellow" if "not" in moment.state else ""),
+            moment.by,
         )
     console.print(table)
-    left = len([moment for moment in history.moments if moment.entry.kind != "confirm"]) - len(shown)
+    left = len(known) - len(shown)
+    if len(known) < len(history.moments):
+        console.print("Numbers that are left out are notes that a release was made.")
     if left:
         console.print(f"({left} earlier ones: --last N shows more)")
+
+
+def _spent(history: BudgetHistory) -> str:
+    """What is gone. A filter counts along lines that few people know: the bar says how much it is."""
+    if history.terms.rule.name != "basic":
+        return "by the filter" if history.charges else "nothing"
+    totals = history.now.totals
+    return f"ε {float(totals.get('epsilon', 0)):.6g}, δ {float(totals.get('delta', 0)):.3g}"
 
 
 def _rule(history: BudgetHistory) -> str:

@@ -40,6 +40,11 @@ class Moment:
         return str(content.get("why") or "")
 
     @property
+    def by(self) -> str:
+        """Who did it, where it is recorded: terms are set by people."""
+        return str(self.entry.content.get("by") or "")
+
+    @property
     def state(self) -> str:
         """What became of a reservation."""
         if self.entry.kind not in ("reserve", "use"):
@@ -54,6 +59,7 @@ class Moment:
             "time": self.entry.time,
             "kind": self.entry.kind,
             "what": self.what,
+            "by": self.by,
             "state": self.state,
             "cost": self.entry.content.get("cost"),
             "spent": {line: str(amount) for line, amount in rule.along(self.totals).items()},
@@ -67,12 +73,14 @@ class BudgetHistory:
 
     name: str
     moments: tuple[Moment, ...]
+    balance: Balance
 
     @classmethod
     def of(cls, dataset: Dataset) -> BudgetHistory:
         entries = dataset.entries()
         confirmed = {entry.about for entry in entries if entry.kind == "confirm"}
         terms: Terms | None = None
+        balance = Balance()
         moments = []
         for entry in entries:
             if "agreed" in entry.content:
@@ -80,7 +88,7 @@ class BudgetHistory:
             assert terms is not None
             balance = Balance.from_dict(entry.content["totals"], moves=terms.moves)
             moments.append(Moment(entry, terms, balance.totals(), entry.number in confirmed))
-        return cls(dataset.name, tuple(moments))
+        return cls(dataset.name, tuple(moments), balance)
 
     @property
     def now(self) -> Moment:
@@ -89,6 +97,11 @@ class BudgetHistory:
     @property
     def terms(self) -> Terms:
         return self.now.terms
+
+    @property
+    def parts(self) -> dict[str, Totals]:
+        """What one person has lost at most, for each part that they may be in."""
+        return {name: self.balance.totals(name) for name in self.terms.parts}
 
     @property
     def charges(self) -> int:
@@ -109,13 +122,6 @@ class BudgetHistory:
             else max(shares, key=shares.__getitem__)
         )
 
-    @property
-    def neighbours(self) -> str:
-        """Between whom the total hides the difference."""
-        if self.terms.adjacency is not None:
-            return self.terms.adjacency.words
-        return "as each release says; the total holds for those who are neighbours under all of them"
-
     def to_dict(self, *, entries: bool) -> dict[str, Any]:
         rule = self.terms.rule
         found = {
@@ -124,6 +130,10 @@ class BudgetHistory:
             "accounting": rule.to_dict(),
             "adjacency": None if self.terms.adjacency is None else self.terms.adjacency.describe(),
             "parts": list(self.terms.parts),
+            "spent_in_parts": {
+                name: {line: str(amount) for line, amount in rule.along(totals).items()}
+                for name, totals in self.parts.items()
+            },
             "moves": self.terms.moves,
             "closed": self.terms.closed,
             "spent": {line: str(amount) for line, amount in rule.along(self.now.totals).items()},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +29,17 @@ def budget_figure(history: BudgetHistory) -> Figure:
     times: Any = [datetime.fromisoformat(moment.entry.time) for moment in known]
     spent = [float(moment.totals.get(line, 0)) for moment in known]
     limits = [float(moment.terms.rule.limits[line]) for moment in known]
+    # Up to now, and a minute at least: what holds still holds.
+    times.append(max(datetime.now(UTC), times[0] + timedelta(minutes=1), times[-1]))
+    spent.append(spent[-1])
+    limits.append(limits[-1])
     axes.step(times, limits, where="post", color=ORANGE, linewidth=2.0, linestyle="--")
     axes.step(times, spent, where="post", color=BLUE, linewidth=2.0)
     axes.fill_between(times, spent, step="post", color=BLUE, alpha=0.15)
-    charges = [(t, s) for t, s, m in zip(times, spent, known, strict=True) if m.entry.kind == "reserve"]
+    charges = [(t, s) for t, s, m in zip(times, spent, known, strict=False) if m.entry.kind == "reserve"]
     if len(charges) <= 60:
         axes.plot(*zip(*charges, strict=True) if charges else ([], []), "o", color=BLUE, markersize=4.0)
-    ends = [t for t, m in zip(times, known, strict=True) if m.entry.kind == "close"]
+    ends = [t for t, m in zip(times, known, strict=False) if m.entry.kind == "close"]
     for end in ends:
         axes.axvline(end, color=RED, linestyle=":")
         axes.annotate("closed", (end, 0.0), xytext=(-4, 6), textcoords="offset points", ha="right", color=RED)
