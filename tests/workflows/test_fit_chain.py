@@ -108,6 +108,14 @@ def test_the_others_are_charged_what_was_asked(mechanism: str, epsilon: float) -
             assert out.epsilon == epsilon
 
 
+@pytest.mark.parametrize("change", ["replace", "add-remove"])
+def test_an_epsilon_of_many_digits_is_taken(change: str) -> None:
+    # The loss of one count rounds up, and twice that may be more than what was asked by the last bit.
+    for epsilon in (1.8154993913636415, *np.random.default_rng(5).uniform(0.01, 8.0, 60).tolist()):
+        out = veil.fit_chain([[800, 200], [100, 400]], epsilon, change=change, rng=1)
+        assert out.epsilon == epsilon
+
+
 def test_the_charge_is_not_rounded_above_what_was_asked() -> None:
     """A budget of exactly this much must do: delta(epsilon) <= delta was certified when calibrating."""
     for epsilon in (1 / 3, 0.22011989999999998, 2 / 7, math.pi / 10):

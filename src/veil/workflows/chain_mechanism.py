@@ -106,8 +106,10 @@ def _change(table: Table, adjacency: Transitions) -> Contributions:
 
 
 def _geometric(change: Contributions, cells: int, epsilon: float) -> GeometricCounts:
-    # The loss, total / scale, is at most the float epsilon, and so is what it is rounded up to.
-    return GeometricCounts(float_above(change.total / stated(epsilon)), cells)
+    # The loss, total / scale, is at most the float epsilon, and so is what it is rounded up to; also where
+    # the loss of one count is rounded up first and then taken so many times.
+    each = stated(float_below(Fraction(epsilon) / change.total))
+    return GeometricCounts(float_above(max(change.total / stated(epsilon), 1 / each)), cells)
 
 
 def _gaussian(change: Contributions, cells: int, epsilon: float, delta: float) -> DiscreteGaussianCounts:
