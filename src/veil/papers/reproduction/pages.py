@@ -1,0 +1,83 @@
+"""A page for each paper and an index, each a file that needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from veil.papers.reproduction.drawing import picture
+from veil.papers.reproduction.exhibit import Paper
+from veil.papers.reproduction.finding import Line, Value
+from veil.papers.reproduction.runner import Shown
+from veil.report.page import page
+from veil.version import __version__
+
+
+def shown_value(value: Value) -> str:
+    """A number as people read it: 0.0123, 2.46e-8, 1,667."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if value != value or value in (float("inf"), float("-inf")):
+        return "∞" if value > 0 else "–"
+    if value == 0 or 1e-3 <= abs(value) < 1e5:
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    digits, _, power = f"{value:.2e}".partition("e")
+    return f"{digits}·10{_raised(int(power))}"
+
+
+def _raised(number: int) -> str:
+    return str(number).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def verdict(line: Line) -> str:
+    """Whether the printed number is met: a mark, and a word for those who cannot see it."""
+    return {True: "✓ met", False: "differs", None: ""}[line.met]
+
+
+def paper_page(paper: Paper, shown: Sequence[Shown], *, quick: bool) -> str:
+    """All exhibits of one paper."""
+    return page(
+        "paper.html",
+        paper=paper,
+        shown=[(one, picture(one.finding)) for one in shown],
+        quick=quick,
+        version=__version__,
+        value=shown_value,
+        verdict=verdict,
+    )
+
+
+def index_page(papers: Sequence[Paper], shown: Sequence[Shown], *, quick: bool) -> str:
+    """The headlines, and the way to the pages."""
+    return page(
+        "papers.html",
+        papers=[(paper, [one for one in shown if one.paper.key == paper.key]) for paper in papers],
+        headlines=headlines(shown),
+        quick=quick,
+        version=__version__,
+        value=shown_value,
+        verdict=verdict,
+        seconds=sum(one.seconds for one in shown),
+    )
+
+
+def headlines(shown: Sequence[Shown]) -> list[tuple[Shown, Line]]:
+    """The numbers that stand for their papers."""
+    return [(one, line) for one in shown for line in one.finding.lines if line.headline]
+
+
+def page_name(paper: Paper) -> str:
+    """The file of a paper's page."""
+    return f"{paper.key.lower()}.html"
+
+
+def counts(shown: Sequence[Shown]) -> dict[str, Any]:
+    """How many printed numbers are met, how many differ, and how many cannot be compared."""
+    lines = [line for one in shown for line in one.finding.lines if line.printed]
+    return {
+        "met": sum(line.met is True for line in lines),
+        "differ": sum(line.met is False for line in lines),
+        "other": sum(line.met is None for line in lines),
+    }
