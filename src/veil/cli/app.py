@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from veil.cli import audit, chain, decode, demo, inspect, ledger, plan, release, synth
+from veil.cli import audit, chain, decode, demo, inspect, ledger, papers, plan, release, synth
 from veil.cli.output import fail, json_wanted
 from veil.errors import VeilError
 from veil.version import __version__
@@ -36,6 +36,7 @@ app.command("decode")(decode.decode)
 app.command("inspect")(inspect.inspect)
 app.command("audit")(audit.audit)
 app.command("demo")(demo.demo)
+app.command("papers")(papers.papers)
 
 
 def _version(wanted: bool) -> None:

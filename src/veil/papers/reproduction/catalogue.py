@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from veil.errors import InvalidArgument
-from veil.papers.reproduction import dirichlet_simplex
+from veil.papers.reproduction import (
+    data_driven_chains,
+    dirichlet_simplex,
+    matrix_dirichlet,
+    symbolic_trajectories,
+    xor,
+)
 from veil.papers.reproduction.exhibit import Paper
 
-PAPERS: tuple[Paper, ...] = (dirichlet_simplex.PAPER,)
+PAPERS: tuple[Paper, ...] = (
+    dirichlet_simplex.PAPER,
+    matrix_dirichlet.PAPER,
+    data_driven_chains.PAPER,
+    symbolic_trajectories.PAPER,
+    xor.PAPER,
+)
 
 
 def papers_named(name: str | None) -> tuple[Paper, ...]:
@@ -15,6 +27,6 @@ def papers_named(name: str | None) -> tuple[Paper, ...]:
         return PAPERS
     found = tuple(paper for paper in PAPERS if paper.key.lower() == name.lower())
     if not found:
-        known = ", ".join(f"{paper.key} ({paper.title})" for paper in PAPERS)
+        known = ", ".join(paper.key for paper in PAPERS)
         raise InvalidArgument("NAME", expected=f"one of {known}", found=repr(name)[:40])
     return found

@@ -111,8 +111,8 @@ def figure_1(run: Run) -> Finding:
                 f"Veil: σ = {sigma:.3f}", curves=points(ours, "at the same privacy", "veil"), kind="triangle"
             ),
         ],
-        says="Most of the accumulation at the boundary is not the fault of projecting, but of four to five "
-        "times more noise than the stated privacy asks for.",
+        says="Half of the accumulation at the boundary is not the fault of projecting, but of 2.7 times more "
+        "noise than the stated privacy asks for.",
     )
 
 

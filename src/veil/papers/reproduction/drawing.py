@@ -84,7 +84,7 @@ def _draw(axes: Axes, panel: Panel) -> None:
         return
     bars = [curve for curve in panel.curves if curve.style == "bars"]
     for curve in panel.curves:
-        _curve(axes, curve, bars)
+        _curve(axes, curve, bars, marked=panel.kind != "map")
     if panel.kind == "map":
         axes.set_aspect("equal")
         axes.axis("off")
@@ -101,7 +101,8 @@ def _draw(axes: Axes, panel: Panel) -> None:
     axes.set_axisbelow(True)
 
 
-def _curve(axes: Axes, curve: Curve, bars: list[Curve]) -> None:
+def _curve(axes: Axes, curve: Curve, bars: list[Curve], *, marked: bool) -> None:
+    """One series. marked: with markers along its line; on a map they would look like stops."""
     colour, marker = _COLOURS[curve.role], _MARKERS[curve.role]
     if curve.style == "bars":
         width = 0.8 / len(bars)
@@ -136,7 +137,7 @@ def _curve(axes: Axes, curve: Curve, bars: list[Curve]) -> None:
             curve.y,
             linestyle=_LINES[curve.style],
             drawstyle="steps-mid" if curve.style == "steps" else "default",
-            marker="" if curve.style == "steps" or curve.role == "truth" else marker,
+            marker=marker if marked and curve.style != "steps" and curve.role != "truth" else "",
             markevery=every,
             markersize=4.5,
             linewidth=1.7,

@@ -1,0 +1,92 @@
+"""What a finding says of a printed number, and that it is the same after it was stored."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from veil.papers.reproduction.drawing import picture
+from veil.papers.reproduction.finding import Curve, Finding, Line, Panel, last_digit
+from veil.papers.reproduction.pages import shown_value, verdict
+
+
+@pytest.mark.parametrize(
+    ("printed", "unit"), [("0.478", 0.001), ("2.30", 0.01), ("12", 1.0), ("1,667", 1.0), ("1.13e5", 1000.0)]
+)
+def test_the_last_digit(printed: str, unit: float) -> None:
+    assert last_digit(printed) == pytest.approx(unit)
+
+
+@pytest.mark.parametrize(
+    ("printed", "found", "met"),
+    [
+        ("0.478", 0.4784, True),
+        ("0.478", 0.4789, True),  # cut, not rounded
+        ("0.478", 0.4774, False),
+        ("0.478", 0.47750001, True),
+        ("2.30", 2.31, False),
+        ("1,667", 1666.7, True),
+        ("1.13e5", 113_400, True),
+        ("1.13e5", 114_100, False),
+        ("", 1.0, None),
+        ("at most 0.9", 0.5, None),
+        ("0.5", None, None),
+        ("0.5", "none", None),
+    ],
+)
+def test_whether_a_printed_number_is_met(printed: str, found: float | str | None, met: bool | None) -> None:
+    assert Line("x", printed, found).met is met
+
+
+def test_simulated_numbers_have_room_and_no_more() -> None:
+    assert Line("x", "0.478", 0.47, error=0.002).met is True
+    assert Line("x", "0.478", 0.46, error=0.002).met is False
+
+
+def finding() -> Finding:
+    bars = [
+        Curve("one", [0, 1], [1.0, 2.0], "printed", "bars"),
+        Curve("two", [0, 1], [2.0, 1.0], "veil", "bars"),
+    ]
+    lines = [Curve("one", [1, 2, 3], [1.0, math.nan, 3.0]), Curve("two", [1], [2.0], "veil", "points")]
+    points = [Curve("p", [0.2, 0.3], [0.3, 0.3], "paper", "points")]
+    return Finding(
+        [Line("a", "1", 1.0, math.inf, "because", headline=True), Line("b", veil="text")],
+        [
+            Panel("curves", "x", "y", lines, log_y=True),
+            Panel("bars", curves=bars, ticks=["a", "b"]),
+            Panel("triangle", curves=points, kind="triangle"),
+            Panel("map", curves=[Curve("road", [0, 1], [0, 1], "truth")], kind="map"),
+            Panel("image", kind="image", image=[[0, 1], [1, 0]]),
+        ],
+        "says",
+        "stands in",
+    )
+
+
+def test_a_finding_is_the_same_after_it_was_stored() -> None:
+    whole = finding()
+    text = json.dumps(whole.to_dict(), allow_nan=False)
+    again = Finding.from_dict(json.loads(text))
+    assert json.dumps(again.to_dict(), allow_nan=False) == text
+    assert again.lines == whole.lines
+    assert math.isnan(again.panels[0].curves[0].y[1])
+    assert again.panels[4].image == [[0, 1], [1, 0]]
+
+
+def test_every_kind_of_panel_is_drawn() -> None:
+    drawn = picture(finding())
+    assert drawn.startswith("<svg")
+    for word in ("curves", "bars", "triangle", "map", "image", "one", "two"):
+        assert word in drawn
+    assert picture(finding()) == drawn
+    assert picture(Finding([])) == ""
+
+
+def test_numbers_as_people_read_them() -> None:
+    assert [shown_value(x) for x in (None, "t", 0.0, 0.01234, 1667.2, 2.46e-8, math.inf, -3.0)] == [
+        "", "t", "0", "0.01234", "1,667", "2.46·10⁻⁸", "∞", "-3",
+    ]  # fmt: skip
+    assert [verdict(Line("x", "1", y)) for y in (1.0, 2.0, None)] == ["✓ met", "differs", ""]
