@@ -12,7 +12,7 @@ WORKERS ?= auto
 LOCKED := --upgrade --generate-hashes --no-emit-index-url --no-header --python-version 3.11 --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-spark peers demo test test-slow fuzz bench lint docs lock clean
+.PHONY: help setup setup-spark peers demo test test-slow fuzz bench lint docs errata lock clean
 
 help:  ## This list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -71,6 +71,9 @@ lint: $(READY)  ## Style, types, import rules
 
 docs: $(READY)  ## The documentation, into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+errata: $(READY)  ## The errata page, from the code of its counterexamples
+	$(BIN)/python -m veil.papers.errata > build-errata.tmp && mv build-errata.tmp docs/errata.md
 
 lock: $(READY)  ## Pin the newest allowed versions, with hashes
 	$(BIN)/python -m pip install --quiet uv

@@ -25,6 +25,9 @@ from veil.papers.reproduction.finding import Curve, Finding, Line
 from veil.papers.taxi_zones import merged
 from veil.samplers.dirichlet import sample_dirichlet
 
+# Each exhibit is run, which takes a while.
+pytestmark = pytest.mark.slow
+
 NAMES = ("Figure 1", "Figure 2", "Figure 3", "Table 1", "Figure 4", "MSNBC")
 Found = dict[str, Finding]
 

@@ -21,6 +21,9 @@ from veil.papers.reproduction.finding import Curve, Finding, Line
 from veil.papers.reproduction.matrix_dirichlet import PAPER
 from veil.papers.reproduction.road_town import agreement, best_for, stationary_errors
 
+# Each exhibit is run, which takes a while.
+pytestmark = pytest.mark.slow
+
 # Made by this paper's recipe and printed to these digits; all other printed numbers differ, and say why.
 _MET = {"Section V": {"1.16", "11.12"}, "Figure 1": set(), "Figure 2": set(), "Figure 3": set()}
 

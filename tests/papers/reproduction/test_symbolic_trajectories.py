@@ -29,6 +29,9 @@ from veil.papers.symbolic_trajectories import response_error
 from veil.samples.streets import streets
 from veil.workflows.word_plan import names_for, plan_words
 
+# Each exhibit is run, which takes a while.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, Finding]:

@@ -34,6 +34,9 @@ from veil.papers.reproduction.xor_networks import (
 from veil.papers.xor_figures import EDGES, table_2_edges
 from veil.papers.xor_mechanism import NODES, TABLE_2
 
+# Each exhibit is run, which takes a while.
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parents[4] / "shared" / "data"
 RUN = Run(quick=True)
 NAMES = ("Theorem 4", "Table 2", "Figure 3", "Figure 4", "Figure 5")

@@ -37,6 +37,9 @@ from veil.papers.xor_figures import LETTER_C
 from veil.papers.xor_mechanism import PLAIN_ACCURACY, PRINTED_ERROR_RATE, TRAINING_SHAPE
 from veil.samples.ballots import PARTIES, ballots
 
+# Each exhibit is run, which takes a while.
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("sklearn")
 
 
