@@ -6,6 +6,8 @@ import re
 from importlib import import_module
 from pathlib import Path
 
+from veil.papers.reproduction.catalogue import PAPERS
+
 ROOT = Path(__file__).parent.parent.parent
 ROWS = [
     line
@@ -38,3 +40,13 @@ def test_named_tests_exist() -> None:
     for path, name in tests:
         text = (ROOT / path).read_text(encoding="utf-8")
         assert not name or f"def {name}(" in text, f"{path}::{name}"
+
+
+def test_every_exhibit_is_named() -> None:
+    text = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    for paper in PAPERS:
+        for exhibit in paper.exhibits:
+            # Our own comparisons are no item of a paper.
+            if exhibit.name not in ("MSNBC", "Signal"):
+                place = f"{exhibit.run.__module__}:{getattr(exhibit.run, '__name__', '')}"
+                assert f"`{place}`" in text, f"{paper.key} {exhibit.name}"

@@ -322,14 +322,14 @@ def theorem_4(run: Run) -> Finding:
                  f"noise of Algorithm 1 this one loses {own:.4f}, and hardly adds to the prior."),
         ],
         [
-            Panel("an edge that is 1 % likely (ζ = 0.01)", "ε for an edge", "how sure an attacker can be",
+            Panel("an edge that is 1 % likely (ζ = 0.01)", "ε for an edge", "How sure an attacker can be",
                   [
                       Curve("Theorem 4", grid.tolist(), [printed_leakage(odds, float(x)) for x in grid]),
                       Curve("true bound (Veil)", grid.tolist(), [edge_leakage(odds, float(x)) for x in grid],
                             "veil"),
                       Curve("without the release", [0.0, 8.0], [1.0 / (1.0 + odds)] * 2, "truth", "dashed"),
                   ]),
-            Panel("ε = 1", "prior odds ζ of an edge", "how sure an attacker can be",
+            Panel("ε = 1", "prior odds ζ of an edge", "How sure an attacker can be",
                   [
                       Curve("Theorem 4", priors.tolist(), [printed_leakage(float(x), 1.0) for x in priors]),
                       Curve("true bound (Veil)", priors.tolist(),
@@ -344,9 +344,9 @@ def theorem_4(run: Run) -> Finding:
 
 
 EXHIBITS = (
-    Exhibit("Theorem 4", "how sure an attacker can be of an edge", theorem_4),
-    Exhibit("Table 2", "statistics of released networks", table_2, ("friends",)),
-    Exhibit("Figure 3", "degrees of released networks against random graphs", figure_3, ("friends",)),
-    Exhibit("Figure 4", "degree distributions against ε", figure_4, ("friends",)),
-    Exhibit("Figure 5", "communities against ε", figure_5, ("friends", "circles")),
+    Exhibit("Theorem 4", "How sure an attacker can be of an edge", theorem_4),
+    Exhibit("Table 2", "Statistics of released networks", table_2, ("friends",)),
+    Exhibit("Figure 3", "Degrees of released networks against random graphs", figure_3, ("friends",)),
+    Exhibit("Figure 4", "Degree distributions against ε", figure_4, ("friends",)),
+    Exhibit("Figure 5", "Communities against ε", figure_5, ("friends", "circles")),
 )
