@@ -180,7 +180,7 @@ def read_books(path: str) -> object:
         for name in ledger.datasets():
             dataset = _asked(ledger.dataset(name))
             if not dataset.closed:
-                dataset.reserve(epsilon=0.001, description={"name": "mine"})
+                veil.release(NOISE, [5, 2, 9], adjacency=NEAR, ledger=dataset, rng=1)
         ledger.export()
         return ledger.verify()
     finally:

@@ -1,5 +1,8 @@
 """Back onto the simplex: the projection is the nearest point, by its optimality conditions and by search."""
 
+import itertools
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,15 +17,20 @@ POINTS = arrays(np.float64, st.integers(2, 7), elements=st.floats(-5.0, 5.0))
 
 def nearest_by_search(point: NDArray[np.float64]) -> NDArray[np.float64]:
     """Every set of positive entries is tried: the plane's nearest point, if it lies in the simplex."""
-    size = point.size
-    best, found = np.inf, point
-    for mask in range(1, 2**size):
-        kept = np.array([mask >> i & 1 for i in range(size)], dtype=bool)
-        candidate = np.where(kept, point - (point[kept].sum() - 1.0) / kept.sum(), 0.0)
-        distance = float(np.sum((candidate - point) ** 2))
-        if candidate.min() >= 0.0 and distance < best:
+    # In rationals: two candidates that are 1e-9 apart are at the same distance in floats.
+    exact = [Fraction(entry) for entry in point.tolist()]
+    best: Fraction | None = None
+    found: list[Fraction] = []
+    for mask in range(1, 2**point.size):
+        kept = [bool(mask >> i & 1) for i in range(point.size)]
+        above = (sum(itertools.compress(exact, kept), Fraction(-1))) / sum(kept)
+        candidate = [
+            entry - above if stays else Fraction(0) for entry, stays in zip(exact, kept, strict=True)
+        ]
+        distance = sum(((one - other) ** 2 for one, other in zip(candidate, exact, strict=True)), Fraction(0))
+        if min(candidate) >= 0 and (best is None or distance < best):
             best, found = distance, candidate
-    return found
+    return np.array([float(entry) for entry in found])
 
 
 @settings(derandomize=True, max_examples=150, deadline=None)

@@ -19,7 +19,7 @@ from veil.errors import InvalidArgument
 
 # Wide enough for the sum of any floats; what would be rounded all the same is an error.
 _EXACT = Context(prec=2_000, Emin=-10_000, Emax=10_000, traps=[Inexact, InvalidOperation])
-# A decimal of so many digits is somebody's choice. A longer one was computed, and is rounded up.
+# A float of so many digits is somebody's choice. A longer one was computed, and is rounded up.
 _PLAIN_DIGITS = 15
 _CEILING = Context(prec=20, rounding=ROUND_CEILING)
 
@@ -133,7 +133,7 @@ def amount_of(field: str, value: Any, *, most: int | None = None) -> Amount:
 def charged(field: str, value: Any, *, most: int | None = None) -> Amount:
     """An amount to be charged: as it was stated, or if it was computed, rounded up."""
     amount = amount_of(field, value, most=most)
-    if isinstance(value, str) or len(amount.normalize(_EXACT).as_tuple().digits) <= _PLAIN_DIGITS:
+    if isinstance(value, (str, Decimal)) or len(amount.normalize(_EXACT).as_tuple().digits) <= _PLAIN_DIGITS:
         return amount
     exact = Decimal(float(value)) if isinstance(value, float) else amount
     return Amount(_CEILING.plus(max(exact, amount)))
