@@ -6,13 +6,12 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_SPARK := $(VENV)/.ready-spark
 READY_FUZZ := $(VENV)/.ready-fuzz
-PEERS := .venv-peers/.ready
 SECONDS ?= 600
 WORKERS ?= auto
 LOCKED := --upgrade --generate-hashes --no-emit-index-url --no-header --python-version 3.11 --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-spark peers demo test test-slow fuzz bench lint docs errata lock clean
+.PHONY: help setup setup-spark peers demo test test-slow fuzz bench bench-quick lint docs errata lock clean
 
 help:  ## This list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -37,19 +36,15 @@ $(READY_FUZZ): requirements/fuzz.txt $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/fuzz.txt
 	@touch $@
 
-peers: $(PEERS)  ## Libraries that the benchmarks compare with, in .venv-peers
-
-$(PEERS): requirements/peers.txt
-	test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/peers.txt
-	@touch $@
+peers: $(READY)  ## Libraries to compare with, each in its own .venv-peers/<name>
+	$(BIN)/python -m bench.peers
 
 demo: $(READY)  ## Release sample data and write a report to look at
 	$(BIN)/veil demo --folder demo --force
 
 # Tests that share a server ask to be run by one worker (--dist loadgroup); else each starts its own.
 # Each worker has a core of its own; linear algebra with more threads would only get in the way.
-test test-slow: export OPENBLAS_NUM_THREADS = 1
+test test-slow bench bench-quick: export OPENBLAS_NUM_THREADS = 1
 
 test: $(READY)  ## The tests
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m "not slow"
@@ -60,8 +55,11 @@ test-slow: $(READY)  ## The long statistical suites
 fuzz: $(READY_FUZZ)  ## Ten minutes of hostile files for the parsers (SECONDS=600)
 	$(BIN)/python -m tests.fuzz.long_run --seconds $(SECONDS)
 
-bench: $(READY)  ## The benchmarks, as ratios to a peer in the same run
+bench: $(READY)  ## The benchmarks against peers, in full, into build/bench/
 	$(BIN)/python -m bench
+
+bench-quick: $(READY)  ## The same rows on smaller data, in minutes
+	$(BIN)/python -m bench --quick
 
 lint: $(READY)  ## Style, types, import rules
 	$(BIN)/ruff check .
@@ -73,7 +71,7 @@ docs: $(READY)  ## The documentation, into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 errata: $(READY)  ## The errata page, from the code of its counterexamples
-	$(BIN)/python -m veil.papers.errata > build-errata.tmp && mv build-errata.tmp docs/errata.md
+	$(BIN)/python -m veil.papers.errata > docs/errata.md.new && mv docs/errata.md.new docs/errata.md
 
 lock: $(READY)  ## Pin the newest allowed versions, with hashes
 	$(BIN)/python -m pip install --quiet uv
@@ -83,7 +81,8 @@ lock: $(READY)  ## Pin the newest allowed versions, with hashes
 		-o requirements/spark.txt
 	$(BIN)/uv pip compile pyproject.toml --extra fuzz --constraints requirements/locked.txt $(LOCKED) \
 		-o requirements/fuzz.txt
-	$(BIN)/uv pip compile requirements/peers.in $(LOCKED) -o requirements/peers.txt
+	for peer in requirements/peers/*.in; do \
+		$(BIN)/uv pip compile $$peer $(LOCKED) -o $${peer%.in}.txt || exit 1; done
 
 clean:  ## Remove what the other commands made
 	rm -rf $(VENV) .venv-peers demo site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from bench.clock import least_seconds
+from bench.peers.environment import Environments, PeerMissing
 from veil.domains.chain_words import ChainWords
 from veil.mechanisms.exponential_words import ExponentialWords
 from veil.mechanisms.permute_and_flip import PermuteAndFlip
@@ -26,7 +27,6 @@ STATES, FOLLOWERS = 1_000, 5
 LONG, FLIPPED = 10_000, 300
 # Candidates that the peers are given: as many as they can hold within a few seconds.
 CANDIDATES = (10_000, 100_000, 1_000_000)
-PEERS = Path(__file__).parents[1] / ".venv-peers" / "bin" / "python"
 
 _DIFFPRIVLIB = """
 import json, sys, time
@@ -162,8 +162,9 @@ def _opendp(errors: Any) -> float | None:
 
 
 def _diffprivlib(errors: Any) -> float | None:
-    python = os.environ.get("VEIL_PEERS", str(PEERS))
-    if not Path(python).exists():
+    try:
+        python = os.environ.get("VEIL_PEERS") or str(Environments().python("diffprivlib"))
+    except PeerMissing:
         return None
     given = json.dumps((-errors).astype(float).tolist())
     # It chooses again and again among those that are left, and its time varies: the best of three.

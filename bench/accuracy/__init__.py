@@ -1,0 +1,1 @@
+"""How accurate releases are at equal certified privacy."""

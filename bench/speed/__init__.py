@@ -1,0 +1,1 @@
+"""How quick Veil is at equal work, in one process each."""
