@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import os
 import stat
@@ -53,8 +54,65 @@ def test_parquet_with_text_that_is_none(read: Any, tmp_path: Path) -> None:
     broken = pa.Array.from_buffers(pa.string(), 2, [None, good.buffers()[1], pa.py_buffer(b"a\xa7cd")])
     path = tmp_path / "broken.parquet"
     pq.write_table(pa.table({"a": broken, "b": good}), path)
-    with pytest.raises(UnreadableFile, match="Parquet"):
+    with pytest.raises(UnreadableFile, match="UTF-8"):
         read(str(path))
+    with pytest.raises(UnreadableFile):
+        veil.count_transitions(str(path), origin="a", destination="b")
+
+
+# Text with a byte that is no letter, in a form that DuckDB hands on unseen.
+_NO_TEXT = (
+    "UEFSMRUEFSwVLkwVBhUAEgAAFhABAAAAYQEFMGIIAAAAWmFuemliYXIVABUUFRgsFQYVEBUGFQYcNgAoAWIYCFphbnppYmFyEREA"
+    "AAAKJAIAAAAnAQIDJAAVBBUsFTBMFQYVABIAABZUAQAAAGIIAAAAWmFuemliYXIBAAAAYRUAFRQVGCwVBhUQFQYVBhw2ACgBYhgI"
+    "WmFuemliYXIREQAAAAokAgAAAAYBAgMkABUEGTw1ABgGc2NoZW1hFQQAFQwlAhgGb3JpZ2luJQBMHAAAABUMJQIYC2Rlc3RpbmF0"
+    "aW9uJQBMHAAAABYGGRwZLCYAHBUMGTUABhAZGAZvcmlnaW4VAhYGFqQBFqoBJlImCBw2ACgBYhgIWmFuemliYXIREQAZLBUEFQAV"
+    "AgAVABUQFQIAPBYUGQYZJgAGAAAAJgAcFQwZNQAGEBkYC2Rlc3RpbmF0aW9uFQIWBhakARasASb+ASayARw2ACgBYhgIWmFuemli"
+    "YXIREQAZLBUEFQAVAgAVABUQFQIAPBYUGQYZJgAGAAAAFsgCFgYmCBbWAgAZHBgMQVJST1c6c2NoZW1hGOABLy8vLy82QUFBQUFR"
+    "QUFBQUFBQUtBQXdBQmdBRkFBZ0FDZ0FBQUFBQkJBQU1BQUFBQ0FBSUFBQUFCQUFJQUFBQUJBQUFBQUlBQUFCRUFBQUFCQUFBQU5U"
+    "Ly8vOEFBQUVGRUFBQUFCd0FBQUFFQUFBQUFBQUFBQXNBQUFCa1pYTjBhVzVoZEdsdmJnREkvLy8vRUFBVUFBZ0FCZ0FIQUF3QUFB"
+    "QVFBQkFBQUFBQUFBRUZFQUFBQUJ3QUFBQUVBQUFBQUFBQUFBWUFBQUJ2Y21sbmFXNEFBQVFBQkFBRUFBQUEAGCBwYXJxdWV0LWNw"
+    "cC1hcnJvdyB2ZXJzaW9uIDI2LjAuMRksHAAAHAAAABMCAABQQVIx"
+)
+
+
+def test_parquet_with_broken_text_that_duckdb_hands_on(tmp_path: Path) -> None:
+    path = tmp_path / "trips.parquet"
+    path.write_bytes(base64.b64decode(_NO_TEXT))
+    with pytest.raises(UnreadableFile, match="UTF-8"):
+        veil.count_transitions(str(path), origin="origin", destination="destination")
+
+
+# Three rows; a group of rows claims to have 46,006,204,029.
+_MANY_ROWS = (
+    "UEFSMRUEFSwVLkwVBhUAEgAAFhABAAAAYQEFMGIIAAQAWmFuemliYXIVABUUFRgsFQYVEBUGFQYcNgAoAWIYFQYVBhw2ACgBYhgI"
+    "WmFuemliYXIREQAAAAokAgAAAAYBAgMkABUEGTw1ABgGc2NoZW1hFQQAFQwlAhgGb3JpZ2luJQBMHAAAABUMJQIYC2Rlc3RpbmF0"
+    "aW9uJQBMHAAAABYGGRwZLCYAHBUMGTUABhAZGAZvcmlnaW4VAhYGFqQBFqoBJlImCBw2ACgBYhgIWmFuemliYXIREQAZLBUEFQAV"
+    "AgAVABUQFQIAPBYUGQYZJgAGAAAAJgAcFQwZNQAGEBkYC2Rlc3RpbmF0aW9uFQIWBhakARasASb+ASayARw2ACgBYhgIWmFuemli"
+    "YXIREQAZLBUEFQAVAgAVABUQFQIAPBYUGQYZJgAGAAAAFsgCFvrZ9+LWAgAZHBgMQVJST1c6c2NoZW1hGOABLy8vLy82QUFBQUFR"
+    "QUFBQUFBQUtBQXdBQmdBRkFBZ0FDZ0FBQUFBQkJBQU1BQUFBQ0FBSUFBQUFCQUFJQUFBQUJBQUFBQUlBQUFCRUFBQUFCQUFBQU5U"
+    "Ly8vOEFBQUVGRUFBQUFCd0FBQUFFQUFBQUFBQUFBQXNBQUFCa1pYRDBhVzVoZEdsdmJnREkvLy8vRUFBVUFBZ0FCZ0FIQUF3QUFB"
+    "QVFBQkFBQUFBQUFBRUZFQUFBQUJ3QUFBQUVBQUFBQUFBQUFBWUFBQUJ2Y21sbmFXOEFBQVFBQkFBRUFBQUEAGCBwYXJxdWV0LWNw"
+    "cC1hcnJvdyB2ZXJzaW9uIDI2LjAuMRksHAAAHAAAABMCAABQQVIx"
+)
+
+
+@pytest.mark.parametrize("read", [read_bits, read_edges, read_support])
+def test_parquet_that_claims_more_rows_than_the_memory_holds(read: Any, tmp_path: Path) -> None:
+    path = tmp_path / "many.parquet"
+    path.write_bytes(base64.b64decode(_MANY_ROWS))
+    outcome = guarded(lambda: read(str(path)), room=2**30)
+    assert "do not add up" in str(outcome.error)
+
+
+def test_parquet_that_swells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "same.parquet"
+    pq.write_table(pa.table({"a": ["x"] * 100_000, "b": ["y"] * 100_000}), path)
+    assert guarded(lambda: read_edges(str(path))).error is None
+    monkeypatch.setattr("veil.sources.unpacking._FREELY", 2**10)
+    assert "swells" in str(guarded(lambda: read_edges(str(path))).error)
 
 
 def test_a_column_cannot_speak_in_our_name(tmp_path: Path) -> None:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from veil.errors import UnreadableFile
+from veil.sources.unpacking import most_from, swells
+
+# A place of a column takes at least so much in memory.
+_PLACE = 8
 
 
 def read_parquet(path: str, name: str, chosen: Callable[[list[str]], list[str]] | None = None) -> Any:
@@ -19,10 +24,31 @@ def read_parquet(path: str, name: str, chosen: Callable[[list[str]], list[str]] 
     try:
         with pq.ParquetFile(path) as file:
             wanted = None if chosen is None else chosen(list(file.schema_arrow.names))
-            table = file.read(columns=wanted)
-            table.validate(full=True)
-            return table
+            _check_size(file.metadata, Path(path).stat().st_size, name)
+            return with_whole_text(file.read(columns=wanted), name)
     except FileNotFoundError:
         raise UnreadableFile(name, expected="a file", found="no such file") from None
     except (pa.ArrowException, OSError, UnicodeError, MemoryError):
         raise UnreadableFile(name, expected="a Parquet file", found="something else") from None
+
+
+def _check_size(metadata: Any, packed: int, name: str) -> None:
+    """Before a place is set aside for every row that the file claims to have."""
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    rows = [group.num_rows for group in groups]
+    if min(rows, default=0) < 0 or sum(rows) != metadata.num_rows:
+        raise UnreadableFile(name, expected="a Parquet file", found="one whose parts do not add up")
+    most = most_from(packed)
+    if _PLACE * metadata.num_rows * max(1, metadata.num_columns) > most:
+        raise swells(name, most)
+
+
+def with_whole_text(table: Any, name: str) -> Any:
+    """The table, if all text in it is text: broken letters would fail later, wherever they are used."""
+    import pyarrow as pa
+
+    try:
+        table.validate(full=True)
+    except pa.ArrowInvalid:
+        raise UnreadableFile(name, expected="text in UTF-8", found="bytes that are none") from None
+    return table

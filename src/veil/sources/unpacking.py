@@ -12,17 +12,27 @@ _FREELY, _SWELLS = 2**30, 200
 _AT_A_TIME = 2**24
 
 
+def most_from(packed: int) -> int:
+    """How many bytes a file of this packed size may unpack to."""
+    return max(_FREELY, _SWELLS * packed)
+
+
+def swells(name: str, most: int) -> UnreadableFile:
+    """What is said of a file that would fill the memory."""
+    return UnreadableFile(
+        name,
+        expected=f"a packed file that unpacks to at most {most:,} bytes",
+        found="one that swells",
+        hint="Unpack it first if it is right.",
+    )
+
+
 def unpacked(stream: Any, packed: int, name: str) -> bytes:
     """All that a stream unpacks to, unless that is far more than a file of this packed size would hold."""
-    parts, size, most = [], 0, max(_FREELY, _SWELLS * packed)
+    parts, size, most = [], 0, most_from(packed)
     while part := stream.read(_AT_A_TIME):
         size += len(part)
         if size > most:
-            raise UnreadableFile(
-                name,
-                expected=f"a packed file that unpacks to at most {most:,} bytes",
-                found="one that swells",
-                hint="Unpack it first if it is right.",
-            )
+            raise swells(name, most)
         parts.append(bytes(part))
     return b"".join(parts)

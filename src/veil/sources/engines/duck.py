@@ -13,6 +13,7 @@ from veil.errors import InvalidArgument, InvalidData, UnreadableFile, VeilError
 from veil.sources.engines.names import quoted, quoted_table
 from veil.sources.engines.protocol import Column, Kind
 from veil.sources.engines.watching import watched
+from veil.sources.parquet_files import with_whole_text
 
 _SMALL = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 _WIDE = {"UBIGINT", "HUGEINT", "UHUGEINT", "BIGNUM", "VARINT"}
@@ -81,8 +82,11 @@ class DuckEngine:
     def run(self, sql: str) -> Any:
         with translated(self._name, reads_rows=True):
             if self._tell is None or self._watches is None:
-                return self._ask(sql).to_arrow_table()
-            return watched(lambda: self._ask(sql).to_arrow_table(), self._watches, self._tell)
+                found = self._ask(sql).to_arrow_table()
+            else:
+                found = watched(lambda: self._ask(sql).to_arrow_table(), self._watches, self._tell)
+        # DuckDB hands on what stands in a Parquet file, text or not.
+        return with_whole_text(found, self._name)
 
     def close(self) -> None:
         self._close()
