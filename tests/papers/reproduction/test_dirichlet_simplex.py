@@ -86,5 +86,6 @@ def test_theorem_4_fails_and_ours_holds(findings: dict[str, Finding]) -> None:
     assert isinstance(found, float)
     assert found > 0.99
     theirs, ours, allowed = (np.array(curve.y) for curve in findings["Theorem 4"].panels[0].curves)
-    assert (theirs > allowed).mean() > 0.9
+    # From a half on, and by far: what may fail in half of the releases fails in two thirds of them.
+    assert (theirs > allowed)[allowed >= 0.5].all()
     assert (ours <= allowed).all()
