@@ -118,8 +118,8 @@ class LedgerCorrupt(VeilError):
     exit_code = 4
 
     def __init__(self, where: str, found: str) -> None:
-        self.where, self.found = where, found
-        super().__init__(f"ledger: {where}: expected entries that hold together, found {found}.")
+        self.where, self.found = map(_one_line, (where, found))
+        super().__init__(f"ledger: {self.where}: expected entries that hold together, found {self.found}.")
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.where, self.found)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import veil
-from veil.errors import InvalidData, OutputExists, UnreadableFile, VeilError
+from veil.errors import InvalidData, LedgerCorrupt, OutputExists, UnreadableFile, VeilError
 from veil.releases.writing import replacing
 from veil.sources.bits import read_bits
 from veil.sources.edges import read_edges
@@ -113,6 +113,16 @@ def test_parquet_that_swells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert guarded(lambda: read_edges(str(path))).error is None
     monkeypatch.setattr("veil.sources.unpacking._FREELY", 2**10)
     assert "swells" in str(guarded(lambda: read_edges(str(path))).error)
+
+
+def test_an_export_cannot_speak_in_our_name(tmp_path: Path) -> None:
+    ledger = veil.Ledger(tmp_path / "budget.db")
+    ledger.open("trips", epsilon=1)
+    export = ledger.export()
+    export["datasets"] = {"trips\nveil: all is well\x1b[2J": export["datasets"]["trips"]}
+    with pytest.raises(LedgerCorrupt) as caught:
+        ledger.verify(export)
+    assert str(caught.value).isprintable()
 
 
 def test_a_column_cannot_speak_in_our_name(tmp_path: Path) -> None:

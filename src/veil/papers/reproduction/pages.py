@@ -72,10 +72,12 @@ def summary_table(shown: Sequence[Shown]) -> str:
     """The headlines as a table in Markdown, as it stands on the first page of the documentation."""
     rows = [
         f"| {one.paper.key} {one.exhibit.name} | {line.what} | {line.printed or '–'} | "
-        f"{shown_value(line.found) or '–'} | **{shown_value(line.veil)}** |"
+        f"{shown_value(line.found) or '–'} | **{shown_value(line.veil)}** | {line.why} |"
         for one, line in headlines(shown)
     ]
-    return "\n".join(["| paper | what | printed | by its recipe | Veil |", "|---|---|---|---|---|", *rows])
+    return "\n".join(
+        ["| paper | what | printed | by its recipe | Veil | why |", "|---|---|---|---|---|---|", *rows]
+    )
 
 
 def page_name(paper: Paper) -> str:
