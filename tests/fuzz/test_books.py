@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.ledger.places import Place
 from veil.errors import VeilError
+from veil.ledger.entry import digest
 
 from .books import ACTS, NEAR, Books, clear, folder, good_exports, good_file, read_books
 from .byte_changes import changed
@@ -65,6 +66,8 @@ def test_a_file_with_broken_bytes(place: Path, content: bytes) -> None:
     outcome = guarded(lambda: read_books(str(place)))
     if outcome.error is not None:
         _refused_well(outcome.error)
+    else:
+        assert isinstance(outcome.result, list)
 
 
 def _bodies() -> list[Any]:
@@ -77,6 +80,7 @@ def _bodies() -> list[Any]:
 def test_a_file_with_changed_entries(place: Path, text: str, column: str) -> None:
     # Past the triggers, as one who has the file can: the newest entry of a dataset, or any.
     with Books(place) as books:
+        chain = books.state()["trips"]
         behind = Place(f"sqlite:///{place}", "sqlite")
         behind.drop_watches()
         written = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
@@ -87,7 +91,9 @@ def test_a_file_with_changed_entries(place: Path, text: str, column: str) -> Non
             )
         if column != "body":
             behind.sql("UPDATE veil_ledger_datasets SET last = :body WHERE name = 'trips'", body=written)
-        for act in (books.ledger.datasets, books.ledger.verify, books.ledger.export):
+        same = (column == "last" or written == chain[3]) and (column == "body" or written == chain[-1])
+        assert (guarded(books.ledger.verify).error is None) is same
+        for act in (books.ledger.datasets, books.ledger.export):
             guarded(act)
         read = guarded(lambda: books.trips)
         if read.error is not None:
@@ -111,3 +117,8 @@ def test_a_changed_export(place: Path, text: str) -> None:
         outcome = guarded(lambda: books.ledger.verify(against))
         if outcome.error is not None:
             _refused_well(outcome.error)
+            return
+        # Only what is true of the books is let pass; None says nothing of them.
+        chains = books.state()
+        for name, head in (against or {"datasets": {}})["datasets"].items():
+            assert digest(chains[name][head["entries"] - 1]) == head["head"]
