@@ -24,7 +24,8 @@ def read_parquet(path: str, name: str, chosen: Callable[[list[str]], list[str]] 
     try:
         with pq.ParquetFile(path) as file:
             wanted = None if chosen is None else chosen(list(file.schema_arrow.names))
-            _check_size(file.metadata, Path(path).stat().st_size, name)
+            columns = file.metadata.num_columns if wanted is None else len(wanted)
+            _check_size(file.metadata, columns, Path(path).stat().st_size, name)
             return with_whole_text(file.read(columns=wanted), name)
     except FileNotFoundError:
         raise UnreadableFile(name, expected="a file", found="no such file") from None
@@ -32,15 +33,15 @@ def read_parquet(path: str, name: str, chosen: Callable[[list[str]], list[str]] 
         raise UnreadableFile(name, expected="a Parquet file", found="something else") from None
 
 
-def _check_size(metadata: Any, packed: int, name: str) -> None:
-    """Before a place is set aside for every row that the file claims to have."""
+def _check_size(metadata: Any, columns: int, packed: int, name: str) -> None:
+    """Before a place is set aside for every row that the file claims to have, in the columns to be read."""
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     rows = [group.num_rows for group in groups]
     if min(rows, default=0) < 0 or sum(rows) != metadata.num_rows:
         raise UnreadableFile(name, expected="a Parquet file", found="one whose parts do not add up")
     most = most_from(packed)
-    if _PLACE * metadata.num_rows * max(1, metadata.num_columns) > most:
-        raise swells(name, most)
+    if _PLACE * metadata.num_rows * max(1, columns) > most:
+        raise swells(name, most, hint="Write it as CSV if it is right.")
 
 
 def with_whole_text(table: Any, name: str) -> Any:

@@ -17,13 +17,13 @@ def most_from(packed: int) -> int:
     return max(_FREELY, _SWELLS * packed)
 
 
-def swells(name: str, most: int) -> UnreadableFile:
+def swells(name: str, most: int, *, hint: str = "Unpack it first if it is right.") -> UnreadableFile:
     """What is said of a file that would fill the memory."""
     return UnreadableFile(
         name,
         expected=f"a packed file that unpacks to at most {most:,} bytes",
         found="one that swells",
-        hint="Unpack it first if it is right.",
+        hint=hint,
     )
 
 
