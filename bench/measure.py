@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from veil.papers.reproduction.plain_data import back, plain
+
 Better = Literal["lower", "higher"]
 Law = Literal["power", "exponential"]
 # Within so much of each other two numbers are called even, or within two standard errors of what was drawn.
@@ -58,12 +60,12 @@ class Ratio:
         return None if self.goal is None else self.ratio >= self.goal
 
     def to_dict(self) -> dict[str, Any]:
-        found: dict[str, Any] = _plain(asdict(self) | {"ratio": self.ratio, "verdict": self.verdict})
+        found: dict[str, Any] = plain(asdict(self) | {"ratio": self.ratio, "verdict": self.verdict})
         return found
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Ratio:
-        return cls(**{name: _back(content[name]) for name in cls.__dataclass_fields__})
+        return cls(**{name: back(content[name]) for name in cls.__dataclass_fields__})
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +96,12 @@ class Growth:
 
     def to_dict(self) -> dict[str, Any]:
         fitted = {"exponent": self.exponent, "peer_exponent": self.peer_exponent}
-        found: dict[str, Any] = _plain(asdict(self) | fitted)
+        found: dict[str, Any] = plain(asdict(self) | fitted)
         return found
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Growth:
-        return cls(**{name: _back(content[name]) for name in cls.__dataclass_fields__})
+        return cls(**{name: back(content[name]) for name in cls.__dataclass_fields__})
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,23 +139,3 @@ def relative_spread(*drawn: Any) -> float:
     """The relative standard error of a ratio of means, from the values that each is the mean of."""
     squares = (np.var(one, ddof=1) / len(one) / np.mean(one) ** 2 for one in map(np.asarray, drawn))
     return math.sqrt(sum(map(float, squares)))
-
-
-def _plain(value: Any) -> Any:
-    """As JSON has it: numbers without end as text."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
-
-
-_ENDLESS = ("inf", "-inf", "nan")
-
-
-def _back(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_back(item) for item in value]
-    return float(value) if isinstance(value, str) and value in _ENDLESS else value

@@ -88,7 +88,7 @@ def test_results_survive_json() -> None:
     found = results()
     text = json.dumps(found.to_dict(), allow_nan=False)
     assert Results.from_dict(json.loads(text)) == found
-    assert json.loads(text)["ratios"][2]["ratio"] == "inf"
+    assert json.loads(text)["ratios"][2]["ratio"] == {"endless": "inf"}
 
 
 def test_the_page_shows_a_loss_and_a_missing_peer(tmp_path: Path) -> None:

@@ -5,11 +5,12 @@ Plain data, so that a run can be stored, resumed, drawn and turned into pages an
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
+
+from veil.papers.reproduction.plain_data import back, plain
 
 # A number as a paper prints it: 0.478, 2.30, 1,667, 12.7, 1.13e5.
 _PRINTED = re.compile(r"^[-+]?\d{1,3}(?:,\d{3})+$|^[-+]?\d*\.?\d+(?:e[-+]?\d+)?$")
@@ -96,37 +97,16 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it; numbers without end become text."""
-        found: dict[str, Any] = _plain(asdict(self))
+        found: dict[str, Any] = plain(asdict(self))
         return found
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Finding:
-        lines = [Line(**{name: _back(value) for name, value in line.items()}) for line in content["lines"]]
+        lines = [Line(**{name: back(value) for name, value in line.items()}) for line in content["lines"]]
         panels = []
         for panel in content["panels"]:
             curves = [
-                Curve(**{name: _back(value) for name, value in curve.items()}) for curve in panel["curves"]
+                Curve(**{name: back(value) for name, value in curve.items()}) for curve in panel["curves"]
             ]
             panels.append(Panel(**{**panel, "curves": curves}))
         return cls(lines, panels, content["says"], content["stand_in"])
-
-
-_ENDLESS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"endless": str(value)}
-    return value
-
-
-def _back(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_back(item) for item in value]
-    return _ENDLESS[value["endless"]] if isinstance(value, dict) else value
