@@ -18,12 +18,12 @@ help:  ## This list
 
 setup: $(READY)  ## Create .venv with everything pinned
 
-$(READY): requirements/locked.txt pyproject.toml
+$(READY): requirements/locked.txt pyproject.toml papers/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Veil needs Python 3.11 or newer; found $$($(PYTHON) --version). Set PYTHON=..."; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/locked.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . --editable papers
 	@touch $@
 
 setup-spark: $(READY_SPARK)  ## Spark as well, for its tests (needs Java 17)
@@ -71,7 +71,7 @@ docs: $(READY)  ## The documentation, into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 errata: $(READY)  ## The errata page, from the code of its counterexamples
-	$(BIN)/python -m veil.papers.errata > docs/errata.md.new && mv docs/errata.md.new docs/errata.md
+	$(BIN)/python -m veil_papers.errata > docs/errata.md.new && mv docs/errata.md.new docs/errata.md
 
 lock: $(READY)  ## Pin the newest allowed versions, with hashes
 	$(BIN)/python -m pip install --quiet uv

@@ -11,8 +11,8 @@ import sys
 import time
 
 import veil
-from veil.analysis.audit import CONFIDENCE
-from veil.analysis.audit_examples import audit_examples
+from veil.core.audit.auditing import CONFIDENCE
+from veil.core.audit.examples import audit_examples
 
 
 def run(repetitions: int = 100, samples: int = 1_000, seconds: float = float("inf")) -> int:

@@ -16,11 +16,11 @@ CAPS = (2, 20)
 
 def run() -> None:
     """Print the shapes at which auto loses most, and the largest loss."""
-    from veil.domains.contributions import Transitions
+    from veil.chains.chain_mechanism import Table, chosen_mechanism
+    from veil.chains.contributions import Transitions
+    from veil.chains.planning import PLANNED, measured
+    from veil.chains.typical_chain import typical_tables
     from veil.errors import CannotCalibrate
-    from veil.workflows.chain_mechanism import Table, chosen_mechanism
-    from veil.workflows.plan_chain import PLANNED, measured
-    from veil.workflows.typical_chain import typical_tables
 
     event = Transitions()
     shapes = [(*shape, event) for shape in product(STATES, IN_A_ROW, EPSILONS, DELTAS)]

@@ -6,7 +6,7 @@ import numpy as np
 
 import veil
 from bench.clock import least_seconds
-from veil.samplers.randomness import generator
+from veil.core.random.streams import generator
 
 VECTORS, ENTRIES = 100_000, 20
 

@@ -9,11 +9,11 @@ from functools import partial
 import numpy as np
 
 from bench.clock import least_seconds
-from veil.domains.graph import Graph
-from veil.mechanisms.randomized_response import RandomizedResponse
-from veil.mechanisms.staircase_xor import StaircaseXor
-from veil.numerics.graphs.pairs import PairSpace
-from veil.releases.release import release
+from veil.bits.mechanisms.randomized_response import RandomizedResponse
+from veil.bits.mechanisms.staircase_xor import StaircaseXor
+from veil.core.releasing import release
+from veil.graphs.graph import Graph
+from veil.graphs.numerics.pairs import PairSpace
 
 BITS = 1_000_000
 NODES, EDGES = 1_000_000, 10_000_000

@@ -20,8 +20,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from veil.papers.private_regression import (
+from veil_papers.private_regression import (
     accuracy,
     plain_weights,
     printed_weights,
@@ -99,9 +98,9 @@ def ridge(epsilon: float) -> float:
 
 def accuracies(data: BinaryData, epsilon: float, *, seeds: int = SEEDS) -> dict[str, Band]:
     """The share of test records classified rightly, by each of METHODS."""
-    from veil.learn.debiased import DebiasedClassifier
-    from veil.learn.private_bits import PrivateBits
-    from veil.mechanisms.staircase_xor import StaircaseXor
+    from veil.bits.learn.debiased import DebiasedClassifier
+    from veil.bits.learn.private_bits import PrivateBits
+    from veil.bits.mechanisms.staircase_xor import StaircaseXor
 
     found: dict[str, list[float]] = {method: [] for method in METHODS}
     records, signs = unit_records(data.bits), np.where(data.labels, 1.0, -1.0)

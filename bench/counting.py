@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from veil.sources.transitions import count_transitions
+from veil.chains.counting.transitions import count_transitions
 
 TRIPS, VISITS, SPARK_TRIPS, ZONES, USERS = 100_000_000, 10_000_000, 1_000_000, 63, 500_000
 TAXI = Path(__file__).parents[2] / "shared" / "data" / "nyc_green_trips_2020-03_2020-12.csv.gz"

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import veil
-from veil.domains.adjacency import Rows
-from veil.domains.rectangle import Rectangle
 from veil.errors import CannotCalibrate
-from veil.mechanisms.doubly_stochastic import DoublyStochastic
-from veil.samplers.birkhoff import project_birkhoff
-from veil.samplers.simplex import project
+from veil.matrices.mechanisms.doubly_stochastic import DoublyStochastic
+from veil.matrices.rectangle import Rectangle
+from veil.matrices.samplers.birkhoff import project_birkhoff
+from veil.vectors.adjacency import Rows
+from veil.vectors.samplers.simplex import project
 
 Floats = NDArray[np.float64]
 Sampler = Callable[[Floats, np.random.Generator, int], Floats]

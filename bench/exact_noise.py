@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 from bench.clock import least_seconds
-from veil.samplers import approximate, blocks, discrete
-from veil.samplers.exact_tables import Law
-from veil.samplers.randomness import generator
+from veil.core.random import approximate, blocks, discrete
+from veil.core.random.exact_tables import Law
+from veil.core.random.streams import generator
 
 DRAWS, PEER_DRAWS = 1_000_000, 20_000
 SCALES = (0.05, 1.0, 7.3, 1e3, 1e6, 1e12)

@@ -7,8 +7,8 @@ from functools import partial
 
 import veil
 from bench.clock import least_seconds
-from veil.samplers.discrete import sample_discrete_gaussian, sample_discrete_laplace
-from veil.samplers.randomness import generator
+from veil.core.random.discrete import sample_discrete_gaussian, sample_discrete_laplace
+from veil.core.random.streams import generator
 
 
 def run() -> None:

@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from veil_papers.xor_mechanism import PLAIN_F1, TABLE_2
 
-from veil.analysis.decoding import decoding
-from veil.analysis.graph_estimates import graph_estimates
-from veil.domains.graph import Graph
-from veil.mechanisms.private_graph import PrivateGraph
-from veil.mechanisms.randomized_response import RandomizedResponse
-from veil.numerics.graphs.agreement import adjusted_rand, average_f1, communities_of, degree_divergence
-from veil.numerics.graphs.degrees import degree_distribution
-from veil.numerics.graphs.triangles import count_triangles, neighbours
-from veil.papers.xor_mechanism import PLAIN_F1, TABLE_2
-from veil.releases.release import release
+from veil.bits.mechanisms.randomized_response import RandomizedResponse
+from veil.core.releasing import release
+from veil.graphs.estimation import graph_estimates
+from veil.graphs.graph import Graph
+from veil.graphs.likely_graph import decoding
+from veil.graphs.mechanisms.private_graph import PrivateGraph
+from veil.graphs.numerics.agreement import adjusted_rand, average_f1, communities_of, degree_divergence
+from veil.graphs.numerics.degrees import degree_distribution
+from veil.graphs.numerics.triangles import count_triangles, neighbours
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 EPSILONS = (1.0, 2.0, 3.0, 4.0, 6.0)

@@ -16,14 +16,14 @@ from bench.measure import Growth
 from bench.speed.counting import log
 from bench.speed.graphs import random_edges
 from bench.work import Work
-from veil.domains.chain_words import ChainWords
-from veil.domains.graph import Graph
-from veil.mechanisms.exponential_words import ExponentialWords
-from veil.mechanisms.permute_and_flip import PermuteAndFlip
-from veil.mechanisms.private_graph import PrivateGraph
-from veil.mechanisms.randomized_response import RandomizedResponse
-from veil.numerics.graphs.pairs import PairSpace
+from veil.bits.mechanisms.randomized_response import RandomizedResponse
+from veil.graphs.graph import Graph
+from veil.graphs.mechanisms.private_graph import PrivateGraph
+from veil.graphs.numerics.pairs import PairSpace
 from veil.samples.streets import streets
+from veil.words.chain_words import ChainWords
+from veil.words.mechanisms.exponential_words import ExponentialWords
+from veil.words.mechanisms.permute_and_flip import PermuteAndFlip
 
 # A peer is left alone when one size takes longer.
 PATIENCE = 2.0

@@ -12,7 +12,7 @@ from typing import Any
 
 import veil
 from tests.ledger.places import new_database
-from tests.sources.servers import postgres_server
+from tests.tables.servers import postgres_server
 
 PROCESSES = 64
 CHARGES = 3_200
@@ -21,7 +21,7 @@ _MECHANISM = veil.GeometricCounts(10.0, 3)
 
 
 def _charge(url: str, times: int, confirm: bool, ready: Any) -> None:
-    from veil.ledger.protocol import Charge
+    from veil.core.account import Charge
 
     dataset = veil.Ledger(url).dataset("trips")
     near = veil.Records()

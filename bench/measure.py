@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-
-from veil.papers.reproduction.plain_data import back, plain
+from veil_papers.reproduction.plain_data import back, plain
 
 Better = Literal["lower", "higher"]
 Law = Literal["power", "exponential"]

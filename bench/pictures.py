@@ -6,9 +6,10 @@ import math
 import textwrap
 from collections.abc import Sequence
 
+from veil_papers.reproduction.drawing import picture
+from veil_papers.reproduction.finding import Curve, Finding, Panel
+
 from bench.measure import Growth, Ratio
-from veil.papers.reproduction.drawing import picture
-from veil.papers.reproduction.finding import Curve, Finding, Panel
 from veil.report.figures import BLUE, GREY, ORANGE, svg
 
 # Okabe-Ito, and hatched where the peer wins: told apart without colours too.

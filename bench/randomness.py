@@ -9,9 +9,9 @@ import numpy as np
 
 import veil
 from bench.clock import least_seconds
-from veil.samplers.discrete import sample_discrete_laplace
-from veil.samplers.polya_urn import sample_urn
-from veil.samplers.randomness import generator
+from veil.core.random.discrete import sample_discrete_laplace
+from veil.core.random.streams import generator
+from veil.vectors.samplers.polya_urn import sample_urn
 
 NUMBERS, RUNS = 1_000_000, 7
 Draw = Callable[[np.random.Generator], object]

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from veil.domains.word_batch import WordBatch
-from veil.domains.words import FreeWords
-from veil.mechanisms.exponential_words import ExponentialWords
-from veil.mechanisms.permute_and_flip import PermuteAndFlip
-from veil.mechanisms.staircase_words import StaircaseWords
-from veil.mechanisms.word_mechanism import WordMechanism
-from veil.samplers.randomness import generator
-from veil.sources.sequences import SequenceFile
-from veil.sources.words import read_words
+from veil.core.random.streams import generator
+from veil.tables.sequences import SequenceFile
+from veil.words.batch import WordBatch
+from veil.words.language import FreeWords
+from veil.words.mechanisms.exponential_words import ExponentialWords
+from veil.words.mechanisms.permute_and_flip import PermuteAndFlip
+from veil.words.mechanisms.staircase_words import StaircaseWords
+from veil.words.mechanisms.word_mechanism import WordMechanism
+from veil.words.reading import read_words
 
 MSNBC = Path(__file__).parents[2] / "shared" / "data" / "msnbc990928.zip"
 SHORTEST, LONGEST, CATEGORIES = 5, 20, 17

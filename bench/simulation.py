@@ -15,8 +15,8 @@ def run() -> None:
     """Print millions of steps a second for one long path, for many paths, and for a large sparse chain."""
     from quantecon import MarkovChain
 
-    from tests.numerics.sparse_chains import expander
-    from veil.numerics.paths import Walker
+    from tests.matrices.sparse_chains import expander
+    from veil.matrices.numerics.paths import Walker
 
     rng = np.random.default_rng(0)
     small = rng.dirichlet(np.ones(50), size=50)

@@ -28,7 +28,7 @@ def run() -> None:
 def _dense_times() -> None:
     from quantecon.markov.gth_solve import gth_solve
 
-    from veil.numerics.elimination import hitting_times_to, stationary_dense, visits
+    from veil.matrices.numerics.elimination import hitting_times_to, stationary_dense, visits
 
     rng = np.random.default_rng(0)
     for states in (50, 500, 1000, 2000):
@@ -55,8 +55,8 @@ def _lapack(matrix: Any) -> Any:
 def _accuracy() -> None:
     from quantecon.markov.gth_solve import gth_solve
 
-    from tests.numerics import chains
-    from veil.numerics.elimination import stationary_dense
+    from tests.matrices import chains
+    from veil.matrices.numerics.elimination import stationary_dense
 
     rng = np.random.default_rng(1)
     down = rng.uniform(0.05, 0.1, 199)
@@ -87,7 +87,7 @@ def _sparse_cases() -> dict[str, Callable[[], tuple[Any, Any]]]:
     """The chain, and its stationary distribution where that is known exactly."""
     from scipy import sparse
 
-    from tests.numerics import sparse_chains as chains
+    from tests.matrices import sparse_chains as chains
 
     rng = np.random.default_rng(2)
 
@@ -129,10 +129,10 @@ def _sparse() -> None:
 
 def _measure(name: str) -> None:
     """One sparse chain in a process of its own, whose peak memory is then that of the solution."""
-    from tests.numerics import sparse_chains as chains
-    from veil.numerics.aggregation import balanced_weights
-    from veil.numerics.sparse_elimination import chain_of
-    from veil.numerics.sparse_stationary import stationary_sparse
+    from tests.matrices import sparse_chains as chains
+    from veil.matrices.numerics.aggregation import balanced_weights
+    from veil.matrices.numerics.sparse_elimination import chain_of
+    from veil.matrices.numerics.sparse_stationary import stationary_sparse
 
     # Load or compile the machine code first.
     small = chains.expander(np.random.default_rng(0), 1200, 3)

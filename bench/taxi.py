@@ -21,7 +21,7 @@ def _component() -> list[int]:
     """The zones of 1 to 263 from which every other one is reached: the user's public choice of states."""
     from scipy.sparse.csgraph import connected_components
 
-    from veil.sources.transitions import count_transitions
+    from veil.chains.counting.transitions import count_transitions
 
     counts = count_transitions(TAXI, **TRIPS)
     known = [i for i, zone in enumerate(counts.states) if isinstance(zone, int) and zone <= 263]
@@ -39,9 +39,9 @@ def run() -> None:
         return
     import duckdb
 
-    from veil.report.chain import ChainReport
-    from veil.sources.transitions import count_transitions
-    from veil.workflows.fit_chain import fit_chain
+    from veil.chains.counting.transitions import count_transitions
+    from veil.chains.job import fit_chain
+    from veil.matrices.report.chain import ChainReport
 
     zones = _component()
 

@@ -17,10 +17,10 @@ import numpy as np
 
 from bench.clock import least_seconds
 from bench.peers.environment import Environments, PeerMissing
-from veil.domains.chain_words import ChainWords
-from veil.mechanisms.exponential_words import ExponentialWords
-from veil.mechanisms.permute_and_flip import PermuteAndFlip
 from veil.samples.streets import streets, write_streets
+from veil.words.chain_words import ChainWords
+from veil.words.mechanisms.exponential_words import ExponentialWords
+from veil.words.mechanisms.permute_and_flip import PermuteAndFlip
 
 WORDS, LENGTH = 1_000_000, 14
 STATES, FOLLOWERS = 1_000, 5

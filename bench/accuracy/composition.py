@@ -6,7 +6,7 @@ import veil
 from bench.clock import least_seconds
 from bench.measure import Ratio
 from bench.work import Work
-from veil.privacy.profile import PrivacyProfile
+from veil.core.privacy.profile import PrivacyProfile
 
 GROUP = "Accuracy: what many releases cost together"
 SCALE, DELTA = 50.0, 1e-6

@@ -10,8 +10,8 @@ import veil
 from bench.accuracy.counts import drawn_ratio, total_variation
 from bench.measure import Ratio
 from bench.work import Work
-from veil.domains.graph import Graph
-from veil.mechanisms.private_graph import PrivateGraph
+from veil.graphs.graph import Graph
+from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.samples.friends import friends
 
 GROUP = "Accuracy: facts of a network"

@@ -7,8 +7,8 @@ from typing import Any
 import veil
 from bench.measure import Ratio
 from bench.work import Work
-from veil.domains.chain_words import ChainWords
 from veil.samples.streets import streets
+from veil.words.chain_words import ChainWords
 
 GROUP = "Accuracy: words"
 EPSILON, WALKS = 4.0, 40

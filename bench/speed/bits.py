@@ -10,7 +10,7 @@ from bench.bits import BITS
 from bench.clock import least_seconds
 from bench.measure import Ratio
 from bench.work import Work
-from veil.mechanisms.randomized_response import RandomizedResponse
+from veil.bits.mechanisms.randomized_response import RandomizedResponse
 
 GROUP = "Speed: bits"
 

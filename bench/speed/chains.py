@@ -10,8 +10,8 @@ import numpy as np
 from bench.clock import least_seconds
 from bench.measure import Ratio
 from bench.work import Work
-from veil.numerics.elimination import stationary_dense
-from veil.numerics.paths import Walker
+from veil.matrices.numerics.elimination import stationary_dense
+from veil.matrices.numerics.paths import Walker
 
 GROUP = "Speed: Markov chains"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
+from veil_papers.data_driven_chains import delta_by_monte_carlo
 
 import veil
 from bench.clock import least_seconds
 from bench.measure import Ratio
 from bench.work import Work
-from veil.papers.data_driven_chains import delta_by_monte_carlo
 
 GROUP = "Speed: exact numbers"
 FLOOR, ACCURACY = 0.073, 0.01

@@ -10,8 +10,8 @@ import numpy as np
 from bench.clock import least_seconds
 from bench.measure import Ratio
 from bench.work import Work
-from veil.numerics.graphs.distances import path_lengths
-from veil.numerics.graphs.triangles import count_triangles, neighbours
+from veil.graphs.numerics.distances import path_lengths
+from veil.graphs.numerics.triangles import count_triangles, neighbours
 
 GROUP = "Speed: graphs"
 

@@ -9,8 +9,8 @@ from bench import batch
 from bench.clock import least_seconds
 from bench.measure import Ratio
 from bench.work import Work
-from veil.samplers import discrete
-from veil.samplers.randomness import generator
+from veil.core.random import discrete
+from veil.core.random.streams import generator
 
 GROUP = "Speed: vectors and noise"
 DRAWS, PEER_DRAWS = 1_000_000, 20_000

@@ -12,7 +12,7 @@ from bench.clock import least_seconds
 from bench.enumeration import all_words, permute_and_flip
 from bench.measure import Ratio
 from bench.work import Work
-from veil.mechanisms.permute_and_flip import PermuteAndFlip
+from veil.words.mechanisms.permute_and_flip import PermuteAndFlip
 
 GROUP = "Speed: words"
 EPSILON = 2.0

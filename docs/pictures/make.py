@@ -112,8 +112,8 @@ def grades() -> Figure:
     """A real release of the sample grades, and what is proved of it."""
     import numpy as np
 
-    from veil.report.vector import published_beside
-    from veil.workflows.release_vector import Secret, vector_job
+    from veil.vectors.job import Secret, vector_job
+    from veil.vectors.report.page import published_beside
 
     job = vector_job(np.array(BEFORE, dtype=float), GRADES, Secret(records=98), epsilon=2.0, delta=1e-6)
     out = job.run(rng=1)
@@ -145,7 +145,7 @@ def grades() -> Figure:
 
 def value_loss() -> Figure:
     """The maintenance example of decision-processes.md: return lost by hiding the policy."""
-    from veil.report.decisions import value_figure
+    from veil.matrices.report.decisions import value_figure
 
     run = [[0.80, 0.15, 0.05, 0], [0, 0.70, 0.20, 0.10], [0, 0, 0.60, 0.40], [0, 0, 0, 1]]
     service = [[0.95, 0.05, 0, 0], [0.70, 0.25, 0.05, 0], [0.10, 0.50, 0.30, 0.10], [0, 0, 0.20, 0.80]]
@@ -173,8 +173,8 @@ def _town() -> veil.ChainWords:
 
 def word_errors() -> Figure:
     """Expected errors in the made-up town against epsilon, for all mechanisms."""
-    from veil.report.word_figures import error_figure
-    from veil.workflows.word_plan import error_curve
+    from veil.words.planning import error_curve
+    from veil.words.report.figures import error_figure
 
     epsilons = [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0]
     curves = error_curve(_town(), epsilons)
@@ -184,8 +184,8 @@ def word_errors() -> Figure:
 
 def word_paths() -> Figure:
     """A made-up drive and private versions of it."""
-    from veil.report.word_figures import paths_figure
     from veil.samples.streets import drives, segments, streets
+    from veil.words.report.figures import paths_figure
 
     drive = next(drive for drive in drives(100, seed=3) if len(drive) == 14)
     language = veil.ChainWords(streets(), 14)
@@ -198,16 +198,18 @@ def word_paths() -> Figure:
 
 def automaton() -> Figure:
     """All words at distance 2 from abc over three letters (ST, Fig. 1)."""
-    from veil.papers.hamming_automaton import HammingAutomaton
-    from veil.report.word_figures import automaton_figure
+    from veil_papers.hamming_automaton import HammingAutomaton
+
+    from veil.words.report.figures import automaton_figure
 
     return automaton_figure(HammingAutomaton("abc", 2, "abc"))
 
 
 def product_automaton() -> Figure:
     """The same for paths of a chain of four states (ST, Fig. 3)."""
-    from veil.papers.hamming_automaton import ProductAutomaton
-    from veil.report.word_figures import automaton_figure
+    from veil_papers.hamming_automaton import ProductAutomaton
+
+    from veil.words.report.figures import automaton_figure
 
     chain = {"y0": ["y1", "y2"], "y1": ["y0", "y2"], "y2": ["y1", "y3"], "y3": ["y0", "y3"]}
     return automaton_figure(ProductAutomaton(["y1", "y2", "y3"], 2, chain, "y0"))

@@ -12,183 +12,184 @@ from typing import TYPE_CHECKING, Any
 from veil.version import __version__
 
 if TYPE_CHECKING:
-    from veil import errors, learn
-    from veil.analysis.audit import Audit, audit
-    from veil.analysis.audit_pair import AuditPair
-    from veil.analysis.audit_suite import AuditSuite, audit_suite
-    from veil.analysis.bit_estimates import BitReading, bit_estimates
-    from veil.analysis.chain_intervals import ChainIntervals, chain_intervals
-    from veil.analysis.decoding import Decoding, decode, decoding
-    from veil.analysis.graph_estimates import GraphReading, graph_estimates
-    from veil.analysis.intervals import intervals
-    from veil.analysis.neighbours import audit_pairs
-    from veil.domains.adjacency import Records, Rows, Transfer
-    from veil.domains.automaton_words import AutomatonWords
-    from veil.domains.bit_flips import BitFlips
-    from veil.domains.bits import Bits
-    from veil.domains.chain import Chain
-    from veil.domains.chain_comparison import ChainComparison
-    from veil.domains.chain_words import ChainWords
-    from veil.domains.contributions import Contributions, Transitions
-    from veil.domains.counts import Counts
-    from veil.domains.decisions import DecisionProcess
-    from veil.domains.doubly import Birkhoff
-    from veil.domains.graph import Graph
-    from veil.domains.hamming import Hamming
-    from veil.domains.rectangle import Rectangle
-    from veil.domains.sequence_model import SequenceModel
-    from veil.domains.simplex import Simplex
-    from veil.domains.stochastic import StochasticMatrix
-    from veil.domains.transition_counts import TransitionCounts
-    from veil.domains.word_batch import WordBatch
-    from veil.domains.words import FreeWords
+    from veil import errors
+    from veil.bits import learn
+    from veil.bits.bit_flips import BitFlips
+    from veil.bits.domain import Bits
+    from veil.bits.estimation import BitReading, bit_estimates
+    from veil.bits.job import release_bits
+    from veil.bits.mechanisms.matrix_bernoulli import MatrixBernoulli, xor_parameters
+    from veil.bits.mechanisms.randomized_response import RandomizedResponse
+    from veil.bits.mechanisms.staircase_xor import StaircaseXor
+    from veil.bits.mechanisms.xor import Xor
+    from veil.bits.mechanisms.xor_blocks import XorBlocks
+    from veil.bits.planning import BitPlan, plan_bits
+    from veil.chains.contributions import Contributions, Transitions
+    from veil.chains.counting.transitions import count_transitions
+    from veil.chains.job import fit_chain
+    from veil.chains.mechanisms.bordered_rows import BorderedRows
+    from veil.chains.mechanisms.private_chain import PrivateChain
+    from veil.chains.planning import plan_chain
+    from veil.chains.sequence_model import SequenceModel
+    from veil.chains.synthesis import synthetic
+    from veil.chains.transition_counts import TransitionCounts
+    from veil.chains.user_plan import UserPlan, plan_users
+    from veil.core.audit.auditing import Audit, audit
+    from veil.core.audit.neighbours import audit_pairs
+    from veil.core.audit.pair import AuditPair
+    from veil.core.audit.suite import AuditSuite, audit_suite
+    from veil.core.files import load
+    from veil.core.mechanism import Mechanism
+    from veil.core.privacy.calibrate import calibrate
+    from veil.core.privacy.profile import PrivacyProfile
+    from veil.core.record import Release
+    from veil.core.releasing import release
+    from veil.graphs.estimation import GraphReading, graph_estimates
+    from veil.graphs.graph import Graph
+    from veil.graphs.job import release_graph
+    from veil.graphs.likely_graph import Decoding, decode, decoding
+    from veil.graphs.mechanisms.private_graph import PrivateGraph
+    from veil.graphs.mechanisms.xor_graph import XorGraph
+    from veil.graphs.planning import GraphPlan, plan_graph
     from veil.ledger.dataset import Dataset
     from veil.ledger.ledger import Ledger
-    from veil.mechanisms.additive import Gaussian, Laplace
-    from veil.mechanisms.balanced_words import BalancedWords
-    from veil.mechanisms.base import Mechanism
-    from veil.mechanisms.bordered_rows import BorderedRows
-    from veil.mechanisms.dirichlet import Dirichlet
-    from veil.mechanisms.dirichlet_counts import DirichletCounts
-    from veil.mechanisms.doubly_stochastic import DoublyStochastic
-    from veil.mechanisms.each_word import EachWord
-    from veil.mechanisms.exponential_words import ExponentialWords
-    from veil.mechanisms.matrix_bernoulli import MatrixBernoulli, xor_parameters
-    from veil.mechanisms.matrix_dirichlet import MatrixDirichlet
-    from veil.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
-    from veil.mechanisms.permute_and_flip import PermuteAndFlip
-    from veil.mechanisms.private_chain import PrivateChain
-    from veil.mechanisms.private_graph import PrivateGraph
-    from veil.mechanisms.randomized_response import RandomizedResponse
-    from veil.mechanisms.row_by_row import RowByRow
-    from veil.mechanisms.sequential_words import SequentialWords
-    from veil.mechanisms.staircase_words import StaircaseWords
-    from veil.mechanisms.staircase_xor import StaircaseXor
-    from veil.mechanisms.xor import Xor
-    from veil.mechanisms.xor_blocks import XorBlocks
-    from veil.mechanisms.xor_graph import XorGraph
-    from veil.privacy.calibrate import calibrate
-    from veil.privacy.profile import PrivacyProfile
-    from veil.releases.files import load
-    from veil.releases.online import OnlineWord, online
-    from veil.releases.record import Release
-    from veil.releases.release import release
-    from veil.sources.sequences import SequenceFile
-    from veil.sources.transitions import count_transitions
-    from veil.sources.words import read_words
-    from veil.workflows.bit_plan import BitPlan, plan_bits
-    from veil.workflows.bits import release_bits
-    from veil.workflows.compare import Comparison, compare
-    from veil.workflows.decisions import ValueLoss, value_loss
-    from veil.workflows.fit_chain import fit_chain
-    from veil.workflows.graph_plan import GraphPlan, plan_graph
-    from veil.workflows.graphs import release_graph
-    from veil.workflows.plan import least_epsilon
-    from veil.workflows.plan_chain import plan_chain
-    from veil.workflows.synthetic import synthetic
-    from veil.workflows.user_plan import UserPlan, plan_users
-    from veil.workflows.vectors import calibrated
-    from veil.workflows.word_plan import WordPlan, plan_words
-    from veil.workflows.words import release_words
+    from veil.matrices.birkhoff import Birkhoff
+    from veil.matrices.chain import Chain
+    from veil.matrices.chain_comparison import ChainComparison
+    from veil.matrices.chain_intervals import ChainIntervals, chain_intervals
+    from veil.matrices.decisions import DecisionProcess
+    from veil.matrices.mechanisms.doubly_stochastic import DoublyStochastic
+    from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
+    from veil.matrices.mechanisms.row_by_row import RowByRow
+    from veil.matrices.rectangle import Rectangle
+    from veil.matrices.stochastic import StochasticMatrix
+    from veil.matrices.value_losses import ValueLoss, value_loss
+    from veil.tables.sequences import SequenceFile
+    from veil.vectors.adjacency import Records, Rows, Transfer
+    from veil.vectors.calibration import calibrated
+    from veil.vectors.comparison import Comparison, compare
+    from veil.vectors.counts import Counts
+    from veil.vectors.error_bars import intervals
+    from veil.vectors.mechanisms.additive import Gaussian, Laplace
+    from veil.vectors.mechanisms.dirichlet import Dirichlet
+    from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
+    from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
+    from veil.vectors.planning import least_epsilon
+    from veil.vectors.simplex import Simplex
+    from veil.words.automaton_words import AutomatonWords
+    from veil.words.batch import WordBatch
+    from veil.words.chain_words import ChainWords
+    from veil.words.hamming import Hamming
+    from veil.words.job import release_words
+    from veil.words.language import FreeWords
+    from veil.words.mechanisms.balanced_words import BalancedWords
+    from veil.words.mechanisms.each_word import EachWord
+    from veil.words.mechanisms.exponential_words import ExponentialWords
+    from veil.words.mechanisms.permute_and_flip import PermuteAndFlip
+    from veil.words.mechanisms.sequential_words import SequentialWords
+    from veil.words.mechanisms.staircase_words import StaircaseWords
+    from veil.words.online_word import OnlineWord, online
+    from veil.words.planning import WordPlan, plan_words
+    from veil.words.reading import read_words
 
 _PLACES = {
-    "Audit": "analysis.audit",
-    "AuditPair": "analysis.audit_pair",
-    "AuditSuite": "analysis.audit_suite",
-    "AutomatonWords": "domains.automaton_words",
-    "BalancedWords": "mechanisms.balanced_words",
-    "Birkhoff": "domains.doubly",
-    "BitFlips": "domains.bit_flips",
-    "BitPlan": "workflows.bit_plan",
-    "BitReading": "analysis.bit_estimates",
-    "Bits": "domains.bits",
-    "BorderedRows": "mechanisms.bordered_rows",
-    "Chain": "domains.chain",
-    "ChainComparison": "domains.chain_comparison",
-    "ChainIntervals": "analysis.chain_intervals",
-    "ChainWords": "domains.chain_words",
-    "Comparison": "workflows.compare",
-    "Contributions": "domains.contributions",
-    "Counts": "domains.counts",
+    "Audit": "core.audit.auditing",
+    "AuditPair": "core.audit.pair",
+    "AuditSuite": "core.audit.suite",
+    "AutomatonWords": "words.automaton_words",
+    "BalancedWords": "words.mechanisms.balanced_words",
+    "Birkhoff": "matrices.birkhoff",
+    "BitFlips": "bits.bit_flips",
+    "BitPlan": "bits.planning",
+    "BitReading": "bits.estimation",
+    "Bits": "bits.domain",
+    "BorderedRows": "chains.mechanisms.bordered_rows",
+    "Chain": "matrices.chain",
+    "ChainComparison": "matrices.chain_comparison",
+    "ChainIntervals": "matrices.chain_intervals",
+    "ChainWords": "words.chain_words",
+    "Comparison": "vectors.comparison",
+    "Contributions": "chains.contributions",
+    "Counts": "vectors.counts",
     "Dataset": "ledger.dataset",
-    "DecisionProcess": "domains.decisions",
-    "Decoding": "analysis.decoding",
-    "Dirichlet": "mechanisms.dirichlet",
-    "DirichletCounts": "mechanisms.dirichlet_counts",
-    "DiscreteGaussianCounts": "mechanisms.noisy_counts",
-    "DoublyStochastic": "mechanisms.doubly_stochastic",
-    "EachWord": "mechanisms.each_word",
-    "ExponentialWords": "mechanisms.exponential_words",
-    "FreeWords": "domains.words",
-    "Gaussian": "mechanisms.additive",
-    "GeometricCounts": "mechanisms.noisy_counts",
-    "Graph": "domains.graph",
-    "GraphPlan": "workflows.graph_plan",
-    "GraphReading": "analysis.graph_estimates",
-    "Hamming": "domains.hamming",
-    "Laplace": "mechanisms.additive",
+    "DecisionProcess": "matrices.decisions",
+    "Decoding": "graphs.likely_graph",
+    "Dirichlet": "vectors.mechanisms.dirichlet",
+    "DirichletCounts": "vectors.mechanisms.dirichlet_counts",
+    "DiscreteGaussianCounts": "vectors.mechanisms.noisy_counts",
+    "DoublyStochastic": "matrices.mechanisms.doubly_stochastic",
+    "EachWord": "words.mechanisms.each_word",
+    "ExponentialWords": "words.mechanisms.exponential_words",
+    "FreeWords": "words.language",
+    "Gaussian": "vectors.mechanisms.additive",
+    "GeometricCounts": "vectors.mechanisms.noisy_counts",
+    "Graph": "graphs.graph",
+    "GraphPlan": "graphs.planning",
+    "GraphReading": "graphs.estimation",
+    "Hamming": "words.hamming",
+    "Laplace": "vectors.mechanisms.additive",
     "Ledger": "ledger.ledger",
-    "MatrixBernoulli": "mechanisms.matrix_bernoulli",
-    "MatrixDirichlet": "mechanisms.matrix_dirichlet",
-    "Mechanism": "mechanisms.base",
-    "OnlineWord": "releases.online",
-    "PermuteAndFlip": "mechanisms.permute_and_flip",
-    "PrivacyProfile": "privacy.profile",
-    "PrivateChain": "mechanisms.private_chain",
-    "PrivateGraph": "mechanisms.private_graph",
-    "RandomizedResponse": "mechanisms.randomized_response",
-    "Records": "domains.adjacency",
-    "Rectangle": "domains.rectangle",
-    "Release": "releases.record",
-    "RowByRow": "mechanisms.row_by_row",
-    "Rows": "domains.adjacency",
-    "SequenceFile": "sources.sequences",
-    "SequenceModel": "domains.sequence_model",
-    "SequentialWords": "mechanisms.sequential_words",
-    "Simplex": "domains.simplex",
-    "StaircaseWords": "mechanisms.staircase_words",
-    "StaircaseXor": "mechanisms.staircase_xor",
-    "StochasticMatrix": "domains.stochastic",
-    "Transfer": "domains.adjacency",
-    "TransitionCounts": "domains.transition_counts",
-    "Transitions": "domains.contributions",
-    "UserPlan": "workflows.user_plan",
-    "ValueLoss": "workflows.decisions",
-    "WordBatch": "domains.word_batch",
-    "WordPlan": "workflows.word_plan",
-    "Xor": "mechanisms.xor",
-    "XorBlocks": "mechanisms.xor_blocks",
-    "XorGraph": "mechanisms.xor_graph",
-    "audit": "analysis.audit",
-    "audit_pairs": "analysis.neighbours",
-    "audit_suite": "analysis.audit_suite",
-    "bit_estimates": "analysis.bit_estimates",
-    "calibrate": "privacy.calibrate",
-    "calibrated": "workflows.vectors",
-    "chain_intervals": "analysis.chain_intervals",
-    "compare": "workflows.compare",
-    "count_transitions": "sources.transitions",
-    "decode": "analysis.decoding",
-    "decoding": "analysis.decoding",
-    "fit_chain": "workflows.fit_chain",
-    "graph_estimates": "analysis.graph_estimates",
-    "intervals": "analysis.intervals",
-    "least_epsilon": "workflows.plan",
-    "load": "releases.files",
-    "online": "releases.online",
-    "plan_bits": "workflows.bit_plan",
-    "plan_chain": "workflows.plan_chain",
-    "plan_graph": "workflows.graph_plan",
-    "plan_users": "workflows.user_plan",
-    "plan_words": "workflows.word_plan",
-    "read_words": "sources.words",
-    "release": "releases.release",
-    "release_bits": "workflows.bits",
-    "release_graph": "workflows.graphs",
-    "release_words": "workflows.words",
-    "synthetic": "workflows.synthetic",
-    "value_loss": "workflows.decisions",
-    "xor_parameters": "mechanisms.matrix_bernoulli",
+    "MatrixBernoulli": "bits.mechanisms.matrix_bernoulli",
+    "MatrixDirichlet": "matrices.mechanisms.matrix_dirichlet",
+    "Mechanism": "core.mechanism",
+    "OnlineWord": "words.online_word",
+    "PermuteAndFlip": "words.mechanisms.permute_and_flip",
+    "PrivacyProfile": "core.privacy.profile",
+    "PrivateChain": "chains.mechanisms.private_chain",
+    "PrivateGraph": "graphs.mechanisms.private_graph",
+    "RandomizedResponse": "bits.mechanisms.randomized_response",
+    "Records": "vectors.adjacency",
+    "Rectangle": "matrices.rectangle",
+    "Release": "core.record",
+    "RowByRow": "matrices.mechanisms.row_by_row",
+    "Rows": "vectors.adjacency",
+    "SequenceFile": "tables.sequences",
+    "SequenceModel": "chains.sequence_model",
+    "SequentialWords": "words.mechanisms.sequential_words",
+    "Simplex": "vectors.simplex",
+    "StaircaseWords": "words.mechanisms.staircase_words",
+    "StaircaseXor": "bits.mechanisms.staircase_xor",
+    "StochasticMatrix": "matrices.stochastic",
+    "Transfer": "vectors.adjacency",
+    "TransitionCounts": "chains.transition_counts",
+    "Transitions": "chains.contributions",
+    "UserPlan": "chains.user_plan",
+    "ValueLoss": "matrices.value_losses",
+    "WordBatch": "words.batch",
+    "WordPlan": "words.planning",
+    "Xor": "bits.mechanisms.xor",
+    "XorBlocks": "bits.mechanisms.xor_blocks",
+    "XorGraph": "graphs.mechanisms.xor_graph",
+    "audit": "core.audit.auditing",
+    "audit_pairs": "core.audit.neighbours",
+    "audit_suite": "core.audit.suite",
+    "bit_estimates": "bits.estimation",
+    "calibrate": "core.privacy.calibrate",
+    "calibrated": "vectors.calibration",
+    "chain_intervals": "matrices.chain_intervals",
+    "compare": "vectors.comparison",
+    "count_transitions": "chains.counting.transitions",
+    "decode": "graphs.likely_graph",
+    "decoding": "graphs.likely_graph",
+    "fit_chain": "chains.job",
+    "graph_estimates": "graphs.estimation",
+    "intervals": "vectors.error_bars",
+    "least_epsilon": "vectors.planning",
+    "load": "core.files",
+    "online": "words.online_word",
+    "plan_bits": "bits.planning",
+    "plan_chain": "chains.planning",
+    "plan_graph": "graphs.planning",
+    "plan_users": "chains.user_plan",
+    "plan_words": "words.planning",
+    "read_words": "words.reading",
+    "release": "core.releasing",
+    "release_bits": "bits.job",
+    "release_graph": "graphs.job",
+    "release_words": "words.job",
+    "synthetic": "chains.synthesis",
+    "value_loss": "matrices.value_losses",
+    "xor_parameters": "bits.mechanisms.matrix_bernoulli",
 }
 
 __all__ = [
@@ -297,7 +298,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in ("errors", "learn"):
-        return import_module(f"veil.{name}")
+        return import_module({"errors": "veil.errors", "learn": "veil.bits.learn"}[name])
     if name not in _PLACES:
         raise AttributeError(f"module 'veil' has no attribute {name!r}")
     value = getattr(import_module(f"veil.{_PLACES[name]}"), name)

@@ -21,8 +21,8 @@ from bench.pictures import law, times
 from bench.results import Results
 from bench.tasks import TASKS
 from bench.work import Work
-from veil.domains.chain_words import ChainWords
-from veil.mechanisms.permute_and_flip import PermuteAndFlip
+from veil.words.chain_words import ChainWords
+from veil.words.mechanisms.permute_and_flip import PermuteAndFlip
 
 ALONE = Environments(wanted=())
 

@@ -257,7 +257,7 @@ def test_help_has_examples(folder: Path) -> None:
 
 def test_unforeseen_errors_do_not_quote_data(folder: Path, tmp_path: Path) -> None:
     script = (
-        "import sys, veil.sources.vectors as v\n"
+        "import sys, veil.vectors.reading as v\n"
         "def broken(*a, **k): raise RuntimeError('secret 4711')\n"
         "v.read_vector = broken\n"
         "sys.argv = ['veil', 'release', 'vector', 'grades.csv', '--records', '98', '-e', '1']\n"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import veil
-from veil.mechanisms.noisy_counts import GeometricCounts
+from veil.vectors.mechanisms.noisy_counts import GeometricCounts
 
 from .conftest import Run
 
@@ -100,7 +100,7 @@ def test_wrong_use(run: Run, arguments: tuple[str, ...], code: int, says: str) -
 
 def test_all_mechanisms(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two of them stand for all: the false-alarm rate is that of the whole."""
-    from veil.analysis import audit_examples as examples
+    from veil.core.audit import examples as examples
 
     few: list[tuple[Any, Any]] = [
         (veil.GeometricCounts(1.0, 3), veil.Records()),

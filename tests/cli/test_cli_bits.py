@@ -193,7 +193,7 @@ def test_a_dry_run_draws_and_writes_nothing(run: Run, folder: Path, monkeypatch:
     def never(*args: Any, **kwargs: Any) -> Any:
         raise AssertionError("drawn")
 
-    monkeypatch.setattr("veil.workflows.bits.release", never)
+    monkeypatch.setattr("veil.bits.job.release", never)
     done = release(run, *QUICK, "--dry-run", "-o", "out.csv")
     assert "Would be charged: epsilon = 2, delta = 0. Nothing was drawn or written." in done.out
     said = release(run, *QUICK, "--dry-run", "--json").json

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import veil
-from veil.domains.contributions import Transitions
-from veil.domains.transition_counts import STATES_ARE_PUBLIC
-from veil.report.chain import ChainReport
-from veil.sources.matrices import read_matrix
-from veil.workflows.fit_chain import USERS_SEEN, ChainJob
+from veil.chains.contributions import Transitions
+from veil.chains.job import USERS_SEEN, ChainJob
+from veil.chains.transition_counts import STATES_ARE_PUBLIC
+from veil.matrices.reading import read_matrix
+from veil.matrices.report.chain import ChainReport
 
 from .conftest import Run
 from .tables import (
@@ -344,7 +344,7 @@ def test_dry_runs_draw_and_write_nothing(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, unit: str
 ) -> None:
     monkeypatch.setattr(ChainJob, "run", _never)
-    monkeypatch.setattr("veil.mechanisms.private_chain.PrivateChain._draw", _never)
+    monkeypatch.setattr("veil.chains.mechanisms.private_chain.PrivateChain._draw", _never)
     before = sorted(folder.iterdir())
     options = ("--unit", unit, *(("--by", "who", "--cap", "3") if unit == "user" else ()))
     command = ("release", "chain", *QUICK, *options, "-o", "x.csv", "--report", "x.html", "--dry-run")

@@ -14,7 +14,7 @@ import networkx as nx
 import pytest
 
 import veil
-from veil.mechanisms.bit_mechanism import NODES_ARE_PUBLIC
+from veil.bits.mechanisms.bit_mechanism import NODES_ARE_PUBLIC
 
 from .conftest import Done, Run
 
@@ -240,7 +240,7 @@ def test_a_dry_run(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     def never(*args: Any, **kwargs: Any) -> Any:
         raise AssertionError("drawn")
 
-    monkeypatch.setattr("veil.workflows.graphs.release", never)
+    monkeypatch.setattr("veil.graphs.job.release", never)
     done = release(run, *QUICK, "--dry-run", "-o", "out.txt")
     assert "Would be charged: epsilon = 3, delta = 0. Nothing was drawn or written." in done.out
     assert release(run, *QUICK, "--dry-run", "--json").json["charge"]["epsilon"] == 3.0
@@ -322,7 +322,7 @@ def test_labels_with_spaces_are_refused_before_the_draw(run: Run, monkeypatch: p
     def never(*args: Any, **kwargs: Any) -> Any:
         raise AssertionError("drawn")
 
-    monkeypatch.setattr("veil.workflows.graphs.release", never)
+    monkeypatch.setattr("veil.graphs.job.release", never)
     refused(run, "spaced.csv", "-e", "1", "-o", "out.txt", code=2, says="--output: expected")
 
 

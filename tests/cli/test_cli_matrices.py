@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import veil
-from veil.sources.matrices import read_matrix
+from veil.matrices.reading import read_matrix
 
 from .conftest import FILES, Run
 
@@ -347,7 +347,7 @@ def test_unforeseen_errors_do_not_quote_data(run: Run, monkeypatch: pytest.Monke
     def broken(*args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("secret 4711")
 
-    monkeypatch.setattr("veil.sources.matrices.read_matrix", broken)
+    monkeypatch.setattr("veil.matrices.reading.read_matrix", broken)
     done = run("release", "matrix", "roads.csv", *QUICK)
     assert done.code == 1
     assert "4711" not in done.out + done.err

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from veil_papers.reproduction import catalogue
+from veil_papers.reproduction.exhibit import Exhibit, Paper
+from veil_papers.reproduction.exhibit import Run as Reproduction
+from veil_papers.reproduction.finding import Curve, Finding, Line, Panel
 
 from tests.cli.conftest import Run
-from veil.papers.reproduction import catalogue
-from veil.papers.reproduction.exhibit import Exhibit, Paper
-from veil.papers.reproduction.exhibit import Run as Reproduction
-from veil.papers.reproduction.finding import Curve, Finding, Line, Panel
 
 
 def _figure(run: Reproduction) -> Finding:

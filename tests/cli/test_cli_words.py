@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 import veil
-from veil.domains.transition_counts import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC
-from veil.mechanisms.each_word import LENGTHS_ARE_PUBLIC, ONE_WORD_EACH
-from veil.mechanisms.word_mechanism import FEASIBLE_IS_PUBLIC
-from veil.report.words import WordReport
-from veil.workflows.words import WordJob
+from veil.chains.transition_counts import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC
+from veil.words.job import WordJob
+from veil.words.mechanisms.each_word import LENGTHS_ARE_PUBLIC, ONE_WORD_EACH
+from veil.words.mechanisms.word_mechanism import FEASIBLE_IS_PUBLIC
+from veil.words.report.page import WordReport
 
 from .conftest import Done, Run
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import veil
-from veil.domains.simplex import Simplex
+from veil.vectors.simplex import Simplex
 
 
 @dataclass(frozen=True)

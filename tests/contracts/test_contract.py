@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import veil
 from tests.contracts.cases import CASES, Case, one_entry_not_randomised, too_little_noise
+from veil.core.registry import mechanism_from
 from veil.errors import InvalidArgument, InvalidField, VeilError
-from veil.mechanisms.registry import mechanism_from
 
 every_mechanism = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 

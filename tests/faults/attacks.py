@@ -14,7 +14,7 @@ import networkx as nx
 import numpy as np
 
 import veil
-from veil.domains.simplex import Simplex
+from veil.vectors.simplex import Simplex
 
 SEED = 11
 ROADS = {"a": ["b", "c", "d", "e"], "b": ["a"], "c": ["a", "c"], "d": ["a"], "e": ["a"]}

@@ -2,18 +2,18 @@
 
 from tests.faults.planting import Edit
 from tests.faults.registry import mutant
-from veil.mechanisms import published
-from veil.mechanisms.dirichlet import Dirichlet
-from veil.mechanisms.randomized_response import RandomizedResponse
-from veil.numerics import rounding, search
-from veil.privacy import calibrate, losses
-from veil.privacy.discrete_gaussian import DiscreteGaussianShift
-from veil.privacy.lazy_response import LazyResponse
-from veil.privacy.losses import Composed
-from veil.privacy.pairs import TiltedPair
-from veil.privacy.profile import PrivacyProfile
-from veil.privacy.renyi import RenyiProfile
-from veil.privacy.responses import RandomizedResponses
+from veil.bits.lazy_response import LazyResponse
+from veil.bits.mechanisms.randomized_response import RandomizedResponse
+from veil.core.numerics import rounding, search
+from veil.core.privacy import calibrate, losses
+from veil.core.privacy.discrete_gaussian import DiscreteGaussianShift
+from veil.core.privacy.losses import Composed
+from veil.core.privacy.pairs import TiltedPair
+from veil.core.privacy.profile import PrivacyProfile
+from veil.core.privacy.renyi import RenyiProfile
+from veil.core.privacy.responses import RandomizedResponses
+from veil.vectors import published_bounds as published
+from veil.vectors.mechanisms.dirichlet import Dirichlet
 
 mutant(
     "one-direction-only",
@@ -24,21 +24,21 @@ mutant(
         "max(direction(epsilon) for direction in self.log_deltas())",
         "self.log_deltas()[0](epsilon)",
     ),
-    caught_by=("tests/privacy/test_pairs.py::test_the_worse_direction_of_a_gamma_pair_counts",),
+    caught_by=("tests/core/test_pairs.py::test_the_worse_direction_of_a_gamma_pair_counts",),
 )
 mutant(
     "backward-is-forward",
     "The second direction of a pair is the first one once more.",
     Edit(TiltedPair, "log_deltas", "self._forward, self._backward", "self._forward, self._forward"),
-    caught_by=("tests/privacy/test_pairs.py::test_the_worse_direction_of_a_gamma_pair_counts",),
+    caught_by=("tests/core/test_pairs.py::test_the_worse_direction_of_a_gamma_pair_counts",),
 )
 mutant(
     "sign-of-the-gap",
     "The point from which losses exceed epsilon lies on the wrong side of where the loss is nought.",
     Edit(TiltedPair, "_one_sided", "start=zero + side * step", "start=zero - side * step"),
     caught_by=(
-        "tests/privacy/test_pairs.py::test_figures_of_the_grades_example",
-        "tests/privacy/test_pairs.py::test_normal_pairs",
+        "tests/core/test_pairs.py::test_figures_of_the_grades_example",
+        "tests/core/test_pairs.py::test_normal_pairs",
     ),
 )
 mutant(
@@ -51,14 +51,14 @@ mutant(
         "Fraction(epsilon) - Fraction(self.each)",
     ),
     caught_by=(
-        "tests/mechanisms/test_bits.py::test_the_profile_of_the_staircase_is_that_of_brute_force[1-1]",
+        "tests/bits/test_mechanisms.py::test_the_profile_of_the_staircase_is_that_of_brute_force[1-1]",
     ),
 )
 mutant(
     "jump-off-by-one",
     "The first loss above epsilon is left out of the delta of discrete Gaussian noise.",
     Edit(DiscreteGaussianShift, "_log_delta", "+ middle) + 1", "+ middle) + 2"),
-    caught_by=("tests/privacy/test_discrete_gaussian.py::test_never_below_the_truth_next_to_a_jump[0.2]",),
+    caught_by=("tests/core/test_discrete_gaussian.py::test_never_below_the_truth_next_to_a_jump[0.2]",),
 )
 mutant(
     "floor-ignored",
@@ -69,7 +69,7 @@ mutant(
         "SymmetricBetaPair(self.k * floor, ",
         "SymmetricBetaPair(self.k / self.domain.size, ",
     ),
-    caught_by=("tests/mechanisms/test_dirichlet.py::test_grade_example",),
+    caught_by=("tests/vectors/test_dirichlet.py::test_grade_example",),
 )
 mutant(
     "calibrated-to-the-unsafe-side",
@@ -80,19 +80,19 @@ mutant(
         "if mechanism.profile(adjacency).delta(target) <= delta:\n            return mechanism",
         "return factory(found * (1.0 + 1e-9))",
     ),
-    caught_by=("tests/privacy/test_calibrate.py::test_pure_privacy_uses_its_whole_budget_and_no_more",),
+    caught_by=("tests/core/test_calibrate.py::test_pure_privacy_uses_its_whole_budget_and_no_more",),
 )
 mutant(
     "edge-of-the-unsafe-side",
     "The search returns the end of its bracket that is not safe.",
     Edit(search, "safe_edge", "return best", "return math.exp(b)"),
-    caught_by=("tests/numerics/test_search.py::test_the_result_was_seen_to_be_safe_and_is_near_the_edge",),
+    caught_by=("tests/core/test_search.py::test_the_result_was_seen_to_be_safe_and_is_near_the_edge",),
 )
 mutant(
     "epsilon-rounded-to-nearest",
     "An epsilon is rounded to twelve digits, downwards as well as upwards.",
     Edit(PrivacyProfile, "epsilon", "plain < found and self.delta(plain) <= delta", "plain < found"),
-    caught_by=("tests/privacy/test_profile.py::test_epsilon_is_safe_and_tight[0.1-RandomizedResponses-6]",),
+    caught_by=("tests/core/test_profile.py::test_epsilon_is_safe_and_tight[0.1-RandomizedResponses-6]",),
 )
 mutant(
     "delta-without-room",
@@ -104,8 +104,8 @@ mutant(
         "math.exp(log_probability)",
     ),
     caught_by=(
-        "tests/numerics/test_rounding.py::test_probability_above_among_subnormal_numbers",
-        "tests/numerics/test_rounding.py::test_probability_above_is_above_and_near",
+        "tests/core/test_rounding.py::test_probability_above_among_subnormal_numbers",
+        "tests/core/test_rounding.py::test_probability_above_is_above_and_near",
     ),
 )
 mutant(
@@ -117,7 +117,7 @@ mutant(
         "nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)",
         "nearest",
     ),
-    caught_by=("tests/numerics/test_rounding.py::test_floats_around_a_rational",),
+    caught_by=("tests/core/test_rounding.py::test_floats_around_a_rational",),
 )
 mutant(
     "flip-rate-rounded-down",
@@ -128,15 +128,15 @@ mutant(
         "return float_above(decay / (1 + decay))",
         "return math.nextafter(float_above(decay / (1 + decay)), 0.0)",
     ),
-    caught_by=("tests/mechanisms/test_bits.py::test_the_flip_rate_is_the_least_float_that_is_safe[1e-06]",),
+    caught_by=("tests/bits/test_mechanisms.py::test_the_flip_rate_is_the_least_float_that_is_safe[1e-06]",),
 )
 mutant(
     "composition-drops-a-part",
     "Of releases of different kinds that are composed one is left out.",
     Edit(Composed, "of", "return cls(tuple(counted))", "return cls(tuple(counted[:-1] or counted))"),
     caught_by=(
-        "tests/privacy/test_losses.py::test_the_order_and_the_grouping_do_not_matter",
-        "tests/privacy/test_losses.py::test_closed_forms_are_used_where_they_exist",
+        "tests/core/test_losses.py::test_the_order_and_the_grouping_do_not_matter",
+        "tests/core/test_losses.py::test_closed_forms_are_used_where_they_exist",
     ),
 )
 mutant(
@@ -144,47 +144,47 @@ mutant(
     "Gaussian noise that is drawn several times is composed as if it were drawn once.",
     Edit(losses, "_united", "times * Fraction(part.tilt) ** 2", "Fraction(part.tilt) ** 2"),
     caught_by=(
-        "tests/privacy/test_losses.py::test_closed_forms_are_used_where_they_exist",
-        "tests/mechanisms/test_row_by_row.py::test_gaussian_rows_add_up_in_squares[2-2]",
+        "tests/core/test_losses.py::test_closed_forms_are_used_where_they_exist",
+        "tests/matrices/test_row_by_row.py::test_gaussian_rows_add_up_in_squares[2-2]",
     ),
 )
 mutant(
     "divergences-not-repeated",
     "The Renyi divergence of a release that is made several times is that of one.",
     Edit(RenyiProfile, "together", "times * part.divergence(orders)", "part.divergence(orders)"),
-    caught_by=("tests/privacy/test_renyi.py::test_composed_with_itself",),
+    caught_by=("tests/core/test_renyi.py::test_composed_with_itself",),
 )
 mutant(
     "pure-sum-forgotten",
     "Several randomised responses are pure at the epsilon of one of them.",
     Edit(RandomizedResponses, "pure_epsilon", "Fraction(self.each) * self.times", "Fraction(self.each)"),
-    caught_by=("tests/privacy/test_responses.py::test_ten_tenths",),
+    caught_by=("tests/core/test_responses.py::test_ten_tenths",),
 )
 mutant(
     "rounding-of-convolutions-forgotten",
     "What convolutions lose to rounding is not added to delta.",
     Edit(Composed, "_padded", "delta * (1.0 + 1e-9) + lost", "delta"),
     caught_by=(
-        "tests/privacy/test_losses.py::test_many_repetitions_are_not_understated_by_rounding[0.003-100000]",
+        "tests/core/test_losses.py::test_many_repetitions_are_not_understated_by_rounding[0.003-100000]",
     ),
 )
 mutant(
     "gamma-misread",
     "In the published bound the largest ratio of two entries is that of two entries, not of all.",
     Edit(published, "published_bound", "(1.0 - (entries - 1) * gamma) / gamma", "(1.0 - gamma) / gamma"),
-    caught_by=("tests/mechanisms/test_published.py::test_formula_by_hand",),
+    caught_by=("tests/vectors/test_published.py::test_formula_by_hand",),
 )
 mutant(
     "best-vertex-for-the-worst",
     "The delta of the published bound is that of its best vertex.",
     Edit(published, "published_delta", "worst = max(worst,", "worst = min(worst,"),
     caught_by=(
-        "tests/mechanisms/test_published.py::test_delta_against_quadrature_over_the_vertices[20.0-0.1-0.1-0.01]",
+        "tests/vectors/test_published.py::test_delta_against_quadrature_over_the_vertices[20.0-0.1-0.1-0.01]",
     ),
 )
 mutant(
     "outside-misread",
     "In the published bound the mass outside the protected entries is taken for nothing.",
     Edit(published, "published_bound", "outside = _mass_outside(domain)", "outside = 0.0"),
-    caught_by=("tests/mechanisms/test_published.py::test_formula_by_hand",),
+    caught_by=("tests/vectors/test_published.py::test_formula_by_hand",),
 )

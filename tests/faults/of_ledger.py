@@ -2,6 +2,7 @@
 
 from tests.faults.planting import Edit
 from tests.faults.registry import mutant
+from veil.core.privacy import conversion
 from veil.ledger import accounting, amounts, chain, verification
 from veil.ledger.accounting import Rule
 from veil.ledger.amounts import Amount
@@ -9,7 +10,6 @@ from veil.ledger.balance import Balance
 from veil.ledger.batch import Batch
 from veil.ledger.dataset import Dataset
 from veil.ledger.terms import Terms
-from veil.privacy import conversion
 
 mutant(
     "sums-in-floats",

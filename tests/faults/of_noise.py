@@ -2,20 +2,20 @@
 
 from tests.faults.planting import Edit
 from tests.faults.registry import mutant
-from veil.domains.simplex import Simplex
-from veil.mechanisms.additive import Gaussian, Laplace, _Additive
-from veil.mechanisms.dirichlet import Dirichlet
-from veil.mechanisms.dirichlet_counts import DirichletCounts
-from veil.mechanisms.doubly_stochastic import DoublyStochastic
-from veil.mechanisms.matrix_dirichlet import MatrixDirichlet
-from veil.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts, _NoisyCounts
+from veil.matrices.mechanisms.doubly_stochastic import DoublyStochastic
+from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
+from veil.vectors.mechanisms.additive import Gaussian, Laplace, _Additive
+from veil.vectors.mechanisms.dirichlet import Dirichlet
+from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
+from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts, _NoisyCounts
+from veil.vectors.simplex import Simplex
 
 mutant(
     "half-laplace",
     "Laplace noise has half the scale that is charged for.",
     Edit(Laplace, "_noise", "self.scale", "0.5 * self.scale"),
     caught_by=(
-        "tests/mechanisms/test_row_by_row.py::test_rows_are_drawn_as_vectors_are[laplace-law0]",
+        "tests/matrices/test_row_by_row.py::test_rows_are_drawn_as_vectors_are[laplace-law0]",
         "tests/contracts/test_contract.py::test_audit_finds_no_violation[RowByRow, laplace]",
     ),
 )
@@ -30,7 +30,7 @@ mutant(
     "Geometric noise on counts has half the scale that is charged for.",
     Edit(GeometricCounts, "noise", "Fraction(self.scale)", "Fraction(self.scale) / 2"),
     caught_by=(
-        "tests/mechanisms/test_private_chain.py::test_no_attack_beats_the_claim[event replaced-geometric]",
+        "tests/chains/test_private_chain.py::test_no_attack_beats_the_claim[event replaced-geometric]",
         "tests/contracts/test_contract.py::test_audit_finds_no_violation[GeometricCounts, replaced]",
     ),
 )
@@ -39,7 +39,7 @@ mutant(
     "Discrete Gaussian noise has half the standard deviation that is charged for.",
     Edit(DiscreteGaussianCounts, "noise", "Fraction(self.sigma) ** 2", "(Fraction(self.sigma) / 2) ** 2"),
     caught_by=(
-        "tests/mechanisms/test_private_chain.py::test_no_attack_beats_the_claim[event-gaussian]",
+        "tests/chains/test_private_chain.py::test_no_attack_beats_the_claim[event-gaussian]",
         "tests/contracts/test_contract.py::test_audit_finds_no_violation[DiscreteGaussianCounts, replaced]",
     ),
 )
@@ -53,7 +53,7 @@ mutant(
     "double-concentration",
     "A probability vector is drawn with twice the k that is charged for.",
     Edit(Dirichlet, "float_shapes", "self.k * ", "2.0 * self.k * "),
-    caught_by=("tests/mechanisms/test_dirichlet.py::test_mean_and_variance",),
+    caught_by=("tests/vectors/test_dirichlet.py::test_mean_and_variance",),
 )
 mutant(
     "double-weight-of-records",
@@ -61,7 +61,7 @@ mutant(
     Edit(DirichletCounts, "float_shapes", "self.scale * ", "2.0 * self.scale * "),
     caught_by=(
         "tests/contracts/test_contract.py::test_audit_finds_no_violation[DirichletCounts, replaced]",
-        "tests/mechanisms/test_private_chain.py::test_dirichlet_rows_are_random_everywhere",
+        "tests/chains/test_private_chain.py::test_dirichlet_rows_are_random_everywhere",
     ),
 )
 mutant(
@@ -70,7 +70,7 @@ mutant(
     Edit(DirichletCounts, "float_shapes", "+ self.prior", "+ self.prior * (np.asarray(valid) == 0)"),
     caught_by=(
         "tests/contracts/test_contract.py::test_audit_finds_no_violation[DirichletCounts, replaced]",
-        "tests/mechanisms/test_private_chain.py::test_dirichlet_rows_are_random_everywhere",
+        "tests/chains/test_private_chain.py::test_dirichlet_rows_are_random_everywhere",
     ),
 )
 mutant(
@@ -82,7 +82,7 @@ mutant(
         "self._k_of(row) for row in group.rows",
         "max(map(self._k_of, range(len(flat)))) for row in group.rows",
     ),
-    caught_by=("tests/mechanisms/test_matrix_dirichlet.py::test_every_entry_has_its_own_beta_law",),
+    caught_by=("tests/matrices/test_matrix_dirichlet.py::test_every_entry_has_its_own_beta_law",),
 )
 mutant(
     "last-entry-without-noise",
@@ -93,7 +93,7 @@ mutant(
         "self._noise(rng, batch_shape(value, size))",
         "self._noise(rng, batch_shape(value, size)) * ([1.0] * (self.domain.size - 1) + [0.0])",
     ),
-    caught_by=("tests/mechanisms/test_row_by_row.py::test_rows_are_drawn_as_vectors_are[laplace-law0]",),
+    caught_by=("tests/matrices/test_row_by_row.py::test_rows_are_drawn_as_vectors_are[laplace-law0]",),
 )
 mutant(
     "last-count-without-noise",
@@ -140,7 +140,7 @@ mutant(
     "smoothing-does-not-shrink",
     "Smoothing adds the floor without shrinking the vector first.",
     Edit(Dirichlet, "smoothed", "self._shrinkage * vectors", "vectors"),
-    caught_by=("tests/mechanisms/test_matrix_dirichlet.py::test_smoothing_takes_zeros_inside_the_support",),
+    caught_by=("tests/matrices/test_matrix_dirichlet.py::test_smoothing_takes_zeros_inside_the_support",),
 )
 mutant(
     "floor-not-checked",
@@ -151,15 +151,15 @@ mutant(
         "if low.any():",
         "if not low.any():\n        return vectors\n    if False:",
     ),
-    caught_by=("tests/mechanisms/test_attacks.py::test_a_vector_a_little_below_the_floor_is_refused",),
+    caught_by=("tests/core/test_attacks.py::test_a_vector_a_little_below_the_floor_is_refused",),
 )
 mutant(
     "urn-of-twice-the-k",
     "The urn of the exact form is filled for twice the k that is charged for.",
     Edit(Dirichlet, "exact_shapes", "Fraction(self.k), ", "2 * Fraction(self.k), "),
     caught_by=(
-        "tests/mechanisms/test_exact_dirichlet.py::test_shapes_are_not_rounded[False]",
-        "tests/mechanisms/test_exact_dirichlet.py::test_the_profile_covers_all_outputs[vectors]",
+        "tests/vectors/test_exact_dirichlet.py::test_shapes_are_not_rounded[False]",
+        "tests/vectors/test_exact_dirichlet.py::test_the_profile_covers_all_outputs[vectors]",
     ),
 )
 mutant(
@@ -167,7 +167,7 @@ mutant(
     "The urn of the exact form is filled with the vector as it is, zeros and all.",
     Edit(Dirichlet, "exact_shapes", "if not self.smooth:", "if True:"),
     caught_by=(
-        "tests/mechanisms/test_exact_dirichlet.py::test_shapes_are_not_rounded[True]",
-        "tests/mechanisms/test_exact_dirichlet.py::test_the_profile_covers_all_outputs[smoothed vectors]",
+        "tests/vectors/test_exact_dirichlet.py::test_shapes_are_not_rounded[True]",
+        "tests/vectors/test_exact_dirichlet.py::test_the_profile_covers_all_outputs[smoothed vectors]",
     ),
 )

@@ -2,20 +2,20 @@
 
 from tests.faults.planting import Edit, Swap
 from tests.faults.registry import mutant
-from veil.mechanisms.additive import _Additive
-from veil.mechanisms.base import Described
-from veil.samplers import randomness
-from veil.samplers.randomness import SecretStream
-from veil.sources import questions
-from veil.sources.word_table import WordTable
+from veil.core.mechanism import Described
+from veil.core.random import streams as randomness
+from veil.core.random.streams import SecretStream
+from veil.tables import questions
+from veil.vectors.mechanisms.additive import _Additive
+from veil.words.table import WordTable
 
 mutant(
     "fixed-seed",
     "Without a seed the generator is that of a fixed one.",
     Edit(randomness, "generator", "return SecretStream()", "return np.random.default_rng(0)"),
     caught_by=(
-        "tests/samplers/test_randomness.py::test_threads_share_no_stream",
-        "tests/samplers/test_randomness.py::test_fresh_generators_never_repeat",
+        "tests/core/test_randomness.py::test_threads_share_no_stream",
+        "tests/core/test_randomness.py::test_fresh_generators_never_repeat",
     ),
 )
 mutant(
@@ -28,8 +28,8 @@ mutant(
         "globals().setdefault('_key', secrets.randbits(128))",
     ),
     caught_by=(
-        "tests/samplers/test_randomness.py::test_the_key_is_fresh_and_whole",
-        "tests/samplers/test_randomness.py::test_fresh_generators_never_repeat",
+        "tests/core/test_randomness.py::test_the_key_is_fresh_and_whole",
+        "tests/core/test_randomness.py::test_fresh_generators_never_repeat",
     ),
 )
 mutant(
@@ -37,35 +37,35 @@ mutant(
     "A stream that is held goes on in a forked process where it stood in the parent.",
     Edit(SecretStream, "__init__", "_streams.add(self)", "pass"),
     caught_by=(
-        "tests/samplers/test_randomness.py::test_a_held_stream_is_another_one_in_a_fork",
-        "tests/samplers/test_randomness.py::test_a_fork_of_a_fork",
+        "tests/core/test_randomness.py::test_a_held_stream_is_another_one_in_a_fork",
+        "tests/core/test_randomness.py::test_a_fork_of_a_fork",
     ),
 )
 mutant(
     "copy-of-a-stream",
     "A copy or a pickle of a secret stream repeats it.",
     Edit(SecretStream, "__reduce__", "SecretStream, ()", "np.random.Generator, (self.bit_generator,)"),
-    caught_by=("tests/samplers/test_randomness.py::test_a_copy_is_a_stream_of_its_own[copy]",),
+    caught_by=("tests/core/test_randomness.py::test_a_copy_is_a_stream_of_its_own[copy]",),
 )
 mutant(
     "short-key",
     "The key of the cryptographic generator has 32 bits.",
     Edit(SecretStream, "renew", "secrets.randbits(128)", "secrets.randbits(32)"),
-    caught_by=("tests/samplers/test_randomness.py::test_the_key_is_fresh_and_whole",),
+    caught_by=("tests/core/test_randomness.py::test_the_key_is_fresh_and_whole",),
 )
 mutant(
     "not-cryptographic",
     "Without a seed the generator is the default one of NumPy, whose outputs tell its state.",
     Edit(randomness, "generator", "return SecretStream()", "return np.random.default_rng()"),
-    caught_by=("tests/samplers/test_randomness.py::test_the_default_is_the_cryptographic_generator",),
+    caught_by=("tests/core/test_randomness.py::test_the_default_is_the_cryptographic_generator",),
 )
 mutant(
     "generator-counted-as-private",
     "A release that is drawn from a given generator is not marked as reproducible.",
     Edit(randomness, "is_reproducible", "rng is not None", "isinstance(rng, int)"),
     caught_by=(
-        "tests/samplers/test_randomness.py::test_what_counts_as_reproducible[rng2-True]",
-        "tests/releases/test_release.py::test_seeded_releases_are_marked",
+        "tests/core/test_randomness.py::test_what_counts_as_reproducible[rng2-True]",
+        "tests/core/test_release.py::test_seeded_releases_are_marked",
     ),
 )
 mutant(
@@ -89,15 +89,15 @@ mutant(
         "0.0 * self._noise(rng, batch_shape(value, size)) + self._noise(rng, batch_shape(value, size)[-1:])",
     ),
     caught_by=(
-        "tests/mechanisms/test_row_by_row.py::test_draws_are_matrices_on_the_support[laplace]",
-        "tests/mechanisms/test_row_by_row.py::test_rows_are_drawn_as_vectors_are[laplace-law0]",
+        "tests/matrices/test_row_by_row.py::test_draws_are_matrices_on_the_support[laplace]",
+        "tests/matrices/test_row_by_row.py::test_rows_are_drawn_as_vectors_are[laplace-law0]",
     ),
 )
 mutant(
     "constant-salt",
     "The salt by which a user's transitions are sampled is the same for everybody and known.",
     Edit(questions, "ask", "secrets.token_hex(16) if salt is None", "'veil' if salt is None"),
-    caught_by=("tests/sources/test_transitions.py::test_the_salt_is_secret_unless_given",),
+    caught_by=("tests/chains/test_transitions.py::test_the_salt_is_secret_unless_given",),
 )
 mutant(
     "words-in-the-order-of-keys",

@@ -2,12 +2,12 @@
 
 from tests.faults.planting import Edit
 from tests.faults.registry import mutant
-from veil.domains import counts, simplex
-from veil.domains.transition_counts import TransitionCounts
-from veil.mechanisms.private_chain import PrivateChain
-from veil.releases import release
-from veil.releases.online import OnlineWord
-from veil.sources.queries import CountingQuery
+from veil.chains.counting.queries import CountingQuery
+from veil.chains.mechanisms.private_chain import PrivateChain
+from veil.chains.transition_counts import TransitionCounts
+from veil.core import releasing as release
+from veil.vectors import counts, simplex
+from veil.words.online_word import OnlineWord
 
 _CHARGE = "Charge(epsilon, delta, description, neighbours, (profile,), reproducible=reproducible)"
 _RESERVE = f"entry = reserve(\n            ledger, {_CHARGE}\n        )"
@@ -23,8 +23,8 @@ mutant(
         (("confirm(ledger, entry)", "entry = reserve(ledger, charge)\n        confirm(ledger, entry)"),),
     ),
     caught_by=(
-        "tests/releases/test_release.py::test_a_failure_after_the_reservation_stays_charged",
-        "tests/releases/test_release.py::test_a_refused_charge_draws_nothing",
+        "tests/core/test_release.py::test_a_failure_after_the_reservation_stays_charged",
+        "tests/core/test_release.py::test_a_refused_charge_draws_nothing",
     ),
 )
 mutant(
@@ -37,33 +37,33 @@ mutant(
         "",
         ((_RESERVE, f"{_RESERVE}\n        confirm(ledger, entry)"),),
     ),
-    caught_by=("tests/releases/test_release.py::test_a_failure_after_the_reservation_stays_charged",),
+    caught_by=("tests/core/test_release.py::test_a_failure_after_the_reservation_stays_charged",),
 )
 mutant(
     "half-of-epsilon-charged",
     "The ledger is charged half of epsilon.",
     Edit(release, "release", "Charge(epsilon, delta,", "Charge(epsilon / 2, delta,"),
-    caught_by=("tests/releases/test_release.py::test_order_and_entry",),
+    caught_by=("tests/core/test_release.py::test_order_and_entry",),
 )
 mutant(
     "delta-not-charged",
     "The ledger is not charged the delta.",
     Edit(release, "release", "Charge(epsilon, delta,", "Charge(epsilon, 0.0,"),
-    caught_by=("tests/releases/test_release.py::test_order_and_entry",),
+    caught_by=("tests/core/test_release.py::test_order_and_entry",),
 )
 mutant(
     "wrong-generator-is-charged",
     "What is handed in as a source of randomness is looked at after the charge.",
     Edit(release, "release", "stream = generator(rng)", "stream = rng"),
-    caught_by=("tests/releases/test_release.py::test_bad_input_is_not_charged",),
+    caught_by=("tests/core/test_release.py::test_bad_input_is_not_charged",),
 )
 mutant(
     "stated-epsilon-is-believed",
     "An epsilon that was stated is charged whether or not it covers what is revealed.",
     Edit(release, "cost", "if not profile.covers(stated, delta or 0.0):", "if False:"),
     caught_by=(
-        "tests/releases/test_word_release.py::test_what_is_wrong_costs_nothing[certified]",
-        "tests/releases/test_word_release.py::test_other_adjacencies_are_charged_for",
+        "tests/words/test_word_release.py::test_what_is_wrong_costs_nothing[certified]",
+        "tests/words/test_word_release.py::test_other_adjacencies_are_charged_for",
     ),
 )
 mutant(
@@ -80,7 +80,7 @@ mutant(
     "flag-of-the-seed-lost",
     "A release that is drawn from a seed is not marked.",
     Edit(release, "release", "reproducible=is_reproducible(rng)", "reproducible=False"),
-    caught_by=("tests/releases/test_release.py::test_seeded_releases_are_marked",),
+    caught_by=("tests/core/test_release.py::test_seeded_releases_are_marked",),
 )
 mutant(
     "online-word-charged-at-its-end",
@@ -94,8 +94,8 @@ mutant(
         "        confirm(self._ledger, self.entry)",
     ),
     caught_by=(
-        "tests/releases/test_online.py::test_a_refused_charge_begins_nothing",
-        "tests/releases/test_online.py::test_the_charge_comes_first_and_whole",
+        "tests/words/test_online.py::test_a_refused_charge_begins_nothing",
+        "tests/words/test_online.py::test_the_charge_comes_first_and_whole",
     ),
 )
 mutant(
@@ -113,15 +113,13 @@ mutant(
         "return (*mechanism.assumptions(adjacency), NODES_ARE_PUBLIC)",
         "return mechanism.assumptions(adjacency)",
     ),
-    caught_by=(
-        "tests/releases/test_bit_release.py::test_forged_files_are_refused_or_flagged[no assumptions]",
-    ),
+    caught_by=("tests/bits/test_bit_release.py::test_forged_files_are_refused_or_flagged[no assumptions]",),
 )
 mutant(
     "public-states-assumption-lost",
     "A chain whose states were read off the data does not say that their list is public.",
     Edit(TransitionCounts, "assumptions", "STATES_ARE_PUBLIC: self.states_found", "STATES_ARE_PUBLIC: False"),
-    caught_by=("tests/workflows/test_fit_chain.py::test_a_chain_with_the_labels_that_went_in",),
+    caught_by=("tests/chains/test_fit_chain.py::test_a_chain_with_the_labels_that_went_in",),
 )
 mutant(
     "input-in-the-tables",
@@ -174,7 +172,7 @@ mutant(
         "row_labels = None\n    if row_labels is not None and",
         "pass\n    if row_labels is not None and",
     ),
-    caught_by=("tests/releases/test_bit_attacks.py::test_the_names_and_the_order_of_records_stay_at_home",),
+    caught_by=("tests/bits/test_release_attacks.py::test_the_names_and_the_order_of_records_stay_at_home",),
 )
 mutant(
     "error-quotes-a-vector",
@@ -196,7 +194,7 @@ mutant(
     Edit(TransitionCounts, "check_unit", "self.cap is None or self.cap > adjacency.cap", "False"),
     Edit(PrivateChain, "validate", "cap is None or cap > part.cap", "False"),
     caught_by=(
-        "tests/mechanisms/test_private_chain.py::test_a_release_of_counts_with_another_cap_is_refused[50-None-1]",
+        "tests/chains/test_private_chain.py::test_a_release_of_counts_with_another_cap_is_refused[50-None-1]",
     ),
 )
 mutant(
@@ -204,7 +202,7 @@ mutant(
     "One transition more than the cap is counted of each user.",
     Edit(CountingQuery, "sql", "draw <= {self._cap}", "draw <= {self._cap} + 1"),
     caught_by=(
-        "tests/sources/test_transitions.py::test_every_transition_is_as_likely_to_be_drawn",
-        "tests/sources/test_transitions.py::test_the_salt_is_secret_unless_given",
+        "tests/chains/test_transitions.py::test_every_transition_is_as_likely_to_be_drawn",
+        "tests/chains/test_transitions.py::test_the_salt_is_secret_unless_given",
     ),
 )

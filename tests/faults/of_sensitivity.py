@@ -2,25 +2,27 @@
 
 from tests.faults.planting import Edit
 from tests.faults.registry import mutant
-from veil.domains.adjacency import Transfer
-from veil.domains.contributions import Transitions
-from veil.mechanisms import private_graph, xor_blocks, xor_graph
-from veil.mechanisms.additive import Gaussian, Laplace
-from veil.mechanisms.dirichlet_counts import DirichletCounts
-from veil.mechanisms.doubly_stochastic import DoublyStochastic
-from veil.mechanisms.each_word import EachWord
-from veil.mechanisms.noisy_counts import _NoisyCounts
-from veil.mechanisms.private_chain import PrivateChain
-from veil.mechanisms.staircase_xor import StaircaseXor
-from veil.mechanisms.word_mechanism import WordMechanism
-from veil.privacy import contributions, rows
+from veil.bits.mechanisms import xor_blocks
+from veil.bits.mechanisms.staircase_xor import StaircaseXor
+from veil.chains.contributions import Transitions
+from veil.chains.mechanisms.private_chain import PrivateChain
+from veil.graphs.mechanisms import private_graph, xor_graph
+from veil.matrices import row_profiles as rows
+from veil.matrices.mechanisms.doubly_stochastic import DoublyStochastic
+from veil.vectors import contribution_profiles as contributions
+from veil.vectors.adjacency import Transfer
+from veil.vectors.mechanisms.additive import Gaussian, Laplace
+from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
+from veil.vectors.mechanisms.noisy_counts import _NoisyCounts
+from veil.words.mechanisms.each_word import EachWord
+from veil.words.mechanisms.word_mechanism import WordMechanism
 
 mutant(
     "replaced-charged-as-added",
     "A replaced record is charged as one that is added, in Dirichlet rows of counts.",
     Edit(DirichletCounts, "profile", 'if change.change == "replace":', "if False:"),
     caught_by=(
-        "tests/mechanisms/test_dirichlet_counts.py::test_replaced_record_matches_the_oracle[0.5-1.0-0.7]",
+        "tests/vectors/test_dirichlet_counts.py::test_replaced_record_matches_the_oracle[0.5-1.0-0.7]",
     ),
 )
 mutant(
@@ -28,7 +30,7 @@ mutant(
     "A replaced record is taken to move one count, not two.",
     Edit(_NoisyCounts, "profile", '2 if change.change == "replace" else 1', "1"),
     caught_by=(
-        "tests/releases/test_release.py::test_pure_mechanisms_need_no_delta",
+        "tests/core/test_release.py::test_pure_mechanisms_need_no_delta",
         "tests/contracts/test_contract.py::test_audit_finds_no_violation[GeometricCounts, replaced]",
     ),
 )
@@ -36,28 +38,28 @@ mutant(
     "one-entry-moves",
     "Laplace noise is charged for one entry that moves, though two exchange mass.",
     Edit(Laplace, "_profile", "times=2", "times=1"),
-    caught_by=("tests/mechanisms/test_row_by_row.py::test_laplace_is_pure[1-1]",),
+    caught_by=("tests/matrices/test_row_by_row.py::test_laplace_is_pure[1-1]",),
 )
 mutant(
     "l2-distance-of-one-entry",
     "Gaussian noise is charged for an L2 distance of one entry, though two exchange mass.",
     Edit(Gaussian, "_profile", "math.sqrt(2.0) * moved", "moved"),
-    caught_by=("tests/mechanisms/test_row_by_row.py::test_gaussian_on_one_row_is_exact[0.1]",),
+    caught_by=("tests/matrices/test_row_by_row.py::test_gaussian_on_one_row_is_exact[0.1]",),
 )
 mutant(
     "cap-ignored",
     "A user is taken to contribute one transition, whatever the cap.",
     Edit(Transitions, "on_transitions", "most = cap or self.cap or 1", "most = 1"),
     caught_by=(
-        "tests/domains/test_contributions.py::test_a_user_changes_at_most_the_cap[2]",
-        "tests/mechanisms/test_private_chain.py::test_no_attack_beats_the_claim[user-gaussian]",
+        "tests/chains/test_contributions.py::test_a_user_changes_at_most_the_cap[2]",
+        "tests/chains/test_private_chain.py::test_no_attack_beats_the_claim[user-gaussian]",
     ),
 )
 mutant(
     "removed-row-closes-no-gap",
     "A row that goes is taken to take two transitions with it and to leave none.",
     Edit(Transitions, "on_transitions", "Contributions(2, 1) if", "Contributions(2, 0) if"),
-    caught_by=("tests/domains/test_contributions.py::test_no_row_changes_more_transitions_than_is_charged",),
+    caught_by=("tests/chains/test_contributions.py::test_no_row_changes_more_transitions_than_is_charged",),
 )
 mutant(
     "records-spread-out",
@@ -68,33 +70,35 @@ mutant(
         "change.added**2 + change.removed**2",
         "change.added + change.removed",
     ),
-    caught_by=("tests/privacy/test_contributions.py::test_gaussian_is_not_below_the_truth[change1-0.4]",),
+    caught_by=(
+        "tests/vectors/test_contribution_profiles.py::test_gaussian_is_not_below_the_truth[change1-0.4]",
+    ),
 )
 mutant(
     "one-changed-row",
     "A matrix of which several rows change is charged for the worst row alone, as printed in the paper.",
     Edit(rows, "changed_rows", "if changed == 1 or total == 1:", "if True:"),
-    caught_by=("tests/mechanisms/test_matrix_dirichlet.py::test_changed_rows_compose[2-1.0]",),
+    caught_by=("tests/matrices/test_matrix_dirichlet.py::test_changed_rows_compose[2-1.0]",),
 )
 mutant(
     "rectangle-in-one-row",
     "A rectangle of a doubly stochastic matrix is taken to lie in one row, not two.",
     Edit(DoublyStochastic, "profile", "mass, rows = chosen.mass, 2", "mass, rows = chosen.mass, 1"),
-    caught_by=("tests/mechanisms/test_doubly_stochastic.py::test_laplace_profile_is_pure[0.04-0.01]",),
+    caught_by=("tests/matrices/test_doubly_stochastic.py::test_laplace_profile_is_pure[0.04-0.01]",),
 )
 mutant(
     "words-of-a-person-counted-once",
     "Several words of one person are charged as one.",
     Edit(EachWord, "profile", "times=near.words_each", "times=1"),
-    caught_by=("tests/mechanisms/test_words.py::test_words_each_adds_up",),
+    caught_by=("tests/words/test_mechanisms.py::test_words_each_adds_up",),
 )
 mutant(
     "radius-of-the-claim-ignored",
     "A word mechanism claims its own epsilon for neighbours further apart than it was built for.",
     Edit(WordMechanism, "profile", "if near.radius == self.radius:", "if True:"),
     caught_by=(
-        "tests/mechanisms/test_words.py::test_two_changes_are_not_twice_one_change",
-        "tests/releases/test_word_release.py::test_other_adjacencies_are_charged_for",
+        "tests/words/test_mechanisms.py::test_two_changes_are_not_twice_one_change",
+        "tests/words/test_word_release.py::test_other_adjacencies_are_charged_for",
     ),
 )
 mutant(
@@ -102,8 +106,8 @@ mutant(
     "One of n records is taken to move half of its share.",
     Edit(Transfer, "from_records", "Fraction(1, _count(n))", "Fraction(1, 2 * _count(n))"),
     caught_by=(
-        "tests/domains/test_adjacency.py::test_constructors_of_a_transfer",
-        "tests/mechanisms/test_dirichlet.py::test_grade_example",
+        "tests/core/test_adjacency.py::test_constructors_of_a_transfer",
+        "tests/vectors/test_dirichlet.py::test_grade_example",
     ),
 )
 mutant(
@@ -115,22 +119,22 @@ mutant(
         "_spread(band, near) for band in self.bands",
         "_spread([block], near) for band in self.bands for block in band",
     ),
-    caught_by=("tests/mechanisms/test_bits.py::test_blocks_add_side_by_side_and_not_one_below_the_other",),
+    caught_by=("tests/bits/test_mechanisms.py::test_blocks_add_side_by_side_and_not_one_below_the_other",),
 )
 mutant(
     "edge-is-one-bit-of-the-matrix",
     "An edge is taken for one bit of the adjacency matrix, though both halves are released.",
     Edit(xor_graph, "_in_matrix", "2 * near.count", "near.count"),
     caught_by=(
-        "tests/mechanisms/test_bits.py::test_algorithm_3_costs_two_bits_an_edge",
-        "tests/mechanisms/test_bits.py::test_the_law_of_algorithm_3_is_as_private_as_certified",
+        "tests/bits/test_mechanisms.py::test_algorithm_3_costs_two_bits_an_edge",
+        "tests/bits/test_mechanisms.py::test_the_law_of_algorithm_3_is_as_private_as_certified",
     ),
 )
 mutant(
     "staircase-costs-one-step",
     "The staircase is charged one step down, however many bits differ.",
     Edit(StaircaseXor, "_drops", "int((levels[count:] - levels[:-count]).max())", "1"),
-    caught_by=("tests/mechanisms/test_bits.py::test_the_loss_of_the_staircase_is_that_of_brute_force[1]",),
+    caught_by=("tests/bits/test_mechanisms.py::test_the_loss_of_the_staircase_is_that_of_brute_force[1]",),
 )
 mutant(
     "degrees-move-by-one",
@@ -149,7 +153,7 @@ mutant(
         "[one.compose(two) for one, two in combinations_with_replacement(each, 2)]",
         "[one for one, two in combinations_with_replacement(each, 2)]",
     ),
-    caught_by=("tests/mechanisms/test_private_chain.py::test_a_user_who_moves_between_strata",),
+    caught_by=("tests/chains/test_private_chain.py::test_a_user_who_moves_between_strata",),
 )
 mutant(
     "dearest-table-alone",
@@ -161,7 +165,7 @@ mutant(
         "worst_of(profiles)",
     ),
     caught_by=(
-        "tests/mechanisms/test_private_chain.py::test_tables_of_different_kinds_add_up",
-        "tests/mechanisms/test_private_chain.py::test_attack_on_several_tables_at_once",
+        "tests/chains/test_private_chain.py::test_tables_of_different_kinds_add_up",
+        "tests/chains/test_private_chain.py::test_attack_on_several_tables_at_once",
     ),
 )

@@ -2,17 +2,21 @@
 
 from tests.faults.planting import Edit
 from tests.faults.registry import mutant
-from veil.mechanisms import exponential_words, randomized_response
-from veil.mechanisms.bit_mechanism import BitMechanism
-from veil.mechanisms.permute_and_flip import PermuteAndFlip
-from veil.mechanisms.private_graph import PrivateGraph
-from veil.mechanisms.randomized_response import RandomizedResponse
-from veil.mechanisms.sequential_words import SequentialWords
-from veil.mechanisms.staircase_xor import StaircaseXor
-from veil.numerics.graphs import ladder as ladder_rules
-from veil.numerics.graphs.ladder import LadderRule
-from veil.releases.online import OnlineWord
-from veil.samplers import discrete, flips, free_words, ladder, matrix_bernoulli, noisy_max
+from veil.bits.mechanisms import randomized_response
+from veil.bits.mechanisms.bit_mechanism import BitMechanism
+from veil.bits.mechanisms.randomized_response import RandomizedResponse
+from veil.bits.mechanisms.staircase_xor import StaircaseXor
+from veil.bits.samplers import flips, matrix_bernoulli
+from veil.core.random import discrete
+from veil.graphs.mechanisms.private_graph import PrivateGraph
+from veil.graphs.numerics import ladder as ladder_rules
+from veil.graphs.numerics.ladder import LadderRule
+from veil.graphs.samplers import ladder
+from veil.words.mechanisms import exponential_words
+from veil.words.mechanisms.permute_and_flip import PermuteAndFlip
+from veil.words.mechanisms.sequential_words import SequentialWords
+from veil.words.online_word import OnlineWord
+from veil.words.samplers import free_words, noisy_max
 
 mutant(
     "last-symbol-kept",
@@ -24,8 +28,8 @@ mutant(
         "changed.reshape(drawn.shape)[:, -1] = 0\n    places = np.flatnonzero(changed)",
     ),
     caught_by=(
-        "tests/mechanisms/test_words.py::test_draws_follow_the_law[certified-free]",
-        "tests/samplers/test_words.py::test_free_words",
+        "tests/words/test_mechanisms.py::test_draws_follow_the_law[certified-free]",
+        "tests/words/test_samplers.py::test_free_words",
     ),
 )
 mutant(
@@ -33,8 +37,8 @@ mutant(
     "Words at a given distance are changed in all positions but the last.",
     Edit(free_words, "sample_free_at_distances", "for t in range(length):", "for t in range(length - 1):"),
     caught_by=(
-        "tests/mechanisms/test_bits.py::test_every_column_flips_at_its_rate_the_last_one_too[1]",
-        "tests/samplers/test_words.py::test_free_words",
+        "tests/bits/test_mechanisms.py::test_every_column_flips_at_its_rate_the_last_one_too[1]",
+        "tests/words/test_samplers.py::test_free_words",
     ),
 )
 mutant(
@@ -47,8 +51,8 @@ mutant(
         "rng.integers(1, max(2, alphabet - 1), size=len(places))",
     ),
     caught_by=(
-        "tests/mechanisms/test_words.py::test_draws_follow_the_law[certified-free]",
-        "tests/samplers/test_words.py::test_free_words",
+        "tests/words/test_mechanisms.py::test_draws_follow_the_law[certified-free]",
+        "tests/words/test_samplers.py::test_free_words",
     ),
 )
 mutant(
@@ -56,8 +60,8 @@ mutant(
     "Permute-and-flip prefers words with more errors.",
     Edit(noisy_max, "_values", "largest - cost)", "largest + cost)"),
     caught_by=(
-        "tests/samplers/test_noisy_max.py::test_law",
-        "tests/mechanisms/test_words.py::test_draws_follow_the_law[permute-and-flip-free]",
+        "tests/words/test_noisy_max.py::test_law",
+        "tests/words/test_mechanisms.py::test_draws_follow_the_law[permute-and-flip-free]",
     ),
 )
 mutant(
@@ -66,7 +70,7 @@ mutant(
     Edit(PermuteAndFlip, "rate", "/ (2 * self.radius)", "/ self.radius"),
     Edit(PermuteAndFlip, "loss", "2 * radius", "radius"),
     caught_by=(
-        "tests/mechanisms/test_words.py::test_audits_find_no_violation_and_find_a_liar[permute-and-flip-free]",
+        "tests/words/test_mechanisms.py::test_audits_find_no_violation_and_find_a_liar[permute-and-flip-free]",
     ),
 )
 mutant(
@@ -79,8 +83,8 @@ mutant(
         "return decay_within(Fraction(epsilon) / radius), epsilon",
     ),
     caught_by=(
-        "tests/mechanisms/test_words.py::test_audits_find_no_violation_and_find_a_liar[certified-chain]",
-        "tests/mechanisms/test_words.py::test_privacy_of_random_languages",
+        "tests/words/test_mechanisms.py::test_audits_find_no_violation_and_find_a_liar[certified-chain]",
+        "tests/words/test_mechanisms.py::test_privacy_of_random_languages",
     ),
 )
 mutant(
@@ -92,7 +96,7 @@ mutant(
         "else self._decay for",
         "else self._decay * min(position, 1) for",
     ),
-    caught_by=("tests/releases/test_online.py::test_the_law_is_that_of_the_whole_word[chain]",),
+    caught_by=("tests/words/test_online.py::test_the_law_is_that_of_the_whole_word[chain]",),
 )
 mutant(
     "last-column-never-flipped",
@@ -103,19 +107,19 @@ mutant(
         ".reshape(rows, columns)",
         ".reshape(rows, columns) & (np.arange(columns) < columns - 1)",
     ),
-    caught_by=("tests/mechanisms/test_bits.py::test_every_bit_of_a_table_flips_at_the_rate",),
+    caught_by=("tests/bits/test_mechanisms.py::test_every_bit_of_a_table_flips_at_the_rate",),
 )
 mutant(
     "last-pair-never-flipped",
     "The last pair of nodes of a graph is never flipped.",
     Edit(RandomizedResponse, "draw_graph", "graph.space.count", "graph.space.count - 1"),
-    caught_by=("tests/mechanisms/test_bits.py::test_every_pair_of_a_graph_flips_at_the_rate[loops]",),
+    caught_by=("tests/bits/test_mechanisms.py::test_every_pair_of_a_graph_flips_at_the_rate[loops]",),
 )
 mutant(
     "edges-never-taken-away",
     "Flips add edges to a graph and never take one away.",
     Edit(randomized_response, "xor_codes", "return both[alone]", "return np.unique(both)"),
-    caught_by=("tests/mechanisms/test_bits.py::test_every_pair_of_a_graph_flips_at_the_rate[directed]",),
+    caught_by=("tests/bits/test_mechanisms.py::test_every_pair_of_a_graph_flips_at_the_rate[directed]",),
 )
 mutant(
     "one-noise-for-all-rows",
@@ -127,7 +131,7 @@ mutant(
         "(rows ^ self.draw_noise(rng, *rows.shape)[:1])",
         (("(rows ^ np.array(noise))", "(rows ^ np.array(noise)[:, :1])"),),
     ),
-    caught_by=("tests/mechanisms/test_bits.py::test_every_column_flips_at_its_rate_the_last_one_too[1]",),
+    caught_by=("tests/bits/test_mechanisms.py::test_every_column_flips_at_its_rate_the_last_one_too[1]",),
 )
 mutant(
     "staircase-without-the-shared-coin",
@@ -138,13 +142,13 @@ mutant(
         "drawn = sample_free_by_distance(rng, words=none, alphabet=2, law=law)",
         "drawn = rng.random(none.shape) < self.flip_rate",
     ),
-    caught_by=("tests/mechanisms/test_bits.py::test_the_staircase_is_drawn_from_its_law",),
+    caught_by=("tests/bits/test_mechanisms.py::test_the_staircase_is_drawn_from_its_law",),
 )
 mutant(
     "last-place-of-the-gaps",
     "Flips that are drawn by their gaps never reach the last place.",
     Edit(flips, "_by_gaps", "np.searchsorted(flips, count)", "np.searchsorted(flips, count - 1)"),
-    caught_by=("tests/samplers/test_flips.py::test_the_last_place_is_flipped_too",),
+    caught_by=("tests/bits/test_flips.py::test_the_last_place_is_flipped_too",),
 )
 mutant(
     "sign-of-the-coupling",
@@ -156,8 +160,8 @@ mutant(
         "ones_of_column(rows, diagonal, -between)",
     ),
     caught_by=(
-        "tests/samplers/test_matrix_bernoulli.py::test_sampler_has_the_law_and_the_test_sees_five_percent[columns]",
-        "tests/samplers/test_matrix_bernoulli.py::test_exchangeable_columns_agree_with_the_table_of_a_column",
+        "tests/bits/test_matrix_bernoulli.py::test_sampler_has_the_law_and_the_test_sees_five_percent[columns]",
+        "tests/bits/test_matrix_bernoulli.py::test_exchangeable_columns_agree_with_the_table_of_a_column",
     ),
 )
 mutant(
@@ -165,15 +169,15 @@ mutant(
     "A zero with a minus sign is kept: geometric noise is nought twice as often as it should be.",
     Edit(discrete, "_discrete_laplace", "if size:\n            return -size", "return -size"),
     caught_by=(
-        "tests/samplers/test_discrete_fast.py::test_one_laplace_draw_by_enumeration[1]",
-        "tests/samplers/test_discrete_fast.py::test_one_by_one_has_the_same_distribution[1.0]",
+        "tests/core/test_discrete_fast.py::test_one_laplace_draw_by_enumeration[1]",
+        "tests/core/test_discrete_fast.py::test_one_by_one_has_the_same_distribution[1.0]",
     ),
 )
 mutant(
     "ladder-off-by-one",
     "The rungs above the count begin one number too early.",
     Edit(ladder, "sample_ladder", "inner + 1 + places - width", "inner + places - width"),
-    caught_by=("tests/samplers/test_ladder.py::test_law[wide]",),
+    caught_by=("tests/graphs/test_ladder_sampler.py::test_law[wide]",),
 )
 mutant(
     "ladder-of-one-distance",
@@ -184,13 +188,13 @@ mutant(
         "np.arange(sensitivity.settled() + 1, dtype=np.int64)",
         "np.zeros(1, dtype=np.int64)",
     ),
-    caught_by=("tests/numerics/graphs/test_ladder.py::test_privacy_by_enumeration[1-0.0-1.0]",),
+    caught_by=("tests/graphs/numerics/test_ladder.py::test_privacy_by_enumeration[1-0.0-1.0]",),
 )
 mutant(
     "ladder-normaliser-forgotten",
     "The decay of the ladder takes the normaliser for the same on all graphs.",
     Edit(ladder_rules, "_factor", "if floor >= nodes - 2:", "if True:"),
-    caught_by=("tests/numerics/graphs/test_ladder.py::test_privacy_by_enumeration[1-0.0-1.0]",),
+    caught_by=("tests/graphs/numerics/test_ladder.py::test_privacy_by_enumeration[1-0.0-1.0]",),
 )
 mutant(
     "graph-given-the-whole-budget",
@@ -201,12 +205,12 @@ mutant(
         "total - sum((Fraction(cost) for cost in found.values()), Fraction(0))",
         "total",
     ),
-    caught_by=("tests/mechanisms/test_bits.py::test_the_budget_is_divided_and_adds_up",),
+    caught_by=("tests/bits/test_mechanisms.py::test_the_budget_is_divided_and_adds_up",),
 )
 mutant(
     "radius-of-words-ignored",
     "Sequential words are drawn, and certified, as if neighbours differed in one symbol.",
     Edit(SequentialWords, "decay", " / self.radius", ""),
     Edit(SequentialWords, "loss", "rate_above(self.decay), radius)", "rate_above(self.decay), 1)"),
-    caught_by=("tests/mechanisms/test_words.py::test_two_changes_are_not_twice_one_change",),
+    caught_by=("tests/words/test_mechanisms.py::test_two_changes_are_not_twice_one_change",),
 )

@@ -13,10 +13,9 @@ import pytest
 from numpy.typing import NDArray
 
 import veil
-from veil.domains.graph import Graph
-from veil.numerics.graphs.degrees import DegreeProfile
-
-from ..samplers.fit import ALPHA, chi_square, laplace_pmf
+from tests.core.fit import ALPHA, chi_square, laplace_pmf
+from veil.graphs.graph import Graph
+from veil.graphs.numerics.degrees import DegreeProfile
 
 EPSILON = 0.7
 GRAPH = nx.path_graph(4)

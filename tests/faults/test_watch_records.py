@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 
 import veil
-from veil.domains.graph import Graph
-from veil.ledger.protocol import Charge
-from veil.releases.files import to_json
+from veil.core.account import Charge
+from veil.core.files import to_json
+from veil.graphs.graph import Graph
 
 from ..contracts.cases import CASES
 

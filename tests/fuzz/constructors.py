@@ -61,11 +61,11 @@ DOMAINS = (
     Entry("SequenceFile", veil.SequenceFile, lambda: {"path": "walks.txt", "separator": " ", "skip": 0}),
     Entry(
         "learn.PrivateBits",
-        veil.learn.PrivateBits,
+        veil.bits.learn.PrivateBits,
         lambda: {"epsilon": 1.0, "label": "protected"},
         ("classes",),
     ),
-    Entry("learn.DebiasedClassifier", veil.learn.DebiasedClassifier, lambda: {"strength": 1.0}),
+    Entry("learn.DebiasedClassifier", veil.bits.learn.DebiasedClassifier, lambda: {"strength": 1.0}),
 )
 
 ADJACENCIES = (

@@ -25,7 +25,7 @@ from typing import Any
 # What coverage is measured of, and guided by: the rooms that a file goes through.
 _MEASURED = ("releases", "sources", "domains", "mechanisms", "ledger")
 # Engines that need a server. Numba's code is in other rooms: it cannot compile what the fuzzer changes.
-_LEFT_OUT = ("veil.sources.engines.spark", "veil.sources.engines.postgres")
+_LEFT_OUT = ("veil.tables.engines.spark", "veil.tables.engines.postgres")
 _CRASHES = Path("build") / "fuzz-crashes"
 _MEGABYTES = 6000
 _SECONDS_EACH = 30
@@ -124,7 +124,7 @@ def _structured() -> Callable[[bytes], object]:
     """Records by their structure: the fuzzer chooses what Hypothesis then changes in a good record."""
     from hypothesis import given
 
-    from veil.releases.files import parse_release
+    from veil.core.files import parse_release
 
     from .json_values import changed_records
     from .profiles import tries

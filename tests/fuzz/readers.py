@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import veil
-from veil.releases.files import load, to_json
-from veil.sources.bits import read_bits
-from veil.sources.edges import read_edges
-from veil.sources.matrices import read_matrix
-from veil.sources.states import given_states
-from veil.sources.supports import read_support
-from veil.sources.vectors import read_vector
+from veil.bits.reading import read_bits
+from veil.core.files import load, to_json
+from veil.graphs.reading import read_edges
+from veil.matrices.reading import read_matrix
+from veil.tables.states import given_states
+from veil.vectors.reading import read_vector
+from veil.words.supports import read_support
 
 from .books import good_exports, good_file, read_books, verify_against
 from .entry import good_release

@@ -96,8 +96,8 @@ def test_broken_text_in_whole_packing(
 def test_files_that_swell_are_refused_before_they_fill_the_memory(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("veil.sources.unpacking._FREELY", 2**20)
-    monkeypatch.setattr("veil.sources.unpacking._AT_A_TIME", 2**16)
+    monkeypatch.setattr("veil.tables.unpacking._FREELY", 2**20)
+    monkeypatch.setattr("veil.tables.unpacking._AT_A_TIME", 2**16)
     reader = next(one for one in PACKED if one.name == name and one.ending.endswith(".gz"))
     bomb = gzip.compress(b"a b\n" * 2**23, 9, mtime=0)
     tracemalloc.start()

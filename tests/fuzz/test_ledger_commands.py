@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import veil
-from veil.releases.files import to_json
+from veil.core.files import to_json
 
 from .books import clear, folder, good_exports, good_file
 from .byte_changes import changed

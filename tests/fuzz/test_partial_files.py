@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 import veil
+from veil.bits.files import write_bits
+from veil.core.files import save_record, write_text
 from veil.errors import OutputExists, VeilError
-from veil.releases.files import save_record, write_text
-from veil.sources.bit_files import write_bits
-from veil.sources.edge_files import write_edges
-from veil.sources.engines.duck import private_connection
-from veil.sources.word_files import write_words
+from veil.graphs.files import write_edges
+from veil.tables.engines.duck import private_connection
+from veil.words.files import write_words
 
 from .commands import command
 from .entry import good_release

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 import veil
+from veil.bits.reading import read_bits
+from veil.core.writing import replacing
 from veil.errors import InvalidData, LedgerCorrupt, OutputExists, UnreadableFile, VeilError
-from veil.releases.writing import replacing
-from veil.sources.bits import read_bits
-from veil.sources.edges import read_edges
-from veil.sources.states import given_states
-from veil.sources.supports import read_support
+from veil.graphs.reading import read_edges
+from veil.tables.states import given_states
+from veil.words.supports import read_support
 
 from .guard import guarded
 
@@ -111,7 +111,7 @@ def test_parquet_that_swells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     path = tmp_path / "same.parquet"
     pq.write_table(pa.table({"a": ["x"] * 100_000, "b": ["y"] * 100_000}), path)
     assert guarded(lambda: read_edges(str(path))).error is None
-    monkeypatch.setattr("veil.sources.unpacking._FREELY", 2**10)
+    monkeypatch.setattr("veil.tables.unpacking._FREELY", 2**10)
     assert "swells" in str(guarded(lambda: read_edges(str(path))).error)
 
 

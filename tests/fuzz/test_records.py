@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from veil.releases.files import parse_release, to_json
-from veil.releases.release import expected_assumptions
+from veil.core.files import parse_release, to_json
+from veil.core.releasing import expected_assumptions
 
 from .byte_changes import changed
 from .guard import guarded

@@ -11,7 +11,7 @@ import pytest
 
 import veil
 from tests.ledger.places import Place, new_database, new_file
-from tests.sources.servers import Server, postgres_server
+from tests.tables.servers import Server, postgres_server
 
 ON_POSTGRES = pytest.param("postgresql", marks=pytest.mark.xdist_group("postgres"))
 

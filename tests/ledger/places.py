@@ -10,7 +10,7 @@ from uuid import uuid4
 from sqlalchemy import NullPool, create_engine, text
 
 import veil
-from tests.sources.servers import Server
+from tests.tables.servers import Server
 
 # A release of 0.1, of which ten fit into a budget of 1.
 NOISE = veil.GeometricCounts(10.0, 3)

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 import veil
+from veil.core.account import Charge
+from veil.core.privacy.profile import LogDelta, PrivacyProfile
 from veil.errors import BudgetExceeded, InvalidArgument
 from veil.ledger.accounting import Rule
 from veil.ledger.amounts import Amount
-from veil.ledger.protocol import Charge
-from veil.privacy.profile import LogDelta, PrivacyProfile
 
 EPSILON = 1.5
 ANSWER = veil.RandomizedResponse(1.0)

@@ -14,7 +14,7 @@ import pytest
 
 import veil
 from tests.ledger.places import release
-from tests.sources.servers import Server
+from tests.tables.servers import Server
 from veil.errors import InvalidArgument, LedgerCorrupt, LedgerUnavailable, VeilError
 from veil.ledger.address import Address
 

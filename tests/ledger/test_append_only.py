@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 import veil
 from tests.ledger.places import NEAR, NOISE, Place, new_database, new_file, release
-from tests.sources.servers import Server
+from tests.tables.servers import Server
 from veil.errors import InvalidArgument, InvalidData, LedgerCorrupt, VeilError
 from veil.ledger.amounts import Amount
 from veil.ledger.entry import NOTHING, Entry, digest

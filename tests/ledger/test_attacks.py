@@ -20,25 +20,25 @@ from sqlalchemy import text
 
 import veil
 from tests.ledger.places import COUNTS, NEAR, NOISE, Place, new_database, new_file, release
-from tests.sources.servers import Server
-from veil.domains.transition_counts import TransitionCounts
+from tests.tables.servers import Server
+from veil.bits.lazy_response import LazyResponse
+from veil.chains.mechanisms.chain_parts import Part
+from veil.chains.mechanisms.private_chain import PrivateChain
+from veil.chains.transition_counts import TransitionCounts
+from veil.core.numerics.staircase import staircase
+from veil.core.privacy.conversion import divergence_within, rho_within
+from veil.core.privacy.discrete_gaussian import DiscreteGaussianShift
+from veil.core.privacy.pairs import GammaPair, NormalPair, SymmetricBetaPair
+from veil.core.privacy.profile import NothingRevealed, PrivacyProfile
+from veil.core.privacy.renyi import RenyiProfile
+from veil.core.privacy.responses import RandomizedResponses
+from veil.core.releasing import cost
 from veil.errors import BudgetExceeded, InvalidArgument, LedgerCorrupt, VeilError
+from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.ledger.accounting import Rule, _divergence
 from veil.ledger.amounts import Amount, charged
-from veil.mechanisms.chain_parts import Part
-from veil.mechanisms.private_chain import PrivateChain
-from veil.mechanisms.private_graph import PrivateGraph
-from veil.numerics.words.staircase import staircase
-from veil.privacy.conversion import divergence_within, rho_within
-from veil.privacy.discrete_gaussian import DiscreteGaussianShift
-from veil.privacy.lazy_response import LazyResponse
-from veil.privacy.pairs import GammaPair, NormalPair, SymmetricBetaPair
-from veil.privacy.profile import NothingRevealed, PrivacyProfile
-from veil.privacy.renyi import RenyiProfile
-from veil.privacy.responses import RandomizedResponses
-from veil.privacy.rows import WorstOf
-from veil.releases.charged import check_charged
-from veil.releases.release import cost
+from veil.ledger.charged import check_charged
+from veil.matrices.row_profiles import WorstOf
 
 REPLACE = veil.Records("replace")
 ROADS = {"a": ["b", "c"], "b": ["a"], "c": ["a", "c"]}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import veil
-from veil.domains.coverage import covers
+from veil.vectors.coverage import covers
 
 Pair = tuple[Any, Any]
 

@@ -11,9 +11,9 @@ import pytest
 
 import veil
 from tests.ledger.places import COUNTS, NEAR, NOISE, kinds
+from veil.bits.learn import PrivateBits
+from veil.core.mechanism import Described
 from veil.errors import BudgetExceeded, InvalidArgument, VeilError
-from veil.learn import PrivateBits
-from veil.mechanisms.base import Described
 
 STREETS = {"a": ["b", "c"], "b": ["a"], "c": ["a", "c"]}
 WORDS = veil.ChainWords(STREETS, 3, start="a")

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import veil
 from tests.ledger.places import COUNTS, NOISE
+from veil.core.account import Charge
 from veil.errors import BudgetExceeded, InvalidArgument
 from veil.ledger.accounting import Rule
 from veil.ledger.amounts import Amount
 from veil.ledger.balance import Balance
-from veil.ledger.protocol import Charge
 
 PARTS = ("north", "south", "west")
 SAID = {"name": "test"}

@@ -11,10 +11,10 @@ import pytest
 
 import veil
 from tests.ledger.places import COUNTS, NEAR, NOISE, Place, kinds, new_database, release
-from tests.sources.servers import Server
+from tests.tables.servers import Server
 from veil.errors import LedgerUnavailable, PrivacyWarning
 from veil.ledger.amounts import Amount
-from veil.mechanisms.noisy_counts import GeometricCounts
+from veil.vectors.mechanisms.noisy_counts import GeometricCounts
 
 pytestmark = pytest.mark.xdist_group("postgres")
 

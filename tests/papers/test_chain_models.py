@@ -8,22 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
-import veil
-from veil.analysis.perturbation import (
-    expected_ergodicity_change,
-    expected_largest_column_distance,
-    expected_largest_row_distance,
-    expected_stationary_change,
-    expected_weighted_row_distance,
-    row_radius,
-    simultaneous_row_radii,
-    stationary_radii,
-    stationary_radius,
-)
-from veil.errors import InvalidArgument
-from veil.numerics.chains import quick_stationary
-from veil.papers.chain_models import (
+from veil_papers.chain_models import (
     algorithm_2,
     definition_8,
     frequencies,
@@ -36,7 +21,22 @@ from veil.papers.chain_models import (
     theorem_4,
     theorem_5,
 )
-from veil.papers.data_driven_chains import algorithm_1
+from veil_papers.data_driven_chains import algorithm_1
+
+import veil
+from veil.errors import InvalidArgument
+from veil.matrices.numerics.stationary import quick_stationary
+from veil.matrices.perturbation import (
+    expected_ergodicity_change,
+    expected_largest_column_distance,
+    expected_largest_row_distance,
+    expected_stationary_change,
+    expected_weighted_row_distance,
+    row_radius,
+    simultaneous_row_radii,
+    stationary_radii,
+    stationary_radius,
+)
 
 Array = NDArray[np.float64]
 

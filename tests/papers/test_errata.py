@@ -8,9 +8,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-
-from veil.papers.errata.erratum import Erratum
-from veil.papers.errata.page import ERRATA, errata_page, places, top_level
+from veil_papers.errata.erratum import Erratum
+from veil_papers.errata.page import ERRATA, errata_page, places, top_level
 
 ROOT = Path(__file__).parent.parent.parent
 WITH_CODE = [erratum for erratum in ERRATA if erratum.show is not None]
@@ -73,7 +72,7 @@ def test_code_ends_in_assertions(erratum: Erratum) -> None:
 
 def test_page_is_up_to_date() -> None:
     written = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
-    assert written == errata_page(), "run: python -m veil.papers.errata > docs/errata.md"
+    assert written == errata_page(), "run: python -m veil_papers.errata > docs/errata.md"
 
 
 @pytest.mark.parametrize("erratum", ERRATA, ids=lambda erratum: erratum.title)

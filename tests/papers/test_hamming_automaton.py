@@ -9,9 +9,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 from scipy.stats import chisquare
-
-from veil.errors import InvalidArgument, InvalidData
-from veil.papers.hamming_automaton import (
+from veil_papers.hamming_automaton import (
     DistanceAutomaton,
     HammingAutomaton,
     ProductAutomaton,
@@ -19,6 +17,8 @@ from veil.papers.hamming_automaton import (
     feasible_counts,
     hamming,
 )
+
+from veil.errors import InvalidArgument, InvalidData
 
 FIGURE_1 = HammingAutomaton(tuple("abc"), 2, tuple("abc"))
 # ST prints the edges of its four states in a picture only; these are of the same kind.

@@ -6,12 +6,7 @@ import math
 
 import numpy as np
 import pytest
-
-import veil
-from veil.analysis.perturbation import expected_stationary_change, stationary_bound
-from veil.errors import InvalidArgument
-from veil.mechanisms.accuracy import expected_absolute_deviation
-from veil.papers.matrix_dirichlet import (
+from veil_papers.matrix_dirichlet import (
     FLOOR,
     SLACK,
     example_section_5,
@@ -25,6 +20,11 @@ from veil.papers.matrix_dirichlet import (
     theorem_2_squared,
     theorem_3,
 )
+
+import veil
+from veil.errors import InvalidArgument
+from veil.matrices.perturbation import expected_stationary_change, stationary_bound
+from veil.vectors.accuracy import expected_absolute_deviation
 
 
 @pytest.mark.parametrize("k", [0.5, 9.87, 98.7, 1e4])

@@ -6,7 +6,7 @@ import re
 from importlib import import_module
 from pathlib import Path
 
-from veil.papers.reproduction.catalogue import PAPERS
+from veil_papers.reproduction.catalogue import PAPERS
 
 ROOT = Path(__file__).parent.parent.parent
 ROWS = [

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from veil_papers.data_driven_chains import algorithm_1, delta_by_monte_carlo, smallest_epsilon
+from veil_papers.dirichlet_simplex import figure_1, figure_2, figure_3, lemma_5
 
 import veil
-from veil.papers.data_driven_chains import algorithm_1, delta_by_monte_carlo, smallest_epsilon
-from veil.papers.dirichlet_simplex import figure_1, figure_2, figure_3, lemma_5
 
 
 def test_ds_figure_1() -> None:
@@ -52,7 +52,7 @@ def test_ds_lemma_1_integrates_the_other_entries_out() -> None:
 
 def test_ds_lemma_2_conclusion_holds_numerically() -> None:
     """Its proof is invalid, its conclusion has no known counterexample: log-concave along segments."""
-    from veil.numerics.corners import some_entry_below
+    from veil.vectors.corners import some_entry_below
 
     rng = np.random.default_rng(6)
     for _ in range(150):

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import kstest
-
-from veil.errors import InvalidArgument
-from veil.papers.private_regression import (
+from veil_papers.private_regression import (
     accuracy,
     calibrated,
     certified_loss,
@@ -20,6 +18,8 @@ from veil.papers.private_regression import (
     private_weights,
     unit_records,
 )
+
+from veil.errors import InvalidArgument
 
 # Probability that a right sampler fails a test of its law.
 ALPHA = 1e-6

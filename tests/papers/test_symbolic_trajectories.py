@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.stats import chisquare
-
-from veil.numerics.words.staircase import staircase
-from veil.papers.hamming_automaton import Word, feasible_counts, hamming
-from veil.papers.symbolic_trajectories import (
+from veil_papers.hamming_automaton import Word, feasible_counts, hamming
+from veil_papers.symbolic_trajectories import (
     PRINTED_EXPONENTIAL,
     PRINTED_FLIP,
     binomial_tail,
@@ -35,6 +33,8 @@ from veil.papers.symbolic_trajectories import (
     response_error,
     theorem_2,
 )
+
+from veil.core.numerics.staircase import staircase
 from veil.samples.streets import streets
 
 SUPPORT = {"y0": ["y1", "y2"], "y1": ["y2", "y3"], "y2": ["y1", "y3"], "y3": ["y0", "y2", "y3"]}

@@ -10,14 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
-import veil
-from veil.domains.simplex import Simplex
-from veil.errors import CannotCalibrate
-from veil.mechanisms.bordered_rows import BorderedRows
-from veil.mechanisms.published import published_delta
-from veil.papers.data_driven_chains import smallest_epsilon
-from veil.papers.taxi_zones import (
+from veil_papers.data_driven_chains import smallest_epsilon
+from veil_papers.taxi_zones import (
     figure_3,
     least_frequencies,
     least_k,
@@ -26,7 +20,13 @@ from veil.papers.taxi_zones import (
     strongest,
     table_1,
 )
+
+import veil
+from veil.chains.mechanisms.bordered_rows import BorderedRows
+from veil.errors import CannotCalibrate
 from veil.samples.city import city_trips
+from veil.vectors.published_bounds import published_delta
+from veil.vectors.simplex import Simplex
 
 Integers = NDArray[np.int64]
 

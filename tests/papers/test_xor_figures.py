@@ -8,22 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-import veil
-from tests.numerics.bits.brute import (
-    brute_law,
-    brute_loss,
-    dense,
-    random_quadratic,
-    random_symmetric,
-    tables,
-)
-from veil.errors import InvalidArgument
-from veil.numerics.bits.expected_ones import column_law, expected_ones_in_closed_form
-from veil.numerics.bits.flip_losses import worst_loss
-from veil.numerics.bits.published_bounds import algorithm_1, condition_4, proposition_1
-from veil.numerics.bits.quadratic import Quadratic
-from veil.papers.xor_figures import (
+from veil_papers.xor_figures import (
     EDGES,
     LETTER_C,
     artefact_multiple,
@@ -38,7 +23,7 @@ from veil.papers.xor_figures import (
     repaired_condition_4,
     table_2_edges,
 )
-from veil.papers.xor_mechanism import (
+from veil_papers.xor_mechanism import (
     FIGURE_3,
     NODES,
     PRINTED_ERROR_RATE,
@@ -47,6 +32,21 @@ from veil.papers.xor_mechanism import (
     flip_rate_of_error,
     square_error_rate,
 )
+
+import veil
+from tests.bits.numerics.brute import (
+    brute_law,
+    brute_loss,
+    dense,
+    random_quadratic,
+    random_symmetric,
+    tables,
+)
+from veil.bits.numerics.expected_ones import column_law, expected_ones_in_closed_form
+from veil.bits.numerics.flip_losses import worst_loss
+from veil.bits.numerics.published_bounds import algorithm_1, condition_4, proposition_1
+from veil.bits.numerics.quadratic import Quadratic
+from veil.errors import InvalidArgument
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 FACEBOOK, VOTES = DATA / "facebook_combined.txt", DATA / "house-votes-84.data"

@@ -7,11 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-
-from veil.errors import InvalidArgument
-from veil.numerics.graphs.leakage import edge_leakage, kept_at_most
-from veil.numerics.words.staircase import staircase
-from veil.papers.xor_mechanism import (
+from veil_papers.xor_mechanism import (
     FIGURE_3,
     NODES,
     PLAIN_ACCURACY,
@@ -29,6 +25,10 @@ from veil.papers.xor_mechanism import (
     rates_after_and,
     square_error_rate,
 )
+
+from veil.core.numerics.staircase import staircase
+from veil.errors import InvalidArgument
+from veil.graphs.numerics.leakage import edge_leakage, kept_at_most
 
 PAIRS = 4039 * 4038 // 2
 EDGES = 88_234

@@ -6,9 +6,9 @@ import math
 import re
 
 import veil
-from veil.analysis.audit import Audit
-from veil.analysis.audit_suite import AuditSuite
-from veil.analysis.seed_reuse import SeedReuse
+from veil.core.audit.auditing import Audit
+from veil.core.audit.seed_reuse import SeedReuse
+from veil.core.audit.suite import AuditSuite
 from veil.report.audit import AuditReport
 from veil.report.audit_figures import bounds_figure
 

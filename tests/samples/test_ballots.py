@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from veil.bits.reading import read_bits
 from veil.errors import InvalidData
 from veil.samples import path
 from veil.samples.ballots import BILLS, MEMBERS, PARTIES, ballots, write_ballots
-from veil.sources.bits import read_bits
 
 # Checksum of the file of the default seed.
 BALLOTS = 781032800

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from veil.graphs.reading import read_edges
 from veil.samples import path
 from veil.samples.friends import CLUBS, PEOPLE, Friendship, clubs, friends, write_friends
-from veil.sources.edges import read_edges
 
 # Checksum of the file of the default seed.
 FRIENDS = 1878575013

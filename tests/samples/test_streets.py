@@ -11,8 +11,8 @@ import pytest
 
 import veil
 from veil.samples.streets import drives, segments, streets, write_drives, write_streets
-from veil.sources.supports import read_support
-from veil.sources.words import read_words
+from veil.words.reading import read_words
+from veil.words.supports import read_support
 
 # Checksum of the thousand drives of the default seed.
 DRIVES = 1188578881

@@ -9,13 +9,14 @@ from __future__ import annotations
 import io
 import os
 import sys
+from importlib.metadata import entry_points
 from typing import Annotated
 
 import typer
 
-from veil.cli import audit, chain, decode, demo, inspect, ledger, papers, plan, release, synth
+from veil.cli import audit, chain, decode, demo, inspect, ledger, plan, release, synth
 from veil.cli.output import fail, json_wanted
-from veil.errors import VeilError
+from veil.core.errors import VeilError
 from veil.version import __version__
 
 app = typer.Typer(
@@ -36,7 +37,8 @@ app.command("decode")(decode.decode)
 app.command("inspect")(inspect.inspect)
 app.command("audit")(audit.audit)
 app.command("demo")(demo.demo)
-app.command("papers")(papers.papers)
+for _command in entry_points(group="veil.commands"):
+    app.command(_command.name)(_command.load())
 
 
 def _version(wanted: bool) -> None:

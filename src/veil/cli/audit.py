@@ -9,10 +9,10 @@ import typer
 
 from veil.cli import options
 from veil.cli.output import check_ending, print_json, refuse_existing, refuse_other_files, working
-from veil.errors import InvalidArgument, UnreadableFile
+from veil.core.errors import InvalidArgument, UnreadableFile
 
 if TYPE_CHECKING:
-    from veil.analysis.audit_suite import AuditSuite
+    from veil.core.audit.suite import AuditSuite
 
 # A claim that does not hold is neither wrong use nor bad data.
 VIOLATION = 5
@@ -54,11 +54,11 @@ def audit(
     Exit code 0 where nothing was found, which does not prove that there is nothing; 5 where a claim was
     beaten or a fault found.
     """
-    from veil.analysis.audit_examples import audit_examples
-    from veil.analysis.audit_suite import audit_suite
-    from veil.releases.claims import claim_of
-    from veil.releases.files import load, write_text
-    from veil.samplers.randomness import generator
+    from veil.core.audit.examples import audit_examples
+    from veil.core.audit.suite import audit_suite
+    from veil.core.claims import claim_of
+    from veil.core.files import load, write_text
+    from veil.core.random.streams import generator
 
     check_ending("--report", report, (".html",))
     refuse_existing({"--report": report}, force=force, inputs=[] if path is None else [path])

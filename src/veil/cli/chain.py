@@ -33,9 +33,9 @@ def chain(
 
     Of a release it also gives error bars for the true chain, from public information alone.
     """
-    from veil.releases.files import write_text
-    from veil.report.chain import ChainReport
-    from veil.workflows.chains import read_chain
+    from veil.core.files import write_text
+    from veil.matrices.chain_facts import read_chain
+    from veil.matrices.report.chain import ChainReport
 
     check_ending("--report", report, (".html",))
     refuse_existing({"--report": report}, force=force, inputs=[path] if against is None else [path, against])
@@ -50,7 +50,7 @@ def chain(
         content = page.to_dict()
         print_json(content if comparison is None else content | {"comparison": comparison.to_dict()})
         return
-    from veil.report.console_chain import print_chain, print_comparison_of_chains
+    from veil.matrices.report.console_chain import print_chain, print_comparison_of_chains
 
     print_chain(page)
     if comparison is not None:

@@ -8,7 +8,7 @@ import typer
 
 from veil.cli.ledger_places import named_ledger
 from veil.cli.output import print_json
-from veil.errors import BudgetExceeded, InvalidArgument
+from veil.core.errors import BudgetExceeded, InvalidArgument
 
 if TYPE_CHECKING:
     from veil.ledger.dataset import Dataset
@@ -90,7 +90,7 @@ def _leave(room: bool | None) -> None:
 
 
 def _has_room(job: Any, account: Dataset) -> bool:
-    from veil.ledger.protocol import Charge
+    from veil.core.account import Charge
 
     profile = job.mechanism.profile(job.adjacency)
     charge = Charge(job.epsilon, job.delta, job.mechanism.describe(), job.adjacency, (profile,))

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from veil.errors import InvalidArgument
+from veil.core.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from veil.domains.transition_counts import TransitionCounts
+    from veil.chains.transition_counts import TransitionCounts
 
 Source = Annotated[
     str,
@@ -76,8 +76,8 @@ def ask_counts(
     **asked: Any,
 ) -> TransitionCounts:
     """The counts that the options ask for."""
-    from veil.sources.sequences import SequenceFile
-    from veil.sources.transitions import count_transitions
+    from veil.chains.counting.transitions import count_transitions
+    from veil.tables.sequences import SequenceFile
 
     if not sequence_lines and (skip or separator is not None):
         raise InvalidArgument("--sequences", expected="it, with --skip or --separator", found="none")
@@ -136,7 +136,7 @@ def pairs(text: str) -> dict[str, str]:
     import csv
     import io
 
-    from veil.sources.cells import read_text
+    from veil.tables.cells import read_text
 
     rows = [row for row in csv.reader(io.StringIO(read_text(text, text))) if any(row)]
     if not rows or any(len(row) != 2 for row in rows):

@@ -10,7 +10,7 @@ import typer
 from veil.cli import options
 from veil.cli.output import check_ending, print_json, refuse_existing, refuse_other_files, working
 from veil.cli.release_graph import TABLES, write_graph
-from veil.errors import InvalidArgument
+from veil.core.errors import InvalidArgument
 
 
 def decode(
@@ -39,8 +39,8 @@ def decode(
     Most edges of a release at small epsilon are false. Decoding looks for structure, groups and hubs, and
     keeps the pairs that are probably joined. Where there is no structure it cannot help, and says so.
     """
-    from veil.analysis.decoding import decoding
-    from veil.releases.files import load
+    from veil.core.files import load
+    from veil.graphs.likely_graph import decoding
 
     check_ending("--output", output, TABLES)
     refuse_existing({"--output": output}, force=force, inputs=[path])
@@ -59,6 +59,6 @@ def decode(
             content["data"] = [list(pair) for pair in found.graph.labelled_edges()]
         print_json(content)
         return
-    from veil.report.console_graph import print_decoding
+    from veil.graphs.report.console import print_decoding
 
     print_decoding(found, release, written=output)

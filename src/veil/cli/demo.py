@@ -24,14 +24,14 @@ def demo(
     Example: veil demo --folder demo
     """
     from veil import samples
+    from veil.chains.counting.transitions import count_transitions
+    from veil.chains.job import chain_job
+    from veil.chains.report.console import print_chain_release
     from veil.cli.keeping import chain_page
-    from veil.releases.files import save, write_text
-    from veil.releases.writing import replacing
-    from veil.report.console_release import print_chain_release
+    from veil.core.files import save, write_text
+    from veil.core.writing import replacing
     from veil.samples.city import write_city_trips, zones
     from veil.samples.streets import write_drives, write_streets
-    from veil.sources.transitions import count_transitions
-    from veil.workflows.fit_chain import chain_job
 
     folder.mkdir(parents=True, exist_ok=True)
     table, listed, model, page = (

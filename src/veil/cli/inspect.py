@@ -10,18 +10,18 @@ import typer
 
 from veil.cli import options
 from veil.cli.output import check_ending, print_json, refuse_existing, refuse_other_files, working
-from veil.errors import UnreadableFile
+from veil.core.errors import UnreadableFile
 
 if TYPE_CHECKING:
-    from veil.releases.record import Release
+    from veil.core.record import Release
 
 
 def _words_beside(release: Release, record: Path) -> Release:
     """The release with the words of the table beside its record, which must be the one that was written."""
-    from veil.domains.word_batch import WordBatch
-    from veil.domains.words import Language
-    from veil.sources.word_files import column_names
-    from veil.sources.words import read_words
+    from veil.words.batch import WordBatch
+    from veil.words.files import column_names
+    from veil.words.language import Language
+    from veil.words.reading import read_words
 
     held = release.value
     assert isinstance(release.domain, Language)
@@ -34,28 +34,28 @@ def _words_beside(release: Release, record: Path) -> Release:
 
 
 def _page(release: Release, path: Path) -> str:
-    from veil.domains.stochastic import StochasticMatrix
+    from veil.matrices.stochastic import StochasticMatrix
 
     if release.is_words:
-        from veil.releases.words import WordsElsewhere
-        from veil.report.words import WordReport
+        from veil.words.codec import WordsElsewhere
+        from veil.words.report.page import WordReport
 
         if isinstance(release.value, WordsElsewhere):
             release = _words_beside(release, path)
         return WordReport.of(release).html()
     if release.is_bits and (release.graph is not None or release.is_facts):
-        from veil.report.graph import GraphReport
+        from veil.graphs.report.page import GraphReport
 
         return GraphReport.of(release).html()
     if release.is_bits:
-        from veil.report.bits import BitReport
+        from veil.bits.report.page import BitReport
 
         return BitReport.of(release).html()
     if isinstance(release.domain, StochasticMatrix) or release.is_matrix:
-        from veil.report.chain import ChainReport
+        from veil.matrices.report.chain import ChainReport
 
         return ChainReport.of_release(release).html()
-    from veil.report.vector import VectorReport
+    from veil.vectors.report.page import VectorReport
 
     return VectorReport.of(release).html()
 
@@ -80,10 +80,10 @@ def inspect(
 
     Example: veil inspect private.json --report private.html
     """
-    from veil.releases.claims import claim_of
-    from veil.releases.entries import entry_to_json
-    from veil.releases.files import load, write_text
-    from veil.releases.words import WordsElsewhere
+    from veil.core.claims import claim_of
+    from veil.core.entries import entry_to_json
+    from veil.core.files import load, write_text
+    from veil.words.codec import WordsElsewhere
 
     check_ending("--report", report, (".html",))
     refuse_existing({"--report": report}, force=force, inputs=[path])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from veil.cli.output import check_ending, print_json, refuse_existing, working
 
 if TYPE_CHECKING:
-    from veil.releases.record import Release
+    from veil.core.record import Release
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Keeping:
 
         table: writes the value alone to a file, where that is not for `save` to do.
         """
-        from veil.releases.files import save, to_json, write_text
+        from veil.core.files import save, to_json, write_text
 
         if self.output is not None and self.record is not None and table is not None:
             table(self.output)
@@ -73,6 +73,6 @@ class Keeping:
 
 def chain_page(release: Release) -> str:
     """The report of a released matrix or chain."""
-    from veil.report.chain import ChainReport
+    from veil.matrices.report.chain import ChainReport
 
     return ChainReport.of_release(release).html()

@@ -19,7 +19,7 @@ from veil.cli.ledger_places import (
     ledger_first,
 )
 from veil.cli.output import check_ending, print_json, refuse_existing, working
-from veil.errors import InvalidArgument, InvalidData, LedgerCorrupt, UnreadableFile
+from veil.core.errors import InvalidArgument, InvalidData, LedgerCorrupt, UnreadableFile
 
 app = typer.Typer(help="Budgets of datasets: open, show, raise, close, verify, export.", no_args_is_help=True)
 
@@ -67,7 +67,7 @@ def open_dataset(
 
     Example: veil ledger open budget.db trips --epsilon 1 --delta 1e-6 --adjacency user
     """
-    from veil.domains.adjacency_names import adjacency_named
+    from veil.core.adjacency_names import adjacency_named
     from veil.ledger.ledger import Ledger
 
     url, name = ledger_and_dataset(places)
@@ -238,9 +238,9 @@ def export(
 
     Example: veil ledger export budget.db --heads -o heads.json
     """
+    from veil.core.files import write_text
+    from veil.core.writing import RELEASED, SENSITIVE
     from veil.ledger.ledger import Ledger
-    from veil.releases.files import write_text
-    from veil.releases.writing import RELEASED, SENSITIVE
 
     url, rest = ledger_first(places)
     if rest:
@@ -259,8 +259,8 @@ def export(
 
 def _fault(path: Path, ledger: Any) -> str:
     """What speaks against a release file; "" if nothing does."""
-    from veil.releases.charged import check_charged
-    from veil.releases.files import load
+    from veil.core.files import load
+    from veil.ledger.charged import check_charged
 
     try:
         check_charged(load(path), ledger, str(path))

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from veil.errors import InvalidArgument
+from veil.core.errors import InvalidArgument
 
 _LEDGER = "A file such as budget.db, or postgresql://user@host/db; may be left out where VEIL_LEDGER is set."
 LedgerOnly = Annotated[list[str] | None, typer.Argument(metavar="[LEDGER]", help=_LEDGER)]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from veil.domains.adjacency import Rows, Transfer
-from veil.domains.checks import within
-from veil.domains.matrices import Taken
-from veil.errors import InvalidArgument, InvalidData
+from veil.core.checks import within
+from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.named_matrix import Taken
+from veil.vectors.adjacency import Rows, Transfer
 
 
 def rows_from(changed: str, transfer: float | None, l1: float | None) -> Rows:
@@ -37,7 +37,7 @@ def support_from(option: str | None, like: Taken | None = None) -> Any:
         return option
     if option == "zero":
         raise InvalidArgument("--support", expected="zeros, or a file", found="zero")
-    from veil.sources.matrices import read_matrix
+    from veil.matrices.reading import read_matrix
 
     taken = read_matrix(option)
     table = taken.entries.toarray() if hasattr(taken.entries, "toarray") else taken.entries

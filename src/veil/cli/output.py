@@ -11,7 +11,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-from veil.errors import BudgetExceeded, InvalidArgument, InvalidField, OutputExists, UnreadableFile, VeilError
+from veil.core.errors import (
+    BudgetExceeded,
+    InvalidArgument,
+    InvalidField,
+    OutputExists,
+    UnreadableFile,
+    VeilError,
+)
 
 # Said where a release takes the place of another.
 AGAIN = "a release is overwritten, but what it told stays told: without a ledger nobody adds up the costs"
@@ -128,7 +135,7 @@ def _takes_files(folder: Path) -> bool:
 
 def refuse_other_files(path: Path) -> None:
     """A table of a release is not its record; the record stands beside it."""
-    from veil.releases.files import is_release
+    from veil.core.files import is_release
 
     if path.is_file() and not is_release(path):
         beside = path.with_name(path.name.split(".")[0] + ".json")

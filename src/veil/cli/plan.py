@@ -9,8 +9,8 @@ import typer
 
 from veil.cli import options, plan_bits, plan_chain, plan_graph, plan_matrix, plan_words
 from veil.cli.output import check_ending, print_json, refuse_existing, working
-from veil.domains.checks import integer, within
-from veil.errors import CannotCalibrate, InvalidArgument
+from veil.core.checks import integer, within
+from veil.core.errors import CannotCalibrate, InvalidArgument
 
 app = typer.Typer(help="What a budget buys, before any data is touched.", no_args_is_help=True)
 
@@ -50,7 +50,7 @@ def vector(
 
     With --error the question is turned round: veil plan vector --size 5 --records 98 --error 0.05
     """
-    from veil.workflows.release_vector import Secret
+    from veil.vectors.job import Secret
 
     if (epsilon is None) == (error is None):
         raise InvalidArgument("--epsilon", expected="either --epsilon or --error", found="both or neither")
@@ -63,7 +63,7 @@ def vector(
     adjacency = Secret(records=records, counts=counts, transfer=transfer, l1=l1, change=change).adjacency
     public = None
     if typical is not None:
-        from veil.sources.vectors import read_vector
+        from veil.vectors.reading import read_vector
 
         public = list(read_vector(typical).values)
     shape: dict[str, Any] = {"size": size, "delta": delta, "records": records, "typical": public}
@@ -84,13 +84,13 @@ app.command("graph")(plan_graph.plan)
 def _forward(
     adjacency: Any, shape: dict[str, Any], epsilon: float, plot: Path | None, *, as_json: bool
 ) -> None:
-    from veil.workflows.compare import compare
+    from veil.vectors.comparison import compare
 
     with working("Measuring every mechanism", quiet=as_json):
         table = compare(None, adjacency, epsilon=epsilon, **shape)
     if plot is not None:
         from veil.report.figures import curve_figure
-        from veil.workflows.plan import epsilons_around, error_curve
+        from veil.vectors.planning import epsilons_around, error_curve
 
         with working("Drawing", quiet=as_json):
             curve = error_curve(adjacency, epsilons=epsilons_around(epsilon), **shape)
@@ -108,8 +108,8 @@ def _forward(
 def _inverse(
     adjacency: Any, shape: dict[str, Any], error: float, metric: str, confidence: float, *, as_json: bool
 ) -> None:
-    from veil.workflows.plan import least_epsilon
-    from veil.workflows.vectors import names_for
+    from veil.vectors.calibration import names_for
+    from veil.vectors.planning import least_epsilon
 
     found: dict[str, float | None] = {}
     for name in names_for(adjacency):

@@ -25,12 +25,12 @@ def plan(
 
     Example: veil plan bits --columns 16 --rows 435 --epsilon 2
     """
-    from veil.workflows.bit_plan import plan_bits
+    from veil.bits.planning import plan_bits
 
     found = plan_bits(columns, epsilon, unit=unit, flips=flips, rows=rows)
     if as_json:
         print_json(found.to_dict())
         return
-    from veil.report.console_bits import print_bit_plan
+    from veil.bits.report.console import print_bit_plan
 
     print_bit_plan(found)

@@ -10,7 +10,7 @@ import typer
 from veil.cli import options
 from veil.cli.output import check_ending, print_json, refuse_existing, working
 from veil.cli.release_chain import Cap, Change, MeanLength, Unit, Users
-from veil.errors import InvalidArgument
+from veil.core.errors import InvalidArgument
 
 
 def chain(
@@ -50,8 +50,8 @@ def chain(
     Whole users, of whom a plan chooses how much to count: veil plan chain --states 17 --records 4000000
     --unit user --users 1000000 --epsilon 1
     """
-    from veil.domains.contributions import Transitions
-    from veil.workflows.plan_chain import least_epsilon_for_chain, plan_chain
+    from veil.chains.contributions import Transitions
+    from veil.chains.planning import least_epsilon_for_chain, plan_chain
 
     check_ending("--plot", plot, (".svg", ".png", ".pdf"))
     refuse_existing({"--plot": plot}, force=force)
@@ -72,8 +72,8 @@ def chain(
     with working("Measuring every mechanism", quiet=as_json):
         plan = plan_chain(states, records, epsilon=epsilon, delta=delta, adjacency=adjacency)
     if plot is not None:
-        from veil.report.chain_figures import plan_figure
-        from veil.workflows.plan import epsilons_around
+        from veil.matrices.report.chain_figures import plan_figure
+        from veil.vectors.planning import epsilons_around
 
         with working("Drawing", quiet=as_json):
             curve = [
@@ -104,8 +104,8 @@ def _users(
     as_json: bool,
 ) -> None:
     """How much of each user to count, and what comes of it."""
-    from veil.workflows.user_plan import ASSUMED_LENGTH, ASSUMED_USERS, plan_users
-    from veil.workflows.user_trials import try_users
+    from veil.chains.user_plan import ASSUMED_LENGTH, ASSUMED_USERS, plan_users
+    from veil.chains.user_trials import try_users
 
     plan = plan_users(states, epsilon=epsilon, users=users, mean_length=mean_length, cap=cap)
     with working("Trying it on made-up users", quiet=as_json):

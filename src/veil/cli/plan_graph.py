@@ -9,7 +9,7 @@ import typer
 from veil.cli import options
 from veil.cli.output import print_json
 from veil.cli.release_graph import KindOption, ShareOption, WithOption, facts_of
-from veil.errors import InvalidArgument
+from veil.core.errors import InvalidArgument
 
 
 def plan(
@@ -29,7 +29,7 @@ def plan(
 
     Example: veil plan graph --nodes 4039 --edges 88000 --epsilon 3
     """
-    from veil.workflows.graph_plan import plan_graph
+    from veil.graphs.planning import plan_graph
 
     if len(nodes) > 2 or (len(nodes) == 2) != (kind == "bipartite"):
         expected = "twice for a bipartite graph" if kind == "bipartite" else "once"
@@ -45,6 +45,6 @@ def plan(
     if as_json:
         print_json(found.to_dict())
         return
-    from veil.report.console_graph import print_graph_plan
+    from veil.graphs.report.console import print_graph_plan
 
     print_graph_plan(found)

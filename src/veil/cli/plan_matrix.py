@@ -10,8 +10,8 @@ import typer
 from veil.cli import options
 from veil.cli.matrices import rows_from, support_from
 from veil.cli.output import check_ending, print_json, refuse_existing, working
-from veil.domains.checks import integer
-from veil.errors import InvalidArgument
+from veil.core.checks import integer
+from veil.core.errors import InvalidArgument
 
 
 def matrix(
@@ -44,16 +44,16 @@ def matrix(
     """
     import numpy as np
 
-    from veil.workflows.matrices import plan_matrix
+    from veil.matrices.job import plan_matrix
 
     check_ending("--plot", plot, (".svg", ".png", ".pdf"))
     refuse_existing({"--plot": plot}, force=force)
     adjacency = rows_from(rows, transfer, l1)
     public = None
     if typical is not None:
-        from veil.domains.simplex import Simplex
-        from veil.domains.stochastic import StochasticMatrix
-        from veil.sources.matrices import read_matrix
+        from veil.matrices.reading import read_matrix
+        from veil.matrices.stochastic import StochasticMatrix
+        from veil.vectors.simplex import Simplex
 
         entries = read_matrix(typical).entries
         table = entries.toarray() if hasattr(entries, "toarray") else entries
@@ -78,8 +78,8 @@ def matrix(
     with working("Measuring every mechanism", quiet=as_json):
         table_of = plan_matrix(adjacency, mask, epsilon=epsilon, delta=delta, typical=public)
     if plot is not None:
-        from veil.report.chain_figures import plan_figure
-        from veil.workflows.plan import epsilons_around
+        from veil.matrices.report.chain_figures import plan_figure
+        from veil.vectors.planning import epsilons_around
 
         with working("Drawing", quiet=as_json):
             curve = [

@@ -9,7 +9,7 @@ import typer
 
 from veil.cli import options, words
 from veil.cli.output import check_ending, print_json, refuse_existing, working
-from veil.errors import InvalidArgument
+from veil.core.errors import InvalidArgument
 
 
 def plan(
@@ -39,7 +39,7 @@ def plan(
     Words without constraints: veil plan words --symbols 17 --length 10 --epsilon 2. Which epsilon for one
     wrong symbol a word: veil plan words --chain roads.csv --length 14 --error 1
     """
-    from veil.workflows.word_plan import error_curve, least_epsilon_for_words, plan_words
+    from veil.words.planning import error_curve, least_epsilon_for_words, plan_words
 
     check_ending("--plot", plot, (".svg", ".png", ".pdf"))
     refuse_existing({"--plot": plot}, force=force)
@@ -57,8 +57,8 @@ def plan(
     with working("Measuring every mechanism", quiet=as_json) as tell:
         table = plan_words(language, epsilon, radius=radius, progress=tell)
     if plot is not None:
-        from veil.report.word_figures import error_figure
-        from veil.workflows.plan import epsilons_around
+        from veil.vectors.planning import epsilons_around
+        from veil.words.report.figures import error_figure
 
         with working("Drawing", quiet=as_json) as tell:
             curves = error_curve(language, epsilons_around(epsilon), radius=radius, progress=tell)
@@ -66,7 +66,7 @@ def plan(
     if as_json:
         print_json(table.to_dict())
         return
-    from veil.report.console_words import print_word_plan
+    from veil.words.report.console import print_word_plan
 
     print_word_plan(table, error=error)
     if plot is not None:
@@ -79,6 +79,6 @@ def _alphabet(symbols: str | None) -> Any:
         return None
     if symbols.isdigit():
         return int(symbols)
-    from veil.sources.states import given_states
+    from veil.tables.states import given_states
 
     return list(given_states(words.listed_symbols(symbols)).labels)

@@ -19,7 +19,7 @@ from veil.cli.keeping import Keeping
 from veil.cli.output import working
 
 if TYPE_CHECKING:
-    from veil.releases.record import Release
+    from veil.core.record import Release
 
 app = typer.Typer(help="Release a private version of data.", no_args_is_help=True)
 
@@ -83,8 +83,8 @@ def vector(
     """
     import numpy as np
 
-    from veil.sources.vectors import read_vector
-    from veil.workflows.release_vector import Secret, vector_job
+    from veil.vectors.job import Secret, vector_job
+    from veil.vectors.reading import read_vector
 
     keeping = Keeping(output, report, force, as_json)
     keeping.check([source])
@@ -132,6 +132,6 @@ app.command("graph")(release_graph.graph)
 
 
 def _page(release: Release) -> str:
-    from veil.report.vector import VectorReport
+    from veil.vectors.report.page import VectorReport
 
     return VectorReport.of(release).html()

@@ -10,11 +10,11 @@ import typer
 from veil.cli import charging, options
 from veil.cli.keeping import Keeping
 from veil.cli.output import AGAIN, working
-from veil.errors import InvalidArgument
+from veil.core.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from veil.releases.record import Release
-    from veil.sources.bits import BitSource
+    from veil.bits.reading import BitSource
+    from veil.core.record import Release
 
 TABLES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".pq")
 
@@ -80,10 +80,10 @@ def bits(
 
     Gaps must be spoken for: veil release bits house-votes.csv --missing no --epsilon 4 -o private.csv
     """
-    from veil.domains.checks import choice, positive
-    from veil.sources.bits import read_bits
-    from veil.workflows.bit_plan import FOR_BITS, UNITS
-    from veil.workflows.bits import bit_job
+    from veil.bits.job import bit_job
+    from veil.bits.planning import FOR_BITS, UNITS
+    from veil.bits.reading import read_bits
+    from veil.core.checks import choice, positive
 
     keeping = Keeping(output, report, force, as_json, TABLES)
     keeping.check([source])
@@ -120,14 +120,14 @@ def bits(
         out = job.run(ledger=account, rng=seed)
 
     def table(path: Path) -> None:
-        from veil.sources.bit_files import write_bits
+        from veil.bits.files import write_bits
 
         write_bits(path, out.value, held.columns, ones=held.ones, zeros=held.zeros, overwrite=force)
 
     written = keeping.write(out, lambda: _page(out), table)
     if as_json:
         return
-    from veil.report.console_bits import print_bit_release
+    from veil.bits.report.console import print_bit_release
 
     print_bit_release(out, plan=job.plan, ones=held.ones, dropped=held.dropped, written=written)
     charging.say_charge(account)
@@ -136,14 +136,14 @@ def bits(
 
 
 def _page(release: Release) -> str:
-    from veil.report.bits import BitReport
+    from veil.bits.report.page import BitReport
 
     return BitReport.of(release).html()
 
 
 def _check_columns(output: Path, held: BitSource) -> None:
     """Before the draw: names that the file cannot hold would make it be paid for and lost."""
-    from veil.sources.bit_files import check_columns
+    from veil.bits.files import check_columns
 
     try:
         check_columns(output, held.columns, held.ones, held.zeros)

@@ -10,7 +10,7 @@ import typer
 from veil.cli import charging, counted, options
 from veil.cli.keeping import Keeping, chain_page
 from veil.cli.output import AGAIN, working
-from veil.errors import InvalidArgument
+from veil.core.errors import InvalidArgument
 
 # Where the list of states is not given, plans assume so many.
 _USUAL_STATES = 30
@@ -106,10 +106,10 @@ def chain(
     the data is; only the counts leave it. What is hidden is --unit: one transition, or with --unit user
     --cap 10 a whole person.
     """
-    from veil.domains.checks import choice, delta_of, positive
-    from veil.domains.contributions import Transitions
-    from veil.workflows.chain_mechanism import FOR_CHAINS
-    from veil.workflows.fit_chain import chain_job
+    from veil.chains.chain_mechanism import FOR_CHAINS
+    from veil.chains.contributions import Transitions
+    from veil.chains.job import chain_job
+    from veil.core.checks import choice, delta_of, positive
 
     keeping = Keeping(output, report, force, as_json)
     keeping.check([source, *counted.files_among(source, states, merge)])
@@ -186,7 +186,7 @@ def chain(
     written = keeping.write(out, lambda: chain_page(out))
     if as_json:
         return
-    from veil.report.console_release import print_chain_release
+    from veil.chains.report.console import print_chain_release
 
     print_chain_release(out, why=f"{job.chosen}: {job.why}", warnings=warnings, written=written, notes=said)
     charging.say_charge(account)
@@ -215,8 +215,8 @@ def _how_much(
                 "--cap", expected="a number with --unit user, for trips and for groups", found="none"
             )
         return {"cap": cap, "memory": memory, "sequences": sequences}, ()
-    from veil.sources.states import given_states
-    from veil.workflows.user_plan import plan_users
+    from veil.chains.user_plan import plan_users
+    from veil.tables.states import given_states
 
     number = _USUAL_STATES if states is None else len(given_states(counted.listed(states)))
     plan = plan_users(number, epsilon=epsilon, users=users, mean_length=mean_length, cap=cap, memory=memory)

@@ -10,11 +10,11 @@ import typer
 from veil.cli import charging, options
 from veil.cli.keeping import Keeping
 from veil.cli.output import AGAIN, working
-from veil.errors import InvalidArgument, InvalidData
+from veil.core.errors import InvalidArgument, InvalidData
 
 if TYPE_CHECKING:
-    from veil.numerics.graphs.pairs import Kind
-    from veil.releases.record import Release
+    from veil.core.record import Release
+    from veil.graphs.numerics.pairs import Kind
 
 TABLES = (".txt", ".edges", ".csv", ".tsv", ".txt.gz", ".edges.gz", ".csv.gz", ".tsv.gz", ".parquet", ".pq")
 
@@ -96,11 +96,11 @@ def graph(
     The edges of the release are mostly false at small epsilon; veil decode finds the likely ones. Facts asked
     directly: veil release graph edges.txt --epsilon 3 --with degrees,triangles,edges -o private.txt
     """
-    from veil.domains.checks import choice, positive
-    from veil.domains.graph import Graph
-    from veil.numerics.graphs.pairs import KINDS
-    from veil.sources.edges import read_edges
-    from veil.workflows.graphs import FOR_GRAPHS, graph_job
+    from veil.core.checks import choice, positive
+    from veil.graphs.graph import Graph
+    from veil.graphs.job import FOR_GRAPHS, graph_job
+    from veil.graphs.numerics.pairs import KINDS
+    from veil.graphs.reading import read_edges
 
     only_facts = share == 1.0
     keeping = Keeping(output, report, force, as_json, (".csv",) if only_facts else TABLES)
@@ -148,7 +148,7 @@ def graph(
     written = keeping.write(out, lambda: _page(out), None if only_facts else _edge_writer(out, force=force))
     if as_json:
         return
-    from veil.report.console_graph import print_graph_release
+    from veil.graphs.report.console import print_graph_release
 
     print_graph_release(out, written=written, stated=epsilon)
     charging.say_charge(account)
@@ -157,7 +157,7 @@ def graph(
 
 
 def _page(release: Release) -> str:
-    from veil.report.graph import GraphReport
+    from veil.graphs.report.page import GraphReport
 
     return GraphReport.of(release).html()
 
@@ -171,7 +171,7 @@ def _edge_writer(release: Release, *, force: bool) -> Any:
 
 def _check_labels(output: Path, graph: Any) -> None:
     """Before the draw: labels that the file cannot hold would make it be paid for and lost."""
-    from veil.sources.edge_files import check_labels
+    from veil.graphs.files import check_labels
 
     try:
         check_labels(output, graph.labels, graph.column_labels)
@@ -183,7 +183,7 @@ def _check_labels(output: Path, graph: Any) -> None:
 
 def write_graph(path: Path, graph: Any, *, overwrite: bool) -> None:
     """The edges of a graph as a table."""
-    from veil.sources.edge_files import write_edges
+    from veil.graphs.files import write_edges
 
     rows, columns = graph.edges()
     write_edges(path, graph.labels, rows, columns, column_labels=graph.column_labels, overwrite=overwrite)
@@ -191,7 +191,7 @@ def write_graph(path: Path, graph: Any, *, overwrite: bool) -> None:
 
 def facts_of(text: str | None) -> tuple[str, ...]:
     """The facts that were asked for."""
-    from veil.mechanisms.private_graph import STATISTICS
+    from veil.graphs.mechanisms.private_graph import STATISTICS
 
     names = tuple(name.strip() for name in (text or "").split(",") if name.strip())
     for name in names:

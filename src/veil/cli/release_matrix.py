@@ -52,8 +52,8 @@ def matrix(
     The matrix itself is the secret. Say how much of it may differ between two versions that must look
     alike: --rows (how many rows) and --transfer or --l1 (how much of a row).
     """
-    from veil.sources.matrices import read_matrix
-    from veil.workflows.matrices import matrix_job
+    from veil.matrices.job import matrix_job
+    from veil.matrices.reading import read_matrix
 
     keeping = Keeping(output, report, force, as_json)
     tables = [support] if support is not None and support != "zeros" else []

@@ -10,12 +10,12 @@ import typer
 
 from veil.cli import charging, counted, options, words
 from veil.cli.output import AGAIN, check_ending, print_json, refuse_existing, working
-from veil.errors import InvalidArgument, InvalidData
+from veil.core.errors import InvalidArgument, InvalidData
 
 if TYPE_CHECKING:
-    from veil.domains.words import Language
-    from veil.releases.record import Release
-    from veil.sources.word_table import WordTable
+    from veil.core.record import Release
+    from veil.words.language import Language
+    from veil.words.table import WordTable
 
 _TABLES = (".csv.gz", ".csv", ".parquet", ".pq")
 
@@ -77,10 +77,10 @@ def release_words(
     Lines of symbols instead of a table: --sequences. Hidden is which symbol stands in any --radius places
     of a word; that there is a word, and its length, is public.
     """
-    from veil.domains.checks import choice, positive
-    from veil.samplers.randomness import generator
-    from veil.workflows.word_plan import FOR_WORDS
-    from veil.workflows.words import word_job
+    from veil.core.checks import choice, positive
+    from veil.core.random.streams import generator
+    from veil.words.job import word_job
+    from veil.words.planning import FOR_WORDS
 
     record = _record_of(output)
     _check_output(output, keep_keys=keep_keys)
@@ -138,8 +138,8 @@ def release_words(
     with working("Writing", quiet=as_json):
         written = _write(out, held, output, record, keep_keys=keep_keys, force=force)
     if report is not None:
-        from veil.releases.files import write_text
-        from veil.report.words import WordReport
+        from veil.core.files import write_text
+        from veil.words.report.page import WordReport
 
         with working("Drawing the report", quiet=as_json):
             write_text(report, WordReport.of(out, plan=job.plan).html(), overwrite=force)
@@ -149,7 +149,7 @@ def release_words(
             print(f"veil: warning: {AGAIN}.", file=sys.stderr)
         print_json(_summary(out, job.chosen, written))
         return
-    from veil.report.console_words import print_word_release
+    from veil.words.report.console import print_word_release
 
     print_word_release(out, chosen=job.chosen, plan=job.plan, written=written)
     charging.say_charge(account)
@@ -212,7 +212,7 @@ def _longest(held: WordTable, longest: int | None) -> int:
 
 
 def _batch(held: WordTable) -> Any:
-    from veil.domains.word_batch import WordBatch
+    from veil.words.batch import WordBatch
 
     return WordBatch(held.states, held.codes, held.lengths)
 
@@ -226,8 +226,8 @@ def _write(
     keep_keys: bool,
     force: bool,
 ) -> list[Path]:
-    from veil.releases.files import save, save_record
-    from veil.sources.word_files import write_words
+    from veil.core.files import save, save_record
+    from veil.words.files import write_words
 
     if output is None:
         return []
@@ -247,7 +247,7 @@ def _write(
 
 
 def _summary(out: Release, chosen: str, written: list[Path]) -> dict[str, Any]:
-    from veil.releases.words import words_to_json
+    from veil.words.codec import words_to_json
 
     return {
         "privacy": {"epsilon": out.epsilon, "delta": out.delta},

@@ -11,7 +11,7 @@ from veil.cli import options
 from veil.cli.output import check_ending, print_json, refuse_existing, working
 
 if TYPE_CHECKING:
-    from veil.workflows.synthetic import Synthetic
+    from veil.chains.synthesis import Synthetic
 
 _SHOWN = 5
 
@@ -45,8 +45,8 @@ def synth(
 
     Example: veil synth model.json -n 100000 -o trips.csv
     """
-    from veil.releases.files import load
-    from veil.workflows.synthetic import synthetic
+    from veil.chains.synthesis import synthetic
+    from veil.core.files import load
 
     check_ending("--output", output, (".csv", ".parquet", ".txt"))
     refuse_existing({"--output": output}, force=force, inputs=[str(path)])
@@ -77,7 +77,7 @@ def synth(
 
 
 def _write(made: Synthetic, output: Path, *, overwrite: bool) -> None:
-    from veil.releases.writing import replacing
+    from veil.core.writing import replacing
 
     with replacing(output, overwrite=overwrite) as beside:
         _write_to(made, Path(beside), output.suffix.lower())

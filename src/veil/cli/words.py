@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from veil.cli.counted import listed
-from veil.errors import InvalidArgument
+from veil.core.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from veil.domains.words import Language
-    from veil.sources.word_table import WordTable
+    from veil.words.language import Language
+    from veil.words.table import WordTable
 
 ByColumns = Annotated[
     list[str] | None,
@@ -77,8 +77,8 @@ def ask_words(
     **asked: Any,
 ) -> WordTable:
     """The words that the options ask for."""
-    from veil.sources.sequences import SequenceFile
-    from veil.sources.words import read_words
+    from veil.tables.sequences import SequenceFile
+    from veil.words.reading import read_words
 
     if not sequence_lines and (skip or separator is not None):
         raise InvalidArgument("--sequences", expected="it, with --skip or --separator", found="none")
@@ -88,7 +88,7 @@ def ask_words(
 
 def support_of(chain: str, least: float) -> dict[Any, list[Any]]:
     """The allowed transitions of a file."""
-    from veil.sources.supports import read_support
+    from veil.words.supports import read_support
 
     return read_support(chain, least=least).to_dict()
 
@@ -97,8 +97,8 @@ def language_of(
     support: dict[Any, list[Any]] | None, symbols: Any, length: int, start: str | None
 ) -> Language:
     """The feasible words: paths of the chain, or all words over the symbols."""
-    from veil.domains.chain_words import ChainWords
-    from veil.domains.words import FreeWords
+    from veil.words.chain_words import ChainWords
+    from veil.words.language import FreeWords
 
     if support is None:
         return FreeWords(symbols, length)

@@ -15,14 +15,14 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from veil.domains.checks import choice, items
-from veil.errors import InvalidArgument, NoGuarantee
+from veil.core.account import Charge
+from veil.core.checks import choice, items
+from veil.core.errors import InvalidArgument, NoGuarantee
+from veil.core.numerics.rounding import float_below
+from veil.core.privacy.conversion import divergence_within, rho_within
+from veil.core.privacy.profile import PrivacyProfile, order_of
+from veil.core.privacy.responses import RandomizedResponses
 from veil.ledger.amounts import ZERO, Amount, charged
-from veil.ledger.protocol import Charge
-from veil.numerics.rounding import float_below
-from veil.privacy.conversion import divergence_within, rho_within
-from veil.privacy.profile import PrivacyProfile, order_of
-from veil.privacy.responses import RandomizedResponses
 
 RULES = ("basic", "zcdp", "renyi")
 # Wide apart: each costs a share of delta, and what lies between loses little.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from veil.errors import InvalidArgument
+from veil.core.errors import InvalidArgument
 
 _EXPECTED = "sqlite:///budget.db, postgresql://..., or the name of a file that ends in .db or .sqlite"
 _ENDINGS = (".db", ".sqlite", ".sqlite3")

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from veil.domains.checks import shown
-from veil.errors import InvalidArgument
+from veil.core.checks import shown
+from veil.core.errors import InvalidArgument
 
 # Wide enough for the sum of any floats; what would be rounded all the same is an error.
 _EXACT = Context(prec=2_000, Emin=-10_000, Emax=10_000, traps=[Inexact, InvalidOperation])

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from veil.domains.adjacency import Adjacency
-from veil.domains.checks import delta_of, items
-from veil.domains.coverage import covers
-from veil.errors import InvalidArgument, NoGuarantee
+from veil.core.account import Charge, confirm
+from veil.core.checks import delta_of, items
+from veil.core.errors import InvalidArgument, NoGuarantee
+from veil.core.mechanism import Mechanism
 from veil.ledger.description import canonical, hash_of, mapping
 from veil.ledger.entry import EntryId
-from veil.ledger.protocol import Charge, confirm
-from veil.mechanisms.base import Mechanism
+from veil.vectors.adjacency import Adjacency
+from veil.vectors.coverage import covers
 
 if TYPE_CHECKING:
     from veil.ledger.dataset import Dataset

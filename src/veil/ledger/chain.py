@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, insert, select, true, update
 
-from veil.errors import LedgerCorrupt
+from veil.core.errors import LedgerCorrupt
 from veil.ledger.entry import NOTHING, Entry, digest
 from veil.ledger.schema import DATASETS, ENTRIES
 

@@ -7,8 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from veil.errors import InvalidArgument
-from veil.ledger.protocol import Charge
+from veil.core.account import Charge
+from veil.core.errors import InvalidArgument
 
 # A longer description, such as of a road network, is kept by its name and its hash.
 _LONG = 4_000

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
 
-from veil.errors import MissingExtra
+from veil.core.errors import MissingExtra
 from veil.ledger.address import Address
 
 # How long others may hold the ledger, in seconds.

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from veil.errors import LedgerCorrupt
+from veil.core.errors import LedgerCorrupt
 
 KINDS = ("open", "reserve", "use", "confirm", "raise", "close")
 # What the first entry of a dataset follows.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import getpass
 from typing import Any
 
-from veil.domains.checks import shown
-from veil.errors import InvalidArgument
+from veil.core.checks import shown
+from veil.core.errors import InvalidArgument
 
 
 def by_whom(by: str | None) -> str:

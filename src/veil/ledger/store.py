@@ -23,7 +23,7 @@ from typing import TypeVar
 from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
-from veil.errors import LedgerCorrupt, LedgerUnavailable, VeilError
+from veil.core.errors import LedgerCorrupt, LedgerUnavailable, VeilError
 from veil.ledger import schema
 from veil.ledger.address import Address
 from veil.ledger.engines import engine_for

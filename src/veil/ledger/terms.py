@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from veil.domains.adjacency import Adjacency, Records, adjacency_from
-from veil.domains.checks import shown, truth
-from veil.domains.contributions import Transitions
-from veil.domains.coverage import covers
-from veil.errors import InvalidArgument
+from veil.chains.contributions import Transitions
+from veil.core.checks import shown, truth
+from veil.core.errors import InvalidArgument
 from veil.ledger.accounting import Rule, words_of
 from veil.ledger.amounts import ZERO, Amount, charged
+from veil.vectors.adjacency import Adjacency, Records, adjacency_from
+from veil.vectors.coverage import covers
 
 MOST_PARTS = 1_000
 # Beyond any meaning.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from veil.errors import LedgerCorrupt, LedgerUnavailable, VeilError
+from veil.core.errors import LedgerCorrupt, LedgerUnavailable, VeilError
 from veil.ledger.address import Address
 from veil.ledger.engines import PATIENCE
 from veil.ledger.schema import DATASETS, ENTRIES

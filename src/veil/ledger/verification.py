@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from veil.errors import InvalidData, LedgerCorrupt, LedgerUnavailable
+from veil.core.errors import InvalidData, LedgerCorrupt, LedgerUnavailable
 from veil.ledger.amounts import Amount
 from veil.ledger.balance import Balance
 from veil.ledger.chain import all_entries, dataset_names, entry_at, last_entry

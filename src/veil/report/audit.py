@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from veil.analysis.audit_suite import AuditSuite
+from veil.core.audit.suite import AuditSuite
 from veil.report import figures
 from veil.report.audit_figures import bounds_figure
 from veil.report.page import page

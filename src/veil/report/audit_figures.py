@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from veil.analysis.audit import Audit
+from veil.core.audit.auditing import Audit
 from veil.report.figures import BLUE, GREY, RED, _axes
 from veil.report.labels import shorts
 

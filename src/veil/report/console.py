@@ -8,13 +8,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from veil.privacy.beliefs import rounded_up
-from veil.releases.record import Release
-from veil.report.sections import also_holds
-from veil.report.vector import best_guess, error_bars, matrix_published_beside
-from veil.workflows.compare import Comparison, Row
-from veil.workflows.matrices import MatrixPlan
-from veil.workflows.typical import assumed_records
+from veil.chains.report.sections import also_holds
+from veil.core.privacy.beliefs import rounded_up
+from veil.core.record import Release
+from veil.matrices.job import MatrixPlan
+from veil.vectors.comparison import Comparison, Row
+from veil.vectors.report.page import best_guess, error_bars, matrix_published_beside
+from veil.vectors.typical import assumed_records
 
 _BAR = 20
 # Beside several columns of numbers: a terminal is 80 wide.

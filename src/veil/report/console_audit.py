@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from veil.analysis.audit_suite import AuditSuite
+from veil.core.audit.suite import AuditSuite
 from veil.report.console import _bar, _console
 
 _SHORT_BAR = 8

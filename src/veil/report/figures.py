@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from veil.domains.intake import Floats
-from veil.mechanisms.published import Published
-from veil.privacy.profile import PrivacyProfile
+from veil.core.intake import Floats
+from veil.core.privacy.profile import PrivacyProfile
 from veil.report.labels import shorts
-from veil.workflows.compare import Comparison
+from veil.vectors.comparison import Comparison
+from veil.vectors.published_bounds import Published
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from veil.releases.writing import replacing
+from veil.core.writing import replacing
 from veil.report.figures import BLUE, GREY, ORANGE, RED
 from veil.report.ledger import BudgetHistory
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from veil.privacy.beliefs import rounded_up
+from veil.core.privacy.beliefs import rounded_up
 
 
 def number(value: float) -> str:
@@ -12,12 +12,17 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.4g}"
 
 
-def page(template: str, **content: Any) -> str:
-    """The page. Text is escaped; `rounded_up` is for bounds, `number` for all other numbers."""
-    from jinja2 import Environment, PackageLoader, select_autoescape
+def page(template: str, *, package: str = "veil.report", **content: Any) -> str:
+    """Render a page. Text is escaped; `rounded_up` is for bounds, `number` for all other numbers.
+
+    package: where the template is; it may include the shared ones of `veil.report`.
+    """
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, select_autoescape
 
     environment = Environment(
-        loader=PackageLoader("veil.report"), autoescape=select_autoescape(["html"]), trim_blocks=True
+        loader=ChoiceLoader([PackageLoader(name) for name in dict.fromkeys((package, "veil.report"))]),
+        autoescape=select_autoescape(["html"]),
+        trim_blocks=True,
     )
     environment.filters |= {"rounded_up": rounded_up, "number": number}
     return environment.get_template(template).render(**content)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.domains.checks import integer
+from veil.core.checks import integer
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -6,12 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-
-from veil.papers.reproduction.catalogue import PAPERS
-from veil.papers.reproduction.data import Data
-from veil.papers.reproduction.exhibit import Run
-from veil.papers.reproduction.pages import headlines, index_page, paper_page, shown_value
-from veil.papers.reproduction.runner import Shown, run_all
+from veil_papers.reproduction.catalogue import PAPERS
+from veil_papers.reproduction.data import Data
+from veil_papers.reproduction.exhibit import Run
+from veil_papers.reproduction.pages import headlines, index_page, paper_page, shown_value
+from veil_papers.reproduction.runner import Shown, run_all
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[3]

@@ -10,20 +10,20 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import betainc
 from scipy.stats import beta
+from veil_papers.reproduction import data_driven_chains as module
+from veil_papers.reproduction import taxi_trips as more
+from veil_papers.reproduction.data import Data
+from veil_papers.reproduction.data_driven_chains import PAPER
+from veil_papers.reproduction.exhibit import Run
+from veil_papers.reproduction.finding import Curve, Finding, Line
+from veil_papers.taxi_zones import merged
 
 from tests.oracles.hockey import worst_case_dirichlet
-from tests.sources.data import real
-from veil.domains.simplex import Simplex
-from veil.mechanisms.accuracy import expected_kl
-from veil.mechanisms.published import published_delta
-from veil.papers.reproduction import data_driven_chains as module
-from veil.papers.reproduction import taxi_trips as more
-from veil.papers.reproduction.data import Data
-from veil.papers.reproduction.data_driven_chains import PAPER
-from veil.papers.reproduction.exhibit import Run
-from veil.papers.reproduction.finding import Curve, Finding, Line
-from veil.papers.taxi_zones import merged
-from veil.samplers.dirichlet import sample_dirichlet
+from tests.tables.data import real
+from veil.vectors.accuracy import expected_kl
+from veil.vectors.published_bounds import published_delta
+from veil.vectors.samplers.dirichlet import sample_dirichlet
+from veil.vectors.simplex import Simplex
 
 # Each exhibit is run, which takes a while.
 pytestmark = pytest.mark.slow

@@ -7,12 +7,12 @@ import math
 
 import numpy as np
 import pytest
+from veil_papers.reproduction.dirichlet_simplex import PAPER
+from veil_papers.reproduction.drawing import picture
+from veil_papers.reproduction.exhibit import Run
+from veil_papers.reproduction.finding import Finding, Line
 
 import veil
-from veil.papers.reproduction.dirichlet_simplex import PAPER
-from veil.papers.reproduction.drawing import picture
-from veil.papers.reproduction.exhibit import Run
-from veil.papers.reproduction.finding import Finding, Line
 
 pytestmark = pytest.mark.slow
 

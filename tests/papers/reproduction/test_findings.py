@@ -6,10 +6,9 @@ import json
 import math
 
 import pytest
-
-from veil.papers.reproduction.drawing import picture
-from veil.papers.reproduction.finding import Curve, Finding, Line, Panel, last_digit
-from veil.papers.reproduction.pages import shown_value, verdict
+from veil_papers.reproduction.drawing import picture
+from veil_papers.reproduction.finding import Curve, Finding, Line, Panel, last_digit
+from veil_papers.reproduction.pages import shown_value, verdict
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,16 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import betaln
 from scipy.stats import beta, norm
+from veil_papers.matrix_dirichlet import FLOOR, GAMMA, MOVED, SLACK, road_chain, theorem_2_absolute
+from veil_papers.reproduction.exhibit import Run
+from veil_papers.reproduction.finding import Curve, Finding, Line
+from veil_papers.reproduction.matrix_dirichlet import PAPER
+from veil_papers.reproduction.road_town import agreement, best_for, stationary_errors
 
-from veil.domains.adjacency import Rows, Transfer
-from veil.domains.intake import Floats
-from veil.mechanisms.accuracy import expected_absolute_deviation
-from veil.mechanisms.row_by_row import RowByRow
-from veil.papers.matrix_dirichlet import FLOOR, GAMMA, MOVED, SLACK, road_chain, theorem_2_absolute
-from veil.papers.reproduction.exhibit import Run
-from veil.papers.reproduction.finding import Curve, Finding, Line
-from veil.papers.reproduction.matrix_dirichlet import PAPER
-from veil.papers.reproduction.road_town import agreement, best_for, stationary_errors
+from veil.core.intake import Floats
+from veil.matrices.mechanisms.row_by_row import RowByRow
+from veil.vectors.accuracy import expected_absolute_deviation
+from veil.vectors.adjacency import Rows, Transfer
 
 # Each exhibit is run, which takes a while.
 pytestmark = pytest.mark.slow

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from veil_papers.reproduction.data import FILES, Data
+from veil_papers.reproduction.exhibit import Exhibit, Paper, Run
+from veil_papers.reproduction.finding import Finding, Line
+from veil_papers.reproduction.runner import run_all
 
 from veil.errors import InvalidArgument
-from veil.papers.reproduction.data import FILES, Data
-from veil.papers.reproduction.exhibit import Exhibit, Paper, Run
-from veil.papers.reproduction.finding import Finding, Line
-from veil.papers.reproduction.runner import run_all
 
 
 class Counted:

@@ -9,14 +9,11 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-
-from veil.domains.hamming import Hamming
-from veil.mechanisms.permute_and_flip import PermuteAndFlip
-from veil.papers.hamming_automaton import HammingAutomaton, hamming
-from veil.papers.reproduction.exhibit import Run
-from veil.papers.reproduction.finding import Finding, Line
-from veil.papers.reproduction.plain_words import literal_law, literal_paths
-from veil.papers.reproduction.symbolic_trajectories import (
+from veil_papers.hamming_automaton import HammingAutomaton, hamming
+from veil_papers.reproduction.exhibit import Run
+from veil_papers.reproduction.finding import Finding, Line
+from veil_papers.reproduction.plain_words import literal_law, literal_paths
+from veil_papers.reproduction.symbolic_trajectories import (
     PAPER,
     START,
     WAY,
@@ -25,9 +22,12 @@ from veil.papers.reproduction.symbolic_trajectories import (
     ours,
     town,
 )
-from veil.papers.symbolic_trajectories import response_error
+from veil_papers.symbolic_trajectories import response_error
+
 from veil.samples.streets import streets
-from veil.workflows.word_plan import names_for, plan_words
+from veil.words.hamming import Hamming
+from veil.words.mechanisms.permute_and_flip import PermuteAndFlip
+from veil.words.planning import names_for, plan_words
 
 # Each exhibit is run, which takes a while.
 pytestmark = pytest.mark.slow

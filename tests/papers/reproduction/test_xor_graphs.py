@@ -8,21 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-import veil
-from veil.domains.graph import Graph
-from veil.mechanisms.matrix_bernoulli import xor_parameters
-from veil.mechanisms.randomized_response import RandomizedResponse
-from veil.mechanisms.xor_graph import XorGraph
-from veil.numerics.graphs.agreement import degree_divergence
-from veil.numerics.graphs.distances import path_lengths
-from veil.numerics.graphs.triangles import neighbours
-from veil.papers.reproduction import xor_graphs
-from veil.papers.reproduction.data import Data
-from veil.papers.reproduction.drawing import picture
-from veil.papers.reproduction.exhibit import Run
-from veil.papers.reproduction.finding import Finding, Line
-from veil.papers.reproduction.xor_networks import (
+from veil_papers.reproduction import xor_graphs
+from veil_papers.reproduction.data import Data
+from veil_papers.reproduction.drawing import picture
+from veil_papers.reproduction.exhibit import Run
+from veil_papers.reproduction.finding import Finding, Line
+from veil_papers.reproduction.xor_networks import (
     asked_edges,
     decoded,
     dense_paths,
@@ -31,8 +22,17 @@ from veil.papers.reproduction.xor_networks import (
     network,
     released,
 )
-from veil.papers.xor_figures import EDGES, table_2_edges
-from veil.papers.xor_mechanism import NODES, TABLE_2
+from veil_papers.xor_figures import EDGES, table_2_edges
+from veil_papers.xor_mechanism import NODES, TABLE_2
+
+import veil
+from veil.bits.mechanisms.matrix_bernoulli import xor_parameters
+from veil.bits.mechanisms.randomized_response import RandomizedResponse
+from veil.graphs.graph import Graph
+from veil.graphs.mechanisms.xor_graph import XorGraph
+from veil.graphs.numerics.agreement import degree_divergence
+from veil.graphs.numerics.distances import path_lengths
+from veil.graphs.numerics.triangles import neighbours
 
 # Each exhibit is run, which takes a while.
 pytestmark = pytest.mark.slow

@@ -10,14 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from tests.numerics.bits.brute import brute_loss
-from veil.domains.bit_flips import BitFlips
-from veil.papers.reproduction import xor_learning
-from veil.papers.reproduction.data import FILES, Data
-from veil.papers.reproduction.exhibit import Run
-from veil.papers.reproduction.finding import Finding, Line
-from veil.papers.reproduction.xor_learning import (
+from veil_papers.reproduction import xor_learning
+from veil_papers.reproduction.data import FILES, Data
+from veil_papers.reproduction.exhibit import Run
+from veil_papers.reproduction.finding import Finding, Line
+from veil_papers.reproduction.xor_learning import (
     beats_from,
     calibrated,
     cancer,
@@ -25,7 +22,7 @@ from veil.papers.reproduction.xor_learning import (
     figure_2,
     voting,
 )
-from veil.papers.reproduction.xor_tables import (
+from veil_papers.reproduction.xor_tables import (
     EXHIBITS,
     counterexamples,
     figure_1,
@@ -33,8 +30,11 @@ from veil.papers.reproduction.xor_tables import (
     signals,
     theorem_1,
 )
-from veil.papers.xor_figures import LETTER_C
-from veil.papers.xor_mechanism import PLAIN_ACCURACY, PRINTED_ERROR_RATE, TRAINING_SHAPE
+from veil_papers.xor_figures import LETTER_C
+from veil_papers.xor_mechanism import PLAIN_ACCURACY, PRINTED_ERROR_RATE, TRAINING_SHAPE
+
+from tests.bits.numerics.brute import brute_loss
+from veil.bits.bit_flips import BitFlips
 from veil.samples.ballots import PARTIES, ballots
 
 # Each exhibit is run, which takes a while.

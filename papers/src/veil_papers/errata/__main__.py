@@ -1,0 +1,14 @@
+"""python -m veil_papers.errata: print docs/errata.md, computed anew."""
+
+from __future__ import annotations
+
+
+def main() -> None:
+    """Print the page."""
+    from veil_papers.errata.page import errata_page
+
+    print(errata_page(), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,262 @@
+"""The errata on matrices and their chains: MD, and what DC has from it."""
+
+from __future__ import annotations
+
+from veil_papers.errata.erratum import Erratum, Numbers
+
+
+def _one_row() -> Numbers:
+    import veil
+
+    row = veil.Simplex(3, floor=0.1, protected=(0, 1), slack=0.051)
+    mechanism, each = veil.MatrixDirichlet(9.87, [row] * 32), veil.Transfer.from_l1(0.025)
+    formula = mechanism.published(veil.Rows("all", each), gamma=0.001)
+    exact = {rows: mechanism.profile(veil.Rows(rows, each)).epsilon(0.011) for rows in (1, 7, 8, "all")}
+    assert exact[1] < 0.3 < 1.1 < exact[7] < 1.16 < exact[8] < exact["all"]
+    assert any("Definition 4" in text for text in formula.violations)
+    return [
+        ("ε by the formula (printed 1.16)", formula.epsilon),
+        ("exact ε at δ = 0.011, one changed row", exact[1]),
+        ("exact, 7 changed rows", exact[7]),
+        ("exact, 8 changed rows", exact[8]),
+        ("exact, all 32 rows changed, as Def. 4 allows", exact["all"]),
+    ]
+
+
+def _least_delta() -> Numbers:
+    import numpy as np
+
+    import veil
+
+    few, many = (veil.Simplex(n + 1, floor=0.1, protected=range(n), slack=0.051) for n in (2, 4))
+    each = veil.Transfer.from_l1(0.025)
+    domain = veil.StochasticMatrix([few, many], support=[(0, 1, 2), (0, 1, 2, 3, 4)])
+    printed = veil.MatrixDirichlet(10.0, domain).published(veil.Rows(1, each), gamma=0.001).delta
+    rows = [veil.Dirichlet(10.0, row).published(each, gamma=0.001).delta for row in (few, many)]
+    drawn = np.random.default_rng(1).dirichlet([1.0, 1.0, 1.0, 1.0, 6.0], size=200_000)
+    outside = float((drawn[:, :4] < 0.001).any(axis=1).mean())
+    assert printed < 1.01 * rows[0] < 0.6 * outside
+    assert abs(outside - rows[1]) < 0.002
+    return [
+        ("δ as printed, rows of two and of four protected entries, k = 10", printed),
+        ("δ of the second row", rows[1]),
+        ("how often a draw of the second row left Ω₁", outside),
+    ]
+
+
+def _section_5() -> Numbers:
+    import veil
+    from veil_papers.matrix_dirichlet import example_section_5, protect_largest
+
+    weak, strong = example_section_5()
+    assert any("Assumption 2" in text for text in weak.published.violations)
+    assert abs(weak.published.delta - 0.011) > 0.005
+    assert strong.published.delta < 1e-15
+    try:
+        protect_largest([[0.2, 0.5, 0.3], [0.5, 0.5, 0.0], [0.2, 0.4, 0.4]], 0.1, 0.05)
+        refused = "no"
+    except veil.errors.InvalidArgument:
+        refused = "yes"
+    assert refused == "yes"
+    return [
+        ("1/η, which k = 9.87 should reach", 10),
+        ("δ by the formula, k = 9.87 (printed 0.011)", weak.published.delta),
+        ("δ by the formula, k = 98.7 (printed 0.019)", strong.published.delta),
+        ("exact ε at δ = 0.019, k = 98.7, one row (printed 11.12)", strong.exact_one_row),
+        ("the same, all rows", strong.exact_all_rows),
+        ("a row with two successors is outside Assumption 1", refused),
+    ]
+
+
+def _figure_1() -> Numbers:
+    from scipy.stats import beta
+
+    import veil
+
+    def bound(k: float, slack: float) -> tuple[float, float]:
+        domain = veil.Simplex(10, floor=0.1, protected=range(4), slack=slack)
+        found = veil.Dirichlet(k, domain).published(veil.Transfer.from_l1(0.05), gamma=0.001)
+        return found.epsilon, found.delta
+
+    most, delta = bound(10.0, 1e-9)[0], bound(10.0, 0.051)[1]
+    assert all(bound(10.0, slack)[0] <= most for slack in (1e-6, 0.01, 0.051, 0.2, 0.39))
+    assert most < 2.5
+    assert delta > 0.027
+    return [
+        ("ε by the formula, k = 10, η̄ = 0.051", bound(10.0, 0.051)[0]),
+        ("the largest for any η̄ (printed 2.5)", most),
+        ("ε by the formula, k = 100, η̄ = 0.01 (printed 22.5)", bound(100.0, 0.01)[0]),
+        ("δ by the formula, k = 10 (printed at most 0.027)", delta),
+        ("δ of three entries at the floor", float(1 - beta.sf(0.001, 1.0, 9.0) ** 3)),
+    ]
+
+
+def _figure_3() -> Numbers:
+    import numpy as np
+
+    import veil
+    from veil_papers.matrix_dirichlet import figure_3
+
+    row, each = veil.Simplex(5, floor=0.1, protected=range(4), slack=0.051), veil.Transfer.from_l1(0.025)
+    stated = {
+        k: veil.Dirichlet(k, row).published(each, gamma=0.001).epsilon for k in (3.8, 10.0, 80.0, 200.0)
+    }
+    assert abs(stated[3.8] - 0.5) < 0.05 < stated[10.0] - 0.5
+    assert abs(stated[80.0] - 9.0) < 0.1 < stated[200.0] - 9.0
+    (drawn,) = figure_3(np.random.default_rng(4), ks=(50.0,), responses=2_000)
+    assert drawn.error_of_mean < 0.1 * drawn.mean_of_errors
+    return [
+        *((f"ε by the formula, k = {k:g}", epsilon) for k, epsilon in stated.items()),
+        ("mean error of π̃ on a made-up town, k = 50", drawn.mean_of_errors),
+        ("error of the mean of 2,000 π̃", drawn.error_of_mean),
+    ]
+
+
+def _column_sums() -> Numbers:
+    import numpy as np
+
+    import veil
+    from veil.matrices.perturbation import stationary_bound
+    from veil_papers.matrix_dirichlet import lemma_4
+
+    s = 1e-6
+    chain, other = veil.Chain([[0.5, 0.5], [0.5, 0.5]]), veil.Chain([[0.5, 0.5], [s, 1 - s]])
+    truth = float(np.abs(chain.stationary() - other.stationary()).sum())
+    rows = np.abs(chain.to_numpy() - other.to_numpy()).sum(axis=1)
+    printed, ours = lemma_4(chain, other), stationary_bound(chain.condition(), rows)
+    assert truth > 1.9999 * printed
+    assert truth <= ours * (1 + 1e-12)
+    return [("‖π − π̃‖₁", truth), ("the printed bound", printed), ("κ(P) times the largest row", ours)]
+
+
+def _which_condition() -> Numbers:
+    import numpy as np
+
+    import veil
+    from veil.matrices.perturbation import stationary_bound, stationary_bound_from_kl
+
+    chain = veil.Chain([[0.5, 0.5], [1e-4, 0.9999]])
+    other = veil.Chain([[1 - 1e-9, 1e-9], [1e-4, 0.9999]])
+    truth = float(np.abs(chain.stationary() - other.stationary()).sum())
+    rows = np.abs(chain.to_numpy() - other.to_numpy()).sum(axis=1)
+    wrong = stationary_bound(chain.condition(), rows, weights=chain.stationary())
+    right = stationary_bound(other.condition(), rows, weights=chain.stationary())
+    by_kl = stationary_bound_from_kl(other.condition(), chain.compare(other).kl_rate)
+    assert truth > 4_900 * wrong
+    assert truth <= right <= by_kl
+    return [
+        ("‖π − π̃‖₁", truth),
+        ("κ(P) with the weights π: no bound", wrong),
+        ("κ(P̃) with the weights π (at most 2)", right),
+        ("κ(P̃)·√(2K) (at most 2)", by_kl),
+    ]
+
+
+def _expected_change() -> Numbers:
+    import numpy as np
+
+    import veil
+    from veil.matrices.perturbation import expected_stationary_change
+    from veil_papers.matrix_dirichlet import protect_largest, road_chain, theorem_3
+
+    chain, k = road_chain(), 2000.0
+    sizes = (chain.to_numpy() > 0).sum(axis=1)
+    printed = theorem_3(chain, k, floor=0.1, slack=0.051, protected=[size - 1 for size in sizes])
+    ours = expected_stationary_change(chain.condition(), [k] * 32, sizes)
+    drawn = veil.MatrixDirichlet(k, protect_largest(chain, 0.1, 0.051)).sample(
+        chain.to_numpy(), rng=2, size=50
+    )
+    truth = np.mean([np.abs(veil.Chain(one).stationary() - chain.stationary()).sum() for one in drawn])
+    assert truth < ours < 2.0 < printed
+    return [("the printed bound", printed), ("ours", ours), ("mean of 50 releases", float(truth))]
+
+
+CHAINS = (
+    Erratum(
+        "chains",
+        "One row is not the matrix",
+        ("MD Thm 1", "MD Def. 4"),
+        "Neighbours may differ in every row (Def. 4), but the bound is that of the worst row, as if one "
+        "row changed. MD's example, 32 rows, k = 9.87, prints (1.16, 0.011).",
+        "With all rows changed the losses add. The bound is four times too large for one row and far too "
+        "small for all: the printed pair holds for at most 7 of 32 changed rows. In Veil the number of "
+        'changed rows is part of the adjacency: `veil.Rows(1, ...)` or `veil.Rows("all", ...)`.',
+        _one_row,
+    ),
+    Erratum(
+        "chains",
+        "The δ of a matrix is not that of its best row",
+        ("MD Thm 1",),
+        "δ reads 1 − max over the rows of the probability of Ω₁.",
+        "MD's own proof gives 1 − min, the δ of the worst row.",
+        _least_delta,
+    ),
+    Erratum(
+        "chains",
+        "The example",
+        ("MD Sect. V", "MD Assumption 2"),
+        "k = 9.87 and k = 98.7 are given (1.16, 0.011) and (11.12, 0.019).",
+        "k = 9.87 breaks MD's own Assumption 2, k ≥ 1/η = 10. The printed δ are not the formula's: with "
+        "two protected entries a row it gives 0.019 at k = *9.87* and almost nothing at k = 98.7. |W_i| ≥ "
+        "2 excludes rows with two successors, which a road network has. W_i itself is chosen by looking "
+        "at the matrix; a Veil release then says so.",
+        _section_5,
+    ),
+    Erratum(
+        "chains",
+        "The first figure",
+        ("MD Fig. 1",),
+        "ε runs from 2.5 to 22.5 for k from 10 to 100, and δ ≤ 0.027.",
+        "η̄ is not printed, and no η̄ that is allowed gives more than 2.356 at k = 10. δ is 0.035 at k = "
+        "10: all four protected entries can be at the floor, not only three.",
+        _figure_1,
+    ),
+    Erratum(
+        "chains",
+        "The third figure",
+        ("MD Fig. 3",),
+        "ε runs from 0.5 to 9 for k from 10 to 200. The text averages π̃ over 10,000 draws *before* it "
+        "takes the norm.",
+        "The formula gives 1.18 to 22.5; 0.5 and 9 belong to k = 3.8 and 80. The average hides the noise: "
+        "on a made-up town of 32 states at k = 50 the mean error is dozens of times the error of the "
+        "mean.",
+        _figure_3,
+    ),
+    Erratum(
+        "chains",
+        "The perturbation bound with column sums is false",
+        ("MD Lemma 4", "DC Lemma 5"),
+        "‖π − π̃‖₁ ≤ ‖Z‖₁‖P − P̃‖₁ with largest column sums.",
+        "Take P with all entries ½ and change its second row to (s, 1 − s): the truth is 1/(½ + s) times "
+        "the bound, as near to 2 as one likes. With κ = τ₁ of the group inverse, `Chain.condition()`:\n\n"
+        "```text\n"
+        "‖π − π̃‖₁ ≤ κ(P) · max_i ‖P_i − P̃_i‖₁                      (Seneta; row sums)\n"
+        "‖π − π̃‖₁ ≤ κ(P̃) · Σ_i π_i ‖P_i − P̃_i‖₁ ≤ κ(P̃) · √(2K)      (K the π-weighted KL)\n"
+        "```",
+        _column_sums,
+    ),
+    Erratum(
+        "chains",
+        "Whose condition goes with whose weights",
+        ("DC Lemma 5", "DC Thm 4"),
+        "Thm 4 joins the condition of the true chain, ‖Z‖, with a mean over its own stationary distribution.",
+        "In the second line above κ belongs to the *released* chain and the weights to the true one. κ(P) "
+        "with the weights π fails, by a factor of 5,000 in this chain of two states.",
+        _which_condition,
+    ),
+    Erratum(
+        "chains",
+        "Expected change of π",
+        ("MD Thm 3",),
+        "A bound on E‖π − π̃‖₁ that rests on Lemma 4.",
+        "So it is not proved; no counterexample is known. An earlier version of this list said that its "
+        "variance step treats dependent entries of a row as independent. **That was our error:** "
+        "(25)–(27) add variances over the *rows* of one column, which are independent, and Aven's bound "
+        "allows the columns to depend on each other. All steps but Lemma 4 are right. Proved is E‖π − "
+        "π̃‖₁ ≤ κ(P)·E max_i‖P_i − P̃_i‖₁, with a bound on that expectation from k and the sizes of the "
+        "rows alone (`expected_largest_row_distance`; `row_radius` for one row with a confidence), at "
+        "most 1.43 times the simulated truth in the cases that are tested. On the made-up town at k = "
+        "2,000, where the largest possible is 2:",
+        _expected_change,
+    ),
+)

@@ -1,0 +1,33 @@
+"""The reproduction in the terminal: the headlines, and where the pages are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from veil_papers.reproduction.pages import counts, headlines, shown_value
+from veil_papers.reproduction.runner import Shown
+
+
+def print_papers(shown: Sequence[Shown], written: Sequence[str]) -> None:
+    """What stands on the first page."""
+    console = Console(highlight=False, soft_wrap=True, markup=False)
+    table = Table(box=None, pad_edge=False)
+    for name in ("paper", "what", "printed", "its recipe", "Veil"):
+        table.add_column(name, justify="left" if name in ("paper", "what") else "right")
+    for one, line in headlines(shown):
+        where = f"{one.paper.key} {one.exhibit.name}"
+        table.add_row(where, line.what, line.printed, shown_value(line.found), shown_value(line.veil))
+    console.print(table)
+    stood_in = [one for one in shown if one.finding.stand_in]
+    number = counts(shown)
+    console.print(
+        f"\n{len(shown)} tables and figures. Of the printed numbers {number['met']} are met to the last "
+        f"digit and {number['differ']} differ, each with its reason."
+    )
+    if stood_in:
+        names = ", ".join(f"{one.paper.key} {one.exhibit.name}" for one in stood_in)
+        console.print(f"With stand-ins for data that cannot be had here: {names}.")
+    console.print(f"Written: {written[0]}")

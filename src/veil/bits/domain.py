@@ -1,0 +1,134 @@
+"""Tables of bits, and graphs as bits."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veil.core import checks
+from veil.core.errors import InvalidArgument, InvalidData, PrivacyWarning
+from veil.core.intake import array_of
+from veil.graphs.graph import Graph
+
+Table = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Bits:
+    """Tables of so many rows and columns of bits; None where any number will do.
+
+    graphs: whether graphs are taken too, each pair of nodes a bit.
+    """
+
+    columns: int | None = None
+    _: KW_ONLY
+    rows: int | None = None
+    graphs: bool = False
+    name: ClassVar[str] = "Bits"
+
+    def __post_init__(self) -> None:
+        for field in ("columns", "rows"):
+            if getattr(self, field) is not None:
+                object.__setattr__(self, field, checks.integer(field, getattr(self, field), least=1))
+        if not isinstance(self.graphs, bool) or (self.graphs and (self.columns or self.rows)):
+            raise InvalidArgument(
+                "graphs", expected="True only for bits of any shape", found=repr(self.graphs)
+            )
+
+    @property
+    def words(self) -> str:
+        rows = "" if self.rows is None else f"{self.rows} rows of "
+        columns = "any number of" if self.columns is None else f"{self.columns}"
+        return f"tables of {rows}{columns} bits" + (", or graphs" if self.graphs else "")
+
+    def __contains__(self, value: Any) -> bool:
+        try:
+            self.validate(value)
+        except InvalidData:
+            return False
+        return True
+
+    def validate(self, value: Any) -> Table | Graph:
+        """The value as a table of bits of its own, or as a Graph."""
+        if self.graphs and is_graph(value):
+            return Graph.of(value)
+        table = as_bits("table", value)
+        if table.ndim == 0 or table.ndim > 2 or table.size == 0:
+            raise InvalidData("table", expected="rows of bits", found=f"an array of shape {table.shape}")
+        if self.columns is not None and table.shape[-1] != self.columns:
+            raise InvalidData("table", expected=f"{self.columns} columns", found=f"{table.shape[-1]}")
+        if self.rows is not None and (table.ndim != 2 or len(table) != self.rows):
+            raise InvalidData("table", expected=f"{self.rows} rows", found=f"an array of shape {table.shape}")
+        if self.graphs:
+            warn_of_graph(table)
+        return table
+
+    def describe(self) -> dict[str, Any]:
+        return {"name": self.name, "columns": self.columns, "rows": self.rows, "graphs": self.graphs}
+
+
+def is_graph(value: Any) -> bool:
+    """Whether it is one of the things that are taken as a graph."""
+    return isinstance(value, Graph) or hasattr(value, "tocoo") or hasattr(value, "is_directed")
+
+
+def warn_of_graph(table: Table) -> None:
+    """Warn where a table looks like the adjacency matrix of a graph."""
+    if _looks_like_graph(table):
+        warnings.warn(
+            "the table is symmetric: if it is the adjacency matrix of a graph, an edge is two of its bits "
+            "and is hidden less than one bit. Hand it in as a scipy.sparse.csr_array instead.",
+            PrivacyWarning,
+            stacklevel=4,
+        )
+
+
+def _looks_like_graph(table: Table) -> bool:
+    square = table.ndim == 2 and table.shape[0] == table.shape[1] and len(table) > 2
+    return square and not table.diagonal().any() and bool(table.any()) and bool((table == table.T).all())
+
+
+def as_bits(field: str, value: Any) -> Table:
+    """Booleans, or numbers that are all 0 or 1, as an array of booleans, copied."""
+    expected = "True and False, or 0 and 1"
+    if is_graph(value):
+        hint = "veil.release_graph takes graphs."
+        raise InvalidData(field, expected=expected, found="a graph", hint=hint)
+    if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
+        raise InvalidData(field, expected=expected, found="masked entries")
+    if type(value).__name__ == "DataFrame" and hasattr(value, "to_numpy"):
+        value = value.to_numpy()
+    try:
+        array = array_of(field, value)
+    except InvalidData:
+        raise
+    except ValueError:
+        raise InvalidData(field, expected=expected, found="rows of different lengths") from None
+    if array.dtype == np.bool_:
+        return np.array(array)
+    if array.dtype.kind == "O":
+        # Columns of several types in one frame.
+        if any(item is None or type(item).__name__ in ("NAType", "NaTType") for item in array.ravel()):
+            raise InvalidData(
+                field, expected=expected, found="gaps", hint="Fill them first: frame.fillna(0)."
+            )
+        if not all(isinstance(item, (bool, int, float, np.bool_, np.integer)) for item in array.ravel()):
+            raise InvalidData(field, expected=expected, found="something else")
+        try:
+            array = array.astype(np.float64)
+        except OverflowError:
+            raise InvalidData(field, expected=expected, found="a number beyond all bounds") from None
+    if array.dtype.kind not in "iuf":
+        raise InvalidData(
+            field, expected=expected, found="text" if array.dtype.kind in "US" else type(value).__name__
+        )
+    wrong = (array != 0) & (array != 1)
+    if wrong.any():
+        from veil.core.intake import say
+
+        raise InvalidData(field, expected=expected, found=say(wrong, "neither 0 nor 1"))
+    return array.astype(np.bool_)

@@ -1,0 +1,262 @@
+"""The parameters of matrix-valued Bernoulli bits: P(b) is proportional to exp(b' Pi b) (XO Def. 4, Lemma 1).
+
+b is a table of N rows and P columns of bits, read row by row. Pi has theta in its N diagonal blocks and
+Lambda_ij in the block (i, j), Lambda_ji = Lambda_ij'. The energy b' Pi b is what the logarithm of the
+probability is, but for a constant. Every entry is a float and stands for exactly that number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from veil.core.errors import InvalidArgument
+
+Floats = NDArray[np.float64]
+Bits = NDArray[np.bool_]
+Pairs = Mapping[tuple[int, int], Floats]
+
+# Beyond so many cells the dense Pi does not fit into memory comfortably.
+MOST_DENSE = 4096
+# Sums of all entries stay far from the largest float.
+_LARGEST = 2.0**40
+
+
+# Vectors of this size are made, though no matrix is: a file may name any number of columns.
+_MOST_COLUMNS = 2**24
+
+
+class Quadratic:
+    """theta within each row; coupling between rows: none, one matrix for all pairs, or {(i, j): matrix}.
+
+    A coupling that couples nothing becomes None, and pairs that are all alike become one matrix.
+    """
+
+    def __init__(self, theta: ArrayLike, coupling: Any = None, *, rows: int) -> None:
+        self._rows = _checked_rows(rows)
+        self._theta: Floats | None = _square("theta", theta)
+        _check_symmetric("theta", self._theta)
+        self._columns = len(self._theta)
+        self._multiples: tuple[float, float] | None = None
+        self._common, self._pairs = self._sorted_coupling(coupling)
+
+    @classmethod
+    def exchangeable(cls, diagonal: float, coupling: float, *, rows: int, columns: int) -> Quadratic:
+        """theta = diagonal I and Lambda = coupling I for all pairs: no matrix is made before it is needed."""
+        one = cls([[diagonal]], [[coupling]], rows=rows)
+        if not 1 <= columns <= _MOST_COLUMNS:
+            expected = f"at least 1 and at most {_MOST_COLUMNS:,}"
+            raise InvalidArgument("columns", expected=expected, found=str(columns)[:40])
+        between = 0.0 if one._common is None else float(coupling)
+        one._multiples = float(diagonal), between
+        one._columns = int(columns)
+        one._theta = one._common = None
+        return one
+
+    def _sorted_coupling(self, coupling: Any) -> tuple[Floats | None, Pairs | None]:
+        if coupling is None or self.rows == 1:
+            return None, None
+        if isinstance(coupling, Mapping):
+            pairs = {
+                self._pair(key): self._block(f"coupling {key}", block) for key, block in coupling.items()
+            }
+            pairs = {pair: block for pair, block in sorted(pairs.items()) if block.any()}
+            if not pairs:
+                return None, None
+            first = next(iter(pairs.values()))
+            all_alike = len(pairs) == self.rows * (self.rows - 1) // 2 and np.array_equal(first, first.T)
+            if not (all_alike and all(np.array_equal(first, block) for block in pairs.values())):
+                return None, MappingProxyType(pairs)
+            return first, None
+        if np.ndim(coupling) == 0 and not coupling:
+            return None, None
+        common = self._block("coupling", coupling)
+        _check_symmetric("coupling", common)
+        return (common, None) if common.any() else (None, None)
+
+    def _pair(self, key: Any) -> tuple[int, int]:
+        try:
+            i, j = (int(part) for part in key)
+        except (TypeError, ValueError):
+            i = j = -1
+        if not 0 <= i < j < self.rows:
+            raise InvalidArgument(
+                "coupling",
+                expected=f"pairs of rows (i, j) with 0 <= i < j < {self.rows}",
+                found=repr(key),
+                hint="The block (j, i) is the transpose of the block (i, j).",
+            )
+        return i, j
+
+    def _block(self, name: str, matrix: ArrayLike) -> Floats:
+        block = _square(name, matrix)
+        if len(block) != self.columns:
+            expected = f"{self.columns} x {self.columns} numbers"
+            raise InvalidArgument(name, expected=expected, found=f"{len(block)} x {len(block)}")
+        return block
+
+    def __repr__(self) -> str:
+        kind = (
+            "rows independent"
+            if self.rows_independent
+            else "one coupling"
+            if self._pairs is None
+            else f"{len(self._pairs)} couplings"
+        )
+        return f"Quadratic({self.rows} rows, {self.columns} columns, {kind})"
+
+    @property
+    def rows(self) -> int:
+        return self._rows
+
+    @property
+    def columns(self) -> int:
+        return self._columns
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.rows, self.columns
+
+    @property
+    def cells(self) -> int:
+        return self.rows * self.columns
+
+    @cached_property
+    def theta(self) -> Floats:
+        if self._theta is not None:
+            return self._theta
+        assert self._multiples is not None
+        return _frozen(self._multiples[0] * np.eye(self.columns))
+
+    @cached_property
+    def common(self) -> Floats | None:
+        """The coupling of every pair of rows, if there is one for all."""
+        if self._multiples is not None and self._multiples[1]:
+            return _frozen(self._multiples[1] * np.eye(self.columns))
+        return self._common
+
+    @property
+    def pairs(self) -> Pairs | None:
+        """The couplings of single pairs of rows i < j, if they are not all alike."""
+        return self._pairs
+
+    @property
+    def coupling(self) -> Floats | Pairs | None:
+        return self._pairs if self._pairs is not None else self.common
+
+    @property
+    def rows_independent(self) -> bool:
+        if self._multiples is not None:
+            return not self._multiples[1]
+        return self._common is None and self._pairs is None
+
+    @cached_property
+    def column_form(self) -> tuple[Floats, Floats] | None:
+        """The diagonals of theta and of the coupling, if nothing else is in them.
+
+        Then the columns are independent, and within a column all orders of the rows are equally likely.
+        """
+        if self._multiples is not None:
+            diagonal, between = self._multiples
+            return np.full(self.columns, diagonal), np.full(self.columns, between)
+        if self._pairs is not None or not _is_diagonal(self.theta):
+            return None
+        if self._common is None:
+            return self.theta.diagonal(), np.zeros(self.columns)
+        return (self.theta.diagonal(), self._common.diagonal()) if _is_diagonal(self._common) else None
+
+    @cached_property
+    def multiples(self) -> tuple[float, float] | None:
+        """(c, lambda) if theta = c I and Lambda = lambda I for all pairs: what XO Algorithm 1 makes."""
+        form = self.column_form
+        if form is None or any((part != part[0]).any() for part in form):
+            return None
+        return float(form[0][0]), float(form[1][0])
+
+    @property
+    def is_exchangeable(self) -> bool:
+        return self.multiples is not None
+
+    def neighbours(self, row: int) -> list[tuple[int, Floats]]:
+        """The rows that a row is coupled with by a block of their own, and that block seen from the row."""
+        return self._by_row.get(row, [])
+
+    @cached_property
+    def _by_row(self) -> dict[int, list[tuple[int, Floats]]]:
+        found: dict[int, list[tuple[int, Floats]]] = {}
+        for (i, j), block in (self._pairs or {}).items():
+            found.setdefault(i, []).append((j, block))
+            found.setdefault(j, []).append((i, block.T))
+        return found
+
+    def pi(self) -> Floats:
+        """The whole matrix, for tables that are not too large."""
+        if self.cells > MOST_DENSE:
+            raise InvalidArgument(
+                "quadratic", expected=f"at most {MOST_DENSE} cells for a dense matrix", found=str(self.cells)
+            )
+        common = self.common
+        between = np.zeros_like(self.theta) if common is None else common
+        blocks = np.kron(np.eye(self.rows), self.theta) + np.kron(1.0 - np.eye(self.rows), between)
+        p = self.columns
+        for (i, j), block in (self._pairs or {}).items():
+            blocks[i * p : i * p + p, j * p : j * p + p] = block
+            blocks[j * p : j * p + p, i * p : i * p + p] = block.T
+        return np.asarray(blocks)
+
+    def energy(self, bits: ArrayLike) -> Floats:
+        """b' Pi b of each table in (..., N, P), rounded."""
+        b = np.asarray(bits, dtype=np.float64)
+        if b.shape[-2:] != self.shape:
+            raise InvalidArgument("bits", expected=f"tables of shape {self.shape}", found=str(b.shape))
+        if self._multiples is not None:
+            diagonal, between = self._multiples
+            ones = b.sum(axis=-2)
+            return np.asarray(((diagonal - between) * ones + between * ones**2).sum(axis=-1))
+        found = ((b @ self.theta) * b).sum(axis=(-2, -1))
+        if self._common is not None:
+            ones = b.sum(axis=-2)
+            found += ((ones @ self._common) * ones).sum(axis=-1)
+            found -= ((b @ self._common) * b).sum(axis=(-2, -1))
+        for (i, j), block in (self._pairs or {}).items():
+            found += 2.0 * ((b[..., i, :] @ block) * b[..., j, :]).sum(axis=-1)
+        return np.asarray(found)
+
+
+def _checked_rows(rows: int) -> int:
+    if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or rows < 1:
+        found = repr(rows)[:40] if isinstance(rows, (int, float)) else type(rows).__name__
+        raise InvalidArgument("rows", expected="a whole number of at least 1", found=found)
+    return int(rows)
+
+
+def _square(name: str, matrix: ArrayLike) -> Floats:
+    found = np.array(matrix, dtype=np.float64)
+    if found.ndim == 1 and found.size == 1:
+        found = found.reshape(1, 1)
+    if found.ndim != 2 or found.shape[0] != found.shape[1] or not found.size:
+        raise InvalidArgument(name, expected="a square matrix", found=f"an array of shape {found.shape}")
+    if not (np.abs(found) <= _LARGEST).all():
+        raise InvalidArgument(name, expected="entries of size 2^40 at most", found="others")
+    return _frozen(found)
+
+
+def _check_symmetric(name: str, matrix: Floats) -> None:
+    if not np.array_equal(matrix, matrix.T):
+        raise InvalidArgument(
+            name, expected="a symmetric matrix", found="another", hint="Take (A + A.T) / 2: it does the same."
+        )
+
+
+def _is_diagonal(matrix: Floats) -> bool:
+    return bool(np.count_nonzero(matrix) == np.count_nonzero(matrix.diagonal()))
+
+
+def _frozen(matrix: Floats) -> Floats:
+    matrix.setflags(write=False)
+    return matrix

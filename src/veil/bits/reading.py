@@ -1,0 +1,148 @@
+"""From a table of two values a column to bits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from veil.bits.tables import open_bits
+from veil.bits.values import GAPS, Bits, Cells, Pair, given_pairs, pair_of
+from veil.core.checks import choice
+from veil.core.errors import InvalidData
+from veil.tables.plain_tables import checked_columns
+
+MISSING = ("no", "yes", "drop-column")
+ROWS = "the number of rows is public"
+VALUES = "the two values of each column are public"
+DROPPED = "which columns have gaps is public"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BitSource:
+    """A binary table as it was read. It is sensitive data, not a release.
+
+    table: a row for each record, a column for each name. ones, zeros: what 1 and 0 mean in each column.
+    dropped: the columns that were left out because of their gaps. assumptions: what is taken to be public.
+    """
+
+    table: Bits
+    columns: tuple[str, ...]
+    ones: tuple[str, ...]
+    zeros: tuple[str, ...]
+    dropped: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.table.setflags(write=False)
+
+    def __repr__(self) -> str:
+        return f"<BitSource of {self.table.shape[0]} rows and {len(self.columns)} columns, sensitive>"
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+
+def read_bits(
+    source: Any,
+    *,
+    columns: Sequence[str] | str | None = None,
+    values: tuple[Any, Any] | Mapping[str, tuple[Any, Any]] | None = None,
+    missing: str | None = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+) -> BitSource:
+    """The bits of a table in which every column has two values.
+
+    source: a path or glob (CSV and other text with separators, also packed; Parquet; JSON lines), or "-" for
+        standard input; a pandas, Polars or Arrow table, or {column: values}; a 2-D array or a list of rows.
+    columns: which columns, in which order; all unless given. Without names they are column1, column2, ...
+    values: what 0 and 1 are called, (zero, one), for all columns, or {column: (zero, one)} for some. Else the
+        usual pairs are known (no/yes, n/y, false/true, f/t, 0/1, -/+, however spelt), and of two other
+        values the first in order is 0.
+    missing: what to do with gaps (empty cells, NULL, NaN, "?", "NA"): "no" takes them for 0, "yes" for 1,
+        "drop-column" leaves out the columns that have any. Without it they are an error.
+    header, delimiter: of text; whether its first line names the columns, and what separates cells. Both are
+        told from the file where that can be done without losing a record.
+
+    >>> from veil.bits.reading import read_bits
+    >>> votes = read_bits({"budget": ["y", "n", "y"], "roads": ["n", "n", "?"]}, missing="no")
+    >>> votes.table.astype(int).tolist(), votes.zeros, votes.ones
+    ([[1, 0], [0, 0], [1, 0]], ('n', 'n'), ('y', 'y'))
+    """
+    wanted = checked_columns(columns)
+    if missing is not None:
+        choice("missing", missing, MISSING)
+    cells, assumptions = open_bits(source, wanted, header=header, delimiter=delimiter)
+    names = list(cells)
+    given = given_pairs(values, names)
+    with_gaps = [name for name in names if _has_gap(cells[name], given.get(name))]
+    if missing is None and with_gaps:
+        raise _gaps(with_gaps)
+    dropped = set(with_gaps) if missing == "drop-column" else set()
+    kept = [name for name in names if name not in dropped]
+    if not kept:
+        raise InvalidData("columns", expected="a column without gaps", found="none")
+    table = np.empty((len(cells[kept[0]].codes), len(kept)), dtype=np.bool_)
+    pairs = []
+    for i, name in enumerate(kept):
+        pair = given.get(name) or _pair(cells[name], name)
+        table[:, i] = _bits(cells[name], pair, name, gap=missing == "yes")
+        pairs.append(pair)
+    assumptions += [ROWS]
+    assumptions += [VALUES] if any(pair.found for pair in pairs) else []
+    assumptions += [DROPPED] if missing == "drop-column" else []
+    return BitSource(
+        table,
+        tuple(kept),
+        tuple(pair.one for pair in pairs),
+        tuple(pair.zero for pair in pairs),
+        tuple(name for name in names if name in dropped),
+        tuple(assumptions),
+    )
+
+
+def _is_gap(text: str | None, given: Pair | None) -> bool:
+    """Whether a value is a gap; one that the user says is a value is none."""
+    return text is None or (text in GAPS and (given is None or given.bit_of(text) is None))
+
+
+def _has_gap(cells: Cells, given: Pair | None) -> bool:
+    return any(_is_gap(cells.texts[code], given) for code in cells.used)
+
+
+def _pair(cells: Cells, name: str) -> Pair:
+    present = (cells.texts[code] for code in cells.used)
+    return pair_of({text for text in present if text is not None and text not in GAPS}, name)
+
+
+def _bits(cells: Cells, pair: Pair, name: str, *, gap: bool) -> Bits:
+    """The bits of a column, with a bit in the place of gaps."""
+    meaning = np.zeros(len(cells.texts), dtype=np.bool_)
+    strangers = set()
+    for code in cells.used:
+        text = cells.texts[code]
+        bit = None if text is None else pair.bit_of(text)
+        if bit is None and not _is_gap(text, pair):
+            strangers.add(text)
+        meaning[code] = gap if bit is None else bit
+    if strangers:
+        raise InvalidData(
+            name,
+            expected="one of its two values in every row",
+            found="another one" if len(strangers) == 1 else f"{len(strangers)} different other ones",
+            hint="values= must give both as they are spelt, for each column its own if they differ.",
+        )
+    return meaning[cells.codes]
+
+
+def _gaps(names: Sequence[str]) -> InvalidData:
+    number = "1 column has" if len(names) == 1 else f"{len(names)} columns have"
+    return InvalidData(
+        names[0],
+        expected="a value in every row",
+        found=f"gaps; {number} some",
+        hint="Say missing='no' or 'yes' to take them for 0 or 1, or 'drop-column'.",
+    )

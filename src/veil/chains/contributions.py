@@ -1,0 +1,138 @@
+"""What one person, one row or one event can change of a table of counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from veil.core.checks import choice, integer
+from veil.core.errors import InvalidArgument
+
+UNITS = ("event", "row", "user")
+
+
+@dataclass(frozen=True, slots=True)
+class Contributions:
+    """Neighbouring counts: at most `added` records come in and at most `removed` others go, or the reverse.
+
+    They may fall into any cells, all into one as well.
+    """
+
+    added: int
+    removed: int = 0
+    name: ClassVar[str] = "Contributions"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "added", integer("added", self.added, least=1))
+        object.__setattr__(self, "removed", integer("removed", self.removed, least=0))
+
+    @property
+    def total(self) -> int:
+        """The L1 distance of neighbouring counts."""
+        return self.added + self.removed
+
+    @property
+    def words(self) -> str:
+        some = f"at most {self.added} records are" if self.added > 1 else "one record is"
+        if not self.removed:
+            return f"{some} added or removed"
+        gone = f"at most {self.removed} are" if self.removed > 1 else "one is"
+        return f"{some} added and {gone} removed, or the reverse"
+
+    def describe(self) -> dict[str, Any]:
+        return {"name": self.name, "added": self.added, "removed": self.removed}
+
+
+@dataclass(frozen=True, slots=True)
+class Transitions:
+    """Neighbouring tables of which transitions were counted.
+
+    unit: "event", one transition; "row", one row of a log of (who, when, state); "user", all that one
+        person contributed, of whom at most `cap` transitions were counted.
+    change: "add-remove", or "replace": an event keeps its origin and gets another destination; a row or
+        a user is replaced by any other. "replace-state" for rows: who and when stay.
+    """
+
+    unit: str = "event"
+    change: str = "add-remove"
+    cap: int | None = None
+    name: ClassVar[str] = "Transitions"
+
+    def __post_init__(self) -> None:
+        choice("unit", self.unit, UNITS)
+        changes = (
+            ("add-remove", "replace", "replace-state") if self.unit == "row" else ("add-remove", "replace")
+        )
+        choice("change", self.change, changes)
+        if (self.cap is None) == (self.unit == "user"):
+            raise InvalidArgument(
+                "cap",
+                expected="the most transitions counted of one user" if self.unit == "user" else "none",
+                found=repr(self.cap),
+                hint="" if self.cap is not None else "Count with cap=..., such as cap=10.",
+            )
+        if self.cap is not None:
+            object.__setattr__(self, "cap", integer("cap", self.cap, least=1))
+
+    def on_transitions(self, cap: int | None = None) -> Contributions:
+        """The change of the counted transitions. cap: of a part with a cap of its own.
+
+        A row b between x and y that goes takes x->b and b->y with it and leaves x->y. With another state
+        c, two transitions go and two come; where ties in time are broken by the state it may move as well,
+        which is as if the row were replaced: it goes here and comes there.
+        """
+        if self.unit == "user":
+            most = cap or self.cap or 1
+            return Contributions(most, most if self.change == "replace" else 0)
+        if self.unit == "event":
+            return Contributions(1, 1 if self.change == "replace" else 0)
+        return Contributions(2, 1) if self.change == "add-remove" else Contributions(3, 3)
+
+    def on_triples(self, cap: int | None = None) -> Contributions:
+        """The change of the transitions counted with the state before each.
+
+        A row stands in three of them, and two close over the gap that it leaves.
+        """
+        if self.unit == "row":
+            return Contributions(3, 2) if self.change == "add-remove" else Contributions(5, 5)
+        if self.unit == "event":
+            # A transition is also what the next one remembers; without it that one is the first of its part.
+            # With another destination it may also become what the first one of another sequence remembers.
+            return Contributions(2, 1) if self.change == "add-remove" else Contributions(3, 3)
+        return self.on_transitions(cap)
+
+    @property
+    def on_sequences(self) -> Contributions:
+        """The change of what is counted once a sequence: by its start, its end, its length.
+
+        A user is one sequence. A row that comes or goes can change the start, the end and the length of the
+        sequence that it belongs to; a row that is replaced can do so in two. A transition that goes cuts its
+        sequence into two; with another destination it may join its first half to another sequence.
+        """
+        if self.unit == "user":
+            return Contributions(1, 1 if self.change == "replace" else 0)
+        if self.change != "add-remove":
+            return Contributions(2, 2)
+        return Contributions(2, 1) if self.unit == "event" else Contributions(1, 1)
+
+    @property
+    def words(self) -> str:
+        if self.unit == "event":
+            if self.change == "replace":
+                return "one transition gets another destination; how many leave each state is public"
+            return "one transition is added or removed; how many leave each state is not assumed public"
+        if self.unit == "row":
+            return {
+                "add-remove": "one row of the log is added or removed",
+                "replace": "one row of the log is replaced by any other",
+                "replace-state": "the state in one row of the log is replaced",
+            }[self.change]
+        what = "added or removed" if self.change == "add-remove" else "replaced by another"
+        return (
+            f"one person is {what} with everything they contributed, of whom at most {self.cap} "
+            f"{'transition was' if self.cap == 1 else 'transitions were'} counted"
+        )
+
+    def describe(self) -> dict[str, Any]:
+        cap = {} if self.cap is None else {"cap": self.cap}
+        return {"name": self.name, "unit": self.unit, "change": self.change, **cap}

@@ -1,0 +1,141 @@
+"""Counting transitions where the data lives; only the counts come out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from veil.chains.counting.counting import count, look_for_states
+from veil.chains.counting.tally import check_size
+from veil.chains.transition_counts import TransitionCounts
+from veil.core.checks import items, told
+from veil.core.errors import InvalidArgument
+from veil.tables.engines.columns import needed_columns
+from veil.tables.engines.opening import open_engine
+from veil.tables.questions import Question, ask
+from veil.tables.sequences import as_log
+from veil.tables.states import given_states, merged, text_of, with_other
+
+Progress = Callable[[str], None]
+
+
+def count_transitions(
+    source: Any,
+    *,
+    origin: str | None = None,
+    destination: str | None = None,
+    by: str | None = None,
+    order: str | None = None,
+    state: str | None = None,
+    states: Any = None,
+    other: str | int | None = None,
+    drop_unlisted: bool = False,
+    cap: int | None = None,
+    strata: Sequence[tuple[int, int]] | None = None,
+    second_cap: int | None = None,
+    memory: int = 1,
+    sequences: bool = False,
+    group: str | None = None,
+    groups: Iterable[Any] | None = None,
+    merge: Mapping[Any, Any] | None = None,
+    table: str | None = None,
+    query: str | None = None,
+    tie_break: str | None = None,
+    salt: str | None = None,
+    progress: Progress | None = None,
+) -> TransitionCounts:
+    """How often one state followed another. The result is sensitive data, not a release.
+
+    source: a path or glob (CSV, Parquet, JSON lines, DuckDB), a pandas, Polars, Arrow, Ibis or Spark
+        table, a DuckDB relation or connection, a "postgresql://" address, a SequenceFile, or a list of
+        sequences. table, query: which table of a database, or what to select from it.
+    origin, destination: columns of trips, one row a transition; `by` may say who made it.
+    by, order, state: columns of a log; consecutive states of one `by` are counted. Rows of the same time
+        are ordered by tie_break (a column), then by the order of the states. Times that are text are
+        ordered letter by letter, which suits 2026-11-15 and not 11/15/2026.
+    states: the public list: labels, {what stands in the data: label}, or a file. Without it, the labels
+        found, sorted. other: a state that takes in all that is not on the list, and empty cells.
+        drop_unlisted: leave out rows with such a state instead; both are a public choice.
+    cap: of each user at most so many transitions, sampled at random in the order of a hash of the salt
+        (secret unless given), the user and the transition's place. strata: [(least number of states, cap),
+        ...], to sample users with longer sequences differently.
+    memory: 2 also counts by the state before, with second_cap as a cap of its own. sequences: also count
+        starts, ends and lengths.
+    group, groups: a column and its public values, one table of counts each; a transition of a log belongs
+        to the row that it leaves. merge: {state: state}, counts the first together with the second.
+    progress: is told in a few words what is being done.
+
+    >>> from veil.chains.counting.transitions import count_transitions
+    >>> trips = {"from": ["home", "home", "work"], "to": ["work", "home", "home"]}
+    >>> count_transitions(trips, origin="from", destination="to").matrix.tolist()
+    [[1, 1], [1, 0]]
+    """
+    tell = told("progress", progress)
+    log = as_log(source, is_sampled=cap is not None or strata is not None)
+    if log is not None:
+        for field, name in (("by", by), ("order", order), ("state", state)):
+            if name is not None:
+                raise InvalidArgument(field, expected="none for a source of sequences", found="a column")
+        source, by, order, state = log, "sequence", "place", "state"
+    question = ask(
+        origin=origin,
+        destination=destination,
+        by=by,
+        order=order,
+        state=state,
+        tie_break=tie_break,
+        group=group,
+        cap=cap,
+        strata=strata,
+        second_cap=second_cap,
+        memory=memory,
+        sequences=sequences,
+        drop_unlisted=drop_unlisted,
+        salt=salt,
+    )
+    if drop_unlisted and (states is None or other is not None):
+        raise InvalidArgument(
+            "drop_unlisted", expected="a list of states, and no other= with it", found="else"
+        )
+    chains = _groups(question, groups)
+    named = list(question.roles.values())
+    listed = None if states is None else given_states(states, columns=named)
+    if listed is not None:
+        listed = listed if other is None else with_other(listed, other)
+        # Before anything is read: what is wrong with the call itself.
+        listed.check()
+        merged(listed, merge)
+        check_size(question, len(listed))
+    as_text: list[str] = []
+    if listed is not None and not listed.are_integers:
+        # A file that only begins with numbers must not be read as such, nor 007 as 7.
+        as_text = [question.roles[role] for role in question.state_roles]
+    tell("looking at the columns")
+    engine = open_engine(source, question.roles, table=table, query=query, as_text=as_text)
+    try:
+        if progress is not None and hasattr(engine, "watch"):
+            engine.watch(progress)
+        columns = needed_columns(engine, question.roles)
+        if listed is None and other is not None:
+            tell("looking for states")
+            listed = look_for_states(engine, question, columns, other)
+        tell("counting")
+        counts = count(engine, question, columns, listed, chains, merge)
+        counts.layout_guessed, counts.without_names = engine.guesses_layout, log is not None
+        counts.of_trips = not question.is_log
+        return counts
+    finally:
+        engine.close()
+
+
+def _groups(question: Question, groups: Iterable[Any] | None) -> tuple[str, ...]:
+    if question.group is None:
+        if groups is not None:
+            raise InvalidArgument("groups", expected="group= as well", found="none")
+        return ()
+    if groups is None or isinstance(groups, str):
+        raise InvalidArgument("groups", expected="the public list of groups", found="none")
+    listed = tuple(map(text_of, items("groups", groups, expected="the public list of groups")))
+    if not listed or len(set(listed)) < len(listed):
+        raise InvalidArgument("groups", expected="labels that all differ", found="none or one twice")
+    return listed

@@ -1,0 +1,92 @@
+"""Synthetic sequences from a released chain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veil.chains.mechanisms.private_chain import PrivateChain
+from veil.chains.sequence_model import SequenceModel
+from veil.core.checks import integer, shown
+from veil.core.errors import InvalidArgument
+from veil.core.intake import Labels
+from veil.core.record import Release
+
+# Without released lengths, a trip: from one state to the next.
+DEFAULT_LENGTH = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Synthetic:
+    """Sequences that nobody made. states: all of them one after the other, by number; lengths: of each.
+
+    notes: what was not in the release and how it was replaced.
+    """
+
+    states: NDArray[np.int32]
+    lengths: NDArray[np.int64]
+    labels: Labels
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __iter__(self) -> Iterator[list[str]]:
+        names = np.array(self.labels, dtype=object)
+        for end, length in zip(np.cumsum(self.lengths), self.lengths, strict=True):
+            yield names[self.states[end - length : end]].tolist()
+
+    def to_arrow(self) -> Any:
+        """A table with one row a state: sequence, place, state."""
+        import pyarrow as pa
+
+        ends = np.cumsum(self.lengths)
+        places = np.arange(len(self.states)) - np.repeat(ends - self.lengths, self.lengths)
+        return pa.table(
+            {
+                "sequence": np.repeat(np.arange(len(self)), self.lengths),
+                "place": places,
+                "state": pa.DictionaryArray.from_arrays(pa.array(self.states), pa.array(self.labels)),
+            }
+        )
+
+
+def synthetic(
+    release: Release, count: int, *, length: int | None = None, group: str | None = None, rng: Any = None
+) -> Synthetic:
+    """So many sequences drawn from a released chain. Free: nothing but the release is used.
+
+    length: the number of states of each; None takes the released lengths, or 2 where there are none.
+    group: of a release with groups, the chain to draw from.
+
+    >>> import veil
+    >>> counts = veil.TransitionCounts([[800, 200], [100, 400]], ["home", "work"])
+    >>> made = veil.synthetic(veil.fit_chain(counts, epsilon=1.0, rng=1), 3, length=4, rng=1)
+    >>> [len(sequence) for sequence in made]
+    [4, 4, 4]
+    """
+    count = integer("count", count, least=1)
+    if not isinstance(release, Release):
+        raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
+    model = (
+        release.model if isinstance(release.mechanism, PrivateChain) else SequenceModel(release.to_chain())
+    )
+    if group is not None:
+        model = replace(model, chain=release.chain_of(group), sizes=None, second=None)
+    notes = []
+    if model.starts is None:
+        notes.append("starts: drawn from the stationary distribution; the release has none of its own")
+    if length is None and model.lengths is None:
+        length = DEFAULT_LENGTH
+        notes.append(f"lengths: {length} states each; the release has none of its own")
+    try:
+        random = np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise InvalidArgument("rng", expected="None, a seed or a Generator", found=shown(rng)) from None
+    states, lengths = model.sequences(count, length=length, rng=random)
+    labels = tuple(map(str, model.chain.states))
+    return Synthetic(states, lengths, labels, tuple(notes))

@@ -1,0 +1,305 @@
+"""How often one state followed another: what a table of trips or a log is reduced to."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veil.chains.contributions import Transitions
+from veil.chains.lengths import LengthBins
+from veil.core.checks import integer, items, truth
+from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.named_matrix import Names
+from veil.vectors.counts import LARGEST_COUNT, Integers
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+# From here on a full table of states x states would no longer be small.
+MOST_FULL = 4_096
+STATES_ARE_PUBLIC = "the list of states is public"
+LAYOUT_IS_PUBLIC = "how the file is laid out (separators, header, the types of its columns) is public"
+ONE_SEQUENCE_EACH = "one sequence per person: each sequence belongs to someone else"
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """The users whose sequences have at least `least` states (and fewer than the next stratum's).
+
+    cap: the most transitions counted of one of them. matrix: their counts.
+    """
+
+    least: int
+    cap: int
+    matrix: Integers = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Sequences:
+    """What is counted once for each sequence. starts, ends: by first and last state; lengths: by bin."""
+
+    starts: Integers = field(repr=False)
+    ends: Integers = field(repr=False)
+    lengths: Integers = field(repr=False)
+    bins: LengthBins
+
+
+class TransitionCounts:
+    """Counts of transitions [from, to] in the order of `states`. This is sensitive data, not a release.
+
+    matrix: whole numbers, NumPy or SciPy sparse; stays (or becomes) sparse above 4,096 states.
+    states: the labels, all different; None for 0, 1, ...
+    cap: the most transitions that were counted of any one user; None if that was not bounded.
+    states_found: the labels are those that occurred, so that the list itself tells something.
+    has_users: the source says who made each transition.
+    sequences, strata, second, groups: further counts, where asked for; second[b, i, j] counts i -> j
+        after b, with b = len(states) where i was the first. second_cap: its own cap, where it has one.
+
+    >>> import veil
+    >>> counts = veil.TransitionCounts([[8, 2], [1, 4]], ["home", "work"])
+    >>> len(counts), counts.total
+    (2, 15)
+    """
+
+    def __init__(
+        self,
+        matrix: Any,
+        states: Sequence[Hashable] | None = None,
+        *,
+        cap: int | None = None,
+        states_found: bool = False,
+        has_users: bool = False,
+        sequences: Sequences | None = None,
+        strata: Sequence[Stratum] = (),
+        second: Integers | None = None,
+        second_cap: int | None = None,
+        groups: Mapping[str, Integers] | None = None,
+    ) -> None:
+        matrix, states = _labelled(matrix, states)
+        self._matrix = _whole(matrix)
+        size = self._matrix.shape[0]
+        if states is not None and not isinstance(states, str):
+            states = items("states", states, expected="a list of labels")
+        self._states: Names = tuple(range(size)) if states is None else tuple(states)
+        if len(self._states) != size:
+            raise InvalidArgument(
+                "states", expected=f"{size} labels, one a row of the matrix", found=str(len(self._states))
+            )
+        if len(set(map(str, self._states))) != size:
+            raise InvalidArgument("states", expected="labels that all differ", found="one that stands twice")
+        self.cap = None if cap is None else integer("cap", cap, least=1)
+        self.second_cap = self.cap if second_cap is None else integer("second_cap", second_cap, least=1)
+        self.states_found = truth("states_found", states_found)
+        self.has_users = truth("has_users", has_users) or cap is not None
+        if sequences is not None and not isinstance(sequences, Sequences):
+            raise InvalidArgument("sequences", expected="counted sequences", found=type(sequences).__name__)
+        self.sequences, self.strata = sequences, tuple(items("strata", strata, expected="a list of strata"))
+        if not all(isinstance(stratum, Stratum) for stratum in self.strata):
+            raise InvalidArgument("strata", expected="counted strata", found="something else")
+        self.second = None if second is None else _table("second", second, (size + 1, size, size))
+        self.groups = None
+        if groups is not None:
+            if not isinstance(groups, Mapping):
+                expected = "a mapping of groups to tables"
+                raise InvalidArgument("groups", expected=expected, found=type(groups).__name__)
+            self.groups = {str(name): _table("groups", one, (size, size)) for name, one in groups.items()}
+        self._check_further(size)
+        self._released = False
+        # What else must be public, or true, of where they come from.
+        self.layout_guessed = self.without_names = False
+        # Of a table with one row a transition, rather than a log.
+        self.of_trips = False
+
+    def _check_further(self, size: int) -> None:
+        caps = [self.second_cap, *(stratum.cap for stratum in self.strata)]
+        if any(cap is not None and (self.cap is None or cap > self.cap) for cap in caps):
+            raise InvalidArgument("cap", expected="the largest of all caps", found=repr(self.cap))
+        for stratum in self.strata:
+            _table("strata", stratum.matrix, (size, size))
+        if self.sequences is not None:
+            for name in ("starts", "ends"):
+                _table(name, getattr(self.sequences, name), (size,))
+            _table("lengths", self.sequences.lengths, (len(self.sequences.bins),))
+
+    @property
+    def matrix(self) -> Integers | csr_array:
+        """The counts [from, to]; not to be written to."""
+        return self._matrix
+
+    @property
+    def states(self) -> Names:
+        """The labels of the states."""
+        return self._states
+
+    @property
+    def is_sparse(self) -> bool:
+        return not isinstance(self._matrix, np.ndarray)
+
+    @property
+    def total(self) -> int:
+        """How many transitions were counted."""
+        return int(self._matrix.sum())
+
+    def check_unit(self, adjacency: Transitions) -> None:
+        """That no user has more transitions in here than these neighbours may differ by."""
+        if adjacency.unit != "user" and self.cap is not None:
+            raise InvalidArgument(
+                "adjacency",
+                expected="whole users, since the counts hold at most so many transitions of each",
+                found=repr(adjacency.unit),
+                hint="One event more can change which of a user's transitions are counted.",
+            )
+        if adjacency.cap is not None and (self.cap is None or self.cap > adjacency.cap):
+            raise InvalidData(
+                "counts", expected=f"a cap of at most {adjacency.cap} transitions a user", found="another"
+            )
+
+    def assumptions(self, unit: str) -> tuple[str, ...]:
+        """What a release of them assumes, whatever the mechanism is."""
+        said = {
+            STATES_ARE_PUBLIC: self.states_found,
+            LAYOUT_IS_PUBLIC: self.layout_guessed,
+            ONE_SEQUENCE_EACH: self.without_names and unit == "user",
+        }
+        return tuple(text for text, applies in said.items() if applies)
+
+    def note_release(self) -> None:
+        """Note that they were released, outside any ledger."""
+        self._released = True
+
+    @property
+    def was_released(self) -> bool:
+        """Whether they were released before, outside any ledger."""
+        return self._released
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TransitionCounts) or self.states != other.states:
+            return False
+        gap = self._matrix - other._matrix
+        return int(abs(gap).max()) == 0
+
+    def __hash__(self) -> int:
+        return hash(self._states)
+
+    def __repr__(self) -> str:
+        # No number that was counted: a repr ends up in logs.
+        return f"<veil.TransitionCounts of {len(self)} states>"
+
+
+def _labelled(matrix: Any, states: Sequence[Hashable] | None) -> tuple[Any, Sequence[Hashable] | None]:
+    """The rows and columns of a frame in one order: that of the states, or of its own rows."""
+    if type(matrix).__name__ != "DataFrame":
+        return matrix, states
+    rows, columns = list(matrix.index), list(matrix.columns)
+    if type(matrix.index).__name__ == "RangeIndex" and rows != columns:
+        return matrix.to_numpy(), states
+    wanted = rows if states is None else list(states)
+    for side, names in (("rows", rows), ("columns", columns)):
+        if sorted(map(str, names)) != sorted(map(str, wanted)):
+            raise InvalidData("matrix", expected=f"the states as labels of its {side}", found="others")
+    places = {str(name): i for i, name in enumerate(rows)}, {str(name): i for i, name in enumerate(columns)}
+    order = [[place[str(name)] for name in wanted] for place in places]
+    return matrix.to_numpy()[np.ix_(*order)], wanted
+
+
+# Of a sparse table: one number is kept for each.
+_MOST_STATES = 2**28
+
+
+def _whole(matrix: Any) -> Any:
+    """The matrix as whole numbers of its own: an array, or sparse rows above 4,096 states."""
+    from scipy.sparse import csr_array, issparse
+
+    if issparse(matrix):
+        if max(matrix.shape) > _MOST_STATES:
+            raise InvalidData("matrix", expected=f"at most {_MOST_STATES:,} states", found="more")
+        sparse = csr_array(matrix, copy=True)
+        sparse.sum_duplicates()
+        _check(sparse.data, sparse.shape)
+        sparse = sparse.astype(np.int64)
+        return sparse if sparse.shape[0] > MOST_FULL else _frozen(sparse.toarray())
+    try:
+        array = np.asarray(matrix)
+    except ValueError:
+        raise InvalidData("matrix", expected="a table of counts", found="rows of uneven length") from None
+    _check(array, array.shape)
+    whole = array.astype(np.int64)
+    return csr_array(whole) if len(whole) > MOST_FULL else _frozen(whole)
+
+
+def _table(field: str, table: Any, shape: tuple[int, ...]) -> Integers:
+    """A further table as whole numbers of its own."""
+    try:
+        array = np.asarray(table)
+    except ValueError:
+        raise InvalidData(field, expected="a table of counts", found="rows of uneven length") from None
+    if array.shape != shape:
+        raise InvalidData(field, expected=f"a table of shape {shape}", found=f"shape {array.shape}")
+    _check_entries(field, array)
+    return _frozen(array.astype(np.int64))
+
+
+def _frozen(array: NDArray[np.int64]) -> NDArray[np.int64]:
+    array.setflags(write=False)
+    return array
+
+
+def _check(entries: NDArray[Any], shape: tuple[int, ...]) -> None:
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
+        raise InvalidData(
+            "matrix",
+            expected="counts of transitions, as many rows as columns, two or more",
+            found=f"shape {shape}",
+            hint="A table of trips or a log is counted by veil.count_transitions first.",
+        )
+    _check_entries("matrix", entries)
+
+
+def _check_entries(field: str, entries: NDArray[Any]) -> None:
+    if entries.dtype.kind not in "iuf":
+        raise InvalidData(field, expected="counts", found=f"an array of {entries.dtype}")
+    if entries.size == 0:
+        return
+    if not np.isfinite(entries).all() or (entries < 0).any() or (entries != np.floor(entries)).any():
+        raise InvalidData(field, expected="whole numbers of at least 0", found="others")
+    if float(entries.sum(dtype=np.float64)) >= LARGEST_COUNT:
+        raise InvalidData(field, expected=f"fewer than {LARGEST_COUNT} transitions", found="more")
+
+
+@dataclass(frozen=True, slots=True)
+class TransitionTable:
+    """The domain of counted transitions between so many states."""
+
+    states: int
+    name: ClassVar[str] = "TransitionTable"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "states", integer("states", self.states, least=2))
+
+    def validate(self, value: Any) -> TransitionCounts:
+        """The value as counts of transitions; a bare matrix of counts will do."""
+        counts = value if isinstance(value, TransitionCounts) else TransitionCounts(value)
+        if len(counts) != self.states:
+            raise InvalidData("counts", expected=f"{self.states} states", found=str(len(counts)))
+        return counts
+
+    def __contains__(self, value: Any) -> bool:
+        try:
+            self.validate(value)
+        except (InvalidData, InvalidArgument):
+            return False
+        return True
+
+    @property
+    def words(self) -> str:
+        return f"counts of transitions between {self.states} states"
+
+    def describe(self) -> dict[str, Any]:
+        return {"name": self.name, "states": self.states}

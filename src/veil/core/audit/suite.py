@@ -1,0 +1,164 @@
+"""All that Veil can do to catch a mechanism at once, with one false-alarm rate for the whole."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from veil.bits.domain import Bits
+from veil.chains.transition_counts import TransitionTable
+from veil.core.audit.auditing import CONFIDENCE, Audit, alpha_of, audit_at
+from veil.core.audit.neighbours import audit_pairs
+from veil.core.audit.pair import AuditPair
+from veil.core.audit.seed_reuse import SeedReuse, seed_reuse
+from veil.core.checks import integer, items, told
+from veil.core.errors import InvalidArgument
+from veil.core.mechanism import Mechanism
+from veil.core.random.streams import generator
+from veil.vectors.adjacency import Adjacency
+
+# Draws for each of two neighbours: where one takes microseconds, where it takes more, where most.
+_FAST, _SLOW, _SLOWEST = 20_000, 4_000, 2_000
+_CALLS = 400
+# Cells of a chain's tables that are drawn for each value.
+_CELLS = 2_000_000
+# Where a mechanism has no finite epsilon at delta = 0: samples see most of its curve here.
+_DELTA = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class AuditSuite:
+    """What a suite of audits found. A false alarm anywhere in it is rarer than 1 - confidence.
+
+    pairs: the made-up neighbours. audits: what was found on each. reuse: the test of independent draws.
+    """
+
+    mechanism: Mechanism
+    adjacency: Adjacency
+    delta: float
+    samples: int
+    confidence: float
+    pairs: tuple[AuditPair, ...]
+    audits: tuple[Audit, ...]
+    reuse: SeedReuse
+
+    @property
+    def rows(self) -> tuple[tuple[AuditPair, Audit], ...]:
+        """Each pair with what was found on it."""
+        return tuple(zip(self.pairs, self.audits, strict=True))
+
+    @property
+    def lower(self) -> float:
+        """Epsilon is at least this: the largest bound of all pairs."""
+        return max(found.lower for found in self.audits)
+
+    @property
+    def claimed(self) -> float:
+        return self.audits[0].claimed
+
+    @property
+    def violated(self) -> bool:
+        """Whether a claim was beaten, or a fault was found."""
+        return bool(self.faults)
+
+    @property
+    def exact(self) -> bool:
+        """Whether every pair was enumerated."""
+        return all(found.exact for found in self.audits)
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What was found, in words."""
+        found = []
+        for pair, result in self.rows:
+            if result.lower > result.claimed:
+                found.append(
+                    f"{pair.name}: epsilon is at least {result.lower:.4g}, claimed {result.claimed:.4g}"
+                )
+            if result.fault:
+                found.append(f"{pair.name}: {result.fault}")
+        return (*found, self.reuse.fault) if self.reuse.found else tuple(found)
+
+    def __str__(self) -> str:
+        count = len(self.pairs)
+        looked = f"{count} pair{'' if count == 1 else 's'} of made-up neighbours"
+        bound = f"epsilon >= {self.lower:.4g}, claimed {self.claimed:.4g} at delta {self.delta:g}"
+        rate = f"a false alarm anywhere has probability at most {1.0 - self.confidence:.2g}"
+        if self.violated:
+            return f"VIOLATION: {'; '.join(self.faults)} ({looked}; {rate})"
+        return f"no violation found on {looked}: {bound} ({rate})"
+
+
+def audit_suite(
+    mechanism: Mechanism,
+    adjacency: Adjacency | None = None,
+    *,
+    delta: float | None = None,
+    samples: int | None = None,
+    confidence: float = CONFIDENCE,
+    pairs: Sequence[AuditPair] | None = None,
+    rng: Any = None,
+    progress: Callable[[str], None] = lambda step: None,
+) -> AuditSuite:
+    """Audit the mechanism on made-up neighbours of every kind, and test that its draws are independent.
+
+    1 - confidence is the chance of a false alarm in all of it together: an equal part goes to every pair
+    (where it is divided between the two directions and the two limits of each) and to the test of
+    independence.
+
+    adjacency: needed where the mechanism has none of its own. delta: None for 0, or for 0.01 where the
+    mechanism claims nothing at 0. samples: draws for each value; None for as many as take a few seconds.
+    pairs: None for those of `audit_pairs`.
+
+    >>> import veil
+    >>> found = veil.audit_suite(veil.RandomizedResponse(1.0), samples=1_000, rng=1)
+    >>> found.violated, found.claimed
+    (False, 1.0)
+    """
+    if not isinstance(mechanism, Mechanism):
+        raise InvalidArgument("mechanism", expected="a mechanism of Veil", found=type(mechanism).__name__)
+    relation = mechanism.adjacency if adjacency is None else adjacency
+    chosen = audit_pairs(mechanism, relation) if pairs is None else items("pairs", pairs, expected="pairs")
+    if not all(isinstance(pair, AuditPair) for pair in chosen):
+        raise InvalidArgument("pairs", expected="veil.AuditPair of neighbours", found="others")
+    if relation is None or not chosen:
+        raise InvalidArgument("adjacency", expected="one, and a pair of neighbours at least", found="none")
+    progress = told("progress", progress)
+    draws = _samples(mechanism) if samples is None else integer("samples", samples, least=1000)
+    if delta is None:
+        delta = 0.0 if math.isfinite(mechanism.profile(relation).epsilon(0.0)) else _DELTA
+    share = alpha_of(confidence) / (len(chosen) + 1)
+    stream = None if rng is None else generator(rng)
+    found = []
+    for number, pair in enumerate(chosen, start=1):
+        progress(f"{mechanism.name}, pair {number} of {len(chosen)}: {pair.name}")
+        found.append(
+            audit_at(
+                mechanism,
+                pair.value,
+                pair.neighbour,
+                samples=draws,
+                alpha=share,
+                delta=delta,
+                adjacency=relation,
+                rng=stream,
+            )
+        )
+    progress(f"{mechanism.name}, whether draws are independent")
+    last = chosen[-1]
+    reuse = seed_reuse(
+        mechanism, last.value, last.neighbour, calls=min(_CALLS, draws), alpha=share, rng=stream
+    )
+    return AuditSuite(mechanism, relation, delta, draws, confidence, tuple(chosen), tuple(found), reuse)
+
+
+def _samples(mechanism: Any) -> int:
+    domain = mechanism.domain
+    if isinstance(domain, TransitionTable):
+        cells = sum(math.prod(part.shape) for part in mechanism.parts)
+        return int(max(1_000, min(_FAST // 2, _CELLS // cells)))
+    if isinstance(domain, Bits):
+        return _SLOWEST if domain.graphs else _SLOW
+    return _FAST

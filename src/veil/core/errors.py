@@ -1,0 +1,129 @@
+"""Everything that Veil raises on purpose.
+
+An error names the field, what was expected and what was found, in public terms: it says where a
+sensitive value is wrong, never what the value is.
+"""
+
+from __future__ import annotations
+
+
+class VeilError(Exception):
+    """The base of all errors of Veil. `exit_code` is what the command line returns for it."""
+
+    exit_code = 1
+
+
+# Of each part of a message. Names of columns, which messages quote, may be as long as a file.
+_LONGEST = 1000
+
+
+def _one_line(text: str) -> str:
+    """Without line breaks and other control characters, with which a file could speak in our name."""
+    plain = "".join(mark if mark.isprintable() else " " for mark in text[: _LONGEST + 1])
+    return plain if len(plain) <= _LONGEST else plain[:_LONGEST] + "..."
+
+
+class InvalidField(VeilError, ValueError):
+    """A field holds something else than it should."""
+
+    exit_code = 2
+
+    def __init__(self, field: str, *, expected: str, found: str, hint: str = "") -> None:
+        self.field, self.expected, self.found, self.hint = map(_one_line, (field, expected, found, hint))
+        super().__init__(self._sentence())
+
+    def _sentence(self) -> str:
+        return f"{self.field}: expected {self.expected}, found {self.found}." + f" {self.hint}".rstrip()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild_field_error, (type(self), self.field, self.expected, self.found, self.hint)
+
+
+def _rebuild_field_error(
+    kind: type[InvalidField], field: str, expected: str, found: str, hint: str
+) -> InvalidField:
+    return kind(field, expected=expected, found=found, hint=hint)
+
+
+class InvalidArgument(InvalidField):
+    """A parameter of a call or an option of a command is wrong."""
+
+
+class InvalidData(InvalidField):
+    """The data itself is malformed, or lies outside the domain of the mechanism."""
+
+    exit_code = 4
+
+
+class UnreadableFile(InvalidData):
+    """A file is missing, is not in the format it should be, or is from a newer Veil."""
+
+
+class OutputExists(InvalidArgument):
+    """The output is there already and may not be overwritten."""
+
+
+class NoGuarantee(VeilError):
+    """The mechanism cannot give the guarantee that was asked of it."""
+
+    exit_code = 2
+
+
+class CannotCalibrate(NoGuarantee):
+    """No parameter of the mechanism reaches the privacy or the accuracy that was asked for."""
+
+
+class MissingExtra(VeilError):
+    """An optional library is needed and not installed."""
+
+    exit_code = 2
+
+    def __init__(self, library: str, extra: str) -> None:
+        self.library, self.extra = library, extra
+        super().__init__(f"{library} is not installed. Install it with: pip install 'veil[{extra}]'")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.library, self.extra)
+
+
+class BudgetExceeded(VeilError):
+    """The ledger refuses the charge. Nothing was drawn and nothing was spent."""
+
+    exit_code = 3
+
+    def __init__(self, *, spent: str, asked: str, remaining: str, hint: str = "") -> None:
+        self.spent, self.asked, self.remaining, self.hint = spent, asked, remaining, hint
+        super().__init__(
+            f"privacy budget exceeded: {asked} asked for, {remaining} remaining, {spent} spent already."
+            + f" {hint}".rstrip()
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild_budget_error, (self.spent, self.asked, self.remaining, self.hint)
+
+
+def _rebuild_budget_error(spent: str, asked: str, remaining: str, hint: str) -> BudgetExceeded:
+    return BudgetExceeded(spent=spent, asked=asked, remaining=remaining, hint=hint)
+
+
+class LedgerUnavailable(VeilError):
+    """The ledger cannot be reached, read or written just now. Nothing was charged unless it says so."""
+
+    exit_code = 6
+
+
+class LedgerCorrupt(VeilError):
+    """The ledger does not hold together: it was changed by other hands than Veil's, or damaged."""
+
+    exit_code = 4
+
+    def __init__(self, where: str, found: str) -> None:
+        self.where, self.found = map(_one_line, (where, found))
+        super().__init__(f"ledger: {self.where}: expected entries that hold together, found {self.found}.")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.where, self.found)
+
+
+class PrivacyWarning(UserWarning):
+    """Something that weakens what a release promises, though not the promise as it is written."""

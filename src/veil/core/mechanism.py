@@ -1,0 +1,119 @@
+"""What every mechanism is: a domain, a sampler, a privacy profile - and nothing else."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from veil.core.checks import integer
+from veil.core.domain import Domain
+from veil.core.errors import InvalidArgument
+from veil.core.privacy.profile import PrivacyProfile
+from veil.core.random.streams import Rng, generator
+from veil.vectors.adjacency import Adjacency
+
+# Of all draws of one call together: 16 GB.
+_MOST_NUMBERS = 2**31
+UNPROTECTED = "the entries that are not protected are public"
+
+
+@runtime_checkable
+class Mechanism(Protocol):
+    """The face that `release`, `calibrate`, `audit` and `compare` know."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def domain(self) -> Domain: ...
+
+    @property
+    def adjacency(self) -> Adjacency | None: ...
+
+    def validate(self, value: Any) -> Any: ...
+
+    def sample(self, value: Any, *, rng: Any = None, size: int | None = None) -> Any: ...
+
+    def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile: ...
+
+    def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]: ...
+
+    def describe(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class Described(ABC):
+    """A mechanism whose constructor arguments are its whole description."""
+
+    name: ClassVar[str] = ""
+
+    @property
+    def adjacency(self) -> Adjacency | None:
+        """Its own notion of neighbours, where it was built for one."""
+        return None
+
+    @abstractmethod
+    def validate(self, value: Any) -> Any:
+        """The value in the form that the sampler takes, or an error that names what is wrong."""
+
+    def item_axes(self, valid: Any) -> int:
+        """How many axes of a validated value belong to one item; those before them are a batch."""
+        return 1
+
+    def is_batch(self, valid: Any) -> bool:
+        """Whether a validated value is several items, each somebody's."""
+        return np.ndim(valid) > self.item_axes(valid)
+
+    def sample(self, value: Any, *, rng: Any = None, size: int | None = None) -> Any:
+        """Draw one output for the value, or `size` of them along a new leading axis.
+
+        rng: None for cryptographic randomness, a seed or a numpy Generator for experiments.
+        """
+        valid = self.validate(value)
+        if size is not None:
+            size = integer("size", size, least=1)
+            if size * max(1, np.size(valid) if isinstance(valid, np.ndarray) else 1) > _MOST_NUMBERS:
+                raise InvalidArgument(
+                    "size", expected=f"at most {_MOST_NUMBERS:,} numbers together", found=str(size)[:40]
+                )
+        return self._draw(generator(rng), valid, size)
+
+    @abstractmethod
+    def _draw(self, rng: Rng, value: Any, size: int | None) -> Any: ...
+
+    @abstractmethod
+    def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
+        """What a release guarantees between neighbours."""
+
+    def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
+        """What a reader must accept for the guarantee to hold; empty if nothing."""
+        return ()
+
+    def describe(self) -> dict[str, Any]:
+        """The name and the parameters, from which `mechanism_from` builds it again."""
+        parameters = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            parameters[field.name] = value.describe() if hasattr(value, "describe") else value
+        return {"name": self.name, "parameters": parameters}
+
+
+def adjacency_of(mechanism: Described, adjacency: Adjacency | None, *kinds: type[Any]) -> Any:
+    """The adjacency to use, checked to be of a kind that the mechanism covers."""
+    chosen = mechanism.adjacency if adjacency is None else adjacency
+    if not isinstance(chosen, kinds):
+        raise InvalidArgument(
+            "adjacency",
+            expected=" or ".join(kind.__name__ for kind in kinds) + f" for {mechanism.name}",
+            found="None" if chosen is None else type(chosen).__name__,
+        )
+    return chosen
+
+
+def batch_shape(value: Any, size: int | None) -> tuple[int, ...]:
+    """The shape of `size` draws of the value."""
+    shape = np.shape(value)
+    return shape if size is None else (size, *shape)

@@ -1,0 +1,308 @@
+"""What a released graph says of the true one: counts without bias, with intervals, and degrees."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from veil.bits.mechanisms.randomized_response import RandomizedResponse
+from veil.core.checks import integer, within
+from veil.core.errors import InvalidArgument
+from veil.core.intake import Floats
+from veil.core.record import Release
+from veil.graphs.graph import Graph
+from veil.graphs.mechanisms.private_graph import PrivateGraph, read_space, triangle_costs, triangle_rule
+from veil.graphs.numerics import debias
+from veil.graphs.numerics.debias import CountEstimates, Estimate
+from veil.graphs.numerics.debias_degrees import debiased_distribution
+from veil.graphs.numerics.degrees import L1_SENSITIVITY, DegreeProfile, degree_distribution
+from veil.graphs.numerics.distances import PathLengths, path_lengths
+from veil.graphs.numerics.ladder_interval import ladder_reach
+from veil.graphs.numerics.pairs import Codes, PairSpace
+from veil.graphs.numerics.triangles import Neighbours, Shape, neighbours, shape
+
+# Beyond so many released edges, triangles and wedges are not counted.
+MOST_COUNTED = 20_000_000
+
+
+@dataclass(frozen=True)
+class GraphEstimate:
+    """One fact about the true graph. released: the same of the released graph, as it is.
+
+    low, high: a 95 % interval, where one is known. direct: it was asked directly, not read off the graph.
+    """
+
+    name: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    released: float | None = None
+    direct: bool = False
+
+
+@dataclass(frozen=True)
+class GraphReading:
+    """Estimates from a released graph, or from facts that were asked directly."""
+
+    release: Release
+    confidence: float = 0.95
+
+    @property
+    def graph(self) -> Graph | None:
+        return self.release.graph
+
+    @property
+    def flip_rate(self) -> float:
+        mechanism = self.release.mechanism
+        assert isinstance(mechanism, (RandomizedResponse, PrivateGraph))
+        return mechanism.flip_rate
+
+    @cached_property
+    def space(self) -> PairSpace:
+        """Which pairs there are; public."""
+        graph = self.graph
+        return read_space(self.release.tables["nodes"]) if graph is None else graph.space
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are; of a bipartite graph, on both sides."""
+        return self.space.nodes
+
+    @property
+    def pairs(self) -> int:
+        return self.space.count
+
+    def _cost(self, key: str) -> float:
+        mechanism = self.release.mechanism
+        assert isinstance(mechanism, PrivateGraph)
+        return mechanism.costs[key]
+
+    def _direct(self, key: str) -> int | None:
+        found = self.release.tables.get(key)
+        return None if found is None else int(found[0])
+
+    @cached_property
+    def edges(self) -> GraphEstimate:
+        """The number of edges: asked directly, or read off the graph, whichever is known more closely."""
+        seen = None if self.graph is None else len(self.graph)
+        found = []
+        asked = self._direct("edges")
+        if asked is not None:
+            reach = _laplace_reach(self._cost("edges"), 1.0 - self.confidence)
+            low, high = (min(max(asked + side * reach, 0), self.pairs) for side in (-1, 1))
+            inside = float(min(max(asked, 0), self.pairs))
+            found.append(GraphEstimate("edges", inside, low, high, seen, direct=True))
+        if self.graph is not None or asked is None:
+            count = len(self._needed("edges"))
+            read = debias.edge_number(count, pairs=self.pairs, flip=self.flip_rate)
+            found.append(self._named("edges", read, seen))
+        return min(found, key=_width)
+
+    @property
+    def says_little(self) -> bool:
+        """Whether the number of edges is hardly known: most that is said of them is noise."""
+        width = _width(self.edges)
+        return width > max(self.edges.value, 1.0) or width > 0.5 * self.pairs
+
+    def _named(self, name: str, found: Estimate, released: float | None) -> GraphEstimate:
+        low, high = found.interval(self.confidence)
+        inside = min(max(found.value, found.least), found.most)
+        return GraphEstimate(name, inside, low, high, released)
+
+    @cached_property
+    def _shape(self) -> Shape | None:
+        """The counts of the released graph; None where there are none or they would take too long."""
+        graph = self.graph
+        if graph is None or graph.space.kind != "undirected" or len(graph) > MOST_COUNTED:
+            return None
+        return shape(self._neighbours())
+
+    def _neighbours(self) -> Neighbours:
+        """The released graph without its loops."""
+        graph = self._needed()
+        rows, columns = graph.edges()
+        apart = rows != columns
+        return neighbours(graph.space.rows, rows[apart], columns[apart])
+
+    @cached_property
+    def counts(self) -> CountEstimates | None:
+        """Edges, wedges, triangles and transitivity, read off the graph; undirected graphs only."""
+        found = self._shape
+        return None if found is None else debias.debiased_counts(found, self.flip_rate)
+
+    @cached_property
+    def triangles(self) -> GraphEstimate | None:
+        """The number of triangles."""
+        asked, seen = self._direct("triangles"), self._shape
+        released = None if seen is None else float(seen.triangles)
+        found = [] if self.counts is None else [self._named("triangles", self.counts.triangles, released)]
+        if asked is not None:
+            reach, most = self._triangle_reach(), math.comb(self.nodes, 3)
+            low, high = (float(min(max(asked + side * reach, 0), most)) for side in (-1, 1))
+            inside = float(min(max(asked, 0), most))
+            found.append(GraphEstimate("triangles", inside, low, high, released, direct=True))
+        # On small graphs what is read off can be known more closely.
+        return min(found, key=_width) if found else None
+
+    def _triangle_reach(self) -> int:
+        """How far the noise on triangles reaches, from what was released: see ladder_interval.py."""
+        counting, sharing = triangle_costs(self._cost("triangles"))
+        shared = int(self.release.tables["triangles"][1])
+        # A quarter of what may fail is left to the neighbours that two nodes share.
+        failing = 1.0 - self.confidence
+        far = _laplace_reach(sharing, failing / 4.0)
+        return ladder_reach(
+            triangle_rule(self.nodes, counting),
+            least=max(shared - far, 0),
+            most=max(shared + far, 0),
+            confidence=1.0 - 0.75 * failing,
+        )
+
+    @cached_property
+    def facts(self) -> list[GraphEstimate]:
+        """All single numbers that are known."""
+        found: list[GraphEstimate] = []
+        if self.graph is not None or "edges" in self.release.tables:
+            found.append(self.edges)
+            if self.pairs:
+                found += [self._per(self.edges, "density", self.pairs), self._mean_degree()]
+        if self.triangles is not None:
+            found.append(self.triangles)
+        if self.counts is not None and self._shape is not None:
+            wedges, seen = float(self._shape.wedges), self._shape
+            found.append(self._named("wedges", self.counts.wedges, wedges))
+            if math.isfinite(self.counts.transitivity.error):
+                released = 3.0 * seen.triangles / max(seen.wedges, 1)
+                found.append(self._named("clustering", self.counts.transitivity, released))
+        return found
+
+    def _mean_degree(self) -> GraphEstimate:
+        kind = self.space.kind
+        if kind == "bipartite":
+            return self._per(self.edges, "average degree of the first side", self.space.rows)
+        name = "average degree" if kind == "undirected" else "average out-degree"
+        return self._per(self.edges, name, self.nodes / (2.0 if kind == "undirected" else 1.0))
+
+    def _per(self, fact: GraphEstimate, name: str, size: float) -> GraphEstimate:
+        parts = [None if part is None else part / size for part in (fact.low, fact.high, fact.released)]
+        return GraphEstimate(name, fact.value / size, parts[0], parts[1], parts[2], fact.direct)
+
+    @property
+    def false_share(self) -> float | None:
+        """The part of the released edges that are to be expected false."""
+        if self.graph is None or not len(self.graph) or self.says_little:
+            return None
+        true = min(self.edges.value * (1.0 - self.flip_rate), len(self.graph))
+        return 1.0 - true / len(self.graph)
+
+    # Degrees
+
+    def node_degrees(self) -> tuple[Floats, float]:
+        """The degree of every node without bias, and the standard error that all of them have.
+
+        Of a directed graph the out-degrees, of a bipartite one those of its first side.
+        """
+        graph = self._needed()
+        columns = graph.space.columns - (graph.space.kind != "bipartite" and not graph.space.loops)
+        return debias.node_degrees(self.released_degrees(), possible=columns, flip=self.flip_rate)
+
+    def _needed(self, what: str = "") -> Graph:
+        if self.graph is None:
+            expected = f"a released graph, or {what} asked directly" if what else "a released graph"
+            raise InvalidArgument("release", expected=expected, found="other facts alone")
+        return self.graph
+
+    def released_degrees(self) -> Codes:
+        """The degrees of the released graph, as they are; out-degrees, or those of the first side."""
+        graph = self._needed()
+        rows, columns = graph.edges()
+        if graph.space.kind == "undirected":
+            rows = np.append(rows, columns[rows != columns])
+        return np.bincount(rows, minlength=graph.space.rows)
+
+    @cached_property
+    def degree_distribution(self) -> Floats:
+        """The share of nodes with degree 0, 1, 2 ...; asked directly where that was done.
+
+        Of a directed graph of the out-degrees, of a bipartite one of the first side.
+        """
+        noisy = self.release.tables.get("degrees")
+        if noisy is not None:
+            return degree_distribution(self.falling_degrees, nodes=self.nodes)
+        space = self._needed().space
+        possible = space.columns - (space.kind != "bipartite" and not space.loops)
+        return debiased_distribution(self.released_degrees(), possible=possible, flip=self.flip_rate)
+
+    @cached_property
+    def falling_degrees(self) -> Codes:
+        """The degrees from the largest to the least, if they were asked directly."""
+        noisy = self.release.tables.get("degrees")
+        if noisy is None:
+            raise InvalidArgument("release", expected="degrees that were asked directly", found="none")
+        scale = L1_SENSITIVITY / self._cost("degrees")
+        return DegreeProfile.among(self.nodes).degrees(noisy, scale=scale)
+
+    def paths(self) -> PathLengths:
+        """Diameter and mean path length of the released graph, as it is.
+
+        False edges shorten all paths: they say nothing of the true graph, and nothing mends that. Those of a
+        decoded graph are nearer to it.
+        """
+        self._undirected()
+        return path_lengths(self._neighbours())
+
+    def _undirected(self) -> None:
+        found = self._needed().space.kind
+        if found != "undirected":
+            raise InvalidArgument("release", expected="an undirected graph", found=found)
+
+    def communities(self, count: int | None = None) -> Codes:
+        """A group for every node, by the leading eigenvectors of the debiased matrix.
+
+        count: how many groups; None for as many as stand out of the noise.
+        """
+        from veil.graphs.numerics.communities import spectral_communities
+
+        self._undirected()
+        if count is not None:
+            count = integer("count", count, least=1)
+        return spectral_communities(self._neighbours(), self.flip_rate, communities=count)
+
+
+def _width(fact: GraphEstimate) -> float:
+    assert fact.low is not None
+    assert fact.high is not None
+    return fact.high - fact.low
+
+
+def _laplace_reach(rate: float, failing: float) -> int:
+    """The least k that noise with P(z) proportional to e^(-rate |z|) exceeds so rarely, rounded up."""
+    # P(|z| > k) = 2 r^(k + 1) / (1 + r), r = e^-rate.
+    r = math.exp(-rate)
+    return max(0, math.ceil(math.log(failing * (1.0 + r) / 2.0) / -rate - 1.0))
+
+
+def graph_estimates(release: Release, *, confidence: float = 0.95) -> GraphReading:
+    """Read a released graph: edges, density, degrees, triangles, clustering, without bias and with intervals.
+
+    >>> import networkx, veil
+    >>> club = networkx.karate_club_graph()
+    >>> reading = veil.graph_estimates(veil.release_graph(club, epsilon=3.0, rng=1))
+    >>> reading.edges.low < club.number_of_edges() < reading.edges.high
+    True
+    """
+    confidence = within("confidence", confidence, 0.5, 0.9999, expected="a number between 0.5 and 0.9999")
+    if not isinstance(release, Release):
+        raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
+    known = isinstance(release.mechanism, (RandomizedResponse, PrivateGraph))
+    if not release.is_bits or not known or (release.graph is None and not release.is_facts):
+        raise InvalidArgument("release", expected="a graph by randomised response", found=_kind(release))
+    return GraphReading(release, confidence)
+
+
+def _kind(release: Any) -> str:
+    return f"{release.size}, by {release.mechanism.name}"

@@ -1,0 +1,188 @@
+"""Graphs: which pairs of nodes are joined."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from veil.core.checks import shown, truth
+from veil.core.errors import InvalidArgument, InvalidData
+from veil.graphs.numerics.pairs import MOST_NODES, Codes, PairSpace
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Labels = tuple[Hashable, ...]
+# In which form a graph came, and goes out again.
+_FORMS = ("graph", "networkx", "scipy")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Graph:
+    """The edges of a graph as sorted numbers of pairs. Make one with `Graph.of` or `Graph.from_edges`.
+
+    space: which pairs there are. labels: of the nodes, or None for 0, 1, 2 ...; column_labels: of the other
+    side of a bipartite graph. form: what `as_given` makes of it.
+    """
+
+    space: PairSpace
+    codes: Codes
+    labels: Labels | None = None
+    column_labels: Labels | None = None
+    form: str = "graph"
+
+    def __post_init__(self) -> None:
+        codes = np.ascontiguousarray(self.codes, dtype=np.int64)
+        if codes.ndim != 1 or (len(codes) and (codes[0] < 0 or codes[-1] >= self.space.count)):
+            raise InvalidArgument("codes", expected=f"numbers below {self.space.count}", found="others")
+        if len(codes) > 1 and (np.diff(codes) <= 0).any():
+            raise InvalidArgument("codes", expected="sorted numbers, each once", found="others")
+        if codes is self.codes and codes.flags.writeable:
+            codes = codes.copy()
+        codes.setflags(write=False)
+        object.__setattr__(self, "codes", codes)
+        sizes = (
+            ("labels", self.labels, self.space.rows),
+            ("column_labels", self.column_labels, self.columns),
+        )
+        for field, labels, size in sizes:
+            if labels is not None and (len(labels) != size or len(set(labels)) != size):
+                raise InvalidArgument(field, expected=f"{size} different labels", found=f"{len(labels)}")
+        if self.form not in _FORMS:
+            raise InvalidArgument("form", expected=" or ".join(_FORMS), found=shown(self.form))
+
+    @property
+    def columns(self) -> int:
+        """The nodes of the other side; 0 unless bipartite."""
+        return self.space.columns if self.space.kind == "bipartite" else 0
+
+    def __repr__(self) -> str:
+        # The edges may be those to be hidden, and so may be their number.
+        return f"<{self.space.kind} Graph of {self.space.nodes} nodes>"
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Graph)
+            and self.space == other.space
+            and self.node_labels == other.node_labels
+            and self.other_labels == other.other_labels
+            and np.array_equal(self.codes, other.codes)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.space, self.codes.tobytes()))
+
+    # Making
+
+    @classmethod
+    def of(cls, value: Any, *, directed: bool = False, bipartite: bool = False, loops: bool = False) -> Graph:
+        """A graph of NetworkX or a SciPy sparse adjacency matrix as a Graph.
+
+        directed: of a matrix, that entry (i, j) is an edge from i to j; a NetworkX graph says so itself.
+        bipartite: rows and columns are different nodes (NetworkX: the node attribute "bipartite" says which).
+        loops: whether an edge may join a node to itself.
+        """
+        from veil.graphs.intake import from_networkx, from_sparse
+
+        directed, bipartite = truth("directed", directed), truth("bipartite", bipartite)
+        loops = truth("loops", loops)
+        if isinstance(value, Graph):
+            return value
+        if hasattr(value, "tocoo"):
+            return from_sparse(value, directed=directed, bipartite=bipartite, loops=loops)
+        if hasattr(value, "is_directed") and hasattr(value, "nodes"):
+            return from_networkx(value, bipartite=bipartite, loops=loops)
+        raise InvalidData(
+            "graph",
+            expected="a NetworkX graph or a SciPy sparse adjacency matrix",
+            found=type(value).__name__,
+            hint="scipy.sparse.csr_array(matrix) makes one; veil.Graph.from_edges takes pairs of nodes.",
+        )
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Iterable[tuple[Hashable, Hashable]],
+        nodes: int | Iterable[Hashable],
+        *,
+        directed: bool = False,
+        loops: bool = False,
+    ) -> Graph:
+        """A graph from pairs of nodes. nodes: their list, or how many there are (0, 1, 2 ...); public.
+
+        >>> import veil
+        >>> friends = veil.Graph.from_edges([("ann", "bob"), ("bob", "cy")], ["ann", "bob", "cy", "dee"])
+        >>> len(friends), friends.space.count
+        (2, 6)
+        """
+        from veil.graphs.intake import from_pairs
+
+        return from_pairs(edges, nodes, directed=directed, loops=loops)
+
+    # Looking
+
+    @property
+    def node_labels(self) -> Labels:
+        return tuple(range(self.space.rows)) if self.labels is None else self.labels
+
+    @property
+    def other_labels(self) -> Labels:
+        """Those of the other side of a bipartite graph."""
+        return tuple(range(self.columns)) if self.column_labels is None else self.column_labels
+
+    def edges(self) -> tuple[Codes, Codes]:
+        """The two ends of every edge, as places among the nodes."""
+        return self.space.ends(self.codes)
+
+    def labelled_edges(self) -> list[tuple[Hashable, Hashable]]:
+        """The two ends of every edge, by their labels."""
+        rows, columns = self.edges()
+        left = self.node_labels
+        right = self.other_labels if self.space.kind == "bipartite" else left
+        return [(left[i], right[j]) for i, j in zip(rows.tolist(), columns.tolist(), strict=True)]
+
+    def matrix(self, dtype: Any = np.bool_) -> csr_array:
+        """The adjacency matrix, of an undirected graph with both halves."""
+        from scipy.sparse import coo_array
+
+        rows, columns = self.edges()
+        if self.space.kind == "undirected":
+            apart = rows != columns
+            rows, columns = np.append(rows, columns[apart]), np.append(columns, rows[apart])
+        shape = (self.space.rows, self.space.columns)
+        return coo_array((np.ones(len(rows), dtype=dtype), (rows, columns)), shape=shape).tocsr()
+
+    # Making others of the same nodes
+
+    def replaced(self, codes: Codes) -> Graph:
+        """The same nodes with other edges."""
+        return Graph(self.space, codes, self.labels, self.column_labels, self.form)
+
+    def plain(self) -> Graph:
+        """The same graph, to be handed on as it is."""
+        return Graph(self.space, self.codes, self.labels, self.column_labels)
+
+    def as_given(self) -> Any:
+        """The graph in the form that it came in: NetworkX, a SciPy sparse array, or a Graph."""
+        if self.form == "networkx":
+            return self.to_networkx()
+        return self.matrix() if self.form == "scipy" else self
+
+    def to_networkx(self) -> Any:
+        """A NetworkX graph of the same nodes; their attributes are not part of a graph here."""
+        from veil.graphs.intake import to_networkx
+
+        return to_networkx(self)
+
+
+def check_nodes(count: int) -> int:
+    """The number of nodes, of a size that can be counted with."""
+    if not 1 <= count <= MOST_NODES:
+        raise InvalidData("nodes", expected=f"between 1 and {MOST_NODES:,} nodes", found=f"{count:,}")
+    return count

@@ -1,0 +1,227 @@
+"""A graph and a few facts about it, asked directly, for one budget (proofs in bits.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veil.bits.bit_flips import BitFlips
+from veil.bits.domain import Table, is_graph
+from veil.bits.mechanisms.bit_mechanism import LARGEST_EPSILON, OnGraphs, check_pairs
+from veil.bits.mechanisms.randomized_response import RandomizedResponse
+from veil.core.checks import items, positive, within
+from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.mechanism import Described, adjacency_of
+from veil.core.numerics.rounding import float_above, float_below, stated
+from veil.core.privacy.profile import PrivacyProfile
+from veil.core.privacy.responses import RandomizedResponses
+from veil.core.random.discrete import sample_discrete_laplace
+from veil.core.random.streams import Rng
+from veil.graphs.graph import Graph
+from veil.graphs.numerics.degrees import L1_SENSITIVITY, DegreeProfile
+from veil.graphs.numerics.ladder import LadderRule, ladder_rule
+from veil.graphs.numerics.local_sensitivity import triangle_sensitivity
+from veil.graphs.numerics.pairs import KINDS, MOST_NODES, Kind, PairSpace
+from veil.graphs.numerics.triangles import count_triangles, neighbours
+from veil.graphs.samplers.ladder import sample_ladder
+from veil.vectors.adjacency import Adjacency
+
+Integers = NDArray[np.int64]
+STATISTICS = ("degrees", "edges", "triangles")
+# The part of epsilon that goes to the statistics, if any are asked for.
+SHARE = 0.1
+# How that part is divided: a sequence of degrees needs more than a single number.
+_WEIGHTS = {"degrees": 4, "edges": 1, "triangles": 2}
+# Of what goes to triangles, the part for how far their noise reaches.
+_SHARING = Fraction(1, 10)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GraphDraw:
+    """A private graph (None if only facts were asked for), and the private facts as whole numbers."""
+
+    graph: Graph | None
+    tables: dict[str, Integers]
+
+
+@dataclass(frozen=True)
+class PrivateGraph(OnGraphs, Described):
+    """Randomised response of every pair, and beside it facts that were asked directly.
+
+    epsilon: what all of it costs together. statistics: some of "degrees" (which there are, not whose),
+    "edges" and "triangles" (their numbers). share: the part of epsilon that goes to them; 1 releases them
+    alone.
+
+    On all but small graphs a fact that is asked directly is far more exact than one that is read off a
+    released graph. Decoding keeps as many edges as it says, and can be made to agree with the degrees.
+    """
+
+    epsilon: float
+    _: KW_ONLY
+    statistics: Sequence[str] = ()
+    share: float | None = None
+    name: ClassVar[str] = "PrivateGraph"
+
+    def __post_init__(self) -> None:
+        epsilon = positive("epsilon", self.epsilon, least=1e-6, most=LARGEST_EPSILON)
+        object.__setattr__(self, "epsilon", epsilon)
+        expected = f"some of {', '.join(STATISTICS)}"
+        asked: tuple[Any, ...] = (self.statistics,)
+        if not isinstance(self.statistics, str):
+            asked = tuple(items("statistics", self.statistics, expected=expected))
+        for name in asked:
+            if not isinstance(name, str) or name not in STATISTICS:
+                raise InvalidArgument(
+                    "statistics",
+                    expected=expected,
+                    found=repr(name)[:40] if isinstance(name, str) else "others",
+                )
+        # In an order of their own: the same facts make the same mechanism.
+        object.__setattr__(self, "statistics", tuple(name for name in STATISTICS if name in asked))
+        share = (SHARE if asked else 0.0) if self.share is None else self.share
+        share = within("share", share, 0.0, 1.0, expected="a part of epsilon between 0 and 1")
+        if (share > 0.0) != bool(asked):
+            raise InvalidArgument(
+                "share",
+                expected="more than 0 for statistics" if asked else "statistics= with it, to spend it on",
+                found=f"{share:g}" if asked else "none",
+            )
+        object.__setattr__(self, "share", share)
+        if any(cost < 1e-9 for cost in self.costs.values()):
+            raise InvalidArgument(
+                "share", expected="a part that leaves something for each", found=f"{share:g}"
+            )
+
+    @cached_property
+    def costs(self) -> dict[str, float]:
+        """What each part is given; together not more than epsilon."""
+        assert self.share is not None
+        total, share = stated(self.epsilon), Fraction(self.share)
+        weight = sum(_WEIGHTS[name] for name in self.statistics)
+        found = {name: float_below(total * share * _WEIGHTS[name] / weight) for name in self.statistics}
+        if share < 1:
+            found["graph"] = float_below(
+                total - sum((Fraction(cost) for cost in found.values()), Fraction(0))
+            )
+        return found
+
+    @property
+    def response(self) -> RandomizedResponse | None:
+        """What is done to the pairs; None if they are not released."""
+        return RandomizedResponse(self.costs["graph"]) if "graph" in self.costs else None
+
+    @property
+    def flip_rate(self) -> float:
+        """The probability that a pair is wrong in the released graph."""
+        response = self.response
+        if response is None:
+            raise InvalidArgument("share", expected="less than 1 for a released graph", found="1")
+        return response.flip_rate
+
+    def certified_epsilon(self, adjacency: Adjacency | None = None) -> float:
+        """The loss that is proved: so much for every edge in which neighbours differ."""
+        near: BitFlips = adjacency_of(self, adjacency, BitFlips)
+        each = sum((Fraction(cost) for cost in self.costs.values()), Fraction(0))
+        return float_above(each * near.count)
+
+    def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
+        """Of several edges only that the loss adds up: a count moves by all of them at once, so that its loss
+        is not that of as many independent answers, and only one response to all of it bounds it."""
+        near: BitFlips = adjacency_of(self, adjacency, BitFlips)
+        loss = self.epsilon if near.count == 1 else self.certified_epsilon(near)
+        return RandomizedResponses(loss, kind="upper bound")
+
+    def validate(self, value: Any) -> Table | Graph:
+        if not is_graph(value):
+            raise InvalidData("graph", expected="a graph", found=type(value).__name__)
+        graph = Graph.of(value)
+        check_pairs(graph.space)
+        if self.response is not None:
+            self.response.check_size(graph.space)
+        plain = graph.space.kind == "undirected"
+        if not plain and {"degrees", "triangles"} & set(self.statistics):
+            raise InvalidArgument(
+                "statistics", expected=f"edges alone for a {graph.space.kind} graph", found="others"
+            )
+        return graph
+
+    def is_batch(self, valid: Any) -> bool:
+        return False
+
+    def _draw(self, rng: Rng, value: Graph, size: int | None) -> Any:
+        drawn = [self._drawn(rng, value) for _ in range(size or 1)]
+        return drawn[0] if size is None else drawn
+
+    def _drawn(self, rng: Rng, graph: Graph) -> GraphDraw:
+        tables = {name: _FACTS[name](rng, graph, self.costs[name]) for name in self.statistics}
+        response = self.response
+        if response is None:
+            # Public, and needed to read the facts.
+            return GraphDraw(None, tables | {"nodes": written_space(graph.space)})
+        return GraphDraw(response.draw_graph(rng, graph), tables)
+
+
+def written_space(space: PairSpace) -> Integers:
+    """Which pairs there are, as whole numbers: nodes of both sides, the kind, and whether there are loops."""
+    return np.array([space.rows, space.columns, KINDS.index(space.kind), int(space.loops)])
+
+
+def read_space(numbers: Integers) -> PairSpace:
+    """The pairs that `written_space` wrote, or an error."""
+    rows, columns, kind, loops = (int(number) for number in numbers)
+    if not (1 <= rows <= MOST_NODES and 1 <= columns <= MOST_NODES and kind in (0, 1, 2) and loops in (0, 1)):
+        raise InvalidArgument("nodes", expected="numbers of nodes, a kind and loops", found="others")
+    if KINDS[kind] != "bipartite" and rows != columns:
+        raise InvalidArgument("nodes", expected="as many rows as columns", found="others")
+    return PairSpace(cast("Kind", KINDS[kind]), rows, columns, bool(loops))
+
+
+def _noisy_edges(rng: Rng, graph: Graph, epsilon: float) -> Integers:
+    return np.array([len(graph)]) + sample_discrete_laplace(rng, scale=1 / Fraction(epsilon), size=1)
+
+
+def _noisy_degrees(rng: Rng, graph: Graph, epsilon: float) -> Integers:
+    """The profile of the degrees, loops aside, with noise on each number: an edge changes it by two."""
+    rows, columns = graph.edges()
+    apart = rows != columns
+    degrees = np.bincount(np.append(rows[apart], columns[apart]), minlength=graph.space.rows)
+    profile = DegreeProfile.among(graph.space.rows)
+    scale = L1_SENSITIVITY / Fraction(epsilon)
+    return profile.of(degrees) + sample_discrete_laplace(rng, scale=scale, size=profile.size)
+
+
+def _noisy_triangles(rng: Rng, graph: Graph, epsilon: float) -> Integers:
+    """The triangles, and the most neighbours that two nodes share: with it a reader knows how far the noise
+    on the triangles reaches."""
+    rows, columns = graph.edges()
+    apart = rows != columns
+    near = neighbours(graph.space.rows, rows[apart], columns[apart])
+    sensitivity = triangle_sensitivity(near)
+    counting, sharing = triangle_costs(epsilon)
+    rule = triangle_rule(graph.space.rows, counting)
+    offset = sample_ladder(rng, ladder=rule.ladder(sensitivity), size=1)
+    # It changes by one at most: local_sensitivity.py.
+    shared = sensitivity.at(np.zeros(1, dtype=np.int64))
+    shared = shared + sample_discrete_laplace(rng, scale=1 / Fraction(sharing), size=1)
+    return np.append(np.array([count_triangles(near)]) + offset, shared)
+
+
+def triangle_costs(epsilon: float) -> tuple[float, float]:
+    """What of epsilon goes to the count, and to how far its noise reaches."""
+    sharing = float_below(Fraction(epsilon) * _SHARING)
+    return float_below(Fraction(epsilon) - Fraction(sharing)), sharing
+
+
+@lru_cache(maxsize=64)
+def triangle_rule(nodes: int, epsilon: float) -> LadderRule:
+    """The public rule by which the noise on triangles is drawn."""
+    return ladder_rule(nodes, epsilon)
+
+
+_FACTS = {"degrees": _noisy_degrees, "edges": _noisy_edges, "triangles": _noisy_triangles}

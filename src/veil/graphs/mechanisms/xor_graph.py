@@ -1,0 +1,95 @@
+"""XO Algorithm 3: a graph by its whole adjacency matrix, both halves (proofs in bits.md)."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from veil.bits.bit_flips import BitFlips
+from veil.bits.domain import Table, is_graph
+from veil.bits.mechanisms.bit_mechanism import BitMechanism, OnGraphs
+from veil.bits.mechanisms.matrix_bernoulli import MatrixBernoulli
+from veil.bits.mechanisms.xor import Xor
+from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.mechanism import adjacency_of
+from veil.core.random.streams import Rng
+from veil.graphs.graph import Graph
+from veil.vectors.adjacency import Adjacency
+from veil.vectors.published_bounds import Published
+
+# Both halves of the matrix are made; beyond this they do not fit.
+MOST_NODES = 30_000
+
+
+@dataclass(frozen=True)
+class XorGraph(OnGraphs, BitMechanism):
+    """XOR the adjacency matrix with noise, keep what both halves show, and clear the diagonal.
+
+    noise: as many rows and columns as there are nodes. complement: as for `Xor`.
+
+    This is the published form: an edge is two bits of the matrix. `RandomizedResponse`, which draws each pair
+    once, keeps far more at the same loss.
+    """
+
+    noise: MatrixBernoulli
+    _: KW_ONLY
+    complement: bool = True
+    accept: str = ""
+    name: ClassVar[str] = "XorGraph"
+
+    def __post_init__(self) -> None:
+        _ = self.table
+        if self.noise.rows != self.noise.columns or not 2 <= self.noise.rows <= MOST_NODES:
+            expected = f"as many rows as columns, 2 to {MOST_NODES:,}"
+            raise InvalidArgument(
+                "noise", expected=expected, found=f"{self.noise.rows} x {self.noise.columns}"
+            )
+
+    @property
+    def table(self) -> Xor:
+        """What is done to the whole matrix."""
+        return Xor(self.noise, complement=self.complement, accept=self.accept)
+
+    @property
+    def flip_rate(self) -> float:
+        """Of one bit of the matrix; an edge is two of them."""
+        return self.table.flip_rate
+
+    def loss(self, near: BitFlips) -> float:
+        return self.table.loss(_in_matrix(near))
+
+    def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
+        return self.table.assumptions(adjacency)
+
+    def validate(self, value: Any) -> Table | Graph:
+        if not is_graph(value):
+            raise InvalidData("graph", expected="a graph", found=type(value).__name__)
+        graph = Graph.of(value)
+        if graph.space.kind != "undirected" or graph.space.loops:
+            raise InvalidData("graph", expected="an undirected graph without loops", found=repr(graph))
+        if graph.space.rows != self.noise.rows:
+            raise InvalidData("graph", expected=f"{self.noise.rows} nodes", found=f"{graph.space.rows}")
+        # Refuses noise that is only approximately drawn, unless that was accepted.
+        self.table.validate(np.zeros((self.noise.rows, self.noise.rows), dtype=np.bool_))
+        return graph
+
+    def draw_noise(self, rng: Rng, rows: int, columns: int) -> Table:
+        return self.table.draw_noise(rng, rows, columns)
+
+    def draw_graph(self, rng: Rng, graph: Graph) -> Graph:
+        found = graph.matrix().toarray() ^ self.draw_noise(rng, self.noise.rows, self.noise.rows)
+        rows, columns = np.nonzero(np.triu(found & found.T, 1))
+        return graph.replaced(graph.space.codes(rows, columns))
+
+    def published(self, adjacency: Adjacency | None = None, *, gamma: Any = None) -> Published:
+        """What XO states: condition (4) with a sensitivity of two for an edge."""
+        near: BitFlips = adjacency_of(self, adjacency, BitFlips)
+        stated = self.table.published(_in_matrix(near))
+        return Published(stated.epsilon, 0.0, 0.0, "XO Theorem 1 and 3", stated.violations)
+
+
+def _in_matrix(near: BitFlips) -> BitFlips:
+    """An edge is two bits of the matrix."""
+    return BitFlips(2 * near.count)

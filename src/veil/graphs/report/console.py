@@ -1,0 +1,135 @@
+"""Released graphs, their plans and their decodings in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from veil.core.privacy.beliefs import beliefs, rounded_up
+from veil.core.record import Release
+from veil.graphs.estimation import GraphEstimate, graph_estimates
+from veil.graphs.likely_graph import Decoding
+from veil.graphs.mechanisms.xor_graph import XorGraph
+from veil.graphs.numerics.decoding import MOST_ENTRIES
+from veil.graphs.planning import GraphPlan
+from veil.report.console import _console, _print_guarantee
+from veil.report.page import number
+
+_ASKED = "asked directly"
+
+
+def print_graph_release(release: Release, *, written: Sequence[Path], stated: float) -> None:
+    """What the release says of the true graph, what to expect of it, and what is guaranteed."""
+    console = _console()
+    if isinstance(release.mechanism, XorGraph):
+        console.print(f"{release.size}, by the published XOR mechanism.")
+        console.print(
+            f"Its paper states epsilon = {stated:g} for this noise; what really holds, and is charged, is "
+            f"{rounded_up(release.epsilon)}. --mechanism response keeps far more at either."
+        )
+        _print_end(console, release, written)
+        return
+    reading = graph_estimates(release)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("of the true graph")
+    table.add_column("estimate", justify="right")
+    table.add_column("95 % interval", justify="right")
+    table.add_column("as released", justify="right")
+    table.add_column("")
+    for fact in reading.facts:
+        table.add_row(*_cells(fact))
+    console.print(table)
+    console.print()
+    if release.graph is not None and reading.says_little:
+        console.print(f"{release.size}.")
+        console.print("WARNING: mostly noise: not even the number of edges is known; --epsilon is too small.")
+    elif release.graph is not None and reading.false_share is not None:
+        console.print(
+            f"{release.size}. About {100 * reading.false_share:.0f} of 100 released edges are false; the "
+            "estimates are corrected for that."
+        )
+        if release.graph.space.rows * release.graph.space.columns <= MOST_ENTRIES:
+            record = next((str(path) for path in written if path.suffix == ".json"), "RECORD.json")
+            console.print(f"The likely edges: veil decode {record} -o likely.txt")
+    _print_end(console, release, written)
+
+
+def _print_end(console: Console, release: Release, written: Sequence[Path]) -> None:
+    _print_guarantee(console, release)
+    for path in written:
+        console.print(f"Written: {path}")
+    if not written:
+        console.print("Not saved: add -o FILE.txt to keep it.")
+
+
+def _cells(fact: GraphEstimate) -> tuple[str, str, str, str, str]:
+    span = "" if fact.low is None or fact.high is None else f"{number(fact.low)} to {number(fact.high)}"
+    released = "" if fact.released is None else number(fact.released)
+    return fact.name, number(fact.value), span, released, _ASKED if fact.direct else ""
+
+
+def print_graph_plan(plan: GraphPlan) -> None:
+    """What this epsilon can and cannot do."""
+    console = _console()
+    q = plan.flip_rate
+    console.print(
+        f"{plan.space.kind.capitalize()} graphs of {plan.space.nodes:,} nodes: {plan.space.count:,} pairs, "
+        f"each hidden with epsilon = {plan.epsilon:g}."
+    )
+    if len(plan.mechanism.costs) > 1:
+        parts = ", ".join(f"{name} {cost:.3g}" for name, cost in plan.mechanism.costs.items())
+        console.print(f"Of that: {parts}.")
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column("")
+    table.add_column("", justify="right")
+    table.add_row("a pair is wrong with probability", f"{q:.4g}")
+    table.add_row("false edges in the release", number(plan.false_edges))
+    if plan.true_edges is not None and plan.precision is not None and plan.kept is not None:
+        table.add_row("true edges in the release", number(plan.true_edges))
+        table.add_row("part of the released edges that are true", f"{100 * plan.precision:.3g} %")
+        table.add_row(
+            "true edges kept by any release of as many edges as there are,\nif it looks at each pair alone",
+            f"at most {100 * plan.kept:.3g} %",
+        )
+    table.add_row("number of edges, read off the release", f"± {number(1.96 * plan.edge_error)}")
+    table.add_row("degree of one node, read off the release", f"± {number(1.96 * plan.degree_error)}")
+    console.print(table)
+    if plan.even is not None and plan.even > plan.mechanism.costs["graph"]:
+        console.print(f"As many true edges as false ones would take epsilon = {plan.even:.3g}.")
+    console.print(
+        f"Decoding (veil decode) finds groups whose members have more than about {number(plan.degree_error)} "
+        "friends within them; it cannot help where there is no structure."
+    )
+    console.print("Belief that two nodes are joined, before and at most after:")
+    console.print(
+        "  " + "   ".join(f"{100 * a:g} % -> {rounded_up(100 * b, 3)} %" for a, b in beliefs(plan.epsilon))
+    )
+    if not plan.mechanism.statistics:
+        facts = (
+            "Degrees, triangles and the number of edges are"
+            if plan.space.kind == "undirected"
+            else "The number of edges is"
+        )
+        console.print(f"{facts} far more exact asked directly in large graphs: --with.")
+    console.print("No data was read.")
+
+
+def print_decoding(found: Decoding, release: Release, *, written: Path | None) -> None:
+    """How many edges were found and how sure they are."""
+    console = _console()
+    console.print(f"{release.size} were released; about {number(found.expected_edges)} edges are true.")
+    console.print(
+        f"Decoded: {len(found.graph):,} edges, of which {100 * found.precision:.0f} of 100 are probably true."
+    )
+    if found.says_little:
+        console.print("WARNING: mostly noise: not even the number of edges is known; epsilon was too small.")
+    else:
+        console.print(
+            f"Reconstruction rate: about {100 * found.reconstruction:.0f} of 100 true edges can be named by "
+            f"any reader of this release (epsilon = {release.epsilon:g})."
+        )
+    console.print("These are expectations of a model, not guarantees. Decoding costs no privacy.")
+    console.print(f"Written: {written}" if written is not None else "Not saved: add -o FILE.txt to keep it.")

@@ -1,0 +1,119 @@
+"""Doubly stochastic matrices: noise, then the nearest doubly stochastic matrix (doubly_stochastic.md)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from veil.core.checks import choice, integer, positive
+from veil.core.intake import Floats
+from veil.core.mechanism import Described, adjacency_of, batch_shape
+from veil.core.numerics.rounding import float_above
+from veil.core.privacy.pairs import NormalPair
+from veil.core.privacy.profile import PrivacyProfile
+from veil.core.privacy.responses import RandomizedResponses
+from veil.core.random.streams import Rng
+from veil.matrices.birkhoff import Birkhoff
+from veil.matrices.rectangle import Rectangle
+from veil.matrices.samplers.birkhoff import Integers, project_birkhoff, sample_zero_sum_rows
+from veil.vectors.adjacency import Adjacency, Rows
+
+NOISES = ("laplace", "gaussian")
+_SMALLEST_SCALE, _LARGEST_SCALE = 1e-9, 1e6
+# The Laplace noise is a whole number of steps; this many bits of them make up its scale, where an entry
+# in steps still fits a float.
+_SCALE_BITS, _ENTRY_BITS = 44, 52
+
+
+@dataclass(frozen=True)
+class DoublyStochastic(Described):
+    """Release a doubly stochastic matrix near the true one.
+
+    scale: the size of the noise on an entry: of Laplace noise its scale, of Gaussian noise its standard
+        deviation. The larger, the more private.
+    size: the number of rows and columns.
+    noise: "laplace" is pure, drawn in whole numbers and better where few rows change; "gaussian" needs a
+        delta and is better where many do.
+
+    >>> import veil
+    >>> mechanism = veil.DoublyStochastic(0.04, 3)
+    >>> round(mechanism.profile(veil.Rectangle(0.01)).epsilon(0.0), 6)
+    1.0
+    """
+
+    scale: float
+    size: int
+    _: KW_ONLY
+    noise: str = "laplace"
+    name: ClassVar[str] = "DoublyStochastic"
+
+    def __post_init__(self) -> None:
+        scale = positive("scale", self.scale, least=_SMALLEST_SCALE, most=_LARGEST_SCALE)
+        object.__setattr__(self, "scale", scale)
+        object.__setattr__(self, "size", integer("size", self.size, least=2))
+        choice("noise", self.noise, NOISES)
+
+    @property
+    def domain(self) -> Birkhoff:
+        return Birkhoff(self.size)
+
+    def validate(self, value: Any) -> Floats:
+        return self.domain.validate(value)
+
+    def item_axes(self, valid: Any) -> int:
+        return 2
+
+    @property
+    def step(self) -> float:
+        """The grid on which the Laplace noise lives, a power of two."""
+        exponent = math.frexp(self.scale)[1] - _SCALE_BITS
+        return 2.0 ** max(exponent, -_ENTRY_BITS)
+
+    @property
+    def scale_in_steps(self) -> int:
+        """The scale of the Laplace noise as a whole and even number of steps, never too small."""
+        return 2 * math.ceil(Fraction(self.scale) / (2 * Fraction(self.step)))
+
+    def in_steps(self, matrices: Floats) -> Integers:
+        """The matrices rounded to whole steps; the last column takes what its row is short of one."""
+        steps = np.rint(matrices / self.step).astype(np.int64)
+        steps[..., -1] = round(1.0 / self.step) - steps[..., :-1].sum(axis=-1)
+        return steps
+
+    def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
+        shape = batch_shape(value, size)
+        if self.noise == "gaussian":
+            return project_birkhoff(value + rng.normal(0.0, self.scale, shape))
+        noise = sample_zero_sum_rows(rng, scale=self.scale_in_steps, shape=shape)
+        return project_birkhoff((self.in_steps(value) + noise).astype(np.float64) * self.step)
+
+    def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
+        """What holds where some rows, two for a Rectangle, each exchange mass (doubly_stochastic.md)."""
+        chosen: Rectangle | Rows = adjacency_of(self, adjacency, Rectangle, Rows)
+        if isinstance(chosen, Rectangle):
+            mass, rows = chosen.mass, 2
+        else:
+            mass, rows = chosen.each.mass, chosen.among(self.size)
+        if self.noise == "gaussian":
+            # Two entries of each row move by the mass. The factor outweighs the four roundings.
+            distance = math.sqrt(2.0 * rows) * mass / self.scale
+            return NormalPair(distance * (1.0 + 2.0**-50), kind="upper bound")
+        moved = 2 * (math.ceil(Fraction(mass) / Fraction(self.step)) + 1)
+        each = float_above(Fraction(moved, self.scale_in_steps))
+        return RandomizedResponses(each, times=rows, kind="upper bound")
+
+    def largest_expected_frobenius(self) -> float:
+        """At least the expected Frobenius error for any truth, and so the expected mean L1 error of a row."""
+        n = self.size
+        if self.noise == "gaussian":
+            spread = (self.scale * (n - 1)) ** 2
+            highest = self.scale * n * math.sqrt(2.0 * math.log(n))
+        else:
+            scale = self.scale_in_steps * self.step
+            spread = scale**2 * (2 * n - 1) * (n - 1) ** 2 / (n + 1)
+            highest = scale * (n - 0.5) * sum(1.0 / k for k in range(1, n + 1))
+        return math.sqrt(min(spread, highest, 2.0 * n)) * (1.0 + 1e-9)

@@ -1,0 +1,116 @@
+"""Any mechanism for vectors on every row of a matrix (proof in row_by_row.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from veil.core.checks import integer
+from veil.core.errors import InvalidArgument
+from veil.core.intake import Floats
+from veil.core.mechanism import Described, adjacency_of
+from veil.core.privacy.profile import PrivacyProfile
+from veil.core.random.streams import Rng
+from veil.matrices.row_profiles import changed_rows
+from veil.matrices.stochastic import StochasticMatrix
+from veil.vectors.adjacency import Adjacency, Rows
+from veil.vectors.mechanisms.additive import Gaussian, Laplace
+from veil.vectors.simplex import Simplex
+
+# Each row has a domain of its own.
+_MOST_ROWS = 1_000_000
+
+
+@dataclass(frozen=True)
+class RowByRow(Described):
+    """Release each row of a matrix by the same additive noise, each on its own public support.
+
+    mechanism: a veil.Laplace or veil.Gaussian; the size of its domain is that of a full row.
+    rows: the number of rows; None for any number.
+    support: the public places of entries that may be above zero, as for MatrixDirichlet.
+
+    >>> import veil
+    >>> mechanism = veil.RowByRow(veil.Laplace(0.1, veil.Simplex(3)))
+    >>> mechanism.profile(veil.Rows(2, veil.Transfer(0.01))).epsilon(0.0)
+    0.4
+    """
+
+    mechanism: Laplace | Gaussian
+    _: KW_ONLY
+    rows: int | None = None
+    support: Any = None
+    name: ClassVar[str] = "RowByRow"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.mechanism, (Laplace, Gaussian)):
+            raise InvalidArgument(
+                "mechanism", expected="a veil.Laplace or veil.Gaussian", found=type(self.mechanism).__name__
+            )
+        if self.mechanism.domain.floor > 0.0 or self.mechanism.domain.protected is not None:
+            raise InvalidArgument(
+                "mechanism.domain", expected="a Simplex without floor, all of it protected", found="another"
+            )
+        if self.rows is not None:
+            object.__setattr__(self, "rows", integer("rows", self.rows, least=1, most=_MOST_ROWS))
+        object.__setattr__(self, "support", self.domain.support)
+        if self.rows is not None and self.support is not None and len(self.support) != self.rows:
+            raise InvalidArgument(
+                "rows", expected=f"{len(self.support)}, as in support", found=f"{self.rows}"
+            )
+
+    @cached_property
+    def domain(self) -> StochasticMatrix:
+        if self.support is None and self.rows is not None:
+            return StochasticMatrix([self.mechanism.domain] * self.rows)
+        return StochasticMatrix(self.mechanism.domain, support=self.support)
+
+    def validate(self, value: Any) -> Floats:
+        return self.domain.validate(value)
+
+    def item_axes(self, valid: Floats) -> int:
+        return self.domain.axes(valid)
+
+    def _of_size(self, size: int) -> Laplace | Gaussian:
+        return (
+            replace(self.mechanism, domain=Simplex(size))
+            if size != self.mechanism.domain.size
+            else self.mechanism
+        )
+
+    def _groups(self, flat: Floats) -> Iterator[tuple[Any, Laplace | Gaussian]]:
+        for group in self.domain.alike(flat):
+            yield (group.rows[:, None], group.columns), self._of_size(group.domain.size)
+
+    def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
+        flat = value.reshape(-1, value.shape[-1])
+        drawn = np.repeat(flat[None], 1 if size is None else size, axis=0)
+        for (rows, columns), mechanism in self._groups(flat):
+            drawn[:, rows, columns] = mechanism._draw(rng, drawn[:, rows, columns], None)
+        return drawn.reshape(value.shape if size is None else (size, *value.shape))
+
+    def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
+        """What a change of some rows reveals (row_by_row.md)."""
+        neighbours: Rows = adjacency_of(self, adjacency, Rows)
+        one = self.mechanism.profile(neighbours.each)
+        if self.support is not None:
+            rows = sum(len(row) > 1 for row in self.support)
+        elif self.rows is not None:
+            rows = self.rows
+        elif isinstance(neighbours.changed, str):
+            raise InvalidArgument("rows", expected="the number of rows, since all may change", found="None")
+        else:
+            rows = neighbours.changed
+        changed = neighbours.among(rows)
+        return changed_rows([(one, rows)], changed)
+
+    def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
+        return self.domain.assumptions
+
+    def describe(self) -> dict[str, Any]:
+        support = None if self.support is None else [list(row) for row in self.support]
+        parameters = {"mechanism": self.mechanism.describe(), "rows": self.rows, "support": support}
+        return {"name": self.name, "parameters": parameters}

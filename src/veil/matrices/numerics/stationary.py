@@ -1,0 +1,152 @@
+"""The algebra of Markov chains beyond the stationary distribution."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veil.matrices.numerics.elimination import hitting_times_to, visits
+
+Floats = NDArray[np.float64]
+
+# Up to here every target gets an elimination of its own, which keeps relative accuracy.
+_EACH_TARGET = 128
+# Up to here all eigenvalues; beyond it only the leading ones.
+_ALL_EIGENVALUES = 600
+_MOST_DOUBLINGS = 62
+
+
+def group_inverse(matrix: Floats, stationary: Floats) -> Floats:
+    """The group inverse of I - P, from the mean numbers of visits before the likeliest state.
+
+    With V = (I - P restricted to the other states)^-1, bordered by zeros, it is (I - 1 pi') V (I - 1 pi').
+    V is computed without a subtraction, so nearly decomposable chains keep what they can.
+    """
+    target = int(np.argmax(stationary))
+    others = np.arange(len(matrix)) != target
+    bordered = np.zeros_like(matrix)
+    bordered[np.ix_(others, others)] = visits(matrix, target)
+    after = bordered - np.outer(bordered.sum(axis=1), stationary)
+    return after - stationary @ after
+
+
+def hitting_times(matrix: Floats, stationary: Floats) -> Floats:
+    """[i, j]: the mean number of steps from i until j is first there; zero on the diagonal."""
+    size = len(matrix)
+    if size <= _EACH_TARGET:
+        return np.stack([hitting_times_to(matrix, target) for target in range(size)], axis=1)
+    inverse = group_inverse(matrix, stationary)
+    times = (np.diag(inverse) - inverse) / stationary
+    return np.asarray(np.maximum(times, 0.0))
+
+
+def mixing_time(matrix: Floats, stationary: Floats, distance: float) -> int:
+    """The first t at which every row of P^t is within `distance` of pi in total variation.
+
+    By doubling, then halving the step. For an aperiodic irreducible chain.
+    """
+
+    def mixed(power: Floats) -> bool:
+        return bool(0.5 * np.abs(power - stationary).sum(axis=1).max() <= distance)
+
+    def product(left: Floats, right: Floats) -> Floats:
+        power = left @ right
+        # Rows drift from 1 by rounding, and each squaring would double the drift.
+        return np.asarray(power / power.sum(axis=1, keepdims=True))
+
+    identity = np.eye(len(matrix))
+    if mixed(identity):
+        return 0
+    powers = [matrix]
+    while not mixed(powers[-1]):
+        powers.append(product(powers[-1], powers[-1]))
+        if len(powers) > _MOST_DOUBLINGS:
+            raise ArithmeticError("not mixed after 2^62 steps")
+    steps, reached = 0, identity
+    for exponent in range(len(powers) - 2, -1, -1):
+        further = product(reached, powers[exponent])
+        if not mixed(further):
+            steps, reached = steps + 2**exponent, further
+    return steps + 1
+
+
+def second_eigenvalue(matrix: Any, *, most_dense: int = 3_000) -> float | None:
+    """The second largest modulus of an eigenvalue; the largest is 1.
+
+    None where the iteration does not converge and there are more than `most_dense` states.
+    """
+    size = matrix.shape[0]
+    if size == 1:
+        return 0.0
+    if size > _ALL_EIGENVALUES:
+        from scipy.sparse.linalg import ArpackError, eigs
+
+        start = np.random.default_rng(0).random(size)
+        try:
+            found = eigs(matrix, k=6, ncv=40, v0=start, maxiter=100, return_eigenvectors=False)
+            moduli = np.abs(found)
+            return float(min(1.0, np.sort(moduli)[-2]))
+        except ArpackError:
+            if size > most_dense:
+                return None
+    from scipy.linalg import eigvals
+
+    dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
+    return float(min(1.0, np.sort(np.abs(eigvals(dense)))[-2]))
+
+
+def entropy_rate(matrix: Any, stationary: Floats) -> float:
+    """-sum_i pi_i sum_j P_ij log P_ij, in nats."""
+    if hasattr(matrix, "tocoo"):
+        entries = matrix.tocoo()
+        weights = stationary[entries.row] * entries.data
+        return max(0.0, float(-(weights * np.log(entries.data)).sum()))
+    logs = np.log(matrix, out=np.zeros_like(matrix), where=matrix > 0.0)
+    return max(0.0, float(-(stationary @ (matrix * logs).sum(axis=1))))
+
+
+def period_of_class(indptr: Any, indices: Any, members: Any, inside: Any, level: Any) -> int:
+    """The period of a communicating class: the gcd of level(i) + 1 - level(j) over its transitions.
+
+    Zero for a single state that is left for good. inside, level: work space for all states, handed on
+    from class to class; inside is all False, level all -1 where no class has been yet.
+    """
+    inside[members] = True
+    level[members[0]] = 0
+    frontier, found = np.array(members[:1]), 0
+    while len(frontier):
+        counts = indptr[frontier + 1] - indptr[frontier]
+        places = np.repeat(indptr[frontier] - np.concatenate([[0], counts.cumsum()[:-1]]), counts)
+        ends = indices[places + np.arange(counts.sum())]
+        origins = np.repeat(frontier, counts)
+        kept = inside[ends]
+        ends, origins = ends[kept], origins[kept]
+        fresh = level[ends] < 0
+        level[ends[fresh]] = level[origins[fresh]] + 1
+        gaps = np.abs(level[origins] + 1 - level[ends])
+        found = math.gcd(found, int(np.gcd.reduce(gaps)) if len(gaps) else 0)
+        frontier = np.unique(ends[fresh])
+    inside[members] = False
+    return found
+
+
+def quick_stationary(matrices: Floats) -> Floats:
+    """The stationary distribution of each matrix along the last two axes, by one linear solve.
+
+    For averages over many simulated matrices, where six digits are plenty; entries may even be a
+    little negative. NaN where the system is singular.
+    """
+    size = matrices.shape[-1]
+    system = np.swapaxes(matrices, -1, -2) - np.eye(size)
+    system[..., -1, :] = 1.0
+    right = np.zeros((*matrices.shape[:-2], size, 1))
+    right[..., -1, 0] = 1.0
+    try:
+        return np.asarray(np.linalg.solve(system, right)[..., 0])
+    except np.linalg.LinAlgError:
+        if matrices.ndim == 2:
+            return np.full(size, math.nan)
+        return np.stack([quick_stationary(matrix) for matrix in matrices])

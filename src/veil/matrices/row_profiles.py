@@ -1,0 +1,175 @@
+"""Several rows, each released on its own: what a change of some of them reveals.
+
+Proofs: matrices/mechanisms/matrix_dirichlet.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from veil.core.privacy.losses import Composed
+from veil.core.privacy.pairs import NormalPair, SymmetricBetaPair
+from veil.core.privacy.profile import Floats, Kind, LogDelta, NothingRevealed, PrivacyProfile
+from veil.vectors.two_entries import TwoEntries
+
+Counted = Sequence[tuple[PrivacyProfile, int]]
+
+# Each kind of row costs a loss distribution of its own; beyond this many, neighbours are merged.
+_MOST_KINDS = 48
+
+
+def changed_rows(rows: Counted, changed: int) -> PrivacyProfile:
+    """The profile of a matrix of which at most `changed` rows differ between neighbours.
+
+    rows: the profile of each kind of row, and how many rows there are of that kind.
+    """
+    alive = [(profile, count) for profile, count in rows if not isinstance(profile, NothingRevealed)]
+    total = sum(count for _, count in alive)
+    if total == 0:
+        return NothingRevealed()
+    alive = _merged(alive)
+    if changed == 1 or total == 1:
+        return worst_of([profile for profile, _ in alive])
+    alive = [(_quicker(profile), count) for profile, count in alive]
+    return Composed.of(*(alive if changed >= total else _worst_slots(alive, changed)))
+
+
+def _quicker(profile: PrivacyProfile) -> PrivacyProfile:
+    """The same for a composition: each point of a grid needs a certificate, and a thousandth will do."""
+    return replace(profile, tolerance=1e-3, _known={}) if isinstance(profile, TwoEntries) else profile
+
+
+def worst_of(profiles: Sequence[PrivacyProfile]) -> PrivacyProfile:
+    """The profile of whichever one is worst at each epsilon."""
+    worst = _undominated(profiles)
+    return worst[0] if len(worst) == 1 else WorstOf(tuple(worst))
+
+
+@dataclass(frozen=True)
+class WorstOf(PrivacyProfile):
+    """The pointwise maximum of several curves.
+
+    It is convex, falls, and so belongs to a pair that dominates each of the given ones.
+    """
+
+    parts: tuple[PrivacyProfile, ...]
+    kind: Kind = field(default="exact", init=False)
+
+    def __post_init__(self) -> None:
+        if any(part.kind != "exact" for part in self.parts):
+            object.__setattr__(self, "kind", "upper bound")
+
+    @property
+    def grid_points(self) -> int:
+        # Each point costs one evaluation of every part.
+        return max(64, min(part.grid_points for part in self.parts) // len(self.parts))
+
+    @property
+    def pure_epsilon(self) -> float:
+        return max(part.pure_epsilon for part in self.parts)
+
+    def log_deltas(self) -> tuple[LogDelta, LogDelta]:
+        return self._log_delta, self._log_delta
+
+    def _log_delta(self, epsilon: float) -> float:
+        return max(_at(part, epsilon) for part in self.parts)
+
+    def likely_log_delta(self, epsilon: float) -> float:
+        return max(
+            part.likely_log_delta(epsilon) if epsilon < part.pure_epsilon else -math.inf
+            for part in self.parts
+        )
+
+    def likely_deltas(self, epsilons: Floats) -> tuple[Floats, Floats]:
+        curves = [curve for part in self.parts for curve in part.likely_deltas(epsilons)]
+        return (np.max(curves, axis=0),) * 2
+
+    def reach(self, tail: float) -> float:
+        return max(part.reach(tail) for part in self.parts)
+
+    def rdp(self, order: float) -> float:
+        return max(part.rdp(order) for part in self.parts)
+
+    def zcdp(self) -> float:
+        return max(part.zcdp() for part in self.parts)
+
+
+def _at(profile: PrivacyProfile, epsilon: float) -> float:
+    if epsilon >= profile.pure_epsilon:
+        return -math.inf
+    return max(direction(epsilon) for direction in profile.log_deltas())
+
+
+def dominates(one: PrivacyProfile, other: PrivacyProfile) -> bool:
+    """Whether the first curve is known, by its parameters, to lie nowhere below the second."""
+    if isinstance(other, NothingRevealed) or one == other:
+        return True
+    if isinstance(one, SymmetricBetaPair) and isinstance(other, SymmetricBetaPair):
+        return one.shape <= other.shape and one.tilt >= other.tilt
+    if isinstance(one, NormalPair) and isinstance(other, NormalPair):
+        return one.tilt >= other.tilt
+    if isinstance(other, TwoEntries):
+        if isinstance(one, SymmetricBetaPair):
+            return one.shape <= other.k * other.floor and one.tilt >= other.k * other.mass
+        if isinstance(one, TwoEntries):
+            return one.k == other.k and one.floor <= other.floor and one.mass >= other.mass
+    return False
+
+
+def _undominated(profiles: Sequence[PrivacyProfile]) -> list[PrivacyProfile]:
+    kept: list[PrivacyProfile] = []
+    for profile in profiles:
+        if not any(dominates(known, profile) for known in kept):
+            kept = [known for known in kept if not dominates(profile, known)]
+            kept.append(profile)
+    return kept
+
+
+def _worst_slots(rows: Counted, changed: int) -> list[tuple[PrivacyProfile, int]]:
+    """`changed` pairs that together dominate every choice of so many rows.
+
+    Level after level: the rows that no other dominates, then those that only the first level does, and
+    so on. Among the rows of a choice, sorted by level, the j-th lies at or below the level of the j-th
+    slot, and is dominated by the worst of that level. Where the rows can be ordered each level is one
+    kind of row, and nothing is lost.
+    """
+    slots: list[tuple[PrivacyProfile, int]] = []
+    left, waiting = changed, list(rows)
+    while left > 0:
+        level = _undominated([profile for profile, _ in waiting])
+        size = min(left, sum(count for profile, count in waiting if profile in level))
+        slots.append((worst_of(level), size))
+        waiting = [(profile, count) for profile, count in waiting if profile not in level]
+        left -= size
+    return slots
+
+
+def _merged(rows: Counted) -> list[tuple[PrivacyProfile, int]]:
+    """The same rows with few enough kinds: similar beta pairs are replaced by one that dominates them."""
+    counted: list[tuple[PrivacyProfile, int]] = []
+    for profile, count in rows:
+        for index, (known, times) in enumerate(counted):
+            if known == profile:
+                counted[index] = (known, times + count)
+                break
+        else:
+            counted.append((profile, count))
+    beta = [(profile, count) for profile, count in counted if isinstance(profile, SymmetricBetaPair)]
+    others = [(profile, count) for profile, count in counted if not isinstance(profile, SymmetricBetaPair)]
+    if len(beta) <= _MOST_KINDS:
+        return counted
+    beta.sort(key=lambda row: (row[0].tilt, row[0].shape))
+    step = math.ceil(len(beta) / _MOST_KINDS)
+    for start in range(0, len(beta), step):
+        group = beta[start : start + step]
+        pair = SymmetricBetaPair(
+            min(profile.shape for profile, _ in group),
+            max(profile.tilt for profile, _ in group),
+            kind="upper bound",
+        )
+        others.append((pair, sum(count for _, count in group)))
+    return others

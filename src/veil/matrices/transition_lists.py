@@ -1,0 +1,148 @@
+"""Allowed transitions as rows of a table, and whether a CSV file holds such rows or a matrix."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
+from veil.core.named_matrix import Taken
+from veil.matrices.reading import parse_matrix
+from veil.tables.cells import decimal_point, delimiter_of, is_number
+from veil.tables.engines.protocol import missing_column
+from veil.tables.states import is_plain_integer
+
+# A transition and, where it has one, its probability or weight.
+Edge = tuple[Any, Any, float | None]
+_FROM = {"from", "origin", "source", "state", "start"}
+_TO = {"to", "destination", "target", "next", "end"}
+_NUMBER = {"probability", "weight", "p", "share", "value", "count"}
+_SHAPES = "a square matrix, or two columns of states"
+
+
+class Edges(NamedTuple):
+    """A list of transitions, which is not to be taken for a matrix."""
+
+    edges: Sequence[Edge]
+
+
+def listed(columns: Mapping[str, list[Any]], name: str, origin: str | None, destination: str | None) -> Edges:
+    """The transitions of a table, from two columns of it, and its column of numbers if it has one."""
+    names = list(columns)
+    if len(names) < 2:
+        raise InvalidData(name, expected=_SHAPES, found=f"{len(names)} column")
+    if origin is None or destination is None:
+        origin, destination = names[:2]
+    for field, column in (("origin", origin), ("destination", destination)):
+        if column not in names:
+            raise missing_column(names, column, field)
+    if origin == destination:
+        raise InvalidArgument("destination", expected="another column than origin=", found="the same")
+    others = [column for column in names if column not in {origin, destination}]
+    number = next((column for column in others if column.casefold() in _NUMBER), None)
+    if number is None and len(others) == 1 and all(map(_is_numeric, columns[others[0]])):
+        number = others[0]
+    weights = [None] * len(columns[origin]) if number is None else list(map(weight_of, columns[number]))
+    return Edges(list(zip(columns[origin], columns[destination], weights, strict=True)))
+
+
+def _is_numeric(cell: Any) -> bool:
+    return is_number(cell) if isinstance(cell, str) else isinstance(cell, (int, float))
+
+
+def weight_of(cell: Any) -> float:
+    """A number, or one that is refused later on."""
+    return float(cell) if _is_numeric(cell) else math.nan
+
+
+def from_csv(text: str, name: str, origin: str | None, destination: str | None, layout: str) -> Any:
+    """What a CSV file holds: a list of transitions or a matrix."""
+    delimiter = delimiter_of(text)
+    try:
+        rows = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
+        lines = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
+    except csv.Error:
+        raise UnreadableFile(name, expected="CSV", found="something else") from None
+    if not lines:
+        raise UnreadableFile(name, expected="allowed transitions", found="empty cells")
+    if any(len(line) != len(lines[0]) for line in lines):
+        raise InvalidData(name, expected="as many cells in every line", found="lines of uneven length")
+    if delimiter == ";":
+        lines = [[decimal_point(cell) for cell in row] for row in lines]
+    if layout == "matrix" or (layout == "auto" and origin is None and _is_matrix(lines)):
+        return _with_numbers(parse_matrix(text, f"{name}.csv" if name.lower().endswith(".gz") else name))
+    if len(lines[0]) < 2:
+        raise InvalidData(name, expected=_SHAPES, found="1 column")
+    if origin is None and _hold_decimals([row[:2] for row in lines]):
+        raise InvalidData(name, expected=_SHAPES, found="numbers with decimals in place of states")
+    body = lines[1:] if origin is not None or _has_header(lines) else lines
+    names = lines[0] if body is not lines else [f"column {i + 1}" for i in range(len(lines[0]))]
+    if len(set(names)) < len(names):
+        raise InvalidData(name, expected="columns with different names", found="one that stands twice")
+    edges = listed(
+        {key: [row[i] for row in body] for i, key in enumerate(names)}, name, origin, destination
+    ).edges
+    cells = {cell for edge in edges for cell in edge[:2]}
+    return Edges(_in_numbers(edges)) if all(map(is_plain_integer, cells)) else Edges(edges)
+
+
+def _in_numbers(edges: Sequence[Edge]) -> list[Edge]:
+    return [(int(start), int(end), number) for start, end, number in edges]
+
+
+def _with_numbers(taken: Taken) -> Taken:
+    """The matrix with labels that are whole numbers as such, if all are."""
+    names = [names for names in (taken.rows, taken.columns) if names is not None]
+    if not names or not all(is_plain_integer(str(label)) for labels in names for label in labels):
+        return taken
+    rows, columns = (
+        None if labels is None else tuple(int(str(label)) for label in labels)
+        for labels in (taken.rows, taken.columns)
+    )
+    return Taken(taken.entries, rows, columns)
+
+
+def _names_ends(header: Sequence[str]) -> bool:
+    return header[0].casefold() in _FROM and len(header) > 1 and header[1].casefold() in _TO
+
+
+def _has_header(lines: Sequence[Sequence[str]]) -> bool:
+    """Whether the first line of a list names the columns: no state is called like one of the first two."""
+    if _names_ends(lines[0]):
+        return True
+    states = {cell for row in lines[1:] for cell in row[:2]}
+    return bool(states) and not states & set(lines[0][:2])
+
+
+def _is_matrix(lines: Sequence[Sequence[str]]) -> bool:
+    """Whether a table is a square one of numbers, perhaps with labels."""
+    width, height = len(lines[0]), len(lines)
+    if _names_ends(lines[0]):
+        return False
+    body = [row[1:] for row in lines[1:]]
+    if width == height and width > 2 and _are_numbers(body):
+        labels = sorted(row[0] for row in lines[1:])
+        if sorted(lines[0][1:]) == labels:
+            return True
+    bare = [row[1:] for row in lines]
+    if width == height + 1 and width > 2 and _are_numbers(bare):
+        return not any(is_number(row[0]) for row in lines)
+    has_header = not all(map(is_number, lines[0]))
+    numbers = [cell for row in (lines[1:] if has_header else lines) for cell in row]
+    if height - has_header != width or width < 2 or not all(map(is_number, numbers)):
+        return False
+    # Two rows of two whole numbers may as well be two transitions.
+    return width > 2 or not all(map(is_plain_integer, numbers))
+
+
+def _are_numbers(rows: Iterable[Sequence[str]]) -> bool:
+    return all(is_number(cell) for row in rows for cell in row)
+
+
+def _hold_decimals(rows: Iterable[Sequence[str]]) -> bool:
+    """Whether all cells are numbers and not all are whole, as in a matrix that is not square."""
+    cells = [cell for row in rows for cell in row]
+    return all(map(is_number, cells)) and any("." in cell for cell in cells)

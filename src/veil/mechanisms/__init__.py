@@ -1,1 +1,0 @@
-"""One file a mechanism, its proof in a .md beside it."""

@@ -1,1 +1,0 @@
-"""What a mechanism guarantees: profiles, their composition, and calibration to a budget."""

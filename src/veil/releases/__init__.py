@@ -1,1 +1,0 @@
-"""The only place where a sensitive value and randomness meet, and what comes out of it."""

@@ -1,1 +1,0 @@
-"""Pure functions that draw: randomness is an argument, and no word of privacy is known here."""

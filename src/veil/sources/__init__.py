@@ -1,1 +1,0 @@
-"""From files and streams to domain values."""

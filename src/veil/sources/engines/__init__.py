@@ -1,1 +1,0 @@
-"""Where a table lives, and how one query is run there."""

@@ -1,0 +1,59 @@
+"""The errors about rows. They say which column and how many labels, never which labels."""
+
+from __future__ import annotations
+
+from veil.core.errors import InvalidData
+
+
+def empty_table() -> InvalidData:
+    return InvalidData("source", expected="a table with rows", found="none")
+
+
+def empty_cells(column: str) -> InvalidData:
+    return InvalidData(column, expected="a value in every row", found="empty cells")
+
+
+def text_times(column: str) -> InvalidData:
+    return InvalidData(
+        column,
+        expected="numbers, times, or text such as 2026-11-15 10:00 or 0042",
+        found="other text",
+        hint='It would be ordered letter by letter, "10:00" before "9:00": make times or numbers of it.',
+    )
+
+
+def no_state(column: str) -> InvalidData:
+    return InvalidData(
+        column,
+        expected="a state in every row",
+        found="empty cells",
+        hint="Give other= to count them in a state of their own; drop_unlisted= leaves them out.",
+    )
+
+
+def unknown_states(column: str, distinct: int, size: int) -> InvalidData:
+    return InvalidData(
+        column,
+        expected=f"one of the {size} states in every row",
+        found=_labels(distinct),
+        hint="Add to the list, give other= to count them in a state of their own, or drop_unlisted=.",
+    )
+
+
+def unknown_groups(column: str, distinct: int, size: int) -> InvalidData:
+    return InvalidData(column, expected=f"one of the {size} groups in every row", found=_labels(distinct))
+
+
+def too_many(columns: list[str], most: int) -> InvalidData:
+    return InvalidData(
+        " and ".join(columns),
+        expected=f"at most {most:,} different transitions",
+        found="more",
+        hint="Do these columns hold states?",
+    )
+
+
+def _labels(distinct: int) -> str:
+    if distinct == 1:
+        return "1 label that is not on the list"
+    return f"{distinct} different labels that are not on the list"

@@ -1,0 +1,116 @@
+"""Spark: a DataFrame, or a table or query of a session."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import uuid4
+
+from veil.core.errors import InvalidArgument, InvalidData
+from veil.tables.engines.names import table_parts
+from veil.tables.engines.protocol import Column, Kind
+
+_KINDS = {
+    "tinyint": Kind.INTEGER,
+    "smallint": Kind.INTEGER,
+    "int": Kind.INTEGER,
+    "bigint": Kind.INTEGER,
+    "float": Kind.FLOAT,
+    "double": Kind.FLOAT,
+    "string": Kind.TEXT,
+    "boolean": Kind.WORDS,
+    "date": Kind.TIME,
+    "timestamp": Kind.TIME,
+    "timestamp_ntz": Kind.TIME,
+    "void": Kind.WORDS,
+}
+
+
+def kind_of(declared: str) -> Kind:
+    """The kind of a column from Spark's name of its type."""
+    if declared.startswith("decimal("):
+        return Kind.WIDE if declared.endswith(",0)") else Kind.FLOAT
+    if declared.startswith(("char(", "varchar(")):
+        return Kind.WORDS
+    return _KINDS.get(declared.partition(" ")[0], Kind.OTHER)
+
+
+class SparkEngine:
+    """A DataFrame under a temporary name in its session, or what a session knows by name."""
+
+    dialect = "spark"
+    guesses_layout = False
+
+    def __init__(self, source: Any, *, table: str | None, query: str | None) -> None:
+        self._view: str | None = None
+        # By name: a Column of Spark claims to have every attribute.
+        kind = type(source).__name__
+        if kind == "DataFrame":
+            for field, value in (("table", table), ("query", query)):
+                if value is not None:
+                    raise InvalidArgument(field, expected="none for a DataFrame", found="one")
+            self._session = source.sparkSession
+            self._view = f"veil_{uuid4().hex}"
+            with _translated():
+                source.createTempView(self._view)
+            self.relation = f"SELECT * FROM {self._view}"
+        elif kind == "SparkSession":
+            self._session = source
+            if query is not None:
+                self.relation = query.strip().rstrip(";")
+            elif table is not None:
+                quoted = ".".join("`" + part.replace("`", "``") + "`" for part in table_parts(table))
+                self.relation = f"SELECT * FROM {quoted}"
+            else:
+                raise InvalidArgument("table", expected="the name of a table, or a query", found="none")
+        else:
+            raise InvalidArgument("source", expected="a DataFrame or a SparkSession", found="another object")
+
+    def columns(self) -> dict[str, Column]:
+        with _translated():
+            schema = self._session.sql(self.relation).schema
+        return {field.name: Column(field.name, kind_of(field.dataType.simpleString())) for field in schema}
+
+    def run(self, sql: str) -> Any:
+        with _translated():
+            frame = self._session.sql(sql)
+            if hasattr(frame, "toArrow"):
+                return frame.toArrow()
+            rows = frame.collect()
+        import pyarrow as pa
+
+        return pa.table({name: [row[i] for row in rows] for i, name in enumerate(frame.columns)})
+
+    def close(self) -> None:
+        if self._view is not None:
+            self._session.catalog.dropTempView(self._view)
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Turn Spark's exceptions into ours, without their texts, which may quote cells, nor in its log."""
+    log = logging.getLogger("SQLQueryContextLogger")
+    silent, log.disabled = log.disabled, True
+    try:
+        yield
+    except Exception as error:
+        # Without an import: a client of a remote Spark has no bridge to Java whose errors could be named.
+        if not type(error).__module__.startswith(("pyspark.", "py4j.")):
+            raise
+        condition = _condition(error) or type(error).__name__
+        raise InvalidData(
+            "source", expected="a table or query that Spark can count", found=f"the error {condition}"
+        ) from None
+    finally:
+        log.disabled = silent
+
+
+def _condition(error: Any) -> str | None:
+    """Spark's name of what went wrong, such as TABLE_OR_VIEW_NOT_FOUND; version 3 calls it differently."""
+    for name in ("getCondition", "getErrorClass"):
+        if hasattr(error, name):
+            condition = getattr(error, name)()
+            return None if condition is None else str(condition)
+    return None

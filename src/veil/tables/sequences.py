@@ -1,0 +1,203 @@
+"""Sequences, one a line of a file or one a list: a log in which every sequence is a user of its own."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import struct
+import zipfile
+import zlib
+from collections import Counter
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from veil.core.checks import integer
+from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
+from veil.tables.unpacking import unpacked
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceFile:
+    """A text file with one sequence a line, plain, as .gz, or the only file in a .zip.
+
+    separator: between states; white space unless given. skip: lines before the first sequence.
+    """
+
+    path: str | Path
+    separator: str | None = None
+    skip: int = 0
+
+    def __post_init__(self) -> None:
+        if self.separator is not None and (not isinstance(self.separator, str) or not self.separator):
+            raise InvalidArgument("separator", expected="a mark between states", found="none")
+        object.__setattr__(self, "skip", integer("skip", self.skip, least=0))
+
+
+# What Python's own readers of packed files raise where one is broken.
+_NOT_WHOLE = (
+    gzip.BadGzipFile,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    IndexError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+)
+
+
+def read_sequences(path: str | Path, *, separator: str | None = None, skip: int = 0) -> Any:
+    """The sequences of a file as an Arrow table with columns sequence, place and state.
+
+    Lines without a state are no sequences. States that are all whole numbers become such.
+    """
+    return _table(SequenceFile(path, separator, skip))
+
+
+def as_log(source: Any, *, is_sampled: bool = False) -> Any | None:
+    """The log behind a SequenceFile or a list of lists; None if the source is something else.
+
+    is_sampled: sequences are named, not numbered. Where one is taken out, those after it would get other
+    numbers, and with them other samples of their transitions: one sequence would change everybody's.
+    """
+    if isinstance(source, SequenceFile):
+        log = _table(source)
+    elif isinstance(source, (list, tuple)):
+        log = _from_lists(source)
+    else:
+        return None
+    return _named(log) if is_sampled else log
+
+
+def _named(log: Any) -> Any:
+    """The log with each sequence named by what it holds, and by which one of those that hold the same."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    words = pc.cast(log.column("state").combine_chunks(), pa.large_string())
+    words = words.dictionary_encode(null_encoding="encode")
+    each = [blake2b(repr(word).encode(), digest_size=16).digest() for word in words.dictionary.to_pylist()]
+    content = np.array(each, dtype="V16")[words.indices.to_numpy()].tobytes()
+    numbers = log.column("sequence").to_numpy()
+    first = np.flatnonzero(np.diff(numbers, prepend=-1))
+    seen: Counter[str] = Counter()
+    names = []
+    for start, end in pairwise([*first.tolist(), len(numbers)]):
+        name = blake2b(content[16 * start : 16 * end], digest_size=16).hexdigest()
+        seen[name] += 1
+        names.append(f"{name}.{seen[name]}")
+    lengths = np.diff(first, append=len(numbers))
+    repeated = pa.array(names, pa.string()).take(pa.array(np.repeat(np.arange(len(names)), lengths)))
+    return log.set_column(0, "sequence", repeated)
+
+
+def _table(file: SequenceFile) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    name = Path(file.path).name
+    try:
+        text = _content(Path(file.path), name).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UnreadableFile(
+            name, expected="text in UTF-8", found=f"another encoding at byte {error.start}"
+        ) from None
+    # Only line breaks end a line: splitlines() would also split at some marks that labels may hold.
+    lines = pc.utf8_trim_whitespace(pa.array(text.split("\n")[file.skip :], pa.large_string()))
+    lines = lines.filter(pc.not_equal(lines, ""))
+    if len(lines) == 0:
+        raise InvalidData(name, expected="one sequence a line", found="no line with states")
+    if file.separator is None:
+        cells = pc.utf8_split_whitespace(lines)
+        states = cells.flatten()
+    else:
+        cells = pc.split_pattern(lines, file.separator)
+        states = pc.utf8_trim_whitespace(cells.flatten())
+        # Nothing between two separators is an empty cell, not a state without a name.
+        states = pc.if_else(pc.equal(states, ""), pa.scalar(None, pa.large_string()), states)
+    return _log(pc.list_value_length(cells).to_numpy(zero_copy_only=False), _whole_numbers(states))
+
+
+def _content(path: Path, name: str) -> bytes:
+    try:
+        if path.suffix.lower() == ".gz":
+            with gzip.open(path) as packed:
+                return unpacked(packed, path.stat().st_size, name)
+        if path.suffix.lower() == ".zip":
+            return _unzipped(path, name)
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise UnreadableFile(name, expected="a file", found="no such file") from None
+    except UnreadableFile:
+        raise
+    except _NOT_WHOLE:
+        raise UnreadableFile(name, expected="a packed file that is whole", found="another") from None
+    except OSError as error:
+        raise UnreadableFile(name, expected="a readable file", found=error.strerror or "none") from None
+
+
+def _unzipped(path: Path, name: str) -> bytes:
+    with zipfile.ZipFile(path) as packed:
+        # Some systems pack a folder of their own beside the file.
+        files = [
+            one
+            for one in packed.infolist()
+            if not one.filename.endswith("/") and not one.filename.startswith("__MACOSX/")
+        ]
+        if len(files) != 1:
+            raise UnreadableFile(name, expected="one file in the archive", found=str(len(files)))
+        with packed.open(files[0]) as inside:
+            return unpacked(inside, path.stat().st_size, name)
+
+
+def _from_lists(sequences: list[Any] | tuple[Any, ...]) -> Any:
+    import pyarrow as pa
+
+    if not sequences or not all(isinstance(sequence, (list, tuple)) for sequence in sequences):
+        raise InvalidArgument(
+            "source", expected="a list of sequences, each a list of states", found="another list"
+        )
+    flat = [label for sequence in sequences for label in sequence]
+    if any(isinstance(label, (bool, float)) for label in flat):
+        raise InvalidData("source", expected="states that are text or whole numbers", found="others")
+    try:
+        states = pa.array(flat)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        states = None
+    if states is None or not (
+        pa.types.is_integer(states.type) or pa.types.is_string(states.type) or pa.types.is_null(states.type)
+    ):
+        raise InvalidData(
+            "source", expected="states that are all text or all whole numbers", found="a mixture"
+        )
+    return _log(np.array([len(sequence) for sequence in sequences], dtype=np.int64), states)
+
+
+def _log(lengths: Any, states: Any) -> Any:
+    import pyarrow as pa
+
+    lengths = np.asarray(lengths, dtype=np.int64)
+    starts = np.cumsum(lengths) - lengths
+    sequence = np.repeat(np.arange(len(lengths)), lengths)
+    place = np.arange(int(lengths.sum())) - np.repeat(starts, lengths)
+    return pa.table({"sequence": sequence, "place": place, "state": states})
+
+
+def _whole_numbers(states: Any) -> Any:
+    """The states as whole numbers if they all are, and would be written in the same way."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        numbers = pc.cast(states, pa.int64())
+    except pa.ArrowInvalid:
+        return states
+    same = pc.all(pc.equal(pc.cast(numbers, states.type), states)).as_py()
+    return numbers if same is not False else states

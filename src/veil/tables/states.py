@@ -1,0 +1,228 @@
+"""The public list of states: given, in a file, or found; states that are merged; the state of all others."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veil.core.checks import items
+from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
+from veil.core.named_matrix import Names
+from veil.tables.cells import delimiter_of, is_number, read_text
+
+# What stands over a column of states in a file that has a header.
+_HEADERS = {"state", "states", "label", "labels", "id", "name", "code", "key", "value", "zone", "category"}
+
+
+@dataclass(frozen=True, slots=True)
+class StateList:
+    """The states in their order.
+
+    labels: how they are shown. texts: what stands in the data, as text. found: taken from the data.
+    other: the place of the state that takes in all others, if there is one.
+    """
+
+    labels: Names
+    texts: tuple[str, ...]
+    found: bool = False
+    other: int | None = None
+
+    def check(self) -> None:
+        """Raise unless there are two states or more and all differ."""
+        if len(self.labels) < 2:
+            kind = InvalidData if self.found else InvalidArgument
+            raise kind("states", expected="two states or more", found=str(len(self.labels)))
+        for names in (self.texts, tuple(map(str, self.labels))):
+            if len(set(names)) < len(names):
+                raise InvalidArgument(
+                    "states", expected="labels that all differ", found="one that stands twice"
+                )
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def are_integers(self) -> bool:
+        """Whether every label but `other` is a number as a database writes it: not 007."""
+        return all(is_plain_integer(text) for i, text in enumerate(self.texts) if i != self.other)
+
+    def place(self, name: Any) -> int | None:
+        """The place of a state, by what stands in the data or by its label."""
+        text = text_of(name)
+        if text in self.texts:
+            return self.texts.index(text)
+        shown = tuple(map(str, self.labels))
+        return shown.index(text) if text in shown else None
+
+
+def is_plain_integer(text: str) -> bool:
+    """Whether the text is how a database writes a whole number of 64 bits."""
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal()) or len(digits) > 19:
+        return False
+    return str(int(text)) == text and -(2**63) <= int(text) < 2**63
+
+
+def text_of(label: Any) -> str:
+    """The text by which a label is matched: 41 and "41" are the same."""
+    if isinstance(label, (bool, np.bool_)):
+        return str(label).lower()
+    return str(label)
+
+
+def given_states(states: Any, *, columns: Sequence[str] = ()) -> StateList:
+    """The list that the user gave: labels, {what stands in the data: label}, or the path of a file.
+
+    columns: names of columns of the data, which may stand as the header of the file.
+    """
+    if isinstance(states, (str, Path)):
+        return _from_file(str(states), columns)
+    if isinstance(states, Mapping):
+        texts = tuple(text_of(key) for key in states)
+        return StateList(_unique_names([text_of(name) for name in states.values()], texts), texts)
+    if not isinstance(states, Iterable):
+        raise InvalidArgument("states", expected="a list of labels or a path", found=type(states).__name__)
+    listed = items("states", states, expected="a list of labels or a path")
+    listed = [label.item() if isinstance(label, np.generic) else label for label in listed]
+    if isinstance(states, (set, frozenset)):
+        # A set has no order of its own that would be the same tomorrow.
+        listed = sorted(listed, key=text_of)
+    for label in listed:
+        if label is None or isinstance(label, float) or not isinstance(label, Hashable):
+            raise InvalidArgument(
+                "states",
+                expected="labels that are text or whole numbers",
+                found=f"one of type {type(label).__name__}",
+            )
+    return StateList(tuple(listed), tuple(map(text_of, listed)))
+
+
+def found_states(labels: Iterable[Any]) -> StateList:
+    """The labels that occurred: whole numbers by size, text by code points."""
+    distinct = set(labels)
+    if not all(isinstance(label, int) for label in distinct):
+        distinct = {text_of(label) for label in distinct}
+    listed = sorted(distinct)
+    return StateList(tuple(listed), tuple(map(str, listed)), found=True)
+
+
+def with_other(states: StateList, other: Any) -> StateList:
+    """The list with a state for all that is not on it; it is appended unless it is there already."""
+    if not isinstance(other, (str, int)) or isinstance(other, bool) or str(other) == "":
+        raise InvalidArgument("other", expected="the label of a state", found=type(other).__name__)
+    place = states.place(other)
+    if place is not None:
+        return StateList(states.labels, states.texts, states.found, place)
+    return StateList(
+        (*states.labels, other), (*states.texts, text_of(other)), states.found, other=len(states.labels)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where each state of a list is counted once some are merged. targets: the new place of each."""
+
+    labels: Names
+    targets: NDArray[np.int64]
+
+
+def merged(states: StateList, merge: Mapping[Any, Any] | None) -> Places:
+    """The list after a public choice to count some states together with others."""
+    targets = np.arange(len(states), dtype=np.int64)
+    if merge is None:
+        return Places(states.labels, targets)
+    if not isinstance(merge, Mapping):
+        raise InvalidArgument("merge", expected="{state: state}", found=type(merge).__name__)
+    pairs: dict[int, int] = {}
+    for source, target in merge.items():
+        places = states.place(source), states.place(target)
+        if places[0] is None or places[1] is None:
+            raise InvalidArgument("merge", expected="states of the list", found="one that is not on it")
+        pairs[places[0]] = places[1]
+    if set(pairs) & set(pairs.values()):
+        raise InvalidArgument(
+            "merge", expected="a state that stays for each that goes", found="one that goes itself"
+        )
+    kept = [place for place in range(len(states)) if place not in pairs]
+    if len(kept) < 2:
+        raise InvalidArgument("merge", expected="two states or more that stay", found=str(len(kept)))
+    new = {place: i for i, place in enumerate(kept)}
+    for place in range(len(states)):
+        targets[place] = new[pairs.get(place, place)]
+    return Places(tuple(states.labels[place] for place in kept), targets)
+
+
+def _unique_names(names: Sequence[str], texts: Sequence[str]) -> Names:
+    """The names, with what stands in the data in brackets where a name occurs twice."""
+    often = Counter(names)
+    return tuple(
+        name if often[name] == 1 else f"{name} ({text})" for name, text in zip(names, texts, strict=True)
+    )
+
+
+def _from_file(path: str, columns: Sequence[str]) -> StateList:
+    """One label a line, or a lookup table: "zones.csv", "zones.csv:id", or "zones.csv:id:name"."""
+    file, asked = _split(path)
+    text = read_text(file, file)
+    if not text.strip():
+        raise UnreadableFile(file, expected="one state a line", found="an empty file")
+    try:
+        rows = csv.reader(io.StringIO(text), delimiter=delimiter_of(text), strict=True)
+        lines = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
+    except csv.Error:
+        raise UnreadableFile(file, expected="CSV", found="something else") from None
+    if not lines:
+        raise UnreadableFile(file, expected="one state a line", found="empty cells")
+    if any(len(line) != len(lines[0]) for line in lines):
+        raise UnreadableFile(file, expected="as many cells in every line", found="lines of uneven length")
+    if asked:
+        places = [_column(lines[0], name, file) for name in asked]
+        body = lines[1:]
+    else:
+        places = [0]
+        body = lines[1:] if _has_header(lines, columns) else lines
+    texts = tuple(line[places[0]] for line in body)
+    if "" in texts:
+        raise InvalidData(file, expected="a state in every line", found="an empty cell")
+    if len(places) == 1:
+        return StateList(texts, texts)
+    return StateList(_unique_names([line[places[1]] for line in body], texts), texts)
+
+
+def _split(path: str) -> tuple[str, list[str]]:
+    """The file and the columns asked for; a name that is a file as it stands has none."""
+    parts = path.split(":")
+    for used in range(len(parts), max(len(parts) - 3, 0), -1):
+        file = ":".join(parts[:used])
+        if Path(file).is_file():
+            return file, parts[used:]
+    return path, []
+
+
+def _column(header: Sequence[str], name: str, file: str) -> int:
+    if name not in header:
+        raise InvalidData(file, expected=f"a column {name!r}", found=f"the columns {', '.join(header)}")
+    return header.index(name)
+
+
+def _has_header(lines: Sequence[Sequence[str]], columns: Sequence[str]) -> bool:
+    """Whether the first line names the columns.
+
+    It does if its first cell is a usual heading or a column of the data, or if some column holds
+    whole numbers under a cell that is none. Nothing sensitive is looked at to decide.
+    """
+    head, body = lines[0], lines[1:]
+    usual = _HEADERS | {name.casefold() for name in columns}
+    if head[0].casefold() in usual or head[0].casefold().endswith(("_id", " id")):
+        return True
+    return bool(body) and any(
+        not is_number(head[j]) and all(is_number(line[j]) for line in body) for j in range(len(head))
+    )

@@ -1,0 +1,38 @@
+"""Packed files, which may be made to swell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from veil.core.errors import UnreadableFile
+
+# What may always be unpacked, and beyond it how many times the packed size: tables shrink to a tenth, a log
+# of nothing but the same row to a two-hundredth.
+_FREELY, _SWELLS = 2**30, 200
+_AT_A_TIME = 2**24
+
+
+def most_from(packed: int) -> int:
+    """How many bytes a file of this packed size may unpack to."""
+    return max(_FREELY, _SWELLS * packed)
+
+
+def swells(name: str, most: int, *, hint: str = "Unpack it first if it is right.") -> UnreadableFile:
+    """What is said of a file that would fill the memory."""
+    return UnreadableFile(
+        name,
+        expected=f"a packed file that unpacks to at most {most:,} bytes",
+        found="one that swells",
+        hint=hint,
+    )
+
+
+def unpacked(stream: Any, packed: int, name: str) -> bytes:
+    """All that a stream unpacks to, unless that is far more than a file of this packed size would hold."""
+    parts, size, most = [], 0, most_from(packed)
+    while part := stream.read(_AT_A_TIME):
+        size += len(part)
+        if size > most:
+            raise swells(name, most)
+        parts.append(bytes(part))
+    return b"".join(parts)

@@ -1,0 +1,202 @@
+"""Mechanisms for vectors and counts, calibrated to a budget and tuned on public numbers alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from veil.chains.contributions import Contributions
+from veil.core.checks import choice, delta_of, integer, truth, within
+from veil.core.errors import CannotCalibrate, InvalidArgument
+from veil.core.mechanism import Mechanism
+from veil.core.numerics.search import least_point
+from veil.core.privacy.calibrate import calibrate
+from veil.vectors.adjacency import Adjacency, Records, Transfer
+from veil.vectors.expected_errors import expected_errors
+from veil.vectors.mechanisms.additive import Gaussian, Laplace
+from veil.vectors.mechanisms.dirichlet import Dirichlet
+from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
+from veil.vectors.mechanisms.dirichlet_urn import draws_for
+from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
+from veil.vectors.simplex import Simplex
+from veil.vectors.typical import Typical, typical_values
+
+FOR_VECTORS = ("dirichlet", "laplace", "gaussian")
+FOR_COUNTS = ("dirichlet", "geometric", "discrete-gaussian")
+_ROUGH, _FINE = 1e-3, 1e-13
+
+
+def names_for(adjacency: Adjacency) -> tuple[str, ...]:
+    """The mechanisms that cover this adjacency."""
+    if not isinstance(adjacency, (Records, Contributions, Transfer)):
+        found = type(adjacency).__name__
+        raise InvalidArgument("adjacency", expected="veil.Records or veil.Transfer", found=found)
+    return FOR_VECTORS if isinstance(adjacency, Transfer) else FOR_COUNTS
+
+
+def calibrated(
+    name: str,
+    adjacency: Adjacency,
+    *,
+    size: int,
+    epsilon: float,
+    delta: float = 0.0,
+    typical: Any = None,
+    records: int | None = None,
+    floor: float | None = None,
+    smooth: bool = True,
+    exact: bool = False,
+    draws: int | None = None,
+) -> Mechanism:
+    """The named mechanism at the largest safe parameter, everything else chosen for least error.
+
+    name: "dirichlet", "laplace", "gaussian" for vectors under `Transfer`; "dirichlet", "geometric",
+        "discrete-gaussian" for counts under `Records`.
+    typical: a public vector (or counts) for which the error is made small; if None, a fixed spread of
+        vectors over the whole simplex.
+    records: the public (or guessed) number of records behind counts.
+    floor, smooth: for "dirichlet" on vectors; the floor is chosen for least error if None.
+    exact: draw in whole numbers; "geometric" and "discrete-gaussian" always do, "dirichlet" by an urn.
+    draws: how often an exact "dirichlet" draws from its urn; if None, enough for the public k or records.
+
+    >>> import veil
+    >>> mechanism = veil.calibrated("dirichlet", veil.Records("replace"), size=5, epsilon=1.0,
+    ...                             delta=1e-6, records=98)
+    >>> mechanism.profile(veil.Records("replace")).delta(1.0) <= 1e-6
+    True
+    """
+    size = integer("size", size, least=2)
+    epsilon = within("epsilon", epsilon, 0.0, 1e5, expected="a number between 0 and 100000")
+    smooth = truth("smooth", smooth)
+    choice("mechanism", name, names_for(adjacency))
+    _check_exact(name, exact, draws)
+    if isinstance(adjacency, Transfer):
+        if name == "dirichlet":
+            public = typical_values(adjacency, size, typical)
+            found = _dirichlet(adjacency, size, epsilon, delta, public, floor, smooth)
+            return _made_exact(found, adjacency, epsilon, delta, draws) if exact else found
+        make = {"laplace": Laplace, "gaussian": Gaussian}[name]
+        needs_delta(name, "gaussian", delta)
+        return calibrate(
+            lambda rate: make(1.0 / rate, Simplex(size)), adjacency, epsilon=epsilon, delta=delta
+        )
+    assert isinstance(adjacency, (Records, Contributions))
+    if name == "dirichlet":
+        public = typical_values(adjacency, size, typical, records)
+        counts = _dirichlet_counts(adjacency, size, epsilon, delta, public)
+        if not exact:
+            return counts
+        # The profile is the same. Of a secret number of records nothing is used.
+        if draws is None and records is not None:
+            draws = draws_for(counts.scale * records + size * counts.prior)
+        return replace(counts, exact=True, draws=draws)
+    needs_delta(name, "discrete-gaussian", delta)
+    noisy = {"geometric": GeometricCounts, "discrete-gaussian": DiscreteGaussianCounts}[name]
+    return calibrate(lambda rate: noisy(1.0 / rate, size), adjacency, epsilon=epsilon, delta=delta)
+
+
+def _check_exact(name: str, exact: bool, draws: int | None) -> None:
+    if exact and name in ("laplace", "gaussian"):
+        raise InvalidArgument(
+            "exact",
+            expected="dirichlet, geometric or discrete-gaussian with it",
+            found=f"{name}, whose noise is floats",
+        )
+    if draws is not None and not (exact and name == "dirichlet"):
+        raise InvalidArgument("draws", expected="an exact dirichlet with it", found="another")
+
+
+def _made_exact(
+    found: Dirichlet, adjacency: Transfer, epsilon: float, delta: float, draws: int | None
+) -> Mechanism:
+    """The same floor, and the largest k at which the exact form is safe: it is a hair stricter."""
+    return calibrate(
+        lambda k: Dirichlet(k, found.domain, smooth=found.smooth, exact=True, draws=draws),
+        adjacency,
+        epsilon=epsilon,
+        delta=delta,
+        relative=_FINE,
+    )
+
+
+def needs_delta(name: str, which: str, delta: float) -> None:
+    """A clear word where a mechanism has no finite epsilon at delta = 0."""
+    delta = delta_of(delta)
+    if name == which and delta == 0.0:
+        raise CannotCalibrate(f"delta: {name} needs a delta above 0, found 0.")
+
+
+def _dirichlet(
+    adjacency: Transfer,
+    size: int,
+    epsilon: float,
+    delta: float,
+    typical: Typical,
+    floor: float | None,
+    smooth: bool,
+) -> Dirichlet:
+    needs_delta("dirichlet", "dirichlet", delta)
+    if not smooth and floor is None:
+        raise InvalidArgument("floor", expected="a floor, without smoothing", found="None")
+
+    def at(floor: float, relative: float) -> Dirichlet:
+        return calibrate(
+            lambda k: Dirichlet(k, Simplex(size, floor=floor), smooth=smooth),
+            adjacency,
+            epsilon=epsilon,
+            delta=delta,
+            relative=relative,
+        )
+
+    if floor is not None:
+        return at(floor, _FINE)
+    low, high = 1e-6 / size, (1.0 - 1e-6) / size
+    best = _least(lambda x: expected_errors(at(x, _ROUGH), typical).l1, low, high)
+    return at(best, _FINE)
+
+
+def _dirichlet_counts(
+    adjacency: Records | Contributions, size: int, epsilon: float, delta: float, typical: Typical
+) -> DirichletCounts:
+    needs_delta("dirichlet", "dirichlet", delta)
+
+    def at(prior: float, relative: float) -> DirichletCounts:
+        return calibrate(
+            lambda scale: DirichletCounts(scale, prior, size),
+            adjacency,
+            epsilon=epsilon,
+            delta=delta,
+            relative=relative,
+        )
+
+    best = _least(lambda prior: expected_errors(at(prior, _ROUGH), typical).l1, 1e-3, 1e7)
+    # A prior of a few digits reads better and is as good.
+    return at(float(f"{best:.3g}"), _FINE)
+
+
+def _least(cost: Callable[[float], float], low: float, high: float) -> float:
+    """Where the cost is least on a logarithmic scale; where it cannot be had it counts as infinite."""
+
+    def safe_cost(log_x: float) -> float:
+        try:
+            return cost(math.exp(log_x))
+        except CannotCalibrate:
+            return math.inf
+
+    # Near the upper end (the floor's ceiling, 1/size) a factor of four would step over the best.
+    near = [math.log(low + share * (high - low)) for share in (0.4, 0.55, 0.7, 0.8, 0.9, 0.96)]
+    grid = sorted({*np.linspace(math.log(low), math.log(high), 11), *near})
+    costs = [safe_cost(x) for x in grid]
+    best = min(range(len(grid)), key=costs.__getitem__)
+    if costs[best] == math.inf:
+        raise CannotCalibrate(
+            "no setting of the Dirichlet mechanism gives this epsilon and delta here. Ask for a larger "
+            "epsilon or delta, or let less change between neighbours."
+        )
+    left, right = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
+    refined, its_cost = least_point(safe_cost, left, right, steps=8)
+    return math.exp(refined if its_cost <= costs[best] else grid[best])

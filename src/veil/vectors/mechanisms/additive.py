@@ -1,0 +1,96 @@
+"""Additive noise on probability vectors, the usual way: Laplace and Gaussian, then back to the simplex."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+from veil.core.checks import choice, positive
+from veil.core.errors import InvalidArgument
+from veil.core.intake import Floats
+from veil.core.mechanism import UNPROTECTED, Described, adjacency_of, batch_shape
+from veil.core.privacy.pairs import NormalPair
+from veil.core.privacy.profile import NothingRevealed, PrivacyProfile
+from veil.core.privacy.responses import RandomizedResponses
+from veil.core.random.streams import Rng
+from veil.vectors.adjacency import Adjacency, Transfer
+from veil.vectors.samplers.simplex import ONTO
+from veil.vectors.simplex import Simplex
+
+
+@dataclass(frozen=True)
+class _Additive(Described):
+    """Noise on every entry, then the nearest vector (projection) or clipping (normalisation)."""
+
+    domain: Simplex
+    _: KW_ONLY
+    onto: str = "projection"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.domain, Simplex):
+            raise InvalidArgument("domain", expected="a veil.Simplex", found=type(self.domain).__name__)
+        choice("onto", self.onto, tuple(ONTO))
+
+    def validate(self, value: Any) -> Floats:
+        return self.domain.validate(value)
+
+    @abstractmethod
+    def _noise(self, rng: Rng, shape: tuple[int, ...]) -> Floats: ...
+
+    def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
+        return ONTO[self.onto](value + self._noise(rng, batch_shape(value, size)))
+
+    @abstractmethod
+    def _profile(self, moved: float) -> PrivacyProfile: ...
+
+    def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
+        """What holds between vectors two of whose entries exchange mass (additive.md)."""
+        transfer: Transfer = adjacency_of(self, adjacency, Transfer)
+        moved = min(transfer.mass, self.domain.room)
+        return self._profile(moved) if moved > 0.0 else NothingRevealed()
+
+    def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
+        if self.domain.protected is None:
+            return ()
+        return (UNPROTECTED,)
+
+
+@dataclass(frozen=True, init=False)
+class Laplace(_Additive):
+    """Laplace noise of the given scale on every entry of a probability vector."""
+
+    scale: float
+    name: ClassVar[str] = "Laplace"
+
+    def __init__(self, scale: float, domain: Simplex, *, onto: str = "projection") -> None:
+        object.__setattr__(self, "scale", positive("scale", scale))
+        super().__init__(domain, onto=onto)
+
+    def _noise(self, rng: Rng, shape: tuple[int, ...]) -> Floats:
+        return rng.laplace(0.0, self.scale, shape)
+
+    def _profile(self, moved: float) -> PrivacyProfile:
+        """Two entries move by the mass each: pure at 2 mass / scale."""
+        each = math.nextafter(moved / self.scale, math.inf)
+        return RandomizedResponses(each, times=2, kind="upper bound")
+
+
+@dataclass(frozen=True, init=False)
+class Gaussian(_Additive):
+    """Gaussian noise of standard deviation sigma on every entry of a probability vector."""
+
+    sigma: float
+    name: ClassVar[str] = "Gaussian"
+
+    def __init__(self, sigma: float, domain: Simplex, *, onto: str = "projection") -> None:
+        object.__setattr__(self, "sigma", positive("sigma", sigma))
+        super().__init__(domain, onto=onto)
+
+    def _noise(self, rng: Rng, shape: tuple[int, ...]) -> Floats:
+        return rng.normal(0.0, self.sigma, shape)
+
+    def _profile(self, moved: float) -> PrivacyProfile:
+        """The exact curve of Balle and Wang (2018) at an L2 distance of sqrt(2) mass."""
+        return NormalPair(math.sqrt(2.0) * moved / self.sigma)

@@ -1,0 +1,199 @@
+"""The exact form of the Dirichlet mechanisms: an urn's whole numbers in place of reals (dirichlet.md, 8)."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy.special import betainc, gammaln, xlogy
+
+from veil.core.checks import integer, truth
+from veil.core.errors import InvalidArgument, NoGuarantee
+from veil.core.intake import Floats
+from veil.core.mechanism import Described, batch_shape
+from veil.core.random.streams import Rng
+from veil.vectors.accuracy import Errors, dirichlet_errors
+from veil.vectors.samplers.dirichlet import sample_dirichlet
+from veil.vectors.samplers.polya_urn import MOST_DRAWS, sample_urn
+
+# The urn adds k / draws of the noise's own variance: at most a 256th, where time allows.
+_FINER = 256
+_FEWEST, _MOST = 2**16, 2**24
+# An audit looks at every output if there are no more than these.
+_FEW_OUTPUTS = 20_000
+_CELLS = 400
+_DIGITS = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
+
+
+def draws_for(k: float) -> int:
+    """How often to draw where the shapes sum to k: the power of two above 256 k, from 2^16 to 2^24."""
+    return int(min(_MOST, max(_FEWEST, 2 ** math.ceil(math.log2(_FINER * k)))))
+
+
+def checked_draws(exact: Any, draws: Any, default: int) -> int | None:
+    """The number of draws of an exact mechanism; None, and none may be given, if it is not exact."""
+    truth("exact", exact)
+    if draws is None:
+        return default if exact else None
+    if not exact:
+        raise InvalidArgument("draws", expected="exact=True with it", found="exact=False")
+    number = integer("draws", draws, least=1)
+    if number > MOST_DRAWS:
+        raise InvalidArgument("draws", expected=f"at most {MOST_DRAWS:,}", found="more")
+    return number
+
+
+class UrnForm(Described):
+    """What both Dirichlet mechanisms share: shares of so many draws from an urn, or a vector of floats."""
+
+    exact: bool
+    draws: int | None
+
+    @abstractmethod
+    def float_shapes(self, valid: Any) -> Floats:
+        """The shapes of the Dirichlet vector, as floats, one row or a batch."""
+
+    @abstractmethod
+    def exact_shapes(self, row: Any) -> list[Fraction]:
+        """The shapes of one row, each the rational that it is."""
+
+    def describe(self) -> dict[str, Any]:
+        """The name and the parameters: those that an older Veil reads too, unless the mechanism is exact."""
+        description = super().describe()
+        if not self.exact:
+            del description["parameters"]["exact"], description["parameters"]["draws"]
+        return description
+
+    def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
+        if self.draws is None:
+            return sample_dirichlet(rng, shapes=self.float_shapes(value), size=size)
+        shapes = [self.exact_shapes(row) for row in value.reshape(-1, value.shape[-1])]
+        counts = sample_urn(rng, shapes=shapes, draws=self.draws, size=size)
+        return counts.reshape(batch_shape(value, size)) / self.draws
+
+    def simulate(self, value: Any, *, rng: Rng, size: int) -> Floats:
+        """Draws for plans and comparisons on public values: the urn in floats, never for a release."""
+        vectors = sample_dirichlet(rng, shapes=self.float_shapes(self.validate(value)), size=size)
+        return vectors if self.draws is None else rng.multinomial(self.draws, vectors) / self.draws
+
+    def log_density(self, outputs: Floats, value: Any) -> Floats:
+        """The log density (of an exact form, the log probability) of each output for this value."""
+        shapes = self.float_shapes(self.validate(value))
+        return log_dirichlet(outputs, shapes) if self.draws is None else log_urn(outputs, shapes, self.draws)
+
+    def can_enumerate(self, value: Any) -> bool:
+        """Whether an audit can look at every output: of one value, in an exact form with few draws."""
+        valid = self.validate(value)
+        if self.draws is None or valid.ndim > 1:
+            return False
+        return math.comb(self.draws + valid.size - 1, valid.size - 1) <= _FEW_OUTPUTS
+
+    def distribution(self, value: Any) -> dict[tuple[float, ...], float]:
+        """Every output of an exact form with its probability."""
+        if self.draws is None:
+            raise NoGuarantee("the outputs of a Dirichlet mechanism can be listed only if it is exact")
+        return urn_law(self.exact_shapes(self.validate(value)), self.draws)
+
+
+def urn_errors(shapes: Floats, truth: Floats, draws: int) -> Errors:
+    """The errors of the frequencies as an estimate of the truth.
+
+    The variance is 1 + A / draws times that of Dirichlet(shapes), A the sum of the shapes. An entry may be
+    zero, so the expected divergence is infinite.
+    """
+    plain = dirichlet_errors(shapes, truth)
+    total = float(shapes.sum())
+    means = shapes / total
+    added = float((means * (1.0 - means)).mean()) * total / (draws * (total + 1.0))
+    entries = np.array(plain.entries) + [
+        _added_deviation(float(a), total - float(a), float(centre), draws)
+        for a, centre in zip(shapes, truth, strict=True)
+    ]
+    may_be_zero = bool(((truth > 0.0) & (shapes < total)).any())
+    return replace(
+        plain,
+        l1=float(entries.sum()),
+        tv=0.5 * float(entries.sum()),
+        rmse=math.sqrt(plain.rmse**2 + added),
+        kl=math.inf if may_be_zero else plain.kl,
+        entries=tuple(map(float, entries)),
+    )
+
+
+def _added_deviation(a: float, b: float, centre: float, draws: int) -> float:
+    """E|X / M - c| - E|P - c| for P ~ Beta(a, b) and X ~ Binomial(M, P).
+
+    Given P it is 2 (c F_M(h) - P F_{M-1}(h - 1) - (c - P)_+), F the binomial distribution function and h
+    the whole part of c M. That differs from zero near P = c alone, where it is summed.
+    """
+    if not (a > 0.0 and b > 0.0 and 0.0 < centre < 1.0):
+        return 0.0
+    reach = 12.0 * math.sqrt(centre * (1.0 - centre) / draws) + 40.0 / draws
+    edges = np.linspace(max(0.0, centre - reach), min(1.0, centre + reach), _CELLS + 1)
+    p = 0.5 * (edges[1:] + edges[:-1])
+    h = math.floor(centre * draws)
+    # F_M(h) = I_{1-p}(M - h, h + 1), and of fewer than no draws there are none.
+    up_to = betainc(draws - h, h + 1.0, 1.0 - p) if h < draws else 1.0
+    before = betainc(draws - h, float(h), 1.0 - p) if h > 0 else 0.0
+    more = 2.0 * (centre * up_to - p * before - np.maximum(centre - p, 0.0))
+    return float((np.maximum(more, 0.0) * np.diff(betainc(a, b, edges))).sum())
+
+
+def log_dirichlet(outputs: Floats, shapes: Floats) -> Floats:
+    """The log density of Dirichlet(shapes), one number for each row of outputs."""
+    kernel = xlogy(shapes - 1.0, np.maximum(outputs, 1e-320)).sum(axis=-1)
+    constant = gammaln(shapes.sum()) - gammaln(shapes[shapes > 0.0]).sum()
+    return np.asarray(kernel + constant, dtype=np.float64)
+
+
+def log_urn(outputs: Floats, shapes: Floats, draws: int) -> Floats:
+    """The log probability of each row of frequencies."""
+    counts, present = np.rint(outputs * draws), shapes > 0.0
+    amounts, found = shapes[present], counts[..., present]
+    each = gammaln(amounts + found) - gammaln(amounts) - gammaln(found + 1.0)
+    total = float(shapes.sum())
+    constant = gammaln(draws + 1.0) + gammaln(total) - gammaln(total + draws)
+    possible = counts[..., ~present].sum(axis=-1) == 0.0
+    return np.where(possible, each.sum(axis=-1) + constant, -np.inf)
+
+
+def urn_law(shapes: Sequence[Fraction], draws: int) -> dict[tuple[float, ...], float]:
+    """All frequencies with their probabilities, right to the last bit or the one before it.
+
+    P(c) = M! / (A)_M times the product of (a_i)_{c_i} / c_i!, (a)_c = a (a + 1) ... (a + c - 1). In 60
+    digits the at most 4 M roundings of a product are nowhere near the last bit of a float.
+    """
+    with localcontext(_DIGITS):
+        rising = [_rising(shape, draws) for shape in shapes]
+        ways = _rising(Fraction(1), draws)
+        whole = ways[draws] / _rising(sum(shapes, Fraction(0)), draws)[draws]
+        law = {}
+        for counts in _splits(draws, len(shapes)):
+            probability = whole
+            for table, count in zip(rising, counts, strict=True):
+                probability *= table[count] / ways[count]
+            law[tuple(count / draws for count in counts)] = float(probability)
+    return law
+
+
+def _rising(start: Fraction, most: int) -> list[Decimal]:
+    first, found = Decimal(start.numerator) / Decimal(start.denominator), [Decimal(1)]
+    for step in range(most):
+        found.append(found[-1] * (first + step))
+    return found
+
+
+def _splits(total: int, cells: int) -> Iterator[tuple[int, ...]]:
+    """All ways to put so many into cells."""
+    if cells == 1:
+        yield (total,)
+        return
+    for first in range(total + 1):
+        for rest in _splits(total - first, cells - 1):
+            yield (first, *rest)

@@ -1,0 +1,140 @@
+"""Discrete noise on counts, drawn exactly, then back to a probability vector."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from veil.chains.contributions import Contributions
+from veil.core.checks import choice, integer, positive
+from veil.core.intake import Floats
+from veil.core.mechanism import Described, adjacency_of, batch_shape
+from veil.core.numerics.rounding import charge_above
+from veil.core.privacy.discrete_gaussian import DiscreteGaussianShift
+from veil.core.privacy.profile import PrivacyProfile
+from veil.core.privacy.responses import RandomizedResponses
+from veil.core.random.approximate import simulate_discrete_gaussian, simulate_discrete_laplace
+from veil.core.random.discrete import sample_discrete_gaussian, sample_discrete_laplace
+from veil.core.random.streams import Rng
+from veil.vectors.adjacency import Adjacency, Records
+from veil.vectors.contribution_profiles import gaussian_contributions
+from veil.vectors.counts import Counts, Integers
+from veil.vectors.samplers.simplex import ONTO
+
+
+@dataclass(frozen=True)
+class _NoisyCounts(Described):
+    """Whole-number noise on every count; the noisy counts are made a vector by post-processing.
+
+    onto: "normalisation" (negative counts become zero, then divide by the sum) or "projection".
+    """
+
+    size: int
+    _: KW_ONLY
+    onto: str = "normalisation"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", integer("size", self.size, least=2))
+        choice("onto", self.onto, tuple(ONTO))
+
+    @property
+    def domain(self) -> Counts:
+        return Counts(self.size)
+
+    def validate(self, value: Any) -> Integers:
+        return self.domain.validate(value)
+
+    @abstractmethod
+    def noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:
+        """Exact noise of this shape."""
+
+    @abstractmethod
+    def simulated_noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:
+        """The same in floating point and much faster, for plans; never for a release."""
+
+    def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
+        return self.to_vector(value + self.noise(rng, batch_shape(value, size)))
+
+    def simulate(self, value: Any, *, rng: Rng, size: int) -> Floats:
+        """Draws for plans and comparisons on public typical counts."""
+        valid = self.validate(value)
+        return self.to_vector(valid + self.simulated_noise(rng, batch_shape(valid, size)))
+
+    def to_vector(self, noisy: Integers) -> Floats:
+        """The probability vector that noisy counts stand for."""
+        counts = noisy.astype(np.float64)
+        if self.onto == "projection":
+            counts = counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1.0)
+        return ONTO[self.onto](counts)
+
+    @abstractmethod
+    def _profile(self, cells: int) -> PrivacyProfile: ...
+
+    def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
+        """One count moves by one, two do where a record is replaced, or several by more (noisy_counts.md)."""
+        change: Records | Contributions = adjacency_of(self, adjacency, Records, Contributions)
+        if isinstance(change, Contributions):
+            single = change.added == 1 and change.removed <= 1
+            return self._profile(change.total) if single else self._contributed(change)
+        return self._profile(2 if change.change == "replace" else 1)
+
+    @abstractmethod
+    def _contributed(self, change: Contributions) -> PrivacyProfile:
+        """Several records of one contributor."""
+
+
+@dataclass(frozen=True, init=False)
+class GeometricCounts(_NoisyCounts):
+    """Two-sided geometric noise, P(z) ~ exp(-|z|/scale), on every count: pure privacy."""
+
+    scale: float
+    name: ClassVar[str] = "GeometricCounts"
+
+    def __init__(self, scale: float, size: int, *, onto: str = "normalisation") -> None:
+        object.__setattr__(self, "scale", positive("scale", scale, least=1e-6, most=1e12))
+        super().__init__(size, onto=onto)
+
+    def noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:
+        return sample_discrete_laplace(rng, scale=Fraction(self.scale), size=prod(shape)).reshape(shape)
+
+    def simulated_noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:
+        return simulate_discrete_laplace(rng, scale=self.scale, size=shape)
+
+    def _profile(self, cells: int) -> PrivacyProfile:
+        """A count that moves by one has a loss of +-1/scale, never anything between: exact."""
+        # 1/scale must not round down: the noise is drawn for the scale as it is.
+        return RandomizedResponses(charge_above(1 / Fraction(self.scale)), times=cells)
+
+    def _contributed(self, change: Contributions) -> PrivacyProfile:
+        """The loss is at most the L1 distance over the scale, wherever the records fall."""
+        return RandomizedResponses(charge_above(change.total / Fraction(self.scale)), kind="upper bound")
+
+
+@dataclass(frozen=True, init=False)
+class DiscreteGaussianCounts(_NoisyCounts):
+    """Discrete Gaussian noise, P(z) ~ exp(-z^2 / 2 sigma^2), on every count."""
+
+    sigma: float
+    name: ClassVar[str] = "DiscreteGaussianCounts"
+
+    def __init__(self, sigma: float, size: int, *, onto: str = "normalisation") -> None:
+        object.__setattr__(self, "sigma", positive("sigma", sigma, least=1e-3, most=1e5))
+        super().__init__(size, onto=onto)
+
+    def noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:
+        variance = Fraction(self.sigma) ** 2
+        return sample_discrete_gaussian(rng, variance=variance, size=prod(shape)).reshape(shape)
+
+    def simulated_noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:
+        return simulate_discrete_gaussian(rng, sigma=self.sigma, size=shape)
+
+    def _profile(self, cells: int) -> PrivacyProfile:
+        return DiscreteGaussianShift(self.sigma, cells)
+
+    def _contributed(self, change: Contributions) -> PrivacyProfile:
+        return gaussian_contributions(self.sigma, change)

@@ -1,0 +1,173 @@
+"""Probability vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+
+from veil.core import checks
+from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.intake import Floats, as_floats, say
+from veil.core.numerics.rounding import float_above
+
+SUM_TOLERANCE = 1e-9
+# Dividing by the sum may cost an entry this much of itself; it is then lifted to the floor again.
+_ROUNDING = 2.0**-48
+
+
+@dataclass(frozen=True, slots=True)
+class Simplex:
+    """Probability vectors of a given size whose protected entries keep away from zero.
+
+    size: the number of entries.
+    floor: no protected entry is below it (the papers' eta).
+    protected: the 0-based indices whose values a neighbour may change; None means all of them.
+    slack: the least mass outside the protected entries (the papers' eta-bar); only where some entry
+        is not protected.
+    """
+
+    size: int
+    _: KW_ONLY
+    floor: float = 0.0
+    protected: Sequence[int] | None = None
+    slack: float | None = None
+    name: ClassVar[str] = "Simplex"
+
+    def __post_init__(self) -> None:
+        size = checks.integer("size", self.size, least=2)
+        object.__setattr__(self, "size", size)
+        object.__setattr__(self, "protected", _indices(self.protected, size))
+        floor = checks.within("floor", self.floor, 0.0, 1.0, expected="a number between 0 and 1/size")
+        object.__setattr__(self, "floor", floor)
+        if self.slack is not None:
+            slack = checks.within("slack", self.slack, 0.0, 1.0, expected="a number between 0 and 1")
+            if self.protected is None and slack > 0.0:
+                raise InvalidArgument(
+                    "slack",
+                    expected="None where every entry is protected",
+                    found=f"{slack:g}",
+                    hint="The slack is the mass outside the protected entries.",
+                )
+            object.__setattr__(self, "slack", slack)
+        if self.room < 0.0:
+            raise InvalidArgument(
+                "floor",
+                expected=f"{self.protected_count} protected entries x floor + slack to be at most 1",
+                found=f"{self.protected_count * floor + (self.slack or 0.0):g}",
+            )
+
+    @property
+    def protected_count(self) -> int:
+        return self.size if self.protected is None else len(self.protected)
+
+    @property
+    def room(self) -> float:
+        """The largest mass that two protected entries can exchange inside the domain."""
+        exact = 1 - self.protected_count * Fraction(self.floor) - Fraction(self.slack or 0.0)
+        # The float 0.2 is a little more than a fifth: five of them must count as one, not as more.
+        if -(Fraction(2) ** -50) * self.size < exact <= 0:
+            return 0.0
+        return float_above(exact)
+
+    def validate(self, value: Any) -> Floats:
+        """The value as a float array, one vector or a batch with the entries along the last axis."""
+        vectors = as_floats("value", value)
+        if vectors.ndim == 0 or vectors.shape[-1] != self.size or vectors.size == 0:
+            raise InvalidData(
+                "value",
+                expected=f"{self.size} entries along the last axis",
+                found=f"an array of shape {vectors.shape}",
+            )
+        with np.errstate(over="ignore", invalid="ignore"):
+            totals = vectors.sum(axis=-1, keepdims=True)
+            sound = vectors.min() >= 0.0 and np.abs(totals - 1.0).max() <= SUM_TOLERANCE
+        if not sound:
+            self._say_what_is_wrong(vectors)
+        shares: Floats = vectors / totals
+        return self._within_borders(shares)
+
+    @staticmethod
+    def _say_what_is_wrong(vectors: Floats) -> NoReturn:
+        if not np.isfinite(vectors).all():
+            found = say(~np.isfinite(vectors), "not finite")
+            raise InvalidData("value", expected="finite numbers", found=found)
+        if (vectors < 0.0).any():
+            raise InvalidData("value", expected="no negative entry", found=say(vectors < 0.0, "negative"))
+        raise InvalidData(
+            "value",
+            expected=f"entries that sum to 1 (within {SUM_TOLERANCE:g})",
+            found="another sum",
+            hint="Divide by the sum first (--normalise does it), or release counts.",
+        )
+
+    def _within_borders(self, vectors: Floats) -> Floats:
+        if self.floor == 0.0 and not self.slack:
+            return vectors
+        guarded = np.ones(self.size, dtype=bool)
+        if self.protected is not None:
+            guarded[:] = False
+            guarded[list(self.protected)] = True
+        low = guarded & (vectors < self.floor * (1.0 - _ROUNDING))
+        if low.any():
+            raise InvalidData(
+                "value",
+                expected=f"protected entries of at least the floor {self.floor:g}",
+                found=say(low, "below it"),
+                hint="Smoothing (smooth=True) takes any vector and assumes nothing.",
+            )
+        if (
+            self.slack
+            and (
+                vectors[..., guarded].sum(axis=-1)
+                > 1.0 - self.slack * (1.0 - _ROUNDING) + 2.0**-52 * self.size
+            ).any()
+        ):
+            raise InvalidData(
+                "value",
+                expected=f"a mass of at least {self.slack:g} outside the protected entries",
+                found="less",
+            )
+        return np.where(guarded & (vectors < self.floor), self.floor, vectors)
+
+    def __contains__(self, value: Any) -> bool:
+        try:
+            self.validate(value)
+        except InvalidData:
+            return False
+        return True
+
+    @property
+    def words(self) -> str:
+        text = f"probability vectors with {self.size} entries"
+        if self.floor > 0.0:
+            which = "every entry" if self.protected is None else f"{self.protected_count} protected entries"
+            text += f", {which} at least {self.floor!r}"
+        if self.slack:
+            text += f", at least {self.slack!r} outside the protected entries"
+        return text
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "size": self.size,
+            "floor": self.floor,
+            "protected": None if self.protected is None else list(self.protected),
+            "slack": self.slack,
+        }
+
+
+def _indices(protected: Sequence[int] | None, size: int) -> tuple[int, ...] | None:
+    if protected is None:
+        return None
+    expected = f"at least two different indices between 0 and {size - 1}"
+    try:
+        indices = sorted(checks.integer("protected", index, least=0) for index in protected)
+    except TypeError:
+        raise InvalidArgument("protected", expected=expected, found=type(protected).__name__) from None
+    if len(indices) < 2 or len(set(indices)) != len(indices) or indices[-1] >= size:
+        raise InvalidArgument("protected", expected=expected, found=f"{indices}"[:60])
+    return None if len(indices) == size else tuple(indices)

@@ -1,0 +1,195 @@
+"""The feasible paths of a Markov chain."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from veil.core.errors import InvalidArgument
+from veil.core.intake import array_of
+from veil.core.named_matrix import take_matrix
+from veil.words.batch import Labels
+from veil.words.language import Language, labels_from, written
+from veil.words.numerics.graph import WordGraph, graph_of
+
+Successors = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, init=False)
+class ChainWords(Language):
+    """The paths of a Markov chain: words in which every symbol may follow the one before it.
+
+    support: which state may follow which - {state: [states]}, a square matrix (above zero is allowed), a
+        veil.Chain or a release of one, a pandas frame, a SciPy sparse array, a NetworkX digraph.
+    length: the number of symbols, the start not among them.
+    start: the public state before the first symbol; None if a word may begin with any state.
+    states: the labels of a bare matrix.
+
+    >>> import veil
+    >>> language = veil.ChainWords({"home": ["shop", "work"], "shop": ["home"], "work": ["home"]}, 2)
+    >>> ("shop", "home") in language, ("shop", "work") in language
+    (True, False)
+    """
+
+    support: Any
+    start: Any
+    name: ClassVar[str] = "ChainWords"
+
+    def __init__(
+        self,
+        support: Any,
+        length: int,
+        *,
+        start: Hashable | None = None,
+        states: Sequence[Hashable] | None = None,
+    ) -> None:
+        labels, successors = take_support(support, states)
+        object.__setattr__(self, "support", (labels, successors))
+        object.__setattr__(self, "length", length)
+        try:
+            known = start is None or start in self._places
+        except TypeError:
+            known = False
+        if not known:
+            raise InvalidArgument("start", expected="a state of the chain", found="another label")
+        object.__setattr__(self, "start", start)
+        super().__post_init__()
+        if self.graph.is_empty:
+            where = "" if start is None else " from the start"
+            raise InvalidArgument(
+                "support", expected=f"a path of {self.length} symbols{where}", found="only dead ends"
+            )
+
+    @property
+    def labels(self) -> Labels:
+        found: Labels = self.support[0]
+        return found
+
+    @property
+    def successors(self) -> Successors:
+        """For each state, the places of those that may follow."""
+        found: Successors = self.support[1]
+        return found
+
+    @cached_property
+    def graph(self) -> WordGraph:
+        first = None if self.start is None else list(self.successors[self._places[self.start]])
+        return graph_of([list(row) for row in self.successors], self.length, first=first)
+
+    def of_length(self, length: int) -> Self:
+        return type(self)(_Checked(*self.support), length, start=self.start)
+
+    @property
+    def words(self) -> str:
+        where = "from anywhere" if self.start is None else "from a fixed, public start"
+        edges = sum(map(len, self.successors))
+        shape = f"{len(self.labels)} states and {edges} transitions"
+        return f"paths of {self.length} states over {shape}, {where}"
+
+    def describe(self) -> dict[str, Any]:
+        states = written(self.labels)
+        return {
+            "name": self.name,
+            "support": {"states": states, "successors": [list(row) for row in self.successors]},
+            "length": self.length,
+            "start": None if self.start is None else states[self._places[self.start]],
+        }
+
+
+class _Checked(NamedTuple):
+    """A support that was taken before."""
+
+    labels: Labels
+    successors: Successors
+
+
+def take_support(support: Any, states: Sequence[Hashable] | None = None) -> tuple[Labels, Successors]:
+    """The states and, for each, the places of those that may follow it, in rising order."""
+    if isinstance(support, _Checked):
+        return support.labels, support.successors
+    if hasattr(support, "to_chain"):
+        support = support.to_chain()
+    if isinstance(support, Mapping) and set(support) == {"states", "successors"}:
+        labels = labels_from("support", support["states"])
+        return labels, _checked(support["successors"], len(labels))
+    if isinstance(support, Mapping) and not any(isinstance(row, Mapping) for row in support.values()):
+        return _from_lists(support)
+    if hasattr(support, "is_directed") and hasattr(support, "successors"):
+        if not support.is_directed():
+            raise InvalidArgument(
+                "support",
+                expected="a directed graph",
+                found="an undirected one",
+                hint="Use graph.to_directed().",
+            )
+        return _from_lists({node: list(support.successors(node)) for node in support})
+    return _from_matrix(support, states)
+
+
+def _from_lists(rows: Mapping[Hashable, Any]) -> tuple[Labels, Successors]:
+    """{state: [states]}; states that only follow others have no successors."""
+    if any(isinstance(row, (str, bytes)) or not hasattr(row, "__iter__") for row in rows.values()):
+        raise InvalidArgument("support", expected="{state: [the states that may follow]}", found="others")
+    lists = {state: list(row) for state, row in rows.items()}
+    ends = [end for row in lists.values() for end in row]
+    try:
+        states = dict.fromkeys([*lists, *ends])
+    except TypeError:
+        raise InvalidArgument("support", expected="states such as text or numbers", found="others") from None
+    labels = labels_from("support", states)
+    place = {label: i for i, label in enumerate(labels)}
+    return labels, tuple(tuple(sorted({place[end] for end in lists.get(label, ())})) for label in labels)
+
+
+def _from_matrix(support: Any, states: Sequence[Hashable] | None) -> tuple[Labels, Successors]:
+    kinds = getattr(support, "dtypes", [getattr(support, "dtype", None)])
+    if all(kind == np.bool_ for kind in kinds):
+        array_of("support", support)
+        support = support.astype(np.float64)
+    elif isinstance(support, (list, tuple)):
+        support = [
+            [float(x) if isinstance(x, bool) else x for x in row] if isinstance(row, (list, tuple)) else row
+            for row in support
+        ]
+    taken = take_matrix("support", support)
+    entries = taken.entries
+    size = entries.shape[0] if entries.ndim == 2 else 0
+    if size < 2 or entries.shape[1] != size:
+        raise InvalidArgument(
+            "support", expected="as many rows as columns, two or more", found=f"shape {entries.shape}"
+        )
+    numbers = entries if isinstance(entries, np.ndarray) else entries.data
+    if not np.isfinite(numbers).all() or (numbers.size and numbers.min() < 0.0):
+        raise InvalidArgument("support", expected="finite numbers of at least 0", found="others")
+    names = states if states is not None else taken.rows or taken.columns or size
+    labels = labels_from("states", names)
+    if len(labels) != size:
+        raise InvalidArgument("states", expected=f"{size} labels", found=f"{len(labels)}")
+    if taken.rows is not None and taken.columns is not None and taken.rows != taken.columns:
+        if set(taken.rows) != set(taken.columns):
+            raise InvalidArgument("support", expected="the same states as rows and columns", found="others")
+        place = {name: i for i, name in enumerate(taken.columns)}
+        entries = entries[:, [place[name] for name in taken.rows]]
+    if isinstance(entries, np.ndarray):
+        return labels, tuple(tuple(np.flatnonzero(row > 0.0).tolist()) for row in entries)
+    rows = (entries.indices[a:b][entries.data[a:b] > 0.0] for a, b in _spans(entries.indptr))
+    return labels, tuple(tuple(sorted(row.tolist())) for row in rows)
+
+
+def _spans(pointers: Any) -> list[tuple[int, int]]:
+    return list(zip(pointers[:-1].tolist(), pointers[1:].tolist(), strict=True))
+
+
+def _checked(rows: Any, size: int) -> Successors:
+    """The successors that a file lists."""
+    try:
+        found = tuple(tuple(sorted({int(end) for end in row})) for row in rows)
+    except (TypeError, ValueError):
+        found = ()
+    if len(found) != size or any(row and not 0 <= row[0] <= row[-1] < size for row in found):
+        raise InvalidArgument("support", expected=f"the successors of {size} states", found="others")
+    return found

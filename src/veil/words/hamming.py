@@ -1,0 +1,40 @@
+"""Words that differ in a few symbols."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+from veil.core import checks
+
+# Beyond the length of any word, and the words of any person.
+_MOST = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Hamming:
+    """Two feasible words of the same length differ in at most `radius` symbols.
+
+    words_each: of how many words of one person that may be so at once.
+    """
+
+    radius: int
+    _: KW_ONLY
+    words_each: int = 1
+    name: ClassVar[str] = "Hamming"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", checks.integer("radius", self.radius, least=1, most=_MOST))
+        object.__setattr__(
+            self, "words_each", checks.integer("words_each", self.words_each, least=1, most=_MOST)
+        )
+
+    @property
+    def words(self) -> str:
+        symbols = "one symbol" if self.radius == 1 else f"at most {self.radius} symbols"
+        if self.words_each == 1:
+            return f"two feasible words of the same length differ in {symbols}"
+        return f"up to {self.words_each} words of one person differ in {symbols} each"
+
+    def describe(self) -> dict[str, Any]:
+        return {"name": self.name, "radius": self.radius, "words_each": self.words_each}

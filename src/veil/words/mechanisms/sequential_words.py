@@ -1,0 +1,61 @@
+"""Randomised response, symbol by symbol along a feasible path (proofs in words.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from veil.core.intake import Floats
+from veil.core.numerics.rounding import rate_above, stated
+from veil.core.random.streams import Rng
+from veil.words.batch import Codes
+from veil.words.mechanisms.word_mechanism import WordMechanism, decay_within, times_above
+from veil.words.numerics.channel import (
+    Channel,
+    sequential_expected_errors,
+    sequential_pmf,
+)
+from veil.words.numerics.graph import Ints
+from veil.words.numerics.targets import best_targets
+from veil.words.numerics.totals import sequential_log_probabilities
+from veil.words.samplers.responses import sample_sequential
+
+
+@dataclass(frozen=True)
+class SequentialWords(WordMechanism):
+    """Each symbol is drawn when the true one is known, from those that may follow the last one drawn.
+
+    The true symbol, where it may follow, is exp(epsilon / radius) times as likely as any other; where it may
+    not, a fixed one that leads back to it is. So a trajectory can be released while it is being made, and no
+    normaliser depends on it. See `veil.online`.
+    """
+
+    name: ClassVar[str] = "SequentialWords"
+
+    @cached_property
+    def decay(self) -> float:
+        return decay_within(stated(self.epsilon) / self.radius)
+
+    @cached_property
+    def targets(self) -> Ints:
+        """targets[last node drawn, true symbol]: the node that is favoured. Public."""
+        return best_targets(self.language.graph, self.decay, self.language.length)
+
+    def loss(self, radius: int) -> float:
+        return times_above(rate_above(self.decay), radius)
+
+    def draw_rows(self, rng: Rng, rows: Codes) -> Codes:
+        graph = self.language.graph.of_length(rows.shape[1])
+        return sample_sequential(rng, graph=graph, words=rows, decay=self.decay, targets=self.targets)
+
+    def expected_errors(self, rows: Codes) -> Floats:
+        graph = self.language.graph.of_length(rows.shape[1])
+        return sequential_expected_errors(graph, rows, self.decay, self.targets)
+
+    def distances(self, word: Codes) -> Floats:
+        return sequential_pmf(self.language.graph.of_length(len(word)), word, self.decay, self.targets)
+
+    def log_probabilities(self, outputs: Codes, word: Codes) -> Floats:
+        channel = Channel.of(self.language.graph.of_length(len(word)), self.targets)
+        return sequential_log_probabilities(channel, outputs, word, self.decay)

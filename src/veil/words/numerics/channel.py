@@ -1,0 +1,173 @@
+"""Sequential response: a word is answered symbol by symbol, each answer a successor of the last one.
+
+Given the last node of the answer, one of its successors is the target, by the true symbol; it has weight 1
+and every other successor weight `decay`, among those from which the word can still be completed. `targets` is
+an array: targets[v, symbol] is the target after node v, or the first node in row `size`. It is public. Where
+the target cannot be completed any more (near the end, before dead ends) the successor with the smallest
+number that can takes its place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from veil.core.errors import InvalidArgument
+from veil.core.numerics.compiled import compiled
+from veil.words.numerics.graph import Booleans, Floats, Ints, Places, WordGraph
+from veil.words.numerics.tables import Ways, checked_decay, checked_words, in_threads
+
+_ROWS_TOGETHER = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Channel:
+    """What may follow at each position. which[t]: the row of the other arrays that is for position t.
+
+    open[row, z]: whether a word can be completed from z. many[row, v]: how many successors of v are open.
+    spare[row, v]: the open one with the smallest number, -1 if there is none.
+    """
+
+    ways: Ways
+    targets: Ints
+    which: Places
+    open: Booleans
+    many: Places
+    spare: Ints
+
+    @classmethod
+    def of(cls, graph: WordGraph, targets: Ints) -> Channel:
+        """The channel of a graph with the targets stated."""
+        ways = Ways.of(graph)
+        chosen = np.ascontiguousarray(targets, dtype=np.int32)
+        if chosen.shape != (graph.size + 1, graph.alphabet):
+            shape = (graph.size + 1, graph.alphabet)
+            raise InvalidArgument("targets", expected=f"shape {shape}", found=f"shape {chosen.shape}")
+        _check_targets(ways, chosen)
+        seen: dict[bytes, int] = {}
+        rows: list[Booleans] = []
+        which = np.empty(graph.length, dtype=np.int64)
+        for t in range(graph.length):
+            now = graph.completable(graph.length - 1 - t)
+            key = now.tobytes()
+            if key not in seen:
+                seen[key] = len(rows)
+                rows.append(now)
+            which[t] = seen[key]
+        many = np.zeros((len(rows), graph.size + 1), dtype=np.int64)
+        spare = np.full(many.shape, graph.size, dtype=np.int32)
+        source = np.repeat(np.arange(graph.size + 1), np.diff(ways.starts))
+        for row, now in enumerate(rows):
+            kept = now[ways.targets]
+            many[row] = np.bincount(source[kept], minlength=graph.size + 1)
+            np.minimum.at(spare[row], source[kept], ways.targets[kept])
+        spare[many == 0] = -1
+        return cls(ways, chosen, which, np.array(rows), many, spare)
+
+
+def _check_targets(ways: Ways, targets: Ints) -> None:
+    """Every target must be a successor; -1 where there is none."""
+    size = ways.size
+    source = np.repeat(np.arange(size + 1), np.diff(ways.starts))
+    is_way = np.unique(source * size + ways.targets)
+    given = np.arange(size + 1)[:, None] * size + targets
+    if not np.isin(given[targets >= 0], is_way).all():
+        raise InvalidArgument("targets", expected="successors of each node", found="others")
+
+
+def sequential_expected_errors(
+    graph: WordGraph, words: Ints, decay: float, targets: Ints, *, threads: int = 2
+) -> Floats:
+    """The expected number of errors of the sequential response for each row of words."""
+    given, factor, channel = checked_words(graph, words), checked_decay(decay), Channel.of(graph, targets)
+    found = np.empty(len(given))
+
+    def expect(begin: int, end: int) -> None:
+        for_each = given[begin:end]
+        laws = np.empty((end - begin, 1))
+        _respond(*_arrays(channel), factor, for_each, False, laws, found[begin:end])
+
+    in_threads(len(given), _ROWS_TOGETHER, threads, expect)
+    return found
+
+
+def sequential_pmf(graph: WordGraph, word: Ints, decay: float, targets: Ints) -> Floats:
+    """The probability of 0 ... n errors of the sequential response."""
+    given, factor = checked_words(graph, np.asarray(word)[None, :]), checked_decay(decay)
+    laws = np.empty((1, graph.length + 1))
+    _respond(*_arrays(Channel.of(graph, targets)), factor, given, True, laws, np.empty(1))
+    law: Floats = laws[0]
+    return law
+
+
+def _arrays(channel: Channel) -> tuple[Ints, Places, Ints, Ints, Places, Booleans, Places, Ints]:
+    ways = channel.ways
+    return (
+        ways.symbol,
+        ways.starts,
+        ways.targets,
+        channel.targets,
+        channel.which,
+        channel.open,
+        channel.many,
+        channel.spare,
+    )
+
+
+@compiled
+def _respond(
+    symbol: Ints,
+    starts: Places,
+    edges: Ints,
+    targets: Ints,
+    which: Places,
+    is_open: Booleans,
+    many: Places,
+    spare: Ints,
+    decay: float,
+    words: Ints,
+    whole: bool,
+    laws: Floats,
+    means: Floats,
+) -> None:
+    """Forwards over the last node of the answer, and over the errors so far if the whole law is asked for."""
+    rows, length = words.shape
+    size = len(symbol)
+    kept = length + 1 if whole else 1
+    now, then = np.zeros((size + 1, kept)), np.zeros((size + 1, kept))
+    for row in range(rows):
+        now[:] = 0.0
+        now[size, 0] = 1.0
+        mean = 0.0
+        for t in range(length):
+            now, then = then, now
+            now[:] = 0.0
+            place, read = which[t], words[row, t]
+            for v in range(size if t == 0 else 0, size + 1 if t == 0 else size):
+                # Nodes that the answer is not in have no errors to hand on.
+                if then[v].max() == 0.0 or many[place, v] == 0:
+                    continue
+                target = targets[v, read]
+                if target < 0 or not is_open[place, target]:
+                    target = spare[place, v]
+                other = decay / (1.0 + (many[place, v] - 1) * decay)
+                for edge in range(starts[v], starts[v + 1]):
+                    z = edges[edge]
+                    if is_open[place, z]:
+                        share = 1.0 / (1.0 + (many[place, v] - 1) * decay) if z == target else other
+                        if not whole:
+                            now[z, 0] += share * then[v, 0]
+                        elif symbol[z] == read:
+                            for errors in range(t + 1):
+                                now[z, errors] += share * then[v, errors]
+                        else:
+                            for errors in range(t + 1):
+                                now[z, errors + 1] += share * then[v, errors]
+            if not whole:
+                for z in range(size):
+                    if symbol[z] != read:
+                        mean += now[z, 0]
+        means[row] = mean
+        if whole:
+            laws[row] = now[:size].sum(axis=0)

@@ -1,0 +1,237 @@
+"""How many symbols of a word a mechanism changes: the law of the number of errors, and its mean."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from veil.core.numerics.compiled import compiled
+from veil.words.numerics.counts import Counts, distance_weights
+from veil.words.numerics.graph import Booleans, Floats, Ints, Places, WordGraph
+from veil.words.numerics.tables import (
+    DEEPEST,
+    LANES,
+    NOTHING,
+    POWERS,
+    Exponents,
+    Ways,
+    checked_decay,
+    checked_words,
+    in_threads,
+)
+
+_ROWS_TOGETHER = 1024
+# Gauss-Legendre points to a panel of the integral, and how far it reaches below and above its peak.
+_POINTS = 24
+_BELOW, _ABOVE = 5.0, 42.0
+# Log-weights of points times classes that are held at a time.
+_AT_A_TIME = 2**21
+
+
+def exponential_pmf(graph: WordGraph, word: Ints, decay: float) -> Floats:
+    """The probability of 0 ... n errors where P(v) is proportional to kappa(v) decay^errors."""
+    logs = distance_weights(graph, word).logs() + np.arange(graph.length + 1) * math.log(checked_decay(decay))
+    weights = np.exp(logs - logs.max())
+    found: Floats = weights / weights.sum()
+    return found
+
+
+def expected_errors(graph: WordGraph, words: Ints, decay: float, *, threads: int = 2) -> Floats:
+    """The expected number of errors for each row of words, P(v) proportional to kappa(v) decay^errors.
+
+    Beside G there is D, the same sum with every word weighed by its errors; D / G at the beginning is the
+    mean.
+    """
+    given, factor, ways = checked_words(graph, words), checked_decay(decay), Ways.of(graph)
+    found = np.empty(len(given))
+    arrays = ways.symbol, ways.starts, ways.targets
+
+    if ways.fits(graph.length, factor, 4 * LANES):
+
+        def plain(begin: int, end: int) -> None:
+            _expect_plain(*arrays, ways.weight, ways.last, factor, given[begin:end], found[begin:end])
+
+        in_threads(len(given), _ROWS_TOGETHER, threads, plain)
+        return found
+    mantissa, raised = np.frexp(ways.weight)
+
+    def scaled(begin: int, end: int) -> None:
+        shifts, part = raised.astype(np.int32), math.frexp(factor)
+        _expect_scaled(*arrays, mantissa, shifts, ways.last, *part, given[begin:end], found[begin:end])
+
+    in_threads(len(given), 1, threads, scaled)
+    return found
+
+
+def permute_and_flip_pmf(counts: Counts | Floats | list[int], rate: float) -> Floats:
+    """The probability of each distance l under permute-and-flip, with counts[l] words and p_l = exp(-rate l).
+
+    P(l) = N_l p_l times the integral from 0 to 1 of (1 - p_l t)^(N_l - 1) prod_{j != l} (1 - p_j t)^(N_j) dt.
+    """
+    logs = _logs(counts)
+    found = np.zeros(len(logs))
+    kept = np.isfinite(logs)
+    distances = np.flatnonzero(kept)
+    costs: Floats = distances * np.float64(rate)
+    found[kept] = np.exp(_log_integrals(logs[kept], costs) + logs[kept] - costs)
+    return found
+
+
+def log_phi(counts: Counts | Floats | list[int], rate: float) -> Floats:
+    """The logarithm of P(l) / (N_l p_l) of permute-and-flip, ST (5); minus infinity where no word is."""
+    logs = _logs(counts)
+    found = np.full(len(logs), -np.inf)
+    kept = np.isfinite(logs)
+    costs: Floats = np.flatnonzero(kept) * np.float64(rate)
+    found[kept] = _log_integrals(logs[kept], costs)
+    return found
+
+
+def _logs(counts: Counts | Floats | list[int]) -> Floats:
+    if isinstance(counts, Counts):
+        return counts.logs()
+    if isinstance(counts, list):
+        return np.array([math.log(count) if count else -np.inf for count in counts])
+    return Counts.of(np.asarray(counts, dtype=np.float64)).logs()
+
+
+def _log_integrals(logs: Floats, costs: Floats) -> Floats:
+    """The logarithm of each class's integral: over x = -log t, of exp(-x - A(t)) / (1 - p_l t).
+
+    A(t) = -sum_j N_j log(1 - p_j t) is at least K t, K = sum_j N_j p_j. So the integrand vanishes for x below
+    log K - 5 (e^-148), and beyond log K + 42 what is left is a part of e^-42. In between panels of length one
+    are enough: where the integrand is not negligible, A is moderate and so is, by convexity, its change.
+    """
+    weights = logs - costs
+    peak = weights.max() + math.log(np.exp(weights - weights.max()).sum())
+    low, high = max(0.0, peak - _BELOW), peak + _ABOVE
+    panels = math.ceil(high - low)
+    points, parts = np.polynomial.legendre.leggauss(_POINTS)
+    edges = np.linspace(low, high, panels + 1)
+    half = (high - low) / panels / 2.0
+    x = (edges[:-1, None] + half * (points + 1.0)).ravel()
+    part = np.tile(np.log(parts * half), panels)
+    found = np.full(len(logs), -np.inf)
+    together = max(1, _AT_A_TIME // len(logs))
+    for begin in range(0, len(x), together):
+        here = slice(begin, begin + together)
+        exponents = -costs[None, :] - x[here, None]
+        missing = _log_of_complement(exponents)
+        with np.errstate(over="ignore"):
+            # log(-log(1 - q)) is log q, to 16 digits, for small q; q itself may be below the range of floats.
+            sizes = np.where(exponents < -37.0, exponents, np.log(-missing))
+            total = np.exp(logs + sizes).sum(axis=1)
+        terms = (part[here] - x[here] - total)[:, None] - missing
+        top = np.maximum(found, terms.max(axis=0))
+        top_or_zero = np.where(np.isfinite(top), top, 0.0)
+        with np.errstate(divide="ignore"):
+            found = top_or_zero + np.log(
+                np.exp(found - top_or_zero) + np.exp(terms - top_or_zero).sum(axis=0)
+            )
+    return found
+
+
+def _log_of_complement(exponents: Floats) -> Floats:
+    """log(1 - exp(y)) for y < 0, accurate at both ends; never quite 0."""
+    near = exponents > -0.7
+    found = np.log1p(-np.exp(np.maximum(np.minimum(exponents, -0.5), -700.0)))
+    found[near] = np.log(-np.expm1(exponents[near]))
+    return found
+
+
+@compiled
+def _expect_plain(
+    symbol: Ints,
+    starts: Places,
+    targets: Ints,
+    weight: Floats,
+    last: Booleans,
+    decay: float,
+    words: Ints,
+    found: Floats,
+) -> None:
+    rows, length = words.shape
+    size = len(symbol)
+    total, errors = np.empty((size + 1, LANES)), np.empty((size + 1, LANES))
+    ahead, counted = np.empty((size, LANES)), np.empty((size, LANES))
+    read = np.empty((LANES, length), dtype=np.int32)
+    for group in range(0, rows, LANES):
+        for lane in range(LANES):
+            read[lane] = words[min(group + lane, rows - 1)]
+        for x in range(size):
+            for lane in range(LANES):
+                total[x, lane] = 1.0 if last[x] else 0.0
+                errors[x, lane] = 0.0
+        for t in range(length - 1, -1, -1):
+            for z in range(size):
+                for lane in range(LANES):
+                    wrong = symbol[z] != read[lane, t]
+                    factor = decay if wrong else 1.0
+                    ahead[z, lane] = factor * total[z, lane]
+                    counted[z, lane] = factor * (errors[z, lane] + (total[z, lane] if wrong else 0.0))
+            # Before the first position there is only the row of the ways to begin.
+            for x in range(size if t == 0 else 0, size + 1 if t == 0 else size):
+                for lane in range(LANES):
+                    total[x, lane] = 0.0
+                    errors[x, lane] = 0.0
+                for edge in range(starts[x], starts[x + 1]):
+                    z, factor = targets[edge], weight[edge]
+                    for lane in range(LANES):
+                        total[x, lane] += factor * ahead[z, lane]
+                        errors[x, lane] += factor * counted[z, lane]
+        for lane in range(min(LANES, rows - group)):
+            found[group + lane] = errors[size, lane] / total[size, lane]
+
+
+@compiled
+def _expect_scaled(
+    symbol: Ints,
+    starts: Places,
+    targets: Ints,
+    weight: Floats,
+    raised: Exponents,
+    last: Booleans,
+    decay: float,
+    decay_raised: int,
+    words: Ints,
+    found: Floats,
+) -> None:
+    """With exponents; here the second number of a node is the mean D / G itself, so it needs none."""
+    rows, length = words.shape
+    size = len(symbol)
+    value, exponent, mean = (
+        np.empty((2, size + 1)),
+        np.empty((2, size + 1), dtype=np.int32),
+        np.empty((2, size + 1)),
+    )
+    for row in range(rows):
+        now = 0
+        for x in range(size):
+            value[now, x] = 0.5 if last[x] else 0.0
+            exponent[now, x] = 1 if last[x] else NOTHING
+            mean[now, x] = 0.0
+        for t in range(length - 1, -1, -1):
+            then, now = now, 1 - now
+            for x in range(size if t == 0 else 0, size + 1 if t == 0 else size):
+                top = NOTHING
+                for edge in range(starts[x], starts[x + 1]):
+                    z = targets[edge]
+                    if value[then, z] > 0.0:
+                        wrong = symbol[z] != words[row, t]
+                        top = max(top, exponent[then, z] + raised[edge] + (decay_raised if wrong else 0))
+                total = errors = 0.0
+                for edge in range(starts[x], starts[x + 1]):
+                    z = targets[edge]
+                    if value[then, z] > 0.0:
+                        wrong = symbol[z] != words[row, t]
+                        below = top - (exponent[then, z] + raised[edge] + (decay_raised if wrong else 0))
+                        if below < DEEPEST:
+                            term = weight[edge] * value[then, z] * (decay if wrong else 1.0) * POWERS[below]
+                            total += term
+                            errors += term * (mean[then, z] + (1.0 if wrong else 0.0))
+                mantissa, shift = math.frexp(total)
+                value[now, x] = mantissa
+                exponent[now, x] = top + shift if total > 0.0 else NOTHING
+                mean[now, x] = errors / total if total > 0.0 else 0.0
+        found[row] = mean[now, size]

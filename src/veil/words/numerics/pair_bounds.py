@@ -1,0 +1,158 @@
+"""Bounds on the ratios of all pairs of nodes, which make the boxes of the certificate narrower.
+
+A box bounds every node against one reference, and forgets how the others depend on each other: at low rates
+boxes widen from position to position. Bounds on the value of x divided by that of z, for all x and z, widen
+far less. They are kept for the last few symbols of the word. The proof, rounding included, is
+words/mechanisms/words.md.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from veil.core.numerics.compiled import compiled
+from veil.words.numerics.bounds import LARGEST, SMALLEST, UNIT, Boxes
+from veil.words.numerics.contexts import Contexts, Side
+from veil.words.numerics.graph import Booleans, Floats, Ints, Places, WordGraph
+from veil.words.numerics.pair_steps import Pairs, advance
+
+# Nodes, symbols that are told apart, and operations for one side.
+_MOST_NODES, _MOST_MEMORY, _MOST_OPERATIONS = 100, 3, 4e9
+# At higher rates boxes are nearly as narrow.
+_LARGEST_RATE = 2.0
+# A bound of a tail that has to give way gives way by this much more, so that it soon need not.
+_MARGIN = 1e-6
+
+
+class Strings(NamedTuple):
+    """The strings of the same number of symbols that can be read somewhere, one a row.
+
+    onward[row, symbol]: the row of the string after one more symbol, -1 if it cannot be read. The strings of
+    the last table forget their first symbol.
+    """
+
+    symbols: Ints
+    onward: Places
+
+
+def may_tighten(graph: WordGraph, rate: float) -> bool:
+    """Whether bounds of all pairs are affordable and likely to help."""
+    return graph.size <= _MOST_NODES and rate <= _LARGEST_RATE
+
+
+def tighten(
+    levels: list[Boxes], side: Side, contexts: list[Contexts], graph: WordGraph, decay: float
+) -> None:
+    """Make boxes narrower, in place, by bounds for all pairs of nodes."""
+    most, tables = _MOST_OPERATIONS, _string_tables(side, graph, min(_MOST_MEMORY, len(contexts) - 2))
+    each = 20.0 * graph.size**2
+    while len(tables) > 1 and len(levels) * each * len(tables[-1].symbols) > most:
+        tables.pop()
+        tables[-1] = _forgetful(tables)
+    memory = len(tables) - 1
+    # What is left is for the passes over a tail.
+    most -= len(levels) * each * len(tables[-1].symbols)
+    pairs = _first_pairs(side)
+    for i, boxes in enumerate(levels):
+        if i > 0:
+            pairs = _next_pairs(pairs, tables[min(i - 1, memory)], tables[min(i, memory)], side, graph, decay)
+        if boxes.is_tail:
+            # In place: each pass covers one more position at least. Once nothing waits, all are covered.
+            waiting = _present(pairs)
+            for _ in range(graph.length - len(levels)):
+                most -= each * waiting.sum()
+                if most < 0.0:
+                    return
+                advance(
+                    pairs, waiting, tables[memory].onward, pairs, waiting, side, graph.symbol, decay, _MARGIN
+                )
+                if not waiting.any():
+                    break
+        paths = contexts[boxes.nodes].paths
+        rows = _rows_of(graph.symbol[paths[:, :-1]], tables, min(i, memory))
+        _intersect(boxes.low, boxes.high, boxes.active, paths[:, -1].copy(), rows, pairs)
+
+
+def _next_pairs(
+    pairs: Pairs, old: Strings, new: Strings, side: Side, graph: WordGraph, decay: float
+) -> Pairs:
+    count = len(new.symbols)
+    found = Pairs(np.zeros((count, graph.size, graph.size)), np.zeros((count, graph.size), np.bool_))
+    changed = np.zeros(count, np.bool_)
+    advance(pairs, _present(pairs), old.onward, found, changed, side, graph.symbol, decay, 0.0)
+    return found
+
+
+def _present(pairs: Pairs) -> Booleans:
+    """The strings that a word may just have read."""
+    present: Booleans = np.any(pairs.reach, axis=1)
+    return present
+
+
+def _string_tables(side: Side, graph: WordGraph, memory: int) -> list[Strings]:
+    """The strings of 0, ..., memory symbols."""
+    size, symbol = graph.size, graph.symbol
+    steps = np.zeros((size, size), dtype=np.bool_)
+    steps[np.repeat(np.arange(size), np.diff(side.starts)), side.targets] = True
+    strings: list[tuple[int, ...]] = [()]
+    ends = [np.ones(size, dtype=np.bool_)]
+    tables: list[Strings] = []
+    for count in range(memory + 1):
+        onward = np.full((len(strings), graph.alphabet), -1, dtype=np.int64)
+        longer: list[tuple[int, ...]] = []
+        longer_ends = []
+        for row, (string, end) in enumerate(zip(strings, ends, strict=True)):
+            ahead = end if count == 0 else steps[end].any(axis=0)
+            for read in np.unique(symbol[ahead]).tolist():
+                onward[row, read] = len(longer)
+                longer.append((*string, read))
+                longer_ends.append(ahead & (symbol == read))
+        tables.append(Strings(np.array(strings, dtype=np.int32).reshape(len(strings), count), onward))
+        strings, ends = longer, longer_ends
+    tables[-1] = _forgetful(tables)
+    return tables
+
+
+def _forgetful(tables: list[Strings]) -> Strings:
+    """The last table, where strings lead to strings of the same table."""
+    symbols, onward = tables[-1]
+    number = {tuple(string): row for row, string in enumerate(symbols.tolist())}
+    moved = np.full_like(onward, -1)
+    for row, read in np.argwhere(onward >= 0).tolist():
+        moved[row, read] = number[(*symbols[row].tolist(), read)[1:]] if symbols.shape[1] else 0
+    return Strings(symbols, moved)
+
+
+def _rows_of(read: Ints, tables: list[Strings], count: int) -> Places:
+    """The row of the last `count` symbols of each context, among the strings of so many."""
+    rows = np.zeros(len(read), dtype=np.int64)
+    for k in range(count):
+        rows = tables[k].onward[rows, read[:, read.shape[1] - count + k]]
+    return rows
+
+
+def _first_pairs(side: Side) -> Pairs:
+    begins = side.initial > 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = side.initial[:, None] / side.initial[None, :] * (1.0 + 4.0 * UNIT)
+    high = np.where(begins[:, None], np.where(ratio > LARGEST, np.inf, np.maximum(ratio, SMALLEST)), 0.0)
+    return Pairs(high[None], begins[None].copy())
+
+
+@compiled
+def _intersect(
+    low: Floats, high: Floats, active: Booleans, reference: Ints, rows: Places, pairs: Pairs
+) -> None:
+    """Narrow the boxes by the bounds of the pairs with their references."""
+    for q in range(len(reference)):
+        if not active[q]:
+            continue
+        y = reference[q]
+        for x in range(low.shape[1]):
+            most, least = pairs.high[rows[q], x, y], 1.0 / pairs.high[rows[q], y, x]
+            if x != y and most < high[q, x]:
+                high[q, x] = most
+            if x != y and low[q, x] < least * (1.0 - 4.0 * UNIT) <= high[q, x]:
+                low[q, x] = least * (1.0 - 4.0 * UNIT)

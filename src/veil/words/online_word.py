@@ -1,0 +1,153 @@
+"""A trajectory that is released while it is being made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from veil.core.account import Account, Charge, check_account, confirm, reserve
+from veil.core.errors import InvalidArgument
+from veil.core.random.exact_choice import choose, one_word
+from veil.core.random.streams import generator, is_reproducible
+from veil.core.record import Release
+from veil.core.releasing import cost
+from veil.version import __version__
+from veil.words.batch import not_feasible
+from veil.words.mechanisms.sequential_words import SequentialWords
+from veil.words.numerics.channel import Channel
+
+
+class OnlineWord:
+    """Hand in the true symbols one by one; each gives back a private one at once. See `veil.online`.
+
+    What it costs was charged in full at the beginning: a word that is broken off costs the same.
+    """
+
+    def __init__(self, mechanism: SequentialWords, *, ledger: Account | None = None, rng: Any = None) -> None:
+        if not isinstance(mechanism, SequentialWords):
+            raise InvalidArgument(
+                "mechanism",
+                expected="SequentialWords, the one that needs no future symbols",
+                found=getattr(mechanism, "name", type(mechanism).__name__),
+            )
+        check_account(ledger)
+        self.mechanism = mechanism
+        profile = mechanism.profile()
+        self.epsilon, self.delta = cost(profile, None)
+        self._channel = Channel.of(mechanism.language.graph, mechanism.targets)
+        self._decay = Fraction(mechanism.decay)
+        self._rng, self._reproducible = generator(rng), is_reproducible(rng)
+        self._true = self._drawn = mechanism.language.graph.size
+        self._word: list[int] = []
+        self._process = os.getpid()
+        self._places = {label: i for i, label in enumerate(mechanism.language.labels)}
+        self._ledger = ledger
+        self.entry = None
+        if ledger is not None:
+            self.entry = reserve(
+                ledger,
+                Charge(
+                    self.epsilon,
+                    self.delta,
+                    mechanism.describe(),
+                    mechanism.adjacency,
+                    (profile,),
+                    reproducible=self._reproducible,
+                ),
+            )
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Never copied or sent: two copies would draw twice what was charged once."""
+        raise InvalidArgument("word", expected="one that stays where it was begun", found="a copy of it")
+
+    @property
+    def word(self) -> tuple[Hashable, ...]:
+        """The private symbols so far."""
+        return tuple(self.mechanism.language.labels[code] for code in self._word)
+
+    @property
+    def remaining(self) -> int:
+        """How many symbols are still to come."""
+        return self.mechanism.language.length - len(self._word)
+
+    def push(self, symbol: Hashable) -> Hashable:
+        """The private symbol for the next true one."""
+        language = self.mechanism.language
+        position = len(self._word)
+        if os.getpid() != self._process:
+            # A fork is a copy too.
+            raise InvalidArgument("word", expected="the process that began it", found="another")
+        if not self.remaining:
+            raise InvalidArgument("symbol", expected=f"{language.length} symbols at most", found="one more")
+        code = self._code(symbol, position)
+        ahead = int(language.graph.step[self._true, code])
+        if ahead < 0 or (self.remaining == 1 and not language.graph.last[ahead]):
+            expected = "a symbol that may follow the one before it" if position else "a first symbol"
+            raise not_feasible(None, position + 1, expected, "one that is not allowed there")
+        self._true = ahead
+        self._drawn = self._answer(code, position)
+        answer = int(language.graph.symbol[self._drawn])
+        self._word.append(answer)
+        if not self.remaining and self._ledger is not None:
+            confirm(self._ledger, self.entry)
+        return language.labels[answer]
+
+    def _code(self, symbol: Hashable, position: int) -> int:
+        label = symbol.item() if isinstance(symbol, np.generic) else symbol
+        # Not as a word of one symbol: text and tuples could be taken for words themselves.
+        known = isinstance(label, Hashable) and not isinstance(label, bool) and label in self._places
+        if not known:
+            raise not_feasible(None, position + 1, "a symbol of the alphabet", "another")
+        return self._places[label]
+
+    def _answer(self, code: int, position: int) -> int:
+        """A successor of the last node drawn: the target, or one of the others, all alike."""
+        channel, at = self._channel, self._drawn
+        row = channel.which[position]
+        ways = channel.ways
+        ahead = ways.targets[ways.starts[at] : ways.starts[at + 1]]
+        options = ahead[channel.open[row][ahead]].tolist()
+        target = int(channel.targets[at, code])
+        if target not in options:
+            target = int(channel.spare[row, at])
+        weights = [Fraction(1) if node == target else self._decay for node in options]
+        return int(options[choose(weights, one_word(self._rng), lambda: one_word(self._rng))])
+
+    def finish(self) -> Release:
+        """The record of the whole word, once all its symbols are in."""
+        if self.remaining:
+            raise InvalidArgument(
+                "word", expected=f"{self.mechanism.language.length} symbols", found=f"{len(self._word)}"
+            )
+        return Release(
+            value=self.word,
+            mechanism=self.mechanism,
+            adjacency=self.mechanism.adjacency,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            assumptions=self.mechanism.assumptions(self.mechanism.adjacency),
+            reproducible=self._reproducible,
+            entry=self.entry,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            version=__version__,
+        )
+
+
+def online(mechanism: SequentialWords, *, ledger: Account | None = None, rng: Any = None) -> OnlineWord:
+    """Begin to release a word of which the symbols are not all known yet.
+
+    The whole epsilon is charged now. Each symbol that is handed in gives back a private one, which may be
+    published at once.
+
+    >>> import veil
+    >>> roads = {"a": ["b", "c"], "b": ["a"], "c": ["a", "c"]}
+    >>> trip = veil.online(veil.SequentialWords(veil.ChainWords(roads, 3, start="a"), 4.0), rng=1)
+    >>> len([trip.push(symbol) for symbol in ("b", "a", "c")]), trip.finish().epsilon
+    (3, 4.0)
+    """
+    return OnlineWord(mechanism, ledger=ledger, rng=rng)

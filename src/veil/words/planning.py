@@ -1,0 +1,240 @@
+"""Which mechanism errs least on words of a language, measured on made-up words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from veil.core.checks import integer, items, positive, shown, told, truth
+from veil.core.errors import CannotCalibrate, InvalidArgument, VeilError
+from veil.words.batch import WordBatch
+from veil.words.language import FreeWords, Language
+from veil.words.mechanisms.balanced_words import BalancedWords
+from veil.words.mechanisms.exponential_words import ExponentialWords
+from veil.words.mechanisms.permute_and_flip import PermuteAndFlip
+from veil.words.mechanisms.sequential_words import SequentialWords
+from veil.words.mechanisms.staircase_words import StaircaseWords
+from veil.words.mechanisms.word_mechanism import LARGEST_EPSILON, WordMechanism
+
+_SEED = 5
+# Walks that errors are averaged over, and how many steps of computing they may take together.
+_WALKS, _BUDGET = 100, 2_000_000_000
+# Beyond this a table of distances for one word takes longer than a plan should.
+_MOST_CELLS = 500_000_000
+_SMALLEST, _LARGEST = 0.01, 100.0
+# Beyond so many transitions the search for balanced weights takes minutes.
+_MOST_EDGES = 1_500
+_QUICK_EDGES = 50
+
+Tell = Callable[[str], None]
+
+
+FOR_WORDS = ("balanced", "exponential", "sequential", "staircase", "permute-and-flip", "generic")
+
+
+def word_mechanism(
+    name: str, language: Language, epsilon: float, *, radius: int = 1, shorter: bool = False
+) -> WordMechanism:
+    """The mechanism of this name. shorter: it is to be used for words of fewer symbols as well."""
+    if not isinstance(name, str) or name not in FOR_WORDS:
+        raise InvalidArgument("mechanism", expected=f"one of {', '.join(FOR_WORDS)}", found=shown(name))
+    if name == "generic":
+        return ExponentialWords(language, epsilon, radius=radius, calibration="generic")
+    if name in ("balanced", "exponential"):
+        kind = BalancedWords if name == "balanced" else ExponentialWords
+        return kind(language, epsilon, radius=radius, shorter=shorter)
+    plain: dict[str, Any] = {
+        "sequential": SequentialWords,
+        "staircase": StaircaseWords,
+        "permute-and-flip": PermuteAndFlip,
+    }
+    made: WordMechanism = plain[name](language, epsilon, radius=radius)
+    return made
+
+
+@dataclass(frozen=True)
+class WordRow:
+    """One mechanism of a plan. error: the mean number of wrong symbols; None where it has none, and why."""
+
+    name: str
+    mechanism: WordMechanism | None
+    error: float | None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class WordPlan:
+    """What each mechanism would do to made-up words, the best first."""
+
+    language: Language
+    epsilon: float
+    radius: int
+    rows: tuple[WordRow, ...]
+    walks: int
+    from_examples: bool
+
+    @property
+    def best(self) -> WordRow:
+        return self.rows[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "language": self.language.words,
+            "epsilon": self.epsilon,
+            "radius": self.radius,
+            "made_up_words": self.walks,
+            "mechanisms": [
+                {
+                    "name": row.name,
+                    "expected_error": row.error,
+                    "rate": None if row.mechanism is None else row.mechanism.rate,
+                    "certified_epsilon": None if row.mechanism is None else row.mechanism.certified_epsilon,
+                    "why_not": row.why,
+                }
+                for row in self.rows
+            ],
+        }
+
+
+def names_for(language: Language, radius: int) -> tuple[str, ...]:
+    """The mechanisms that are worth a look for this language."""
+    if isinstance(language, FreeWords):
+        # Without constraints nothing is to be balanced, and responses in sequence are the exponential's.
+        return ("exponential", "permute-and-flip", "generic") + (("staircase",) if radius > 1 else ())
+    # The weights are for single changes, and their search is for graphs of moderate size.
+    balanced = ("balanced",) if radius == 1 and language.graph.edges <= _MOST_EDGES else ()
+    return (*balanced, "exponential", "sequential", "permute-and-flip", "generic")
+
+
+def plan_words(
+    language: Language,
+    epsilon: float,
+    *,
+    radius: int = 1,
+    examples: Any = None,
+    names: Sequence[str] | None = None,
+    shorter: bool = False,
+    progress: Tell | None = None,
+) -> WordPlan:
+    """Every mechanism at this epsilon, by its expected number of wrong symbols.
+
+    examples: public words like those to be hidden; None for random walks. No sensitive word is looked at.
+    shorter: words of fewer symbols are to be hidden as well.
+
+    >>> import veil
+    >>> plan = veil.plan_words(veil.FreeWords("ACGT", 20), 2.0)
+    >>> plan.best.name, round(plan.best.error, 2)
+    ('exponential', 5.78)
+    """
+    tell = told("progress", progress)
+    if not isinstance(language, Language):
+        expected = "a language such as veil.FreeWords"
+        raise InvalidArgument("language", expected=expected, found=type(language).__name__)
+    # What is wrong for every mechanism is said once, not as the fault of one.
+    epsilon = positive("epsilon", epsilon, least=1e-6, most=LARGEST_EPSILON)
+    radius = integer("radius", radius, least=1)
+    shorter = truth("shorter", shorter)
+    chosen = names_for(language, radius)
+    if names is not None:
+        chosen = tuple(items("names", names, expected="names of mechanisms"))
+        if not chosen:
+            raise InvalidArgument("names", expected="at least one", found="none")
+    if examples is None:
+        steps = language.length * max(1, language.graph.edges)
+        words = language.walks(int(np.clip(_BUDGET // steps, 1, _WALKS)), rng=_SEED)
+    else:
+        words = language.validate(examples)
+    rows = []
+    for name in chosen:
+        tell(name)
+        rows.append(_measured(name, language, epsilon, radius, shorter, words))
+    rows.sort(key=lambda row: np.inf if row.error is None else row.error)
+    if rows[0].error is None:
+        raise InvalidArgument("mechanism", expected="one that fits the language", found=rows[0].why)
+    return WordPlan(language, epsilon, radius, tuple(rows), len(words), examples is not None)
+
+
+def _measured(
+    name: str, language: Language, epsilon: float, radius: int, shorter: bool, words: WordBatch
+) -> WordRow:
+    try:
+        mechanism = word_mechanism(name, language, epsilon, radius=radius, shorter=shorter)
+        cells = language.length**2 * language.graph.edges
+        if isinstance(mechanism, PermuteAndFlip) and not isinstance(language, FreeWords):
+            if cells > _MOST_CELLS:
+                return WordRow(name, None, None, "its table of distances would be too large")
+            words = WordBatch.of_rows(words.labels, words.rows[: max(1, int(_BUDGET // cells))])
+        return WordRow(name, mechanism, float(mechanism.expected_errors(words.rows).mean()))
+    except VeilError as error:
+        return WordRow(name, None, None, str(error))
+
+
+def least_epsilon_for_words(
+    language: Language, *, error: float, radius: int = 1, progress: Tell | None = None
+) -> float:
+    """The epsilon at which the best mechanism changes this many symbols of a word, to one percent."""
+    error = positive("error", error)
+    names = tuple(name for name in names_for(language, radius) if name != "generic")
+    slow = () if isinstance(language, FreeWords) else ("balanced", "exponential")
+    quick = tuple(name for name in names if name not in slow)
+
+    def gap(log_epsilon: float, names: tuple[str, ...]) -> float:
+        plan = plan_words(language, math.exp(log_epsilon), radius=radius, names=names, progress=progress)
+        assert plan.best.error is not None
+        return plan.best.error - error
+
+    low, high = math.log(_SMALLEST), math.log(_LARGEST)
+    above, below = gap(low, quick), gap(high, quick)
+    if below > 0.0:
+        below = gap(high, names)
+        if below > 0.0:
+            raise CannotCalibrate(f"error: no epsilon up to {_LARGEST:g} gives so few wrong symbols.")
+    elif above > 0.0:
+        # With those alone that need no search: an epsilon that is enough, within a factor of two or so.
+        while high - low > 0.05:
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if gap(middle, quick) > 0.0 else (low, middle)
+        below = gap(high, names)
+        low = high - math.log(2.0)
+        while (above := gap(low, names)) <= 0.0 and low > math.log(_SMALLEST):
+            high, below = low, above
+            low = max(low - math.log(2.0), math.log(_SMALLEST))
+    if above <= 0.0:
+        return _SMALLEST
+    # Errors fall steeply and smoothly: a line through both ends hits sooner than halving.
+    # In a large graph each step takes seconds.
+    close = 1e-3 if language.graph.edges <= _QUICK_EDGES or isinstance(language, FreeWords) else 1e-2
+    while high - low > close:
+        share = min(max(above / (above - below), 0.05), 0.95) if below < 0.0 else 0.9
+        middle = low + share * (high - low)
+        found = gap(middle, names)
+        if found > 0.0:
+            low, above, below = middle, found, 0.5 * below
+        else:
+            high, below, above = middle, found, 0.5 * above
+    return math.exp(high)
+
+
+def error_curve(
+    language: Language,
+    epsilons: Sequence[float],
+    *,
+    radius: int = 1,
+    names: Sequence[str] | None = None,
+    progress: Tell | None = None,
+) -> dict[str, tuple[list[float], list[float]]]:
+    """Expected errors against epsilon: for each mechanism its points, for a picture."""
+    found: dict[str, tuple[list[float], list[float]]] = {}
+    for epsilon in epsilons:
+        plan = plan_words(language, epsilon, radius=radius, names=names, progress=progress)
+        for row in plan.rows:
+            if row.error is not None:
+                x, y = found.setdefault(row.name, ([], []))
+                x.append(epsilon)
+                y.append(row.error)
+    return found

@@ -1,0 +1,186 @@
+"""From a table to words: the states of each person or trip, in the order of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from veil.chains.counting.counting import check_times
+from veil.chains.counting.queries import CountingQuery
+from veil.chains.counting.tally import numbers_of
+from veil.chains.lengths import LengthBins
+from veil.core.checks import told
+from veil.core.errors import InvalidArgument, InvalidData
+from veil.tables import complaints
+from veil.tables.engines.columns import needed_columns
+from veil.tables.engines.opening import open_engine
+from veil.tables.engines.protocol import Engine, Kind
+from veil.tables.questions import Question, ask
+from veil.tables.sequences import as_log
+from veil.tables.states import StateList, given_states
+from veil.words.queries import MOST_STATES, WordQuery
+from veil.words.table import WordTable, check_listed, checked_list
+
+Progress = Callable[[str], None]
+
+
+def read_words(
+    source: Any,
+    *,
+    by: str | Sequence[str] | None = None,
+    order: str | None = None,
+    state: str | None = None,
+    tie_break: str | None = None,
+    states: Any = None,
+    table: str | None = None,
+    query: str | None = None,
+    progress: Progress | None = None,
+) -> WordTable:
+    """The words in a table. They are sensitive data, not a release.
+
+    source: as for `count_transitions`: a path or glob (CSV, Parquet, JSON lines, DuckDB), a table in memory,
+        DuckDB, PostgreSQL or Spark; or a SequenceFile or a list of lists, which need no columns.
+    by: the column that tells words apart, or several, such as ("user", "trip"): a word for each combination.
+    order, state: a word is its states in this order. Rows of the same time are ordered by tie_break (a
+        column), then by the order of the states. Times that are text are ordered letter by letter.
+    states: the public list of states; a state that is not on it is an error. Without it the labels found,
+        sorted: then `WordTable.recoded` brings them in the order of a list.
+    table, query: which table of a database, or what to select from it. progress: is told what is being done.
+
+    Every row must have a key, an order and a state. Words come in the order of their keys; keys that are
+    numbers beyond 64 bits come as text. The sorting is done where the data lives; a query is asked three
+    times and must give the same rows each time.
+
+    >>> from veil.words.reading import read_words
+    >>> log = {"who": ["b", "a", "b"], "time": [2, 1, 1], "street": ["Ash", "Ash", "Birch"]}
+    >>> words = read_words(log, by="who", order="time", state="street")
+    >>> words.states, words.to_lists()
+    (('Ash', 'Birch'), [['Ash'], ['Birch', 'Ash']])
+    """
+    tell = told("progress", progress)
+    log = as_log(source)
+    if log is not None:
+        for field, name in (("by", by), ("order", order), ("state", state), ("tie_break", tie_break)):
+            if name is not None:
+                raise InvalidArgument(field, expected="none for a source of sequences", found="a column")
+        source, by, order, state = log, "sequence", "place", "state"
+    keys = _key_names(by)
+    question = _question(keys, order, state, tie_break)
+    others = {role: name for role, name in question.roles.items() if role != "by"}
+    wanted = _key_roles(keys) | others
+    listed = None if states is None else checked_list(given_states(states, columns=list(wanted.values())))
+    # A file that only begins with numbers must not be read as such, nor 007 as 7.
+    as_text = [others["state"]] if listed is not None and not listed.are_integers else []
+    tell("looking at the columns")
+    engine = open_engine(source, wanted, table=table, query=query, as_text=as_text)
+    try:
+        if progress is not None and hasattr(engine, "watch"):
+            engine.watch(progress)
+        columns = needed_columns(engine, wanted)
+        of_keys = [columns.pop(role) for role in _key_roles(keys)]
+        if columns["order"].kind is Kind.TEXT:
+            times = CountingQuery(question, {"by": of_keys[0], **columns}, engine, None, LengthBins.default())
+            check_times(engine, question, times)
+        words = WordQuery(of_keys, columns, engine, listed)
+        return _read(engine, words, keys=keys, names=others, listed=listed, tell=tell)
+    finally:
+        engine.close()
+
+
+def _read(
+    engine: Engine,
+    query: WordQuery,
+    *,
+    keys: tuple[str, ...],
+    names: dict[str, str],
+    listed: StateList | None,
+    tell: Progress,
+) -> WordTable:
+    tell("looking for states")
+    found = _states(engine.run(query.summary_sql), keys, names)
+    tell("looking for words")
+    words = engine.run(query.lengths_sql)
+    lengths = numbers_of(words.column("length"))
+    tell("sorting")
+    symbols = engine.run(query.codes_sql)
+    codes = np.array(symbols.column("code").to_numpy(), dtype=np.int32)
+    if int(lengths.sum()) != len(codes):
+        raise InvalidData(
+            "source", expected="rows that stay the same while they are read", found="some that changed"
+        )
+    states = found if listed is None else listed
+    check_listed(codes, lengths, names["state"], len(states))
+    renamed = words.drop_columns(["length"]).rename_columns(list(keys))
+    return WordTable(
+        renamed, lengths, states.labels, codes, names["order"], names["state"], engine.guesses_layout
+    )
+
+
+def _states(summary: Any, keys: tuple[str, ...], names: dict[str, str]) -> StateList:
+    """The labels that occur, in the order of their codes, after a look at what rows lack."""
+    if summary.num_rows == 0:
+        raise complaints.empty_table()
+    if summary.num_rows > MOST_STATES:
+        raise InvalidData(
+            names["state"],
+            expected=f"at most {MOST_STATES:,} different states",
+            found="more",
+            hint="Does this column hold states?",
+        )
+    for i, name in enumerate(keys):
+        _check_gaps(name, int(numbers_of(summary.column(f"key_{i}_gaps")).sum()))
+    _check_gaps(names["order"], int(numbers_of(summary.column("time_gaps")).sum()))
+    labels = summary.column("state").to_pylist()
+    numbers = numbers_of(summary.column("number"))
+    _check_gaps(
+        names["state"], sum(int(n) for n, label in zip(numbers, labels, strict=True) if label is None)
+    )
+    return StateList(tuple(labels), tuple(map(str, labels)), found=True)
+
+
+def _check_gaps(column: str, number: int) -> None:
+    if number:
+        rows = "1 row" if number == 1 else f"{number} rows"
+        raise InvalidData(column, expected="a value in every row", found=f"{rows} without one")
+
+
+def _key_names(by: Any) -> tuple[str, ...]:
+    """The columns that tell words apart."""
+    names = tuple(by) if isinstance(by, (list, tuple)) else (by,)
+    if not names or not all(isinstance(name, str) and name for name in names):
+        found = "none" if by is None or not names else type(by).__name__
+        raise InvalidArgument("by", expected="the name of a column, or several", found=found)
+    if len(set(names)) < len(names):
+        raise InvalidArgument("by", expected="different columns", found="one that stands twice")
+    return names
+
+
+def _key_roles(keys: tuple[str, ...]) -> dict[str, str]:
+    if len(keys) == 1:
+        return {"by": keys[0]}
+    return {f"by[{i}]": name for i, name in enumerate(keys)}
+
+
+def _question(keys: tuple[str, ...], order: Any, state: Any, tie_break: Any) -> Question:
+    """What is asked of one log, as it is for counting, which has the same checks."""
+    for field, name in (("order", order), ("state", state)):
+        if name is None:
+            raise InvalidArgument(field, expected="the name of a column", found="none")
+    return ask(
+        origin=None,
+        destination=None,
+        by=keys[0],
+        order=order,
+        state=state,
+        tie_break=tie_break,
+        group=None,
+        cap=None,
+        strata=None,
+        second_cap=None,
+        memory=1,
+        sequences=False,
+        drop_unlisted=False,
+        salt="",
+    )

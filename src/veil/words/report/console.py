@@ -1,0 +1,86 @@
+"""Released words and their plans in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from rich.table import Table
+
+from veil.core.record import Release
+from veil.report.console import _bar, _console, _print_guarantee
+from veil.report.labels import shorts
+from veil.words.planning import WordPlan
+
+_MOST_SYMBOLS = 10
+
+
+def print_word_release(
+    release: Release, *, chosen: str, plan: WordPlan | None, written: Sequence[Path]
+) -> None:
+    """How often the private words visit each symbol, what to expect of them, and what is guaranteed."""
+    console = _console()
+    batch = release.batch
+    shares = np.bincount(batch.codes, minlength=len(batch.labels)) / len(batch.codes)
+    order = np.argsort(-shares, kind="stable")[:_MOST_SYMBOLS]
+    table = Table(box=None, pad_edge=False)
+    table.add_column("symbol")
+    table.add_column("share of private words", justify="right")
+    table.add_column("")
+    names = shorts([str(batch.labels[i]) for i in order], 38)
+    for i, name in zip(order, names, strict=True):
+        table.add_row(name, f"{shares[i]:.4f}", _bar(float(shares[i] / shares[order[0]])))
+    console.print(table)
+    if len(shares) > len(order):
+        console.print(f"and {len(shares) - len(order):,} more")
+    console.print()
+    lengths = f"{batch.lengths.min()}" if batch.lengths.min() == batch.lengths.max() else ""
+    lengths = lengths or f"{batch.lengths.min()} to {batch.lengths.max()}"
+    console.print(f"{len(batch):,} word{'s' if len(batch) != 1 else ''} of {lengths} symbols.")
+    if plan is not None and plan.best.error is not None:
+        n = plan.language.length
+        console.print(
+            f"To be expected: {plan.best.error:.3g} of {n} symbols wrong, on made-up words of that length."
+        )
+        if plan.best.error > 0.5 * n:
+            console.print("WARNING: more than half of the symbols will be wrong; --epsilon is too small.")
+    _print_guarantee(console, release)
+    console.print(f"Mechanism: {chosen}{_why(plan)}.")
+    for path in written:
+        console.print(f"Written: {path}")
+    if not written:
+        console.print("Not saved: add -o FILE.csv to keep it.")
+
+
+def _why(plan: WordPlan | None) -> str:
+    """What it was chosen over."""
+    if plan is None:
+        return ""
+    others = [f"{row.name} {row.error:.3g}" for row in plan.rows[1:] if row.error is not None]
+    return f", the least expected error ({', '.join(others)} for others)" if others else ""
+
+
+def print_word_plan(plan: WordPlan, *, error: float | None = None) -> None:
+    """Every mechanism with its expected error, the best first."""
+    console = _console()
+    n = plan.language.length
+    if error is not None:
+        symbols = "symbol" if error == 1.0 else "symbols"
+        console.print(f"For {error:g} wrong {symbols} of {n}: epsilon = {plan.epsilon:.3g}.")
+    console.print(f"{plan.language.words[0].upper()}{plan.language.words[1:]}; epsilon = {plan.epsilon:g}.")
+    console.print(f"Hidden: {plan.radius} symbol{'s' if plan.radius > 1 else ''} of a word.")
+    table = Table(box=None, pad_edge=False)
+    table.add_column("mechanism")
+    table.add_column("wrong symbols", justify="right")
+    table.add_column("rate", justify="right")
+    table.add_column("")
+    for row in plan.rows:
+        if row.error is None or row.mechanism is None:
+            table.add_row(row.name, "-", "-", row.why)
+        else:
+            table.add_row(row.name, f"{row.error:.3g}", f"{row.mechanism.rate:.3g}", _bar(row.error / n))
+    console.print(table)
+    like = "the examples given" if plan.from_examples else "random walks"
+    console.print(f"Measured on {plan.walks} made-up words ({like}); no data was read.")
+    console.print("rate: how fast a word's probability falls with each error, exp(-rate).")

@@ -1,0 +1,111 @@
+"""The report of released words: one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from veil.core.privacy.beliefs import beliefs
+from veil.core.record import Release
+from veil.report import figures
+from veil.report.page import page
+from veil.vectors.report.page import best_guess
+from veil.words.batch import WordBatch
+from veil.words.chain_words import ChainWords
+from veil.words.mechanisms.balanced_words import BalancedWords
+from veil.words.mechanisms.each_word import EachWord
+from veil.words.mechanisms.word_mechanism import WordMechanism
+from veil.words.planning import WordPlan, names_for, plan_words
+from veil.words.report.figures import errors_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_MOST_ROWS = 15
+_SHOWN_WORDS = 5
+
+
+@dataclass(frozen=True)
+class WordReport:
+    """All that the page shows, computed from the release and public facts alone."""
+
+    release: Release
+    batch: WordBatch
+    plan: WordPlan
+
+    @classmethod
+    def of(cls, release: Release, *, plan: WordPlan | None = None) -> WordReport:
+        """Post-processing, and a plan on made-up words: costs no privacy."""
+        mechanism = inner(release)
+        if plan is None:
+            names = names_for(mechanism.language, mechanism.radius)
+            if not isinstance(mechanism, BalancedWords):
+                # The search for its weights takes longer than all the rest.
+                names = tuple(name for name in names if name != "balanced")
+            plan = plan_words(
+                mechanism.language,
+                mechanism.epsilon,
+                radius=mechanism.radius,
+                names=names,
+                shorter=getattr(mechanism, "shorter", False),
+            )
+        return cls(release, release.batch, plan)
+
+    @property
+    def mechanism(self) -> WordMechanism:
+        return inner(self.release)
+
+    @property
+    def error(self) -> float:
+        """The expected number of wrong symbols on made-up words."""
+        found = [row.error for row in self.plan.rows if row.mechanism == self.mechanism]
+        if found and found[0] is not None:
+            return found[0]
+        walks = self.mechanism.language.walks(50)
+        return float(self.mechanism.expected_errors(walks.rows).mean())
+
+    @property
+    def chosen(self) -> str:
+        """The short name of the mechanism that was used."""
+        found = [row.name for row in self.plan.rows if row.mechanism == self.mechanism]
+        return found[0] if found else ""
+
+    @property
+    def visits(self) -> list[tuple[str, float]]:
+        """The symbols that private words show most, and their shares."""
+        shares = np.bincount(self.batch.codes, minlength=len(self.batch.labels)) / len(self.batch.codes)
+        order = np.argsort(-shares, kind="stable")[:_MOST_ROWS]
+        return [(str(self.batch.labels[i]), float(shares[i])) for i in order]
+
+    @property
+    def lengths(self) -> list[tuple[int, int]]:
+        """How many words there are of each length; public."""
+        lengths, counts = np.unique(self.batch.lengths, return_counts=True)
+        return list(zip(lengths.tolist(), counts.tolist(), strict=True))
+
+    def html(self) -> str:
+        """The page."""
+        return page(
+            "words.html",
+            report=self,
+            release=self.release,
+            guess=best_guess(self.release.profile),
+            beliefs=beliefs(self.release.worst_loss),
+            shown=[[str(symbol) for symbol in word] for word in self.batch[:_SHOWN_WORDS]],
+            is_chain=isinstance(self.mechanism.language, ChainWords),
+            bars=figures.svg(self._bars()),
+        )
+
+    def _bars(self) -> Figure:
+        errors = {row.name: row.error for row in self.plan.rows if row.error is not None}
+        return errors_figure(errors, of=self.mechanism.language.length, chosen=self.chosen)
+
+
+def inner(release: Release) -> WordMechanism:
+    """The mechanism that draws each word."""
+    mechanism = release.mechanism
+    found = mechanism.mechanism if isinstance(mechanism, EachWord) else mechanism
+    assert isinstance(found, WordMechanism)
+    return found

@@ -1,0 +1,149 @@
+"""Files and tables of allowed transitions: lists with one transition a row, matrices, releases."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
+from veil.core.files import holds_release, parse_release
+from veil.matrices.transition_lists import Edges, from_csv, listed, weight_of
+from veil.tables.cells import read_text
+from veil.tables.parquet_files import read_parquet
+from veil.tables.states import is_plain_integer
+from veil.tables.unpacking import unpacked
+
+_TEXTS, _LINES, _PARQUET = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), (".parquet", ".pq")
+
+
+def from_file(path: str, origin: str | None, destination: str | None, layout: str) -> Any:
+    """What a file holds: a list of transitions, a matrix, a mapping or a release."""
+    name = Path(path).name
+    suffix = Path(path.lower().removesuffix(".gz")).suffix
+    if suffix not in {*_TEXTS, *_LINES, *_PARQUET, ".json"}:
+        raise UnreadableFile(
+            name,
+            expected="a file of a known kind",
+            found=f"the ending {suffix or 'none'}",
+            hint="Known are .csv, .tsv, .txt, .json and .jsonl (also .gz), and .parquet.",
+        )
+    if suffix in _PARQUET:
+        return from_table(read_parquet(path, name), name, origin, destination, layout)
+    text = _text(path, name)
+    if not text.strip():
+        raise UnreadableFile(name, expected="allowed transitions", found="an empty file")
+    if holds_release(text):
+        return parse_release(text, name)
+    if suffix in _LINES:
+        return _records(_json_lines(text, name), name, origin, destination)
+    if suffix == ".json":
+        return _from_json(text, name, origin, destination)
+    return from_csv(text, name, origin, destination, layout)
+
+
+def _text(path: str, name: str) -> str:
+    if not path.lower().endswith(".gz"):
+        return read_text(path, name)
+    try:
+        with gzip.open(path) as packed:
+            return unpacked(packed, Path(path).stat().st_size, name).decode("utf-8-sig")
+    except FileNotFoundError:
+        raise UnreadableFile(name, expected="a file", found="no such file") from None
+    except (OSError, EOFError, zlib.error):
+        raise UnreadableFile(name, expected="a packed file that is whole", found="another") from None
+    except UnicodeDecodeError:
+        raise UnreadableFile(name, expected="text in UTF-8", found="another encoding") from None
+
+
+def _json_lines(text: str, name: str) -> list[Any]:
+    try:
+        return [json.loads(line) for line in text.split("\n") if line.strip()]
+    except (ValueError, RecursionError):
+        raise UnreadableFile(name, expected="JSON in every line", found="something else") from None
+
+
+def _from_json(text: str, name: str, origin: str | None, destination: str | None) -> Any:
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        raise UnreadableFile(name, expected="JSON", found="something else") from None
+    if isinstance(content, list) and content and all(map(_is_record, content)):
+        return _records(content, name, origin, destination)
+    if not isinstance(content, (list, dict)) or not content:
+        raise UnreadableFile(
+            name,
+            expected="a list of rows, {state: [states]} or {state: {state: probability}}",
+            found="neither",
+        )
+    return _with_numbers(content) if isinstance(content, dict) else content
+
+
+def _is_record(row: Any) -> bool:
+    """Whether a row is a transition rather than one of a matrix: it has names, or text in it."""
+    return isinstance(row, Mapping) or (isinstance(row, list) and any(isinstance(cell, str) for cell in row))
+
+
+def _with_numbers(rows: dict[str, Any]) -> dict[Any, Any]:
+    """The mapping with whole numbers for labels if all are; in JSON the keys are always text."""
+    inside = [label for row in rows.values() if isinstance(row, (list, dict)) for label in row]
+    if not all(isinstance(label, (int, str)) and is_plain_integer(str(label)) for label in (*rows, *inside)):
+        return rows
+    return {
+        int(label): {int(end): number for end, number in row.items()}
+        if isinstance(row, dict)
+        else list(map(int, row))
+        for label, row in rows.items()
+        if isinstance(row, (list, dict))
+    }
+
+
+def _records(rows: Sequence[Any], name: str, origin: str | None, destination: str | None) -> Edges:
+    """JSON objects, one a transition; or lists of two states."""
+    if not all(isinstance(row, (Mapping, list)) for row in rows):
+        raise InvalidData(name, expected="a transition in every line", found="something else")
+    if isinstance(rows[0], list):
+        if origin is not None or any(not isinstance(row, list) or len(row) not in (2, 3) for row in rows):
+            raise InvalidData(name, expected="two states in every line", found="something else")
+        return Edges([(row[0], row[1], weight_of(row[2]) if len(row) == 3 else None) for row in rows])
+    keys = list(rows[0])
+    if any(not isinstance(row, Mapping) or not set(keys) <= set(row) for row in rows):
+        raise InvalidData(name, expected="the same fields in every line", found="others")
+    columns = {key: [row[key] for row in rows] for key in keys}
+    return listed(columns, name, origin, destination)
+
+
+def from_table(source: Any, name: str, origin: str | None, destination: str | None, layout: str) -> Any:
+    """A table in memory: a list of transitions, or where its rows are named like its columns, a matrix."""
+    is_pandas = type(source).__module__.partition(".")[0] == "pandas"
+    if layout == "matrix" and not is_pandas:
+        source, is_pandas = _arrow(source).to_pandas(), True
+    if is_pandas:
+        if layout == "matrix" or (layout == "auto" and origin is None and _is_square(source)):
+            return source.astype("int8") if all(kind.kind == "b" for kind in source.dtypes) else source
+        named = [str(column) for column in source.columns]
+        columns = {key: source.iloc[:, i].tolist() for i, key in enumerate(named)}
+    else:
+        table = _arrow(source)
+        columns = {key: table.column(i).to_pylist() for i, key in enumerate(table.column_names)}
+    return listed(columns, name, origin, destination)
+
+
+def _arrow(source: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.table(source)
+    except (pa.ArrowException, TypeError, ValueError):
+        raise InvalidArgument(
+            "support", expected="a table in memory", found=f"an object of type {type(source).__name__}"
+        ) from None
+
+
+def _is_square(frame: Any) -> bool:
+    labels = [str(label) for label in frame.columns]
+    numeric = all(getattr(kind, "kind", "O") in "iufb" for kind in frame.dtypes)
+    return numeric and sorted(map(str, frame.index)) == sorted(labels)

@@ -1,0 +1,225 @@
+"""Which transitions are allowed, from files and from what users hold: public, such as a road map."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from veil.core.checks import choice, within
+from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.named_matrix import Names, take_matrix
+from veil.core.record import Release
+from veil.matrices.chain import Chain
+from veil.matrices.transition_lists import Edge, Edges
+from veil.words.support_files import from_file, from_table
+
+_NUMBERS = ("probability", "weight")
+
+
+class Support(NamedTuple):
+    """The allowed transitions: the labels of the states, and for each the places of those it may go on to."""
+
+    labels: Names
+    successors: list[list[int]]
+
+    def to_dict(self) -> dict[Hashable, list[Hashable]]:
+        """The labels that each label may go on to."""
+        return {
+            label: [self.labels[place] for place in row]
+            for label, row in zip(self.labels, self.successors, strict=True)
+        }
+
+
+def read_support(
+    source: Any,
+    *,
+    origin: str | None = None,
+    destination: str | None = None,
+    least: float = 0.0,
+    layout: str = "auto",
+) -> Support:
+    """The allowed transitions of a public chain, as (labels, successors).
+
+    source: a path, or an object.
+        - a list of transitions, one a row: CSV (also .gz), Parquet, JSON lines, or a pandas, Polars or Arrow
+          table. origin, destination: its columns, by default the first two. A column of probabilities or
+          weights may follow: 0 is not allowed, whatever else is.
+        - a square matrix, as `veil chain` reads it: CSV or JSON, NumPy, SciPy sparse, a pandas frame with
+          the states as its index and columns. What is above 0 is allowed.
+        - a release of a chain by Veil: a .json file or a `Release`; a `veil.Chain`.
+        - a NetworkX digraph; {state: [states]} or {state: {state: probability}}, also as JSON.
+    least: a public threshold: transitions with a smaller probability or weight are not allowed. Chains that
+        were estimated give every transition a little.
+    layout: "list" or "matrix" where a table could be both; "auto" takes a square table of numbers, or one
+        with the same labels as rows and columns, for a matrix.
+
+    Labels are text or whole numbers, in the order of the matrix or of their first appearance. Those of a CSV
+    file are whole numbers if all of them are. In a CSV list the first line is a header unless one of its two
+    names occurs again as a state.
+
+    >>> from veil.words.supports import read_support
+    >>> read_support({"home": ["work", "home"], "work": ["home"]})
+    Support(labels=('home', 'work'), successors=[[0, 1], [0]])
+    """
+    choice("layout", layout, ("auto", "list", "matrix"))
+    least = within("least", least, 0.0, 1e300, expected="a number of at least 0")
+    if (origin is None) != (destination is None):
+        raise InvalidArgument("destination", expected="both columns or neither", found="one of them")
+    if isinstance(source, Support):
+        return source
+    name = "support"
+    if isinstance(source, (str, os.PathLike)):
+        name = Path(source).name
+        source = from_file(str(os.fspath(source)), origin, destination, layout)
+    elif _is_table(source):
+        source = from_table(source, name, origin, destination, layout)
+    found = _support(source, name, least)
+    if not any(found.successors):
+        hint = "least= may be too large." if least > 0.0 else ""
+        raise InvalidData(name, expected="a transition that is allowed", found="none", hint=hint)
+    return found
+
+
+def _is_table(source: Any) -> bool:
+    library = type(source).__module__.partition(".")[0]
+    return type(source).__name__ == "DataFrame" or (
+        library in {"pyarrow", "polars"} or hasattr(source, "__arrow_c_stream__")
+    )
+
+
+def _support(source: Any, name: str, least: float) -> Support:
+    if isinstance(source, Release):
+        try:
+            source = source.to_chain()
+        except InvalidArgument as error:
+            raise InvalidData(name, expected=error.expected, found=error.found) from None
+    if isinstance(source, Edges):
+        return _from_edges(name, source.edges, [], least)
+    if isinstance(source, Chain):
+        return _from_matrix(name, source, least)
+    if hasattr(source, "is_directed") and hasattr(source, "adjacency"):
+        return _from_edges(name, _graph_edges(name, source), list(source.nodes), least)
+    if isinstance(source, Mapping) and not hasattr(source, "tocsr"):
+        return _from_edges(name, _mapping_edges(name, source), list(source), least)
+    if isinstance(source, (list, tuple)) and _are_pairs(source):
+        return _from_edges(name, [(row[0], row[1], None) for row in source], [], least)
+    return _from_matrix(name, source, least)
+
+
+def _are_pairs(rows: Sequence[Any]) -> bool:
+    """Whether a list is one of (from, to) with text in it; numbers are taken for a matrix."""
+    return bool(rows) and all(
+        isinstance(row, (list, tuple)) and len(row) == 2 and any(isinstance(cell, str) for cell in row)
+        for row in rows
+    )
+
+
+def _graph_edges(name: str, graph: Any) -> list[Edge]:
+    if not graph.is_directed():
+        raise InvalidData(
+            name, expected="a directed graph", found="an undirected one", hint="Use graph.to_directed()."
+        )
+    return [
+        (origin, end, next((attributes[key] for key in _NUMBERS if key in attributes), None))
+        for origin, end, attributes in graph.edges(data=True)
+    ]
+
+
+def _mapping_edges(name: str, rows: Mapping[Any, Any]) -> list[Edge]:
+    edges: list[Edge] = []
+    for origin, row in rows.items():
+        if isinstance(row, Mapping):
+            edges += [(origin, end, number) for end, number in row.items()]
+        elif isinstance(row, Iterable) and not isinstance(row, (str, bytes)):
+            listed = sorted(row, key=str) if isinstance(row, (set, frozenset)) else row
+            edges += [(origin, end, None) for end in listed]
+        else:
+            raise InvalidData(
+                name, expected="{state: [states]} or {state: {state: probability}}", found="another mapping"
+            )
+    return edges
+
+
+def _from_edges(name: str, edges: Iterable[Edge], first: Sequence[Any], least: float) -> Support:
+    """first: labels that come before those that are found among the transitions."""
+    labels: dict[Any, int] = {}
+    for label in first:
+        labels.setdefault(_label(name, label), len(labels))
+    allowed: list[tuple[int, int]] = []
+    edges = list(edges)
+    if least > 0.0 and edges and all(number is None for _, _, number in edges):
+        raise InvalidArgument("least", expected="transitions with probabilities", found="a list without any")
+    for origin, end, number in edges:
+        places = [labels.setdefault(_label(name, label), len(labels)) for label in (origin, end)]
+        if number is None or _is_allowed(name, number, least):
+            allowed.append((places[0], places[1]))
+    successors: list[set[int]] = [set() for _ in labels]
+    for i, j in allowed:
+        successors[i].add(j)
+    return Support(_checked(name, tuple(labels)), [sorted(row) for row in successors])
+
+
+def _is_allowed(name: str, number: Any, least: float) -> bool:
+    try:
+        value = float(number)
+    except (TypeError, ValueError):
+        value = np.nan
+    if not np.isfinite(value) or value < 0.0:
+        raise InvalidData(
+            name, expected="probabilities or weights of at least 0", found="something else with a transition"
+        )
+    return value > 0.0 and value >= least
+
+
+def _from_matrix(name: str, value: Any, least: float) -> Support:
+    if isinstance(value, np.ndarray) and value.dtype == np.bool_:
+        value = value.astype(np.int8)
+    if hasattr(value, "tocsr") and value.dtype == np.bool_:
+        value = value.astype(np.int8)
+    taken = take_matrix(name, value)
+    entries = taken.entries
+    size = entries.shape[0] if entries.ndim == 2 else 0
+    if size == 0 or entries.shape[1] != size:
+        raise InvalidData(
+            name, expected="as many rows as columns", found=f"an array of shape {entries.shape}"
+        )
+    numbers = entries if isinstance(entries, np.ndarray) else entries.data
+    if not np.isfinite(numbers).all() or (numbers.size and numbers.min() < 0.0):
+        raise InvalidData(name, expected="entries of at least 0", found="others")
+    rows, columns = taken.rows or taken.columns, taken.columns or taken.rows
+    if rows is None or columns is None:
+        rows = columns = tuple(range(size))
+    labels = _checked(name, tuple(_label(name, label) for label in rows))
+    if {str(label) for label in rows} != {str(label) for label in columns}:
+        raise InvalidData(name, expected="the same states as rows and columns", found="different ones")
+    place = {str(label): i for i, label in enumerate(rows)}
+    targets = np.array([place[str(label)] for label in columns])
+    successors = []
+    for i in range(size):
+        if isinstance(entries, np.ndarray):
+            some, values = np.arange(size), entries[i]
+        else:
+            begin, end = entries.indptr[i], entries.indptr[i + 1]
+            some, values = entries.indices[begin:end], entries.data[begin:end]
+        kept = targets[some[(values > 0.0) & (values >= least)]]
+        successors.append(sorted(kept.tolist()))
+    return Support(labels, successors)
+
+
+def _label(name: str, label: Any) -> Hashable:
+    plain = label.item() if isinstance(label, np.generic) else label
+    if isinstance(plain, bool) or not isinstance(plain, (int, str)) or plain == "":
+        found = "an empty one" if plain is None or plain == "" else f"one of type {type(plain).__name__}"
+        raise InvalidData(name, expected="labels that are text or whole numbers", found=found)
+    return plain
+
+
+def _checked(name: str, labels: Names) -> Names:
+    """The labels, unless two of them would be written in the same way."""
+    if len({str(label) for label in labels}) < len(labels):
+        raise InvalidData(name, expected="labels that all differ", found="one that stands twice")
+    return labels

@@ -1,0 +1,173 @@
+"""Words read from a table: whose they are, how long they are, and their symbols. Sensitive data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.named_matrix import Names
+from veil.tables.engines.protocol import missing_column
+from veil.tables.states import StateList, given_states, text_of
+
+Codes = NDArray[np.int32]
+Rows = NDArray[np.int64]
+# For each length the numbers of the words that have it, and their symbols, one word a row.
+ByLength = dict[int, tuple[Rows, Codes]]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WordTable:
+    """Words, one after another. It is sensitive data, not a release.
+
+    keys: an Arrow table with a row a word: what stood in the `by` columns. lengths: of each word, at least
+    1. states: the labels. codes: the symbols of all words in a row, as places among the labels. order,
+    state: the names of the columns of positions and of states. layout_guessed: how the file is laid out was
+    guessed from its rows.
+    """
+
+    keys: Any
+    lengths: Rows
+    states: Names
+    codes: Codes
+    order: str = "place"
+    state: str = "state"
+    layout_guessed: bool = False
+
+    def __post_init__(self) -> None:
+        for part in (self.lengths, self.codes):
+            part.setflags(write=False)
+
+    def __repr__(self) -> str:
+        return f"<WordTable of {len(self)} words, sensitive>"
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def number_of_words(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """The names of the columns that tell words apart."""
+        return tuple(self.keys.column_names)
+
+    @cached_property
+    def starts(self) -> Rows:
+        """Where each word begins among the symbols."""
+        return np.asarray(np.cumsum(self.lengths) - self.lengths, dtype=np.int64)
+
+    def by_length(self) -> ByLength:
+        """The words of each length: their numbers, and their symbols as an array with one word a row."""
+        lengths, counts = np.unique(self.lengths, return_counts=True)
+        if len(lengths) == 1:
+            return {int(lengths[0]): (np.arange(len(self)), self.codes.reshape(len(self), -1))}
+        groups = np.split(np.argsort(self.lengths, kind="stable"), np.cumsum(counts)[:-1])
+        return {
+            length: (rows, self.codes[self.starts[rows, None] + np.arange(length)])
+            for length, rows in zip(lengths.tolist(), groups, strict=True)
+        }
+
+    def to_lists(self) -> list[list[Any]]:
+        """Each word as a list of its labels."""
+        labels = [self.states[code] for code in self.codes.tolist()]
+        ends = zip(self.starts.tolist(), self.lengths.tolist(), strict=True)
+        return [labels[start : start + length] for start, length in ends]
+
+    def recoded(self, labels: Any) -> WordTable:
+        """The same words with the symbols as places in a public list, which must have all that occur.
+
+        labels: as for `count_transitions`: a list, {what stands in the data: label}, or a file. Labels are
+        matched by their text: 41 and "41" are the same.
+        """
+        listed = checked_list(given_states(labels))
+        place = {text: i for i, text in enumerate(listed.texts)}
+        targets = np.array([place.get(text_of(label), -1) for label in self.states], dtype=np.int32)
+        codes = targets[self.codes]
+        check_listed(codes, self.lengths, self.state, len(listed))
+        return replace(self, states=listed.labels, codes=codes)
+
+    def reordered(self, order: Any) -> WordTable:
+        """The same words in another order: the numbers of the words, from 0 on, as they are to come."""
+        rows = np.asarray(order, dtype=np.int64)
+        if not np.array_equal(np.sort(rows), np.arange(len(self))):
+            raise InvalidArgument("order", expected=f"the numbers 0 to {len(self) - 1}", found="others")
+        lengths = self.lengths[rows]
+        ends = np.cumsum(lengths)
+        places = np.arange(len(self.codes)) + np.repeat(self.starts[rows] - (ends - lengths), lengths)
+        return replace(self, keys=self.keys.take(rows), lengths=lengths, codes=self.codes[places])
+
+    def words_per(self, column: str | None = None) -> int:
+        """The most words that share a value of a key column, the first unless named; sensitive as well.
+
+        Of words by (user, trip) it is the largest number of trips of one user.
+        """
+        name = self.by[0] if column is None else column
+        if name not in self.by:
+            raise missing_column(list(self.by), name, "column")
+        if len(self.by) == 1:
+            return 1
+        import pyarrow.compute as pc
+
+        return int(pc.max(pc.value_counts(self.keys.column(name)).field("counts")).as_py())
+
+    def replaced(self, words: Any) -> WordTable:
+        """The same keys and lengths with other symbols: a row of codes, or what `by_length` gives."""
+        codes = self._flat(words) if isinstance(words, Mapping) else np.asarray(words)
+        if codes.shape != self.codes.shape or codes.dtype.kind not in "iu":
+            raise InvalidArgument(
+                "words",
+                expected=f"{len(self.codes)} whole numbers, a symbol each",
+                found=f"an array of shape {codes.shape} and type {codes.dtype}",
+            )
+        if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < len(self.states):
+            raise InvalidArgument("words", expected=f"places among {len(self.states)} labels", found="others")
+        return replace(self, codes=codes.astype(np.int32))
+
+    def _flat(self, words: Mapping[Any, Any]) -> NDArray[Any]:
+        codes = np.full(len(self.codes), -1, dtype=np.int32)
+        for length, part in words.items():
+            try:
+                rows, symbols = np.asarray(part[0], dtype=np.int64), np.asarray(part[1])
+                fits = symbols.shape == (len(rows), length) and bool((self.lengths[rows] == length).all())
+            except (TypeError, ValueError, IndexError):
+                fits = False
+            if not fits or symbols.dtype.kind not in "iu":
+                raise InvalidArgument(
+                    "words", expected="{length: (numbers of words, their symbols)}", found="something else"
+                )
+            codes[self.starts[rows, None] + np.arange(length)] = symbols
+        return codes
+
+
+def checked_list(listed: StateList) -> StateList:
+    """The public list, unless it is empty or a label stands in it twice. One state alone will do."""
+    if not listed.labels:
+        raise InvalidArgument("states", expected="one state or more", found="none")
+    if len(listed) > 1:
+        listed.check()
+    return listed
+
+
+def check_listed(codes: Codes, lengths: Rows, state: str, size: int) -> None:
+    """Raise if a symbol is not on the list (a negative code): how many words have one, and where first."""
+    outside = codes < 0
+    if not outside.any():
+        return
+    ends = np.cumsum(lengths)
+    words = np.unique(np.searchsorted(ends, np.flatnonzero(outside), side="right"))
+    first = int(np.argmax(outside))
+    position = first - int(ends[words[0]] - lengths[words[0]]) + 1
+    have = "1 word has another" if len(words) == 1 else f"{len(words)} words have others"
+    raise InvalidData(
+        state,
+        expected=f"one of the {size} states in every row",
+        found=f"that {have}, the first word {words[0] + 1} at position {position}",
+        hint="Words are numbered in the order of their keys.",
+    )

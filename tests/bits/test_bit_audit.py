@@ -1,0 +1,131 @@
+"""Audits of bits and graphs: what is claimed is not beaten, and a planted fault is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import networkx
+import numpy as np
+import pytest
+
+import veil
+from veil.core.privacy.responses import RandomizedResponses
+from veil.errors import InvalidArgument
+
+RNG = np.random.default_rng(5)
+ROW = np.array([[1, 0, 1, 0, 0, 1]], dtype=bool)
+WIDE, HIGH = ROW.reshape(2, 3), ROW.reshape(3, 2)
+DIAGONAL = WIDE ^ np.eye(2, 3, dtype=bool)
+
+
+def noise(rows: int, columns: int) -> veil.MatrixBernoulli:
+    theta, coupling = (RNG.normal(size=(columns, columns)) for _ in range(2))
+    return veil.MatrixBernoulli(theta + theta.T, coupling + coupling.T, rows)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "value", "neighbour"),
+    [
+        (veil.RandomizedResponse(0.7), ROW, ROW ^ np.eye(1, 6, 2, dtype=bool)),
+        (veil.StaircaseXor(6, 1.3), ROW, ~ROW),
+        (veil.StaircaseXor(6, 1.3, flips=2), ROW, ROW ^ np.eye(1, 6, 5, dtype=bool)),
+        (
+            veil.StaircaseXor(3, 0.9, flips=2, rows=2),
+            WIDE,
+            DIAGONAL,
+        ),
+        (veil.Xor(noise(2, 3)), WIDE, DIAGONAL),
+        (
+            veil.Xor(noise(3, 2), complement=False),
+            HIGH,
+            HIGH ^ [[1, 1], [0, 0], [0, 0]],
+        ),
+        (
+            veil.XorBlocks([[veil.Xor(noise(2, 2)), veil.Xor(noise(2, 1))]]),
+            WIDE,
+            ~WIDE,
+        ),
+    ],
+    ids=lambda item: getattr(item, "name", ""),
+)
+def test_small_tables_are_enumerated(mechanism: Any, value: Any, neighbour: Any) -> None:
+    for delta in (0.0, 0.01):
+        # alpha = 1e-9 each: that draws follow the law is tested besides.
+        found = veil.audit(
+            mechanism, value, np.array(neighbour, dtype=bool), delta=delta, rng=2, samples=1_000
+        )
+        assert found.exact
+        assert not found.violated, str(found)
+        if delta == 0.0:
+            assert found.lower > 0.2
+
+
+def test_the_worst_neighbour_reaches_the_claim() -> None:
+    for mechanism in (veil.RandomizedResponse(0.7), veil.StaircaseXor(5, 1.2)):
+        value = np.zeros((1, 5), dtype=bool)
+        other = value.copy()
+        other[0, : mechanism.adjacency.count] = True
+        found = veil.audit(mechanism, value, other, samples=1_000, rng=2)
+        assert found.lower == pytest.approx(found.claimed, rel=1e-9)
+        assert found.lower <= found.claimed
+        # The whole curve of the staircase is exact for its worst pair, all bits or some of them.
+        assert found.claimed == mechanism.epsilon
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-3])
+def test_larger_tables_and_graphs_are_sampled(delta: float) -> None:
+    # alpha = 1e-9 each, seeds fixed.
+    table = np.random.default_rng(1).random((4, 8)) < 0.5
+    other = table.copy()
+    other[2] = ~other[2]
+    club = networkx.karate_club_graph()
+    fewer = club.copy()
+    fewer.remove_edge(0, 1)
+    for mechanism, value, neighbour in (
+        (veil.StaircaseXor(8, 1.0), table, other),
+        (veil.RandomizedResponse(1.0), club, fewer),
+        (veil.PrivateGraph(1.0, statistics=["edges", "degrees", "triangles"], share=0.5), club, fewer),
+    ):
+        found = veil.audit(mechanism, value, neighbour, samples=1_000, delta=delta, rng=3)
+        assert not found.exact
+        assert not found.violated, str(found)
+
+
+@dataclass(frozen=True)
+class _Timid(veil.RandomizedResponse):
+    """Claims less than it does: a planted fault."""
+
+    def profile(self, adjacency: Any = None) -> Any:
+        return RandomizedResponses(0.5 * self.epsilon)
+
+
+def test_planted_faults_are_found() -> None:
+    club = networkx.karate_club_graph()
+    fewer = club.copy()
+    fewer.remove_edge(0, 1)
+    found = veil.audit(_Timid(3.0), club, fewer, samples=4_000, rng=4)
+    assert found.violated
+    assert found.lower > 1.5
+    table = np.zeros((3, 9), dtype=bool)
+    other = table.copy()
+    other[1, 4] = True
+    assert veil.audit(_Timid(3.0), table, other, samples=4_000, rng=5).violated
+
+
+def test_values_that_are_no_neighbours_are_refused() -> None:
+    table = np.zeros((2, 7), dtype=bool)
+    other = table.copy()
+    other[0, 0] = other[1, 1] = True
+    with pytest.raises(InvalidArgument, match="neighbour"):
+        veil.audit(veil.StaircaseXor(7, 1.0), table, other)
+    with pytest.raises(InvalidArgument, match="neighbour"):
+        veil.audit(veil.RandomizedResponse(1.0), table, other)
+    found = veil.audit(
+        veil.RandomizedResponse(1.0), table, other, adjacency=veil.BitFlips(2), samples=2_000, rng=1
+    )
+    assert found.claimed == pytest.approx(2.0)
+    with pytest.raises(InvalidArgument, match="same nodes"):
+        veil.audit(veil.RandomizedResponse(1.0), networkx.path_graph(4), networkx.path_graph(5))
+    assert math.isfinite(found.lower)

@@ -1,0 +1,91 @@
+"""The engines in which the same table is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.tables.servers import Server, postgres_server, spark_session
+
+# A table, by columns, becomes the arguments under which count_transitions finds it.
+Put = Callable[[dict[str, list[Any]]], dict[str, Any]]
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with spark_session(tmp_path_factory.mktemp("spark")) as session:
+        yield session
+
+
+def put_in_duckdb(columns: dict[str, list[Any]]) -> dict[str, Any]:
+    import duckdb
+    import pyarrow as pa
+
+    connection = duckdb.connect()
+    connection.register("given", pa.table(columns))
+    connection.execute('CREATE TABLE "the table" AS SELECT * FROM given')
+    return {"source": connection, "table": "the table"}
+
+
+def put_in_postgres(server: Server, columns: dict[str, list[Any]]) -> dict[str, Any]:
+    import psycopg
+    from psycopg import sql
+
+    name = f"Table {uuid4().hex}"
+    with psycopg.connect(server.address()) as connection, connection.cursor() as cursor:
+        types = [sql.SQL(_postgres_type(values)) for values in columns.values()]
+        defined = sql.SQL(", ").join(
+            sql.SQL("{} {}").format(sql.Identifier(column), kind)
+            for column, kind in zip(columns, types, strict=True)
+        )
+        cursor.execute(sql.SQL("CREATE TABLE {} ({})").format(sql.Identifier(name), defined))
+        with cursor.copy(sql.SQL("COPY {} FROM STDIN").format(sql.Identifier(name))) as copy:
+            for row in zip(*columns.values(), strict=True):
+                copy.write_row(row)
+    return {"source": server.address(), "table": name}
+
+
+def _postgres_type(values: list[Any]) -> str:
+    sample = next((value for value in values if value is not None), "")
+    if isinstance(sample, int):
+        return "bigint"
+    return "double precision" if isinstance(sample, float) else "text"
+
+
+def put_in_spark(session: Any, columns: dict[str, list[Any]]) -> dict[str, Any]:
+    from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
+
+    kinds = {int: LongType, float: DoubleType, str: StringType}
+    fields = []
+    for name, values in columns.items():
+        sample = next((value for value in values if value is not None), "")
+        fields.append(StructField(name, kinds[type(sample)]()))
+    rows = list(zip(*columns.values(), strict=True))
+    return {"source": session.createDataFrame(rows, StructType(fields))}
+
+
+@pytest.fixture(
+    params=[
+        "duckdb",
+        pytest.param("postgres", marks=pytest.mark.xdist_group("postgres")),
+        pytest.param("spark", marks=pytest.mark.xdist_group("spark")),
+    ]
+)
+def put(request: pytest.FixtureRequest) -> Put:
+    """The same table in each engine."""
+    if request.param == "duckdb":
+        return put_in_duckdb
+    if request.param == "postgres":
+        server = request.getfixturevalue("postgres")
+        return lambda columns: put_in_postgres(server, columns)
+    session = request.getfixturevalue("spark")
+    return lambda columns: put_in_spark(session, columns)

@@ -1,0 +1,242 @@
+"""The suite of audits: planted faults are caught, and mechanisms that keep their word raise no alarm.
+
+Every audit here has a false-alarm rate of at most 1e-9 (docs/audit.md adds them up); seeds are fixed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import veil
+from veil.chains.audit.events import MORE_THAN_TABLES
+from veil.chains.contributions import Transitions
+from veil.chains.mechanisms.chain_parts import Part
+from veil.chains.mechanisms.private_chain import ChainDraw
+from veil.core.audit.auditing import WRONG_LAW
+from veil.core.audit.examples import audit_examples
+from veil.core.audit.seed_reuse import seed_reuse
+from veil.core.registry import _PLACES
+from veil.errors import InvalidArgument
+
+EXAMPLES = audit_examples()
+
+
+def test_the_examples_are_of_every_kind() -> None:
+    assert {mechanism.name for mechanism, _ in EXAMPLES} == set(_PLACES)
+
+
+def suite(mechanism: Any, adjacency: Any = None, **options: Any) -> veil.AuditSuite:
+    return veil.audit_suite(mechanism, adjacency, **({"samples": 2_000, "rng": 4} | options))
+
+
+QUICK = [
+    example for example in EXAMPLES if example[0].name in ("GeometricCounts", "ExponentialWords", "EachWord")
+]
+
+
+@pytest.mark.parametrize(("mechanism", "adjacency"), QUICK, ids=lambda item: getattr(item, "name", ""))
+def test_no_violation_is_found(mechanism: Any, adjacency: Any) -> None:
+    found = suite(mechanism, adjacency)
+    assert not found.violated, str(found)
+    assert found.faults == ()
+    assert 0.0 <= found.lower <= found.claimed
+    assert "no violation found" in str(found)
+    assert "passed" not in str(found)
+    assert "at most 1e-09" in str(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("mechanism", "adjacency"), EXAMPLES, ids=lambda item: getattr(item, "name", ""))
+def test_no_mechanism_is_found_to_violate_its_claim(mechanism: Any, adjacency: Any) -> None:
+    found = suite(mechanism, adjacency, samples=1_000)
+    assert not found.violated, str(found)
+
+
+# Planted faults
+
+
+class HalfTheNoise(veil.GeometricCounts):
+    def noise(self, rng: Any, shape: tuple[int, ...]) -> Any:
+        return veil.GeometricCounts(0.5 * self.scale, self.size).noise(rng, shape)
+
+
+class HalfTheSpread(veil.Gaussian):
+    def _noise(self, rng: Any, shape: tuple[int, ...]) -> Any:
+        return rng.normal(0.0, 0.5 * self.sigma, shape)
+
+
+class LastBitKept(veil.StaircaseXor):
+    """The law on paper is right, and the last bit is never flipped."""
+
+    def draw_noise(self, rng: Any, rows: int, columns: int) -> Any:
+        noise = super().draw_noise(rng, rows, columns)
+        noise[-1, -1] = False
+        return noise
+
+
+class LastSymbolKept(veil.ExponentialWords):
+    def draw_rows(self, rng: Any, rows: Any) -> Any:
+        drawn = np.array(super().draw_rows(rng, rows))
+        drawn[:, -1] = rows[:, -1]
+        return drawn
+
+
+class OneEdgeKept(veil.RandomizedResponse):
+    """The last pair of nodes keeps its bit."""
+
+    def draw_graph(self, rng: Any, graph: Any) -> Any:
+        drawn = super().draw_graph(rng, graph)
+        last = graph.space.count - 1
+        kept = drawn.codes[drawn.codes != last]
+        return graph.replaced(np.append(kept, [last] if last in graph.codes else []).astype(np.int64))
+
+
+class LastCellOpen(veil.PrivateChain):
+    def _draw(self, rng: Any, value: Any, size: int | None) -> Any:
+        drawn = super()._draw(rng, value, size)
+        for draw in drawn if size is not None else [drawn]:
+            draw.tables["transitions"][-1, -1] = value.matrix[-1, -1]
+        return drawn
+
+
+class ModelOfTheTruth(veil.PrivateChain):
+    """The tables are private, the model beside them is not."""
+
+    def _draw(self, rng: Any, value: Any, size: int | None) -> Any:
+        if size is not None:
+            return [self._draw(rng, value, None) for _ in range(size)]
+        drawn = super()._draw(rng, value, None)
+        return ChainDraw(drawn.tables, self.model({"transitions": value.matrix}, value.states))
+
+
+TABLE = [Part("transitions", veil.GeometricCounts(1.0, 9), (3, 3))]
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "adjacency"),
+    [
+        (HalfTheNoise(1.0, 3), veil.Records("replace")),
+        (HalfTheSpread(0.2, veil.Simplex(3)), veil.Transfer(0.1)),
+        (LastBitKept(4, 1.0), None),
+        (LastBitKept(4, 1.0, rows=4), None),
+        (LastSymbolKept(veil.FreeWords(3, 4), 1.0), None),
+        (LastSymbolKept(veil.FreeWords(3, 12), 1.0), None),
+        (OneEdgeKept(1.0), None),
+        (LastCellOpen(3, TABLE), Transitions()),
+    ],
+    ids=lambda item: type(item).__name__,
+)
+def test_planted_faults_are_caught(mechanism: Any, adjacency: Any) -> None:
+    # Tables of bits, graphs and chains are drawn one by one, and their faults are gross.
+    samples = 1_000 if isinstance(mechanism, (LastBitKept, OneEdgeKept, LastCellOpen)) else 10_000
+    found = suite(mechanism, adjacency, samples=samples)
+    assert found.violated, str(found)
+    assert found.lower > found.claimed, str(found)
+    assert "VIOLATION" in str(found)
+
+
+def test_a_law_on_paper_does_not_hide_what_is_drawn() -> None:
+    found = suite(LastBitKept(4, 1.0), samples=1_000)
+    assert any(WRONG_LAW in fault for fault in found.faults)
+
+
+def test_a_model_must_be_made_of_the_private_tables() -> None:
+    found = suite(ModelOfTheTruth(3, TABLE), Transitions(), samples=1_000)
+    assert found.violated
+    assert all(audit.fault == MORE_THAN_TABLES for audit in found.audits)
+
+
+# Reused streams
+
+
+@dataclass(frozen=True, init=False)
+class Reused(veil.GeometricCounts):
+    """A stream that is used again: for every call, for all draws of a call, or for another value."""
+
+    how: str = "calls"
+
+    def sample(self, value: Any, *, rng: Any = None, size: int | None = None) -> Any:
+        valid = self.validate(value)
+        seeds = self.__dict__.setdefault("seeds", {})
+        number = seeds[tuple(valid)] = seeds.get(tuple(valid), 0) + 1
+        if self.how == "calls":
+            return super().sample(value, rng=1, size=size)
+        if self.how == "values":
+            return super().sample(value, rng=number, size=size)
+        return np.repeat(super().sample(value, rng=rng)[None], size or 1, axis=0)
+
+    @classmethod
+    def by(cls, how: str) -> Reused:
+        made = cls(3.0, 3)
+        object.__setattr__(made, "how", how)
+        return made
+
+
+@pytest.mark.parametrize(
+    ("how", "says"), [("calls", "different calls"), ("values", "different values"), ("draws", "one call")]
+)
+def test_a_stream_that_is_used_again_is_found(how: str, says: str) -> None:
+    rng = np.random.default_rng(2)
+    found = seed_reuse(Reused.by(how), [40, 20, 9], [41, 20, 9], calls=200, alpha=1e-9, rng=rng)
+    assert found.found
+    assert says in found.fault
+    whole = suite(Reused.by(how), veil.Records(), samples=1_000)
+    assert whole.violated
+
+
+def test_a_single_bit_that_is_drawn_again_is_found() -> None:
+    class Again(veil.RandomizedResponse):
+        def draw_noise(self, rng: Any, rows: int, columns: int) -> Any:
+            return super().draw_noise(np.random.default_rng(7), rows, columns)
+
+    one, other = np.zeros((1, 1), dtype=bool), np.ones((1, 1), dtype=bool)
+    honest = seed_reuse(
+        veil.RandomizedResponse(1.0), one, other, calls=300, alpha=1e-9, rng=np.random.default_rng(1)
+    )
+    assert not honest.found
+    # Always the same: nothing to compare it with, and no draws follow the law either.
+    assert veil.audit(Again(1.0), one, other, samples=1_000, rng=1).violated
+
+
+def test_independent_draws_raise_no_alarm() -> None:
+    """At alpha = 0.01 in 100 tests, twelve alarms at most: more have a chance below 1e-9."""
+    mechanism = veil.GeometricCounts(3.0, 3)
+    alarms = sum(
+        seed_reuse(
+            mechanism, [40, 20, 9], [41, 20, 9], calls=40, alpha=0.01, rng=np.random.default_rng(seed)
+        ).found
+        for seed in range(100)
+    )
+    assert alarms <= 12
+
+
+def test_cryptographic_draws_are_independent() -> None:
+    assert not seed_reuse(veil.GeometricCounts(3.0, 3), [4, 2, 9], [5, 2, 9], calls=100, alpha=1e-9).found
+
+
+def test_arguments() -> None:
+    with pytest.raises(InvalidArgument, match="adjacency"):
+        veil.audit_suite(veil.GeometricCounts(1.0, 3))
+    with pytest.raises(InvalidArgument, match="adjacency"):
+        veil.audit_suite(veil.GeometricCounts(1.0, 3), veil.Transfer(0.1))
+    pair = veil.AuditPair("mine", [1, 2, 3], [2, 2, 3])
+    steps: list[str] = []
+    found = suite(
+        veil.GeometricCounts(1.0, 3),
+        veil.Records(),
+        pairs=[pair],
+        samples=1_000,
+        delta=0.1,
+        progress=steps.append,
+    )
+    assert [one.name for one in found.pairs] == ["mine"]
+    assert found.delta == 0.1
+    assert len(steps) == 2
+    assert (
+        suite(veil.Gaussian(0.1, veil.Simplex(3)), veil.Transfer(0.05), pairs=None, samples=1_000).delta
+        == 0.01
+    )

@@ -1,0 +1,38 @@
+"""Every mechanism has its proof beside it, and every place that a proof names exists."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import veil
+
+PROOFS = sorted(Path(veil.__file__).parent.glob("*/mechanisms/*.md"))
+_PLACE = re.compile(r"`(veil(?:\.\w+)+):([\w.]+)`")
+
+
+def test_every_mechanism_has_a_proof() -> None:
+    from veil.core.registry import _PLACES
+
+    named = {_proof_of(place) for place in _PLACES.values()}
+    assert named == {proof.name for proof in PROOFS}
+
+
+def _proof_of(place: str) -> str:
+    """The proof that a mechanism's file names, or the one of its own name."""
+    found = re.search(r"\(proofs in (\w+\.md)\)", import_module(place).__doc__ or "")
+    return found[1] if found else place.rsplit(".", 1)[1] + ".md"
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=lambda path: path.stem)
+def test_named_places_exist(proof: Path) -> None:
+    places = _PLACE.findall(proof.read_text(encoding="utf-8"))
+    assert places, "a proof points at the code it proves"
+    for module, name in places:
+        value = import_module(module)
+        for part in name.split("."):
+            assert hasattr(value, part), f"{proof.name} names {module}:{name}"
+            value = getattr(value, part)

@@ -1,0 +1,99 @@
+"""Vectors that are released exactly: the one call, the command line, the error bars."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from typer.testing import CliRunner
+
+import veil
+from veil.cli.app import app
+from veil.core.record import Release
+from veil.errors import InvalidArgument
+from veil.vectors.error_bars import intervals
+from veil.vectors.job import Secret, vector_job
+
+VECTOR = [0.4, 0.35, 0.25]
+
+
+def test_calibrated_vectors_are_safe_and_nearly_as_good() -> None:
+    adjacency = veil.Transfer(0.01)
+    settings: dict[str, Any] = {"size": 3, "epsilon": 1.0, "delta": 1e-4, "floor": 0.1}
+    exact = veil.calibrated("dirichlet", adjacency, exact=True, **settings)
+    plain = veil.calibrated("dirichlet", adjacency, **settings)
+    assert isinstance(exact, veil.Dirichlet)
+    assert isinstance(plain, veil.Dirichlet)
+    assert exact.exact
+    assert exact.profile(adjacency).delta(1.0) <= 1e-4
+    assert exact.k == pytest.approx(plain.k, rel=1e-6)
+
+
+def test_calibrated_counts_draw_enough_for_public_records() -> None:
+    settings: dict[str, Any] = {"size": 3, "epsilon": 1.0, "delta": 1e-6, "exact": True}
+    found = veil.calibrated("dirichlet", veil.Records("replace"), records=10**6, **settings)
+    assert isinstance(found, veil.DirichletCounts)
+    assert found.draws is not None
+    assert found.draws >= min(2**24, 256 * found.scale * 10**6)
+    secret = veil.calibrated("dirichlet", veil.Records(), **settings)
+    assert isinstance(secret, veil.DirichletCounts)
+    assert secret.draws == 2**22
+    asked = veil.calibrated("dirichlet", veil.Records(), draws=77, **settings)
+    assert isinstance(asked, veil.DirichletCounts)
+    assert asked.draws == 77
+    # Drawn in whole numbers as they are.
+    assert veil.calibrated("geometric", veil.Records(), **settings).name == "GeometricCounts"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "field"),
+    [("laplace", {"exact": True}, "exact"), ("dirichlet", {"draws": 5}, "draws")],
+)
+def test_what_cannot_be_exact(name: str, options: dict[str, Any], field: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        veil.calibrated(name, veil.Transfer(0.01), size=3, epsilon=1.0, delta=1e-4, **options)
+    assert caught.value.field == field
+
+
+def test_an_exact_job_takes_the_vector_as_it_stands() -> None:
+    given = np.array(VECTOR) * (1.0 + 2e-10)
+    job = vector_job(
+        given, None, Secret(transfer=0.01), epsilon=1.0, delta=1e-4, mechanism="auto", floor=0.1, exact=True
+    )
+    assert job.mechanism.describe()["parameters"]["exact"]
+    assert (job.value == given).all()
+
+
+@pytest.mark.parametrize("options", [["--records", "98"], ["--counts", "--draws", "4096"]])
+def test_the_command_line(options: list[str], tmp_path: Path) -> None:
+    source, target = tmp_path / "grades.csv", tmp_path / "out.json"
+    source.write_text("grade,count\na,40\nb,35\nc,23\n", encoding="utf-8")
+    command = ["release", "vector", str(source), "--epsilon", "1", "--exact", "-o", str(target), *options]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    parameters = json.loads(target.read_text(encoding="utf-8"))["mechanism"]["parameters"]
+    assert parameters["exact"] is True
+    assert CliRunner().invoke(app, ["inspect", str(target)]).exit_code == 0
+
+
+@pytest.mark.parametrize("draws", [60, 3000])
+def test_error_bars_cover(draws: int) -> None:
+    truth, times, confidence = np.array([0.05, 0.15, 0.8]), 800, 0.9
+    mechanism = veil.Dirichlet(50.0, veil.Simplex(3, floor=0.01), smooth=True, exact=True, draws=draws)
+    drawn = mechanism.sample(truth, rng=3, size=times)
+    made = Release(drawn, mechanism, veil.Transfer(0.01), 1.0, 1e-6)
+    low, high = np.moveaxis(intervals(made, confidence=confidence), -1, 0)
+    hits = ((low <= truth) & (truth <= high)).sum(axis=0)
+    for hit in hits.tolist():
+        assert stats.binomtest(hit, times, confidence, alternative="less").pvalue > 1e-6
+    # Power: as if the urn added nothing, at a number of draws of the order of k.
+    if draws == 60:
+        plain = veil.Dirichlet(50.0, veil.Simplex(3, floor=0.01), smooth=True)
+        low, high = np.moveaxis(
+            intervals(Release(drawn, plain, veil.Transfer(0.01), 1.0, 1e-6), confidence=0.9), -1, 0
+        )
+        missed = int(((low <= truth) & (truth <= high)).sum(axis=0)[1])
+        assert stats.binomtest(missed, times, confidence, alternative="less").pvalue < 1e-6

@@ -1,0 +1,165 @@
+"""Attacks on words that once succeeded, and must not again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import veil
+from veil.core.domain import domain_from
+from veil.core.files import to_json
+from veil.core.random.streams import generator
+from veil.core.registry import mechanism_from
+from veil.errors import CannotCalibrate, InvalidArgument, UnreadableFile, VeilError
+from veil.words.job import word_job
+from veil.words.numerics.graph import graph_of
+from veil.words.samplers.exponential import sample_words
+
+ROADS = {"a": ["b", "c"], "b": ["a", "c"], "c": ["a", "b", "c"]}
+CHAIN = veil.ChainWords(ROADS, 4)
+WORD = ["a", "b", "c", "c"]
+
+
+@pytest.mark.parametrize(("length", "radius"), [(5, 3), (20, 4), (7, 2), (3, 5), (6, 1)])
+def test_the_loss_for_each_symbol_covers_any_number_of_them(length: int, radius: int) -> None:
+    """The staircase falls at once after `radius` symbols: a mean over the whole word would hide that."""
+    mechanism = veil.StaircaseWords(veil.FreeWords(2, length), 2.0, radius=radius)
+    for many in range(radius + 1, length + 1):
+        assert mechanism.loss(many) <= many * mechanism.loss_each * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("shape", [(9, 5, 3), (11, 4, 2)])
+def test_the_staircase_at_other_radii_covers_shorter_words(shape: tuple[int, int, int]) -> None:
+    length, radius, alphabet = shape
+    longest = veil.StaircaseWords(veil.FreeWords(alphabet, length), 1.5, radius=radius)
+    for shorter in range(1, length + 1):
+        mechanism = veil.StaircaseWords(veil.FreeWords(alphabet, shorter), 1.5, radius=radius)
+        logs = mechanism.steps(shorter).log_weights
+        for many in range(1, shorter + 1):
+            exact = float(np.max(logs[:-many] - logs[many:]))
+            assert exact <= longest.loss(many) * (1.0 + 1e-12)
+
+
+def _record(mechanism: Any, value: Any) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(to_json(veil.release(mechanism, value)))
+    return found
+
+
+def _loaded(record: dict[str, Any], folder: Path) -> veil.Release:
+    path = folder / "forged.json"
+    path.write_text(json.dumps(record), encoding="utf-8")
+    return veil.load(path)
+
+
+TABLE = {"type": "words", "file": "x.csv", "sha256": "0", "words": 2, "lengths": {"4": 2}}
+
+
+def test_a_table_under_the_mechanism_of_one_word_says_whose_words_they_are(tmp_path: Path) -> None:
+    from veil.core.releasing import expected_assumptions
+
+    record = _record(veil.ExponentialWords(CHAIN, 2.0), WORD)
+    record["value"] = TABLE
+    forged = _loaded(record, tmp_path)
+    assert set(expected_assumptions(forged)) - set(forged.assumptions)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        TABLE | {"lengths": {"99": 2}},
+        TABLE | {"lengths": {"3": 2}},
+        TABLE | {"words": -3, "lengths": {"-1": -3}},
+        TABLE | {"words": 0, "lengths": {}},
+        TABLE | {"words": 5},
+        TABLE | {"file": "../x.csv"},
+    ],
+)
+def test_tables_that_cannot_be(value: dict[str, Any], tmp_path: Path) -> None:
+    record = _record(veil.PermuteAndFlip(CHAIN, 2.0), WORD)
+    record["value"] = value
+    with pytest.raises(UnreadableFile):
+        _loaded(record, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("language", "balance"),
+    [
+        (veil.FreeWords(3, 4), {"weights": [1e9] * 5}),
+        (veil.FreeWords(3, 4), {"first_weights": [2.0]}),
+        (CHAIN, {"first_weights": [2.0] * 10}),
+        (CHAIN, {"weights": [2.0]}),
+        (CHAIN, {"memory": 9}),
+        (CHAIN, {"decay": 0.0}),
+    ],
+)
+def test_stated_weights_are_never_ignored(language: Any, balance: dict[str, Any]) -> None:
+    content = {"decay": 0.2, "weights": [], "first_weights": [], "memory": None} | balance
+    parameters = {"language": language.describe(), "epsilon": 2.0, "radius": 1, "balance": content}
+    with pytest.raises(VeilError):
+        _ = mechanism_from({"name": "BalancedWords", "parameters": parameters}).graph  # type: ignore[attr-defined]
+
+
+def test_a_record_says_with_which_decay_it_was_drawn(tmp_path: Path) -> None:
+    record = _record(veil.ExponentialWords(CHAIN, 2.0), WORD)
+    parameters = record["mechanism"]["parameters"]
+    assert parameters["drawn_with"] == veil.ExponentialWords(CHAIN, 2.0).decay
+    assert _loaded(record, tmp_path).profile.pure_epsilon == 2.0
+    parameters["drawn_with"] = 0.01
+    with pytest.raises(VeilError, match="is proved"):
+        _ = _loaded(record, tmp_path).profile
+
+
+def test_tables_never_lose_a_word() -> None:
+    """At a huge epsilon the rate stops where nothing is seen of it; beyond the exponents is an error."""
+    language = veil.ChainWords({"a": ["a"], "b": ["b"]}, 20)
+    assert veil.ExponentialWords(language, 500.0, calibration="generic").rate <= 46.01
+    graph = graph_of([[0], [1]], 3_000_000)
+    words = np.zeros((1, 3_000_000), dtype=np.int32)
+    with pytest.raises(InvalidArgument, match="shorter words"):
+        sample_words(generator(1), graph=graph, words=words, decay=1e-108)
+
+
+def test_too_long_for_permute_and_flip_is_an_error_of_ours() -> None:
+    with pytest.raises(CannotCalibrate, match="too long"):
+        _ = veil.PermuteAndFlip(veil.ChainWords(ROADS, 600_000), 5.0).rate
+
+
+def test_words_stay_out_of_representations() -> None:
+    language = veil.ChainWords({"aa": ["bb"], "bb": ["aa", "bb"]}, 2)
+    job = word_job([["bb", "aa"]], language, epsilon=1.0, mechanism="sequential")
+    assert "1, 0" not in repr(job)
+    assert repr(job.words) == "<WordBatch of 1 words over 2 symbols>"
+
+
+def test_one_word_is_not_taken_for_many_of_one_symbol() -> None:
+    with pytest.raises(InvalidArgument, match="could be one word"):
+        veil.release_words(list("abab"), epsilon=1.0, radius=4)
+
+
+def test_an_automaton_is_read_back_as_it_was() -> None:
+    states: dict[Any, Any] = {((0,), "a"): "(0,)", ("(0,)", "b"): "(0,)", ((0,), "b"): (0,)}
+    language = veil.AutomatonWords(states, (0,), ["(0,)"], 3)
+    again: Any = domain_from(json.loads(json.dumps(language.describe())))
+    assert again.number_of_words == language.number_of_words
+    assert list(again.enumerate()) == list(language.enumerate())
+
+
+def test_what_is_guessed_of_a_file_is_said(tmp_path: Path) -> None:
+    from veil.chains.transition_counts import LAYOUT_IS_PUBLIC
+
+    (tmp_path / "log.csv").write_text("who,time,place\nx,1,a\nx,2,b\ny,1,c\ny,2,a\n")
+    held = veil.read_words(tmp_path / "log.csv", by="who", order="time", state="place")
+    assert held.layout_guessed
+    assert held.reordered([1, 0]).layout_guessed
+    job = word_job(
+        held.to_lists(),
+        veil.ChainWords(ROADS, 2),
+        epsilon=1.0,
+        mechanism="sequential",
+        layout_guessed=held.layout_guessed,
+    )
+    assert LAYOUT_IS_PUBLIC in job.run().assumptions
