@@ -14,7 +14,7 @@ from veil.version import __version__
 if TYPE_CHECKING:
     from veil import errors
     from veil.bits import learn
-    from veil.bits.bit_flips import BitFlips
+    from veil.bits.adjacency import BitFlips
     from veil.bits.domain import Bits
     from veil.bits.estimation import BitReading, bit_estimates
     from veil.bits.job import release_bits
@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     from veil.bits.mechanisms.xor import Xor
     from veil.bits.mechanisms.xor_blocks import XorBlocks
     from veil.bits.planning import BitPlan, plan_bits
-    from veil.chains.contributions import Contributions, Transitions
+    from veil.chains.adjacency import Transitions
     from veil.chains.counting.transitions import count_transitions
     from veil.chains.job import fit_chain
-    from veil.chains.mechanisms.bordered_rows import BorderedRows
     from veil.chains.mechanisms.private_chain import PrivateChain
     from veil.chains.planning import plan_chain
     from veil.chains.sequence_model import SequenceModel
@@ -53,19 +52,20 @@ if TYPE_CHECKING:
     from veil.graphs.planning import GraphPlan, plan_graph
     from veil.ledger.dataset import Dataset
     from veil.ledger.ledger import Ledger
+    from veil.matrices.adjacency import Rectangle, Rows
     from veil.matrices.birkhoff import Birkhoff
     from veil.matrices.chain import Chain
     from veil.matrices.chain_comparison import ChainComparison
     from veil.matrices.chain_intervals import ChainIntervals, chain_intervals
     from veil.matrices.decisions import DecisionProcess
+    from veil.matrices.mechanisms.bordered_rows import BorderedRows
     from veil.matrices.mechanisms.doubly_stochastic import DoublyStochastic
     from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
     from veil.matrices.mechanisms.row_by_row import RowByRow
-    from veil.matrices.rectangle import Rectangle
     from veil.matrices.stochastic import StochasticMatrix
     from veil.matrices.value_losses import ValueLoss, value_loss
     from veil.tables.sequences import SequenceFile
-    from veil.vectors.adjacency import Records, Rows, Transfer
+    from veil.vectors.adjacency import Contributions, Records, Transfer
     from veil.vectors.calibration import calibrated
     from veil.vectors.comparison import Comparison, compare
     from veil.vectors.counts import Counts
@@ -76,10 +76,10 @@ if TYPE_CHECKING:
     from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
     from veil.vectors.planning import least_epsilon
     from veil.vectors.simplex import Simplex
+    from veil.words.adjacency import Hamming
     from veil.words.automaton_words import AutomatonWords
     from veil.words.batch import WordBatch
     from veil.words.chain_words import ChainWords
-    from veil.words.hamming import Hamming
     from veil.words.job import release_words
     from veil.words.language import FreeWords
     from veil.words.mechanisms.balanced_words import BalancedWords

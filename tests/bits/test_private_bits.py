@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Binarizer
 
 import veil.bits.learn
-from veil.bits.bit_flips import BitFlips
+from veil.bits.adjacency import BitFlips
 from veil.bits.learn import DebiasedClassifier, PrivateBits, PrivateTable
 from veil.bits.mechanisms.staircase_xor import StaircaseXor
 from veil.bits.numerics.moments import BitSignals

@@ -17,11 +17,12 @@ import pytest
 from numpy.typing import NDArray
 
 import veil
-from veil.chains.contributions import Transitions
+from veil.chains.adjacency import Transitions
 from veil.chains.job import chain_job
 from veil.chains.lengths import LengthBins
 from veil.chains.mechanisms.private_chain import PrivateChain
-from veil.chains.transition_counts import STATES_ARE_PUBLIC, Sequences, Stratum, TransitionCounts
+from veil.core.assumptions import STATES_ARE_PUBLIC
+from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
 from veil.core.files import to_json
 from veil.errors import (
     BudgetExceeded,

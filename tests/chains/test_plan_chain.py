@@ -10,7 +10,7 @@ import pytest
 
 import veil
 from veil.chains.chain_mechanism import Table, chosen_mechanism
-from veil.chains.contributions import Transitions
+from veil.chains.adjacency import Transitions
 from veil.chains.job import chain_job
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.planning import (

@@ -15,7 +15,7 @@ from scipy import stats
 
 import veil
 from tests.core.fit import ALPHA, chi_square, gaussian_pmf, laplace_pmf
-from veil.chains.contributions import Transitions
+from veil.chains.adjacency import Transitions
 from veil.chains.lengths import LengthBins
 from veil.chains.mechanisms.chain_parts import Hides, Part
 from veil.chains.mechanisms.private_chain import ChainDraw

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import veil
-from veil.chains.contributions import Transitions
+from veil.chains.adjacency import Transitions
 from veil.chains.job import USERS_SEEN, ChainJob
-from veil.chains.transition_counts import STATES_ARE_PUBLIC
+from veil.core.assumptions import STATES_ARE_PUBLIC
 from veil.matrices.reading import read_matrix
 from veil.matrices.report.chain import ChainReport
 

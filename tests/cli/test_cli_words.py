@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import veil
-from veil.chains.transition_counts import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC
+from veil.core.assumptions import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC
 from veil.words.job import WordJob
 from veil.words.mechanisms.each_word import LENGTHS_ARE_PUBLIC, ONE_WORD_EACH
 from veil.words.mechanisms.word_mechanism import FEASIBLE_IS_PUBLIC

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import veil
-from veil.chains.contributions import Transitions
+from veil.chains.adjacency import Transitions
 from veil.chains.mechanisms.chain_parts import Part
 from veil.core.audit.examples import audit_examples
 from veil.core.audit.relations import check_neighbours

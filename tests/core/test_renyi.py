@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import veil
 from tests.core.loss_bins import gamma_losses, gaussian_losses, response_losses
 from tests.oracles.hockey import normal_hockey_stick
-from veil.chains.contributions import Contributions
+from veil.vectors.adjacency import Contributions
 from veil.core.privacy import renyi
 from veil.core.privacy.discrete_gaussian import DiscreteGaussianShift
 from veil.core.privacy.pairs import GammaPair, NormalPair

@@ -4,7 +4,7 @@ from tests.faults.planting import Edit
 from tests.faults.registry import mutant
 from veil.bits.mechanisms import xor_blocks
 from veil.bits.mechanisms.staircase_xor import StaircaseXor
-from veil.chains.contributions import Transitions
+from veil.chains.adjacency import Transitions
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.graphs.mechanisms import private_graph, xor_graph
 from veil.matrices import row_profiles as rows

@@ -16,7 +16,8 @@ from veil.words.mechanisms import exponential_words
 from veil.words.mechanisms.permute_and_flip import PermuteAndFlip
 from veil.words.mechanisms.sequential_words import SequentialWords
 from veil.words.online_word import OnlineWord
-from veil.words.samplers import free_words, noisy_max
+from veil.core.random import free_words
+from veil.words.samplers import noisy_max
 
 mutant(
     "last-symbol-kept",

@@ -13,7 +13,7 @@ from typing import Any
 import veil
 from tests.ledger.places import COUNTS, NEAR, NOISE, release
 from veil.errors import BudgetExceeded
-from veil.ledger.entry import EntryId
+from veil.core.account import EntryId
 
 
 def charge_many(url: str, name: str, times: int, out: Any, begin: Any) -> None:

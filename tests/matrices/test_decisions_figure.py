@@ -11,7 +11,8 @@ from veil.matrices.decisions import DecisionProcess
 from veil.matrices.report.decisions import value_figure
 from veil.matrices.value_losses import ValueLoss, value_loss
 from veil.report.figures import svg
-from veil.vectors.adjacency import Rows, Transfer
+from veil.matrices.adjacency import Rows
+from veil.vectors.adjacency import Transfer
 
 EPSILONS = [1.0, 2.0, 4.0, 8.0, 16.0]
 

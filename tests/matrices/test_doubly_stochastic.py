@@ -18,8 +18,8 @@ import veil
 from veil.errors import InvalidArgument, InvalidData
 from veil.matrices.birkhoff import Birkhoff
 from veil.matrices.mechanisms.doubly_stochastic import DoublyStochastic
-from veil.matrices.rectangle import Rectangle
-from veil.vectors.adjacency import Rows
+from veil.matrices.adjacency import Rectangle
+from veil.matrices.adjacency import Rows
 
 Floats = NDArray[np.float64]
 BOTH = pytest.mark.parametrize("noise", ["laplace", "gaussian"])

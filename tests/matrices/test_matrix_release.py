@@ -14,7 +14,7 @@ from scipy import sparse
 
 import veil
 from veil.core.files import is_release, to_json
-from veil.core.record import ONE_PER_PERSON
+from veil.core.assumptions import ONE_PER_PERSON
 from veil.errors import InvalidArgument, InvalidField, UnreadableFile
 from veil.matrices.reading import read_matrix
 

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 import veil
 from veil.errors import InvalidArgument
-from veil.vectors.adjacency import Records, Rows, Transfer, adjacency_from
+from veil.vectors.adjacency import Records, Transfer
+from veil.matrices.adjacency import Rows
+from veil.core.registry import adjacency_from
 
 EACH = Transfer(0.01)
 

@@ -22,7 +22,7 @@ from veil_papers.taxi_zones import (
 )
 
 import veil
-from veil.chains.mechanisms.bordered_rows import BorderedRows
+from veil.matrices.mechanisms.bordered_rows import BorderedRows
 from veil.errors import CannotCalibrate
 from veil.samples.city import city_trips
 from veil.vectors.published_bounds import published_delta

@@ -13,7 +13,8 @@ import pytest
 import veil
 from veil.report import figures
 from veil.vectors.job import Secret, vector_job
-from veil.vectors.report.page import VectorReport, best_guess, error_bars
+from veil.vectors.report.page import VectorReport, error_bars
+from veil.core.privacy.beliefs import best_guess
 
 GRADES = np.array([31.0, 28.0, 21.0, 10.0, 8.0])
 LABELS = ("A", "B & co", "<C>", "D", "F")

@@ -18,7 +18,7 @@ from tests.core.loss_bins import (
     partitions,
     together,
 )
-from veil.chains.contributions import Contributions
+from veil.vectors.adjacency import Contributions
 from veil.core.privacy.pairs import GammaPair
 from veil.core.privacy.renyi import _ORDERS, RenyiProfile
 from veil.vectors import contribution_profiles as module

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import veil
-from veil.chains.transition_counts import STATES_ARE_PUBLIC
+from veil.core.assumptions import STATES_ARE_PUBLIC
 from veil.errors import BudgetExceeded, CannotCalibrate, InvalidArgument, InvalidData, NoGuarantee
 from veil.words.batch import WordBatch
 from veil.words.job import release_words, word_job

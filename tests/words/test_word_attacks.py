@@ -149,7 +149,7 @@ def test_an_automaton_is_read_back_as_it_was() -> None:
 
 
 def test_what_is_guessed_of_a_file_is_said(tmp_path: Path) -> None:
-    from veil.chains.transition_counts import LAYOUT_IS_PUBLIC
+    from veil.core.assumptions import LAYOUT_IS_PUBLIC
 
     (tmp_path / "log.csv").write_text("who,time,place\nx,1,a\nx,2,b\ny,1,c\ny,2,a\n")
     held = veil.read_words(tmp_path / "log.csv", by="who", order="time", state="place")

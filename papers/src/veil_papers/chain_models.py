@@ -18,7 +18,7 @@ from veil.vectors.accuracy import expected_kl
 from veil.vectors.adjacency import Transfer
 from veil.vectors.counts import Counts
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.published_bounds import Published
+from veil.core.published import Published
 from veil.vectors.simplex import Simplex
 from veil_papers.data_driven_chains import corollary_1
 from veil_papers.matrix_dirichlet import fundamental_as_printed

@@ -14,7 +14,7 @@ from veil.core.random.streams import Rng
 from veil.vectors.adjacency import Transfer
 from veil.vectors.counts import Counts
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.published_bounds import Published
+from veil.core.published import Published
 from veil.vectors.simplex import Simplex
 
 

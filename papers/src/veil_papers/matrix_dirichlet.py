@@ -18,8 +18,9 @@ from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.matrices.stochastic import StochasticMatrix
 from veil.vectors.accuracy import largest_expected_entry_error
-from veil.vectors.adjacency import Rows, Transfer
-from veil.vectors.published_bounds import Published
+from veil.matrices.adjacency import Rows
+from veil.vectors.adjacency import Transfer
+from veil.core.published import Published
 from veil.vectors.simplex import Simplex
 
 # Section V

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from veil.chains.mechanisms.bordered_rows import BorderedRows
+from veil.matrices.mechanisms.bordered_rows import BorderedRows
 from veil.core.intake import Floats
 from veil.core.numerics.rounding import float_below
 from veil.matrices.numerics.stationary import quick_stationary

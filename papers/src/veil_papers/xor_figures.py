@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.stats import binom
 
-from veil.bits.bit_flips import BitFlips
+from veil.bits.adjacency import BitFlips
 from veil.bits.mechanisms.matrix_bernoulli import xor_parameters
 from veil.bits.mechanisms.randomized_response import RandomizedResponse
 from veil.bits.mechanisms.xor import Xor

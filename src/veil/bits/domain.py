@@ -1,4 +1,4 @@
-"""Tables of bits, and graphs as bits."""
+"""Tables of bits."""
 
 from __future__ import annotations
 
@@ -10,52 +10,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core import checks
-from veil.core.errors import InvalidArgument, InvalidData, PrivacyWarning
+from veil.core.domain import Domain
+from veil.core.errors import InvalidData, PrivacyWarning
 from veil.core.intake import array_of
-from veil.graphs.graph import Graph
 
 Table = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Bits:
-    """Tables of so many rows and columns of bits; None where any number will do.
-
-    graphs: whether graphs are taken too, each pair of nodes a bit.
-    """
+class Bits(Domain):
+    """Tables of so many rows and columns of bits; None where any number will do."""
 
     columns: int | None = None
     _: KW_ONLY
     rows: int | None = None
-    graphs: bool = False
     name: ClassVar[str] = "Bits"
+    kind: ClassVar[str] = "bits"
 
     def __post_init__(self) -> None:
         for field in ("columns", "rows"):
             if getattr(self, field) is not None:
                 object.__setattr__(self, field, checks.integer(field, getattr(self, field), least=1))
-        if not isinstance(self.graphs, bool) or (self.graphs and (self.columns or self.rows)):
-            raise InvalidArgument(
-                "graphs", expected="True only for bits of any shape", found=repr(self.graphs)
-            )
 
     @property
     def words(self) -> str:
         rows = "" if self.rows is None else f"{self.rows} rows of "
         columns = "any number of" if self.columns is None else f"{self.columns}"
-        return f"tables of {rows}{columns} bits" + (", or graphs" if self.graphs else "")
+        return f"tables of {rows}{columns} bits"
 
-    def __contains__(self, value: Any) -> bool:
-        try:
-            self.validate(value)
-        except InvalidData:
-            return False
-        return True
-
-    def validate(self, value: Any) -> Table | Graph:
-        """The value as a table of bits of its own, or as a Graph."""
-        if self.graphs and is_graph(value):
-            return Graph.of(value)
+    def validate(self, value: Any) -> Table:
+        """The value as a table of bits of its own."""
         table = as_bits("table", value)
         if table.ndim == 0 or table.ndim > 2 or table.size == 0:
             raise InvalidData("table", expected="rows of bits", found=f"an array of shape {table.shape}")
@@ -63,17 +47,10 @@ class Bits:
             raise InvalidData("table", expected=f"{self.columns} columns", found=f"{table.shape[-1]}")
         if self.rows is not None and (table.ndim != 2 or len(table) != self.rows):
             raise InvalidData("table", expected=f"{self.rows} rows", found=f"an array of shape {table.shape}")
-        if self.graphs:
-            warn_of_graph(table)
         return table
 
     def describe(self) -> dict[str, Any]:
-        return {"name": self.name, "columns": self.columns, "rows": self.rows, "graphs": self.graphs}
-
-
-def is_graph(value: Any) -> bool:
-    """Whether it is one of the things that are taken as a graph."""
-    return isinstance(value, Graph) or hasattr(value, "tocoo") or hasattr(value, "is_directed")
+        return {"name": self.name, "columns": self.columns, "rows": self.rows}
 
 
 def warn_of_graph(table: Table) -> None:
@@ -95,8 +72,8 @@ def _looks_like_graph(table: Table) -> bool:
 def as_bits(field: str, value: Any) -> Table:
     """Booleans, or numbers that are all 0 or 1, as an array of booleans, copied."""
     expected = "True and False, or 0 and 1"
-    if is_graph(value):
-        hint = "veil.release_graph takes graphs."
+    if any(hasattr(value, name) for name in ("tocoo", "is_directed", "labelled_edges")):
+        hint = "veil.graphs.release takes graphs."
         raise InvalidData(field, expected=expected, found="a graph", hint=hint)
     if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
         raise InvalidData(field, expected=expected, found="masked entries")

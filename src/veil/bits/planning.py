@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from veil.bits.bit_flips import BitFlips
+from veil.bits.adjacency import BitFlips
 from veil.bits.mechanisms.bit_mechanism import BitMechanism
 from veil.bits.mechanisms.randomized_response import RandomizedResponse
 from veil.bits.mechanisms.staircase_xor import MOST_BITS, StaircaseXor
 from veil.core.checks import choice, integer, positive
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.rounding import float_below, stated
+from veil.core.plan import Plan
 
 UNITS = ("row", "bit")
 FOR_BITS = ("staircase", "response")
@@ -41,7 +42,7 @@ class BitRow:
 
 
 @dataclass(frozen=True)
-class BitPlan:
+class BitPlan(Plan):
     """Mechanisms with the same guarantee, the best first."""
 
     columns: int

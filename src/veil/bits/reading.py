@@ -11,7 +11,7 @@ import numpy as np
 from veil.bits.tables import open_bits
 from veil.bits.values import GAPS, Bits, Cells, Pair, given_pairs, pair_of
 from veil.core.checks import choice
-from veil.core.errors import InvalidData
+from veil.core.errors import InvalidArgument, InvalidData
 from veil.tables.plain_tables import checked_columns
 
 MISSING = ("no", "yes", "drop-column")
@@ -146,3 +146,24 @@ def _gaps(names: Sequence[str]) -> InvalidData:
         found=f"gaps; {number} some",
         hint="Say missing='no' or 'yes' to take them for 0 or 1, or 'drop-column'.",
     )
+
+
+def given_values(values: Any) -> Any:
+    """What 0 and 1 are called, where it is given as text: one pair for all columns, or pairs by name."""
+    texts = [values] if isinstance(values, str) else values
+    if not isinstance(texts, (list, tuple)) or not any("," in str(text) for text in texts):
+        return texts or None
+    found: dict[str, tuple[str, str]] = {}
+    for text in texts:
+        name, _, pair = text.rpartition("=")
+        parts = [part.strip() for part in pair.split(",")]
+        if len(parts) != 2 or not all(parts):
+            expected = "two values with a comma: no,yes - or column=no,yes"
+            raise InvalidArgument("values", expected=expected, found=repr(text)[:40])
+        if not name:
+            if len(texts) > 1:
+                expected = "either one pair for all columns, or column=no,yes for each"
+                raise InvalidArgument("values", expected=expected, found="both")
+            return parts[0], parts[1]
+        found[name] = (parts[0], parts[1])
+    return found

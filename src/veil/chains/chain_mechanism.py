@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
-from veil.chains.contributions import Contributions, Transitions
+from veil.chains.adjacency import Transitions
 from veil.chains.mechanisms.chain_parts import OF_SEQUENCES, OF_TRANSITIONS, Hides, Part
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.published_chain import Published, published_rows
+from veil.core.adjacency import Adjacency
 from veil.core.checks import choice, delta_of, positive
 from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.numerics.rounding import float_above, float_below, stated
 from veil.core.privacy.calibrate import calibrate
-from veil.vectors.adjacency import Adjacency, Records
+from veil.vectors.adjacency import Contributions, Records
 from veil.vectors.calibration import calibrated, needs_delta
 from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
 

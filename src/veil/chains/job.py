@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from veil.chains.adjacency import UNITS, Transitions
 from veil.chains.chain_mechanism import chosen_mechanism
 from veil.chains.chain_tables import tables_of
-from veil.chains.contributions import UNITS, Transitions
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.published_chain import Published
 from veil.chains.transition_counts import TransitionCounts

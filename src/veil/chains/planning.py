@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from veil.chains.adjacency import Transitions
 from veil.chains.chain_mechanism import Table, chosen_mechanism
 from veil.chains.chain_tables import MOST_CELLS
-from veil.chains.contributions import Transitions
 from veil.chains.mechanisms.chain_parts import Part
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.typical_chain import typical_tables

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from veil.chains.contributions import Transitions
-from veil.chains.mechanisms.bordered_rows import BorderedRows, inside
+from veil.chains.adjacency import Transitions
 from veil.core.checks import within
 from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.privacy.calibrate import calibrate
+from veil.matrices.mechanisms.bordered_rows import BorderedRows, inside
 from veil.vectors.adjacency import Records, Transfer
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.simplex import Simplex

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.chains.contributions import Transitions
+from veil.chains.adjacency import Transitions
 from veil.chains.lengths import LengthBins
 from veil.core.checks import integer, items, truth
+from veil.core.domain import Domain
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.named_matrix import Names
 from veil.vectors.counts import LARGEST_COUNT, Integers
@@ -274,11 +275,12 @@ def _check_entries(field: str, entries: NDArray[Any]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class TransitionTable:
+class TransitionTable(Domain):
     """The domain of counted transitions between so many states."""
 
     states: int
     name: ClassVar[str] = "TransitionTable"
+    kind: ClassVar[str] = "chain"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "states", integer("states", self.states, least=2))
@@ -289,13 +291,6 @@ class TransitionTable:
         if len(counts) != self.states:
             raise InvalidData("counts", expected=f"{self.states} states", found=str(len(counts)))
         return counts
-
-    def __contains__(self, value: Any) -> bool:
-        try:
-            self.validate(value)
-        except (InvalidData, InvalidArgument):
-            return False
-        return True
 
     @property
     def words(self) -> str:

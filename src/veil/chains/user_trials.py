@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.chains.adjacency import Transitions
 from veil.chains.chain_mechanism import chosen_mechanism
 from veil.chains.chain_tables import tables_of
-from veil.chains.contributions import Transitions
 from veil.chains.lengths import LengthBins
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.numerics.strata import guessed_lengths

@@ -7,7 +7,8 @@ from typing import Any
 from veil.core.checks import within
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.named_matrix import Taken
-from veil.vectors.adjacency import Rows, Transfer
+from veil.matrices.adjacency import Rows
+from veil.vectors.adjacency import Transfer
 
 
 def rows_from(changed: str, transfer: float | None, l1: float | None) -> Rows:

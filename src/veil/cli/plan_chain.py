@@ -50,7 +50,7 @@ def chain(
     Whole users, of whom a plan chooses how much to count: veil plan chain --states 17 --records 4000000
     --unit user --users 1000000 --epsilon 1
     """
-    from veil.chains.contributions import Transitions
+    from veil.chains.adjacency import Transitions
     from veil.chains.planning import least_epsilon_for_chain, plan_chain
 
     check_ending("--plot", plot, (".svg", ".png", ".pdf"))

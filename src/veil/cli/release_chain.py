@@ -106,8 +106,8 @@ def chain(
     the data is; only the counts leave it. What is hidden is --unit: one transition, or with --unit user
     --cap 10 a whole person.
     """
+    from veil.chains.adjacency import Transitions
     from veil.chains.chain_mechanism import FOR_CHAINS
-    from veil.chains.contributions import Transitions
     from veil.chains.job import chain_job
     from veil.core.checks import choice, delta_of, positive
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
+from veil.core.adjacency import Adjacency
 from veil.core.errors import InvalidArgument, LedgerUnavailable, PrivacyWarning
 from veil.core.privacy.profile import PrivacyProfile
-from veil.vectors.adjacency import Adjacency
 from veil.version import __version__
 
 
@@ -21,6 +22,36 @@ class Account(Protocol):
 
     def confirm(self, entry: Any) -> None:
         """Note that the release of this entry was made."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryId:
+    """Which entry of which ledger a release was charged to. sha256: of that entry."""
+
+    ledger: str
+    dataset: str
+    number: int
+    sha256: str
+
+    def __str__(self) -> str:
+        return f"{self.dataset}/{self.number}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "ledger": self.ledger,
+            "dataset": self.dataset,
+            "number": self.number,
+            "sha256": self.sha256,
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> EntryId:
+        return cls(
+            str(content["ledger"]),
+            str(content["dataset"]),
+            int(content["number"]),
+            str(content["sha256"]),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,39 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
-from veil.bits.bit_flips import BitFlips
-from veil.chains.contributions import Transitions
+from veil.core.adjacency import Adjacency
 from veil.core.errors import InvalidArgument
-from veil.matrices.rectangle import Rectangle
-from veil.vectors.adjacency import Adjacency, Records, Rows, Transfer, adjacency_from
-from veil.words.hamming import Hamming
-
-# Who is a neighbour does not depend on how much is counted of a user.
-_ANY_CAP = 1
-
-_FIXED: dict[str, Callable[[], Adjacency]] = {
-    "add-remove": lambda: Records("add-remove"),
-    "replace": lambda: Records("replace"),
-    "event": lambda: Transitions("event"),
-    "event-replace": lambda: Transitions("event", "replace"),
-    "row": lambda: Transitions("row"),
-    "row-replace": lambda: Transitions("row", "replace"),
-    "user": lambda: Transitions("user", cap=_ANY_CAP),
-    "user-replace": lambda: Transitions("user", "replace", _ANY_CAP),
-    "edge": lambda: BitFlips(1),
-}
-_SIZED: dict[str, Callable[[str], Adjacency]] = {
-    "words": lambda size: Hamming(int(size)),
-    "bits": lambda size: BitFlips(int(size)),
-    "row-bits": lambda size: BitFlips(int(size), where="row"),
-    "transfer": lambda size: Transfer(float(size)),
-    "matrix-row": lambda size: Rows(1, Transfer(float(size))),
-    "matrix": lambda size: Rows("all", Transfer(float(size))),
-    "rectangle": lambda size: Rectangle(float(size)),
-}
-EXPECTED = f"one of {', '.join(_FIXED)}, {', '.join(f'{name}:N' for name in _SIZED)}, or JSON as in a record"
+from veil.core.kinds import every_kind
+from veil.core.registry import adjacency_from
 
 
 def adjacency_named(text: str) -> Adjacency:
@@ -44,21 +16,20 @@ def adjacency_named(text: str) -> Adjacency:
     >>> adjacency_named("edge")
     BitFlips(count=1, where='anywhere')
     """
+    named = {name: make for kind in every_kind() for name, make in kind.short_adjacencies.items()}
+    names = ", ".join(f"{name}N" if name.endswith(":") else name for name in named)
+    expected = f"one of {names}, or JSON as in a record"
     if text.lstrip().startswith("{"):
         try:
-            content = json.loads(text)
-            return adjacency_from({key: item for key, item in content.items() if key != "words"})
-        except (ValueError, TypeError):
-            raise InvalidArgument("adjacency", expected=EXPECTED, found="other JSON") from None
+            return adjacency_from(json.loads(text))
+        except (ValueError, TypeError, AttributeError):
+            raise InvalidArgument("adjacency", expected=expected, found="other JSON") from None
     name, colon, size = text.strip().partition(":")
-    if not colon and name in _FIXED:
-        return _FIXED[name]()
-    if name in _SIZED and size:
+    if name + colon in named and bool(colon) == bool(size):
         try:
-            return _SIZED[name](size)
+            return named[name + colon](size)
         except InvalidArgument as error:
             expected = f"{name}:N with {error.expected}"
-            raise InvalidArgument("adjacency", expected=expected, found=repr(text)[:40]) from None
         except ValueError:
             pass
-    raise InvalidArgument("adjacency", expected=EXPECTED, found=repr(text)[:40])
+    raise InvalidArgument("adjacency", expected=expected, found=repr(text)[:40])

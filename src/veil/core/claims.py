@@ -1,12 +1,13 @@
-"""What a record claims, computed anew from the mechanism that it describes."""
+"""What a record claims, computed again from the mechanism that it describes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from veil.core.errors import UnreadableFile, VeilError
+from veil.core.job import cost
 from veil.core.record import Release
-from veil.core.releasing import cost, expected_assumptions
 
 _ROUNDING = 1e-9
 
@@ -20,7 +21,7 @@ class Claim:
     holds: bool
 
 
-def claim_of(release: Release, where: str) -> Claim:
+def claim_of(release: Release[Any], where: str) -> Claim:
     """Compare a record with what follows from its own description. where: the file, for errors."""
     try:
         computed, _ = cost(release.profile, release.delta if release.delta > 0.0 else None)
@@ -30,6 +31,7 @@ def claim_of(release: Release, where: str) -> Claim:
         raise UnreadableFile(
             where, expected="a mechanism whose guarantee can be computed", found="parameters beyond reach"
         ) from None
-    missing = tuple(sorted(set(expected_assumptions(release)) - set(release.assumptions)))
+    implied = release.kind.implied_assumptions(release)
+    missing = tuple(sorted(set(implied) - set(release.assumptions)))
     holds = computed <= release.epsilon * (1.0 + _ROUNDING) and not missing
     return Claim(computed, missing, holds)

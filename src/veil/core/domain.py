@@ -1,56 +1,37 @@
-"""Domains by the name that their description carries."""
+"""Domains: the sets of values that mechanisms take."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
 
-from veil.bits.domain import Bits
-from veil.chains.transition_counts import TransitionTable
-from veil.core.errors import InvalidArgument
-from veil.matrices.birkhoff import Birkhoff
-from veil.matrices.stochastic import StochasticMatrix
-from veil.vectors.counts import Counts
-from veil.vectors.simplex import Simplex
-from veil.words.automaton_words import AutomatonWords
-from veil.words.chain_words import ChainWords
-from veil.words.language import FreeWords
+from veil.core.errors import InvalidField
 
 
-class Domain(Protocol):
+class Domain(ABC):
     """A set of values: `validate` raises, `in` derives from it."""
 
+    __slots__ = ()
+    name: ClassVar[str]
+    # The kind of data that the values are, by its name in the registry.
+    kind: ClassVar[str]
+
     @property
-    def words(self) -> str: ...
+    @abstractmethod
+    def words(self) -> str:
+        """What the values are, in words."""
 
-    def validate(self, value: Any) -> Any: ...
+    @abstractmethod
+    def validate(self, value: Any) -> Any:
+        """The value in the form that samplers take, or an error that names what is wrong."""
 
-    def describe(self) -> dict[str, Any]: ...
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """The name and the parameters, from which it can be built again."""
 
-
-AnyLanguage = FreeWords | ChainWords | AutomatonWords
-AnyDomain = Simplex | Counts | StochasticMatrix | Birkhoff | TransitionTable | AnyLanguage | Bits
-
-_KINDS: dict[str, Any] = {
-    kind.name: kind
-    for kind in (
-        Simplex,
-        Counts,
-        StochasticMatrix,
-        Birkhoff,
-        TransitionTable,
-        FreeWords,
-        ChainWords,
-        AutomatonWords,
-        Bits,
-    )
-}
-
-
-def domain_from(description: dict[str, Any]) -> AnyDomain:
-    """The domain that `describe` described."""
-    fields = dict(description)
-    name = fields.pop("name", None)
-    if name not in _KINDS:
-        raise InvalidArgument("domain", expected=f"one of {', '.join(_KINDS)}", found=repr(name))
-    found: AnyDomain = _KINDS[name](**fields)
-    return found
+    def __contains__(self, value: Any) -> bool:
+        try:
+            self.validate(value)
+        except InvalidField:
+            return False
+        return True

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from veil.bits.codec import is_plain_text
+from veil.core.account import EntryId
 from veil.core.errors import InvalidArgument
-from veil.ledger.entry import EntryId
+from veil.core.text import is_plain_text
 
 
 def entry_to_json(entry: Any) -> dict[str, Any] | None:

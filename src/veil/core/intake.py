@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.core.arrays import Floats
 from veil.core.errors import InvalidData
 
-Floats = NDArray[np.float64]
 Labels = tuple[str, ...]
 _DEEPEST = 64
 # 16 GB of floats. An array may be a view that is far larger than the memory it takes.

@@ -8,16 +8,15 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from veil.core.adjacency import Adjacency
 from veil.core.checks import integer
 from veil.core.domain import Domain
 from veil.core.errors import InvalidArgument
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.streams import Rng, generator
-from veil.vectors.adjacency import Adjacency
 
 # Of all draws of one call together: 16 GB.
 _MOST_NUMBERS = 2**31
-UNPROTECTED = "the entries that are not protected are public"
 
 
 @runtime_checkable
@@ -117,3 +116,10 @@ def batch_shape(value: Any, size: int | None) -> tuple[int, ...]:
     """The shape of `size` draws of the value."""
     shape = np.shape(value)
     return shape if size is None else (size, *shape)
+
+
+def checked_mechanism(mechanism: Any) -> Mechanism:
+    """The mechanism, or an error where it is none."""
+    if not isinstance(mechanism, Mechanism):
+        raise InvalidArgument("mechanism", expected="a mechanism of Veil", found=type(mechanism).__name__)
+    return mechanism

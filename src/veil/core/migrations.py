@@ -19,8 +19,18 @@ def _entry_says_whose(content: Content) -> Content:
     return content | {"entry": None if entry is None else {"id": entry}}
 
 
+def _words_are_attached(content: Content) -> Content:
+    """From 2 to 3: a file beside the record is an attachment; which kind wrote a record, the kinds find out."""
+    value = content["value"]
+    if not isinstance(value, dict) or "file" not in value:
+        return content
+    rest = {key: item for key, item in value.items() if key not in ("file", "sha256")}
+    attached = {"words": {key: value.get(key) for key in ("file", "sha256")}}
+    return content | {"value": rest, "attachments": attached}
+
+
 # The step under n leads from schema n to the next.
-_STEPS: dict[int, Callable[[Content], Content]] = {1: _entry_says_whose}
+_STEPS: dict[int, Callable[[Content], Content]] = {1: _entry_says_whose, 2: _words_are_attached}
 
 
 def brought_up(content: Content, schema: int) -> Content:

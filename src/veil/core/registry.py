@@ -1,80 +1,88 @@
-"""Mechanisms by the name that their description carries."""
+"""Mechanisms, domains and adjacencies by the names that their descriptions carry.
+
+A name belongs to a kind of data: two kinds may use the same one. A name never changes its meaning.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from veil.core.adjacency import Adjacency
 from veil.core.checks import shown
-from veil.core.domain import domain_from
+from veil.core.domain import Domain
 from veil.core.errors import InvalidArgument, VeilError
+from veil.core.kind import Kind, at
+from veil.core.kinds import every_kind, kind_named
 from veil.core.mechanism import Mechanism
 
-_PLACES = {
-    "BalancedWords": "veil.words.mechanisms.balanced_words",
-    "BorderedRows": "veil.chains.mechanisms.bordered_rows",
-    "Dirichlet": "veil.vectors.mechanisms.dirichlet",
-    "DirichletCounts": "veil.vectors.mechanisms.dirichlet_counts",
-    "DoublyStochastic": "veil.matrices.mechanisms.doubly_stochastic",
-    "EachWord": "veil.words.mechanisms.each_word",
-    "ExponentialWords": "veil.words.mechanisms.exponential_words",
-    "MatrixDirichlet": "veil.matrices.mechanisms.matrix_dirichlet",
-    "PermuteAndFlip": "veil.words.mechanisms.permute_and_flip",
-    "PrivateGraph": "veil.graphs.mechanisms.private_graph",
-    "PrivateChain": "veil.chains.mechanisms.private_chain",
-    "RowByRow": "veil.matrices.mechanisms.row_by_row",
-    "RandomizedResponse": "veil.bits.mechanisms.randomized_response",
-    "SequentialWords": "veil.words.mechanisms.sequential_words",
-    "StaircaseWords": "veil.words.mechanisms.staircase_words",
-    "StaircaseXor": "veil.bits.mechanisms.staircase_xor",
-    "Laplace": "veil.vectors.mechanisms.additive",
-    "Gaussian": "veil.vectors.mechanisms.additive",
-    "GeometricCounts": "veil.vectors.mechanisms.noisy_counts",
-    "Xor": "veil.bits.mechanisms.xor",
-    "XorGraph": "veil.graphs.mechanisms.xor_graph",
-    "XorBlocks": "veil.bits.mechanisms.xor_blocks",
-    "DiscreteGaussianCounts": "veil.vectors.mechanisms.noisy_counts",
-}
+_NEWER = "A newer Veil may know it."
 
 
-def _noise(description: dict[str, Any]) -> Any:
-    from veil.bits.mechanisms.matrix_bernoulli import MatrixBernoulli
-
-    return MatrixBernoulli.from_description(description)
-
-
-def mechanism_from(description: Any) -> Mechanism:
-    """The mechanism that `describe` described. A name never changes its meaning."""
+def mechanism_from(description: Any, kind: Kind) -> Mechanism:
+    """The mechanism of this kind, or of one that it is built on, that `describe` described."""
     if not isinstance(description, dict) or not isinstance(description.get("parameters"), dict):
         raise InvalidArgument("mechanism", expected="a name and parameters", found="something else")
     name = description.get("name")
-    if name not in _PLACES:
-        raise InvalidArgument(
-            "mechanism.name",
-            expected=f"one of {', '.join(_PLACES)}",
-            found=shown(name),
-            hint="A newer Veil may know it.",
-        )
-    make: Callable[..., Mechanism] = getattr(import_module(_PLACES[name]), name)
-    parameters = dict(description["parameters"])
-    for key in ("domain", "domains", "language"):
-        described = parameters.get(key)
-        if isinstance(described, dict):
-            parameters[key] = domain_from(described)
-        elif isinstance(described, list):
-            parameters[key] = [None if row is None else domain_from(row) for row in described]
-    if isinstance(parameters.get("noise"), dict):
-        parameters["noise"] = _noise(parameters["noise"])
-    if isinstance(parameters.get("bands"), list):
-        parameters["bands"] = [[mechanism_from(block) for block in band] for band in parameters["bands"]]
-    if isinstance(parameters.get("mechanism"), dict):
-        parameters["mechanism"] = mechanism_from(parameters["mechanism"])
+    places = _places(kind, "mechanisms")
+    if name not in places:
+        expected = f"one of {', '.join(places)}"
+        raise InvalidArgument("mechanism.name", expected=expected, found=shown(name), hint=_NEWER)
+    made = at(places[name])
+    rebuild: Callable[..., Mechanism] = getattr(made, "rebuilt", made)
+    parameters = {key: _rebuilt(item, kind) for key, item in description["parameters"].items()}
     try:
-        return make(**parameters)
+        return rebuild(**parameters)
     except TypeError as error:
         if isinstance(error, VeilError):
             raise
         raise InvalidArgument(
             "mechanism.parameters", expected=f"those of {name}", found=", ".join(map(str, parameters))[:80]
         ) from None
+
+
+def _rebuilt(item: Any, kind: Kind) -> Any:
+    """A parameter as the constructor takes it: mechanisms and domains in the place of their descriptions."""
+    if isinstance(item, list):
+        return [_rebuilt(one, kind) for one in item]
+    if not isinstance(item, dict) or "name" not in item:
+        return item
+    return mechanism_from(item, kind) if "parameters" in item else domain_from(item, kind)
+
+
+def domain_from(description: dict[str, Any], kind: Kind) -> Domain:
+    """The domain of this kind, or of one that it is built on, that `describe` described."""
+    places = _places(kind, "domains")
+    made: Domain = _made("domain", description, places)
+    return made
+
+
+def adjacency_from(description: dict[str, Any], kind: Kind | None = None) -> Adjacency:
+    """The adjacency that `describe` described: of this kind, or of any where none is given."""
+    kinds = every_kind() if kind is None else (kind,)
+    places = {name: place for one in kinds for name, place in _places(one, "adjacencies").items()}
+    fields = {key: item for key, item in description.items() if key != "words"}
+    made: Adjacency = _made("adjacency", fields, places)
+    return made
+
+
+def _made(field: str, description: dict[str, Any], places: dict[str, str]) -> Any:
+    fields = dict(description)
+    name = fields.pop("name", None)
+    if name not in places:
+        raise InvalidArgument(field, expected=f"one of {', '.join(places)}", found=shown(name), hint=_NEWER)
+    return at(places[name])(**fields)
+
+
+def _places(kind: Kind, what: str) -> dict[str, str]:
+    """The names of a kind and of all that it is built on; its own come first."""
+    found: dict[str, str] = {}
+    for one in _foundations(kind):
+        found |= {name: place for name, place in getattr(one, what).items() if name not in found}
+    return found
+
+
+def _foundations(kind: Kind) -> Iterator[Kind]:
+    yield kind
+    for name in kind.built_on:
+        yield from _foundations(kind_named(name))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from veil.core.checks import shown, truth
+from veil.core.checks import truth
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.graphs.numerics.pairs import MOST_NODES, Codes, PairSpace
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Labels = tuple[Hashable, ...]
-# In which form a graph came, and goes out again.
-_FORMS = ("graph", "networkx", "scipy")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,14 +23,13 @@ class Graph:
     """The edges of a graph as sorted numbers of pairs. Make one with `Graph.of` or `Graph.from_edges`.
 
     space: which pairs there are. labels: of the nodes, or None for 0, 1, 2 ...; column_labels: of the other
-    side of a bipartite graph. form: what `as_given` makes of it.
+    side of a bipartite graph.
     """
 
     space: PairSpace
     codes: Codes
     labels: Labels | None = None
     column_labels: Labels | None = None
-    form: str = "graph"
 
     def __post_init__(self) -> None:
         codes = np.ascontiguousarray(self.codes, dtype=np.int64)
@@ -51,8 +48,6 @@ class Graph:
         for field, labels, size in sizes:
             if labels is not None and (len(labels) != size or len(set(labels)) != size):
                 raise InvalidArgument(field, expected=f"{size} different labels", found=f"{len(labels)}")
-        if self.form not in _FORMS:
-            raise InvalidArgument("form", expected=" or ".join(_FORMS), found=shown(self.form))
 
     @property
     def columns(self) -> int:
@@ -162,17 +157,7 @@ class Graph:
 
     def replaced(self, codes: Codes) -> Graph:
         """The same nodes with other edges."""
-        return Graph(self.space, codes, self.labels, self.column_labels, self.form)
-
-    def plain(self) -> Graph:
-        """The same graph, to be handed on as it is."""
-        return Graph(self.space, self.codes, self.labels, self.column_labels)
-
-    def as_given(self) -> Any:
-        """The graph in the form that it came in: NetworkX, a SciPy sparse array, or a Graph."""
-        if self.form == "networkx":
-            return self.to_networkx()
-        return self.matrix() if self.form == "scipy" else self
+        return Graph(self.space, codes, self.labels, self.column_labels)
 
     def to_networkx(self) -> Any:
         """A NetworkX graph of the same nodes; their attributes are not part of a graph here."""

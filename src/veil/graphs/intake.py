@@ -32,7 +32,7 @@ def from_sparse(value: Any, *, directed: bool, bipartite: bool, loops: bool) -> 
     rows, columns = entries.row[kept].astype(np.int64), entries.col[kept].astype(np.int64)
     if bipartite:
         space = PairSpace.between(check_nodes(value.shape[0]), check_nodes(value.shape[1]))
-        return Graph(space, np.unique(space.codes(rows, columns)), form="scipy")
+        return Graph(space, np.unique(space.codes(rows, columns)))
     if value.shape[0] != value.shape[1]:
         raise InvalidData(
             "graph",
@@ -41,7 +41,7 @@ def from_sparse(value: Any, *, directed: bool, bipartite: bool, loops: bool) -> 
             hint="veil.Graph.of(matrix, bipartite=True) takes rows and columns as different nodes.",
         )
     space = PairSpace.among(check_nodes(value.shape[0]), directed=directed, loops=loops)
-    graph = Graph(space, _codes(space, rows, columns), form="scipy")
+    graph = Graph(space, _codes(space, rows, columns))
     # Counted once each: a matrix may hold a cell twice.
     cells, diagonal = np.unique(rows * space.rows + columns), np.unique(rows[rows == columns])
     if not directed and 2 * len(graph) - len(diagonal) != len(cells):
@@ -78,7 +78,7 @@ def from_networkx(graph: Any, *, bipartite: bool, loops: bool) -> Graph:
     place = {node: i for i, node in enumerate(nodes)}
     ends = np.array([(place[a], place[b]) for a, b in graph.edges()], dtype=np.int64).reshape(-1, 2)
     labels = None if nodes == tuple(range(len(nodes))) else nodes
-    return Graph(space, _codes(space, ends[:, 0], ends[:, 1]), labels, form="networkx")
+    return Graph(space, _codes(space, ends[:, 0], ends[:, 1]), labels)
 
 
 def _sorted(nodes: Iterable[Hashable]) -> Labels:
@@ -119,7 +119,7 @@ def _bipartite(graph: Any, nodes: Labels) -> Graph:
         pairs.append((place[a], place[b]) if sides[a] == 0 else (place[b], place[a]))
     ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     space = PairSpace.between(len(left), len(right))
-    return Graph(space, np.unique(space.codes(ends[:, 0], ends[:, 1])), left, right, form="networkx")
+    return Graph(space, np.unique(space.codes(ends[:, 0], ends[:, 1])), left, right)
 
 
 def from_pairs(

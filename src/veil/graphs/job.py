@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from veil.bits.bit_flips import BitFlips
+from veil.bits.adjacency import BitFlips
 from veil.bits.mechanisms.bit_mechanism import NODES_ARE_PUBLIC
 from veil.bits.mechanisms.matrix_bernoulli import xor_parameters
 from veil.bits.mechanisms.randomized_response import RandomizedResponse

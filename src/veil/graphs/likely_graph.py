@@ -92,7 +92,7 @@ def decoding(release: Release, *, edges: int | None = None, agree: bool = False)
 
 
 def decode(release: Release, *, edges: int | None = None, agree: bool = False) -> Any:
-    """The most likely graph behind a released one, in the form that the graph came in.
+    """The most likely graph behind a released one.
 
     edges: how many to keep; None for as many as are estimated. agree: make its degrees agree with those that
     were asked directly; degrees and triangles are then far closer to the truth, the groups less clear.
@@ -108,4 +108,4 @@ def decode(release: Release, *, edges: int | None = None, agree: bool = False) -
     >>> shared / found.number_of_edges() > 0.5
     True
     """
-    return decoding(release, edges=edges, agree=agree).graph.as_given()
+    return decoding(release, edges=edges, agree=agree).graph

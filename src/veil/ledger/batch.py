@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from veil.core.account import Charge, confirm
+from veil.core.account import Charge, EntryId, confirm
+from veil.core.adjacency import Adjacency
 from veil.core.checks import delta_of, items
 from veil.core.errors import InvalidArgument, NoGuarantee
 from veil.core.mechanism import Mechanism
 from veil.ledger.description import canonical, hash_of, mapping
-from veil.ledger.entry import EntryId
-from veil.vectors.adjacency import Adjacency
-from veil.vectors.coverage import covers
 
 if TYPE_CHECKING:
     from veil.ledger.dataset import Dataset
@@ -94,7 +92,7 @@ class Batch:
         """Let one of the declared mechanisms run; it is paid for. Any other is refused."""
         # The cap of users does not say who is a neighbour, but what the batch was worked out and charged for.
         cap, most = (getattr(near, "cap", None) or 0 for near in (charge.adjacency, self.adjacency))
-        if charge.adjacency is None or not covers(self.adjacency, charge.adjacency) or cap > most:
+        if charge.adjacency is None or not self.adjacency.covers(charge.adjacency) or cap > most:
             found = "nothing said" if charge.adjacency is None else charge.adjacency.words
             raise InvalidArgument("adjacency", expected=self.adjacency.words, found=found)
         wanted = canonical(charge.description)

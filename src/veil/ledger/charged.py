@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from veil.core.account import EntryId
 from veil.core.errors import LedgerCorrupt
 from veil.core.record import Release
 from veil.ledger.description import shortened
-from veil.ledger.entry import EntryId
 from veil.ledger.ledger import Ledger
 
 

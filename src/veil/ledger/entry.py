@@ -8,41 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from veil.core.account import EntryId
 from veil.core.errors import LedgerCorrupt
 
 KINDS = ("open", "reserve", "use", "confirm", "raise", "close")
 # What the first entry of a dataset follows.
 NOTHING = "0" * 64
-
-
-@dataclass(frozen=True, slots=True)
-class EntryId:
-    """Which entry of which ledger a release was charged to. sha256: of that entry."""
-
-    ledger: str
-    dataset: str
-    number: int
-    sha256: str
-
-    def __str__(self) -> str:
-        return f"{self.dataset}/{self.number}"
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "ledger": self.ledger,
-            "dataset": self.dataset,
-            "number": self.number,
-            "sha256": self.sha256,
-        }
-
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> EntryId:
-        return cls(
-            str(content["ledger"]),
-            str(content["dataset"]),
-            int(content["number"]),
-            str(content["sha256"]),
-        )
 
 
 @dataclass(frozen=True, slots=True)

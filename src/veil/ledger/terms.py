@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from veil.chains.contributions import Transitions
+from veil.core.adjacency import Adjacency
 from veil.core.checks import shown, truth
 from veil.core.errors import InvalidArgument
+from veil.core.registry import adjacency_from
 from veil.ledger.accounting import Rule, words_of
 from veil.ledger.amounts import ZERO, Amount, charged
-from veil.vectors.adjacency import Adjacency, Records, adjacency_from
-from veil.vectors.coverage import covers
 
 MOST_PARTS = 1_000
 # Beyond any meaning.
@@ -83,7 +82,7 @@ class Terms:
                 expected='"basic" or "zcdp" where neighbours move between parts',
                 found='"renyi"',
             )
-        if moves and (adjacency is None or _one_part_changes(adjacency) is None):
+        if moves and (adjacency is None or adjacency.in_one_part() is None):
             raise InvalidArgument(
                 "moves",
                 expected="neighbours that replace a record, of which one part loses it and another gains it",
@@ -96,7 +95,7 @@ class Terms:
         """Between whom the total hides the difference."""
         if self.adjacency is None:
             return "as each release says; the total holds for those who are neighbours under all of them"
-        return words_for(self.adjacency)
+        return self.adjacency.who
 
     @property
     def budget(self) -> Budget:
@@ -108,13 +107,13 @@ class Terms:
         stated = self.hidden(part)
         if stated is None:
             return
-        if adjacency is None or not covers(adjacency, stated):
+        if adjacency is None or not adjacency.covers(stated):
             of_a_part = stated != self.adjacency
             raise InvalidArgument(
                 "adjacency",
-                expected=f"what a part must hide, since a record may move to another: {words_for(stated)}"
+                expected=f"what a part must hide, since a record may move to another: {stated.who}"
                 if of_a_part
-                else f"what the dataset was opened for: {words_for(stated)}",
+                else f"what the dataset was opened for: {stated.who}",
                 found="nothing said" if adjacency is None else adjacency.words,
             )
 
@@ -122,7 +121,7 @@ class Terms:
         """What a release from all the data, or from a part, must hide; None for whatever it says."""
         if part is None or not self.moves or self.adjacency is None:
             return self.adjacency
-        return _one_part_changes(self.adjacency)
+        return self.adjacency.in_one_part()
 
     def check_part(self, part: str | None) -> None:
         """Whether there is such a part."""
@@ -183,11 +182,6 @@ class Terms:
         )
 
 
-def words_for(adjacency: Adjacency) -> str:
-    """Who is a neighbour. How much is counted of a user is a matter of each release."""
-    return adjacency.words.partition(", of whom at most")[0]
-
-
 def _budget(epsilon: Any) -> Amount:
     """An epsilon that a budget may have."""
     found = charged("epsilon", epsilon, most=_MOST_EPSILON)
@@ -202,16 +196,6 @@ def _can_be_read_again(adjacency: Any) -> bool:
         return bool(adjacency_from(adjacency.describe()) == adjacency)
     except (AttributeError, TypeError, ValueError):
         return False
-
-
-def _one_part_changes(adjacency: Adjacency) -> Adjacency | None:
-    """What a part sees where a record is replaced by one of another part: one more, or one less."""
-    match adjacency:
-        case Records("replace"):
-            return Records("add-remove")
-        case Transitions("user", "replace"):
-            return Transitions("user", "add-remove", adjacency.cap)
-    return None
 
 
 def _part_names(parts: Sequence[str] | None) -> tuple[str, ...]:

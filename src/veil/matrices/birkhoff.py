@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core import checks
+from veil.core.domain import Domain
 from veil.core.errors import InvalidData
 from veil.core.intake import Floats, as_floats, say
 
@@ -16,7 +17,7 @@ SUM_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Birkhoff:
+class Birkhoff(Domain):
     """Square matrices of non-negative entries whose rows and columns all sum to one.
 
     size: the number of rows, and of columns.
@@ -24,6 +25,7 @@ class Birkhoff:
 
     size: int
     name: ClassVar[str] = "Birkhoff"
+    kind: ClassVar[str] = "matrix"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", checks.integer("size", self.size, least=2))
@@ -48,13 +50,6 @@ class Birkhoff:
         if not sound:
             _say_what_is_wrong(matrices, rows, columns)
         return matrices
-
-    def __contains__(self, value: Any) -> bool:
-        try:
-            self.validate(value)
-        except InvalidData:
-            return False
-        return True
 
     @property
     def words(self) -> str:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from veil.core.checks import within
 from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.privacy.calibrate import calibrate
+from veil.matrices.adjacency import Rows
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.stochastic import StochasticMatrix
-from veil.vectors.adjacency import Rows, Transfer
+from veil.vectors.adjacency import Transfer
 from veil.vectors.calibration import calibrated
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.simplex import Simplex

@@ -29,13 +29,13 @@ from scipy.special import gammainc, ndtr, ndtri
 
 from veil.chains.error_bars.counted_chain_intervals import counted_bars
 from veil.chains.error_bars.counted_rows import transitions_part
-from veil.chains.mechanisms.bordered_rows import BorderedRows
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.core.checks import integer, within
 from veil.core.errors import InvalidArgument
 from veil.core.intake import Floats
 from veil.core.record import Release
 from veil.matrices.chain import Chain
+from veil.matrices.mechanisms.bordered_rows import BorderedRows
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.matrices.perturbation import simultaneous_row_radii, stationary_radii

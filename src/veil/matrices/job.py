@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.chains.transition_counts import STATES_ARE_PUBLIC
 from veil.core.account import Account
+from veil.core.adjacency import Adjacency
+from veil.core.assumptions import STATES_ARE_PUBLIC
 from veil.core.checks import choice, positive, within
 from veil.core.errors import CannotCalibrate, InvalidArgument, InvalidData
 from veil.core.intake import Floats, Labels
@@ -19,12 +20,12 @@ from veil.core.named_matrix import Taken
 from veil.core.privacy.calibrate import calibrate
 from veil.core.record import Release
 from veil.core.releasing import cost, release
+from veil.matrices.adjacency import Rows
 from veil.matrices.calibrated_rows import calibrated_rows
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.mechanisms.row_by_row import RowByRow
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.matrices.stochastic import StochasticMatrix
-from veil.vectors.adjacency import Adjacency, Rows
 from veil.vectors.calibration import FOR_VECTORS, needs_delta
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.simplex import Simplex

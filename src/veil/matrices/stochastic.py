@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core.checks import integer
+from veil.core.domain import Domain
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import Floats, say
 from veil.core.named_matrix import take_matrix
@@ -33,7 +34,7 @@ class Alike:
 
 
 @dataclass(frozen=True)
-class StochasticMatrix:
+class StochasticMatrix(Domain):
     """Matrices whose rows are probability vectors, each row in a domain of its own.
 
     domains: one Simplex for every row, or a sequence with one for each row; None stands for a row with
@@ -49,6 +50,7 @@ class StochasticMatrix:
     support: Any = None
     chosen_from_data: bool = False
     name: ClassVar[str] = "StochasticMatrix"
+    kind: ClassVar[str] = "matrix"
     _columns: int | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -180,13 +182,6 @@ class StochasticMatrix:
                 expected=f"{entries} entries above zero, as the row's domain has",
                 found=f"{len(columns)}",
             )
-
-    def __contains__(self, value: Any) -> bool:
-        try:
-            self.validate(value)
-        except InvalidData:
-            return False
-        return True
 
     @property
     def assumptions(self) -> tuple[str, ...]:

@@ -14,11 +14,11 @@ from veil.core.checks import choice, delta_of, integer, positive
 from veil.core.errors import InvalidArgument, InvalidData, VeilError
 from veil.core.intake import Floats, array_of, say
 from veil.core.random.streams import generator
+from veil.matrices.adjacency import Rows
 from veil.matrices.calibrated_rows import RowKind, calibrated_rows
 from veil.matrices.decisions import DecisionProcess
 from veil.matrices.judges import Judge, Models, Policies
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
-from veil.vectors.adjacency import Rows
 from veil.vectors.calibration import needs_delta
 
 # How often the default policy tries an action at random: a policy without chance is all zeros and ones.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from veil.core.audit.auditing import Audit
-from veil.report.figures import BLUE, GREY, RED, _axes
+from veil.report.figures import BLUE, GREY, RED, axes_of
 from veil.report.labels import shorts
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def bounds_figure(names: Sequence[str], audits: Sequence[Audit]) -> Figure:
     """A bar for each pair up to the epsilon that was found, and a mark at the one that is claimed."""
     count = min(len(names), _MOST_BARS)
     shown = list(audits[:count])
-    figure, axes = _axes(8.4, 1.25 + 0.3 * count)
+    figure, axes = axes_of(8.4, 1.25 + 0.3 * count)
     finite = [number for one in shown for number in (one.lower, one.claimed) if math.isfinite(number)]
     right = 1.12 * max(finite, default=1.0) or 1.0
     for kind, colour, hatch in (("ε is at least this", BLUE, ""), ("at least this: a violation", RED, "//")):

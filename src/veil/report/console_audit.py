@@ -9,15 +9,15 @@ from rich.table import Table
 from rich.text import Text
 
 from veil.core.audit.suite import AuditSuite
-from veil.report.console import _bar, _console
+from veil.report.console import bar, new_console
 
-_SHORT_BAR = 8
+SHORT_BAR = 8
 _WIDEST = 38
 
 
 def print_audits(found: Sequence[AuditSuite], *, confidence: float, written: Path | None) -> None:
     """A line for each pair of one mechanism, or for each of several mechanisms, and what it comes to."""
-    console = _console()
+    console = new_console()
     console.print(_of_one(found[0]) if len(found) == 1 else _of_several(found))
     console.print()
     for delta in sorted({suite.delta for suite in found}):
@@ -70,7 +70,7 @@ def _table(first: str) -> Table:
 def _row(table: Table, name: str, lower: float, claimed: float, exact: bool, violated: bool) -> None:
     share = lower / claimed if claimed > 0.0 else float(violated)
     how = "enumerated" if exact else "sampled"
-    bar = Text(_bar(share, _SHORT_BAR), style="red" if violated else "blue")
+    bar = Text(bar(share, SHORT_BAR), style="red" if violated else "blue")
     verdict = _verdict(violated, how)
     table.add_row(name, f"{lower:.3f}", f"{claimed:.3f}", bar, verdict)
 

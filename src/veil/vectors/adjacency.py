@@ -1,34 +1,24 @@
-"""Neighbours: the two inputs that a reader of the release must not be able to tell apart."""
+"""Neighbouring vectors and counts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
-from veil.bits.bit_flips import BitFlips
-from veil.chains.contributions import Contributions, Transitions
+import numpy as np
+
 from veil.core import checks
+from veil.core.adjacency import Adjacency
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.rounding import float_above
-from veil.matrices.rectangle import Rectangle
-from veil.words.hamming import Hamming
 
-# A matrix with more rows than this would not fit anywhere.
-_MOST_CHANGED = 10_000_000
-
-
-class Adjacency(Protocol):
-    """A relation between inputs, in words and as data."""
-
-    @property
-    def words(self) -> str: ...
-
-    def describe(self) -> dict[str, Any]: ...
+# What scaling a row to a sum of one may leave behind is no change.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Transfer:
+class Transfer(Adjacency):
     """Two protected entries of a probability vector exchange at most `mass`."""
 
     mass: float
@@ -65,12 +55,17 @@ class Transfer:
     def words(self) -> str:
         return f"two protected entries of the vector exchange at most {self.mass:.6g} of probability"
 
-    def describe(self) -> dict[str, Any]:
-        return {"name": self.name, "mass": self.mass}
+    def covers(self, narrow: Adjacency) -> bool:
+        return isinstance(narrow, Transfer) and self.mass >= narrow.mass
+
+    def allows(self, change: Any) -> bool:
+        """Whether neighbours may differ by this: two entries of one row exchange mass."""
+        rows, entries, largest = moved(change)
+        return rows <= 1 and entries <= 2 and largest <= self.mass
 
 
 @dataclass(frozen=True, slots=True)
-class Records:
+class Records(Adjacency):
     """One record behind a row of counts is added or removed, or replaced by another."""
 
     change: str = "add-remove"
@@ -85,70 +80,75 @@ class Records:
             return "one record is replaced by another; the number of records stays and is public"
         return "one record is added or removed; the number of records is not assumed public"
 
-    def describe(self) -> dict[str, Any]:
-        return {"name": self.name, "change": self.change}
+    @property
+    def contributions(self) -> Contributions:
+        """The same relation in numbers of records."""
+        return Contributions(1, 1 if self.change == "replace" else 0)
+
+    def allows(self, change: Any) -> bool:
+        """Whether neighbouring counts may differ by this."""
+        same_size = self.change == "add-remove" or int(np.sum(change)) == 0
+        return same_size and self.contributions.allows(change)
+
+    def in_one_part(self) -> Adjacency | None:
+        """One record more, or one less."""
+        return Records("add-remove") if self.change == "replace" else None
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """At most `changed` rows of a matrix change, each as `each` says; "all" means every row may.
+class Contributions(Adjacency):
+    """Neighbouring counts: at most `added` records come in and at most `removed` others go, or the reverse.
 
-    The papers take the maximum over rows and so cover one changed row only; here the number is said.
+    They may fall into any cells, all into one as well.
     """
 
-    changed: int | str
-    each: Transfer
-    name: ClassVar[str] = "Rows"
+    added: int
+    removed: int = 0
+    name: ClassVar[str] = "Contributions"
 
     def __post_init__(self) -> None:
-        expected = 'a whole number of at least 1, or "all"'
-        if isinstance(self.changed, str):
-            if self.changed != "all":
-                raise InvalidArgument("changed", expected=expected, found=repr(self.changed)[:40])
-        else:
-            changed = checks.integer("changed", self.changed, least=1)
-            if changed > _MOST_CHANGED:
-                raise InvalidArgument("changed", expected=f"at most {_MOST_CHANGED:,}", found="more")
-            object.__setattr__(self, "changed", changed)
-        if isinstance(self.each, dict):
-            object.__setattr__(self, "each", adjacency_from(self.each))
-        if not isinstance(self.each, Transfer):
-            raise InvalidArgument("each", expected="a veil.Transfer", found=type(self.each).__name__)
+        object.__setattr__(self, "added", checks.integer("added", self.added, least=1))
+        object.__setattr__(self, "removed", checks.integer("removed", self.removed, least=0))
 
-    def among(self, rows: int) -> int:
-        """How many rows change at most in a matrix with so many."""
-        return rows if isinstance(self.changed, str) else min(self.changed, rows)
+    @property
+    def contributions(self) -> Contributions:
+        return self
+
+    @property
+    def total(self) -> int:
+        """The L1 distance of neighbouring counts."""
+        return self.added + self.removed
 
     @property
     def words(self) -> str:
-        if self.changed == "all":
-            which = "every row of the matrix may change at once"
-        else:
-            which = "one row" if self.changed == 1 else f"at most {self.changed} rows"
-            which += " of the matrix may change"
-        return f"{which}, two protected entries of a row exchanging at most {self.each.mass:.6g}"
+        some = f"at most {self.added} records are" if self.added > 1 else "one record is"
+        if not self.removed:
+            return f"{some} added or removed"
+        gone = f"at most {self.removed} are" if self.removed > 1 else "one is"
+        return f"{some} added and {gone} removed, or the reverse"
 
-    def describe(self) -> dict[str, Any]:
-        return {"name": self.name, "changed": self.changed, "each": self.each.describe()}
+    def covers(self, narrow: Adjacency) -> bool:
+        return (
+            isinstance(narrow, Contributions)
+            and self.added >= narrow.added
+            and self.removed >= narrow.removed
+        )
+
+    def allows(self, change: Any) -> bool:
+        """Whether neighbouring counts may differ by this."""
+        come, gone = int(change[change > 0].sum()), -int(change[change < 0].sum())
+        return any(a <= self.added and b <= self.removed for a, b in ((come, gone), (gone, come)))
+
+
+def moved(change: Any) -> tuple[int, int, float]:
+    """How many rows of a table change, how many entries of the row with most changes, and by how much."""
+    flat = np.atleast_2d(change).reshape(-1, np.shape(change)[-1])
+    places = np.abs(flat) > _ROUNDING
+    largest = float(np.abs(flat).max()) * (1.0 - 1e-9) - _ROUNDING
+    return int(places.any(axis=1).sum()), int(places.sum(axis=1).max()), largest
 
 
 def _count(n: int) -> int:
     number = checks.integer("n", n, least=1)
     checks.real("n", number, expected="a whole number that a float can hold")
     return number
-
-
-_KINDS: dict[str, Any] = {
-    kind.name: kind
-    for kind in (Transfer, Records, Rows, Rectangle, Contributions, Transitions, Hamming, BitFlips)
-}
-
-
-def adjacency_from(description: dict[str, Any]) -> Adjacency:
-    """The adjacency that `describe` described."""
-    fields = dict(description)
-    name = fields.pop("name", None)
-    if name not in _KINDS:
-        raise InvalidArgument("adjacency", expected=f"one of {', '.join(_KINDS)}", found=repr(name))
-    found: Adjacency = _KINDS[name](**fields)
-    return found

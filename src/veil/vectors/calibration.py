@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from veil.chains.contributions import Contributions
+from veil.core.adjacency import Adjacency
 from veil.core.checks import choice, delta_of, integer, truth, within
 from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.mechanism import Mechanism
 from veil.core.numerics.search import least_point
 from veil.core.privacy.calibrate import calibrate
-from veil.vectors.adjacency import Adjacency, Records, Transfer
+from veil.vectors.adjacency import Contributions, Records, Transfer
 from veil.vectors.expected_errors import expected_errors
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.mechanisms.dirichlet import Dirichlet

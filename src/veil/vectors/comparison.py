@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from veil.core.adjacency import Adjacency
 from veil.core.checks import delta_of, items, positive
 from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.intake import as_floats
 from veil.core.mechanism import Mechanism
 from veil.core.privacy.calibrate import calibrate
 from veil.vectors.accuracy import Errors
-from veil.vectors.adjacency import Adjacency
 from veil.vectors.calibration import calibrated, names_for
 from veil.vectors.expected_errors import error_quantile, expected_errors
 from veil.vectors.typical import typical_values
-from veil.words.hamming import Hamming
+from veil.words.adjacency import Hamming
 
 CONFIDENCE = 0.95
 

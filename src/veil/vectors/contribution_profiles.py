@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from veil.chains.contributions import Contributions
 from veil.core.errors import NoGuarantee
 from veil.core.privacy.profile import Floats
 from veil.core.privacy.renyi import RenyiProfile
+from veil.vectors.adjacency import Contributions
 
 # The work grows with its square; and with so many records the Dirichlet mechanism keeps nothing anyway.
 _MOST_RECORDS = 200

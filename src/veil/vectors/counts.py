@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core import checks
+from veil.core.domain import Domain
 from veil.core.errors import InvalidData
 from veil.core.intake import as_floats, say
 
@@ -18,11 +19,12 @@ LARGEST_COUNT = 2**53
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(Domain):
     """Rows of whole numbers, one for each of `size` categories."""
 
     size: int
     name: ClassVar[str] = "Counts"
+    kind: ClassVar[str] = "vector"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", checks.integer("size", self.size, least=2))
@@ -49,13 +51,6 @@ class Counts:
             if rows.sum(axis=-1).max() > LARGEST_COUNT or rows.max() >= LARGEST_COUNT:
                 raise InvalidData("value", expected=f"fewer than {LARGEST_COUNT} records", found="more")
         return rows.astype(np.int64)
-
-    def __contains__(self, value: Any) -> bool:
-        try:
-            self.validate(value)
-        except InvalidData:
-            return False
-        return True
 
     @property
     def words(self) -> str:

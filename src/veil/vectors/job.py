@@ -9,13 +9,14 @@ import numpy as np
 
 from veil.core import checks
 from veil.core.account import Account
+from veil.core.adjacency import Adjacency
 from veil.core.checks import choice, integer
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import Floats, Labels
 from veil.core.mechanism import Mechanism
 from veil.core.record import Release
 from veil.core.releasing import cost, release
-from veil.vectors.adjacency import Adjacency, Records, Transfer
+from veil.vectors.adjacency import Records, Transfer
 from veil.vectors.calibration import calibrated, names_for
 from veil.vectors.comparison import compare
 from veil.vectors.counts import Counts

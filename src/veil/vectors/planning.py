@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from veil.core.adjacency import Adjacency
 from veil.core.checks import choice, positive, within
 from veil.core.errors import CannotCalibrate
 from veil.core.numerics.search import log_margin, safe_edge
-from veil.vectors.adjacency import Adjacency
 from veil.vectors.calibration import calibrated, names_for
 from veil.vectors.comparison import Comparison, compare
 from veil.vectors.expected_errors import METRICS, error_quantile

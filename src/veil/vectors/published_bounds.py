@@ -8,25 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from veil.core.checks import choice, within
 from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.numerics.search import log_margin, safe_edge
 from veil.core.numerics.stirling import log_rising
+from veil.core.published import Published
 from veil.vectors.corners import some_entry_below
 from veil.vectors.simplex import Simplex
-
-
-@dataclass(frozen=True, slots=True)
-class Published:
-    """A paper's (epsilon, delta), the theorem it comes from, and the assumptions that do not hold."""
-
-    epsilon: float
-    delta: float
-    gamma: float
-    theorem: str
-    violations: tuple[str, ...]
 
 
 def published_bound(k: float, domain: Simplex, mass: float, gamma: float, form: str) -> Published:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from veil.core import checks
+from veil.core.domain import Domain
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import Floats, as_floats, say
 from veil.core.numerics.rounding import float_above
@@ -20,7 +21,7 @@ _ROUNDING = 2.0**-48
 
 
 @dataclass(frozen=True, slots=True)
-class Simplex:
+class Simplex(Domain):
     """Probability vectors of a given size whose protected entries keep away from zero.
 
     size: the number of entries.
@@ -36,6 +37,7 @@ class Simplex:
     protected: Sequence[int] | None = None
     slack: float | None = None
     name: ClassVar[str] = "Simplex"
+    kind: ClassVar[str] = "vector"
 
     def __post_init__(self) -> None:
         size = checks.integer("size", self.size, least=2)
@@ -132,13 +134,6 @@ class Simplex:
                 found="less",
             )
         return np.where(guarded & (vectors < self.floor), self.floor, vectors)
-
-    def __contains__(self, value: Any) -> bool:
-        try:
-            self.validate(value)
-        except InvalidData:
-            return False
-        return True
 
     @property
     def words(self) -> str:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from veil.chains.contributions import Contributions
+from veil.core.adjacency import Adjacency
 from veil.core.checks import integer
 from veil.core.intake import Floats, as_floats
-from veil.vectors.adjacency import Adjacency, Records
+from veil.vectors.adjacency import Contributions, Records
 from veil.vectors.counts import Counts, Integers
 from veil.vectors.simplex import Simplex
 

@@ -6,15 +6,15 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from veil.chains.transition_counts import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC
 from veil.core.account import Account
+from veil.core.assumptions import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC
 from veil.core.checks import choice, integer, items, positive
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.numerics.rounding import float_below, stated
 from veil.core.record import Release
 from veil.core.releasing import release
+from veil.words.adjacency import Hamming
 from veil.words.batch import WordBatch
-from veil.words.hamming import Hamming
 from veil.words.language import FreeWords, Language
 from veil.words.mechanisms.each_word import EachWord
 from veil.words.planning import FOR_WORDS, WordPlan, names_for, plan_words, word_mechanism

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from veil.core import checks
+from veil.core.domain import Domain
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.words.batch import Codes, Labels, WordBatch, coded, label_array, not_feasible
 from veil.words.numerics.graph import WordGraph, graph_of
@@ -19,11 +20,12 @@ _LONGEST = 10_000_000
 
 
 @dataclass(frozen=True)
-class Language(ABC):
+class Language(Domain):
     """A set of words of `length` symbols. The graph is public, a word of it is not."""
 
     length: int
     name: ClassVar[str] = ""
+    kind: ClassVar[str] = "words"
 
     def __post_init__(self) -> None:
         length = checks.integer("length", self.length, least=1)
@@ -40,14 +42,6 @@ class Language(ABC):
     @abstractmethod
     def graph(self) -> WordGraph:
         """The language as the paths of a graph."""
-
-    @property
-    @abstractmethod
-    def words(self) -> str:
-        """What the language is, in words."""
-
-    @abstractmethod
-    def describe(self) -> dict[str, Any]: ...
 
     def of_length(self, length: int) -> Self:
         """The same language with words of another length."""
@@ -89,13 +83,6 @@ class Language(ABC):
         if len(unended):
             number = None if is_single else int(which[unended[0]]) + 1
             raise not_feasible(number, length, "a symbol on which a word may end", "another")
-
-    def __contains__(self, value: Any) -> bool:
-        try:
-            self.validate(value)
-        except InvalidData:
-            return False
-        return True
 
     @cached_property
     def number_of_words(self) -> int:

@@ -9,8 +9,8 @@ import numpy as np
 
 from veil.core.audit.pair import AuditPair
 from veil.core.errors import InvalidArgument
+from veil.words.adjacency import Hamming
 from veil.words.batch import Codes, WordBatch
-from veil.words.hamming import Hamming
 from veil.words.language import FreeWords, Language
 from veil.words.mechanisms.each_word import EachWord
 from veil.words.numerics.graph import WordGraph

@@ -22,7 +22,7 @@ from veil.bits.numerics.moments import (
     staircase_law,
 )
 from veil.errors import InvalidArgument
-from veil.words.samplers.free_words import sample_free_by_distance
+from veil.core.random.free_words import sample_free_by_distance
 
 # Probability that a right implementation fails a statistical test.
 ALPHA = 1e-6

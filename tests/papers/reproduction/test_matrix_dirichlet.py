@@ -19,7 +19,8 @@ from veil_papers.reproduction.road_town import agreement, best_for, stationary_e
 from veil.core.intake import Floats
 from veil.matrices.mechanisms.row_by_row import RowByRow
 from veil.vectors.accuracy import expected_absolute_deviation
-from veil.vectors.adjacency import Rows, Transfer
+from veil.matrices.adjacency import Rows
+from veil.vectors.adjacency import Transfer
 
 # Each exhibit is run, which takes a while.
 pytestmark = pytest.mark.slow

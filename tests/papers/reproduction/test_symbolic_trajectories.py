@@ -25,7 +25,7 @@ from veil_papers.reproduction.symbolic_trajectories import (
 from veil_papers.symbolic_trajectories import response_error
 
 from veil.samples.streets import streets
-from veil.words.hamming import Hamming
+from veil.words.adjacency import Hamming
 from veil.words.mechanisms.permute_and_flip import PermuteAndFlip
 from veil.words.planning import names_for, plan_words
 

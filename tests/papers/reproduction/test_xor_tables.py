@@ -34,7 +34,7 @@ from veil_papers.xor_figures import LETTER_C
 from veil_papers.xor_mechanism import PLAIN_ACCURACY, PRINTED_ERROR_RATE, TRAINING_SHAPE
 
 from tests.bits.numerics.brute import brute_loss
-from veil.bits.bit_flips import BitFlips
+from veil.bits.adjacency import BitFlips
 from veil.samples.ballots import PARTIES, ballots
 
 # Each exhibit is run, which takes a while.

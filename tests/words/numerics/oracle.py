@@ -7,7 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from veil.words.numerics.graph import Ints, WordGraph, graph_of
+from veil.core.arrays import Ints
+from veil.words.numerics.graph import WordGraph, graph_of
 
 Word = tuple[int, ...]
 

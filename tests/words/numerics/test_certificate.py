@@ -16,7 +16,9 @@ from veil.samples.streets import streets
 from veil.words.numerics import bounds, certificate, pair_bounds
 from veil.words.numerics.bounds import Boxes
 from veil.words.numerics.certificate import certified_decay, certified_loss, normaliser_bounds
-from veil.words.numerics.graph import Floats, Ints, WordGraph, graph_of
+from veil.core.intake import Floats
+from veil.core.arrays import Ints
+from veil.words.numerics.graph import WordGraph, graph_of
 
 # The counterexample to "b times the loss of radius 1": 0 -> 2 and 1 -> 3, ..., 22.
 FAN = graph_of([[2], list(range(3, 23)), *([[]] * 21)], 2, first=[0, 1])

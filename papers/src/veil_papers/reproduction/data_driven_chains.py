@@ -27,7 +27,8 @@ from veil.vectors.calibration import calibrated
 from veil.vectors.counts import Integers
 from veil.vectors.expected_errors import expected_errors
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.published_bounds import Published, published_delta
+from veil.core.published import Published
+from veil.vectors.published_bounds import published_delta
 from veil.vectors.samplers.dirichlet import sample_dirichlet
 from veil.vectors.simplex import Simplex
 from veil_papers.data_driven_chains import corollary_1, delta_by_monte_carlo

@@ -10,8 +10,9 @@ from veil.core.mechanism import Mechanism
 from veil.core.privacy.calibrate import calibrate
 from veil.core.random.streams import Rng
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
-from veil.vectors.adjacency import Rows, Transfer
-from veil.vectors.published_bounds import Published
+from veil.matrices.adjacency import Rows
+from veil.vectors.adjacency import Transfer
+from veil.core.published import Published
 from veil.vectors.simplex import Simplex
 from veil_papers import matrix_dirichlet as md
 from veil_papers.reproduction.exhibit import Exhibit, Paper, Run

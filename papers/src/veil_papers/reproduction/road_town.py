@@ -20,7 +20,8 @@ from veil.matrices.chain import Chain
 from veil.matrices.job import plan_matrix
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.numerics.stationary import quick_stationary
-from veil.vectors.adjacency import Rows, Transfer
+from veil.matrices.adjacency import Rows
+from veil.vectors.adjacency import Transfer
 from veil_papers import matrix_dirichlet as md
 from veil_papers.reproduction.exhibit import Run
 from veil_papers.reproduction.finding import Curve, Finding, Line, Panel, Role

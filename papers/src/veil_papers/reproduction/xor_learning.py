@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.bits.bit_flips import BitFlips
+from veil.bits.adjacency import BitFlips
 from veil.bits.mechanisms.matrix_bernoulli import MatrixBernoulli, xor_parameters
 from veil.bits.mechanisms.staircase_xor import StaircaseXor
 from veil.bits.mechanisms.xor import Xor

@@ -1,48 +1,27 @@
-"""What the mechanisms on bits share: noise that is XORed to a table or a graph (proofs in bits.md)."""
+"""What the mechanisms on bits share: noise that is XORed to a table (proofs in bits.md)."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from veil.bits.bit_flips import BitFlips
+from veil.bits.adjacency import BitFlips
 from veil.bits.domain import Bits, Table
-from veil.core.errors import InvalidData, NoGuarantee
+from veil.core.adjacency import Adjacency
+from veil.core.errors import NoGuarantee
 from veil.core.intake import Floats
 from veil.core.mechanism import Described, adjacency_of
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.privacy.responses import RandomizedResponses
 from veil.core.random.streams import Rng
-from veil.graphs.graph import Graph
-from veil.graphs.numerics.pairs import PairSpace
-from veil.vectors.adjacency import Adjacency
 
-NODES_ARE_PUBLIC = "the list of nodes is public"
 # e^-epsilon must be a float with all its digits.
 LARGEST_EPSILON = 500.0
 _FEW_BITS = 12
-
-
-def check_pairs(space: PairSpace) -> None:
-    """Refuse a graph in which nothing could be joined."""
-    if space.count < 1:
-        raise InvalidData("graph", expected="at least two nodes", found=f"{space.nodes}")
-
-
-class OnGraphs:
-    """What is built for graphs: one edge more or less is one bit."""
-
-    @property
-    def domain(self) -> Bits:
-        return Bits(graphs=True)
-
-    @property
-    def adjacency(self) -> BitFlips:
-        return BitFlips(1)
 
 
 @dataclass(frozen=True)
@@ -74,7 +53,7 @@ class BitMechanism(Described):
         """A table is one item: its rows are what the adjacency speaks of."""
         return False
 
-    def validate(self, value: Any) -> Table | Graph:
+    def validate(self, value: Any) -> Any:
         return self.domain.validate(value)
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
@@ -85,9 +64,6 @@ class BitMechanism(Described):
         return ()
 
     def _draw(self, rng: Rng, value: Any, size: int | None) -> Any:
-        if isinstance(value, Graph):
-            drawn = [self.draw_graph(rng, value).as_given() for _ in range(size or 1)]
-            return drawn[0] if size is None else drawn
         rows = np.atleast_2d(value)
         if size is None:
             return (rows ^ self.draw_noise(rng, *rows.shape)).reshape(value.shape)
@@ -103,11 +79,11 @@ class BitMechanism(Described):
     def can_enumerate(self, value: Any) -> bool:
         """Whether all outputs for such a value can be listed."""
         valid = self.validate(value)
-        return not isinstance(valid, Graph) and valid.size <= _FEW_BITS
+        return bool(valid.size <= _FEW_BITS)
 
     def distribution(self, value: Any) -> dict[tuple[int, ...], float]:
         """Every output for a small table with its probability."""
-        valid = np.atleast_2d(cast("Table", self.validate(value)))
+        valid = np.atleast_2d(self.validate(value))
         noise = np.array(list(product((0, 1), repeat=valid.size)), dtype=np.bool_)
         logs = self.log_noise(noise.reshape(-1, *valid.shape))
         chances = np.exp(logs - np.logaddexp.reduce(logs))
@@ -117,7 +93,3 @@ class BitMechanism(Described):
     @abstractmethod
     def draw_noise(self, rng: Rng, rows: int, columns: int) -> Table:
         """The bits B for a table of this size."""
-
-    def draw_graph(self, rng: Rng, graph: Graph) -> Graph:
-        """The graph with the bits of its pairs flipped."""
-        raise NoGuarantee(f"{self.name} is for tables. Use RandomizedResponse for a graph.")

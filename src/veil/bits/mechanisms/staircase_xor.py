@@ -9,24 +9,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from veil.bits.bit_flips import BitFlips
+from veil.bits.adjacency import BitFlips
 from veil.bits.domain import Bits, Table
 from veil.bits.lazy_response import LazyResponse
 from veil.bits.mechanisms.bit_mechanism import LARGEST_EPSILON, BitMechanism
 from veil.bits.numerics.step_chance import step_chance
+from veil.core.adjacency import Adjacency
 from veil.core.checks import integer, positive
 from veil.core.errors import InvalidArgument
 from veil.core.intake import Floats
 from veil.core.mechanism import adjacency_of
-from veil.core.numerics.rounding import rate_above
-from veil.core.numerics.staircase import WordStaircase, staircase
+from veil.core.numerics.rounding import rate_above, times_above
+from veil.core.numerics.staircase import WordStaircase, free_counts, staircase
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.privacy.responses import RandomizedResponses
+from veil.core.random.free_words import sample_free_by_distance
 from veil.core.random.streams import Rng
-from veil.vectors.adjacency import Adjacency
-from veil.words.mechanisms.word_mechanism import times_above
-from veil.words.numerics.counts import free_counts
-from veil.words.samplers.free_words import sample_free_by_distance
 
 # The tables of the noise have an exact number for every weight.
 MOST_BITS = 5_000

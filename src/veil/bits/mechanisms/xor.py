@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from veil.bits.bit_flips import BitFlips
+from veil.bits.adjacency import BitFlips
 from veil.bits.domain import Bits, Table
 from veil.bits.mechanisms.bit_mechanism import BitMechanism
 from veil.bits.mechanisms.matrix_bernoulli import MatrixBernoulli
 from veil.bits.numerics.flip_losses import Loss, Where
+from veil.core.adjacency import Adjacency
 from veil.core.checks import integer, shown
 from veil.core.errors import InvalidArgument, NoGuarantee
 from veil.core.intake import Floats
 from veil.core.mechanism import adjacency_of
+from veil.core.published import Published
 from veil.core.random.streams import Rng
-from veil.vectors.adjacency import Adjacency
-from veil.vectors.published_bounds import Published
 
 UNQUANTIFIED = "unquantified delta"
 NOT_MIXED = (
@@ -55,6 +55,11 @@ class Xor(BitMechanism):
             raise InvalidArgument("complement", expected="True or False", found=found)
         if not isinstance(self.accept, str) or self.accept not in ("", UNQUANTIFIED):
             raise InvalidArgument("accept", expected=f"{UNQUANTIFIED!r} or nothing", found=shown(self.accept))
+
+    @classmethod
+    def rebuilt(cls, noise: dict[str, Any], **rest: Any) -> Self:
+        """The mechanism with the noise that `describe` described."""
+        return cls(MatrixBernoulli.from_description(noise), **rest)
 
     @property
     def domain(self) -> Bits:

@@ -10,15 +10,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from veil.bits.bit_flips import BitFlips
+from veil.bits.adjacency import BitFlips
 from veil.bits.domain import Bits, Table
 from veil.bits.mechanisms.bit_mechanism import BitMechanism
 from veil.bits.mechanisms.xor import Xor
+from veil.core.adjacency import Adjacency
 from veil.core.errors import InvalidArgument
 from veil.core.intake import Floats
 from veil.core.numerics.rounding import float_above
 from veil.core.random.streams import Rng
-from veil.vectors.adjacency import Adjacency
 
 # Flips that are spread over blocks in every way; beyond, one bound a flip.
 _MOST_FLIPS = 2_000

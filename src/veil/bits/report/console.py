@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 
-from veil.bits.bit_flips import BitFlips
+from veil.bits.adjacency import BitFlips
 from veil.bits.estimation import bit_estimates
 from veil.bits.planning import CLOSE, BitPlan
+from veil.core.job import Job
 from veil.core.record import Release
-from veil.report.console import _bar, _console, _print_guarantee
+from veil.report.console import bar, new_console, print_guarantee
 from veil.report.labels import shorts
 
 _MOST_COLUMNS = 20
 
 
-def print_bit_release(
-    release: Release, *, plan: BitPlan, ones: Sequence[str], dropped: Sequence[str], written: Sequence[Path]
-) -> None:
+def print_bit_release(release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
     """The estimated share of ones in each column, what to expect, and what is guaranteed."""
-    console = _console()
+    console = new_console()
+    plan, ones, dropped = job.plan, job.source.ones, job.source.dropped
     reading = bit_estimates(release)
     share, low, high = reading.shares
     table = Table(box=None, pad_edge=False)
@@ -34,7 +35,7 @@ def print_bit_release(
     for i, name in enumerate(names):
         span = f"{low[i]:.3f} to {high[i]:.3f}"
         inside = min(max(float(share[i]), 0.0), 1.0)
-        table.add_row(name, str(ones[i])[:12], f"{inside:.3f}", span, _bar(inside))
+        table.add_row(name, str(ones[i])[:12], f"{inside:.3f}", span, bar(inside))
     console.print(table)
     if len(share) > len(names):
         console.print(f"and {len(share) - len(names):,} more columns")
@@ -48,7 +49,7 @@ def print_bit_release(
         console.print("WARNING: these intervals say nothing; --epsilon is too small for so few rows.")
     if dropped:
         console.print(f"Left out, because of gaps: {', '.join(dropped[:10])}.")
-    _print_guarantee(console, release)
+    print_guarantee(console, release)
     less = _hidden_less(plan.adjacency, plan.columns)
     if less:
         console.print(less)
@@ -71,7 +72,7 @@ def _hidden_less(near: BitFlips, columns: int) -> str:
 
 def print_bit_plan(plan: BitPlan) -> None:
     """Every mechanism with its flip rate, the best first."""
-    console = _console()
+    console = new_console()
     whose = "a whole row" if plan.adjacency.where == "row" else "single bits"
     if plan.adjacency.count not in (1, plan.columns):
         whose = f"{plan.adjacency.count} bits" + (" of a row" if plan.adjacency.where == "row" else "")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from veil.core.intake import Floats
-from veil.report.figures import BLUE, GREY, _axes, _shorts
+from veil.report.figures import BLUE, GREY, axes_of, short_labels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,8 +19,8 @@ MOST_COLUMNS = 40
 def shares_figure(labels: Sequence[str], share: Floats, low: Floats, high: Floats) -> Figure:
     """The estimated share of ones in each column with its interval, a dot a column."""
     count = min(len(share), MOST_COLUMNS)
-    names = _shorts(list(labels[:count]))
-    figure, axes = _axes(7.2, 0.9 + 0.27 * count)
+    names = short_labels(list(labels[:count]))
+    figure, axes = axes_of(7.2, 0.9 + 0.27 * count)
     places = np.arange(count)[::-1]
     inside = np.clip(share[:count], 0.0, 1.0)
     axes.hlines(places, low[:count], high[:count], color=BLUE, linewidth=2.2, alpha=0.55)

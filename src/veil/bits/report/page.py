@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-from veil.bits.bit_flips import BitFlips
+from veil.bits.adjacency import BitFlips
 from veil.bits.estimation import BitReading, bit_estimates
 from veil.bits.mechanisms.bit_mechanism import BitMechanism
 from veil.bits.planning import BitPlan, plan_bits
 from veil.bits.report.figures import shares_figure
-from veil.core.privacy.beliefs import beliefs
+from veil.core.privacy.beliefs import beliefs, best_guess
 from veil.core.record import Release
 from veil.report import figures
 from veil.report.page import page
-from veil.vectors.report.page import best_guess
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,8 +81,8 @@ class BitReport:
             release=self.release,
             guess=best_guess(self.release.profile),
             beliefs=beliefs(self.release.worst_loss),
-            picture=figures.svg(self._shares()),
+            picture=figures.svg(self.shares_figure()),
         )
 
-    def _shares(self) -> Figure:
+    def shares_figure(self) -> Figure:
         return shares_figure(self.reading.labels, *self.reading.shares)

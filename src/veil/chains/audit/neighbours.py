@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from veil.chains.contributions import Transitions
+from veil.chains.adjacency import Transitions
 from veil.chains.lengths import LengthBins
-from veil.chains.mechanisms.bordered_rows import BorderedRows
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
 from veil.core.audit.pair import AuditPair
-from veil.vectors.array_neighbours import bordered_pairs
+from veil.matrices.mechanisms.bordered_rows import BorderedRows
+from veil.matrices.neighbours import bordered_pairs
 from veil.vectors.counts import Integers
 
 Log = list[tuple[int, ...]]

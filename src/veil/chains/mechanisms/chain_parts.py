@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.chains.contributions import Transitions
+from veil.chains.adjacency import Transitions
 from veil.chains.lengths import LengthBins
-from veil.chains.mechanisms.bordered_rows import BorderedRows
 from veil.chains.transition_counts import TransitionCounts
 from veil.core.checks import choice, integer, items
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.privacy.profile import NothingRevealed, PrivacyProfile
 from veil.core.random.streams import Rng
-from veil.vectors.adjacency import Records
+from veil.matrices.mechanisms.bordered_rows import BorderedRows
+from veil.vectors.adjacency import Contributions, Records
 from veil.vectors.counts import Integers
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
 from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
 
-Hides = GeometricCounts | DiscreteGaussianCounts | DirichletCounts | BorderedRows
+CountMechanism = GeometricCounts | DiscreteGaussianCounts | DirichletCounts | BorderedRows
 OF_TRANSITIONS = ("transitions", "second", "sizes")
 OF_SEQUENCES = ("starts", "ends", "lengths")
 
@@ -40,7 +40,7 @@ class Part:
     """
 
     of: str
-    mechanism: Hides
+    mechanism: CountMechanism
     shape: tuple[int, ...]
     least: int = 0
     cap: int | None = None
@@ -53,7 +53,7 @@ class Part:
             "shape",
             tuple(integer("shape", side, least=1) for side in items("shape", self.shape, expected="a list")),
         )
-        if not self.shape or not isinstance(self.mechanism, Hides):
+        if not self.shape or not isinstance(self.mechanism, CountMechanism):
             raise InvalidArgument("parts", expected="a shape and a mechanism of counts", found="others")
         size = prod(self.shape) if self.is_noisy_counts else self.shape[-1]
         if self.mechanism.size != size:
@@ -78,12 +78,18 @@ class Part:
         """Whether what is released is counts with noise, rather than probabilities."""
         return isinstance(self.mechanism, (GeometricCounts, DiscreteGaussianCounts))
 
+    def contributions(self, adjacency: Transitions) -> Contributions:
+        """By how much neighbours differ in this table."""
+        if self.of in OF_SEQUENCES:
+            return adjacency.on_sequences
+        if self.of == "second":
+            return adjacency.on_triples(self.cap)
+        return adjacency.on_transitions(self.cap)
+
     def profile(self, adjacency: Transitions) -> PrivacyProfile:
         """What this table alone reveals."""
-        if self.of in OF_SEQUENCES:
-            return self.mechanism.profile(adjacency.on_sequences)
-        if self.of == "second":
-            return self.mechanism.profile(adjacency.on_triples(self.cap))
+        if self.of in OF_SEQUENCES or self.of == "second":
+            return self.mechanism.profile(self.contributions(adjacency))
         if adjacency.unit == "event" and adjacency.change == "replace":
             # The origin stays, so one row changes and its size does not.
             if self.of == "sizes":
@@ -91,7 +97,7 @@ class Part:
             return self.mechanism.profile(Records("replace"))
         if isinstance(self.mechanism, BorderedRows) and adjacency.unit == "event":
             return self.mechanism.profile(Records(adjacency.change))
-        return self.mechanism.profile(adjacency.on_transitions(self.cap))
+        return self.mechanism.profile(self.contributions(adjacency))
 
     def counted(self, counts: TransitionCounts) -> Integers:
         """The table that it hides."""

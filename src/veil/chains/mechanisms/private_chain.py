@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from veil.chains.contributions import Transitions
+from veil.chains.adjacency import Transitions
 from veil.chains.mechanisms.chain_parts import Part
 from veil.chains.sequence_model import SequenceModel
 from veil.chains.transition_counts import TransitionCounts, TransitionTable
+from veil.core.adjacency import Adjacency
 from veil.core.checks import integer, items
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.mechanism import Described, adjacency_of
@@ -21,7 +22,6 @@ from veil.core.named_matrix import Names
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.streams import Rng
 from veil.matrices.row_profiles import worst_of
-from veil.vectors.adjacency import Adjacency
 
 Tables = Mapping[str, NDArray[Any]]
 

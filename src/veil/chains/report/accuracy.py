@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.chains.contributions import Transitions
-from veil.chains.mechanisms.bordered_rows import BorderedRows
+from veil.chains.adjacency import Transitions
 from veil.chains.mechanisms.chain_estimate import noise_of
 from veil.chains.mechanisms.chain_parts import Part
 from veil.chains.mechanisms.private_chain import PrivateChain
@@ -18,6 +17,7 @@ from veil.chains.planning import measured
 from veil.core.intake import Floats
 from veil.core.numerics.denoise import denoised
 from veil.core.record import Release
+from veil.matrices.mechanisms.bordered_rows import BorderedRows
 from veil.vectors.counts import Integers
 from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
 

@@ -12,7 +12,7 @@ from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.report.accuracy import Accuracy
 from veil.chains.report.sections import also_holds
 from veil.core.record import Release
-from veil.report.console import _bar, _console, _print_guarantee
+from veil.report.console import bar, new_console, print_guarantee
 from veil.report.labels import short, shorts
 
 _MOST_STATES, _MOST_ROUTES = 12, 8
@@ -27,7 +27,7 @@ def print_chain_release(
     notes: Sequence[str] = (),
 ) -> None:
     """Where the chain spends its time, its most frequent transitions, and what is guaranteed."""
-    console = _console()
+    console = new_console()
     chain = release.value
     names = list(map(str, chain.states))
     if chain.is_irreducible:
@@ -39,7 +39,7 @@ def print_chain_release(
         table.add_column("")
         top = shorts([names[i] for i in order], 38)
         for i, name in zip(order, top, strict=True):
-            table.add_row(name, f"{shares[i]:.4f}", _bar(float(shares[i] / shares[order[0]])))
+            table.add_row(name, f"{shares[i]:.4f}", bar(float(shares[i] / shares[order[0]])))
         console.print(table)
         if len(names) > len(order):
             console.print(f"and {len(names) - len(order):,} more")
@@ -61,7 +61,7 @@ def print_chain_release(
     more = also_holds(release)
     if more is not None:
         console.print(more)
-    _print_guarantee(console, release)
+    print_guarantee(console, release)
     console.print(f"Mechanism: {why}{_by_table(release, accuracy, why)}.")
     for text in notes:
         console.print(f"{text}.")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from veil.chains.adjacency import Transitions
 from veil.chains.chain_mechanism import Table, chosen_mechanism
-from veil.chains.contributions import Transitions
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.planning import PLANNED, measured
 from veil.chains.report.accuracy import Accuracy

@@ -9,7 +9,7 @@ import numpy as np
 
 from veil.chains.sequence_model import LengthLaw
 from veil.core.intake import Floats
-from veil.report.figures import BLUE, _axes, _shorts
+from veil.report.figures import BLUE, axes_of, short_labels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +23,7 @@ _NEARLY_ALL = 0.999
 def share_figure(shares: Floats, labels: Sequence[str], of: str) -> Figure:
     """The largest shares as bars, with their numbers."""
     order = np.argsort(-shares, kind="stable")[:MOST_SHARES]
-    figure, axes = _axes(7.2, max(1.6, 0.28 * len(order) + 0.9))
+    figure, axes = axes_of(7.2, max(1.6, 0.28 * len(order) + 0.9))
     axes.barh(np.arange(len(order)), shares[order], color=BLUE, height=0.62, alpha=0.85)
     for place, i in enumerate(order):
         axes.annotate(
@@ -34,7 +34,7 @@ def share_figure(shares: Floats, labels: Sequence[str], of: str) -> Figure:
             va="center",
             fontsize=9,
         )
-    axes.set_yticks(np.arange(len(order)), _shorts([labels[i] for i in order]))
+    axes.set_yticks(np.arange(len(order)), short_labels([labels[i] for i in order]))
     axes.set_ylim(len(order) - 0.4, -0.6)
     axes.set_xlim(0.0, 1.12 * float(shares[order[0]]))
     rest = f" (the {len(order)} largest of {len(shares)} states)" if len(order) < len(shares) else ""
@@ -46,7 +46,7 @@ def length_figure(law: LengthLaw) -> Figure:
     """Short lengths as bars; long ones as the share that is at least so long, on a logarithmic scale."""
     from matplotlib.ticker import MaxNLocator
 
-    figure, axes = _axes(7.2, 2.8)
+    figure, axes = axes_of(7.2, 2.8)
     below = np.cumsum(law.probabilities)
     last = min(int(np.searchsorted(below, _NEARLY_ALL)), len(below) - 1)
     if law.lengths[last] <= _MOST_LENGTHS:

@@ -5,23 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from veil.bits.domain import Bits
-from veil.chains.audit.events import MORE_THAN_TABLES, says_more_than_tables
-from veil.chains.mechanisms.private_chain import PrivateChain
+from veil.core.adjacency import Adjacency
 from veil.core.audit.enumerated import Law, adds_up, exact_loss, laws_of, misfit
 from veil.core.audit.events import best_event
-from veil.core.audit.relations import check_neighbours, relation_between
-from veil.core.audit.watching import drawn, drawn_rows, outputs_as_keys, reader_of
+from veil.core.audit.neighbours import check_neighbours, relation_between
+from veil.core.audit.watching import drawn_rows
 from veil.core.checks import delta_of, integer, within
 from veil.core.errors import InvalidArgument
-from veil.core.mechanism import Mechanism
+from veil.core.kinds import kind_of
+from veil.core.mechanism import Mechanism, checked_mechanism
 from veil.core.random.streams import Rng, generator
-from veil.vectors.adjacency import Adjacency
 
 # One audit in a thousand million raises a false alarm: a thousand of them together, one in a million.
 CONFIDENCE = 0.999_999_999
-# Draws that show whether a sampler follows the law that was enumerated; tables of bits are drawn one by one.
-_FITTED, _FITTED_BITS = 10_000, 2_000
 WRONG_LAW = "the draws do not follow the law that the mechanism states"
 WRONG_SUM = "the law that the mechanism states does not sum to one"
 
@@ -101,8 +97,7 @@ def audit_at(
     rng: Any,
 ) -> Audit:
     """The same by the chance alpha of a false alarm, which a confidence near one cannot say as well."""
-    if not isinstance(mechanism, Mechanism):
-        raise InvalidArgument("mechanism", expected="a mechanism of Veil", found=type(mechanism).__name__)
+    subject = kind_of(checked_mechanism(mechanism)).audit
     delta = delta_of(delta)
     draws = integer("samples", samples, least=1000, most=_MOST_SAMPLES)
     shapes = [getattr(mechanism.validate(one), "shape", ()) for one in (value, neighbour)]
@@ -119,13 +114,12 @@ def audit_at(
         lower = exact_loss(*laws, delta)
         if lower > claimed:
             return Audit(lower, claimed, True, True, 1.0, delta)
-        few = _FITTED_BITS if isinstance(mechanism.domain, Bits) else _FITTED
-        fault = _fault(mechanism, (value, neighbour), laws, min(draws, few), alpha, stream)
+        fault = _fault(mechanism, (value, neighbour), laws, min(draws, subject.fitted), alpha, stream)
         if not fault:
             return Audit(lower, claimed, False, True, confidence, delta)
-    elif isinstance(mechanism, PrivateChain) and says_more_than_tables(mechanism, value, stream):
-        fault = MORE_THAN_TABLES
-    reader = reader_of(mechanism, value, neighbour)
+    else:
+        fault = subject.fault(mechanism, value, stream)
+    reader = subject.reader(mechanism, value, neighbour)
     first, second = (drawn_rows(mechanism, item, reader, draws, stream) for item in (value, neighbour))
     # Half of the error for each direction, and of that half for each limit.
     lower = max(
@@ -148,10 +142,11 @@ def _fault(
     mechanism: Any, values: tuple[Any, Any], laws: tuple[Law, Law], draws: int, alpha: float, stream: Rng
 ) -> str:
     """Whether what was enumerated is what is drawn: wrong with probability at most alpha."""
+    subject = kind_of(mechanism).audit
     for value, law in zip(values, laws, strict=True):
         if not adds_up(law):
             return WRONG_SUM
-        found = outputs_as_keys(mechanism, drawn(mechanism, value, draws, stream))
+        found = subject.keys(mechanism, subject.drawn(mechanism, value, draws, stream))
         if misfit(law, found, alpha=0.5 * alpha):
             return WRONG_LAW
     return ""

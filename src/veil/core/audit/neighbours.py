@@ -1,32 +1,17 @@
 """Made-up neighbours for every domain, of the kind that give a faulty mechanism away.
 
-They are built from the description of a mechanism and from its adjacency alone, never from anybody's data:
-values at the border of the domain, and changes at the first, a middle and the last place.
+They are built from the description of a mechanism and from its adjacency alone, never from anybody's data.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from veil.bits.domain import Bits
-from veil.bits.neighbours import graph_pairs, table_pairs
-from veil.chains.audit.neighbours import chain_pairs
-from veil.chains.transition_counts import TransitionTable
+from veil.core.adjacency import Adjacency
 from veil.core.audit.pair import AuditPair
-from veil.core.audit.relations import check_neighbours
 from veil.core.errors import InvalidArgument
-from veil.core.mechanism import Mechanism
-from veil.graphs.mechanisms.private_graph import PrivateGraph
-from veil.graphs.mechanisms.xor_graph import XorGraph
-from veil.matrices.birkhoff import Birkhoff
-from veil.matrices.stochastic import StochasticMatrix
-from veil.vectors.adjacency import Adjacency
-from veil.vectors.array_neighbours import count_pairs, doubly_pairs, matrix_pairs, vector_pairs
-from veil.vectors.counts import Counts
-from veil.vectors.simplex import Simplex
-from veil.words.language import Language
-from veil.words.mechanisms.each_word import EachWord
-from veil.words.neighbours import word_pairs, word_table_pairs
+from veil.core.kinds import kind_of
+from veil.core.mechanism import Mechanism, checked_mechanism
 
 
 def audit_pairs(mechanism: Mechanism, adjacency: Adjacency | None = None) -> list[AuditPair]:
@@ -34,20 +19,19 @@ def audit_pairs(mechanism: Mechanism, adjacency: Adjacency | None = None) -> lis
 
     adjacency: needed where the mechanism has none of its own.
 
-    >>> import veil
-    >>> [pair.name for pair in veil.audit_pairs(veil.GeometricCounts(1.0, 3), veil.Records("replace"))][0]
+    >>> from veil import vectors
+    >>> from veil.core.audit.neighbours import audit_pairs
+    >>> audit_pairs(vectors.GeometricCounts(1.0, 3), vectors.Records("replace"))[0].name
     'from the first cell to the last, among large ones'
     """
-    if not isinstance(mechanism, Mechanism):
-        raise InvalidArgument("mechanism", expected="a mechanism of Veil", found=type(mechanism).__name__)
-    relation = mechanism.adjacency if adjacency is None else adjacency
+    relation = checked_mechanism(mechanism).adjacency if adjacency is None else adjacency
     if relation is None:
         raise InvalidArgument(
             "adjacency", expected="what a neighbour is: the mechanism itself does not say", found="None"
         )
     # Refuses, in its own words, a relation that the mechanism does not know.
-    mechanism.profile(relation)
-    found = _pairs(mechanism, relation)
+    checked_mechanism(mechanism).profile(relation)
+    found = kind_of(mechanism).audit.pairs(mechanism, relation)
     if not found:
         raise InvalidArgument("adjacency", expected="one with neighbours in the domain", found="none")
     for pair in found:
@@ -55,24 +39,20 @@ def audit_pairs(mechanism: Mechanism, adjacency: Adjacency | None = None) -> lis
     return found
 
 
-def _pairs(mechanism: Any, relation: Any) -> list[AuditPair]:
-    domain = mechanism.domain
-    if isinstance(mechanism, EachWord):
-        return word_table_pairs(mechanism, relation)
-    if isinstance(domain, Language):
-        return word_pairs(domain, relation.radius)
-    if isinstance(domain, Bits):
-        graphs = graph_pairs(mechanism, relation) if domain.graphs else []
-        only_graphs = isinstance(mechanism, (PrivateGraph, XorGraph))
-        return graphs + ([] if only_graphs else table_pairs(domain, relation))
-    if isinstance(domain, TransitionTable):
-        return chain_pairs(mechanism, relation)
-    if isinstance(domain, Counts):
-        return count_pairs(mechanism, relation)
-    if isinstance(domain, Birkhoff):
-        return doubly_pairs(domain, relation)
-    if isinstance(domain, StochasticMatrix):
-        return matrix_pairs(mechanism, relation)
-    if isinstance(domain, Simplex):
-        return vector_pairs(mechanism, relation)
-    raise InvalidArgument("mechanism", expected="one whose domain is known here", found=type(domain).__name__)
+def relation_between(mechanism: Mechanism, value: Any, neighbour: Any) -> Adjacency:
+    """The tightest adjacency under which the two are neighbours."""
+    subject = kind_of(mechanism).audit
+    return subject.relation(mechanism, mechanism.validate(value), mechanism.validate(neighbour))
+
+
+def check_neighbours(mechanism: Mechanism, relation: Adjacency, value: Any, neighbour: Any) -> None:
+    """Refuse two values that are further apart than the relation allows: their loss is no violation."""
+    subject = kind_of(mechanism).audit
+    apart = subject.apart(mechanism, relation, mechanism.validate(value), mechanism.validate(neighbour))
+    if apart:
+        raise InvalidArgument(
+            "neighbour",
+            expected=relation.words,
+            found=apart,
+            hint="State another adjacency to audit values further apart.",
+        )

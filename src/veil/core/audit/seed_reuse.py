@@ -19,8 +19,9 @@ import numpy as np
 from scipy.special import betainc
 
 from veil.core.audit.events import row_keys
-from veil.core.audit.watching import Reader, drawn, reader_of
+from veil.core.audit.subject import Reader
 from veil.core.intake import Floats
+from veil.core.kinds import kind_of
 
 # Numbers of an output whose sides are compared.
 _MOST_SIDES = 8
@@ -55,7 +56,7 @@ def seed_reuse(
 
     rng: None, as in a release, or a generator that every call takes on from where the last one left it.
     """
-    reader = reader_of(mechanism, value, neighbour)
+    reader = kind_of(mechanism).audit.reader(mechanism, value, neighbour)
     calls += calls % 2
     ours, theirs = (_called(mechanism, item, reader, calls, rng) for item in (value, neighbour))
     sides = _sides(ours, theirs)
@@ -80,7 +81,8 @@ def seed_reuse(
 
 def _called(mechanism: Any, value: Any, reader: Reader, calls: int, rng: Any) -> Floats:
     """What is seen of so many calls, two draws each: [call, draw, number]."""
-    found = [drawn(mechanism, value, 2, rng) for _ in range(calls)]
+    subject = kind_of(mechanism).audit
+    found = [subject.drawn(mechanism, value, 2, rng) for _ in range(calls)]
     # Read all at once: most of the time goes into reading.
     joined = (
         np.concatenate(found) if isinstance(found[0], np.ndarray) else [one for two in found for one in two]

@@ -7,23 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from veil.bits.domain import Bits
-from veil.chains.transition_counts import TransitionTable
+from veil.core.adjacency import Adjacency
 from veil.core.audit.auditing import CONFIDENCE, Audit, alpha_of, audit_at
 from veil.core.audit.neighbours import audit_pairs
 from veil.core.audit.pair import AuditPair
 from veil.core.audit.seed_reuse import SeedReuse, seed_reuse
 from veil.core.checks import integer, items, told
 from veil.core.errors import InvalidArgument
-from veil.core.mechanism import Mechanism
+from veil.core.kinds import kind_of
+from veil.core.mechanism import Mechanism, checked_mechanism
 from veil.core.random.streams import generator
-from veil.vectors.adjacency import Adjacency
 
-# Draws for each of two neighbours: where one takes microseconds, where it takes more, where most.
-_FAST, _SLOW, _SLOWEST = 20_000, 4_000, 2_000
 _CALLS = 400
-# Cells of a chain's tables that are drawn for each value.
-_CELLS = 2_000_000
 # Where a mechanism has no finite epsilon at delta = 0: samples see most of its curve here.
 _DELTA = 0.01
 
@@ -117,8 +112,7 @@ def audit_suite(
     >>> found.violated, found.claimed
     (False, 1.0)
     """
-    if not isinstance(mechanism, Mechanism):
-        raise InvalidArgument("mechanism", expected="a mechanism of Veil", found=type(mechanism).__name__)
+    subject = kind_of(checked_mechanism(mechanism)).audit
     relation = mechanism.adjacency if adjacency is None else adjacency
     chosen = audit_pairs(mechanism, relation) if pairs is None else items("pairs", pairs, expected="pairs")
     if not all(isinstance(pair, AuditPair) for pair in chosen):
@@ -126,7 +120,7 @@ def audit_suite(
     if relation is None or not chosen:
         raise InvalidArgument("adjacency", expected="one, and a pair of neighbours at least", found="none")
     progress = told("progress", progress)
-    draws = _samples(mechanism) if samples is None else integer("samples", samples, least=1000)
+    draws = subject.samples(mechanism) if samples is None else integer("samples", samples, least=1000)
     if delta is None:
         delta = 0.0 if math.isfinite(mechanism.profile(relation).epsilon(0.0)) else _DELTA
     share = alpha_of(confidence) / (len(chosen) + 1)
@@ -152,13 +146,3 @@ def audit_suite(
         mechanism, last.value, last.neighbour, calls=min(_CALLS, draws), alpha=share, rng=stream
     )
     return AuditSuite(mechanism, relation, delta, draws, confidence, tuple(chosen), tuple(found), reuse)
-
-
-def _samples(mechanism: Any) -> int:
-    domain = mechanism.domain
-    if isinstance(domain, TransitionTable):
-        cells = sum(math.prod(part.shape) for part in mechanism.parts)
-        return int(max(1_000, min(_FAST // 2, _CELLS // cells)))
-    if isinstance(domain, Bits):
-        return _SLOWEST if domain.graphs else _SLOW
-    return _FAST

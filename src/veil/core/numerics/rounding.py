@@ -66,3 +66,8 @@ def rate_above(decay: float) -> float:
     if decay == 1.0:
         return 0.0
     return float_above(Fraction(_DIGITS.next_plus(_DIGITS.minus(_DIGITS.ln(Decimal(decay))))))
+
+
+def times_above(loss: float, times: int) -> float:
+    """The product, not rounded down."""
+    return float_above(Fraction(loss) * times)

@@ -120,3 +120,11 @@ def staircase(length: int, alphabet: int, radius: int, epsilon: float) -> WordSt
         for first in range(1, max(1, min(radius, length)) + 1)
     ]
     return min(found, key=lambda steps: steps.expected_error)
+
+
+def free_counts(length: int, alphabet: int) -> list[int]:
+    """The numbers of words at the distances 0 ... n where every word is possible: C(n, l) (m - 1)^l."""
+    counts = [1]
+    for far in range(length):
+        counts.append(counts[-1] * (length - far) * (alphabet - 1) // (far + 1))
+    return counts

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, Decimal
 
+from veil.core.privacy.profile import PrivacyProfile
+
 # What somebody may believe beforehand.
 BEFORE = (0.01, 0.1, 0.5, 0.9)
 
@@ -34,3 +36,8 @@ def beliefs(epsilon: float) -> list[tuple[float, float]]:
     """
     factor = math.exp(min(epsilon, 700.0))
     return [(before, before * factor / (1.0 - before + before * factor)) for before in BEFORE]
+
+
+def best_guess(profile: PrivacyProfile) -> float:
+    """The best chance of guessing right between two equally likely neighbours: (1 + delta(0)) / 2."""
+    return 0.5 + 0.5 * profile.delta(0.0)

@@ -27,8 +27,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.core.arrays import Ints, Places
 from veil.core.random.streams import Rng
-from veil.words.numerics.graph import Ints, Places
 
 Words = NDArray[np.uint64]
 WORD = 64

@@ -11,12 +11,11 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.bits.bit_flips import BitFlips
-from veil.bits.domain import Table, is_graph
-from veil.bits.mechanisms.bit_mechanism import LARGEST_EPSILON, OnGraphs, check_pairs
-from veil.bits.mechanisms.randomized_response import RandomizedResponse
+from veil.bits.adjacency import BitFlips
+from veil.bits.mechanisms.bit_mechanism import LARGEST_EPSILON
+from veil.core.adjacency import Adjacency
 from veil.core.checks import items, positive, within
-from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.errors import InvalidArgument
 from veil.core.mechanism import Described, adjacency_of
 from veil.core.numerics.rounding import float_above, float_below, stated
 from veil.core.privacy.profile import PrivacyProfile
@@ -24,13 +23,14 @@ from veil.core.privacy.responses import RandomizedResponses
 from veil.core.random.discrete import sample_discrete_laplace
 from veil.core.random.streams import Rng
 from veil.graphs.graph import Graph
+from veil.graphs.mechanisms.graph_mechanism import OnGraphs
+from veil.graphs.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.numerics.degrees import L1_SENSITIVITY, DegreeProfile
 from veil.graphs.numerics.ladder import LadderRule, ladder_rule
 from veil.graphs.numerics.local_sensitivity import triangle_sensitivity
 from veil.graphs.numerics.pairs import KINDS, MOST_NODES, Kind, PairSpace
 from veil.graphs.numerics.triangles import count_triangles, neighbours
 from veil.graphs.samplers.ladder import sample_ladder
-from veil.vectors.adjacency import Adjacency
 
 Integers = NDArray[np.int64]
 STATISTICS = ("degrees", "edges", "triangles")
@@ -137,11 +137,8 @@ class PrivateGraph(OnGraphs, Described):
         loss = self.epsilon if near.count == 1 else self.certified_epsilon(near)
         return RandomizedResponses(loss, kind="upper bound")
 
-    def validate(self, value: Any) -> Table | Graph:
-        if not is_graph(value):
-            raise InvalidData("graph", expected="a graph", found=type(value).__name__)
-        graph = Graph.of(value)
-        check_pairs(graph.space)
+    def validate(self, value: Any) -> Graph:
+        graph = self.domain.validate(value)
         if self.response is not None:
             self.response.check_size(graph.space)
         plain = graph.space.kind == "undirected"
@@ -151,14 +148,7 @@ class PrivateGraph(OnGraphs, Described):
             )
         return graph
 
-    def is_batch(self, valid: Any) -> bool:
-        return False
-
-    def _draw(self, rng: Rng, value: Graph, size: int | None) -> Any:
-        drawn = [self._drawn(rng, value) for _ in range(size or 1)]
-        return drawn[0] if size is None else drawn
-
-    def _drawn(self, rng: Rng, graph: Graph) -> GraphDraw:
+    def draw_graph(self, rng: Rng, graph: Graph) -> GraphDraw:
         tables = {name: _FACTS[name](rng, graph, self.costs[name]) for name in self.statistics}
         response = self.response
         if response is None:

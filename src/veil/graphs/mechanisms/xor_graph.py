@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from veil.bits.bit_flips import BitFlips
-from veil.bits.domain import Table, is_graph
-from veil.bits.mechanisms.bit_mechanism import BitMechanism, OnGraphs
+from veil.bits.adjacency import BitFlips
+from veil.bits.domain import Table
+from veil.bits.mechanisms.bit_mechanism import BitMechanism
 from veil.bits.mechanisms.matrix_bernoulli import MatrixBernoulli
 from veil.bits.mechanisms.xor import Xor
+from veil.core.adjacency import Adjacency
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.mechanism import adjacency_of
+from veil.core.published import Published
 from veil.core.random.streams import Rng
 from veil.graphs.graph import Graph
-from veil.vectors.adjacency import Adjacency
-from veil.vectors.published_bounds import Published
+from veil.graphs.mechanisms.graph_mechanism import OnGraphs
 
 # Both halves of the matrix are made; beyond this they do not fit.
 MOST_NODES = 30_000
@@ -47,6 +48,11 @@ class XorGraph(OnGraphs, BitMechanism):
                 "noise", expected=expected, found=f"{self.noise.rows} x {self.noise.columns}"
             )
 
+    @classmethod
+    def rebuilt(cls, noise: dict[str, Any], **rest: Any) -> Self:
+        """The mechanism with the noise that `describe` described."""
+        return cls(MatrixBernoulli.from_description(noise), **rest)
+
     @property
     def table(self) -> Xor:
         """What is done to the whole matrix."""
@@ -63,10 +69,8 @@ class XorGraph(OnGraphs, BitMechanism):
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
         return self.table.assumptions(adjacency)
 
-    def validate(self, value: Any) -> Table | Graph:
-        if not is_graph(value):
-            raise InvalidData("graph", expected="a graph", found=type(value).__name__)
-        graph = Graph.of(value)
+    def validate(self, value: Any) -> Graph:
+        graph = self.domain.validate(value)
         if graph.space.kind != "undirected" or graph.space.loops:
             raise InvalidData("graph", expected="an undirected graph without loops", found=repr(graph))
         if graph.space.rows != self.noise.rows:

@@ -15,7 +15,7 @@ from veil.graphs.likely_graph import Decoding
 from veil.graphs.mechanisms.xor_graph import XorGraph
 from veil.graphs.numerics.decoding import MOST_ENTRIES
 from veil.graphs.planning import GraphPlan
-from veil.report.console import _console, _print_guarantee
+from veil.report.console import new_console, print_guarantee
 from veil.report.page import number
 
 _ASKED = "asked directly"
@@ -23,7 +23,7 @@ _ASKED = "asked directly"
 
 def print_graph_release(release: Release, *, written: Sequence[Path], stated: float) -> None:
     """What the release says of the true graph, what to expect of it, and what is guaranteed."""
-    console = _console()
+    console = new_console()
     if isinstance(release.mechanism, XorGraph):
         console.print(f"{release.size}, by the published XOR mechanism.")
         console.print(
@@ -58,7 +58,7 @@ def print_graph_release(release: Release, *, written: Sequence[Path], stated: fl
 
 
 def _print_end(console: Console, release: Release, written: Sequence[Path]) -> None:
-    _print_guarantee(console, release)
+    print_guarantee(console, release)
     for path in written:
         console.print(f"Written: {path}")
     if not written:
@@ -73,7 +73,7 @@ def _cells(fact: GraphEstimate) -> tuple[str, str, str, str, str]:
 
 def print_graph_plan(plan: GraphPlan) -> None:
     """What this epsilon can and cannot do."""
-    console = _console()
+    console = new_console()
     q = plan.flip_rate
     console.print(
         f"{plan.space.kind.capitalize()} graphs of {plan.space.nodes:,} nodes: {plan.space.count:,} pairs, "
@@ -119,7 +119,7 @@ def print_graph_plan(plan: GraphPlan) -> None:
 
 def print_decoding(found: Decoding, release: Release, *, written: Path | None) -> None:
     """How many edges were found and how sure they are."""
-    console = _console()
+    console = new_console()
     console.print(f"{release.size} were released; about {number(found.expected_edges)} edges are true.")
     console.print(
         f"Decoded: {len(found.graph):,} edges, of which {100 * found.precision:.0f} of 100 are probably true."

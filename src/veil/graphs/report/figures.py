@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from veil.core.intake import Floats
-from veil.report.figures import BLUE, GREEN, GREY, RED, _axes
+from veil.report.figures import BLUE, GREEN, GREY, RED, axes_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def degrees_figure(estimated: Floats, released: Floats | None, *, direct: bool) -> Figure:
     """The share of nodes with a degree of at least k: estimated for the true graph, and as released."""
-    figure, axes = _axes(7.2, 3.2)
+    figure, axes = axes_of(7.2, 3.2)
     label = "asked directly" if direct else "estimated for the true graph"
     for shares, colour, dash, text in (
         (estimated, BLUE, "-", label),
@@ -40,7 +40,7 @@ def degrees_figure(estimated: Floats, released: Floats | None, *, direct: bool) 
 
 def edges_figure(true: float, false: float) -> Figure:
     """Of the released edges, how many are to be expected true and false."""
-    figure, axes = _axes(7.2, 1.35)
+    figure, axes = axes_of(7.2, 1.35)
     total = true + false
     axes.barh([0], [true / total], color=GREEN, height=0.6)
     axes.barh([0], [false / total], left=[true / total], color=RED, height=0.6, hatch="//", edgecolor="white")

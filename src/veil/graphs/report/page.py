@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from veil.core.privacy.beliefs import beliefs
+from veil.core.privacy.beliefs import beliefs, best_guess
 from veil.core.record import Release
 from veil.graphs.estimation import GraphReading, graph_estimates
 from veil.graphs.likely_graph import Decoding, decoding
@@ -17,7 +17,6 @@ from veil.graphs.planning import GraphPlan
 from veil.graphs.report.figures import degrees_figure, edges_figure
 from veil.report import figures
 from veil.report.page import page
-from veil.vectors.report.page import best_guess
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from veil.core.adjacency import Adjacency
 from veil.core.checks import choice, integer, positive
 from veil.core.intake import Floats
 from veil.core.mechanism import Described, adjacency_of, batch_shape
@@ -17,10 +18,9 @@ from veil.core.privacy.pairs import NormalPair
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.privacy.responses import RandomizedResponses
 from veil.core.random.streams import Rng
+from veil.matrices.adjacency import Rectangle, Rows
 from veil.matrices.birkhoff import Birkhoff
-from veil.matrices.rectangle import Rectangle
 from veil.matrices.samplers.birkhoff import Integers, project_birkhoff, sample_zero_sum_rows
-from veil.vectors.adjacency import Adjacency, Rows
 
 NOISES = ("laplace", "gaussian")
 _SMALLEST_SCALE, _LARGEST_SCALE = 1e-9, 1e6

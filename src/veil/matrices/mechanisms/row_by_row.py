@@ -9,15 +9,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from veil.core.adjacency import Adjacency
 from veil.core.checks import integer
 from veil.core.errors import InvalidArgument
 from veil.core.intake import Floats
 from veil.core.mechanism import Described, adjacency_of
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.streams import Rng
+from veil.matrices.adjacency import Rows
 from veil.matrices.row_profiles import changed_rows
 from veil.matrices.stochastic import StochasticMatrix
-from veil.vectors.adjacency import Adjacency, Rows
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.simplex import Simplex
 

@@ -13,6 +13,8 @@ from veil.chains.report import section_figures
 from veil.chains.report.counted import CountedChain
 from veil.core.errors import InvalidField, VeilError
 from veil.core.intake import Floats
+from veil.core.privacy.beliefs import best_guess
+from veil.core.published import Published
 from veil.core.record import Release
 from veil.matrices.chain import Chain
 from veil.matrices.chain_classes import CommunicatingClass
@@ -21,8 +23,7 @@ from veil.matrices.chain_intervals import ChainIntervals, chain_intervals
 from veil.matrices.report import chain_figures
 from veil.report import figures
 from veil.report.page import page
-from veil.vectors.published_bounds import Published
-from veil.vectors.report.page import best_guess, matrix_published_beside
+from veil.vectors.report.page import matrix_published_beside
 
 # Pictures and error bars of more states would be neither quick nor readable.
 MOST_PICTURED = 400

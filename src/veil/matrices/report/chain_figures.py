@@ -10,7 +10,7 @@ import numpy as np
 
 from veil.core.intake import Floats
 from veil.matrices.job import MatrixPlan
-from veil.report.figures import BLUE, COLOURS, GREY, MARKERS, NAMES, _axes, _shorts
+from veil.report.figures import BLUE, COLOURS, GREY, MARKERS, NAMES, axes_of, short_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,9 +34,11 @@ def heat_map(matrix: Floats, rows: Sequence[str], columns: Sequence[str]) -> Fig
     side = float(np.clip(0.42 * max(height, width) + 1.8, 3.6, 8.4))
     size = 9.0 if max(height, width) <= 40 else 5.5
     # Long labels must not take their room from the squares.
-    letters = max(map(len, _shorts([*rows, *columns])), default=0) if height + width <= 2 * MOST_TICKS else 0
+    letters = (
+        max(map(len, short_labels([*rows, *columns])), default=0) if height + width <= 2 * MOST_TICKS else 0
+    )
     aside = max(0, letters - 10) * size * _LETTER
-    figure, axes = _axes(
+    figure, axes = axes_of(
         min(8.6, side + 0.8 + aside),
         float(np.clip(side * height / max(width, height) + 0.6 * aside, 2.4, 8.4)),
     )
@@ -46,7 +48,7 @@ def heat_map(matrix: Floats, rows: Sequence[str], columns: Sequence[str]) -> Fig
     image = axes.imshow(matrix, cmap="cividis", norm=norm, aspect="auto")
     if width <= MOST_TICKS:
         most = _LONGEST if width <= _MOST_NUMBERS else _SHORTER
-        names = _shorts(columns, most)
+        names = short_labels(columns, most)
         room = (figure.get_figwidth() - _BESIDE - aside) / width
         turned: dict[str, Any] = {}
         if max(map(len, names)) * size * _LETTER > room:
@@ -56,7 +58,7 @@ def heat_map(matrix: Floats, rows: Sequence[str], columns: Sequence[str]) -> Fig
         axes.set_xticks(range(width), names, fontsize=size, **turned)
     if height <= MOST_TICKS:
         most = _LONGEST if height <= _MOST_NUMBERS else _SHORTER
-        axes.set_yticks(range(height), _shorts(rows, most), fontsize=size)
+        axes.set_yticks(range(height), short_labels(rows, most), fontsize=size)
     axes.set_xlabel("to")
     axes.set_ylabel("from")
     if max(height, width) <= _MOST_NUMBERS:
@@ -72,7 +74,7 @@ def heat_map(matrix: Floats, rows: Sequence[str], columns: Sequence[str]) -> Fig
 def stationary_figure(stationary: Floats, labels: Sequence[str], bars: Floats | None) -> Figure:
     """The long-run share of time in each state, the largest first, with error bars where there are any."""
     order = np.argsort(-stationary, kind="stable")[:_MOST_BARS]
-    figure, axes = _axes(7.2, max(2.2, 0.3 * len(order) + 1.2))
+    figure, axes = axes_of(7.2, max(2.2, 0.3 * len(order) + 1.2))
     places = np.arange(len(order))
     axes.barh(places, stationary[order], color=BLUE, height=0.62, alpha=0.85, label="this chain")
     if bars is not None:
@@ -86,7 +88,7 @@ def stationary_figure(stationary: Floats, labels: Sequence[str], bars: Floats | 
         axes.legend(
             loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False, fontsize=9, borderaxespad=0.2
         )
-    axes.set_yticks(places, _shorts([labels[i] for i in order]))
+    axes.set_yticks(places, short_labels([labels[i] for i in order]))
     axes.set_ylim(len(order) - 0.4, -0.6)
     axes.set_xlim(left=0.0)
     cut = f" (the {len(order)} largest of {len(stationary)} states)" if len(order) < len(stationary) else ""
@@ -97,7 +99,7 @@ def stationary_figure(stationary: Floats, labels: Sequence[str], bars: Floats | 
 def graph_figure(matrix: Floats, labels: Sequence[str], stationary: Floats | None) -> Figure:
     """A small chain as a graph: circles as large as their share of time, arrows as thick as likely."""
     size = len(matrix)
-    figure, axes = _axes(6.4, 6.0)
+    figure, axes = axes_of(6.4, 6.0)
     axes.set_axis_off()
     angles = 0.5 * math.pi - 2.0 * math.pi * np.arange(size) / size
     centres = np.stack([np.cos(angles), np.sin(angles)], axis=1) if size > 1 else np.zeros((1, 2))
@@ -108,7 +110,7 @@ def graph_figure(matrix: Floats, labels: Sequence[str], stationary: Floats | Non
         for j in range(size):
             if matrix[i, j] >= least:
                 _arrow(axes, centres, radii, i, j, float(matrix[i, j]), named=size <= 6)
-    names = _shorts(labels)
+    names = short_labels(labels)
     for i, (x, y) in enumerate(centres):
         from matplotlib.patches import Circle
 
@@ -162,7 +164,7 @@ def _arrow(
 def plan_bars(plan: MatrixPlan) -> Figure:
     """The expected error of a row for each mechanism at equal privacy."""
     rows = [row for row in plan.rows if row.mechanism is not None]
-    figure, axes = _axes(7.2, 0.55 * max(len(rows), 1) + 1.4)
+    figure, axes = axes_of(7.2, 0.55 * max(len(rows), 1) + 1.4)
     for place, row in enumerate(rows):
         axes.barh(place, row.row_tv, color=COLOURS.get(row.name, GREY), height=0.55)
         axes.annotate(
@@ -182,7 +184,7 @@ def plan_bars(plan: MatrixPlan) -> Figure:
 
 def plan_figure(curve: Sequence[MatrixPlan], chosen: float) -> Figure:
     """The expected error of a row against epsilon, for each mechanism."""
-    figure, axes = _axes(7.2, 3.8)
+    figure, axes = axes_of(7.2, 3.8)
     for name in sorted({row.name for plan in curve for row in plan.rows}):
         points = [
             (plan.epsilon, row.row_tv)

@@ -8,13 +8,13 @@ from rich.table import Table
 
 from veil.matrices.chain_comparison import ChainComparison
 from veil.matrices.report.chain import ChainReport
-from veil.report.console import _SHORT_BAR, _bar, _console
+from veil.report.console import SHORT_BAR, new_console
 from veil.report.labels import shorts
 
 
 def print_chain(report: ChainReport) -> None:
     """The stationary distribution with bars, then one line a figure."""
-    console = _console()
+    console = new_console()
     facts = report.facts
     assert facts is not None
     console.print(f"A chain of {facts.states:,} states and {facts.transitions:,} transitions.")
@@ -40,7 +40,7 @@ def print_chain(report: ChainReport) -> None:
         labels = shorts([name for name, _, _ in top], 30)
         for name, (_, share, bar) in zip(labels, top, strict=True):
             limits = [f"{bar[0]:.4f}", f"{bar[1]:.4f}"] if intervals else []
-            table.add_row(name, f"{share:.4f}", *limits, _bar(share / top[0][1], _SHORT_BAR))
+            table.add_row(name, f"{share:.4f}", *limits, bar(share / top[0][1], SHORT_BAR))
         console.print(table)
         if facts.states > len(top):
             console.print(f"and {facts.states - len(top):,} more")
@@ -79,7 +79,7 @@ def _lines(report: ChainReport) -> list[tuple[str, str]]:
 
 def print_comparison_of_chains(comparison: ChainComparison, name: str) -> None:
     """How another chain differs."""
-    console = _console()
+    console = new_console()
     console.print()
     console.print(f"Against {name}:")
     for text, number in (

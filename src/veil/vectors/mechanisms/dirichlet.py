@@ -9,17 +9,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from veil.core.adjacency import Adjacency
+from veil.core.assumptions import UNPROTECTED
 from veil.core.checks import positive, truth
 from veil.core.errors import InvalidArgument, InvalidData, NoGuarantee
 from veil.core.intake import Floats, as_floats, say
-from veil.core.mechanism import UNPROTECTED, adjacency_of
+from veil.core.mechanism import adjacency_of
 from veil.core.numerics.rounding import float_above, float_below
 from veil.core.privacy.pairs import SymmetricBetaPair
 from veil.core.privacy.profile import NothingRevealed, PrivacyProfile
+from veil.core.published import Published
 from veil.vectors.accuracy import Errors, dirichlet_errors
-from veil.vectors.adjacency import Adjacency, Transfer
+from veil.vectors.adjacency import Transfer
 from veil.vectors.mechanisms.dirichlet_urn import UrnForm, checked_draws, draws_for, log_dirichlet, urn_errors
-from veil.vectors.published_bounds import Published, largest_threshold, published_bound
+from veil.vectors.published_bounds import largest_threshold, published_bound
 from veil.vectors.simplex import SUM_TOLERANCE, Simplex
 from veil.vectors.two_entries import TwoEntries
 

@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from veil.chains.contributions import Contributions
+from veil.core.adjacency import Adjacency
 from veil.core.checks import integer, positive
 from veil.core.intake import Floats
 from veil.core.mechanism import adjacency_of
 from veil.core.privacy.pairs import GammaPair, SymmetricBetaPair
 from veil.core.privacy.profile import Kind, PrivacyProfile
 from veil.vectors.accuracy import Errors, dirichlet_errors
-from veil.vectors.adjacency import Adjacency, Records
+from veil.vectors.adjacency import Contributions, Records
 from veil.vectors.contribution_profiles import gamma_contributions
 from veil.vectors.counts import Counts, Integers
 from veil.vectors.mechanisms.dirichlet import Dirichlet

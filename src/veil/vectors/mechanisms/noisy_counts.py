@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from veil.chains.contributions import Contributions
+from veil.core.adjacency import Adjacency
 from veil.core.checks import choice, integer, positive
 from veil.core.intake import Floats
 from veil.core.mechanism import Described, adjacency_of, batch_shape
@@ -21,7 +21,7 @@ from veil.core.privacy.responses import RandomizedResponses
 from veil.core.random.approximate import simulate_discrete_gaussian, simulate_discrete_laplace
 from veil.core.random.discrete import sample_discrete_gaussian, sample_discrete_laplace
 from veil.core.random.streams import Rng
-from veil.vectors.adjacency import Adjacency, Records
+from veil.vectors.adjacency import Contributions, Records
 from veil.vectors.contribution_profiles import gaussian_contributions
 from veil.vectors.counts import Counts, Integers
 from veil.vectors.samplers.simplex import ONTO

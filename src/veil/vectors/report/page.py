@@ -9,9 +9,9 @@ import numpy as np
 
 from veil.core.errors import VeilError
 from veil.core.intake import Floats
-from veil.core.privacy.profile import PrivacyProfile
+from veil.core.privacy.beliefs import best_guess
+from veil.core.published import Published
 from veil.core.record import Release
-from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.report import figures
 from veil.report.page import page
 from veil.vectors.adjacency import Records, Transfer
@@ -21,7 +21,7 @@ from veil.vectors.expected_errors import expected_errors
 from veil.vectors.job import share_kept
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
-from veil.vectors.published_bounds import Published
+from veil.vectors.report import figures as vector_figures
 from veil.vectors.typical import assumed_records, typical_values
 
 CONFIDENCE = 0.95
@@ -49,7 +49,7 @@ class VectorReport:
     def of(cls, release: Release) -> VectorReport:
         """Post-processing: costs no privacy."""
         bars, bars_are = error_bars(release)
-        value = release.array if release.array.ndim == 1 else release.array[0]
+        value = release.value if release.value.ndim == 1 else release.value[0]
         return cls(
             release=release,
             labels=release.labels or tuple(f"entry {i}" for i in range(value.size)),
@@ -80,7 +80,7 @@ class VectorReport:
     def html(self) -> str:
         """The page."""
         release = self.release
-        value = release.array if release.array.ndim == 1 else release.array[0]
+        value = release.value if release.value.ndim == 1 else release.value[0]
         best = self.comparison.rows[0]
         return page(
             "vector.html",
@@ -90,22 +90,17 @@ class VectorReport:
             factor=release.factor,
             assumed=assumed_records(release.adjacency, value.size, release.records),
             guess=best_guess(release.profile),
-            vector=figures.svg(figures.vector_figure(value, self.labels, self.bars, self.bars_are)),
+            vector=figures.svg(vector_figures.vector_figure(value, self.labels, self.bars, self.bars_are)),
             curve=figures.svg(
                 figures.privacy_figure(
                     release.profile, epsilon=release.epsilon, delta=release.delta, published=self.published
                 )
             ),
-            mechanisms=figures.svg(figures.comparison_figure(self.comparison)),
-            names=figures.NAMES,
+            mechanisms=figures.svg(vector_figures.comparison_figure(self.comparison)),
+            names=vector_figures.NAMES,
             best=best,
             confidence=CONFIDENCE,
         )
-
-
-def best_guess(profile: PrivacyProfile) -> float:
-    """The best chance of guessing right between two equally likely neighbours: (1 + delta(0)) / 2."""
-    return 0.5 + 0.5 * profile.delta(0.0)
 
 
 def error_bars(release: Release) -> tuple[Floats | None, str]:
@@ -115,29 +110,18 @@ def error_bars(release: Release) -> tuple[Floats | None, str]:
         return (bars if bars.ndim == 2 else bars[0]), _CONFIDENT
     except VeilError:
         pass
-    if release.array.ndim != 1:
+    if release.value.ndim != 1:
         return None, ""
-    size = release.array.size
+    size = release.value.size
     if isinstance(release.adjacency, Records) and release.records is None:
         return None, ""
     try:
-        near = typical_values(release.adjacency, size, release.array, release.records)
+        near = typical_values(release.adjacency, size, release.value, release.records)
         spread = np.array(expected_errors(release.mechanism, near).entries)
     except VeilError:
         return None, ""
-    low, high = np.clip(release.array - spread, 0.0, 1.0), np.clip(release.array + spread, 0.0, 1.0)
+    low, high = np.clip(release.value - spread, 0.0, 1.0), np.clip(release.value + spread, 0.0, 1.0)
     return np.stack([low, high], axis=-1), "the mean error of such a release"
-
-
-def matrix_published_beside(release: Release) -> Published | None:
-    """What paper MD prints for the same release at the same delta."""
-    mechanism: Any = release.mechanism
-    if not isinstance(mechanism, MatrixDirichlet) or release.delta <= 0.0:
-        return None
-    try:
-        return mechanism.published(release.adjacency, delta=release.delta)
-    except VeilError:
-        return None
 
 
 def published_beside(release: Release) -> Published | None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
+from veil.core.adjacency import Adjacency
 from veil.core.checks import integer
 from veil.core.errors import InvalidArgument
 from veil.core.mechanism import Described, adjacency_of
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.privacy.responses import RandomizedResponses
 from veil.core.random.streams import Rng
-from veil.vectors.adjacency import Adjacency
+from veil.words.adjacency import Hamming
 from veil.words.batch import WordBatch
-from veil.words.hamming import Hamming
 from veil.words.language import Language
 from veil.words.mechanisms.word_mechanism import WordMechanism
 

@@ -8,10 +8,10 @@ from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 from veil.core.checks import choice, positive
-from veil.core.numerics.rounding import float_above, rate_above, stated
+from veil.core.numerics.rounding import float_above, rate_above, stated, times_above
 from veil.words.language import Language
 from veil.words.mechanisms.exponential_family import ExponentialFamily
-from veil.words.mechanisms.word_mechanism import LARGEST_RATE, decay_within, room_for, times_above
+from veil.words.mechanisms.word_mechanism import LARGEST_RATE, decay_within, room_for
 from veil.words.numerics.certificate import certified_decay
 from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.tables import rounding_loss

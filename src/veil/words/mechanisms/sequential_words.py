@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
+from veil.core.arrays import Ints
 from veil.core.intake import Floats
-from veil.core.numerics.rounding import rate_above, stated
+from veil.core.numerics.rounding import rate_above, stated, times_above
 from veil.core.random.streams import Rng
 from veil.words.batch import Codes
-from veil.words.mechanisms.word_mechanism import WordMechanism, decay_within, times_above
+from veil.words.mechanisms.word_mechanism import WordMechanism, decay_within
 from veil.words.numerics.channel import (
     Channel,
     sequential_expected_errors,
     sequential_pmf,
 )
-from veil.words.numerics.graph import Ints
 from veil.words.numerics.targets import best_targets
 from veil.words.numerics.totals import sequential_log_probabilities
 from veil.words.samplers.responses import sample_sequential

@@ -11,17 +11,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from veil.core.adjacency import Adjacency
 from veil.core.checks import integer, positive
 from veil.core.errors import CannotCalibrate, InvalidArgument, NoGuarantee
 from veil.core.intake import Floats
 from veil.core.mechanism import Described, adjacency_of
-from veil.core.numerics.rounding import decay_above, float_above, float_below, stated
+from veil.core.numerics.rounding import decay_above, float_below, stated
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.privacy.responses import RandomizedResponses
 from veil.core.random.streams import Rng
-from veil.vectors.adjacency import Adjacency
+from veil.words.adjacency import Hamming
 from veil.words.batch import Codes, WordBatch
-from veil.words.hamming import Hamming
 from veil.words.language import FreeWords, Language
 
 FEASIBLE_IS_PUBLIC = "which words are feasible is public, not read off the words that are hidden"
@@ -189,11 +189,6 @@ def room_for(epsilon: float, rounding: float) -> float:
             f"found {epsilon:g}."
         )
     return left
-
-
-def times_above(loss: float, times: int) -> float:
-    """The product, not rounded down."""
-    return float_above(Fraction(loss) * times)
 
 
 def distances_between(outputs: Codes, word: Codes) -> Any:

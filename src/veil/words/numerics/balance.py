@@ -18,10 +18,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from veil.core.arrays import Ints
+from veil.core.intake import Floats
 from veil.words.numerics.balance_climb import random_pairs, worst_changes
 from veil.words.numerics.balance_features import Features, features_of, lifted
 from veil.words.numerics.balance_kernels import LARGE, normalisers
-from veil.words.numerics.graph import Floats, Ints, WordGraph
+from veil.words.numerics.graph import WordGraph
 
 # Words on which the weights are fitted are this long at most: what happens far from both ends is the same.
 _LONGEST = 12

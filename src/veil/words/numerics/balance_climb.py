@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from veil.core.arrays import Booleans, Ints, Places
+from veil.core.intake import Floats
 from veil.core.numerics.compiled import compiled
 from veil.words.numerics.balance_kernels import fill_tables
-from veil.words.numerics.graph import Booleans, Floats, Ints, Places, WordGraph
+from veil.words.numerics.graph import WordGraph
 
 # Attempts to change a random word in one symbol.
 _TRIES = 60

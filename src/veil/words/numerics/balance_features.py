@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veil.words.numerics.graph import Floats, Ints, Places, WordGraph
+from veil.core.arrays import Ints, Places
+from veil.core.intake import Floats
+from veil.words.numerics.graph import WordGraph
 
 # Counts between knots are interpolated.
 _KNOTS = np.array([0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64, 128, 256, 1024, 2**20], dtype=np.float64)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from veil.core.arrays import Booleans, Ints, Places
+from veil.core.intake import Floats
 from veil.core.numerics.compiled import compiled
-from veil.words.numerics.graph import Booleans, Floats, Ints, Places
 
 # In graphs of more nodes than LARGE, paths that are so improbable after some position are left out.
 LARGE, NEGLIGIBLE = 600, 1e-6

@@ -10,9 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from veil.core.arrays import Booleans, Ints
+from veil.core.intake import Floats
 from veil.core.numerics.compiled import compiled
 from veil.words.numerics.contexts import Contexts, Side
-from veil.words.numerics.graph import Booleans, Floats, Ints, WordGraph
+from veil.words.numerics.graph import WordGraph
 
 # Bounds beyond these are given up: every product of two of them and some weights stays a normal number.
 SMALLEST, LARGEST = 1e-100, 1e100

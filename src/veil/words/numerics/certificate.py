@@ -14,12 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from veil.core.arrays import Booleans
 from veil.core.errors import InvalidArgument
 from veil.words.numerics.bounds import Boxes, box_levels
 from veil.words.numerics.changes import Reading, sums_over_successors, worst_ratio
 from veil.words.numerics.contexts import Contexts, Side, context_tables, runs, sides
 from veil.words.numerics.effort import comparisons, context_counts
-from veil.words.numerics.graph import Booleans, WordGraph
+from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.pair_bounds import may_tighten, tighten
 
 # Numbers kept for the boxes of one side, and operations to compare pasts with futures: for runs of several

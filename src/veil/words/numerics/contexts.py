@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from veil.words.numerics.graph import Floats, Ints, Places, WordGraph
+from veil.core.arrays import Ints, Places
+from veil.core.intake import Floats
+from veil.words.numerics.graph import WordGraph
 
 
 class Side(NamedTuple):

@@ -18,10 +18,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from veil.core.arrays import Booleans, Ints, Places
 from veil.core.errors import CannotCalibrate
+from veil.core.intake import Floats
 from veil.core.numerics.compiled import compiled
 from veil.core.numerics.rounding import float_above
-from veil.words.numerics.graph import Booleans, Floats, Ints, Places, WordGraph
+from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.scaled_counts import ScaledWays
 from veil.words.numerics.tables import Exponents, Ways, checked_words, in_threads
 
@@ -109,14 +111,6 @@ def exact_distance_counts(graph: WordGraph, word: Ints) -> list[int]:
     for t in range(graph.length - 1, 0, -1):
         path_ends = [summed(step[x], path_ends, int(word[t])) for x in range(graph.size)]
     return summed(np.flatnonzero(graph.first).tolist(), path_ends, int(word[0]))
-
-
-def free_counts(length: int, alphabet: int) -> list[int]:
-    """The numbers of words at the distances 0 ... n where every word is possible: C(n, l) (m - 1)^l."""
-    counts = [1]
-    for far in range(length):
-        counts.append(counts[-1] * (length - far) * (alphabet - 1) // (far + 1))
-    return counts
 
 
 def count_roundings(graph: WordGraph) -> int:

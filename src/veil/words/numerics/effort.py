@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from veil.core.intake import Floats
 from veil.words.numerics.contexts import Side
-from veil.words.numerics.graph import Floats, WordGraph
+from veil.words.numerics.graph import WordGraph
 
 
 def comparisons(graph: WordGraph, length: int, pasts: list[Floats], futures: list[Floats]) -> float:

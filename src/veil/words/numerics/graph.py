@@ -6,12 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-Places = NDArray[np.int64]
-Booleans = NDArray[np.bool_]
+from veil.core.arrays import Booleans, Floats, Ints, Places
 
 
 @dataclass(frozen=True, eq=False)

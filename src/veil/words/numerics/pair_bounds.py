@@ -12,10 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from veil.core.arrays import Booleans, Ints, Places
+from veil.core.intake import Floats
 from veil.core.numerics.compiled import compiled
 from veil.words.numerics.bounds import LARGEST, SMALLEST, UNIT, Boxes
 from veil.words.numerics.contexts import Contexts, Side
-from veil.words.numerics.graph import Booleans, Floats, Ints, Places, WordGraph
+from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.pair_steps import Pairs, advance
 
 # Nodes, symbols that are told apart, and operations for one side.

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from veil.core.arrays import Booleans, Ints, Places
+from veil.core.intake import Floats
 from veil.core.numerics.compiled import compiled
 from veil.words.numerics.bounds import LARGEST, SMALLEST, UNIT
 from veil.words.numerics.contexts import Side
-from veil.words.numerics.graph import Booleans, Floats, Ints, Places
 
 
 class Pairs(NamedTuple):

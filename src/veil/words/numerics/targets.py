@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from veil.core.arrays import Booleans, Ints, Places
 from veil.core.numerics.compiled import compiled
-from veil.words.numerics.graph import Booleans, Ints, Places, WordGraph
+from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.tables import Ways, checked_decay
 
 # Rounds of the search for the best targets; with more positions than that, later ones count less.

@@ -6,8 +6,10 @@ import math
 
 import numpy as np
 
+from veil.core.arrays import Ints
+from veil.core.intake import Floats
 from veil.words.numerics.channel import Channel
-from veil.words.numerics.graph import Floats, Ints, WordGraph
+from veil.words.numerics.graph import WordGraph
 
 
 def log_total(graph: WordGraph, word: Ints, decay: float) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from rich.table import Table
 
 from veil.core.record import Release
-from veil.report.console import _bar, _console, _print_guarantee
+from veil.report.console import bar, new_console, print_guarantee
 from veil.report.labels import shorts
 from veil.words.planning import WordPlan
 
@@ -20,7 +20,7 @@ def print_word_release(
     release: Release, *, chosen: str, plan: WordPlan | None, written: Sequence[Path]
 ) -> None:
     """How often the private words visit each symbol, what to expect of them, and what is guaranteed."""
-    console = _console()
+    console = new_console()
     batch = release.batch
     shares = np.bincount(batch.codes, minlength=len(batch.labels)) / len(batch.codes)
     order = np.argsort(-shares, kind="stable")[:_MOST_SYMBOLS]
@@ -30,7 +30,7 @@ def print_word_release(
     table.add_column("")
     names = shorts([str(batch.labels[i]) for i in order], 38)
     for i, name in zip(order, names, strict=True):
-        table.add_row(name, f"{shares[i]:.4f}", _bar(float(shares[i] / shares[order[0]])))
+        table.add_row(name, f"{shares[i]:.4f}", bar(float(shares[i] / shares[order[0]])))
     console.print(table)
     if len(shares) > len(order):
         console.print(f"and {len(shares) - len(order):,} more")
@@ -45,7 +45,7 @@ def print_word_release(
         )
         if plan.best.error > 0.5 * n:
             console.print("WARNING: more than half of the symbols will be wrong; --epsilon is too small.")
-    _print_guarantee(console, release)
+    print_guarantee(console, release)
     console.print(f"Mechanism: {chosen}{_why(plan)}.")
     for path in written:
         console.print(f"Written: {path}")
@@ -63,7 +63,7 @@ def _why(plan: WordPlan | None) -> str:
 
 def print_word_plan(plan: WordPlan, *, error: float | None = None) -> None:
     """Every mechanism with its expected error, the best first."""
-    console = _console()
+    console = new_console()
     n = plan.language.length
     if error is not None:
         symbols = "symbol" if error == 1.0 else "symbols"
@@ -79,7 +79,7 @@ def print_word_plan(plan: WordPlan, *, error: float | None = None) -> None:
         if row.error is None or row.mechanism is None:
             table.add_row(row.name, "-", "-", row.why)
         else:
-            table.add_row(row.name, f"{row.error:.3g}", f"{row.mechanism.rate:.3g}", _bar(row.error / n))
+            table.add_row(row.name, f"{row.error:.3g}", f"{row.mechanism.rate:.3g}", bar(row.error / n))
     console.print(table)
     like = "the examples given" if plan.from_examples else "random walks"
     console.print(f"Measured on {plan.walks} made-up words ({like}); no data was read.")

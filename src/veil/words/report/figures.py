@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from veil.report.figures import BLUE, GREEN, GREY, ORANGE, RED, _axes, _shorts
+from veil.report.figures import BLUE, GREEN, GREY, ORANGE, RED, axes_of, short_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +58,7 @@ def automaton_figure(automaton: Automaton) -> Figure:
         for row, state in enumerate(layer)
     }
     right, top = _ACROSS * (len(layers) - 1) + _RADIUS + 0.1, _DOWN * (most - 1) / 2.0 + _RADIUS + 0.3
-    figure, axes = _axes(_INCHES * (right + 0.95), _INCHES * 2.0 * top + 0.4)
+    figure, axes = axes_of(_INCHES * (right + 0.95), _INCHES * 2.0 * top + 0.4)
     axes.set_axis_off()
     axes.set_aspect("equal")
     axes.set_xlim(-0.95, right)
@@ -95,8 +95,8 @@ def _arrows(automaton: Automaton, drawn: Mapping[Any, Point]) -> dict[tuple[Any,
 
 def _symbols_text(symbols: Sequence[str], share: Fraction) -> str:
     if len(symbols) == 1:
-        return f"{_shorts(symbols, 12)[0]}: {share}"
-    named = ", ".join(_shorts(symbols, 12)) if len(symbols) <= 3 else f"{len(symbols)} symbols"
+        return f"{short_labels(symbols, 12)[0]}: {share}"
+    named = ", ".join(short_labels(symbols, 12)) if len(symbols) <= 3 else f"{len(symbols)} symbols"
     return f"{named}: {share} each"
 
 
@@ -165,7 +165,7 @@ def _draw_state(axes: Axes, state: Any, x: float, y: float, *, accepting: bool) 
         axes.text(
             x,
             y + _RADIUS + 0.04,
-            _shorts([str(state[2])], 12)[0],
+            short_labels([str(state[2])], 12)[0],
             ha="center",
             va="bottom",
             fontsize=9,
@@ -182,7 +182,7 @@ def error_figure(
     logarithmic: bool = False,
 ) -> Figure:
     """The expected error of several mechanisms, or bounds on it; marks: dotted lines at these places."""
-    figure, axes = _axes(7.2, 3.8)
+    figure, axes = axes_of(7.2, 3.8)
     for number, (name, (x, y)) in enumerate(curves.items()):
         style = number % len(_COLOURS)
         axes.plot(
@@ -193,7 +193,7 @@ def error_figure(
             marker=_MARKERS[style],
             markevery=max(1, len(x) // 10),
             markersize=5,
-            label=_shorts([name], 40)[0],
+            label=short_labels([name], 40)[0],
         )
     lowest = min((min(y) for _, y in curves.values()), default=0.0)
     if logarithmic:
@@ -215,11 +215,14 @@ def error_figure(
 
 def errors_figure(errors: Mapping[str, float], *, of: int, chosen: str = "") -> Figure:
     """The expected errors of several mechanisms at one epsilon, as bars; that of the chosen one is blue."""
-    figure, axes = _axes(7.2, 0.8 + 0.42 * len(errors))
+    figure, axes = axes_of(7.2, 0.8 + 0.42 * len(errors))
     names = list(errors)[::-1]
     values = [errors[name] for name in names]
     axes.barh(
-        _shorts(names, 40), values, color=[BLUE if name == chosen else GREY for name in names], height=0.62
+        short_labels(names, 40),
+        values,
+        color=[BLUE if name == chosen else GREY for name in names],
+        height=0.62,
     )
     for place, value in enumerate(values):
         axes.text(value, place, f" {value:.3g}", va="center", fontsize=9)
@@ -240,7 +243,7 @@ def paths_figure(
 
     private_words: by the name that the legend gives them. start: the public first segment, in no word.
     """
-    figure, axes = _axes(6.6, 5.8)
+    figure, axes = axes_of(6.6, 5.8)
     axes.set_axis_off()
     axes.set_aspect("equal")
     for (x1, y1), (x2, y2) in segments.values():
@@ -251,7 +254,7 @@ def paths_figure(
     for number, (name, word) in enumerate(words.items()):
         # Side by side, so that no way hides another where they share a street.
         aside = 0.0 if number == 0 else 0.055 * ((number + 1) // 2) * (1 if number % 2 else -1)
-        _draw_way(axes, segments, word, aside, number, _shorts([name], 40)[0])
+        _draw_way(axes, segments, word, aside, number, short_labels([name], 40)[0])
     if start is not None:
         (x1, y1), (x2, y2) = segments[start]
         axes.plot(

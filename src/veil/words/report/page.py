@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from veil.core.privacy.beliefs import beliefs
+from veil.core.privacy.beliefs import beliefs, best_guess
 from veil.core.record import Release
 from veil.report import figures
 from veil.report.page import page
-from veil.vectors.report.page import best_guess
 from veil.words.batch import WordBatch
 from veil.words.chain_words import ChainWords
 from veil.words.mechanisms.balanced_words import BalancedWords

@@ -17,7 +17,9 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.core.arrays import Booleans, Ints, Places
 from veil.core.errors import InvalidArgument
+from veil.core.intake import Floats
 from veil.core.numerics.compiled import compiled
 from veil.core.random.exact_choice import (
     SLACK_EACH,
@@ -35,7 +37,7 @@ from veil.words.numerics.counts import (
     distance_counts,
     distance_weights,
 )
-from veil.words.numerics.graph import Booleans, Floats, Ints, Places, WordGraph
+from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.scaled_counts import ScaledWays
 from veil.words.numerics.tables import Exponents, Ways, checked_words
 from veil.words.samplers.noisy_max import noisy_max_rows, sample_noisy_max

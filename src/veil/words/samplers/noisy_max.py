@@ -17,11 +17,14 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.core.arrays import Ints
 from veil.core.errors import InvalidArgument
+from veil.core.intake import Floats
+from veil.core.numerics.staircase import free_counts
 from veil.core.random.exact_choice import WORD, Words, one_word, random_words
+from veil.core.random.free_words import sample_free_at_distances
 from veil.core.random.streams import Rng
 from veil.words.numerics.counts import Counts
-from veil.words.numerics.graph import Floats
 
 Classes = NDArray[np.int64]
 _AT_A_TIME = 2**18
@@ -160,3 +163,11 @@ def _largest(count: Fraction, uniform: int, bits: int, huge: bool) -> Decimal:
         return Decimal(count.numerator).ln() - Decimal(count.denominator).ln() - e.ln()
     rest = 1 - (-e * Decimal(count.denominator) / Decimal(count.numerator)).exp()
     return -rest.ln()
+
+
+def sample_free_permute_and_flip(rng: Rng, *, words: Ints, alphabet: int, rate: float | Fraction) -> Ints:
+    """Permute-and-flip over all words of the alphabet, for each row of words."""
+    given = np.asarray(words, dtype=np.int32)
+    counts = free_counts(given.shape[1], alphabet)
+    distances = sample_noisy_max(rng, counts=counts, rate=rate, size=len(given))
+    return sample_free_at_distances(rng, words=given, alphabet=alphabet, distances=distances)

@@ -9,12 +9,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.core.arrays import Booleans, Ints, Places
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.compiled import compiled
 from veil.core.random.exact_choice import WORD, Words, choose, draw_paths
 from veil.core.random.streams import Rng
 from veil.words.numerics.channel import Channel
-from veil.words.numerics.graph import Booleans, Ints, Places, WordGraph
+from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.tables import checked_decay, checked_words
 
 

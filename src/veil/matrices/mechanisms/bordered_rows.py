@@ -9,17 +9,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from veil.core.adjacency import Adjacency
 from veil.core.checks import integer, items, positive, within
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import Floats
 from veil.core.mechanism import Described, adjacency_of
 from veil.core.privacy.profile import PrivacyProfile
+from veil.core.published import Published
 from veil.core.random.streams import Rng
 from veil.matrices.row_profiles import worst_of
-from veil.vectors.adjacency import Adjacency, Records, Transfer
+from veil.vectors.adjacency import Records, Transfer
 from veil.vectors.counts import Counts, Integers
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.published_bounds import Published
 from veil.vectors.samplers.dirichlet import sample_dirichlet
 from veil.vectors.simplex import Simplex
 

@@ -8,12 +8,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.core.arrays import Ints
 from veil.core.errors import InvalidArgument
 from veil.core.random.exact_choice import FixedChoice
 from veil.core.random.streams import Rng
-from veil.words.numerics.counts import free_counts
-from veil.words.numerics.graph import Ints
-from veil.words.samplers.noisy_max import sample_noisy_max
 
 Distances = NDArray[np.int64]
 
@@ -45,14 +43,6 @@ def _free_words(words: Ints, alphabet: int) -> Ints:
     if given.ndim != 2 or (given.size and not (given.min() >= 0 and given.max() < alphabet)):
         raise InvalidArgument("words", expected=f"rows of symbols from 0 to {alphabet - 1}", found="others")
     return given
-
-
-def sample_free_permute_and_flip(rng: Rng, *, words: Ints, alphabet: int, rate: float | Fraction) -> Ints:
-    """Permute-and-flip over all words of the alphabet, for each row of words."""
-    given = np.asarray(words, dtype=np.int32)
-    counts = free_counts(given.shape[1], alphabet)
-    distances = sample_noisy_max(rng, counts=counts, rate=rate, size=len(given))
-    return sample_free_at_distances(rng, words=given, alphabet=alphabet, distances=distances)
 
 
 def sample_free_at_distances(rng: Rng, *, words: Ints, alphabet: int, distances: Distances) -> Ints:

@@ -1,4 +1,4 @@
-"""Made-up neighbours among probability vectors, matrices and rows of counts."""
+"""Made-up neighbours among matrices."""
 
 from __future__ import annotations
 
@@ -8,66 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from veil.chains.contributions import Contributions
-from veil.chains.mechanisms.bordered_rows import BorderedRows, inside
+from veil.core.arrays import Floats
 from veil.core.audit.pair import AuditPair
-from veil.core.intake import Floats
+from veil.matrices.adjacency import Rectangle, Rows
 from veil.matrices.birkhoff import Birkhoff
-from veil.matrices.rectangle import Rectangle
-from veil.vectors.adjacency import Records, Rows, Transfer
+from veil.matrices.mechanisms.bordered_rows import BorderedRows, inside
 from veil.vectors.counts import Integers
-from veil.vectors.simplex import Simplex
+from veil.vectors.neighbours import neighbouring_vectors
 
-# What a large cell holds, beside which the noise is small.
-_LARGE = 1_000
 # Where the zeros of a matrix are its support, an entry at the border is not zero.
 _SMALL = 1e-3
-KINDS = {"floor": "at the floor", "corner": "at a corner", "middle": "all others alike"}
-
-
-def vector_pairs(mechanism: Any, relation: Transfer) -> list[AuditPair]:
-    """Two entries exchange as much as they may: at the floor, at a corner, in the middle, at either end."""
-    domain: Simplex = mechanism.domain
-    floor = 0.0 if getattr(mechanism, "smooth", False) else domain.floor
-    guarded = list(range(domain.size)) if domain.protected is None else list(domain.protected)
-    first, last, middle = guarded[0], guarded[-1], guarded[len(guarded) // 2]
-    places = dict.fromkeys([(first, last), (last, first), (first, middle), (middle, last)])
-    found = []
-    for i, j in [(i, j) for i, j in places if i != j]:
-        for kind, where in KINDS.items() if (i, j) == (first, last) else (("floor", KINDS["floor"]),):
-            one, other = _vectors(domain, floor, relation.mass, (i, j), kind)
-            found.append(AuditPair(f"entries {i + 1} and {j + 1}, {where}", one, other))
-    return found
-
-
-def _vectors(
-    domain: Simplex, floor: float, mass: float, places: tuple[int, int], kind: str
-) -> tuple[Floats, Floats]:
-    """Entry i has the mass more than the floor, or entry j; the rest lies elsewhere, at i, or all over."""
-    i, j = places
-    guarded = range(domain.size) if domain.protected is None else domain.protected
-    open_entries = [k for k in range(domain.size) if k not in set(guarded)]
-    base = np.zeros(domain.size)
-    base[list(guarded)] = floor
-    slack = domain.slack or 0.0
-    spare = max(0.0, 1.0 - float(base.sum()) - slack)
-    moved = min(mass, spare)
-    spare = spare - moved
-    if open_entries:
-        base[open_entries] += slack / len(open_entries)
-    others = [k for k in guarded if k not in places]
-    if kind == "middle":
-        base[list(guarded)] += spare / len(guarded)
-    elif kind == "floor" and open_entries:
-        base[open_entries] += spare / len(open_entries)
-    elif kind == "floor" and others:
-        base[others[-1]] += spare
-    else:
-        base[i] += spare
-    one, other = base.copy(), base.copy()
-    one[i] += moved
-    other[j] += moved
-    return one, other
 
 
 def matrix_pairs(mechanism: Any, relation: Rows) -> list[AuditPair]:
@@ -97,7 +47,7 @@ def matrix_pairs(mechanism: Any, relation: Rows) -> list[AuditPair]:
             mass = relation.each.mass
             if domain.reads_support:
                 mass = min(mass, 1.0 - 2.0 * floor * simplex.size)
-            values = _vectors(simplex, floor, mass, ends, kind)
+            values = neighbouring_vectors(simplex, floor, mass, ends, kind)
             one[row, columns] = values[0]
             other[row, columns] = values[1] if row in which else values[0]
         return one, other
@@ -143,41 +93,6 @@ def doubly_pairs(domain: Birkhoff, relation: Rectangle | Rows) -> list[AuditPair
         AuditPair("the identity, its last rows", np.eye(n), exchanged(np.eye(n), 1.0, last)),
         AuditPair("all entries alike", evenly, exchanged(evenly, 1.0 / n, 0)),
     ]
-
-
-def count_pairs(mechanism: Any, relation: Records | Contributions) -> list[AuditPair]:
-    """Records in the first cell, in the last, in empty cells and in large ones."""
-    if isinstance(mechanism, BorderedRows):
-        return bordered_pairs(mechanism)
-    size = mechanism.size
-    if isinstance(relation, Records):
-        relation = Contributions(1, 1 if relation.change == "replace" else 0)
-    come, gone = relation.added, relation.removed
-
-    def pair(name: str, base: int, into: int, out_of: int) -> AuditPair:
-        value = np.full(size, base, dtype=np.int64)
-        value[[into, out_of]] = 0 if base == _LARGE else base
-        value[out_of] += gone
-        neighbour = value.copy()
-        neighbour[into] += come
-        neighbour[out_of] -= gone
-        return AuditPair(name, neighbour, value)
-
-    one = "into an empty {} cell" if gone == 0 else "from the {} cell to the {}"
-    places = {("first", "last"): (size - 1, 0), ("last", "first"): (0, size - 1)}
-    found = []
-    for (start, end), (into, out_of) in places.items():
-        name = one.format(end) if gone == 0 else one.format(start, end)
-        found.append(pair(f"{name}, among large ones", _LARGE, into, out_of))
-    found.append(pair("no other records", 0, 0, size - 1))
-    found.append(pair("in cells of some hundreds", 300, 0, size - 1))
-    if come + gone > 1 and size > 2 and come > 1:
-        spread = np.bincount(np.arange(come) % (size - 1), minlength=size)
-        value = np.full(size, _LARGE, dtype=np.int64)
-        left = value.copy()
-        left[-1] -= gone
-        found.append(AuditPair("spread over the cells", left + spread, value))
-    return found
 
 
 def bordered_pairs(mechanism: BorderedRows) -> list[AuditPair]:

@@ -1,4 +1,4 @@
-"""Tables of bits and graphs as an audit sees them: rows of numbers, one a draw."""
+"""Graphs as an audit sees them: a row of numbers for each draw."""
 
 from __future__ import annotations
 
@@ -6,34 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from veil.bits.bit_flips import BitFlips
-from veil.bits.domain import Table
-from veil.core.errors import InvalidArgument
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.graphs.graph import Graph
 from veil.graphs.mechanisms.private_graph import GraphDraw
 from veil.graphs.numerics.pairs import Codes
 
 # Pairs that are looked at besides those that differ, and numbers of a table of facts.
 _OTHERS, _MOST_FACTS = 16, 256
-
-
-def flips_between(first: Table | Graph, second: Table | Graph) -> BitFlips:
-    """The tightest adjacency under which two tables, or two graphs, are neighbours."""
-    if isinstance(first, Graph) and isinstance(second, Graph):
-        if first.space != second.space:
-            raise InvalidArgument("neighbour", expected="a graph on the same nodes", found="another")
-        return BitFlips(max(1, len(np.setxor1d(first.codes, second.codes))))
-    if isinstance(first, Graph) or isinstance(second, Graph) or first.shape != second.shape:
-        raise InvalidArgument("neighbour", expected="one value like the first", found="another shape")
-    changed = np.atleast_2d(first ^ second)
-    one_row = np.count_nonzero(changed.any(axis=1)) <= 1
-    return BitFlips(max(1, int(changed.sum())), where="row" if one_row else "anywhere")
-
-
-def covers(stated: BitFlips, found: BitFlips) -> bool:
-    """Whether neighbours of the one kind are neighbours of the other."""
-    return found.count <= stated.count and (stated.where == "anywhere" or found.where == "row")
 
 
 def watched(first: Graph, second: Graph) -> tuple[Codes, Codes]:

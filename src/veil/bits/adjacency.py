@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from veil.core import checks
+from veil.core.adjacency import Adjacency
 
 
 @dataclass(frozen=True, slots=True)
-class BitFlips:
+class BitFlips(Adjacency):
     """At most `count` bits differ: anywhere in the table, or all within one row, somebody's record.
 
     In a graph a bit is a pair of nodes, so that one flip is one edge more or less.
@@ -33,5 +34,9 @@ class BitFlips:
         edges = "one edge" if self.count == 1 else "so many edges"
         return f"two tables of the same, public size that differ in {bits}; of a graph, in {edges}"
 
-    def describe(self) -> dict[str, Any]:
-        return {"name": self.name, "count": self.count, "where": self.where}
+    def covers(self, narrow: Adjacency) -> bool:
+        return (
+            isinstance(narrow, BitFlips)
+            and self.count >= narrow.count
+            and (self.where == "anywhere" or narrow.where == "row")
+        )

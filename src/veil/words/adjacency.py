@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from veil.core import checks
+from veil.core.adjacency import Adjacency
 
 # Beyond the length of any word, and the words of any person.
 _MOST = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Hamming:
+class Hamming(Adjacency):
     """Two feasible words of the same length differ in at most `radius` symbols.
 
     words_each: of how many words of one person that may be so at once.
@@ -36,5 +37,9 @@ class Hamming:
             return f"two feasible words of the same length differ in {symbols}"
         return f"up to {self.words_each} words of one person differ in {symbols} each"
 
-    def describe(self) -> dict[str, Any]:
-        return {"name": self.name, "radius": self.radius, "words_each": self.words_each}
+    def covers(self, narrow: Adjacency) -> bool:
+        return (
+            isinstance(narrow, Hamming)
+            and self.radius >= narrow.radius
+            and self.words_each >= narrow.words_each
+        )

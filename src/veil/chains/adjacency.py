@@ -1,50 +1,20 @@
-"""What one person, one row or one event can change of a table of counts."""
+"""What one person, one row or one event can change of a table of counted transitions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from veil.core.adjacency import Adjacency
 from veil.core.checks import choice, integer
 from veil.core.errors import InvalidArgument
+from veil.vectors.adjacency import Contributions
 
 UNITS = ("event", "row", "user")
 
 
 @dataclass(frozen=True, slots=True)
-class Contributions:
-    """Neighbouring counts: at most `added` records come in and at most `removed` others go, or the reverse.
-
-    They may fall into any cells, all into one as well.
-    """
-
-    added: int
-    removed: int = 0
-    name: ClassVar[str] = "Contributions"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "added", integer("added", self.added, least=1))
-        object.__setattr__(self, "removed", integer("removed", self.removed, least=0))
-
-    @property
-    def total(self) -> int:
-        """The L1 distance of neighbouring counts."""
-        return self.added + self.removed
-
-    @property
-    def words(self) -> str:
-        some = f"at most {self.added} records are" if self.added > 1 else "one record is"
-        if not self.removed:
-            return f"{some} added or removed"
-        gone = f"at most {self.removed} are" if self.removed > 1 else "one is"
-        return f"{some} added and {gone} removed, or the reverse"
-
-    def describe(self) -> dict[str, Any]:
-        return {"name": self.name, "added": self.added, "removed": self.removed}
-
-
-@dataclass(frozen=True, slots=True)
-class Transitions:
+class Transitions(Adjacency):
     """Neighbouring tables of which transitions were counted.
 
     unit: "event", one transition; "row", one row of a log of (who, when, state); "user", all that one
@@ -132,6 +102,21 @@ class Transitions:
             f"one person is {what} with everything they contributed, of whom at most {self.cap} "
             f"{'transition was' if self.cap == 1 else 'transitions were'} counted"
         )
+
+    @property
+    def who(self) -> str:
+        """How much is counted of a user is a matter of each release."""
+        return self.words.partition(", of whom at most")[0]
+
+    def covers(self, narrow: Adjacency) -> bool:
+        """The cap does not matter: it says how much is counted of a person, not who is a neighbour."""
+        return isinstance(narrow, Transitions) and (self.unit, self.change) == (narrow.unit, narrow.change)
+
+    def in_one_part(self) -> Adjacency | None:
+        """One person more, or one less."""
+        if (self.unit, self.change) == ("user", "replace"):
+            return Transitions("user", "add-remove", self.cap)
+        return None
 
     def describe(self) -> dict[str, Any]:
         cap = {} if self.cap is None else {"cap": self.cap}

@@ -1,0 +1,144 @@
+"""Tables of bits as a kind of data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from veil.bits.adjacency import BitFlips
+from veil.bits.codec import table_from_json, table_to_json
+from veil.bits.domain import warn_of_graph
+from veil.core.adjacency import Adjacency
+from veil.core.errors import InvalidArgument
+from veil.core.intake import Labels, labels_of
+from veil.core.job import Job
+from veil.core.kind import Content, Kind, Places
+from veil.core.labels import checked_labels
+from veil.core.mechanism import Mechanism
+from veil.core.notebook import MOST_SHOWN
+from veil.core.record import Release, Tables, frozen
+
+if TYPE_CHECKING:
+    from veil.core.request import PlanRequest
+
+_MECHANISMS = "veil.bits.mechanisms"
+
+
+class BitKind(Kind):
+    """Tables of bits: votes, answers, features."""
+
+    name = "bits"
+    module = "veil.bits"
+    description = "tables of bits: votes, answers, features"
+    mechanisms: ClassVar[Places] = {
+        "RandomizedResponse": f"{_MECHANISMS}.randomized_response:RandomizedResponse",
+        "StaircaseXor": f"{_MECHANISMS}.staircase_xor:StaircaseXor",
+        "Xor": f"{_MECHANISMS}.xor:Xor",
+        "XorBlocks": f"{_MECHANISMS}.xor_blocks:XorBlocks",
+    }
+    domains: ClassVar[Places] = {"Bits": "veil.bits.domain:Bits"}
+    adjacencies: ClassVar[Places] = {"BitFlips": "veil.bits.adjacency:BitFlips"}
+    short_adjacencies: ClassVar[Any] = {
+        "bits:": lambda size: BitFlips(int(size)),
+        "row-bits:": lambda size: BitFlips(int(size), where="row"),
+    }
+    read_request = "veil.bits.requests:BitRead"
+    release_request = "veil.bits.requests:BitRelease"
+    plan_request = "veil.bits.requests:BitPlanning"
+    audit_subject = "veil.bits.auditing:BitAudit"
+    table_endings = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".pq")
+
+    def check(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> None:
+        warn_of_graph(valid)
+
+    def stated_epsilon(self, mechanism: Any) -> float | None:
+        return getattr(mechanism, "epsilon", None)
+
+    def labels(self, value: Any, valid: Any) -> tuple[Labels | None, Labels | None]:
+        """The names of columns are public; those of records, and their order, may tell what is in them."""
+        return labels_of(value), None
+
+    def assumptions(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> tuple[str, ...]:
+        return mechanism.assumptions(adjacency)
+
+    def frozen(self, value: Any, tables: Tables) -> Any:
+        return frozen(np.asarray(value, dtype=np.bool_))
+
+    def wrote(self, content: Mapping[str, Any]) -> bool:
+        return super().wrote(content) and content["value"]["type"] == "bits"
+
+    def encode(self, release: Release[Any]) -> dict[str, Any]:
+        labels = None if release.labels is None else list(release.labels)
+        return table_to_json(release.value) | {"labels": labels}
+
+    def decode(self, content: Mapping[str, Any], mechanism: Any) -> Content:
+        table = table_from_json(content["value"])
+        mechanism.validate(table)
+        labels = checked_labels(content["value"]["labels"])
+        if labels is not None and len(labels) != table.shape[-1]:
+            raise InvalidArgument("value", expected="one label for each column", found="another number")
+        return Content(table, labels=labels)
+
+    def rows(self, release: Release[Any]) -> tuple[Sequence[Any], Sequence[Sequence[Any]]]:
+        return _names(release), np.atleast_2d(release.value).astype(np.int64).tolist()
+
+    def to_pandas(self, release: Release[Any]) -> Any:
+        import pandas
+
+        if release.value.ndim == 1:
+            return pandas.Series(release.value.copy(), index=release.labels, name="bit")
+        return pandas.DataFrame(release.value.copy(), columns=release.labels)
+
+    def check_output(self, path: Path, job: Job[Any]) -> None:
+        from veil.bits.files import check_columns
+
+        check_columns(path, job.source.columns, job.source.ones, job.source.zeros)
+
+    def write_table(
+        self, path: Path, release: Release[Any], job: Job[Any], *, overwrite: bool
+    ) -> Release[Any]:
+        from veil.bits.files import write_bits
+
+        held = job.source
+        write_bits(path, release.value, held.columns, ones=held.ones, zeros=held.zeros, overwrite=overwrite)
+        return release
+
+    def size(self, release: Release[Any]) -> str:
+        return f"shape {release.value.shape}"
+
+    def sizes(self, release: Release[Any]) -> dict[str, Any]:
+        return {"shape": release.value.shape}
+
+    def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
+        from veil.bits.report.page import BitReport
+
+        return BitReport.of(release).html()
+
+    def card(self, release: Release[Any]) -> str:
+        head = "".join(f"<th>{escape(str(name))}</th>" for name in _names(release)[:MOST_SHOWN])
+        lines = np.atleast_2d(release.value)[:MOST_SHOWN, :MOST_SHOWN].astype(int).tolist()
+        body = "".join("<tr>" + "".join(f"<td>{bit}</td>" for bit in line) + "</tr>" for line in lines)
+        return f"<tr>{head}</tr>{body}<tr><td>{escape(self.size(release))}</td></tr>"
+
+    def plot(self, release: Release[Any]) -> Any:
+        from veil.bits.report.page import BitReport
+
+        return BitReport.of(release).shares_figure()
+
+    def print_release(self, release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
+        from veil.bits.report.console import print_bit_release
+
+        print_bit_release(release, job=job, written=written)
+
+    def print_plan(self, plan: Any, *, request: PlanRequest) -> None:
+        from veil.bits.report.console import print_bit_plan
+
+        print_bit_plan(plan)
+
+
+def _names(release: Release[Any]) -> tuple[str, ...]:
+    return release.labels or tuple(map(str, range(release.value.shape[-1])))

@@ -1,0 +1,133 @@
+"""What can be asked of tables of bits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from veil.bits.domain import Bits, Table
+from veil.bits.planning import FOR_BITS, UNITS, BitPlan, adjacency_for, bit_mechanism, plan_bits
+from veil.bits.reading import MISSING, BitSource, given_values, read_bits
+from veil.core.errors import InvalidData
+from veil.core.intake import labels_of
+from veil.core.job import Job
+from veil.core.kind import Progress
+from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option, texts
+
+_UNIT = "What is hidden: row (all bits of a record together) or bit (each alone)."
+_FLIPS = "Hide only so many bits at once: of a record, or with unit bit anywhere."
+
+
+@dataclass(frozen=True, kw_only=True)
+class BitRead(ReadRequest):
+    """Read a table in which every column has two values."""
+
+    source: Any = option(help="CSV, Parquet or JSON lines, with two values in each column.", secret=True)
+    columns: Sequence[str] | str | None = option(
+        None, help="Which columns, in which order: a,b,c. All unless given.", group="Input"
+    )
+    values: tuple[Any, Any] | Mapping[str, tuple[Any, Any]] | Sequence[str] | None = option(
+        None,
+        help="What 0 and 1 are called: no,yes, or for one column: vote=nay,aye.",
+        group="Input",
+    )
+    missing: str | None = option(
+        None, help="What gaps (empty, ?, NA) stand for.", choices=MISSING, group="Input"
+    )
+    header: bool | None = option(
+        None,
+        help="Whether the first line names the columns; found out unless given.",
+        negative="--no-header",
+        group="Input",
+        advanced=True,
+    )
+    delimiter: str | None = option(
+        None, help="What separates the cells of a line; found out unless given.", group="Input", advanced=True
+    )
+
+    def read(self, progress: Progress | None = None) -> BitSource:
+        self.check()
+        return read_bits(
+            self.source,
+            columns=None if self.columns is None else texts(self.columns),
+            values=given_values(self.values),
+            missing=self.missing,
+            header=self.header,
+            delimiter=self.delimiter,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BitRelease(ReleaseRequest):
+    """Release a table of bits."""
+
+    mechanism: str = option(
+        "auto",
+        help="auto (fewest wrong bits), staircase or response.",
+        short="-m",
+        choices=("auto", *FOR_BITS),
+        group="Mechanism",
+    )
+    unit: str = option("row", help=_UNIT, choices=UNITS, group="Privacy")
+    flips: int | None = option(None, help=_FLIPS, least=1, group="Privacy")
+
+    def prepare(self, data: Any, *, rng: Any = None, progress: Progress | None = None) -> Job[Table]:
+        self.check()
+        held = as_source(data)
+        columns = held.table.shape[1]
+        near = adjacency_for(self.unit, columns, self.flips)
+        plan = plan_bits(columns, self.epsilon, unit=self.unit, flips=self.flips, rows=len(held))
+        chosen = plan.best.name if self.mechanism == "auto" else self.mechanism
+        return Job.prepare(
+            bit_mechanism(chosen, columns, self.epsilon, near),
+            held.table,
+            adjacency=near,
+            epsilon=self.epsilon,
+            assumptions=held.assumptions,
+            labels=held.columns or None,
+            chosen=chosen,
+            plan=plan,
+            request=self,
+            source=held,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BitPlanning(PlanRequest):
+    """What to expect of a released table of bits."""
+
+    columns: int = option(help="How many columns.", short="-c", least=1)
+    epsilon: float = option(help="Privacy loss; smaller is more private.", short="-e")
+    rows: int | None = option(None, help="How many records there will be; public.", short="-n", least=1)
+    unit: str = option("row", help=_UNIT, choices=UNITS)
+    flips: int | None = option(None, help=_FLIPS, least=1)
+
+    def plan(self, progress: Progress | None = None) -> BitPlan:
+        self.check()
+        return plan_bits(self.columns, self.epsilon, unit=self.unit, flips=self.flips, rows=self.rows)
+
+
+def as_source(data: Any) -> BitSource:
+    """The table that was read, is named by a path, or is held in memory."""
+    if isinstance(data, BitSource):
+        return data
+    if isinstance(data, (str, PathLike)):
+        return BitRead(source=str(data)).read()
+    if type(data).__name__ == "Series" and hasattr(data, "to_frame"):
+        # A column of a frame: everybody has one bit.
+        data = data.to_frame()
+    bits = Bits().validate(data)
+    if bits.ndim == 1:
+        raise InvalidData(
+            "table",
+            expected="rows of bits",
+            found="one row or one column",
+            hint='One column of a frame: frame[["name"]]; one record: [[...]].',
+        )
+    names = labels_of(data) or ()
+    ones, zeros = ("1",) * bits.shape[1], ("0",) * bits.shape[1]
+    return BitSource(np.array(bits), names, ones, zeros)

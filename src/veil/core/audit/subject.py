@@ -1,0 +1,72 @@
+"""How an audit attacks the mechanisms of one kind of data."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from veil.core.adjacency import Adjacency
+from veil.core.arrays import Floats
+from veil.core.audit.pair import AuditPair
+from veil.core.errors import InvalidArgument
+from veil.core.mechanism import Mechanism
+from veil.core.random.streams import Rng
+
+Reader = Callable[[Any], Floats]
+Example = tuple[Mechanism, Adjacency | None]
+# Draws for each of two neighbours, where a draw takes microseconds.
+FAST = 20_000
+
+
+class AuditSubject(ABC):
+    """What an audit asks of a kind. Values are made up; nobody's data is ever needed."""
+
+    # Draws that show whether a sampler follows the law that was enumerated.
+    fitted: ClassVar[int] = 10_000
+
+    @abstractmethod
+    def examples(self) -> list[Example]:
+        """A small mechanism of every sort, with an adjacency where it has none of its own."""
+
+    @abstractmethod
+    def pairs(self, mechanism: Any, adjacency: Any) -> list[AuditPair]:
+        """Neighbours of the kind that give a faulty mechanism away: at borders, at first and last places."""
+
+    def relation(self, mechanism: Any, first: Any, second: Any) -> Adjacency:
+        """The tightest adjacency under which two validated values are neighbours."""
+        raise InvalidArgument("adjacency", expected="one that says what a neighbour is", found="None")
+
+    @abstractmethod
+    def apart(self, mechanism: Any, adjacency: Any, first: Any, second: Any) -> str:
+        """How two validated values differ where they are no neighbours; empty where they are."""
+
+    def drawn(self, mechanism: Any, value: Any, draws: int, stream: Any) -> Any:
+        """So many outputs for the value, as the mechanism gives them out."""
+        return mechanism.sample(value, rng=stream, size=draws)
+
+    def size(self, mechanism: Any, valid: Any) -> int:
+        """About how many numbers one output has."""
+        return int(np.size(valid))
+
+    @abstractmethod
+    def reader(self, mechanism: Any, value: Any, neighbour: Any) -> Reader:
+        """What to look at in every draw, where these two are to be told apart: a row of numbers for each.
+
+        Whatever is computed from a draw is post-processing: a bound that is found on it is one for the
+        mechanism.
+        """
+
+    def keys(self, mechanism: Any, drawn: Any) -> list[Hashable]:
+        """Draws of a mechanism with few outputs, as its `distribution` names them."""
+        return [tuple(row) if isinstance(row, list) else row for row in np.asarray(drawn).tolist()]
+
+    def samples(self, mechanism: Any) -> int:
+        """Draws for each value that take a few seconds."""
+        return FAST
+
+    def fault(self, mechanism: Any, value: Any, stream: Rng) -> str:
+        """A fault that shows without comparing two values; empty where there is none."""
+        return ""

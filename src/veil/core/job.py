@@ -1,0 +1,194 @@
+"""A release that is ready to be made: validated, its mechanism chosen, its cost known, nothing drawn."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar
+
+from veil.core.account import Account, Charge, check_account, confirm, reserve
+from veil.core.adjacency import Adjacency
+from veil.core.checks import delta_of, epsilon_of
+from veil.core.errors import InvalidArgument, NoGuarantee, PrivacyWarning
+from veil.core.intake import Labels
+from veil.core.kind import Kind
+from veil.core.kinds import kind_of
+from veil.core.mechanism import Mechanism, checked_mechanism
+from veil.core.privacy.profile import PrivacyProfile
+from veil.core.random.streams import generator, is_reproducible
+from veil.core.record import Release
+from veil.version import __version__
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job(Generic[V]):
+    """A release that is ready to be made. Nothing has been drawn or charged.
+
+    value: the sensitive value, validated. epsilon, delta: what will be charged. assumptions: all that a
+    reader must accept. chosen: the short name of the mechanism; why: the reason for it; plan: the comparison
+    that it was chosen by. warnings: what the user should know before the release; notes: what else.
+    kept: how much of the data survives smoothing, 1 is all of it. request, source: what was asked for, and
+    the data as it was read.
+    """
+
+    kind: Kind
+    mechanism: Mechanism
+    adjacency: Adjacency
+    value: Any = field(repr=False)
+    profile: PrivacyProfile = field(repr=False)
+    epsilon: float
+    delta: float
+    assumptions: tuple[str, ...] = ()
+    labels: Labels | None = None
+    row_labels: Labels | None = None
+    records: int | None = None
+    chosen: str = ""
+    why: str = ""
+    plan: Any = field(default=None, repr=False)
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    kept: float = 1.0
+    request: Any = field(default=None, repr=False)
+    source: Any = field(default=None, repr=False)
+
+    @classmethod
+    def prepare(
+        cls,
+        mechanism: Mechanism,
+        value: Any,
+        *,
+        adjacency: Adjacency | None = None,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        assumptions: tuple[str, ...] = (),
+        labels: Labels | None = None,
+        row_labels: Labels | None = None,
+        **about: Any,
+    ) -> Job[V]:
+        """Validate the value and compute what its release costs and assumes.
+
+        assumptions: what must be accepted besides, such as how the value was read. labels, row_labels: where
+        they do not come with the value itself. about: further fields of the job.
+        """
+        near = checked_mechanism(mechanism).adjacency if adjacency is None else adjacency
+        if near is None:
+            raise InvalidArgument(
+                "adjacency",
+                expected=f"what a neighbour is, since {mechanism.name} has no adjacency of its own",
+                found="None",
+            )
+        kind = kind_of(mechanism)
+        valid = mechanism.validate(value)
+        kind.check(mechanism, near, valid)
+        own = type(near) is type(mechanism.adjacency) and near == mechanism.adjacency
+        if epsilon is None and own:
+            # Built for a stated epsilon: charged as it stands.
+            epsilon = kind.stated_epsilon(mechanism)
+        profile = mechanism.profile(near)
+        epsilon, delta = cost(profile, delta, epsilon)
+        given = (None, None) if labels is not None else kind.labels(value, valid)
+        stated = (*kind.assumptions(mechanism, near, valid), *assumptions)
+        return cls(
+            kind=kind,
+            mechanism=mechanism,
+            adjacency=near,
+            value=valid,
+            profile=profile,
+            epsilon=epsilon,
+            delta=delta,
+            assumptions=tuple(dict.fromkeys(stated)),
+            labels=labels if labels is not None else given[0],
+            row_labels=row_labels if row_labels is not None else given[1],
+            **about,
+        )
+
+    @property
+    def cost(self) -> tuple[float, float]:
+        """The epsilon and delta that `run` charges."""
+        return self.epsilon, self.delta
+
+    def charge(self, *, reproducible: bool = False) -> Charge:
+        """The release as a ledger sees it."""
+        return Charge(
+            self.epsilon,
+            self.delta,
+            self.mechanism.describe(),
+            self.adjacency,
+            (self.profile,),
+            reproducible=reproducible,
+        )
+
+    def run(self, *, ledger: Account | None = None, rng: Any = None) -> Release[V]:
+        """Reserve, draw, confirm.
+
+        ledger: where the cost is charged, before anything is drawn.
+        rng: None for cryptographic randomness; a seed or a Generator marks the release as not private.
+        """
+        check_account(ledger)
+        stream, reproducible = generator(rng), is_reproducible(rng)
+        entry = None if ledger is None else reserve(ledger, self.charge(reproducible=reproducible))
+        # From here on the charge stands, whatever happens.
+        drawn = self.mechanism.sample(self.value, rng=stream)
+        if ledger is not None:
+            confirm(ledger, entry)
+        content = self.kind.released(drawn, self.value)
+        return Release(
+            value=content.value,
+            tables=content.tables,
+            mechanism=self.mechanism,
+            adjacency=self.adjacency,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            assumptions=self.assumptions,
+            reproducible=reproducible,
+            entry=entry,
+            labels=self.labels,
+            row_labels=self.row_labels,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            version=__version__,
+            records=self.records,
+        )
+
+
+def run_with_warnings(job: Job[V], *, ledger: Account | None, rng: Any) -> Release[V]:
+    """Run a job for a caller of a kind's `release`, who is told what weakens it."""
+    if rng is None:
+        # A seeded release is not private and states so: nothing to warn of.
+        for text in job.warnings:
+            warnings.warn(text, PrivacyWarning, stacklevel=3)
+    return job.run(ledger=ledger, rng=rng)
+
+
+def cost(profile: PrivacyProfile, delta: float | None, stated: float | None = None) -> tuple[float, float]:
+    """The (epsilon, delta) that a release with this profile is charged: as stated, or the least there is."""
+    delta = None if delta is None else delta_of(delta)
+    if stated is not None:
+        stated = epsilon_of(stated)
+        if not profile.covers(stated, delta or 0.0):
+            raise NoGuarantee(
+                f"epsilon: {stated:g} at delta={delta or 0.0:g} does not cover what this mechanism reveals."
+            )
+        return stated, delta or 0.0
+    if delta is None:
+        if not math.isfinite(profile.pure_epsilon):
+            raise InvalidArgument(
+                "delta",
+                expected="a number above 0, since this mechanism has no finite epsilon at delta = 0",
+                found="None",
+                hint="1e-6 is usual; it should be far below one over the number of people.",
+            )
+        return _plain_above(profile.pure_epsilon), 0.0
+    epsilon = profile.epsilon(delta)
+    if not math.isfinite(epsilon):
+        raise NoGuarantee(f"delta: no finite epsilon holds at delta={delta:g}. Expected a larger delta.")
+    return _plain_above(epsilon), delta
+
+
+def _plain_above(epsilon: float) -> float:
+    """The plain decimal just above, so that what was calibrated to 0.3 is charged 0.3."""
+    plain = float(f"{epsilon:.12g}")
+    return plain if epsilon <= plain <= epsilon * (1.0 + 1e-12) else epsilon

@@ -1,0 +1,215 @@
+"""What a kind of data offers to everything that is shared: releases, files, reports, audits, interfaces."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from veil.core.adjacency import Adjacency
+from veil.core.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from veil.core.audit.subject import AuditSubject
+    from veil.core.intake import Labels
+    from veil.core.job import Job
+    from veil.core.mechanism import Mechanism
+    from veil.core.record import Release, Tables
+    from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest
+
+Progress = Callable[[str], None]
+Places = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Content:
+    """What was drawn or read from a file, as a release holds it."""
+
+    value: Any
+    tables: Tables = field(default_factory=dict)
+    labels: Labels | None = None
+    row_labels: Labels | None = None
+
+
+class Kind(ABC):
+    """A kind of data: its names, how it is read, released, written, shown and audited.
+
+    Everything outside the folder of a kind asks the kind; nothing switches on what the data is. The
+    constants name classes by "module:Class", so that nothing is imported before it is used.
+    """
+
+    # As on the command line: veil release NAME.
+    name: ClassVar[str]
+    # The module with `read`, `plan` and `release`.
+    module: ClassVar[str]
+    description: ClassVar[str]
+    # Kinds whose mechanisms, domains and adjacencies occur inside those of this one.
+    built_on: ClassVar[tuple[str, ...]] = ()
+    mechanisms: ClassVar[Places] = {}
+    domains: ClassVar[Places] = {}
+    adjacencies: ClassVar[Places] = {}
+    # Adjacencies by short names: "user", or "words:" for names with a number behind them.
+    short_adjacencies: ClassVar[Mapping[str, Callable[[str], Adjacency]]] = {}
+    # What can be asked for, as "module:Class"; None where a kind has no such command.
+    read_request: ClassVar[str | None] = None
+    release_request: ClassVar[str | None] = None
+    plan_request: ClassVar[str | None] = None
+    # Further commands: their names and "module:function".
+    commands: ClassVar[Places] = {}
+    # Endings of files that can hold the value alone, beside its record.
+    table_endings: ClassVar[tuple[str, ...]] = (".csv",)
+
+    # Names
+
+    @property
+    def reads(self) -> type[ReadRequest] | None:
+        """How data of this kind can be read."""
+        return None if self.read_request is None else at(self.read_request)
+
+    @property
+    def releases(self) -> type[ReleaseRequest] | None:
+        """What can be released of it."""
+        return None if self.release_request is None else at(self.release_request)
+
+    @property
+    def plans(self) -> type[PlanRequest] | None:
+        """What can be planned."""
+        return None if self.plan_request is None else at(self.plan_request)
+
+    # Releases
+
+    def check(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> None:
+        """Refuse, before anything is charged, a value that must not be released like this."""
+
+    def stated_epsilon(self, mechanism: Mechanism) -> float | None:
+        """The epsilon that a mechanism was built for and proved not to exceed; None to charge the least."""
+        return None
+
+    def labels(self, value: Any, valid: Any) -> tuple[Labels | None, Labels | None]:
+        """The public labels of columns and rows that came with the value."""
+        return None, None
+
+    @abstractmethod
+    def assumptions(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> tuple[str, ...]:
+        """What a reader must accept for the guarantee to hold, in full and before anything is drawn."""
+
+    def implied_assumptions(self, release: Release[Any]) -> tuple[str, ...]:
+        """What a release of this mechanism and shape must state that it assumes."""
+        return self.assumptions(release.mechanism, release.adjacency, release.value)
+
+    def released(self, drawn: Any, valid: Any) -> Content:
+        """What a release holds of what was drawn."""
+        return Content(drawn)
+
+    def frozen(self, value: Any, tables: Tables) -> Any:
+        """The value of a release so that nobody can change it."""
+        return value
+
+    # Files
+
+    def wrote(self, content: Mapping[str, Any]) -> bool:
+        """Whether a file of version 0.1, which names no kind, is of this one."""
+        return content["mechanism"].get("name") in self.mechanisms
+
+    @abstractmethod
+    def encode(self, release: Release[Any]) -> dict[str, Any]:
+        """The value as it is written to a file."""
+
+    @abstractmethod
+    def decode(self, content: Mapping[str, Any], mechanism: Any) -> Content:
+        """The value of a file, checked to be one that the mechanism can have made.
+
+        content: of the whole file.
+        """
+
+    @abstractmethod
+    def rows(self, release: Release[Any]) -> tuple[Sequence[Any], Sequence[Sequence[Any]]]:
+        """The value as a table: its header and its lines."""
+
+    @abstractmethod
+    def to_pandas(self, release: Release[Any]) -> Any:
+        """The value with its labels, as a Series or a DataFrame."""
+
+    def check_output(self, path: Path, job: Job[Any]) -> None:
+        """Refuse, before anything is charged, a table that could not hold the value."""
+
+    def write_table(
+        self, path: Path, release: Release[Any], job: Job[Any], *, overwrite: bool
+    ) -> Release[Any]:
+        """Write the value alone to a file that ends in one of `table_endings`.
+
+        Returns the release as its record is to be written beside it.
+        """
+        release.save(path, overwrite=overwrite)
+        return release
+
+    def endings(self, request: ReleaseRequest) -> tuple[str, ...]:
+        """Endings of files that can hold the value that is asked for."""
+        return self.table_endings
+
+    # Words
+
+    @abstractmethod
+    def size(self, release: Release[Any]) -> str:
+        """How much was released, in words."""
+
+    def sizes(self, release: Release[Any]) -> dict[str, Any]:
+        """How much was released, for machines."""
+        return {"size": self.size(release)}
+
+    def described(self, release: Release[Any]) -> str:
+        """What is released, in words."""
+        return release.domain.words
+
+    def neighbours(self, release: Release[Any]) -> str:
+        """Between which inputs the difference is hidden, in words."""
+        return release.adjacency.words
+
+    def details(self, release: Release[Any]) -> tuple[str, ...]:
+        """Further sentences about what a release holds."""
+        return ()
+
+    # Pictures and pages
+
+    @abstractmethod
+    def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
+        """The report: one HTML page that needs nothing else.
+
+        plan: how the mechanism was chosen, where that is known. record: where the release was read from.
+        """
+
+    @abstractmethod
+    def card(self, release: Release[Any]) -> str:
+        """The value as the rows of a small HTML table, for notebooks."""
+
+    @abstractmethod
+    def plot(self, release: Release[Any]) -> Any:
+        """A matplotlib figure of the value."""
+
+    @abstractmethod
+    def print_release(self, release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
+        """A release that was just made, in the terminal."""
+
+    def print_plan(self, plan: Any, *, request: PlanRequest) -> None:
+        """A plan in the terminal."""
+        raise InvalidArgument("plan", expected="a kind that plans", found=self.name)
+
+    # Audits
+
+    @cached_property
+    def audit(self) -> AuditSubject:
+        """How an audit attacks mechanisms of this kind."""
+        found: AuditSubject = at(self.audit_subject)()
+        return found
+
+    audit_subject: ClassVar[str]
+
+
+def at(place: str) -> Any:
+    """The object at "module:name"."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)

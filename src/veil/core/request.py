@@ -1,0 +1,223 @@
+"""What a user can ask for, as data: command-line options, plan files and forms all come from it.
+
+A request is a frozen dataclass whose fields carry their help, choices and marks (`option`). The functions
+`read`, `plan` and `release` of a kind have the same parameters; a test holds them equal.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Self, get_type_hints
+
+from veil.core.checks import delta_of, positive
+from veil.core.errors import InvalidArgument
+from veil.core.kind import Progress
+
+_OPTION = "veil.option"
+NO_DEFAULT = dataclasses.MISSING
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One field of a request, for people.
+
+    help: one sentence. flag: the name on the command line, where it is not that of the field; short: one
+    letter. group: the heading under which it is listed. choices: the words that it takes. unit: of a number.
+    least, most: its limits. secret: never in plan files, records, hashes or the ledger (addresses, paths).
+    public: a property of the request, never of the data. advanced: most users leave it alone.
+    negative: of a switch, the flag that turns it off.
+    """
+
+    help: str
+    flag: str | None = None
+    short: str | None = None
+    group: str = "Options"
+    choices: tuple[str, ...] = ()
+    unit: str = ""
+    least: float | None = None
+    most: float | None = None
+    secret: bool = False
+    public: bool = True
+    advanced: bool = False
+    negative: str | None = None
+
+    def named(self, field: str) -> str:
+        """The flag of a field on the command line."""
+        return self.flag or f"--{field.replace('_', '-')}"
+
+
+def option(default: Any = NO_DEFAULT, *, help: str, **marks: Any) -> Any:  # noqa: A002
+    """A field of a request with its help and marks; see `Option`."""
+    return dataclasses.field(default=default, metadata={_OPTION: Option(help, **marks)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(ABC):
+    """Everything that a user can ask for in one call. Nothing in it is computed from the data."""
+
+    @classmethod
+    def options(cls) -> dict[str, tuple[dataclasses.Field[Any], Option, Any]]:
+        """The fields with their options and types."""
+        return _options(cls)
+
+    def check(self) -> None:
+        """Refuse what cannot be meant, before anything is read."""
+        for name, (_, mark, _) in self.options().items():
+            value = getattr(self, name)
+            if mark.choices and value is not None:
+                given = value if isinstance(value, (tuple, list)) else (value,)
+                for one in given:
+                    if not isinstance(one, str) or one not in mark.choices:
+                        expected = " or ".join(map(repr, mark.choices))
+                        raise InvalidArgument(name, expected=expected, found=repr(one)[:40])
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The files that it names, which must not be overwritten."""
+        return ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields that differ from their defaults, without secrets; for plan files."""
+        found = {}
+        for name, (field, mark, _) in self.options().items():
+            value = getattr(self, name)
+            if not mark.secret and (field.default is NO_DEFAULT or value != field.default):
+                found[name] = list(value) if isinstance(value, tuple) else value
+        return found
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Self:
+        """The request that `to_dict` wrote, each field checked for its type."""
+        import msgspec
+
+        unknown = sorted(set(content) - set(cls.options()))
+        if unknown:
+            expected = f"some of {', '.join(cls.options())}"
+            raise InvalidArgument(unknown[0], expected=expected, found="an unknown field")
+        found = {}
+        for name, value in content.items():
+            kind = cls.options()[name][2]
+            try:
+                found[name] = value if kind is Any else msgspec.convert(value, kind)
+            except msgspec.ValidationError as error:
+                raise InvalidArgument(
+                    name, expected=_json_words(str(error)), found=repr(value)[:40]
+                ) from None
+        missing = [
+            name
+            for name, (field, mark, _) in cls.options().items()
+            if field.default is NO_DEFAULT and not mark.secret and name not in found
+        ]
+        if missing:
+            raise InvalidArgument(missing[0], expected="a value", found="none")
+        return cls(**found)
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """The JSON Schema of plan files that hold such a request; secrets are not part of it."""
+        import msgspec
+
+        properties: dict[str, Any] = {}
+        for name, (field, mark, kind) in cls.options().items():
+            if mark.secret:
+                continue
+            found: dict[str, Any] = {} if kind is Any else msgspec.json.schema(kind)
+            if mark.choices:
+                found = {"enum": [*mark.choices, *((None,) if field.default is None else ())]}
+            found["description"] = mark.help
+            limits = {"minimum": mark.least, "maximum": mark.most, "x-unit": mark.unit or None}
+            found |= {key: limit for key, limit in limits.items() if limit is not None}
+            if field.default is not NO_DEFAULT:
+                found["default"] = field.default
+            properties[name] = found
+        required = [
+            name
+            for name, (field, mark, _) in cls.options().items()
+            if field.default is NO_DEFAULT and not mark.secret
+        ]
+        return {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": cls.__name__,
+            "description": (cls.__doc__ or "").strip().partition("\n")[0],
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": False,
+        }
+
+    def having(self, **changes: Any) -> Self:
+        """The same request with some fields changed."""
+        return replace(self, **changes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadRequest(Request):
+    """Where the data is and how to read it."""
+
+    @abstractmethod
+    def read(self, progress: Progress | None = None) -> Any:
+        """The data, as `release` of the kind takes it. It is sensitive, not a release."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseRequest(Request):
+    """What is to be released of data that was read, and what it may cost."""
+
+    epsilon: float = option(help="Privacy loss; smaller is more private.", short="-e", group="Privacy")
+    delta: float = option(
+        0.0, help="Failure probability; far below 1/people. 0 for pure privacy.", short="-d", group="Privacy"
+    )
+    mechanism: str = option("auto", help="auto takes the most accurate.", short="-m", group="Mechanism")
+
+    def check(self) -> None:
+        super().check()
+        positive("epsilon", self.epsilon)
+        delta_of(self.delta)
+
+    def adapted(self, read: Any, *, seed: int | None = None) -> tuple[Any, tuple[str, ...]]:
+        """How the data is to be read for such a release, and sentences about what was chosen."""
+        return read, ()
+
+    @abstractmethod
+    def prepare(self, data: Any, *, rng: Any = None, progress: Progress | None = None) -> Any:
+        """The job: data validated, mechanism chosen from public numbers alone, nothing drawn."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanRequest(Request):
+    """What is to be expected of a release, from public numbers alone."""
+
+    @abstractmethod
+    def plan(self, progress: Progress | None = None) -> Any:
+        """The plan."""
+
+    def curve(self, plan: Any, progress: Progress | None = None) -> Any:
+        """A figure of the error against epsilon."""
+        raise InvalidArgument("plot", expected="none for this kind of data", found="a file")
+
+
+@cache
+def _options(cls: type[Request]) -> dict[str, tuple[dataclasses.Field[Any], Option, Any]]:
+    hints = get_type_hints(cls)
+    return {
+        field.name: (field, field.metadata[_OPTION], hints[field.name])
+        for field in dataclasses.fields(cls)
+        if _OPTION in field.metadata
+    }
+
+
+def _json_words(message: str) -> str:
+    """What msgspec expected, as our errors say it."""
+    return message.removeprefix("Expected ").partition(", got")[0].replace("`", "") or "another type"
+
+
+def texts(value: Sequence[str] | str | None) -> list[str]:
+    """A list of names: as it is, or as text with commas in it."""
+    if value is None:
+        return []
+    parts = value.split(",") if isinstance(value, str) else list(value)
+    return [part.strip() if isinstance(part, str) else part for part in parts]
