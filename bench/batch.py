@@ -14,7 +14,7 @@ VECTORS, ENTRIES = 100_000, 20
 def measured(*, runs: int = 5) -> dict[str, float]:
     """Seconds of the bare gamma draws of two generators, of NumPy's vectors, and of Veil's."""
     vectors = np.random.default_rng(0).dirichlet(np.full(ENTRIES, 2.0), size=VECTORS)
-    mechanism = veil.Dirichlet(100.0, veil.Simplex(ENTRIES, floor=0.01), smooth=True)
+    mechanism = veil.vectors.Dirichlet(100.0, veil.vectors.Simplex(ENTRIES, floor=0.01), smooth=True)
     shapes = 100.0 * mechanism.smoothed(vectors)
     fast, secure = np.random.default_rng(1), generator()
 
@@ -28,7 +28,7 @@ def measured(*, runs: int = 5) -> dict[str, float]:
         "dirichlet": least_seconds(dirichlet, runs=runs),
         "sample": least_seconds(lambda: mechanism.sample(vectors), runs=runs),
         "release": least_seconds(
-            lambda: veil.release(mechanism, vectors, adjacency=veil.Transfer(0.001), delta=1e-3), runs=runs
+            lambda: veil.release(mechanism, vectors, adjacency=veil.vectors.Transfer(0.001), delta=1e-3), runs=runs
         ),
     }
 

@@ -111,21 +111,21 @@ class TwoRows:
     """Row-wise Dirichlet releases; two rows of a rectangle change."""
 
     def __init__(self, size: int, floor: float, k: float) -> None:
-        self.rows = veil.Dirichlet(k, veil.Simplex(size, floor=floor), smooth=True)
+        self.rows = veil.vectors.Dirichlet(k, veil.vectors.Simplex(size, floor=floor), smooth=True)
 
     def profile(self, adjacency: Any = None) -> veil.PrivacyProfile:
         return self.rows.profile(adjacency).repeat(2)
 
 
 @cache
-def dirichlets(size: int, mass: float, epsilon: float) -> tuple[veil.Dirichlet, ...]:
+def dirichlets(size: int, mass: float, epsilon: float) -> tuple[veil.vectors.Dirichlet, ...]:
     """One release for each floor that reaches the budget."""
     found = []
     for part in FLOORS:
         try:
             best = veil.calibrate(
                 partial(TwoRows, size, part / size),
-                veil.Transfer(mass),
+                veil.vectors.Transfer(mass),
                 epsilon=epsilon,
                 delta=DELTA,
                 relative=1e-2,
@@ -139,7 +139,7 @@ def dirichlets(size: int, mass: float, epsilon: float) -> tuple[veil.Dirichlet, 
 def dirichlet(size: int, mass: float, epsilon: float, *, onto: Callable[[Floats], Floats]) -> Sampler | None:
     """The row-wise Dirichlet release whose floor is best on average over the typical matrices."""
 
-    def sampler(rows: veil.Dirichlet, truth: Floats, rng: np.random.Generator, draws: int) -> Floats:
+    def sampler(rows: veil.vectors.Dirichlet, truth: Floats, rng: np.random.Generator, draws: int) -> Floats:
         return onto(np.asarray(rows.sample(truth, rng=rng, size=draws)))
 
     candidates = [partial(sampler, rows) for rows in dirichlets(size, mass, epsilon)]
@@ -210,7 +210,7 @@ def many_rows() -> None:
         for changed in (2, 3, 5, 7, 10):
             line = f"eps {epsilon:3.1f}  rows {changed:2d}"
             for noise in ("laplace", "gaussian"):
-                move = Rows(changed, veil.Transfer(0.01))
+                move = Rows(changed, veil.vectors.Transfer(0.01))
                 best = veil.calibrate(partial(_at_rate, 10, noise), move, epsilon=epsilon, delta=DELTA)
                 tv = np.mean([errors(partial(_release, best), t, 300)[0] for t in typical(10).values()])
                 line += f"   {noise} {best.scale:.4f} ({tv:.4f})"

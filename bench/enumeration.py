@@ -10,7 +10,7 @@ import numpy as np
 
 
 def all_words(followers: Sequence[Sequence[int]], start: int, length: int) -> Any:
-    """Every word whose first symbol follows the start, as in `veil.ChainWords`."""
+    """Every word whose first symbol follows the start, as in `veil.words.ChainWords`."""
     words = np.array([[first] for first in followers[start]], dtype=np.int32)
     for _ in range(length - 1):
         number = np.array([len(followers[last]) for last in words[:, -1]])

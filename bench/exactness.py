@@ -15,8 +15,8 @@ def run() -> None:
     """Print times of the exact computations; SciPy's closed form is the peer of the profile."""
     from scipy.special import betainc, expit
 
-    mechanism = veil.Dirichlet(20.6, veil.Simplex(5, floor=0.073))
-    adjacency = veil.Transfer.from_records(98)
+    mechanism = veil.vectors.Dirichlet(20.6, veil.vectors.Simplex(5, floor=0.073))
+    adjacency = veil.vectors.Transfer.from_records(98)
     profile = mechanism.profile(adjacency)
     a, s = 20.6 * 0.073, 20.6 / 98
 
@@ -30,14 +30,14 @@ def run() -> None:
     print(f"profile.epsilon: {1e3 * least_seconds(lambda: profile.epsilon(1e-6)):.1f} ms")
     calibrated = least_seconds(
         lambda: veil.calibrate(
-            lambda k: veil.Dirichlet(k, veil.Simplex(5, floor=0.073)), adjacency, epsilon=2.255, delta=0.0026
+            lambda k: veil.vectors.Dirichlet(k, veil.vectors.Simplex(5, floor=0.073)), adjacency, epsilon=2.255, delta=0.0026
         )
     )
     print(f"calibrate: {1e3 * calibrated:.1f} ms")
-    wide = veil.Dirichlet(5000.0, veil.Simplex(501, floor=1.5e-3, protected=range(500), slack=0.1))
+    wide = veil.vectors.Dirichlet(5000.0, veil.vectors.Simplex(501, floor=1.5e-3, protected=range(500), slack=0.1))
     for gamma in (1e-4, 1e-6):
-        seconds = least_seconds(partial(wide.published, veil.Transfer(1e-4), gamma=gamma))
-        delta = wide.published(veil.Transfer(1e-4), gamma=gamma).delta
+        seconds = least_seconds(partial(wide.published, veil.vectors.Transfer(1e-4), gamma=gamma))
+        delta = wide.published(veil.vectors.Transfer(1e-4), gamma=gamma).delta
         print(f"published delta of 500 entries: {delta:.6e} in {seconds:.3f} s (goal: under 1 s)")
     rng = generator()
     for name, draw in (

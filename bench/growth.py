@@ -53,8 +53,8 @@ def entries(work: Work) -> list[Growth]:
     rng = np.random.default_rng(1)
 
     def release(size: int) -> None:
-        mechanism = veil.Dirichlet(10.0 * size, veil.Simplex(size, floor=0.2 / size), smooth=True)
-        mechanism.profile(veil.Transfer(0.1 / size)).delta(1.0)
+        mechanism = veil.vectors.Dirichlet(10.0 * size, veil.vectors.Simplex(size, floor=0.2 / size), smooth=True)
+        mechanism.profile(veil.vectors.Transfer(0.1 / size)).delta(1.0)
         mechanism.sample(np.full(size, 1.0 / size))
 
     sizes = [10, 100, 1_000, 10_000, 100_000, 1_000_000, work.either(3_000_000, 10_000_000)]
@@ -78,7 +78,7 @@ def records(work: Work) -> list[Growth]:
     sizes = [int(most / 3.2**k) for k in range(5, -1, -1)]
     logs = {size: log(size) for size in sizes}
     what = "transitions counted from a log in no order"
-    ours = _timed(lambda size: veil.count_transitions(logs[size], **LOG, states=range(ZONES)), sizes)
+    ours = _timed(lambda size: veil.chains.read(logs[size], **LOG, states=range(ZONES)), sizes)
 
     def pandas(size: int) -> float | None:
         answer = work.ask("pandas", "transitions", what, logs[size], states=ZONES, runs=3)

@@ -17,14 +17,14 @@ from tests.tables.servers import postgres_server
 PROCESSES = 64
 CHARGES = 3_200
 GOALS = {"SQLite": 200, "PostgreSQL": 500}
-_MECHANISM = veil.GeometricCounts(10.0, 3)
+_MECHANISM = veil.vectors.GeometricCounts(10.0, 3)
 
 
 def _charge(url: str, times: int, confirm: bool, ready: Any) -> None:
     from veil.core.account import Charge
 
     dataset = veil.Ledger(url).dataset("trips")
-    near = veil.Records()
+    near = veil.vectors.Records()
     charge = Charge(0.1, 0.0, _MECHANISM.describe(), near, (_MECHANISM.profile(near),))
     # The first one connects and prepares the statements.
     dataset.confirm(dataset.reserve_charge(charge))

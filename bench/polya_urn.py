@@ -23,10 +23,10 @@ def _line(name: str, exact: float, floats: float, draws: int, error: float) -> N
 def run() -> None:
     """Print the time of one vector in both forms, and how much larger the errors of the exact one are."""
     for size, k in CASES:
-        simplex = veil.Simplex(size, floor=0.1 / size)
+        simplex = veil.vectors.Simplex(size, floor=0.1 / size)
         vector = np.full(size, 1.0 / size)
-        exact = veil.Dirichlet(k, simplex, smooth=True, exact=True)
-        floats = veil.Dirichlet(k, simplex, smooth=True)
+        exact = veil.vectors.Dirichlet(k, simplex, smooth=True, exact=True)
+        floats = veil.vectors.Dirichlet(k, simplex, smooth=True)
         exact.sample(vector)  # compiles
         assert exact.draws is not None
         _line(
@@ -38,8 +38,8 @@ def run() -> None:
         )
     counts = [40, 35, 25, 300, 4_000]
     for draws in (2**16, 2**20, 2**22, 2**24):
-        whole = veil.DirichletCounts(2.2, 100.0, 5, exact=True, draws=draws)
-        plain = veil.DirichletCounts(2.2, 100.0, 5)
+        whole = veil.vectors.DirichletCounts(2.2, 100.0, 5, exact=True, draws=draws)
+        plain = veil.vectors.DirichletCounts(2.2, 100.0, 5)
         _line(
             f"counts of 5 categories, {draws:,} draws",
             least_seconds(partial(whole.sample, counts), runs=3),

@@ -41,7 +41,7 @@ def run() -> None:
     _compare("exact discrete Laplace", lambda rng: sample_discrete_laplace(rng, scale=noise, size=NUMBERS))
     shapes = [[Fraction(4)] * 5]
     _compare("draws of a Polya urn", lambda rng: sample_urn(rng, shapes=shapes, draws=NUMBERS))
-    mechanism = veil.Dirichlet(100.0, veil.Simplex(20, floor=0.01), smooth=True)
+    mechanism = veil.vectors.Dirichlet(100.0, veil.vectors.Simplex(20, floor=0.01), smooth=True)
     vectors = np.full((NUMBERS // 20, 20), 0.05)
     _compare("entries of Dirichlet vectors", lambda rng: mechanism.sample(vectors, rng=rng))
     fresh = least_seconds(lambda: [generator() for _ in range(200)]) / 200

@@ -51,13 +51,13 @@ def run() -> None:
 
     def private() -> None:
         counts = count_transitions(TAXI, states=zones, drop_unlisted=True, **TRIPS)
-        fit_chain(counts, 1.0, rng=1)
+        fit_chain(counts, epsilon=1.0, rng=1)
 
     raw, ours = least_seconds(bare, runs=5), least_seconds(private, runs=5)
     print(f"{len(zones)} zones: bare GROUP BY {raw:.2f} s, counted and released in {ours:.2f} s", end=" ")
     print(f"(goal: at most {3 * raw + 1:.2f})")
     counts = count_transitions(TAXI, states=zones, drop_unlisted=True, **TRIPS)
-    out = fit_chain(counts, 1.0, rng=1)
+    out = fit_chain(counts, epsilon=1.0, rng=1)
     page = least_seconds(lambda: ChainReport.of_release(out).html(), runs=2)
     print(f"report {page:.2f} s (goal: at most 5)")
     with tempfile.TemporaryDirectory() as folder:

@@ -41,7 +41,7 @@ def test_import_is_light() -> None:
 def test_releasing_does_not_load_what_it_does_not_need() -> None:
     code = (
         "import sys, veil\n"
-        "veil.release(veil.DirichletCounts(2.0, 9.0, 3), [1, 2, 3], adjacency=veil.Records(), delta=1e-6)\n"
+        "veil.release(veil.vectors.DirichletCounts(2.0, 9.0, 3), [1, 2, 3], adjacency=veil.vectors.Records(), delta=1e-6)\n"
         "print(sorted(m.split('.')[0] for m in sys.modules))"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -29,9 +29,9 @@ def run(work: Work) -> list[Ratio]:
     table = records(rows)
     truth = table.mean(axis=0)
     for epsilon in (1.0, 4.0):
-        drawn = [veil.release_bits(table, epsilon=epsilon, rng=seed) for seed in range(RELEASES)]
+        drawn = [veil.bits.release(table, epsilon=epsilon, rng=seed) for seed in range(RELEASES)]
         name = drawn[0].mechanism.name
-        shares = [veil.bit_estimates(out).shares[0] for out in drawn]
+        shares = [veil.bits.estimates(out).shares[0] for out in drawn]
         what = f"{rows:,} records of {COLUMNS} bits"
         setting = f"epsilon {epsilon:g} for a whole record, delta 0; Veil chose {name}"
         each = epsilon / COLUMNS

@@ -14,9 +14,9 @@ SCALE, DELTA = 50.0, 1e-6
 
 def profiles() -> dict[str, tuple[PrivacyProfile, float]]:
     """One release of each kind, with its own epsilon: a count, and a vector whose two entries move."""
-    geometric = veil.GeometricCounts(SCALE, 3).profile(veil.Records())
+    geometric = veil.vectors.GeometricCounts(SCALE, 3).profile(veil.vectors.Records())
     # Two entries move by 1 / scale each.
-    laplace = veil.Laplace(1.0 / SCALE, veil.Simplex(3)).profile(veil.Transfer(SCALE**-2))
+    laplace = veil.vectors.Laplace(1.0 / SCALE, veil.vectors.Simplex(3)).profile(veil.vectors.Transfer(SCALE**-2))
     return {"geometric": (geometric, geometric.pure_epsilon), "laplace": (laplace, laplace.pure_epsilon)}
 
 

@@ -50,7 +50,7 @@ def drawn_ratio(group: str, what: str, setting: str, ours: Any, theirs: Any, pee
 
 def error_of_auto(counts: Sequence[int], repeats: int, *, epsilon: float = EPSILON) -> tuple[str, Any]:
     """What Veil chooses from public numbers, and its errors on these counts."""
-    near, truth = veil.Records("replace"), np.array(counts) / sum(counts)
+    near, truth = veil.vectors.Records("replace"), np.array(counts) / sum(counts)
     plan = veil.compare(None, near, epsilon=epsilon, delta=DELTA, size=len(counts), records=sum(counts))
     mechanism = plan.best.mechanism
     assert mechanism is not None

@@ -35,7 +35,7 @@ def _facts(graph: Graph, repeats: int) -> dict[str, Any]:
         mechanism = PrivateGraph(EPSILON, statistics=[name], share=1.0)
         # A single number is drawn in a moment, and needs many draws to be told from another.
         for seed in range(20 * repeats if name == "edges" else repeats):
-            reading = veil.graph_estimates(veil.release(mechanism, graph, rng=seed))
+            reading = veil.graphs.estimates(veil.release(mechanism, graph, rng=seed))
             if name == "degrees":
                 found[name].append(padded(reading.degree_distribution, graph.space.rows))
             else:

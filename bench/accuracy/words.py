@@ -32,7 +32,7 @@ def run(work: Work) -> list[Ratio]:
     for length in (SHORT, LONG):
         words = language(length)
         true = words.walks(WALKS, rng=3)
-        plan = veil.plan_words(words, EPSILON, examples=true)
+        plan = veil.words.planning.plan_words(words, EPSILON, examples=true)
         plain = next(row for row in plan.rows if row.name == "permute-and-flip")
         assert plan.best.error is not None
         assert plain.error is not None

@@ -39,9 +39,9 @@ def run(work: Work) -> list[Ratio]:
     """Half a million visits, or five million; the counts of all must agree."""
     visits, runs = work.either(500_000, 5_000_000), work.either(3, 5)
     given = log(visits)
-    counted = veil.count_transitions(given, **LOG, states=range(ZONES))
+    counted = veil.chains.read(given, **LOG, states=range(ZONES))
     assert (np.asarray(counted.matrix) == by_numpy(**given)).all()
-    ours = least_seconds(lambda: veil.count_transitions(given, **LOG, states=range(ZONES)), runs=runs)
+    ours = least_seconds(lambda: veil.chains.read(given, **LOG, states=range(ZONES)), runs=runs)
     what, setting = f"{visits:,} visits of {visits // 20:,} users", "in memory, the same counts"
     note = "Veil counts in DuckDB, which may use all cores of this machine"
     plain = least_seconds(partial(by_numpy, **given), runs=runs)

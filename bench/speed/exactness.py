@@ -20,8 +20,8 @@ SIZE, RECORDS = 5, 98
 def run(work: Work) -> list[Ratio]:
     """At one delta that draws can find, and at one that they hardly can."""
     samples, found = work.either(200_000, 1_000_000), []
-    mechanism = veil.Dirichlet(1.5 / FLOOR, veil.Simplex(SIZE, floor=FLOOR))
-    near = veil.Transfer.from_records(RECORDS)
+    mechanism = veil.vectors.Dirichlet(1.5 / FLOOR, veil.vectors.Simplex(SIZE, floor=FLOOR))
+    near = veil.vectors.Transfer.from_records(RECORDS)
     for gamma in (1e-2, 1e-5):
         delta = mechanism.published(near, gamma=gamma).delta
         ours = least_seconds(partial(mechanism.published, near, gamma=gamma), runs=5)

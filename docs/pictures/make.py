@@ -95,9 +95,9 @@ def small_k() -> Figure:
     """delta at epsilon = 2.3 for floor 0.1 and transfer 0.15, against k: it has a bottom."""
     import numpy as np
 
-    domain, move = veil.Simplex(3, floor=0.1), veil.Transfer(0.15)
+    domain, move = veil.vectors.Simplex(3, floor=0.1), veil.vectors.Transfer(0.15)
     ks = np.logspace(-3, 2, 60)
-    deltas = [veil.Dirichlet(float(k), domain).profile(move).delta(2.3) for k in ks]
+    deltas = [veil.vectors.Dirichlet(float(k), domain).profile(move).delta(2.3) for k in ks]
     figure, ax = plt.subplots(figsize=(8, 3.2), layout="constrained")
     ax.loglog(ks, deltas, color=BLUE, linewidth=2)
     ax.axhline(0.0925, color=ORANGE, linewidth=1.5, linestyle="--")
@@ -117,7 +117,7 @@ def grades() -> Figure:
 
     job = vector_job(np.array(BEFORE, dtype=float), GRADES, Secret(records=98), epsilon=2.0, delta=1e-6)
     out = job.run(rng=1)
-    limits = veil.intervals(out)
+    limits = veil.vectors.intervals(out)
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
     places = range(len(GRADES))
     left.bar(places, out.value, color=BLUE, width=0.62)
@@ -150,13 +150,13 @@ def value_loss() -> Figure:
     run = [[0.80, 0.15, 0.05, 0], [0, 0.70, 0.20, 0.10], [0, 0, 0.60, 0.40], [0, 0, 0, 1]]
     service = [[0.95, 0.05, 0, 0], [0.70, 0.25, 0.05, 0], [0.10, 0.50, 0.30, 0.10], [0, 0, 0.20, 0.80]]
     moves = list(zip(run, service, [[1, 0, 0, 0]] * 4, strict=True))
-    plant = veil.DecisionProcess(moves, [[10, 6, -20], [9, 5, -20], [6, 2, -20], [-5, -8, -30]], 0.95)
+    plant = veil.matrices.DecisionProcess(moves, [[10, 6, -20], [9, 5, -20], [6, 2, -20], [-5, -8, -30]], 0.95)
     habits = [[0.90, 0.10, 0.00], [0.40, 0.55, 0.05], [0.20, 0.50, 0.30], [0.00, 0.20, 0.80]]
-    found = veil.value_loss(
+    found = veil.matrices.value_loss(
         plant,
         habits,
         hide="policy",
-        adjacency=veil.Rows(1, veil.Transfer.from_records(500)),
+        adjacency=veil.matrices.Rows(1, veil.vectors.Transfer.from_records(500)),
         epsilons=[0.25, 0.5, 1, 2, 4, 8, 16],
         delta=1e-6,
         start=0,
@@ -165,10 +165,10 @@ def value_loss() -> Figure:
     return value_figure(found)
 
 
-def _town() -> veil.ChainWords:
+def _town() -> veil.words.ChainWords:
     from veil.samples.streets import streets
 
-    return veil.ChainWords(streets(), 14)
+    return veil.words.ChainWords(streets(), 14)
 
 
 def word_errors() -> Figure:
@@ -188,10 +188,10 @@ def word_paths() -> Figure:
     from veil.words.report.figures import paths_figure
 
     drive = next(drive for drive in drives(100, seed=3) if len(drive) == 14)
-    language = veil.ChainWords(streets(), 14)
+    language = veil.words.ChainWords(streets(), 14)
     shown = {}
     for epsilon, seed in ((4.0, 3), (1.0, 1)):
-        mechanism = veil.ExponentialWords(language, epsilon)
+        mechanism = veil.words.ExponentialWords(language, epsilon)
         shown[f"private, ε = {epsilon:g}"] = mechanism.sample(drive, rng=seed)
     return paths_figure(segments(), drive, shown)
 
@@ -222,12 +222,12 @@ def bit_signals() -> Figure:
     figure, axes = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained", sharey=True)
     epsilons = np.geomspace(0.1, 10.0, 41)
     for ax, (columns, rows) in zip(axes, ((16, 240), (30, 426)), strict=True):
-        near = veil.BitFlips(columns, where="row")
-        stated = [veil.Xor(veil.xor_parameters(e, 1.0, rows, columns, columns)).flip_rate for e in epsilons]
+        near = veil.bits.BitFlips(columns, where="row")
+        stated = [veil.bits.Xor(veil.bits.xor_parameters(e, 1.0, rows, columns, columns)).flip_rate for e in epsilons]
         curves = {
-            "staircase": ([veil.StaircaseXor(columns, e).flip_rate for e in epsilons], BLUE, "-"),
+            "staircase": ([veil.bits.StaircaseXor(columns, e).flip_rate for e in epsilons], BLUE, "-"),
             "each bit with ε/P": (
-                [veil.RandomizedResponse(e / near.count).flip_rate for e in epsilons],
+                [veil.bits.RandomizedResponse(e / near.count).flip_rate for e in epsilons],
                 ORANGE,
                 "--",
             ),

@@ -134,7 +134,7 @@ def test_the_law_of_the_ladder_on_all_small_graphs(nodes: int, epsilon: float) -
 
 def test_a_flip_of_randomised_response_never_costs_more_than_epsilon() -> None:
     for epsilon in (1e-6, 0.1, 1.0, math.pi, 17.0, 100.0, 499.9):
-        q = Fraction(veil.RandomizedResponse(epsilon).flip_rate)
+        q = Fraction(veil.bits.RandomizedResponse(epsilon).flip_rate)
         assert at_most_exp((1 - q) / q, epsilon)
 
 
@@ -146,12 +146,12 @@ STAIRCASES = [(1, None, None), (3, 2, None), (4, 3, None), (5, 4, None), (2, 3, 
 def test_staircase_by_its_whole_law(
     columns: int, flips: int | None, rows: int | None, epsilon: float
 ) -> None:
-    mechanism = veil.StaircaseXor(columns, epsilon, flips=flips, rows=rows)
+    mechanism = veil.bits.StaircaseXor(columns, epsilon, flips=flips, rows=rows)
     size = columns * (rows or 1)
     weights = [mechanism.steps.weights()[b.bit_count()] for b in range(1 << size)]
     law = [weight / sum(weights) for weight in weights]
     for count in range(1, size + 1):
-        near = veil.BitFlips(count, where="anywhere" if rows else "row")
+        near = veil.bits.BitFlips(count, where="anywhere" if rows else "row")
         changes = [(1 << j) - 1 for j in range(1, count + 1)]
         worst = max(law[b] / law[b ^ s] for s in changes for b in range(1 << size))
         assert at_most_exp(worst, mechanism.certified_epsilon(near))
@@ -167,20 +167,20 @@ def test_staircase_by_its_whole_law(
                 assert claimed <= float(true) * (1 + 1e-6) + 1e-15
 
 
-def _noise(rng: np.random.Generator, rows: int, columns: int, kind: int) -> veil.MatrixBernoulli:
+def _noise(rng: np.random.Generator, rows: int, columns: int, kind: int) -> veil.bits.MatrixBernoulli:
     def symmetric() -> np.ndarray:
         part = np.round(8 * rng.normal(size=(columns, columns))) / 8
         return part + part.T
 
     theta = symmetric()
     if kind == 0:
-        return veil.MatrixBernoulli(theta, None, rows)
+        return veil.bits.MatrixBernoulli(theta, None, rows)
     if kind == 1:
-        return veil.MatrixBernoulli(theta, symmetric(), rows)
+        return veil.bits.MatrixBernoulli(theta, symmetric(), rows)
     if kind == 2:
-        return veil.MatrixBernoulli(np.diag(np.diag(theta)), np.diag(rng.normal(size=columns)), rows)
+        return veil.bits.MatrixBernoulli(np.diag(np.diag(theta)), np.diag(rng.normal(size=columns)), rows)
     pairs = itertools.combinations(range(rows), 2)
-    return veil.MatrixBernoulli(theta, {p: rng.normal(size=(columns, columns)) for p in pairs}, rows)
+    return veil.bits.MatrixBernoulli(theta, {p: rng.normal(size=(columns, columns)) for p in pairs}, rows)
 
 
 def _energies(pi: np.ndarray) -> np.ndarray:
@@ -220,7 +220,7 @@ def test_certified_losses_hold_when_enumeration_is_unaffordable_too(
         energies = _energies(noise.quadratic.pi())
         for where in ("anywhere", "row"):
             for count, worst in enumerate(_worst(energies, rows, columns, where), start=1):
-                found = veil.Xor(noise).certificate(veil.BitFlips(count, where=where))
+                found = veil.bits.Xor(noise).certificate(veil.bits.BitFlips(count, where=where))
                 ways.add(found.how)
                 assert found.value >= worst - 1e-9
                 if found.exact:
@@ -232,7 +232,7 @@ def test_certified_losses_hold_when_enumeration_is_unaffordable_too(
 def test_published_graph_mechanism_by_the_law_of_its_output(nodes: int) -> None:
     rng = np.random.default_rng(3)
     pairs = list(itertools.combinations(range(nodes), 2))
-    for noise in (veil.xor_parameters(2.0, 0.7, nodes, nodes, 2), _noise(rng, nodes, nodes, 1)):
+    for noise in (veil.bits.xor_parameters(2.0, 0.7, nodes, nodes, 2), _noise(rng, nodes, nodes, 1)):
         weights = np.exp(_energies(noise.quadratic.pi()))
         tables = np.arange(len(weights))[:, None] >> np.arange(nodes * nodes) & 1
         laws = []
@@ -249,15 +249,15 @@ def test_published_graph_mechanism_by_the_law_of_its_output(nodes: int) -> None:
                 for (g, one), (h, other) in itertools.permutations(enumerate(laws), 2)
                 if (g ^ h).bit_count() <= count
             )
-            assert veil.XorGraph(noise).certified_epsilon(veil.BitFlips(count)) >= worst - 1e-9
+            assert veil.graphs.XorGraph(noise).certified_epsilon(veil.bits.BitFlips(count)) >= worst - 1e-9
 
 
 def test_blocks_cost_what_the_worst_spread_of_flips_costs() -> None:
     rng = np.random.default_rng(11)
     for trial in range(4):
-        one, two = (veil.Xor(_noise(rng, 2, width, 1)) for width in (1, 2))
-        three, four = (veil.Xor(_noise(rng, 1, width, 0)) for width in (2, 1))
-        blocks = veil.XorBlocks([[one, two], [three, four]] if trial % 2 else [[one, one, one]])
+        one, two = (veil.bits.Xor(_noise(rng, 2, width, 1)) for width in (1, 2))
+        three, four = (veil.bits.Xor(_noise(rng, 1, width, 0)) for width in (2, 1))
+        blocks = veil.bits.XorBlocks([[one, two], [three, four]] if trial % 2 else [[one, one, one]])
         rows, columns = blocks.domain.rows, blocks.domain.columns
         assert rows is not None
         assert columns is not None
@@ -272,14 +272,14 @@ def test_blocks_cost_what_the_worst_spread_of_flips_costs() -> None:
             top += height
         for where in ("anywhere", "row"):
             for count, worst in enumerate(_worst(_energies(pi), rows, columns, where)[:5], start=1):
-                found = blocks.certified_epsilon(veil.BitFlips(count, where=where))
+                found = blocks.certified_epsilon(veil.bits.BitFlips(count, where=where))
                 assert worst - 1e-9 <= found <= worst + 1e-9
 
 
 def test_calibration_over_scaled_noise_is_safe() -> None:
-    base = veil.xor_parameters(1.0, 0.6, 6, 4, 4)
-    for near in (veil.BitFlips(4, where="row"), veil.BitFlips(3)):
-        made = veil.calibrate(lambda k: veil.Xor(base.scaled(k)), near, epsilon=1.0)
+    base = veil.bits.xor_parameters(1.0, 0.6, 6, 4, 4)
+    for near in (veil.bits.BitFlips(4, where="row"), veil.bits.BitFlips(3)):
+        made = veil.calibrate(lambda k: veil.bits.Xor(base.scaled(k)), near, epsilon=1.0)
         assert 0.999 < made.certified_epsilon(near) <= 1.0
 
 
@@ -292,7 +292,7 @@ def _noisy_count_delta(each: float, shift: int, epsilon: float) -> float:
 
 @pytest.mark.parametrize("edges", [1, 2, 3])
 def test_profile_of_facts_for_several_edges(edges: int) -> None:
-    profile = veil.PrivateGraph(1.0, statistics=["edges"], share=1.0).profile(veil.BitFlips(edges))
+    profile = veil.graphs.PrivateGraph(1.0, statistics=["edges"], share=1.0).profile(veil.bits.BitFlips(edges))
     for epsilon in (0.0, 0.5, 1.0, 1.7):
         assert profile.delta(epsilon) >= _noisy_count_delta(1.0, edges, epsilon) - 1e-12
 
@@ -328,5 +328,5 @@ def test_renyi_divergence_of_a_lazy_response_is_not_rounded_down() -> None:
 
 
 def test_profile_for_very_many_bits_is_summed_up_in_reasonable_time() -> None:
-    profile = veil.RandomizedResponse(1.0).profile(veil.BitFlips(1_000_000))
+    profile = veil.bits.RandomizedResponse(1.0).profile(veil.bits.BitFlips(1_000_000))
     assert getattr(profile, "times", 1) <= 10_000

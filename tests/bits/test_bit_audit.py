@@ -20,30 +20,30 @@ WIDE, HIGH = ROW.reshape(2, 3), ROW.reshape(3, 2)
 DIAGONAL = WIDE ^ np.eye(2, 3, dtype=bool)
 
 
-def noise(rows: int, columns: int) -> veil.MatrixBernoulli:
+def noise(rows: int, columns: int) -> veil.bits.MatrixBernoulli:
     theta, coupling = (RNG.normal(size=(columns, columns)) for _ in range(2))
-    return veil.MatrixBernoulli(theta + theta.T, coupling + coupling.T, rows)
+    return veil.bits.MatrixBernoulli(theta + theta.T, coupling + coupling.T, rows)
 
 
 @pytest.mark.parametrize(
     ("mechanism", "value", "neighbour"),
     [
-        (veil.RandomizedResponse(0.7), ROW, ROW ^ np.eye(1, 6, 2, dtype=bool)),
-        (veil.StaircaseXor(6, 1.3), ROW, ~ROW),
-        (veil.StaircaseXor(6, 1.3, flips=2), ROW, ROW ^ np.eye(1, 6, 5, dtype=bool)),
+        (veil.bits.RandomizedResponse(0.7), ROW, ROW ^ np.eye(1, 6, 2, dtype=bool)),
+        (veil.bits.StaircaseXor(6, 1.3), ROW, ~ROW),
+        (veil.bits.StaircaseXor(6, 1.3, flips=2), ROW, ROW ^ np.eye(1, 6, 5, dtype=bool)),
         (
-            veil.StaircaseXor(3, 0.9, flips=2, rows=2),
+            veil.bits.StaircaseXor(3, 0.9, flips=2, rows=2),
             WIDE,
             DIAGONAL,
         ),
-        (veil.Xor(noise(2, 3)), WIDE, DIAGONAL),
+        (veil.bits.Xor(noise(2, 3)), WIDE, DIAGONAL),
         (
-            veil.Xor(noise(3, 2), complement=False),
+            veil.bits.Xor(noise(3, 2), complement=False),
             HIGH,
             HIGH ^ [[1, 1], [0, 0], [0, 0]],
         ),
         (
-            veil.XorBlocks([[veil.Xor(noise(2, 2)), veil.Xor(noise(2, 1))]]),
+            veil.bits.XorBlocks([[veil.bits.Xor(noise(2, 2)), veil.bits.Xor(noise(2, 1))]]),
             WIDE,
             ~WIDE,
         ),
@@ -63,7 +63,7 @@ def test_small_tables_are_enumerated(mechanism: Any, value: Any, neighbour: Any)
 
 
 def test_the_worst_neighbour_reaches_the_claim() -> None:
-    for mechanism in (veil.RandomizedResponse(0.7), veil.StaircaseXor(5, 1.2)):
+    for mechanism in (veil.bits.RandomizedResponse(0.7), veil.bits.StaircaseXor(5, 1.2)):
         value = np.zeros((1, 5), dtype=bool)
         other = value.copy()
         other[0, : mechanism.adjacency.count] = True
@@ -84,9 +84,9 @@ def test_larger_tables_and_graphs_are_sampled(delta: float) -> None:
     fewer = club.copy()
     fewer.remove_edge(0, 1)
     for mechanism, value, neighbour in (
-        (veil.StaircaseXor(8, 1.0), table, other),
-        (veil.RandomizedResponse(1.0), club, fewer),
-        (veil.PrivateGraph(1.0, statistics=["edges", "degrees", "triangles"], share=0.5), club, fewer),
+        (veil.bits.StaircaseXor(8, 1.0), table, other),
+        (veil.bits.RandomizedResponse(1.0), club, fewer),
+        (veil.graphs.PrivateGraph(1.0, statistics=["edges", "degrees", "triangles"], share=0.5), club, fewer),
     ):
         found = veil.audit(mechanism, value, neighbour, samples=1_000, delta=delta, rng=3)
         assert not found.exact
@@ -94,7 +94,7 @@ def test_larger_tables_and_graphs_are_sampled(delta: float) -> None:
 
 
 @dataclass(frozen=True)
-class _Timid(veil.RandomizedResponse):
+class _Timid(veil.bits.RandomizedResponse):
     """Claims less than it does: a planted fault."""
 
     def profile(self, adjacency: Any = None) -> Any:
@@ -119,13 +119,13 @@ def test_values_that_are_no_neighbours_are_refused() -> None:
     other = table.copy()
     other[0, 0] = other[1, 1] = True
     with pytest.raises(InvalidArgument, match="neighbour"):
-        veil.audit(veil.StaircaseXor(7, 1.0), table, other)
+        veil.audit(veil.bits.StaircaseXor(7, 1.0), table, other)
     with pytest.raises(InvalidArgument, match="neighbour"):
-        veil.audit(veil.RandomizedResponse(1.0), table, other)
+        veil.audit(veil.bits.RandomizedResponse(1.0), table, other)
     found = veil.audit(
-        veil.RandomizedResponse(1.0), table, other, adjacency=veil.BitFlips(2), samples=2_000, rng=1
+        veil.bits.RandomizedResponse(1.0), table, other, adjacency=veil.bits.BitFlips(2), samples=2_000, rng=1
     )
     assert found.claimed == pytest.approx(2.0)
     with pytest.raises(InvalidArgument, match="same nodes"):
-        veil.audit(veil.RandomizedResponse(1.0), networkx.path_graph(4), networkx.path_graph(5))
+        veil.audit(veil.bits.RandomizedResponse(1.0), networkx.path_graph(4), networkx.path_graph(5))
     assert math.isfinite(found.lower)

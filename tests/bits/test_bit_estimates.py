@@ -15,18 +15,18 @@ TABLE[:, 3] = TABLE[:, 2] ^ (np.random.default_rng(2).random(400) < 0.1)
 @pytest.mark.parametrize(
     "mechanism",
     [
-        veil.StaircaseXor(6, 3.0),
-        veil.StaircaseXor(6, 2.0, flips=2),
-        veil.RandomizedResponse(1.0),
-        veil.Xor(veil.xor_parameters(80.0, 1.0, 400, 6, 6)),
+        veil.bits.StaircaseXor(6, 3.0),
+        veil.bits.StaircaseXor(6, 2.0, flips=2),
+        veil.bits.RandomizedResponse(1.0),
+        veil.bits.Xor(veil.bits.xor_parameters(80.0, 1.0, 400, 6, 6)),
     ],
     ids=["row", "flips", "bit", "xor"],
 )
 def test_shares_are_right_in_the_mean_and_covered(mechanism: veil.Mechanism) -> None:
-    near = mechanism.adjacency or veil.BitFlips(6, where="row")
+    near = mechanism.adjacency or veil.bits.BitFlips(6, where="row")
     times, inside, total = 300, np.zeros(6), np.zeros(6)
     for seed in range(times):
-        reading = veil.bit_estimates(veil.release(mechanism, TABLE, adjacency=near, rng=seed))
+        reading = veil.bits.estimates(veil.release(mechanism, TABLE, adjacency=near, rng=seed))
         share, low, high = reading.shares
         truth = TABLE.mean(axis=0)
         inside += (low <= truth) & (truth <= high)
@@ -39,8 +39,8 @@ def test_shares_are_right_in_the_mean_and_covered(mechanism: veil.Mechanism) -> 
 
 
 def test_pairs_and_associations() -> None:
-    out = veil.release(veil.StaircaseXor(6, 9.0), TABLE, rng=3)
-    reading = veil.bit_estimates(out)
+    out = veil.release(veil.bits.StaircaseXor(6, 9.0), TABLE, rng=3)
+    reading = veil.bits.estimates(out)
     both = reading.pairs([(2, 3)]).value[0]
     truth = [[np.sum((TABLE[:, 2] == a) & (TABLE[:, 3] == b)) for b in (0, 1)] for a in (0, 1)]
     assert np.abs(both - truth).max() < 60
@@ -52,8 +52,8 @@ def test_pairs_and_associations() -> None:
 
 
 def test_noise_that_leaves_nothing_of_pairs_is_told() -> None:
-    out = veil.release(veil.StaircaseXor(17, 0.5), np.zeros((20, 17), dtype=bool), rng=1)
-    reading = veil.bit_estimates(out)
+    out = veil.release(veil.bits.StaircaseXor(17, 0.5), np.zeros((20, 17), dtype=bool), rng=1)
+    reading = veil.bits.estimates(out)
     assert reading.associations() == []
     with pytest.raises(InvalidArgument, match="one column more or less"):
         reading.pairs()
@@ -61,11 +61,11 @@ def test_noise_that_leaves_nothing_of_pairs_is_told() -> None:
 
 def test_what_cannot_be_read() -> None:
     small = TABLE[:4]
-    whole = veil.release(veil.StaircaseXor(6, 1.0, flips=2, rows=4), small)
+    whole = veil.release(veil.bits.StaircaseXor(6, 1.0, flips=2, rows=4), small)
     with pytest.raises(InvalidArgument, match="independent between rows"):
-        veil.bit_estimates(whole)
-    graph = veil.release(veil.RandomizedResponse(1.0), veil.Graph.from_edges([(0, 1)], 5))
+        veil.bits.estimates(whole)
+    graph = veil.release(veil.bits.RandomizedResponse(1.0), veil.graphs.Graph.from_edges([(0, 1)], 5))
     with pytest.raises(InvalidArgument, match="a table of bits"):
-        veil.bit_estimates(graph)
+        veil.bits.estimates(graph)
     with pytest.raises(InvalidArgument, match="confidence"):
-        veil.bit_estimates(veil.release(veil.RandomizedResponse(1.0), small), confidence=2.0)
+        veil.bits.estimates(veil.release(veil.bits.RandomizedResponse(1.0), small), confidence=2.0)

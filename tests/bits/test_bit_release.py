@@ -20,23 +20,23 @@ from veil.errors import BudgetExceeded, InvalidArgument, UnreadableFile
 
 CLUB = nx.karate_club_graph()
 TABLE = np.random.default_rng(2).random((40, 3)) < 0.4
-WIDE = veil.Graph.of(sp.csr_array(np.eye(4, 6)), bipartite=True)
-NAMED = veil.Graph.from_edges([("Ann Lee", "b,c"), ("b,c", "é")], ["Ann Lee", "b,c", "é", "alone"])
+WIDE = veil.graphs.Graph.of(sp.csr_array(np.eye(4, 6)), bipartite=True)
+NAMED = veil.graphs.Graph.from_edges([("Ann Lee", "b,c"), ("b,c", "é")], ["Ann Lee", "b,c", "é", "alone"])
 MAKERS: dict[str, Callable[[], veil.Release]] = {
-    "table": lambda: veil.release_bits(TABLE, epsilon=2.0, rng=1),
-    "frame": lambda: veil.release_bits(pd.DataFrame(TABLE, columns=list("abc")), epsilon=2.0, rng=1),
-    "single bits": lambda: veil.release_bits(TABLE, epsilon=2.0, unit="bit", rng=1),
-    "some bits": lambda: veil.release_bits(TABLE, epsilon=2.0, flips=2, rng=1),
-    "networkx": lambda: veil.release_graph(CLUB, epsilon=2.0, rng=1),
-    "directed": lambda: veil.release_graph(CLUB.to_directed(), epsilon=2.0, rng=1),
-    "sparse": lambda: veil.release_graph(nx.to_scipy_sparse_array(CLUB, weight=None), epsilon=2.0, rng=1),
-    "bipartite": lambda: veil.release_graph(WIDE, epsilon=2.0, rng=1),
-    "labels": lambda: veil.release_graph(NAMED, epsilon=2.0, rng=1),
-    "large": lambda: veil.release_graph(veil.Graph.from_edges([(0, 1)], 200), epsilon=0.5, rng=1),
-    "facts besides": lambda: veil.release_graph(
+    "table": lambda: veil.bits.release(TABLE, epsilon=2.0, rng=1),
+    "frame": lambda: veil.bits.release(pd.DataFrame(TABLE, columns=list("abc")), epsilon=2.0, rng=1),
+    "single bits": lambda: veil.bits.release(TABLE, epsilon=2.0, unit="bit", rng=1),
+    "some bits": lambda: veil.bits.release(TABLE, epsilon=2.0, flips=2, rng=1),
+    "networkx": lambda: veil.graphs.release(CLUB, epsilon=2.0, rng=1),
+    "directed": lambda: veil.graphs.release(CLUB.to_directed(), epsilon=2.0, rng=1),
+    "sparse": lambda: veil.graphs.release(nx.to_scipy_sparse_array(CLUB, weight=None), epsilon=2.0, rng=1),
+    "bipartite": lambda: veil.graphs.release(WIDE, epsilon=2.0, rng=1),
+    "labels": lambda: veil.graphs.release(NAMED, epsilon=2.0, rng=1),
+    "large": lambda: veil.graphs.release(veil.graphs.Graph.from_edges([(0, 1)], 200), epsilon=0.5, rng=1),
+    "facts besides": lambda: veil.graphs.release(
         CLUB, epsilon=2.0, statistics=["degrees", "edges", "triangles"], rng=1
     ),
-    "facts": lambda: veil.release_graph(CLUB, epsilon=2.0, statistics=["edges"], share=1, rng=1),
+    "facts": lambda: veil.graphs.release(CLUB, epsilon=2.0, statistics=["edges"], share=1, rng=1),
 }
 EACH = pytest.mark.parametrize("name", list(MAKERS))
 GRAPHS = ["networkx", "directed", "sparse", "bipartite", "labels", "facts besides"]
@@ -68,30 +68,30 @@ class Book:
 def test_graphs_are_charged_once(statistics: tuple[str, ...]) -> None:
     book = Book()
     graph = nx.Graph([("SECRET", "b"), ("b", "c")])
-    out = veil.release_graph(graph, epsilon=2.0, statistics=statistics, ledger=book, rng=1)
+    out = veil.graphs.release(graph, epsilon=2.0, statistics=statistics, ledger=book, rng=1)
     assert book.log == [("reserve", 2.0, 0.0), ("confirm", "entry-1")]
     assert out.entry == "entry-1"
 
 
 def test_tables_are_charged_once() -> None:
     book = Book()
-    veil.release_bits(TABLE, epsilon=0.3, ledger=book, rng=1)
+    veil.bits.release(TABLE, epsilon=0.3, ledger=book, rng=1)
     assert book.log == [("reserve", 0.3, 0.0), ("confirm", "entry-1")]
 
 
 def test_nothing_is_drawn_over_budget() -> None:
     with pytest.raises(BudgetExceeded):
-        veil.release_bits(TABLE, epsilon=2.0, ledger=Book(limit=1.0))
+        veil.bits.release(TABLE, epsilon=2.0, ledger=Book(limit=1.0))
 
 
 def test_what_is_wrong_costs_nothing() -> None:
     book = Book()
     with pytest.raises(veil.errors.VeilError):
-        veil.release_graph(nx.Graph([(1, 1)]), epsilon=2.0, ledger=book)
+        veil.graphs.release(nx.Graph([(1, 1)]), epsilon=2.0, ledger=book)
     with pytest.raises(veil.errors.VeilError):
-        veil.release_graph(CLUB.to_directed(), epsilon=2.0, statistics=["triangles"], ledger=book)
+        veil.graphs.release(CLUB.to_directed(), epsilon=2.0, statistics=["triangles"], ledger=book)
     with pytest.raises(veil.errors.VeilError):
-        veil.release_bits([[1, 2]], epsilon=2.0, ledger=book)
+        veil.bits.release([[1, 2]], epsilon=2.0, ledger=book)
     assert book.log == []
 
 
@@ -182,7 +182,7 @@ def test_nothing_of_the_input_is_kept(tmp_path: Path) -> None:
     graph.nodes[0]["disease"] = "SECRET"
     graph.edges[0, 1]["since"] = "SECRET"
     graph.graph["title"] = "SECRET"
-    out = veil.release_graph(graph, epsilon=1.0, rng=1)
+    out = veil.graphs.release(graph, epsilon=1.0, rng=1)
     out.save(tmp_path / "out.json")
     assert "SECRET" not in (tmp_path / "out.json").read_text() + repr(out) + str(out.value.graph)
     assert not any(data for _, data in out.value.nodes(data=True))

@@ -77,13 +77,13 @@ REFUSED: dict[str, tuple[Any, str]] = {
 def test_refused(what: str) -> None:
     value, says = REFUSED[what]
     with pytest.raises(InvalidData, match=says) as caught:
-        veil.release_bits(value, epsilon=1.0)
+        veil.bits.release(value, epsilon=1.0)
     assert "SECRET" not in str(caught.value)
 
 
 def test_another_number_of_columns() -> None:
     with pytest.raises(InvalidData, match="expected 16 columns, found 3"):
-        veil.release(veil.StaircaseXor(16, 1.0), TABLE)
+        veil.release(veil.bits.StaircaseXor(16, 1.0), TABLE)
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_another_number_of_columns() -> None:
     [
         (lambda: Bits(0), "columns"),
         (lambda: Bits(2, rows=-1), "rows"),
-        (lambda: veil.StaircaseXor(4, 1.0, flips=5), "at most the 4 bits"),
-        (lambda: veil.RandomizedResponse(0), "epsilon"),
+        (lambda: veil.bits.StaircaseXor(4, 1.0, flips=5), "at most the 4 bits"),
+        (lambda: veil.bits.RandomizedResponse(0), "epsilon"),
     ],
 )
 def test_wrong_arguments(make: Any, says: str) -> None:
@@ -104,34 +104,34 @@ def test_an_adjacency_matrix_is_warned_of() -> None:
     """Each edge is two of its bits: it is hidden half as well."""
     matrix = nx.to_numpy_array(nx.path_graph(4)).astype(bool)
     with pytest.warns(PrivacyWarning, match="adjacency matrix"):
-        veil.release(veil.RandomizedResponse(1.0), matrix, rng=1)
+        veil.release(veil.bits.RandomizedResponse(1.0), matrix, rng=1)
 
 
 def test_an_adjacency_matrix_as_a_table_is_warned_of() -> None:
     matrix = nx.to_numpy_array(nx.path_graph(4)).astype(bool)
     with pytest.warns(PrivacyWarning, match="adjacency matrix"):
-        veil.release_bits(matrix, epsilon=1.0, rng=1)
+        veil.bits.release(matrix, epsilon=1.0, rng=1)
 
 
-@pytest.mark.parametrize("graph", [nx.path_graph(2), sp.csr_array(np.eye(2)), veil.Graph.from_edges([], 2)])
+@pytest.mark.parametrize("graph", [nx.path_graph(2), sp.csr_array(np.eye(2)), veil.graphs.Graph.from_edges([], 2)])
 def test_a_graph_is_told_the_way(graph: Any) -> None:
     with pytest.raises(InvalidData, match="release_graph"):
-        veil.release_bits(graph, epsilon=1.0)
+        veil.bits.release(graph, epsilon=1.0)
 
 
 def test_the_nodes_of_a_graph_are_no_bits() -> None:
     """A graph of NetworkX is a sequence of its nodes: here 0 and 1."""
     with pytest.raises(InvalidData, match="graph"):
-        veil.release(veil.StaircaseXor(2, 1.0), nx.DiGraph([(0, 1)]), rng=1)
+        veil.release(veil.bits.StaircaseXor(2, 1.0), nx.DiGraph([(0, 1)]), rng=1)
 
 
 @pytest.mark.parametrize("value", [holes("boolean"), [[1, None], [0, 1]], holes("object")])
 def test_gaps_are_called_gaps(value: Any) -> None:
     with pytest.raises(InvalidData, match=r"gap|missing"):
-        veil.release_bits(value, epsilon=1.0)
+        veil.bits.release(value, epsilon=1.0)
 
 
 def test_one_column_of_a_frame_is_a_column() -> None:
     """df["smoker"] is 30 people with a bit each. As one record of 30 bits it would be all noise."""
-    out = veil.release_bits(FRAME["a"], epsilon=1.0, rng=1)
+    out = veil.bits.release(FRAME["a"], epsilon=1.0, rng=1)
     assert np.shape(out.value) == (30, 1)

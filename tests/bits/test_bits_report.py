@@ -16,7 +16,7 @@ TABLE = np.random.default_rng(2).random((300, 4)) < (0.2, 0.5, 0.7, 0.4)
 
 
 def made(value: Any = TABLE, **options: Any) -> veil.Release:
-    return veil.release_bits(value, **({"epsilon": 2.0, "rng": 4} | options))
+    return veil.bits.release(value, **({"epsilon": 2.0, "rng": 4} | options))
 
 
 def page(**options: Any) -> str:
@@ -69,7 +69,7 @@ def test_mostly_noise_is_said() -> None:
 
 def test_the_shares_are_those_of_the_estimates() -> None:
     out = made()
-    share = veil.bit_estimates(out).shares[0]
+    share = veil.bits.estimates(out).shares[0]
     text = plain(BitReport.of(out).html())
     for value in share:
         assert f" {min(max(float(value), 0.0), 1.0):.3f} " in text
@@ -103,8 +103,8 @@ def test_a_record_has_the_same_page(tmp_path: Path) -> None:
 def test_what_is_said_to_be_proved_is_true() -> None:
     """Two rows of four bits, any two of which are hidden: a staircase of eight has fewer wrong bits."""
     asked = {"value": TABLE[:2], "unit": "bit", "flips": 2}
-    best = veil.plan_bits(4, 2.0, unit="bit", flips=2).best.flip_rate
-    assert veil.StaircaseXor(8, 2.0, flips=2).flip_rate < best
+    best = veil.bits.planning.plan_bits(4, 2.0, unit="bit", flips=2).best.flip_rate
+    assert veil.bits.StaircaseXor(8, 2.0, flips=2).flip_rate < best
     assert "that is proved" not in plain(page(**asked))
 
 

@@ -29,7 +29,7 @@ def test_the_flip_rate_is_the_least_float_that_is_safe(epsilon: float) -> None:
     import mpmath
 
     with mpmath.workdps(400):
-        rate = mpmath.mpf(veil.RandomizedResponse(epsilon).flip_rate)
+        rate = mpmath.mpf(veil.bits.RandomizedResponse(epsilon).flip_rate)
         exact = 1 / (1 + mpmath.exp(mpmath.mpf(epsilon)))
         assert rate >= exact
         assert rate <= exact * (1 + mpmath.mpf(2) ** -50)
@@ -37,21 +37,21 @@ def test_the_flip_rate_is_the_least_float_that_is_safe(epsilon: float) -> None:
 
 
 def test_charged_as_stated_and_adds_up() -> None:
-    mechanism = veil.RandomizedResponse(0.3)
+    mechanism = veil.bits.RandomizedResponse(0.3)
     out = veil.release(mechanism, [[True, False]])
     assert out.epsilon == 0.3
     assert out.assumptions == ()
-    assert mechanism.certified_epsilon(veil.BitFlips(5)) == pytest.approx(1.5)
-    assert veil.release(mechanism, [[1, 0]], adjacency=veil.BitFlips(2)).epsilon == 0.6
+    assert mechanism.certified_epsilon(veil.bits.BitFlips(5)) == pytest.approx(1.5)
+    assert veil.release(mechanism, [[1, 0]], adjacency=veil.bits.BitFlips(2)).epsilon == 0.6
     with pytest.raises(InvalidArgument, match="adjacency"):
-        mechanism.profile(veil.Hamming(1))
+        mechanism.profile(veil.words.Hamming(1))
 
 
 def test_every_bit_of_a_table_flips_at_the_rate() -> None:
     table = np.random.default_rng(1).random((7, 5)) < 0.4
-    drawn = veil.RandomizedResponse(1.0).sample(table, rng=2, size=20_000)
+    drawn = veil.bits.RandomizedResponse(1.0).sample(table, rng=2, size=20_000)
     rates = (drawn ^ table).mean(axis=0)
-    assert np.abs(rates - veil.RandomizedResponse(1.0).flip_rate).max() < 0.02
+    assert np.abs(rates - veil.bits.RandomizedResponse(1.0).flip_rate).max() < 0.02
 
 
 @pytest.mark.parametrize("kind", ["undirected", "directed", "loops", "bipartite"])
@@ -65,12 +65,12 @@ def test_every_pair_of_a_graph_flips_at_the_rate(kind: str) -> None:
         "bipartite": PairSpace.between(3, 5),
     }[kind]
     held = np.arange(0, space.count, 3)
-    graph = veil.Graph(space, held)
-    drawn = veil.RandomizedResponse(1.5).sample(graph, rng=3, size=4_000)
+    graph = veil.graphs.Graph(space, held)
+    drawn = veil.bits.RandomizedResponse(1.5).sample(graph, rng=3, size=4_000)
     tally = np.zeros(space.count)
     for one in drawn:
         tally[np.setxor1d(one.codes, held)] += 1
-    rate = veil.RandomizedResponse(1.5).flip_rate
+    rate = veil.bits.RandomizedResponse(1.5).flip_rate
     expected = np.array([4_000 * rate, 4_000 * (1 - rate)])
     # Each pair by itself; alpha = 1e-4 / 15 pairs.
     for flips in tally:
@@ -81,7 +81,7 @@ def test_every_pair_of_a_graph_flips_at_the_rate(kind: str) -> None:
 
 
 def test_graphs_come_back_as_they_came() -> None:
-    mechanism = veil.RandomizedResponse(3.0)
+    mechanism = veil.bits.RandomizedResponse(3.0)
     club = networkx.karate_club_graph()
     out = veil.release(mechanism, club)
     assert isinstance(out.value, networkx.Graph)
@@ -100,14 +100,14 @@ def test_graphs_come_back_as_they_came() -> None:
 def test_an_adjacency_matrix_as_a_table_is_warned_of() -> None:
     matrix = networkx.to_numpy_array(networkx.karate_club_graph(), weight=None)
     with pytest.warns(PrivacyWarning, match="two of its bits"):
-        veil.RandomizedResponse(1.0).sample(matrix)
+        veil.bits.RandomizedResponse(1.0).sample(matrix)
 
 
 def test_too_many_false_edges_are_refused_before_the_charge() -> None:
-    graph = veil.Graph.from_edges([(0, 1)], 1_000_000)
+    graph = veil.graphs.Graph.from_edges([(0, 1)], 1_000_000)
     with pytest.raises(InvalidArgument, match="epsilon"):
-        veil.release(veil.RandomizedResponse(1.0), graph)
-    out = veil.release(veil.RandomizedResponse(25.0), graph)
+        veil.release(veil.bits.RandomizedResponse(1.0), graph)
+    out = veil.release(veil.bits.RandomizedResponse(25.0), graph)
     assert out.value.space == graph.space
 
 
@@ -115,10 +115,10 @@ def test_too_many_false_edges_are_refused_before_the_charge() -> None:
 
 
 def test_flip_rates_of_the_spec() -> None:
-    assert veil.StaircaseXor(16, 1.0).flip_rate == pytest.approx(0.4501, abs=5e-5)
-    assert veil.StaircaseXor(30, 1.0).flip_rate == pytest.approx(0.4639, abs=5e-5)
+    assert veil.bits.StaircaseXor(16, 1.0).flip_rate == pytest.approx(0.4501, abs=5e-5)
+    assert veil.bits.StaircaseXor(30, 1.0).flip_rate == pytest.approx(0.4639, abs=5e-5)
     for columns, rate in ((16, 0.4844), (30, 0.4917)):
-        plan = {row.name: row.flip_rate for row in veil.plan_bits(columns, 1.0).found}
+        plan = {row.name: row.flip_rate for row in veil.bits.planning.plan_bits(columns, 1.0).found}
         assert plan["response"] == pytest.approx(rate, abs=5e-5)
 
 
@@ -128,7 +128,7 @@ def test_no_mechanism_errs_less(columns: int, epsilon: float) -> None:
     # All epsilon-private mechanisms on records: a linear programme over P(y | x), no symmetry assumed.
     for flips in range(1, columns + 1):
         best = _least_error(columns, epsilon, flips)
-        rate = veil.StaircaseXor(columns, epsilon, flips=flips).flip_rate
+        rate = veil.bits.StaircaseXor(columns, epsilon, flips=flips).flip_rate
         assert columns * rate == pytest.approx(best, rel=1e-6)
 
 
@@ -163,11 +163,11 @@ def _least_error(columns: int, epsilon: float, flips: int) -> float:
 @pytest.mark.parametrize("flips", [1, 2, 3, 4])
 def test_the_loss_of_the_staircase_is_that_of_brute_force(flips: int) -> None:
     rows, columns = 2, 4
-    mechanism = veil.StaircaseXor(columns, 1.3, flips=flips)
+    mechanism = veil.bits.StaircaseXor(columns, 1.3, flips=flips)
     law = oracle.weight_law(columns, rows, lambda ones: float(mechanism.steps.log_weights[ones]))
     for where, most in (("row", 4), ("anywhere", 3)):
         for count in range(1, most + 1):
-            certified = mechanism.certified_epsilon(veil.BitFlips(count, where=where))
+            certified = mechanism.certified_epsilon(veil.bits.BitFlips(count, where=where))
             exact = oracle.worst_loss(law, rows, columns, count, where)
             assert certified >= exact - 1e-12
             if where == "row" or count <= rows:
@@ -177,11 +177,11 @@ def test_the_loss_of_the_staircase_is_that_of_brute_force(flips: int) -> None:
 
 @pytest.mark.parametrize(("columns", "flips"), [(1, 1), (3, 3), (4, 2), (5, 5), (6, 4)])
 def test_the_profile_of_the_staircase_is_that_of_brute_force(columns: int, flips: int) -> None:
-    mechanism = veil.StaircaseXor(columns, 1.3, flips=flips)
+    mechanism = veil.bits.StaircaseXor(columns, 1.3, flips=flips)
     law = oracle.weight_law(columns, 1, lambda ones: float(mechanism.steps.log_weights[ones]))
     total = math.log(sum(math.exp(log) for log in law.values()))
     for count in range(1, flips + 1):
-        profile = mechanism.profile(veil.BitFlips(count, where="row"))
+        profile = mechanism.profile(veil.bits.BitFlips(count, where="row"))
         assert profile.kind == "exact"
         for epsilon in (0.0, 0.4, 1.1, 1.2999):
             worst = 0.0
@@ -193,16 +193,16 @@ def test_the_profile_of_the_staircase_is_that_of_brute_force(columns: int, flips
                 worst = max(worst, apart)
             assert profile.delta(epsilon) >= worst
             assert profile.delta(epsilon) == pytest.approx(worst, rel=1e-6, abs=1e-9)
-    assert mechanism.profile(veil.BitFlips(2)).kind == "upper bound"
+    assert mechanism.profile(veil.bits.BitFlips(2)).kind == "upper bound"
 
 
 def test_the_profile_composes_and_has_moments() -> None:
-    profile = veil.StaircaseXor(16, 1.0).profile()
+    profile = veil.bits.StaircaseXor(16, 1.0).profile()
     assert isinstance(profile, LazyResponse)
     twice = profile.repeat(2)
     assert twice.delta(2.0) <= 1e-9
     assert twice.delta(0.5) >= profile.delta(0.5)
-    assert twice.delta(0.5) < veil.RandomizedResponse(1.0).profile().repeat(2).delta(0.5)
+    assert twice.delta(0.5) < veil.bits.RandomizedResponse(1.0).profile().repeat(2).delta(0.5)
     # The moments of the three outcomes, by hand.
     for order in (1.5, 2.0, 8.0):
         chance, each = profile.chance, 1.0
@@ -210,23 +210,23 @@ def test_the_profile_composes_and_has_moments() -> None:
         rest = 1.0 - sum(mass for mass, _ in outcomes)
         moment = rest + sum(mass * math.exp((order - 1.0) * loss) for mass, loss in outcomes)
         assert profile.rdp(order) == pytest.approx(math.log(moment) / (order - 1.0), rel=1e-9)
-        assert profile.rdp(order) <= veil.RandomizedResponse(1.0).profile().rdp(order)
+        assert profile.rdp(order) <= veil.bits.RandomizedResponse(1.0).profile().rdp(order)
 
 
 def test_the_staircase_over_a_whole_table() -> None:
-    mechanism = veil.StaircaseXor(2, 1.0, flips=2, rows=3)
-    assert mechanism.adjacency == veil.BitFlips(2)
+    mechanism = veil.bits.StaircaseXor(2, 1.0, flips=2, rows=3)
+    assert mechanism.adjacency == veil.bits.BitFlips(2)
     law = oracle.weight_law(6, 1, lambda ones: float(mechanism.steps.log_weights[ones]))
     for count in (1, 2, 3, 4):
         exact = oracle.worst_loss(law, 3, 2, count, "anywhere")
-        assert mechanism.certified_epsilon(veil.BitFlips(count)) == pytest.approx(exact, rel=1e-12)
+        assert mechanism.certified_epsilon(veil.bits.BitFlips(count)) == pytest.approx(exact, rel=1e-12)
     drawn = mechanism.sample(np.zeros((3, 2), dtype=bool), rng=1, size=20_000)
     assert np.abs(drawn.mean(axis=0) - mechanism.flip_rate).max() < 0.02
 
 
 @pytest.mark.parametrize("columns", [1, 3, 16, 30])
 def test_every_column_flips_at_its_rate_the_last_one_too(columns: int) -> None:
-    mechanism = veil.StaircaseXor(columns, 1.0)
+    mechanism = veil.bits.StaircaseXor(columns, 1.0)
     rows = 60_000
     flips = mechanism.sample(np.zeros((rows, columns), dtype=bool), rng=4).sum(axis=0)
     rate = mechanism.flip_rate
@@ -238,7 +238,7 @@ def test_every_column_flips_at_its_rate_the_last_one_too(columns: int) -> None:
 
 
 def test_the_staircase_is_drawn_from_its_law() -> None:
-    mechanism = veil.StaircaseXor(5, 1.2, flips=2)
+    mechanism = veil.bits.StaircaseXor(5, 1.2, flips=2)
     law = oracle.weight_law(5, 1, lambda ones: float(mechanism.steps.log_weights[ones]))
     logs = np.array(list(law.values()))
     chances = np.exp(logs) / np.exp(logs).sum()
@@ -246,7 +246,7 @@ def test_the_staircase_is_drawn_from_its_law() -> None:
     places = drawn @ (1 << np.arange(5)[::-1])
     observed = np.bincount(places, minlength=32)
     assert chisquare(observed, 200_000 * chances).pvalue > ALPHA
-    wrong = veil.StaircaseXor(5, 1.2 * 1.05, flips=2)
+    wrong = veil.bits.StaircaseXor(5, 1.2 * 1.05, flips=2)
     logs = np.array([float(wrong.steps.log_weights[sum(bits)]) for bits in law])
     assert chisquare(observed, 200_000 * np.exp(logs) / np.exp(logs).sum()).pvalue < 1e-6
 
@@ -254,10 +254,10 @@ def test_the_staircase_is_drawn_from_its_law() -> None:
 def test_bad_staircases_and_tables() -> None:
     for arguments in ({"columns": 0}, {"flips": 5}, {"flips": 0}, {"rows": 0}, {"epsilon": 0.0}):
         with pytest.raises(InvalidArgument):
-            veil.StaircaseXor(**({"columns": 4, "epsilon": 1.0} | arguments))
+            veil.bits.StaircaseXor(**({"columns": 4, "epsilon": 1.0} | arguments))
     with pytest.raises(InvalidArgument, match="RandomizedResponse"):
-        veil.StaircaseXor(6_000, 1.0)
-    mechanism = veil.StaircaseXor(3, 1.0)
+        veil.bits.StaircaseXor(6_000, 1.0)
+    mechanism = veil.bits.StaircaseXor(3, 1.0)
     for table in (
         [[1, 0]],
         [[1, 0, 2]],
@@ -272,19 +272,19 @@ def test_bad_staircases_and_tables() -> None:
             mechanism.sample(table)
     assert mechanism.sample([1, 0, 1]).shape == (3,)
     with pytest.raises(NoGuarantee, match="RandomizedResponse"):
-        mechanism.draw_graph(np.random.default_rng(0), veil.Graph.from_edges([], 3))
+        mechanism.draw_graph(np.random.default_rng(0), veil.graphs.Graph.from_edges([], 3))
 
 
 # XO
 
 
 def test_the_counterexample() -> None:
-    mechanism = veil.Xor(veil.MatrixBernoulli([0.5], [0.5], 2))
-    stated = mechanism.published(veil.BitFlips(1))
+    mechanism = veil.bits.Xor(veil.bits.MatrixBernoulli([0.5], [0.5], 2))
+    stated = mechanism.published(veil.bits.BitFlips(1))
     assert stated.epsilon == pytest.approx(1.0)
     assert stated.theorem == "XO Theorem 1"
     assert "false" in stated.violations[0]
-    assert mechanism.certified_epsilon(veil.BitFlips(1)) == pytest.approx(1.5)
+    assert mechanism.certified_epsilon(veil.bits.BitFlips(1)) == pytest.approx(1.5)
     law = oracle.quadratic_law([[0.5]], [[0.5]], 2)
     assert oracle.worst_loss(law, 2, 1, 1, "anywhere") == pytest.approx(1.5)
 
@@ -294,12 +294,12 @@ def test_certified_is_brute_force_for_single_flips_and_never_below() -> None:
     for _ in range(60):
         rows, columns = int(rng.integers(1, 4)), int(rng.integers(1, 4))
         theta, coupling = (_symmetric(rng, columns) for _ in range(2))
-        mechanism = veil.Xor(veil.MatrixBernoulli(theta, coupling, rows))
+        mechanism = veil.bits.Xor(veil.bits.MatrixBernoulli(theta, coupling, rows))
         law = oracle.quadratic_law(theta, coupling if rows > 1 else 0.0 * coupling, rows)
         exact = oracle.worst_loss(law, rows, columns, 1, "anywhere")
-        assert mechanism.certified_epsilon(veil.BitFlips(1)) == pytest.approx(exact, rel=1e-12, abs=1e-12)
+        assert mechanism.certified_epsilon(veil.bits.BitFlips(1)) == pytest.approx(exact, rel=1e-12, abs=1e-12)
         for where, count in (("row", columns), ("row", 2), ("anywhere", 2)):
-            certified = mechanism.certified_epsilon(veil.BitFlips(count, where=where))
+            certified = mechanism.certified_epsilon(veil.bits.BitFlips(count, where=where))
             assert certified >= oracle.worst_loss(law, rows, columns, count, where) - 1e-12
 
 
@@ -311,70 +311,70 @@ def _symmetric(rng: Any, size: int) -> Any:
 @pytest.mark.parametrize(("rows", "columns"), [(240, 16), (426, 30)])
 @pytest.mark.parametrize("alpha", [1.0, 0.75])
 def test_parameters_of_algorithm_1(rows: int, columns: int, alpha: float) -> None:
-    noise = veil.xor_parameters(1.0, alpha, rows, columns, columns)
-    mechanism, near = veil.Xor(noise), veil.BitFlips(columns, where="row")
+    noise = veil.bits.xor_parameters(1.0, alpha, rows, columns, columns)
+    mechanism, near = veil.bits.Xor(noise), veil.bits.BitFlips(columns, where="row")
     assert mechanism.published(near).epsilon == pytest.approx(1.0)
     # With alpha = 1 exactly 1 / sqrt(P); couplings take from it.
     assert mechanism.certified_epsilon(near) <= 1.0 / math.sqrt(columns) * (1 + 1e-12)
     assert mechanism.certified_epsilon(near) >= alpha / math.sqrt(columns) * (1 - 1e-12)
-    calibrated = veil.calibrate(lambda number: veil.Xor(noise.scaled(number)), near, epsilon=1.0)
+    calibrated = veil.calibrate(lambda number: veil.bits.Xor(noise.scaled(number)), near, epsilon=1.0)
     assert calibrated.certified_epsilon(near) == pytest.approx(1.0, abs=1e-9)
     assert calibrated.certified_epsilon(near) <= 1.0
     # Calibrated it is nearly independent randomised response, and the staircase still has far more signal.
-    response = veil.RandomizedResponse(1.0 / columns).flip_rate
+    response = veil.bits.RandomizedResponse(1.0 / columns).flip_rate
     assert calibrated.flip_rate == pytest.approx(response, abs=2e-4)
-    gain = (1 - 2 * veil.StaircaseXor(columns, 1.0).flip_rate) / (1 - 2 * calibrated.flip_rate)
+    gain = (1 - 2 * veil.bits.StaircaseXor(columns, 1.0).flip_rate) / (1 - 2 * calibrated.flip_rate)
     assert gain > 3.0
 
 
 def test_the_sign_is_repaired_by_the_complement() -> None:
-    noise = veil.xor_parameters(1.0, 1.0, 240, 16, 16)
-    assert veil.Xor(noise).flip_rate == pytest.approx(0.4961, abs=5e-5)
-    assert veil.Xor(noise, complement=False).flip_rate == pytest.approx(1 - 0.4961, abs=5e-5)
+    noise = veil.bits.xor_parameters(1.0, 1.0, 240, 16, 16)
+    assert veil.bits.Xor(noise).flip_rate == pytest.approx(0.4961, abs=5e-5)
+    assert veil.bits.Xor(noise, complement=False).flip_rate == pytest.approx(1 - 0.4961, abs=5e-5)
     table = np.zeros((240, 16), dtype=bool)
-    strong = veil.xor_parameters(400.0, 1.0, 240, 16, 16)
-    assert veil.Xor(strong).sample(table, rng=1).mean() < 0.01
-    assert veil.Xor(strong, complement=False).sample(table, rng=1).mean() > 0.99
+    strong = veil.bits.xor_parameters(400.0, 1.0, 240, 16, 16)
+    assert veil.bits.Xor(strong).sample(table, rng=1).mean() < 0.01
+    assert veil.bits.Xor(strong, complement=False).sample(table, rng=1).mean() > 0.99
 
 
 def test_square_error_rate_is_the_share_of_flips() -> None:
     table = np.random.default_rng(1).random((20, 4)) < 0.3
-    noise = veil.MatrixBernoulli(0.4 * np.eye(4), 0.02 * np.eye(4), 20)
+    noise = veil.bits.MatrixBernoulli(0.4 * np.eye(4), 0.02 * np.eye(4), 20)
     for complement in (True, False):
-        mechanism = veil.Xor(noise, complement=complement)
+        mechanism = veil.bits.Xor(noise, complement=complement)
         rate, error = mechanism.square_error_rate(int(table.sum()))
         assert error == 0.0
         drawn = mechanism.sample(table, rng=2, size=4_000)
         wrong = (drawn ^ table).sum(axis=(1, 2)) / table.sum()
         assert abs(wrong.mean() - rate) < 4.5 * wrong.std() / math.sqrt(4_000)
     # XO Remark 2: half of all bits without any noise parameters.
-    nothing = veil.Xor(veil.MatrixBernoulli(np.zeros((4, 4)), None, 20))
+    nothing = veil.bits.Xor(veil.bits.MatrixBernoulli(np.zeros((4, 4)), None, 20))
     assert nothing.square_error_rate(int(table.sum()))[0] == pytest.approx(40 / table.sum())
     # No closed form: a Monte Carlo mean with its error, which four times as many rows halve relative to it.
-    dense = veil.Xor(veil.MatrixBernoulli(0.05 * np.ones((5, 5)), 0.01 * np.ones((5, 5)), 6))
+    dense = veil.bits.Xor(veil.bits.MatrixBernoulli(0.05 * np.ones((5, 5)), 0.01 * np.ones((5, 5)), 6))
     value, error = dense.square_error_rate(10)
     assert 0.0 < error < 0.1 * value
 
 
 def test_noise_without_an_exact_sampler_must_be_accepted_by_name() -> None:
     rng = np.random.default_rng(7)
-    noise = veil.MatrixBernoulli(3 * _symmetric(rng, 20), 3 * _symmetric(rng, 20), 10)
+    noise = veil.bits.MatrixBernoulli(3 * _symmetric(rng, 20), 3 * _symmetric(rng, 20), 10)
     assert noise.method == "hmc"
-    table, near = np.zeros((10, 20), dtype=bool), veil.BitFlips(1)
+    table, near = np.zeros((10, 20), dtype=bool), veil.bits.BitFlips(1)
     with pytest.raises(NoGuarantee, match="unquantified delta"):
-        veil.release(veil.Xor(noise), table, adjacency=near)
-    out = veil.release(veil.Xor(noise, accept="unquantified delta"), table, adjacency=near)
+        veil.release(veil.bits.Xor(noise), table, adjacency=near)
+    out = veil.release(veil.bits.Xor(noise, accept="unquantified delta"), table, adjacency=near)
     assert "belongs into delta" in out.assumptions[0]
     with pytest.raises(InvalidArgument, match="accept"):
-        veil.Xor(noise, accept="yes")
+        veil.bits.Xor(noise, accept="yes")
 
 
 def test_blocks_add_side_by_side_and_not_one_below_the_other() -> None:
     rng = np.random.default_rng(8)
     blocks = [
-        [veil.Xor(veil.MatrixBernoulli(_symmetric(rng, 2), None, 1)) for _ in range(2)] for _ in range(2)
+        [veil.bits.Xor(veil.bits.MatrixBernoulli(_symmetric(rng, 2), None, 1)) for _ in range(2)] for _ in range(2)
     ]
-    mechanism = veil.XorBlocks(blocks)
+    mechanism = veil.bits.XorBlocks(blocks)
     laws = [[oracle.quadratic_law(b.noise.theta, 0 * b.noise.theta, 1) for b in band] for band in blocks]
     law = {
         (*a, *b, *c, *d): laws[0][0][a] + laws[0][1][b] + laws[1][0][c] + laws[1][1][d]
@@ -386,19 +386,19 @@ def test_blocks_add_side_by_side_and_not_one_below_the_other() -> None:
     for where, most in (("row", 4), ("anywhere", 4)):
         for count in range(1, most + 1):
             exact = oracle.worst_loss(law, 2, 4, count, where)
-            certified = mechanism.certified_epsilon(veil.BitFlips(count, where=where))
+            certified = mechanism.certified_epsilon(veil.bits.BitFlips(count, where=where))
             assert certified == pytest.approx(exact, rel=1e-9)
     wrong: list[Any] = [[], [[]], [[1]], [[blocks[0][0]], blocks[0]]]
     for bands in wrong:
         with pytest.raises(InvalidArgument, match="bands"):
-            veil.XorBlocks(bands)
+            veil.bits.XorBlocks(bands)
 
 
 def test_algorithm_3_costs_two_bits_an_edge() -> None:
-    noise = veil.xor_parameters(2.0, 0.8, 5, 5, 2)
-    mechanism = veil.XorGraph(noise)
-    table = veil.Xor(noise)
-    assert mechanism.certified_epsilon() == table.certified_epsilon(veil.BitFlips(2))
+    noise = veil.bits.xor_parameters(2.0, 0.8, 5, 5, 2)
+    mechanism = veil.graphs.XorGraph(noise)
+    table = veil.bits.Xor(noise)
+    assert mechanism.certified_epsilon() == table.certified_epsilon(veil.bits.BitFlips(2))
     assert mechanism.published().epsilon == pytest.approx(2.0)
     out = veil.release(mechanism, networkx.cycle_graph(5))
     assert set(out.value) == set(range(5))
@@ -408,7 +408,7 @@ def test_algorithm_3_costs_two_bits_an_edge() -> None:
 
 def test_the_law_of_algorithm_3_is_as_private_as_certified() -> None:
     # Three nodes: the law of the released graph by enumeration of all noise, for all pairs of neighbours.
-    noise = veil.MatrixBernoulli(0.7 * np.eye(3), 0.2 * np.eye(3), 3)
+    noise = veil.bits.MatrixBernoulli(0.7 * np.eye(3), 0.2 * np.eye(3), 3)
     law = oracle.quadratic_law(0.7 * np.eye(3), 0.2 * np.eye(3), 3)
     total = sum(math.exp(log) for log in law.values())
     outputs = {}
@@ -429,7 +429,7 @@ def test_the_law_of_algorithm_3_is_as_private_as_certified() -> None:
         for i in range(3)
         for shown in outputs[a]
     )
-    certified = veil.XorGraph(noise).certified_epsilon()
+    certified = veil.graphs.XorGraph(noise).certified_epsilon()
     assert worst <= certified
     assert worst > 0.3 * certified
 
@@ -438,7 +438,7 @@ def test_the_law_of_algorithm_3_is_as_private_as_certified() -> None:
 
 
 def test_the_budget_is_divided_and_adds_up() -> None:
-    mechanism = veil.PrivateGraph(3.0, statistics=["triangles", "degrees", "edges"])
+    mechanism = veil.graphs.PrivateGraph(3.0, statistics=["triangles", "degrees", "edges"])
     assert mechanism.statistics == ("degrees", "edges", "triangles")
     costs = {name: Fraction(cost) for name, cost in mechanism.costs.items()}
     assert sum(costs.values()) <= 3
@@ -448,14 +448,14 @@ def test_the_budget_is_divided_and_adds_up() -> None:
     assert veil.release(mechanism, networkx.karate_club_graph()).epsilon == 3.0
     for arguments in ({"statistics": ["stars"]}, {"share": 0.5}, {"statistics": ["edges"], "share": 0.0}):
         with pytest.raises(InvalidArgument):
-            veil.PrivateGraph(1.0, **arguments)
+            veil.graphs.PrivateGraph(1.0, **arguments)
     with pytest.raises(InvalidArgument, match="edges alone"):
-        veil.release(veil.PrivateGraph(1.0, statistics=["triangles"]), networkx.gn_graph(5, seed=1))
+        veil.release(veil.graphs.PrivateGraph(1.0, statistics=["triangles"]), networkx.gn_graph(5, seed=1))
 
 
 def test_facts_alone() -> None:
     club = networkx.karate_club_graph()
-    mechanism = veil.PrivateGraph(60.0, statistics=["triangles", "degrees", "edges"], share=1.0)
+    mechanism = veil.graphs.PrivateGraph(60.0, statistics=["triangles", "degrees", "edges"], share=1.0)
     out = veil.release(mechanism, club, rng=1)
     assert out.graph is None
     assert out.is_facts

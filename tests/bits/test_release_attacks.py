@@ -35,30 +35,30 @@ class Book:
 # When what is charged
 
 
-def _strong() -> veil.MatrixBernoulli:
+def _strong() -> veil.bits.MatrixBernoulli:
     """Noise for which no exact sampler is known to end."""
     rng = np.random.default_rng(0)
     theta = 6.0 * rng.normal(size=(20, 20))
-    return veil.MatrixBernoulli(theta + theta.T, None, 1)
+    return veil.bits.MatrixBernoulli(theta + theta.T, None, 1)
 
 
 def test_nothing_is_charged_for_what_is_refused() -> None:
     book = Book()
     graph = networkx.path_graph(4)
-    near = veil.BitFlips(1)
+    near = veil.bits.BitFlips(1)
     refused: list[tuple[Any, Any, dict[str, Any]]] = [
-        (veil.StaircaseXor(4, 1.0), networkx.to_scipy_sparse_array(graph), {}),
-        (veil.StaircaseXor(4, 1.0), veil.Graph.of(graph), {}),
-        (veil.StaircaseXor(4, 1.0), [[0, 1, 1, 2]], {}),
-        (veil.RandomizedResponse(1.0), graph, {"epsilon": 0.9999999999999999}),
-        (veil.RandomizedResponse(1.0), graph, {"epsilon": float("nan")}),
-        (veil.RandomizedResponse(1.0), graph, {"epsilon": 1.0, "delta": -0.1}),
-        (veil.RandomizedResponse(1.0), networkx.MultiGraph(graph), {}),
-        (veil.RandomizedResponse(1e-3), veil.Graph.from_edges([], 10**5), {}),
-        (veil.PrivateGraph(1.0, statistics=["degrees"]), networkx.DiGraph(graph), {}),
-        (veil.XorGraph(veil.xor_parameters(1.0, 1.0, 5, 5, 2)), graph, {}),
-        (veil.Xor(_strong()), np.zeros((1, 20), dtype=bool), {"adjacency": near}),
-        (veil.XorBlocks([[veil.Xor(_strong())]]), np.zeros((1, 20), dtype=bool), {"adjacency": near}),
+        (veil.bits.StaircaseXor(4, 1.0), networkx.to_scipy_sparse_array(graph), {}),
+        (veil.bits.StaircaseXor(4, 1.0), veil.graphs.Graph.of(graph), {}),
+        (veil.bits.StaircaseXor(4, 1.0), [[0, 1, 1, 2]], {}),
+        (veil.bits.RandomizedResponse(1.0), graph, {"epsilon": 0.9999999999999999}),
+        (veil.bits.RandomizedResponse(1.0), graph, {"epsilon": float("nan")}),
+        (veil.bits.RandomizedResponse(1.0), graph, {"epsilon": 1.0, "delta": -0.1}),
+        (veil.bits.RandomizedResponse(1.0), networkx.MultiGraph(graph), {}),
+        (veil.bits.RandomizedResponse(1e-3), veil.graphs.Graph.from_edges([], 10**5), {}),
+        (veil.graphs.PrivateGraph(1.0, statistics=["degrees"]), networkx.DiGraph(graph), {}),
+        (veil.graphs.XorGraph(veil.bits.xor_parameters(1.0, 1.0, 5, 5, 2)), graph, {}),
+        (veil.bits.Xor(_strong()), np.zeros((1, 20), dtype=bool), {"adjacency": near}),
+        (veil.bits.XorBlocks([[veil.bits.Xor(_strong())]]), np.zeros((1, 20), dtype=bool), {"adjacency": near}),
     ]
     for mechanism, value, more in refused:
         with pytest.raises((InvalidArgument, InvalidData, NoGuarantee)):
@@ -68,7 +68,7 @@ def test_nothing_is_charged_for_what_is_refused() -> None:
 
 def test_the_charge_comes_before_the_draw_and_stands_if_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     book = Book()
-    veil.release(veil.RandomizedResponse(1.0), networkx.path_graph(4), ledger=book, rng=1)
+    veil.release(veil.bits.RandomizedResponse(1.0), networkx.path_graph(4), ledger=book, rng=1)
     assert book.seen == ["reserve 1", "confirm"]
 
     def failing(*args: Any, **options: Any) -> Any:
@@ -77,13 +77,13 @@ def test_the_charge_comes_before_the_draw_and_stands_if_that_fails(monkeypatch: 
 
     monkeypatch.setattr("veil.bits.mechanisms.randomized_response.sample_flips", failing)
     with pytest.raises(MemoryError):
-        veil.release(veil.RandomizedResponse(2.0), networkx.path_graph(4), ledger=book, rng=1)
+        veil.release(veil.bits.RandomizedResponse(2.0), networkx.path_graph(4), ledger=book, rng=1)
     assert book.seen == ["reserve 1", "confirm", "reserve 2"]
 
 
 def test_noise_by_a_chain_is_taken_by_name_only_and_said() -> None:
-    made = veil.Xor(_strong(), accept="unquantified delta")
-    out = veil.release(made, np.zeros((1, 20), dtype=bool), adjacency=veil.BitFlips(1), rng=1)
+    made = veil.bits.Xor(_strong(), accept="unquantified delta")
+    out = veil.release(made, np.zeros((1, 20), dtype=bool), adjacency=veil.bits.BitFlips(1), rng=1)
     assert any("Monte Carlo" in text for text in out.assumptions)
 
 
@@ -95,7 +95,7 @@ def test_a_sparse_matrix_comes_out_the_same_in_whatever_guise_it_came_in() -> No
     plain = sparse.coo_array(([1, 1, 1, 1, 0, 0], cells), shape=(4, 4))
     twice = sparse.coo_array(([1] * 5, ([0, 0, 1, 1, 2], [1, 1, 0, 2, 1])), shape=(4, 4))
     guises = [plain, plain.tocsr(), plain.astype(float).tocsc(), plain.astype(bool).tolil(), twice]
-    found = [veil.release(veil.RandomizedResponse(1.0), guise, rng=3).value for guise in guises]
+    found = [veil.release(veil.bits.RandomizedResponse(1.0), guise, rng=3).value for guise in guises]
     for one in found:
         assert type(one) is type(found[0])
         assert one.dtype == np.bool_
@@ -109,16 +109,16 @@ def test_the_order_in_which_nodes_and_edges_were_added_does_not_come_out() -> No
     for turn in (edges, edges[::-1], [(b, a) for a, b in edges]):
         graph = networkx.Graph()
         graph.add_edges_from(turn, weight=7)
-        out = veil.release(veil.RandomizedResponse(1.0), graph, rng=5).value
+        out = veil.release(veil.bits.RandomizedResponse(1.0), graph, rng=5).value
         found.append((list(out.nodes(data=True)), list(out.edges(data=True))))
     assert found[0] == found[1] == found[2]
 
 
 def test_neither_texts_nor_errors_of_a_graph_show_edges() -> None:
-    graph = veil.Graph.from_edges([("secret1", "secret2")], ["secret1", "secret2", "other"])
+    graph = veil.graphs.Graph.from_edges([("secret1", "secret2")], ["secret1", "secret2", "other"])
     assert "secret" not in repr(graph) + str(graph)
     with pytest.raises(InvalidData) as caught:
-        veil.Graph.from_edges([("secret1", "stranger")], ["secret1", "other"])
+        veil.graphs.Graph.from_edges([("secret1", "stranger")], ["secret1", "other"])
     assert "secret" not in str(caught.value)
     assert "stranger" not in str(caught.value)
 
@@ -136,7 +136,7 @@ def test_labels_without_an_order_of_their_own_are_refused() -> None:
     for edges in ([(0, 1), (2, 3)], [(3, 0), (2, 1)]):
         graph = networkx.Graph([(people[a], people[b]) for a, b in edges])
         try:
-            out = veil.release(veil.RandomizedResponse(20.0), graph, rng=1).value
+            out = veil.release(veil.bits.RandomizedResponse(20.0), graph, rng=1).value
         except InvalidData:
             return
         orders.append([people.index(person) for person in out.nodes])
@@ -146,7 +146,7 @@ def test_labels_without_an_order_of_their_own_are_refused() -> None:
 def test_the_names_and_the_order_of_records_stay_at_home() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [1, 0, 1], "b": [0, 0, 1]}, index=["ann", "bob", "cy"]).sort_values("a")
-    out = veil.release(veil.StaircaseXor(2, 1.0), frame, rng=1)
+    out = veil.release(veil.bits.StaircaseXor(2, 1.0), frame, rng=1)
     assert out.labels == ("a", "b")
     assert out.row_labels is None
 
@@ -155,7 +155,7 @@ def test_the_names_and_the_order_of_records_stay_at_home() -> None:
 
 
 def _content() -> dict[str, Any]:
-    out = veil.release(veil.RandomizedResponse(2.0), networkx.path_graph(5), rng=1)
+    out = veil.release(veil.bits.RandomizedResponse(2.0), networkx.path_graph(5), rng=1)
     content: dict[str, Any] = json.loads(to_json(out))
     return content
 
@@ -165,12 +165,12 @@ def _refused(content: dict[str, Any]) -> None:
         parse_release(json.dumps(content), "forged.json")
 
 
-def _block() -> veil.Xor:
-    return veil.Xor(veil.xor_parameters(1.0, 1.0, 4, 3, 3))
+def _block() -> veil.bits.Xor:
+    return veil.bits.Xor(veil.bits.xor_parameters(1.0, 1.0, 4, 3, 3))
 
 
-FOR_TABLES = [veil.StaircaseXor(3, 1.0), _block(), veil.XorBlocks([[_block()]])]
-FOR_GRAPHS = [veil.XorGraph(veil.xor_parameters(1.0, 1.0, 5, 5, 2)), veil.PrivateGraph(1.0)]
+FOR_TABLES = [veil.bits.StaircaseXor(3, 1.0), _block(), veil.bits.XorBlocks([[_block()]])]
+FOR_GRAPHS = [veil.graphs.XorGraph(veil.bits.xor_parameters(1.0, 1.0, 5, 5, 2)), veil.graphs.PrivateGraph(1.0)]
 
 
 @pytest.mark.parametrize("mechanism", FOR_TABLES, ids=lambda made: made.name)
@@ -185,7 +185,7 @@ def test_no_table_under_a_mechanism_for_graphs(mechanism: Any) -> None:
 
 
 def test_no_graph_of_other_nodes_than_the_noise_has() -> None:
-    made = veil.XorGraph(veil.xor_parameters(1.0, 1.0, 50, 50, 2))
+    made = veil.graphs.XorGraph(veil.bits.xor_parameters(1.0, 1.0, 50, 50, 2))
     _refused(_content() | {"mechanism": made.describe()})
 
 
@@ -236,7 +236,7 @@ def test_gaps_that_are_more_or_fewer_than_told_are_refused(told: int, held: int)
 
 @pytest.mark.parametrize("label", ["Tokyo", "山田\u3000太郎", "a\u00a0b"])
 def test_what_is_written_can_be_read(label: str) -> None:
-    out = veil.release(veil.RandomizedResponse(5.0), networkx.Graph([(label, "z"), ("z", "y")]), rng=1)
+    out = veil.release(veil.bits.RandomizedResponse(5.0), networkx.Graph([(label, "z"), ("z", "y")]), rng=1)
     assert parse_release(to_json(out), "out.json") == out
 
 
@@ -245,7 +245,7 @@ def test_what_is_written_can_be_read(label: str) -> None:
 
 def test_the_coding_of_records_hides_a_whole_record_with_its_label() -> None:
     """All records of 2 columns and a label, their codes as `PrivateBits` makes them, and the exact law."""
-    mechanism = veil.StaircaseXor(3, 1.0)
+    mechanism = veil.bits.StaircaseXor(3, 1.0)
     weights = [mechanism.steps.weights()[b.bit_count()] for b in range(8)]
     records = [(x, y) for x in range(4) for y in range(2)]
     codes = {(x, y): (x ^ (3 * y)) | y << 2 for x, y in records}
@@ -276,4 +276,4 @@ def test_cross_validation_charges_the_ledger_that_was_given() -> None:
 @pytest.mark.parametrize("labels", [("a\nb", "c"), ("1.5", 1.5), ("x\u202ey", "z")])
 def test_labels_that_could_not_be_read_again_are_refused_before_the_charge(labels: Any) -> None:
     with pytest.raises(veil.errors.InvalidData, match="nodes"):
-        veil.release(veil.RandomizedResponse(1.0), veil.Graph.from_edges([], labels))
+        veil.release(veil.bits.RandomizedResponse(1.0), veil.graphs.Graph.from_edges([], labels))

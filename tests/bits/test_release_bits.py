@@ -19,17 +19,17 @@ FRAME = pd.DataFrame(TABLE, columns=["a", "b c", "d", "e"])
 
 
 def release(value: Any = TABLE, **options: Any) -> veil.Release:
-    return veil.release_bits(value, **({"epsilon": 3.0, "rng": 1} | options))
+    return veil.bits.release(value, **({"epsilon": 3.0, "rng": 1} | options))
 
 
 def test_the_best_is_taken() -> None:
     out = release()
-    assert out.mechanism == veil.StaircaseXor(4, 3.0)
-    assert out.adjacency == veil.BitFlips(4, where="row")
+    assert out.mechanism == veil.bits.StaircaseXor(4, 3.0)
+    assert out.adjacency == veil.bits.BitFlips(4, where="row")
     assert (out.epsilon, out.delta, out.reproducible) == (3.0, 0.0, True)
     wrong = float(np.mean(out.value != TABLE))
     # 16,000 bits: four standard errors.
-    assert abs(wrong - veil.plan_bits(4, 3.0).best.flip_rate) < 4 * np.sqrt(0.25 / TABLE.size)
+    assert abs(wrong - veil.bits.planning.plan_bits(4, 3.0).best.flip_rate) < 4 * np.sqrt(0.25 / TABLE.size)
 
 
 def test_a_frame_keeps_its_columns() -> None:
@@ -43,10 +43,10 @@ def test_a_frame_keeps_its_columns() -> None:
 @pytest.mark.parametrize(
     ("options", "mechanism"),
     [
-        ({"unit": "bit"}, veil.RandomizedResponse(3.0)),
-        ({"unit": "bit", "flips": 2}, veil.RandomizedResponse(1.5)),
-        ({"flips": 2}, veil.StaircaseXor(4, 3.0, flips=2)),
-        ({"mechanism": "response"}, veil.RandomizedResponse(0.75)),
+        ({"unit": "bit"}, veil.bits.RandomizedResponse(3.0)),
+        ({"unit": "bit", "flips": 2}, veil.bits.RandomizedResponse(1.5)),
+        ({"flips": 2}, veil.bits.StaircaseXor(4, 3.0, flips=2)),
+        ({"mechanism": "response"}, veil.bits.RandomizedResponse(0.75)),
     ],
 )
 def test_units(options: dict[str, Any], mechanism: Any) -> None:
@@ -88,14 +88,14 @@ def test_a_job_does_not_show_its_table() -> None:
 
 
 def test_estimates() -> None:
-    reading = veil.bit_estimates(release(FRAME))
+    reading = veil.bits.estimates(release(FRAME))
     share, low, high = reading.shares
     truth = TABLE.mean(axis=0)
     assert ((low <= truth) & (truth <= high)).all()
     assert np.abs(share - truth).max() < 0.06
     assert reading.labels == ("a", "b c", "d", "e")
     assert len(reading.associations()) == 6
-    wider = veil.bit_estimates(release(FRAME), confidence=0.999).shares
+    wider = veil.bits.estimates(release(FRAME), confidence=0.999).shares
     assert (wider[2] - wider[1] >= high - low).all()
 
 
@@ -104,7 +104,7 @@ def test_intervals_hold_as_often_as_they_say() -> None:
     truth = TABLE[:500].mean(axis=0)
     inside = narrow = 0
     for seed in range(200):
-        share, low, high = veil.bit_estimates(release(TABLE[:500], rng=seed)).shares
+        share, low, high = veil.bits.estimates(release(TABLE[:500], rng=seed)).shares
         inside += int(((low <= truth) & (truth <= high)).sum())
         narrow += int((np.abs(share - truth) <= (high - low) / 4).sum())
     assert 0.92 < inside / 800 < 0.98
@@ -112,22 +112,22 @@ def test_intervals_hold_as_often_as_they_say() -> None:
 
 
 def test_columns_without_names_are_numbered() -> None:
-    assert veil.bit_estimates(release()).labels == ("column1", "column2", "column3", "column4")
+    assert veil.bits.estimates(release()).labels == ("column1", "column2", "column3", "column4")
 
 
 @pytest.mark.parametrize("confidence", [0, 1, 95, "high"])
 def test_wrong_confidence(confidence: Any) -> None:
     with pytest.raises(InvalidArgument, match="confidence"):
-        veil.bit_estimates(release(), confidence=confidence)
+        veil.bits.estimates(release(), confidence=confidence)
 
 
 def test_estimates_of_what_is_no_table() -> None:
-    graph = veil.release_graph(veil.Graph.from_edges([(0, 1)], 4), epsilon=1.0, rng=1)
+    graph = veil.graphs.release(veil.graphs.Graph.from_edges([(0, 1)], 4), epsilon=1.0, rng=1)
     with pytest.raises(InvalidArgument, match="expected a table of bits, found undirected graph"):
-        veil.bit_estimates(graph)
+        veil.bits.estimates(graph)
 
 
-@pytest.mark.parametrize("verb", [veil.bit_estimates, veil.graph_estimates, veil.decode])
+@pytest.mark.parametrize("verb", [veil.bits.estimates, veil.graphs.estimates, veil.graphs.decode])
 def test_the_value_in_place_of_the_release(verb: Any) -> None:
     """What a newcomer hands in first: out.value in place of out."""
     with pytest.raises(InvalidArgument, match="release"):
@@ -138,20 +138,20 @@ def test_the_value_in_place_of_the_release(verb: Any) -> None:
 
 
 def test_plans() -> None:
-    plan = veil.plan_bits(16, 1.0, rows=435)
+    plan = veil.bits.planning.plan_bits(16, 1.0, rows=435)
     assert [row.name for row in plan.found] == ["staircase", "response"]
     assert round(plan.best.flip_rate, 4) == 0.4501
-    assert round(veil.plan_bits(30, 1.0).best.flip_rate, 4) == 0.4639
+    assert round(veil.bits.planning.plan_bits(30, 1.0).best.flip_rate, 4) == 0.4639
     assert plan.to_dict()["mechanisms"][0]["name"] == "staircase"
     assert plan.best.share_error is not None
-    enough = veil.plan_bits(16, 1.0, rows=round(plan.best.rows_needed))
+    enough = veil.bits.planning.plan_bits(16, 1.0, rows=round(plan.best.rows_needed))
     assert enough.best.share_error == pytest.approx(0.05, rel=1e-3)
 
 
 @pytest.mark.parametrize("columns", ["16", 0, 1.5, FRAME])
 def test_plans_refuse(columns: Any) -> None:
     with pytest.raises(InvalidArgument, match="columns"):
-        veil.plan_bits(columns, 1.0)
+        veil.bits.planning.plan_bits(columns, 1.0)
 
 
 # Learning

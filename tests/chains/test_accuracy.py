@@ -12,7 +12,7 @@ from veil.chains.lengths import LengthBins
 from veil.chains.report.accuracy import Accuracy
 from veil.chains.report.console import print_chain_release
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.core.named_matrix import Taken
 from veil.matrices.job import matrix_job
 from veil.matrices.report.chain import ChainReport
@@ -27,7 +27,7 @@ def table(states: int, total: float, seed: int = 1) -> Any:
 
 
 def accuracy(counts: Any, epsilon: float, seed: int = 1, **options: Any) -> tuple[Accuracy, veil.Release]:
-    release = veil.fit_chain(counts, epsilon, rng=seed, **options)
+    release = veil.chains.release(counts, epsilon=epsilon, rng=seed, **options)
     found = Accuracy.of(release)
     assert found is not None
     return found, release
@@ -150,6 +150,6 @@ def test_the_published_form_has_a_public_noise() -> None:
 
 def test_matrices_have_none() -> None:
     taken = Taken(np.array([[0.5, 0.5], [0.1, 0.9]]), ("a", "b"), ("a", "b"))
-    adjacency = veil.Rows(1, veil.Transfer(0.01))
+    adjacency = veil.matrices.Rows(1, veil.vectors.Transfer(0.01))
     release = matrix_job(taken, adjacency, epsilon=2.0, delta=0.0, mechanism="laplace").run(rng=1)
     assert Accuracy.of(release) is None

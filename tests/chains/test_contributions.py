@@ -198,7 +198,7 @@ def test_a_row_in_a_table_of_triples(change: str, least: int) -> None:
         moved = _with(_without(log, 2), (1, 2, 0))
         found = (_second(moved) - _second(log)).total() + (_second(log) - _second(moved)).total()
     assert found == least
-    part = Part("second", veil.GeometricCounts(1.0, 12), (3, 2, 2))
+    part = Part("second", veil.vectors.GeometricCounts(1.0, 12), (3, 2, 2))
     try:
         charged = part.profile(Transitions("row", change)).pure_epsilon
     except InvalidArgument:
@@ -330,7 +330,7 @@ def test_whole_numbers_of_other_types_are_taken() -> None:
 def test_total_is_the_l1_distance(change: Contributions) -> None:
     assert change.total == change.added + change.removed
     scale = 2.5
-    profile = veil.GeometricCounts(scale, 4).profile(change)
+    profile = veil.vectors.GeometricCounts(scale, 4).profile(change)
     assert Fraction(profile.pure_epsilon) >= change.total / Fraction(scale)
 
 

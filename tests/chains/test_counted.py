@@ -48,7 +48,7 @@ def released(kind: str = "geometric", epsilon: float = 1.0) -> veil.Release:
         options = {"mechanism": kind, "change": "replace", "floor": 0.04, "delta": 1e-3}
     else:
         options |= {"mechanism": kind}
-    return veil.fit_chain(TransitionCounts(MATRIX, NAMES, **more), epsilon, rng=1, **options)
+    return veil.chains.release(TransitionCounts(MATRIX, NAMES, **more), epsilon=epsilon, rng=1, **options)
 
 
 def counted(release: veil.Release) -> CountedChain:
@@ -91,7 +91,7 @@ def test_routes_have_the_intervals_of_the_analysis() -> None:
 
 def test_fifteen_routes_are_enough() -> None:
     many = np.random.default_rng(1).integers(1, 99, size=(6, 6))
-    assert len(counted(veil.fit_chain(many, 1.0, rng=1)).routes) == 15
+    assert len(counted(veil.chains.release(many, epsilon=1.0, rng=1)).routes) == 15
 
 
 # Beliefs
@@ -183,7 +183,7 @@ def test_large_chains_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_tables_with_next_to_nothing_are_not_compared() -> None:
     """One transition of each of two states: in a third of all releases nothing of them is left."""
     for seed in range(10):
-        page = ChainReport.of_release(veil.fit_chain(np.eye(2), 1.0, rng=seed)).html()
+        page = ChainReport.of_release(veil.chains.release(np.eye(2), epsilon=1.0, rng=seed)).html()
         assert not re.search(r"\bnan\b", page)
 
 
@@ -225,7 +225,7 @@ def test_parts_and_groups_are_listed() -> None:
 
 def test_matrices_are_not_counted() -> None:
     taken = Taken(MATRIX / MATRIX.sum(axis=1, keepdims=True), tuple("abc"), tuple("abc"))
-    adjacency = veil.Rows(1, veil.Transfer(0.01))
+    adjacency = veil.matrices.Rows(1, veil.vectors.Transfer(0.01))
     release = matrix_job(taken, adjacency, epsilon=2.0, delta=0.0, mechanism="laplace").run(rng=1)
     assert CountedChain.of(release, None) is None
     assert "belief before" not in ChainReport.of_release(release).html()

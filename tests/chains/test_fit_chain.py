@@ -74,7 +74,7 @@ EPSILONS = [0.1, 0.3, 1 / 3, 0.7, 1.0, 2.255]
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize(("unit", "change"), UNITS)
 def test_geometric_is_charged_what_was_asked(unit: str, change: str, epsilon: float) -> None:
-    out = veil.fit_chain(counts_for(unit), epsilon, mechanism="geometric", unit=unit, change=change, rng=1)
+    out = veil.chains.release(counts_for(unit), epsilon=epsilon, mechanism="geometric", unit=unit, change=change, rng=1)
     assert (out.epsilon, out.delta) == (epsilon, 0.0)
     assert out.adjacency == Transitions(unit, change, 5 if unit == "user" else None)
     (part,) = out.mechanism.parts  # type: ignore[attr-defined]
@@ -90,7 +90,7 @@ PARTS = [("starts",), ("sizes",), ("starts", "ends"), ("starts", "ends", "length
 @pytest.mark.parametrize("parts", PARTS, ids=len)
 @pytest.mark.parametrize("unit", ["event", "user"])
 def test_parts_share_the_charge(unit: str, parts: tuple[str, ...], epsilon: float) -> None:
-    out = veil.fit_chain(counts_for(unit), epsilon, unit=unit, parts=parts, rng=1)
+    out = veil.chains.release(counts_for(unit), epsilon=epsilon, unit=unit, parts=parts, rng=1)
     assert out.epsilon <= epsilon
     assert out.epsilon == pytest.approx(epsilon, rel=1e-12)
     assert set(out.tables) == {"transitions", *parts}
@@ -100,7 +100,7 @@ def test_parts_share_the_charge(unit: str, parts: tuple[str, ...], epsilon: floa
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_others_are_charged_what_was_asked(mechanism: str, epsilon: float) -> None:
     for unit in ("event", "user"):
-        out = veil.fit_chain(counts_for(unit), epsilon, delta=1e-6, mechanism=mechanism, unit=unit, rng=1)
+        out = veil.chains.release(counts_for(unit), epsilon=epsilon, delta=1e-6, mechanism=mechanism, unit=unit, rng=1)
         assert out.delta == 1e-6
         if epsilon == 1 / 3:
             # No short decimal: the search stops a hair away.
@@ -113,7 +113,7 @@ def test_the_others_are_charged_what_was_asked(mechanism: str, epsilon: float) -
 def test_an_epsilon_of_many_digits_is_taken(change: str) -> None:
     # The loss of one count rounds up, and twice that may be more than what was asked by the last bit.
     for epsilon in (1.8154993913636415, *np.random.default_rng(5).uniform(0.01, 8.0, 60).tolist()):
-        out = veil.fit_chain([[800, 200], [100, 400]], epsilon, change=change, rng=1)
+        out = veil.chains.release([[800, 200], [100, 400]], epsilon=epsilon, change=change, rng=1)
         assert out.epsilon == epsilon
 
 
@@ -122,7 +122,7 @@ def test_the_charge_is_not_rounded_above_what_was_asked() -> None:
     for epsilon in (1 / 3, 0.22011989999999998, 2 / 7, math.pi / 10):
         book = Book(limit=epsilon)
         try:
-            out = veil.fit_chain(MATRIX, epsilon, delta=1e-6, mechanism="gaussian", ledger=book)
+            out = veil.chains.release(MATRIX, epsilon=epsilon, delta=1e-6, mechanism="gaussian", ledger=book)
         except BudgetExceeded as error:
             raise AssertionError(str(error)) from None
         assert out.profile.delta(epsilon) <= 1e-6
@@ -216,12 +216,12 @@ def test_a_memory_of_two_hides_a_row_or_is_refused() -> None:
 @pytest.mark.parametrize("mechanism", ["gaussian", "dirichlet"])
 def test_no_delta_is_a_clear_error(mechanism: str) -> None:
     with pytest.raises(CannotCalibrate, match=f"{mechanism} needs a delta above 0"):
-        veil.fit_chain(MATRIX, 1.0, mechanism=mechanism, rng=1)
-    assert veil.fit_chain(MATRIX, 1.0, rng=1).delta == 0.0
+        veil.chains.release(MATRIX, epsilon=1.0, mechanism=mechanism, rng=1)
+    assert veil.chains.release(MATRIX, epsilon=1.0, rng=1).delta == 0.0
 
 
 def test_a_pure_release_is_charged_no_delta() -> None:
-    out = veil.fit_chain(MATRIX, 1.0, delta=1e-6, mechanism="geometric", rng=1)
+    out = veil.chains.release(MATRIX, epsilon=1.0, delta=1e-6, mechanism="geometric", rng=1)
     assert (out.epsilon, out.delta) == (1.0, 0.0)
 
 
@@ -234,10 +234,10 @@ def test_what_is_announced_is_what_is_charged() -> None:
 def test_epsilon_and_delta_are_checked() -> None:
     for epsilon in (0.0, -1.0, math.nan, math.inf, "1", None, True):
         with pytest.raises(InvalidArgument):
-            veil.fit_chain(MATRIX, epsilon, rng=1)  # type: ignore[arg-type]
+            veil.chains.release(MATRIX, epsilon=epsilon, rng=1)  # type: ignore[arg-type]
     for delta in (-1e-9, 1.5, math.nan, "x"):
         with pytest.raises(InvalidArgument, match="delta"):
-            veil.fit_chain(MATRIX, 1.0, delta=delta, rng=1)  # type: ignore[arg-type]
+            veil.chains.release(MATRIX, epsilon=1.0, delta=delta, rng=1)  # type: ignore[arg-type]
 
 
 # The choice, from public numbers alone.
@@ -276,7 +276,7 @@ def test_the_number_of_records_tunes_dirichlet_only_where_public() -> None:
     assert few.mechanism != many.mechanism
     out = many.run(rng=1)
     assert out.records == 3_000_000
-    assert veil.fit_chain(MATRIX, 1.0, delta=1e-6, mechanism="dirichlet", rng=1).records is None
+    assert veil.chains.release(MATRIX, epsilon=1.0, delta=1e-6, mechanism="dirichlet", rng=1).records is None
 
 
 # Warnings.
@@ -286,7 +286,7 @@ def _caught(*calls: Any, **options: Any) -> list[str]:
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         for counts in calls:
-            veil.fit_chain(counts, 1.0, **options)
+            veil.chains.release(counts, epsilon=1.0, **options)
     assert all(issubclass(one.category, PrivacyWarning) for one in found)
     assert all(one.filename == __file__ for one in found)
     return [str(one.message) for one in found]
@@ -315,7 +315,7 @@ def test_releasing_twice_is_warned_of() -> None:
 def test_a_release_that_failed_is_not_one_before() -> None:
     counts = TransitionCounts(MATRIX)
     with pytest.raises(InvalidData):
-        veil.fit_chain(counts, 5.0, delta=1e-3, mechanism="published", change="replace", floor=0.3)
+        veil.chains.release(counts, epsilon=5.0, delta=1e-3, mechanism="published", change="replace", floor=0.3)
     assert _caught(counts) == []
 
 
@@ -323,15 +323,15 @@ def test_a_release_that_failed_is_not_one_before() -> None:
 
 
 def test_a_chain_with_the_labels_that_went_in() -> None:
-    out = veil.fit_chain(TransitionCounts(MATRIX, ["home", "work", "shop"]), 1.0, rng=1)
+    out = veil.chains.release(TransitionCounts(MATRIX, ["home", "work", "shop"]), epsilon=1.0, rng=1)
     assert isinstance(out.value, veil.Chain)
     assert out.value.states == ("home", "work", "shop")
     assert out.labels == ("home", "work", "shop")
     assert np.abs(out.array - MATRIX / MATRIX.sum(axis=1, keepdims=True)).max() < 0.05
     assert out.reproducible
-    assert not veil.fit_chain(MATRIX, 1.0).reproducible
+    assert not veil.chains.release(MATRIX, epsilon=1.0).reproducible
     found = TransitionCounts(MATRIX, states_found=True)
-    assert veil.fit_chain(found, 1.0, rng=1).assumptions == (STATES_ARE_PUBLIC,)
+    assert veil.chains.release(found, epsilon=1.0, rng=1).assumptions == (STATES_ARE_PUBLIC,)
     assert out.assumptions == ()
 
 
@@ -349,12 +349,12 @@ def test_a_row_without_data_is_a_row(mechanism: str) -> None:
 
 def test_hopeless_noise_still_gives_a_chain() -> None:
     for mechanism in ("geometric", "gaussian", "dirichlet"):
-        out = veil.fit_chain(MATRIX, 0.001, delta=1e-9, mechanism=mechanism, rng=1)
+        out = veil.chains.release(MATRIX, epsilon=0.001, delta=1e-9, mechanism=mechanism, rng=1)
         assert np.allclose(out.array.sum(axis=1), 1.0)
 
 
 def test_large_counts() -> None:
-    out = veil.fit_chain(np.full((3, 3), 2**48), 1.0, rng=1)
+    out = veil.chains.release(np.full((3, 3), 2**48), epsilon=1.0, rng=1)
     assert np.allclose(out.array, 1 / 3, atol=1e-9)
 
 
@@ -365,7 +365,7 @@ def test_large_counts() -> None:
 def test_tables_that_are_none(table: Any) -> None:
     book = Book()
     with pytest.raises(InvalidData):
-        veil.fit_chain(table, 1.0, ledger=book, rng=1)
+        veil.chains.release(table, epsilon=1.0, ledger=book, rng=1)
     assert book.events == []
 
 
@@ -375,7 +375,7 @@ def test_too_many_pairs_of_states() -> None:
     book = Book()
     large = TransitionCounts(coo_array(([1], ([0], [1])), shape=(6000, 6000)))
     with pytest.raises(InvalidData, match="pairs of states"):
-        veil.fit_chain(large, 1.0, ledger=book)
+        veil.chains.release(large, epsilon=1.0, ledger=book)
     assert book.events == []
 
 
@@ -395,7 +395,7 @@ def _spied(monkeypatch: pytest.MonkeyPatch, book: Book) -> None:
 def test_reserve_draw_confirm(monkeypatch: pytest.MonkeyPatch) -> None:
     book = Book()
     _spied(monkeypatch, book)
-    out = veil.fit_chain(MATRIX, 0.3, ledger=book)
+    out = veil.chains.release(MATRIX, epsilon=0.3, ledger=book)
     assert book.events == [("reserve", 0.3, 0.0), ("draw",), ("confirm", 17)]
     assert out.entry == 17
 
@@ -404,7 +404,7 @@ def test_over_budget_nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     book = Book(limit=0.2)
     _spied(monkeypatch, book)
     with pytest.raises(BudgetExceeded):
-        veil.fit_chain(MATRIX, 0.3, ledger=book)
+        veil.chains.release(MATRIX, epsilon=0.3, ledger=book)
     assert book.events == []
 
 
@@ -437,7 +437,7 @@ def test_nothing_is_charged_where_nothing_is_released(options: dict[str, Any]) -
     book = Book()
     call: dict[str, Any] = {"epsilon": 1.0, "ledger": book} | options
     with pytest.raises(VeilError) as error:
-        veil.fit_chain(TransitionCounts(MATRIX), **call)
+        veil.chains.release(TransitionCounts(MATRIX), **call)
     assert book.events == []
     assert not re.search(r"\b(800|150|500|1000|2100)\b", str(error.value))
 
@@ -445,20 +445,20 @@ def test_nothing_is_charged_where_nothing_is_released(options: dict[str, Any]) -
 def test_capped_counts_are_for_users_only() -> None:
     for unit in ("event", "row"):
         with pytest.raises(InvalidArgument, match="user"):
-            veil.fit_chain(TransitionCounts(MATRIX, cap=3), 1.0, unit=unit, rng=1)
+            veil.chains.release(TransitionCounts(MATRIX, cap=3), epsilon=1.0, unit=unit, rng=1)
 
 
 @pytest.mark.parametrize("floor", [[0.1, 0.2], "a", [[0.1] * 3] * 2, {}])
 def test_a_malformed_floor_is_named(floor: Any) -> None:
     with pytest.raises(InvalidArgument, match="floor"):
-        veil.fit_chain(MATRIX, 5.0, delta=1e-3, mechanism="published", change="replace", floor=floor, rng=1)
+        veil.chains.release(MATRIX, epsilon=5.0, delta=1e-3, mechanism="published", change="replace", floor=floor, rng=1)
 
 
 GROUPS = {"a": MATRIX // 2, "b": MATRIX - MATRIX // 2}
 
 
 def test_groups() -> None:
-    out = veil.fit_chain(TransitionCounts(MATRIX, groups=GROUPS), 1.0, rng=1)
+    out = veil.chains.release(TransitionCounts(MATRIX, groups=GROUPS), epsilon=1.0, rng=1)
     assert out.epsilon == 1.0
     assert out.tables["transitions"].shape == (2, 3, 3)
     assert set(out.model.groups) == {"a", "b"}
@@ -470,8 +470,8 @@ def test_groups() -> None:
 def test_dirichlet_with_groups_works_or_costs_nothing() -> None:
     book = Book()
     try:
-        out = veil.fit_chain(
-            TransitionCounts(MATRIX, groups=GROUPS), 1.0, delta=1e-6, mechanism="dirichlet", ledger=book
+        out = veil.chains.release(
+            TransitionCounts(MATRIX, groups=GROUPS), epsilon=1.0, delta=1e-6, mechanism="dirichlet", ledger=book
         )
         assert set(out.model.groups) == {"a", "b"}
     except VeilError:
@@ -482,7 +482,7 @@ def test_dirichlet_with_groups_of_different_sizes_or_refused() -> None:
     large, small = 10_000 * np.array([[9, 1], [1, 9]]), np.array([[1, 9], [9, 1]])
     counts = TransitionCounts(large + small, groups={"large": large, "small": small})
     try:
-        out = veil.fit_chain(counts, 4.0, delta=1e-6, mechanism="dirichlet", rng=1)
+        out = veil.chains.release(counts, epsilon=4.0, delta=1e-6, mechanism="dirichlet", rng=1)
     except InvalidArgument:
         return
     assert abs(out.array[0, 0] - 0.9) < 0.1
@@ -503,7 +503,7 @@ def test_further_tables_are_checked_like_the_first(tables: dict[str, Any]) -> No
     book = Book()
     refused = False
     try:
-        out = veil.fit_chain(TransitionCounts(MATRIX, cap=5, **tables), 1.0, unit="user", ledger=book)
+        out = veil.chains.release(TransitionCounts(MATRIX, cap=5, **tables), epsilon=1.0, unit="user", ledger=book)
         assert all(table.dtype == np.int64 for table in out.tables.values())
     except InvalidField:
         refused = True
@@ -515,8 +515,8 @@ def test_further_tables_are_checked_like_the_first(tables: dict[str, Any]) -> No
 @pytest.mark.parametrize("epsilon", [0.05, 5.0])
 def test_strata_and_a_memory_give_a_model(mechanism: str, epsilon: float, tmp_path: Path) -> None:
     counts = TransitionCounts(MATRIX, cap=20, strata=STRATA, second=SECOND, sequences=SEQUENCES)
-    out = veil.fit_chain(
-        counts, epsilon, delta=1e-6, mechanism=mechanism, unit="user", parts=("starts", "ends"), rng=1
+    out = veil.chains.release(
+        counts, epsilon=epsilon, delta=1e-6, mechanism=mechanism, unit="user", parts=("starts", "ends"), rng=1
     )
     assert out.epsilon <= epsilon
     model = out.model
@@ -589,7 +589,7 @@ def test_errors_do_not_tell_counts() -> None:
     ]
     for options in tried:
         with pytest.raises(VeilError) as error:
-            veil.fit_chain(TransitionCounts(SECRETS), **({"epsilon": 1.0, "rng": 1} | options))
+            veil.chains.release(TransitionCounts(SECRETS), **({"epsilon": 1.0, "rng": 1} | options))
         assert not _shows(str(error.value))
     for bad in (
         SECRETS - 300_000,
@@ -609,9 +609,9 @@ def test_errors_do_not_tell_counts() -> None:
 @pytest.mark.parametrize("states", [None, ["a", "b", "c"], [3, 1, 2], ["1", 2, "x"], ["é", "a,b", '"']])
 def test_saved_and_loaded(mechanism: str, states: Any, tmp_path: Path) -> None:
     counts = TransitionCounts(MATRIX, states, sequences=SEQUENCES)
-    out = veil.fit_chain(
+    out = veil.chains.release(
         counts,
-        1.0,
+        epsilon=1.0,
         delta=1e-6,
         mechanism=mechanism,
         unit="row",
@@ -641,7 +641,7 @@ def test_saved_and_loaded(mechanism: str, states: Any, tmp_path: Path) -> None:
 
 
 def test_labels_of_numpy_come_back_as_numbers(tmp_path: Path) -> None:
-    out = veil.fit_chain(TransitionCounts(MATRIX, list(np.array([3, 1, 2]))), 1.0, rng=1)
+    out = veil.chains.release(TransitionCounts(MATRIX, list(np.array([3, 1, 2]))), epsilon=1.0, rng=1)
     out.save(tmp_path / "chain.json")
     assert veil.load(tmp_path / "chain.json").value.states == (3, 1, 2)
 
@@ -650,7 +650,7 @@ def test_labels_of_numpy_come_back_as_numbers(tmp_path: Path) -> None:
 def _text(mechanism: str) -> str:
     # For rows: the profile of Dirichlet rows for events takes seconds to compose.
     return to_json(
-        veil.fit_chain(MATRIX, 1.0, delta=1e-6, mechanism=mechanism, unit="row", parts=("sizes",), rng=1)
+        veil.chains.release(MATRIX, epsilon=1.0, delta=1e-6, mechanism=mechanism, unit="row", parts=("sizes",), rng=1)
     )
 
 
@@ -767,7 +767,7 @@ def test_tampered_mechanisms_are_refused(tmp_path: Path) -> None:
 
 
 def test_published_lists_its_condition() -> None:
-    out = veil.fit_chain(MATRIX, 9.0, delta=1e-3, mechanism="published", change="replace", floor=0.04, rng=1)
+    out = veil.chains.release(MATRIX, epsilon=9.0, delta=1e-3, mechanism="published", change="replace", floor=0.04, rng=1)
     assert any("0.04" in text for text in out.assumptions)
     assert any("public" in text for text in out.assumptions)
     assert out.epsilon <= 9.0
@@ -778,13 +778,13 @@ def test_published_lists_its_condition() -> None:
 
 def test_a_frequency_at_the_floor_as_it_is_written_is_inside() -> None:
     """50 of 1000, and a floor of 0.05."""
-    veil.fit_chain(MATRIX, 9.0, delta=1e-3, mechanism="published", change="replace", floor=0.05, rng=1)
+    veil.chains.release(MATRIX, epsilon=9.0, delta=1e-3, mechanism="published", change="replace", floor=0.05, rng=1)
 
 
 def test_published_says_what_it_can_reach() -> None:
     def fit(epsilon: float) -> veil.Release:
-        return veil.fit_chain(
-            MATRIX, epsilon, delta=1e-3, mechanism="published", change="replace", floor=0.04, rng=1
+        return veil.chains.release(
+            MATRIX, epsilon=epsilon, delta=1e-3, mechanism="published", change="replace", floor=0.04, rng=1
         )
 
     with pytest.raises(CannotCalibrate, match="at least") as error:

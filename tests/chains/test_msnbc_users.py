@@ -50,18 +50,18 @@ def gap(one: NDArray[Any], other: NDArray[Any]) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize(("cap", "limit"), [(None, 0.013), (10, 0.018)])
 def test_figures_of_one_release(truth: Truth, cap: int | None, limit: float) -> None:
-    plan = veil.plan_users(STATES, users=USERS, epsilon=1.0, memory=2, cap=cap)
+    plan = veil.chains.plan_users(STATES, users=USERS, epsilon=1.0, memory=2, cap=cap)
     if cap is not None:
         assert plan.cap <= cap
     pairs, total = truth.second.sum(axis=0), truth.second.sum()
     bigrams, losses, lengths = [], [], []
     for seed in SEEDS:
         # A salt of its own each time: the sample is a part of the release's randomness.
-        counts = veil.count_transitions(
-            veil.SequenceFile(real("msnbc990928.zip"), skip=7), salt=f"seed {seed}", **plan.options
+        counts = veil.chains.read(
+            veil.chains.SequenceFile(real("msnbc990928.zip"), skip=7), salt=f"seed {seed}", **plan.options
         )
         assert len(counts) == STATES
-        out = veil.fit_chain(counts, epsilon=1.0, unit="user", parts=("starts",), rng=seed)
+        out = veil.chains.release(counts, epsilon=1.0, unit="user", parts=("starts",), rng=seed)
         assert (out.epsilon, out.delta) == (1.0, 0.0)
         assert out.adjacency.describe()["cap"] == plan.cap
         model = out.model

@@ -26,12 +26,12 @@ from veil.errors import InvalidArgument, InvalidData, InvalidField
 Integers = NDArray[np.int64]
 BINS = LengthBins((1, 2, 3, 5))
 MATRIX = np.array([[20, 7, 0], [3, 11, 5], [0, 9, 14]])
-GEOMETRIC = veil.GeometricCounts(2.0, 9)
+GEOMETRIC = veil.vectors.GeometricCounts(2.0, 9)
 USER = Transitions("user", "add-remove", 6)
 
 
-def geometric(*shape: int, scale: float = 2.0) -> veil.GeometricCounts:
-    return veil.GeometricCounts(scale, math.prod(shape))
+def geometric(*shape: int, scale: float = 2.0) -> veil.vectors.GeometricCounts:
+    return veil.vectors.GeometricCounts(scale, math.prod(shape))
 
 
 def full_counts(**changes: Any) -> TransitionCounts:
@@ -65,20 +65,20 @@ def strata_parts(small: float = 3.0, large: float = 6.0) -> list[Part]:
 
 
 MECHANISMS = [
-    veil.PrivateChain(3, [Part("transitions", GEOMETRIC, (3, 3))]),
-    veil.PrivateChain(3, [Part("transitions", veil.DiscreteGaussianCounts(2.5, 9), (3, 3))]),
-    veil.PrivateChain(3, [Part("transitions", veil.DirichletCounts(0.7, 12.0, 3), (3, 3))]),
-    veil.PrivateChain(
-        3, [Part("transitions", veil.BorderedRows([30] * 3, [0.1] * 3, [9, 8, 7], size=3), (3, 3))]
+    veil.chains.PrivateChain(3, [Part("transitions", GEOMETRIC, (3, 3))]),
+    veil.chains.PrivateChain(3, [Part("transitions", veil.vectors.DiscreteGaussianCounts(2.5, 9), (3, 3))]),
+    veil.chains.PrivateChain(3, [Part("transitions", veil.vectors.DirichletCounts(0.7, 12.0, 3), (3, 3))]),
+    veil.chains.PrivateChain(
+        3, [Part("transitions", veil.matrices.BorderedRows([30] * 3, [0.1] * 3, [9, 8, 7], size=3), (3, 3))]
     ),
-    veil.PrivateChain(3, all_parts()),
-    veil.PrivateChain(3, strata_parts()),
-    veil.PrivateChain(3, [Part("transitions", geometric(2, 3, 3), (2, 3, 3))], groups=["a", "b"]),
+    veil.chains.PrivateChain(3, all_parts()),
+    veil.chains.PrivateChain(3, strata_parts()),
+    veil.chains.PrivateChain(3, [Part("transitions", geometric(2, 3, 3), (2, 3, 3))], groups=["a", "b"]),
 ]
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda m: f"{m.parts[0].mechanism.name}-{len(m.parts)}")
-def test_described_and_built_again(mechanism: veil.PrivateChain) -> None:
+def test_described_and_built_again(mechanism: veil.chains.PrivateChain) -> None:
     text = json.dumps(mechanism.describe(), allow_nan=False)
     again = mechanism_from(json.loads(text))
     assert again == mechanism
@@ -89,12 +89,12 @@ def test_described_and_built_again(mechanism: veil.PrivateChain) -> None:
 
 
 def test_parts_and_keys() -> None:
-    mechanism = veil.PrivateChain(3, all_parts())
+    mechanism = veil.chains.PrivateChain(3, all_parts())
     assert mechanism.has("second")
-    assert not veil.PrivateChain(3, strata_parts()).has("second")
+    assert not veil.chains.PrivateChain(3, strata_parts()).has("second")
     assert mechanism.part("lengths").shape == (4,)
     assert mechanism.strata == ()
-    strata = veil.PrivateChain(3, strata_parts())
+    strata = veil.chains.PrivateChain(3, strata_parts())
     assert [part.key for part in strata.strata] == [
         "transitions, 2 states or more",
         "transitions, 5 states or more",
@@ -125,7 +125,7 @@ def two(of: str = "transitions") -> Part:
 )
 def test_bad_mechanisms(states: Any, parts: list[Part], groups: Any) -> None:
     with pytest.raises(InvalidArgument):
-        veil.PrivateChain(states, parts, groups=groups)
+        veil.chains.PrivateChain(states, parts, groups=groups)
 
 
 @pytest.mark.parametrize(
@@ -143,8 +143,8 @@ def test_bad_mechanisms(states: Any, parts: list[Part], groups: Any) -> None:
         {"of": "lengths", "shape": (9,)},
         {"of": "lengths", "shape": (9,), "bins": (1, 2, 3)},
         {"of": "lengths", "shape": (9,), "bins": (9, 8, 7, 6, 5, 4, 3, 2, 1)},
-        {"mechanism": veil.DirichletCounts(1.0, 1.0, 9)},
-        {"mechanism": veil.GeometricCounts(1.0, 8)},
+        {"mechanism": veil.vectors.DirichletCounts(1.0, 1.0, 9)},
+        {"mechanism": veil.vectors.GeometricCounts(1.0, 8)},
     ],
 )
 def test_bad_parts(fields: dict[str, Any]) -> None:
@@ -168,11 +168,11 @@ def test_bad_parts(fields: dict[str, Any]) -> None:
 )
 def test_counts_without_its_tables_are_refused(counts: Any) -> None:
     with pytest.raises(InvalidField):
-        veil.PrivateChain(3, all_parts()).sample(counts, rng=1)
+        veil.chains.PrivateChain(3, all_parts()).sample(counts, rng=1)
 
 
 def test_strata_and_groups_must_be_the_mechanisms_own() -> None:
-    mechanism = veil.PrivateChain(3, strata_parts())
+    mechanism = veil.chains.PrivateChain(3, strata_parts())
     assert mechanism.validate(full_counts())
     other = (Stratum(2, 3, MATRIX), Stratum(5, 5, MATRIX))
     more = (*full_counts().strata, Stratum(9, 6, MATRIX))
@@ -190,7 +190,7 @@ def test_strata_and_groups_must_be_the_mechanisms_own() -> None:
 
 
 def test_strata_in_parallel() -> None:
-    mechanism = veil.PrivateChain(3, strata_parts(small=3.0, large=4.0))
+    mechanism = veil.chains.PrivateChain(3, strata_parts(small=3.0, large=4.0))
     assert mechanism.profile(USER).pure_epsilon == 1.5 + 0.25
     # One who leaves the one and enters the other: both change, by 3 and by 6 records.
     replaced = mechanism.profile(Transitions("user", "replace", 6)).pure_epsilon
@@ -199,7 +199,7 @@ def test_strata_in_parallel() -> None:
 
 
 def test_strata_are_refused_for_less_than_users() -> None:
-    mechanism = veil.PrivateChain(3, strata_parts())
+    mechanism = veil.chains.PrivateChain(3, strata_parts())
     for unit in ("event", "row"):
         for change in ("add-remove", "replace"):
             with pytest.raises(InvalidArgument, match="whole users"):
@@ -207,20 +207,20 @@ def test_strata_are_refused_for_less_than_users() -> None:
 
 
 def test_tables_of_different_kinds_add_up() -> None:
-    mechanism = veil.PrivateChain(3, all_parts())
+    mechanism = veil.chains.PrivateChain(3, all_parts())
     # transitions, second and sizes hold 6 records of a user; starts, ends and lengths one.
     assert mechanism.profile(USER).pure_epsilon == pytest.approx((3 * 6 + 3 * 1) / 2.0)
     assert mechanism.profile(Transitions("user", "replace", 6)).pure_epsilon == pytest.approx(21.0)
     # An event that keeps its origin leaves the sizes as they are.
-    pairs = veil.PrivateChain(3, [part for part in all_parts() if part.of != "second"])
+    pairs = veil.chains.PrivateChain(3, [part for part in all_parts() if part.of != "second"])
     assert pairs.profile(Transitions("event", "replace")).pure_epsilon == pytest.approx((2 + 3 * 4) / 2.0)
     assert pairs.profile(Transitions("event")).pure_epsilon == pytest.approx((2 * 1 + 3 * 3) / 2.0)
 
 
 def test_no_cheaper_than_any_part() -> None:
-    gaussian = Part("transitions", veil.DiscreteGaussianCounts(9.0, 9), (3, 3))
+    gaussian = Part("transitions", veil.vectors.DiscreteGaussianCounts(9.0, 9), (3, 3))
     starts = Part("starts", geometric(3, scale=4.0), (3,))
-    both = veil.PrivateChain(3, [gaussian, starts])
+    both = veil.chains.PrivateChain(3, [gaussian, starts])
     for adjacency in (USER, Transitions("user", "replace", 2), Transitions("row"), Transitions("event")):
         for epsilon in (0.1, 0.5, 1.0):
             parts = [part.profile(adjacency).delta(epsilon) for part in both.parts]
@@ -228,7 +228,7 @@ def test_no_cheaper_than_any_part() -> None:
 
 
 def test_other_adjacencies_are_refused() -> None:
-    for adjacency in (None, veil.Records(), veil.Contributions(2), veil.Transfer(0.1)):
+    for adjacency in (None, veil.vectors.Records(), veil.vectors.Contributions(2), veil.vectors.Transfer(0.1)):
         with pytest.raises(InvalidArgument, match="Transitions"):
             MECHANISMS[0].profile(adjacency)
 
@@ -237,7 +237,7 @@ def test_everybody_and_a_stratum_of_them_are_not_in_parallel() -> None:
     """A long sequence is in both tables, which costs both, or is to be refused."""
     parts = [Part("transitions", GEOMETRIC, (3, 3)), *strata_parts(large=2.0)[1:]]
     try:
-        charged = veil.PrivateChain(3, parts).profile(USER).pure_epsilon
+        charged = veil.chains.PrivateChain(3, parts).profile(USER).pure_epsilon
     except InvalidArgument:
         return
     if charged < 6 / 2.0 + 6 / 2.0 + 1 / 4.0:
@@ -251,7 +251,7 @@ def test_a_release_of_counts_with_another_cap_is_refused(
     counts: int | None, part_cap: int | None, cap: int | None
 ) -> None:
     """Someone may have 50 transitions in the table; noise and claim are for one."""
-    mechanism = veil.PrivateChain(3, [Part("transitions", GEOMETRIC, (3, 3), cap=part_cap)])
+    mechanism = veil.chains.PrivateChain(3, [Part("transitions", GEOMETRIC, (3, 3), cap=part_cap)])
     adjacency = Transitions() if cap is None else Transitions("user", "add-remove", cap)
     with pytest.raises(InvalidField):
         veil.release(mechanism, TransitionCounts(MATRIX, cap=counts), adjacency=adjacency, rng=1)
@@ -262,7 +262,7 @@ def test_a_release_of_counts_with_another_cap_is_refused(
 
 def test_every_cell_of_every_table_gets_its_noise() -> None:
     """Each position of each table, the last ones too, follows the law of the noise (alpha 1e-6 in all)."""
-    mechanism = veil.PrivateChain(3, all_parts())
+    mechanism = veil.chains.PrivateChain(3, all_parts())
     counts = full_counts()
     draws = tables_of(mechanism, counts, 1500)
     cells = sum(part.mechanism.size for part in mechanism.parts)
@@ -272,13 +272,13 @@ def test_every_cell_of_every_table_gets_its_noise() -> None:
         for cell in noise.reshape(1500, -1).T:
             assert chi_square(cell, laplace_pmf(2.0)) > ALPHA / cells
     # Power: the same test on noise that is half as large again.
-    larger = veil.PrivateChain(3, [Part("transitions", geometric(3, 3, scale=3.0), (3, 3))])
+    larger = veil.chains.PrivateChain(3, [Part("transitions", geometric(3, 3, scale=3.0), (3, 3))])
     wrong = tables_of(larger, counts, 1500)
     assert chi_square((wrong["transitions"] - MATRIX)[:, 2, 2], laplace_pmf(2.0)) < ALPHA / cells
 
 
 def test_cells_are_independent() -> None:
-    draws = tables_of(veil.PrivateChain(3, all_parts()), full_counts(), 3000)
+    draws = tables_of(veil.chains.PrivateChain(3, all_parts()), full_counts(), 3000)
     flat = np.concatenate([table.reshape(3000, -1) for table in draws.values()], axis=1)
     correlation = np.corrcoef(flat.T) - np.eye(flat.shape[1])
     pairs = flat.shape[1] * (flat.shape[1] - 1) / 2
@@ -301,7 +301,7 @@ def test_dirichlet_rows_are_random_everywhere() -> None:
 
 
 def test_the_same_seed_gives_the_same_and_another_does_not() -> None:
-    mechanism, counts = veil.PrivateChain(3, all_parts()[:1]), TransitionCounts(MATRIX)
+    mechanism, counts = veil.chains.PrivateChain(3, all_parts()[:1]), TransitionCounts(MATRIX)
     first, again, other = (mechanism.sample(counts, rng=seed) for seed in (5, 5, 6))
     assert np.array_equal(first.tables["transitions"], again.tables["transitions"])
     assert not np.array_equal(first.tables["transitions"], other.tables["transitions"])
@@ -314,21 +314,21 @@ def test_the_same_seed_gives_the_same_and_another_does_not() -> None:
 DRAWS = 20_000
 
 
-class Bare(veil.PrivateChain):
+class Bare(veil.chains.PrivateChain):
     """Only the tables: the model behind them is post-processing, and slow to make thousands of times."""
 
     def model(self, tables: Any, states: Any) -> Any:
         return None
 
 
-def tables_of(mechanism: veil.PrivateChain, counts: TransitionCounts, draws: int) -> dict[str, Any]:
+def tables_of(mechanism: veil.chains.PrivateChain, counts: TransitionCounts, draws: int) -> dict[str, Any]:
     """So many whole releases."""
     bare = Bare(mechanism.states, mechanism.parts, groups=mechanism.groups)
     found = bare.sample(counts, rng=1, size=draws)
     return {key: np.array([draw.tables[key] for draw in found]) for key in found[0].tables}
 
 
-def many(mechanism: veil.PrivateChain, counts: TransitionCounts, draws: int, seed: int) -> dict[str, Any]:
+def many(mechanism: veil.chains.PrivateChain, counts: TransitionCounts, draws: int, seed: int) -> dict[str, Any]:
     """The same, much faster: each part draws copies of its table as if they were one large table."""
     rng = np.random.default_rng(seed)
     found = {}
@@ -340,20 +340,20 @@ def many(mechanism: veil.PrivateChain, counts: TransitionCounts, draws: int, see
 
 def _wider(part: Part, copies: int) -> Part:
     hides: Hides = part.mechanism
-    if isinstance(hides, veil.GeometricCounts):
-        hides = veil.GeometricCounts(hides.scale, copies * hides.size)
-    elif isinstance(hides, veil.DiscreteGaussianCounts):
-        hides = veil.DiscreteGaussianCounts(hides.sigma, copies * hides.size)
+    if isinstance(hides, veil.vectors.GeometricCounts):
+        hides = veil.vectors.GeometricCounts(hides.scale, copies * hides.size)
+    elif isinstance(hides, veil.vectors.DiscreteGaussianCounts):
+        hides = veil.vectors.DiscreteGaussianCounts(hides.sigma, copies * hides.size)
     # Bins would have to be as many as the copies.
     of = "starts" if part.of == "lengths" else part.of
     return replace(part, of=of, bins=None, mechanism=hides, shape=(copies, *part.shape))
 
 
-Sampler = Callable[[veil.PrivateChain, TransitionCounts, int, int], dict[str, Any]]
+Sampler = Callable[[veil.chains.PrivateChain, TransitionCounts, int, int], dict[str, Any]]
 
 
 def attack(
-    claimed: veil.PrivateChain,
+    claimed: veil.chains.PrivateChain,
     adjacency: Transitions,
     one: TransitionCounts,
     other: TransitionCounts,
@@ -388,9 +388,9 @@ def attack(
 def _evidence(part: Part, drawn: Any, one: TransitionCounts, other: TransitionCounts) -> Any:
     first, second = (part.counted(counts).astype(float) for counts in (one, other))
     hides = part.mechanism
-    if isinstance(hides, veil.GeometricCounts):
+    if isinstance(hides, veil.vectors.GeometricCounts):
         score = (np.abs(drawn - second) - np.abs(drawn - first)) / hides.scale
-    elif isinstance(hides, veil.DiscreteGaussianCounts):
+    elif isinstance(hides, veil.vectors.DiscreteGaussianCounts):
         score = drawn * (first - second) / hides.sigma**2
     else:
         score = np.log(np.maximum(drawn, 1e-300)) * (first - second)
@@ -430,19 +430,19 @@ NEIGHBOURS = {
 }
 
 
-def hiding(name: str, adjacency: Transitions) -> tuple[veil.PrivateChain, float]:
+def hiding(name: str, adjacency: Transitions) -> tuple[veil.chains.PrivateChain, float]:
     """A mechanism of about epsilon 1.5 for this unit, and the delta at which it is attacked."""
     change = adjacency.on_transitions()
     size = change.total
     if name == "geometric":
-        return veil.PrivateChain(3, [Part("transitions", geometric(3, 3, scale=size / 1.5), (3, 3))]), 0.0
+        return veil.chains.PrivateChain(3, [Part("transitions", geometric(3, 3, scale=size / 1.5), (3, 3))]), 0.0
     if name == "gaussian":
         sigma = math.hypot(change.added, change.removed) * 1.5
-        return veil.PrivateChain(
-            3, [Part("transitions", veil.DiscreteGaussianCounts(sigma, 9), (3, 3))]
+        return veil.chains.PrivateChain(
+            3, [Part("transitions", veil.vectors.DiscreteGaussianCounts(sigma, 9), (3, 3))]
         ), 0.01
     scale = 1.0 / size
-    return veil.PrivateChain(3, [Part("transitions", veil.DirichletCounts(scale, 2.0, 3), (3, 3))]), 0.01
+    return veil.chains.PrivateChain(3, [Part("transitions", veil.vectors.DirichletCounts(scale, 2.0, 3), (3, 3))]), 0.01
 
 
 @pytest.mark.parametrize("name", ["geometric", "gaussian", "dirichlet"])
@@ -467,9 +467,9 @@ def test_the_attack_has_power(unit: str) -> None:
 
     def too_little(_: Any, counts: TransitionCounts, draws: int, seed: int) -> dict[str, Any]:
         hides = mechanism.parts[0].mechanism
-        assert isinstance(hides, veil.GeometricCounts)
+        assert isinstance(hides, veil.vectors.GeometricCounts)
         part = replace(mechanism.parts[0], mechanism=geometric(3, 3, scale=hides.scale / 3.0))
-        return many(veil.PrivateChain(3, [part]), counts, draws, seed)
+        return many(veil.chains.PrivateChain(3, [part]), counts, draws, seed)
 
     lower, claimed = attack(mechanism, case.adjacency, *pair, sampler=too_little)
     assert lower > claimed
@@ -488,11 +488,11 @@ def test_dirichlet_and_gaussian_faults_are_found() -> None:
     case = NEIGHBOURS["user"]
     pair = TransitionCounts(case.one), TransitionCounts(case.other)
     for name, weak in (
-        ("gaussian", veil.DiscreteGaussianCounts(1.0, 9)),
-        ("dirichlet", veil.DirichletCounts(12.0, 0.5, 3)),
+        ("gaussian", veil.vectors.DiscreteGaussianCounts(1.0, 9)),
+        ("dirichlet", veil.vectors.DirichletCounts(12.0, 0.5, 3)),
     ):
         mechanism, delta = hiding(name, case.adjacency)
-        weaker = veil.PrivateChain(3, [Part("transitions", weak, (3, 3))])
+        weaker = veil.chains.PrivateChain(3, [Part("transitions", weak, (3, 3))])
 
         def sampler(
             _: Any, counts: TransitionCounts, draws: int, seed: int, weaker: veil.PrivateChain = weaker
@@ -521,13 +521,13 @@ def _one_user(stratum: int, by: int) -> TransitionCounts:
 
 @pytest.mark.parametrize(("stratum", "records"), [(0, 3), (1, 6)])
 def test_attack_on_strata(stratum: int, records: int) -> None:
-    mechanism = veil.PrivateChain(3, strata_parts(small=2.0, large=4.0))
+    mechanism = veil.chains.PrivateChain(3, strata_parts(small=2.0, large=4.0))
     lower, claimed = attack(mechanism, USER, _one_user(stratum, records), _one_user(stratum, 0))
     assert 0.5 * claimed < lower <= claimed
 
 
 def test_a_user_who_moves_between_strata() -> None:
-    mechanism = veil.PrivateChain(3, strata_parts(small=2.0, large=4.0))
+    mechanism = veil.chains.PrivateChain(3, strata_parts(small=2.0, large=4.0))
     replaced = Transitions("user", "replace", 6)
     lower, claimed = attack(mechanism, replaced, _one_user(0, 3), _one_user(1, 6))
     # More than one stratum and the lengths could hide: charging for one would be found out.
@@ -536,10 +536,10 @@ def test_a_user_who_moves_between_strata() -> None:
 
 def test_noise_for_the_wrong_cap_is_found() -> None:
     """The large stratum with the noise of the small one."""
-    claimed = veil.PrivateChain(3, strata_parts(small=3.0, large=6.0))
+    claimed = veil.chains.PrivateChain(3, strata_parts(small=3.0, large=6.0))
 
     def wrong(_: Any, counts: TransitionCounts, draws: int, seed: int) -> dict[str, Any]:
-        return many(veil.PrivateChain(3, strata_parts(small=3.0, large=3.0)), counts, draws, seed)
+        return many(veil.chains.PrivateChain(3, strata_parts(small=3.0, large=3.0)), counts, draws, seed)
 
     lower, claim = attack(claimed, USER, _one_user(1, 6), _one_user(1, 0), sampler=wrong)
     assert lower > claim
@@ -552,7 +552,7 @@ def test_attack_on_several_tables_at_once() -> None:
         *(Part(of, geometric(3, scale=2.0), (3,)) for of in ("starts", "ends")),
         lengths_part(),
     ]
-    mechanism = veil.PrivateChain(3, parts)
+    mechanism = veil.chains.PrivateChain(3, parts)
     one = full_counts()
     assert one.sequences is not None
     without = TransitionCounts(
@@ -572,18 +572,18 @@ def test_attack_on_several_tables_at_once() -> None:
 # The published form.
 
 
-def bordered(floor: float = 0.1) -> veil.BorderedRows:
-    return veil.BorderedRows([40.0, 90.0], [floor, 0.2], [100, 40], size=3)
+def bordered(floor: float = 0.1) -> veil.matrices.BorderedRows:
+    return veil.matrices.BorderedRows([40.0, 90.0], [floor, 0.2], [100, 40], size=3)
 
 
 def test_the_floor_is_exact() -> None:
-    mechanism = veil.BorderedRows([40.0, 90.0], [0.125, 0.25], [80, 40], size=3)
+    mechanism = veil.matrices.BorderedRows([40.0, 90.0], [0.125, 0.25], [80, 40], size=3)
     at = np.array([[10, 30, 40], [10, 10, 20]])
     assert mechanism.validate(at) is not None
     for below in ([[9, 31, 40], [10, 10, 20]], [[10, 30, 40], [9, 11, 20]]):
         with pytest.raises(InvalidData, match="floor"):
             mechanism.validate(below)
-    finer = veil.BorderedRows([40.0, 90.0], [0.125 * (1.0 + 1e-12), 0.25], [80, 40], size=3)
+    finer = veil.matrices.BorderedRows([40.0, 90.0], [0.125 * (1.0 + 1e-12), 0.25], [80, 40], size=3)
     with pytest.raises(InvalidData, match="row 0"):
         finer.validate(at)
 
@@ -624,19 +624,19 @@ def test_bordered_rows_refuse_other_tables() -> None:
 )
 def test_bad_bordered_rows(k: Any, floor: Any, records: Any, size: int) -> None:
     with pytest.raises(InvalidArgument):
-        veil.BorderedRows(k, floor, records, size=size)
+        veil.matrices.BorderedRows(k, floor, records, size=size)
 
 
 def test_the_worst_row_counts() -> None:
     mechanism = bordered()
     rows = [row.profile(moved) for row, moved in mechanism.rows()]
-    profile = mechanism.profile(veil.Records("replace"))
+    profile = mechanism.profile(veil.vectors.Records("replace"))
     for epsilon in (0.05, 0.2, 0.5, 1.0, 2.0):
         assert profile.delta(epsilon) == max(row.delta(epsilon) for row in rows)
     with pytest.raises(InvalidArgument, match="public"):
-        mechanism.profile(veil.Records("add-remove"))
-    rows_of_two = veil.BorderedRows([40.0] * 2, [0.2] * 2, [50, 60], size=2)
-    chain = veil.PrivateChain(2, [Part("transitions", rows_of_two, (2, 2))])
+        mechanism.profile(veil.vectors.Records("add-remove"))
+    rows_of_two = veil.matrices.BorderedRows([40.0] * 2, [0.2] * 2, [50, 60], size=2)
+    chain = veil.chains.PrivateChain(2, [Part("transitions", rows_of_two, (2, 2))])
     for adjacency in (Transitions(), Transitions("row"), USER):
         with pytest.raises(InvalidArgument):
             chain.profile(adjacency)
@@ -662,11 +662,11 @@ def test_published_values_by_the_papers_formula() -> None:
     for row, expected in zip(found, epsilons, strict=True):
         assert row.epsilon == pytest.approx(expected, rel=1e-12)
     # The exact profile is far below what is printed.
-    assert mechanism.profile(veil.Records("replace")).delta(bound.epsilon) <= bound.delta
+    assert mechanism.profile(veil.vectors.Records("replace")).delta(bound.epsilon) <= bound.delta
 
 
 def test_assumptions_are_listed() -> None:
-    same = veil.BorderedRows([40.0, 90.0], [0.1, 0.1], [100, 40], size=3)
+    same = veil.matrices.BorderedRows([40.0, 90.0], [0.1, 0.1], [100, 40], size=3)
     assert any("0.1" in text for text in same.assumptions())
     texts = bordered().assumptions()
     assert any("floor" in text and "0.1" in text and "0.2" in text for text in texts)

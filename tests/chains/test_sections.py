@@ -58,7 +58,7 @@ def released(kind: str) -> veil.Release:
         more, options = {"sequences": SEQUENCES}, {"parts": ("starts", "ends", "lengths")}
     elif kind == "second":
         more = {"second": second()}
-    return veil.fit_chain(TransitionCounts(MATRIX, NAMES, **more), 50.0, rng=1, **options)
+    return veil.chains.release(TransitionCounts(MATRIX, NAMES, **more), epsilon=50.0, rng=1, **options)
 
 
 def sections(kind: str) -> Sections:

@@ -19,25 +19,25 @@ from veil.matrices.job import matrix_job
 LARGE = 20_000.0
 MATRIX = np.array([[800, 150, 50], [100, 300, 100], [40, 60, 500]])
 NAMES = ["home", "work", "shop"]
-COUNTS = veil.TransitionCounts(MATRIX, NAMES)
+COUNTS = veil.chains.TransitionCounts(MATRIX, NAMES)
 NO_STARTS = "starts: drawn from the stationary distribution; the release has none of its own"
 NO_LENGTHS = "lengths: 2 states each; the release has none of its own"
 
 
 def of_sequences(*parts: str, memory: int = 1) -> veil.Release:
     lines = [["a", "b", "c"]] * 600 + [["c", "b", "a", "b"]] * 300 + [["b"]] * 100
-    counts = veil.count_transitions(lines, states=["a", "b", "c"], sequences=True, memory=memory)
-    return veil.fit_chain(counts, LARGE, parts=parts, rng=1)
+    counts = veil.chains.read(lines, states=["a", "b", "c"], sequences=True, memory=memory)
+    return veil.chains.release(counts, epsilon=LARGE, parts=parts, rng=1)
 
 
 def grouped() -> veil.Release:
     one, two = np.array([[9, 1], [9, 1]]) * 50, np.array([[1, 9], [1, 9]]) * 50
-    counts = veil.TransitionCounts(one + two, ["x", "y"], groups={"early": one, "late": two})
-    return veil.fit_chain(counts, LARGE, rng=1)
+    counts = veil.chains.TransitionCounts(one + two, ["x", "y"], groups={"early": one, "late": two})
+    return veil.chains.release(counts, epsilon=LARGE, rng=1)
 
 
 def test_steps_have_the_released_probabilities() -> None:
-    made = synthetic(veil.fit_chain(COUNTS, LARGE, rng=1), 20_000, rng=1)
+    made = synthetic(veil.chains.release(COUNTS, epsilon=LARGE, rng=1), 20_000, rng=1)
     assert made.lengths.tolist() == [DEFAULT_LENGTH] * 20_000
     pairs = Counter(tuple(sequence) for sequence in made)
     found = np.array([[pairs[a, b] for b in NAMES] for a in NAMES])
@@ -80,12 +80,12 @@ def test_groups() -> None:
     with pytest.raises(InvalidArgument, match="one of early, late"):
         synthetic(release, 1, group="noon")
     with pytest.raises(InvalidArgument, match="no groups"):
-        synthetic(veil.fit_chain(COUNTS, LARGE, rng=1), 1, group="noon")
+        synthetic(veil.chains.release(COUNTS, epsilon=LARGE, rng=1), 1, group="noon")
 
 
 def test_released_matrices_will_do() -> None:
     taken = Taken(np.array([[0.5, 0.5], [0.2, 0.8]]), ("s", "t"), ("s", "t"))
-    adjacency = veil.Rows(1, veil.Transfer(0.01))
+    adjacency = veil.matrices.Rows(1, veil.vectors.Transfer(0.01))
     release = matrix_job(taken, adjacency, epsilon=2.0, delta=0.0, mechanism="laplace").run(rng=1)
     made = synthetic(release, 5, length=7, rng=1)
     assert {state for sequence in made for state in sequence} <= {"s", "t"}
@@ -93,7 +93,7 @@ def test_released_matrices_will_do() -> None:
 
 
 def test_a_seed_repeats_and_a_generator_goes_on() -> None:
-    release = veil.fit_chain(COUNTS, LARGE, rng=1)
+    release = veil.chains.release(COUNTS, epsilon=LARGE, rng=1)
     first, again, other = (list(synthetic(release, 50, length=9, rng=seed)) for seed in (4, 4, 5))
     assert first == again != other
     rng = np.random.default_rng(4)
@@ -122,7 +122,7 @@ def test_tables(tmp_path: Any) -> None:
     expected = [(i, j, state) for i, one in enumerate(made) for j, state in enumerate(one)]
     assert list(rows) == expected
     # Counted again, they are the same transitions.
-    counted = veil.count_transitions(
+    counted = veil.chains.read(
         table, by="sequence", order="place", state="state", states=["a", "b", "c"]
     )
     pairs = Counter(pair for one in made for pair in pairwise(one))
@@ -153,7 +153,7 @@ def test_by_hand() -> None:
 def test_wrong_calls(arguments: dict[str, Any], field: str) -> None:
     options: dict[str, Any] = {"count": 3} | arguments
     with pytest.raises(InvalidArgument) as caught:
-        synthetic(veil.fit_chain(COUNTS, LARGE, rng=1), options.pop("count"), **options)
+        synthetic(veil.chains.release(COUNTS, epsilon=LARGE, rng=1), options.pop("count"), **options)
     assert caught.value.field == field
 
 
@@ -161,10 +161,10 @@ def test_chains_that_fall_apart_need_starts() -> None:
     """Without starts nobody knows in which part to begin."""
     apart = Taken(np.array([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), tuple("stu"), tuple("stu"))
     job = matrix_job(
-        apart, veil.Rows(1, veil.Transfer(0.01)), epsilon=2.0, delta=0.0, mechanism="laplace", support="zeros"
+        apart, veil.matrices.Rows(1, veil.vectors.Transfer(0.01)), epsilon=2.0, delta=0.0, mechanism="laplace", support="zeros"
     )
     with pytest.raises(VeilError):
         synthetic(job.run(rng=1), 3)
-    vector = veil.release(veil.GeometricCounts(1.0, 3), [1, 2, 3], adjacency=veil.Records("add-remove"))
+    vector = veil.release(veil.vectors.GeometricCounts(1.0, 3), [1, 2, 3], adjacency=veil.vectors.Records("add-remove"))
     with pytest.raises(InvalidArgument, match="a square matrix"):
         synthetic(vector, 3)

@@ -193,7 +193,7 @@ def test_large_tables_stay_sparse() -> None:
     assert empty.total == 0
     assert empty == TransitionCounts(coo_array((size, size), dtype=np.int64))
     with pytest.raises(InvalidData, match="at least one"):
-        veil.fit_chain(TransitionCounts(np.zeros((2, 2), dtype=int)), 1.0)
+        veil.chains.release(TransitionCounts(np.zeros((2, 2), dtype=int)), epsilon=1.0)
 
 
 def test_equality() -> None:
@@ -207,7 +207,7 @@ def test_equality() -> None:
 
 def test_seen_and_said() -> None:
     counts = TransitionCounts(1000 + MATRIX, ["a", "b"])
-    assert repr(counts) == "<veil.TransitionCounts of 2 states>"
+    assert repr(counts) == "<veil.chains.TransitionCounts of 2 states>"
     assert "10" not in str(counts)
     assert not counts.was_released
     counts.note_release()

@@ -27,7 +27,7 @@ def test_strata_are_what_counting_takes(states: int, users: int, memory: int) ->
     assert plan.cap == max(cap for _, cap in plan.strata)
     assert (plan.second_cap is not None) == (memory == 2)
     lines = [["a", "b"], ["b", "b", "a"], ["a"]] * 5
-    counts = veil.count_transitions(lines, states=["a", "b"], **plan.options)
+    counts = veil.chains.read(lines, states=["a", "b"], **plan.options)
     assert counts.cap == plan.cap
     strata = plan.strata if len(plan.strata) > 1 else ()
     assert [(one.least, one.cap) for one in counts.strata] == list(strata)
@@ -118,8 +118,8 @@ def test_a_memory_of_three_is_refused() -> None:
 def test_a_planned_release_costs_what_was_asked(memory: int, epsilon: float) -> None:
     plan = plan_users(2, epsilon=epsilon, users=60_000, mean_length=3.0, memory=memory)
     lines = [["a", "b"], ["b", "b", "a"], ["a"], ["a", "a", "b", "a", "b", "b"]] * 50
-    counts = veil.count_transitions(lines, states=["a", "b"], **plan.options)
-    out = veil.fit_chain(counts, epsilon, unit="user", parts=("starts",), rng=1)
+    counts = veil.chains.read(lines, states=["a", "b"], **plan.options)
+    out = veil.chains.release(counts, epsilon=epsilon, unit="user", parts=("starts",), rng=1)
     assert out.epsilon <= epsilon
     assert out.epsilon == pytest.approx(epsilon, rel=1e-12)
     assert out.delta == 0.0
@@ -136,7 +136,7 @@ def test_made_up_users_are_counted_like_real_ones() -> None:
     visited = rng.integers(0, 3, size=int(lengths.sum()))
     lines = [part.tolist() for part in np.split(visited, np.cumsum(lengths)[:-1])]
     every = count_sequences(visited, lengths, 3, None, rng)
-    expected = veil.count_transitions(lines, states=[0, 1, 2], sequences=True)
+    expected = veil.chains.read(lines, states=[0, 1, 2], sequences=True)
     assert every.matrix.tolist() == expected.matrix.tolist()
     assert every.sequences is not None
     assert expected.sequences is not None
@@ -144,7 +144,7 @@ def test_made_up_users_are_counted_like_real_ones() -> None:
         assert (getattr(every.sequences, name) == getattr(expected.sequences, name)).all()
     plan = UserPlan(((2, 1), (4, 2), (8, 20)), None)
     some = count_sequences(visited, lengths, 3, plan, rng)
-    real = veil.count_transitions(lines, states=[0, 1, 2], **plan.options)
+    real = veil.chains.read(lines, states=[0, 1, 2], **plan.options)
     # Which transitions are drawn differs, how many does not; and nothing is cut where the cap is large.
     for one, other in zip(some.strata, real.strata, strict=True):
         assert (one.least, one.cap, one.matrix.sum()) == (other.least, other.cap, other.matrix.sum())

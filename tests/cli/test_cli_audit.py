@@ -18,9 +18,9 @@ QUICK = ("audit", "private.json", "--samples", "1000", "--seed", "3")
 
 @pytest.fixture(autouse=True)
 def released(folder: Path) -> Path:
-    mechanism = veil.GeometricCounts(1.0, 3)
+    mechanism = veil.vectors.GeometricCounts(1.0, 3)
     path = folder / "private.json"
-    veil.release(mechanism, [517, 300, 29], adjacency=veil.Records("replace")).save(path)
+    veil.release(mechanism, [517, 300, 29], adjacency=veil.vectors.Records("replace")).save(path)
     return path
 
 
@@ -103,8 +103,8 @@ def test_all_mechanisms(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from veil.core.audit import examples as examples
 
     few: list[tuple[Any, Any]] = [
-        (veil.GeometricCounts(1.0, 3), veil.Records()),
-        (veil.ExponentialWords(veil.FreeWords(3, 3), 1.0), None),
+        (veil.vectors.GeometricCounts(1.0, 3), veil.vectors.Records()),
+        (veil.words.ExponentialWords(veil.words.FreeWords(3, 3), 1.0), None),
     ]
     monkeypatch.setattr(examples, "audit_examples", lambda: few)
     done = run("audit", "--all", "--samples", "1000", "--seed", "1")

@@ -169,11 +169,11 @@ def test_values(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("asked", "mechanism", "adjacency", "rate"),
     [
-        ((), "StaircaseXor", veil.BitFlips(3, where="row"), 0.2780),
-        (("--flips", "2"), "StaircaseXor", veil.BitFlips(2, where="row"), None),
-        (("--unit", "bit"), "RandomizedResponse", veil.BitFlips(1), 0.1192),
-        (("--unit", "bit", "--flips", "2"), "RandomizedResponse", veil.BitFlips(2), 0.2689),
-        (("-m", "response"), "RandomizedResponse", veil.BitFlips(3, where="row"), 0.3392),
+        ((), "StaircaseXor", veil.bits.BitFlips(3, where="row"), 0.2780),
+        (("--flips", "2"), "StaircaseXor", veil.bits.BitFlips(2, where="row"), None),
+        (("--unit", "bit"), "RandomizedResponse", veil.bits.BitFlips(1), 0.1192),
+        (("--unit", "bit", "--flips", "2"), "RandomizedResponse", veil.bits.BitFlips(2), 0.2689),
+        (("-m", "response"), "RandomizedResponse", veil.bits.BitFlips(3, where="row"), 0.3392),
     ],
 )
 def test_units(

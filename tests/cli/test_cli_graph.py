@@ -396,7 +396,7 @@ def test_decoding_what_is_no_graph(run: Run, folder: Path) -> None:
     refused(run, "nosuch.json", code=4, says="nosuch.json: expected a release file", command=("decode",))
     assert run("release", "bits", "votes.csv", "-e", "1", "-o", "bits.csv").code == 0
     refused(run, "bits.json", code=2, says="RELEASE: expected a released graph", command=("decode",))
-    word = veil.release(veil.SequentialWords(veil.FreeWords("ab", 2), 1.0), "ab", rng=1)
+    word = veil.release(veil.words.SequentialWords(veil.words.FreeWords("ab", 2), 1.0), "ab", rng=1)
     word.save(folder / "word.json")
     refused(run, "word.json", code=2, says="RELEASE: expected a released graph", command=("decode",))
 

@@ -38,8 +38,8 @@ def test_release_and_inspect(run: Run, folder: Path) -> None:
     assert "holds only if" not in done.out
     out = veil.load(folder / "out.json")
     assert out.labels == out.row_labels == ("a", "b", "c")
-    assert out.adjacency == veil.Rows(1, veil.Transfer(0.01))
-    assert isinstance(out.mechanism, veil.MatrixDirichlet)
+    assert out.adjacency == veil.matrices.Rows(1, veil.vectors.Transfer(0.01))
+    assert isinstance(out.mechanism, veil.matrices.MatrixDirichlet)
     assert out.mechanism.smooth
     assert (out.assumptions, out.reproducible, out.delta) == ((), False, 1e-6)
     assert 1.999 < out.epsilon <= 2.0
@@ -92,7 +92,7 @@ def test_json_for_machines(run: Run, folder: Path) -> None:
 def test_dry_runs_draw_and_write_nothing(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, mechanism: str
 ) -> None:
-    for kind in (veil.RowByRow, veil.MatrixDirichlet):
+    for kind in (veil.matrices.RowByRow, veil.matrices.MatrixDirichlet):
         monkeypatch.setattr(kind, "_draw", _never)
     before = sorted(folder.iterdir())
     command = (
@@ -144,7 +144,7 @@ def test_supports_are_kept_and_said(run: Run, folder: Path, support: str) -> Non
     truth = np.array([[0.5, 0.5, 0], [0, 0.6, 0.4], [1, 0, 0]])
     assert ((out.value > 0.0) <= (truth > 0.0)).all()
     assert out.value[2].tolist() == [1.0, 0.0, 0.0]
-    assert isinstance(out.mechanism, veil.RowByRow)
+    assert isinstance(out.mechanism, veil.matrices.RowByRow)
     assert out.mechanism.support == ((0, 1), (1, 2), (0,))
 
 
@@ -235,7 +235,7 @@ def test_plans(run: Run, folder: Path) -> None:
     assert f"Least error: {names[0]}" in done.out
     errors = [row["row_tv"] for row in machine["mechanisms"]]
     assert errors == sorted(errors)
-    assert machine["adjacency"] == veil.Rows(1, veil.Transfer(0.01)).describe()
+    assert machine["adjacency"] == veil.matrices.Rows(1, veil.vectors.Transfer(0.01)).describe()
 
 
 def test_plans_without_delta_draw_and_compare(run: Run, folder: Path) -> None:
@@ -364,8 +364,8 @@ def test_help_has_examples(run: Run) -> None:
 
 def test_stacks_can_be_inspected(run: Run, folder: Path) -> None:
     stack = np.random.default_rng(1).dirichlet(np.ones(3), size=(2, 2))
-    mechanism = veil.RowByRow(veil.Laplace(0.01, veil.Simplex(3)), rows=4)
-    veil.release(mechanism, stack, adjacency=veil.Rows(1, veil.Transfer(0.001)), rng=1).save(
+    mechanism = veil.matrices.RowByRow(veil.vectors.Laplace(0.01, veil.vectors.Simplex(3)), rows=4)
+    veil.release(mechanism, stack, adjacency=veil.matrices.Rows(1, veil.vectors.Transfer(0.001)), rng=1).save(
         folder / "s.json"
     )
     assert run("inspect", "s.json", "--json").json["shape"] == [2, 2, 3]

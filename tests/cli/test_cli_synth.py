@@ -81,8 +81,8 @@ def test_the_same_in_every_format(run: Run, folder: Path) -> None:
 def test_what_was_made_can_be_counted_again(run: Run, folder: Path) -> None:
     assert run("synth", "lines.json", "-n", "300", "--seed", "2", "-o", "out.txt").code == 0
     assert run("synth", "lines.json", "-n", "300", "--seed", "2", "-o", "out.csv").code == 0
-    log = veil.count_transitions("out.csv", by="sequence", order="place", state="state")
-    assert veil.count_transitions(veil.SequenceFile("out.txt")) == log
+    log = veil.chains.read("out.csv", by="sequence", order="place", state="state")
+    assert veil.chains.read(veil.chains.SequenceFile("out.txt")) == log
     assert run("release", "chain", "out.txt", "--sequences", "-e", "1", "--unit", "row").code == 0
 
 
@@ -259,7 +259,7 @@ def test_plans_choose_how_much_of_each_user_to_count(run: Run) -> None:
     found = plan(run, *command)
     assert found["cap"] == max(cap for _, cap in found["strata"])
     assert [tuple(one) for one in found["strata"]] == list(
-        veil.plan_users(3, epsilon=1.0, users=3000, mean_length=4.0).strata
+        veil.chains.plan_users(3, epsilon=1.0, users=3000, mean_length=4.0).strata
     )
     assert all(0.0 < found[name] < 0.2 for name in ("joint_tv", "row_tv", "length_tv"))
     assert plan(run, *command, "--cap", "2")["cap"] == 2

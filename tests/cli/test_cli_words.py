@@ -205,7 +205,7 @@ def test_several_words_a_person(run: Run, folder: Path) -> None:
     assert "up to 3 words of one person differ in one symbol each" in done.out
     record = loaded(folder / "out.json")
     assert record.epsilon == 6.0
-    assert record.adjacency == veil.Hamming(1, words_each=3)
+    assert record.adjacency == veil.words.Hamming(1, words_each=3)
     assert record.mechanism.mechanism.epsilon == 2.0
     assert "no person has more than 3 words" in record.assumptions
     header, rows = read_csv((folder / "out.csv").read_text())
@@ -243,11 +243,11 @@ def test_symbols_without_a_chain(run: Run, folder: Path) -> None:
     for text, name in (("a,b,c,d", "list.json"), ("symbols.csv", "file.json")):
         release(run, *free, name, "--symbols", text)
         record = loaded(folder / name)
-        assert record.domain == veil.FreeWords("abcd", 4)
+        assert record.domain == veil.words.FreeWords("abcd", 4)
         assert record.assumptions == (LENGTHS_ARE_PUBLIC, ONE_WORD_EACH, LAYOUT_IS_PUBLIC)
     release(run, *free, "found.json")
     record = loaded(folder / "found.json")
-    assert record.domain == veil.FreeWords("abc", 4)
+    assert record.domain == veil.words.FreeWords("abc", 4)
     assert STATES_ARE_PUBLIC in record.assumptions
     refused(run, *free, "x.json", "--symbols", "a,b", code=4, says="place: expected one of the 2 states")
     refused(run, *free, "x.json", "--symbols", "none.csv", code=4, says="none.csv: expected a file")
@@ -294,7 +294,7 @@ def test_mechanisms(run: Run, folder: Path, name: str, kind: str) -> None:
     record = loaded(folder / "out.json")
     assert record.mechanism.mechanism.name == kind
     assert record.epsilon == 2.0
-    assert record.adjacency == veil.Hamming(2)
+    assert record.adjacency == veil.words.Hamming(2)
     assert sorted(map(len, record.batch)) == sorted(map(len, IN_ORDER))
     assert all(is_feasible("".join(word)) for word in record.batch)
     assert run("inspect", "out.json", "--json").json["verified"] is True
@@ -324,8 +324,8 @@ def test_the_best_is_taken_and_said(run: Run) -> None:
 
 def write_model(folder: Path) -> None:
     """A released chain with a little of everything: b -> b is as good as never."""
-    counts = veil.TransitionCounts([[10, 4000, 4000], [4000, 10, 4000], [3000, 3000, 3000]], ["a", "b", "c"])
-    veil.fit_chain(counts, epsilon=50.0, rng=1).save(folder / "model.json")
+    counts = veil.chains.TransitionCounts([[10, 4000, 4000], [4000, 10, 4000], [3000, 3000, 3000]], ["a", "b", "c"])
+    veil.chains.release(counts, epsilon=50.0, rng=1).save(folder / "model.json")
 
 
 def test_a_released_model_as_the_chain(run: Run, folder: Path) -> None:

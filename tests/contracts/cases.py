@@ -69,7 +69,7 @@ _BAD_COUNTS: tuple[Any, ...] = (
 )
 _P = np.array([0.13, 0.08, 0.29, 0.3, 0.2])
 _Q = np.array([0.08, 0.13, 0.29, 0.3, 0.2])
-_TRANSFER = veil.Transfer(0.05)
+_TRANSFER = veil.vectors.Transfer(0.05)
 _BAD_MATRICES: tuple[Any, ...] = (
     [0.5, 0.3, 0.2],
     np.full((2, 4), 0.25),
@@ -87,22 +87,22 @@ _DOUBLY = np.array([[0.5, 0.3, 0.2], [0.3, 0.4, 0.3], [0.2, 0.3, 0.5]])
 _DOUBLY_NEXT = _DOUBLY + 0.1 * np.array([[1, -1, 0], [-1, 1, 0], [0, 0, 0]])
 
 
-def _row_by_row(rate: float, *, noise: str) -> veil.RowByRow:
-    return veil.RowByRow(
-        (veil.Laplace if noise == "laplace" else veil.Gaussian)(1.0 / rate, _SIMPLEX3), rows=2
+def _row_by_row(rate: float, *, noise: str) -> veil.matrices.RowByRow:
+    return veil.matrices.RowByRow(
+        (veil.vectors.Laplace if noise == "laplace" else veil.vectors.Gaussian)(1.0 / rate, _SIMPLEX3), rows=2
     )
 
 
-def _doubly(rate: float, *, noise: str) -> veil.DoublyStochastic:
-    return veil.DoublyStochastic(1.0 / rate, 3, noise=noise)
+def _doubly(rate: float, *, noise: str) -> veil.matrices.DoublyStochastic:
+    return veil.matrices.DoublyStochastic(1.0 / rate, 3, noise=noise)
 
 
-def _matrix_dirichlet(k: float, *, smooth: bool) -> veil.MatrixDirichlet:
-    return veil.MatrixDirichlet((k, 2.0 * k), [Simplex(3, floor=0.08)] * 2, smooth=smooth)
+def _matrix_dirichlet(k: float, *, smooth: bool) -> veil.matrices.MatrixDirichlet:
+    return veil.matrices.MatrixDirichlet((k, 2.0 * k), [Simplex(3, floor=0.08)] * 2, smooth=smooth)
 
 
-def _dirichlet(k: float, *, smooth: bool, **options: Any) -> veil.Dirichlet:
-    return veil.Dirichlet(k, Simplex(5, floor=0.08), smooth=smooth, **options)
+def _dirichlet(k: float, *, smooth: bool, **options: Any) -> veil.vectors.Dirichlet:
+    return veil.vectors.Dirichlet(k, Simplex(5, floor=0.08), smooth=smooth, **options)
 
 
 CASES: tuple[Case, ...] = (
@@ -136,12 +136,12 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         name="Dirichlet, some entries protected",
-        mechanism=veil.Dirichlet(20.0, Simplex(5, floor=0.08, protected=(0, 1, 3), slack=0.1)),
+        mechanism=veil.vectors.Dirichlet(20.0, Simplex(5, floor=0.08, protected=(0, 1, 3), slack=0.1)),
         adjacency=_TRANSFER,
         value=_P,
         neighbour=_Q,
-        weaker=veil.Dirichlet(2000.0, Simplex(5, floor=0.08, protected=(0, 1, 3), slack=0.1)),
-        factory=lambda k: veil.Dirichlet(k, Simplex(5, floor=0.08, protected=(0, 1, 3), slack=0.1)),
+        weaker=veil.vectors.Dirichlet(2000.0, Simplex(5, floor=0.08, protected=(0, 1, 3), slack=0.1)),
+        factory=lambda k: veil.vectors.Dirichlet(k, Simplex(5, floor=0.08, protected=(0, 1, 3), slack=0.1)),
         outputs=_SIMPLEX5,
         bad=(*_BAD_VECTORS, [0.32, 0.32, 0.0, 0.36, 0.0]),
         delta=0.01,
@@ -150,12 +150,12 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         name="Dirichlet, two entries",
-        mechanism=veil.Dirichlet(20.0, Simplex(2, floor=0.1)),
+        mechanism=veil.vectors.Dirichlet(20.0, Simplex(2, floor=0.1)),
         adjacency=_TRANSFER,
         value=[0.1, 0.9],
         neighbour=[0.15, 0.85],
-        weaker=veil.Dirichlet(4000.0, Simplex(2, floor=0.1)),
-        factory=lambda k: veil.Dirichlet(k, Simplex(2, floor=0.1)),
+        weaker=veil.vectors.Dirichlet(4000.0, Simplex(2, floor=0.1)),
+        factory=lambda k: veil.vectors.Dirichlet(k, Simplex(2, floor=0.1)),
         outputs=Simplex(2),
         bad=([0.05, 0.95], [0.5], [0.5, 0.6]),
         examples=20,
@@ -165,12 +165,12 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         name="DirichletCounts, replaced",
-        mechanism=veil.DirichletCounts(2.0, 10.0, 3),
-        adjacency=veil.Records("replace"),
+        mechanism=veil.vectors.DirichletCounts(2.0, 10.0, 3),
+        adjacency=veil.vectors.Records("replace"),
         value=[1, 0, 50],
         neighbour=[0, 1, 50],
-        weaker=veil.DirichletCounts(60.0, 10.0, 3),
-        factory=lambda scale: veil.DirichletCounts(scale, 10.0, 3),
+        weaker=veil.vectors.DirichletCounts(60.0, 10.0, 3),
+        factory=lambda scale: veil.vectors.DirichletCounts(scale, 10.0, 3),
         outputs=_SIMPLEX3,
         bad=_BAD_COUNTS,
         delta=0.01,
@@ -178,12 +178,12 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         name="DirichletCounts, added or removed",
-        mechanism=veil.DirichletCounts(2.0, 10.0, 3),
-        adjacency=veil.Records("add-remove"),
+        mechanism=veil.vectors.DirichletCounts(2.0, 10.0, 3),
+        adjacency=veil.vectors.Records("add-remove"),
         value=[0, 30, 5000],
         neighbour=[1, 30, 5000],
-        weaker=veil.DirichletCounts(60.0, 10.0, 3),
-        factory=lambda scale: veil.DirichletCounts(scale, 10.0, 3),
+        weaker=veil.vectors.DirichletCounts(60.0, 10.0, 3),
+        factory=lambda scale: veil.vectors.DirichletCounts(scale, 10.0, 3),
         outputs=_SIMPLEX3,
         bad=_BAD_COUNTS,
         delta=0.01,
@@ -205,12 +205,12 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         name="DirichletCounts, exact",
-        mechanism=veil.DirichletCounts(2.0, 10.0, 3, exact=True, draws=2000),
-        adjacency=veil.Records("replace"),
+        mechanism=veil.vectors.DirichletCounts(2.0, 10.0, 3, exact=True, draws=2000),
+        adjacency=veil.vectors.Records("replace"),
         value=[1, 0, 50],
         neighbour=[0, 1, 50],
-        weaker=veil.DirichletCounts(60.0, 10.0, 3, exact=True, draws=2000),
-        factory=lambda scale: veil.DirichletCounts(scale, 10.0, 3, exact=True, draws=2000),
+        weaker=veil.vectors.DirichletCounts(60.0, 10.0, 3, exact=True, draws=2000),
+        factory=lambda scale: veil.vectors.DirichletCounts(scale, 10.0, 3, exact=True, draws=2000),
         outputs=_SIMPLEX3,
         bad=_BAD_COUNTS,
         delta=0.01,
@@ -218,69 +218,69 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         name="Laplace",
-        mechanism=veil.Laplace(0.1, _SIMPLEX5),
+        mechanism=veil.vectors.Laplace(0.1, _SIMPLEX5),
         adjacency=_TRANSFER,
         value=_P,
         neighbour=_Q,
-        weaker=veil.Laplace(0.01, _SIMPLEX5),
-        factory=lambda rate: veil.Laplace(1.0 / rate, _SIMPLEX5),
+        weaker=veil.vectors.Laplace(0.01, _SIMPLEX5),
+        factory=lambda rate: veil.vectors.Laplace(1.0 / rate, _SIMPLEX5),
         outputs=_SIMPLEX5,
         bad=_BAD_VECTORS,
     ),
     Case(
         name="Gaussian",
-        mechanism=veil.Gaussian(0.1, _SIMPLEX5, onto="normalisation"),
+        mechanism=veil.vectors.Gaussian(0.1, _SIMPLEX5, onto="normalisation"),
         adjacency=_TRANSFER,
         value=_P,
         neighbour=_Q,
-        weaker=veil.Gaussian(0.01, _SIMPLEX5, onto="normalisation"),
-        factory=lambda rate: veil.Gaussian(1.0 / rate, _SIMPLEX5),
+        weaker=veil.vectors.Gaussian(0.01, _SIMPLEX5, onto="normalisation"),
+        factory=lambda rate: veil.vectors.Gaussian(1.0 / rate, _SIMPLEX5),
         outputs=_SIMPLEX5,
         bad=_BAD_VECTORS,
         delta=0.01,
     ),
     Case(
         name="GeometricCounts, replaced",
-        mechanism=veil.GeometricCounts(1.5, 3),
-        adjacency=veil.Records("replace"),
+        mechanism=veil.vectors.GeometricCounts(1.5, 3),
+        adjacency=veil.vectors.Records("replace"),
         value=[6, 5, 9],
         neighbour=[5, 6, 9],
-        weaker=veil.GeometricCounts(0.2, 3),
-        factory=lambda rate: veil.GeometricCounts(1.0 / rate, 3),
+        weaker=veil.vectors.GeometricCounts(0.2, 3),
+        factory=lambda rate: veil.vectors.GeometricCounts(1.0 / rate, 3),
         outputs=_SIMPLEX3,
         bad=_BAD_COUNTS,
     ),
     Case(
         name="GeometricCounts, added or removed",
-        mechanism=veil.GeometricCounts(1.5, 3, onto="projection"),
-        adjacency=veil.Records("add-remove"),
+        mechanism=veil.vectors.GeometricCounts(1.5, 3, onto="projection"),
+        adjacency=veil.vectors.Records("add-remove"),
         value=[6, 5, 9],
         neighbour=[5, 5, 9],
-        weaker=veil.GeometricCounts(0.2, 3, onto="projection"),
-        factory=lambda rate: veil.GeometricCounts(1.0 / rate, 3),
+        weaker=veil.vectors.GeometricCounts(0.2, 3, onto="projection"),
+        factory=lambda rate: veil.vectors.GeometricCounts(1.0 / rate, 3),
         outputs=_SIMPLEX3,
         bad=_BAD_COUNTS,
     ),
     Case(
         name="DiscreteGaussianCounts, replaced",
-        mechanism=veil.DiscreteGaussianCounts(2.0, 3),
-        adjacency=veil.Records("replace"),
+        mechanism=veil.vectors.DiscreteGaussianCounts(2.0, 3),
+        adjacency=veil.vectors.Records("replace"),
         value=[6, 5, 9],
         neighbour=[5, 6, 9],
-        weaker=veil.DiscreteGaussianCounts(0.3, 3),
-        factory=lambda rate: veil.DiscreteGaussianCounts(1.0 / rate, 3),
+        weaker=veil.vectors.DiscreteGaussianCounts(0.3, 3),
+        factory=lambda rate: veil.vectors.DiscreteGaussianCounts(1.0 / rate, 3),
         outputs=_SIMPLEX3,
         bad=_BAD_COUNTS,
         delta=0.01,
     ),
     Case(
         name="DiscreteGaussianCounts, added or removed",
-        mechanism=veil.DiscreteGaussianCounts(2.0, 3),
-        adjacency=veil.Records("add-remove"),
+        mechanism=veil.vectors.DiscreteGaussianCounts(2.0, 3),
+        adjacency=veil.vectors.Records("add-remove"),
         value=[6, 5, 9],
         neighbour=[5, 5, 9],
-        weaker=veil.DiscreteGaussianCounts(0.3, 3),
-        factory=lambda rate: veil.DiscreteGaussianCounts(1.0 / rate, 3),
+        weaker=veil.vectors.DiscreteGaussianCounts(0.3, 3),
+        factory=lambda rate: veil.vectors.DiscreteGaussianCounts(1.0 / rate, 3),
         outputs=_SIMPLEX3,
         bad=_BAD_COUNTS,
         delta=0.01,
@@ -293,12 +293,12 @@ CASES += (
         Case(
             name="MatrixDirichlet, smoothed" if smooth else "MatrixDirichlet, published form",
             mechanism=_matrix_dirichlet(20.0, smooth=smooth),
-            adjacency=veil.Rows(1, _TRANSFER),
+            adjacency=veil.matrices.Rows(1, _TRANSFER),
             value=_ROWS,
             neighbour=_ROWS_NEXT,
             weaker=_matrix_dirichlet(2000.0, smooth=smooth),
             factory=partial(_matrix_dirichlet, smooth=smooth),
-            outputs=veil.StochasticMatrix(_SIMPLEX3),
+            outputs=veil.matrices.StochasticMatrix(_SIMPLEX3),
             bad=_BAD_MATRICES if smooth else (*_BAD_MATRICES, [[0.05, 0.05, 0.9], [0.3, 0.3, 0.4]]),
             delta=0.01,
             targets=(6.0, 30.0),
@@ -311,12 +311,12 @@ CASES += (
         Case(
             name=f"RowByRow, {noise}",
             mechanism=_row_by_row(10.0, noise=noise),
-            adjacency=veil.Rows(1, _TRANSFER),
+            adjacency=veil.matrices.Rows(1, _TRANSFER),
             value=_ROWS,
             neighbour=_ROWS_NEXT,
             weaker=_row_by_row(200.0, noise=noise),
             factory=partial(_row_by_row, noise=noise),
-            outputs=veil.StochasticMatrix(_SIMPLEX3),
+            outputs=veil.matrices.StochasticMatrix(_SIMPLEX3),
             bad=_BAD_MATRICES,
             delta=0.0 if noise == "laplace" else 0.01,
         )
@@ -325,13 +325,13 @@ CASES += (
     *(
         Case(
             name=f"DoublyStochastic, {noise}",
-            mechanism=veil.DoublyStochastic(0.2, 3, noise=noise),
-            adjacency=veil.Rectangle(0.1),
+            mechanism=veil.matrices.DoublyStochastic(0.2, 3, noise=noise),
+            adjacency=veil.matrices.Rectangle(0.1),
             value=_DOUBLY,
             neighbour=_DOUBLY_NEXT,
-            weaker=veil.DoublyStochastic(0.01, 3, noise=noise),
+            weaker=veil.matrices.DoublyStochastic(0.01, 3, noise=noise),
             factory=partial(_doubly, noise=noise),
-            outputs=veil.Birkhoff(3),
+            outputs=veil.matrices.Birkhoff(3),
             bad=(*_BAD_MATRICES, [[0.2, 0.3, 0.5]] * 3),
             delta=0.0 if noise == "laplace" else 0.01,
         )

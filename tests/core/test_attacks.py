@@ -18,25 +18,25 @@ from veil.vectors.two_entries import TwoEntries
 def test_a_vector_a_little_below_the_floor_is_refused() -> None:
     """A tolerance of 1e-12 let a zero through where the floor was 1e-12."""
     with pytest.raises(InvalidData, match="floor"):
-        veil.Dirichlet(1e12, veil.Simplex(3, floor=1e-12)).sample([0.0, 0.5, 0.5])
+        veil.vectors.Dirichlet(1e12, veil.vectors.Simplex(3, floor=1e-12)).sample([0.0, 0.5, 0.5])
     size = 10**6
     vector = np.full(size, 1e-6 - 0.99e-12)
     vector[0] = 1.0 - vector[1:].sum()
     with pytest.raises(InvalidData, match="floor"):
-        veil.Simplex(size, floor=1e-6).validate(vector)
+        veil.vectors.Simplex(size, floor=1e-6).validate(vector)
 
 
 def test_rounding_below_the_floor_is_lifted_back() -> None:
-    domain = veil.Simplex(3, floor=0.1)
+    domain = veil.vectors.Simplex(3, floor=0.1)
     vector = domain.validate([np.nextafter(0.1, 0.0), 0.4, 0.5])
     assert vector.min() >= 0.1
 
 
 def test_a_small_room_is_not_taken_for_none() -> None:
-    domain = veil.Simplex(10**6, floor=(1 - 8e-10) / 1e6)
+    domain = veil.vectors.Simplex(10**6, floor=(1 - 8e-10) / 1e6)
     assert domain.room == pytest.approx(8e-10, rel=1e-6)
-    assert veil.Dirichlet(1e12, domain).profile(veil.Transfer(1e-6)).delta(0.0) > 0.1
-    assert veil.Simplex(5, floor=0.2).room == 0.0
+    assert veil.vectors.Dirichlet(1e12, domain).profile(veil.vectors.Transfer(1e-6)).delta(0.0) > 0.1
+    assert veil.vectors.Simplex(5, floor=0.2).room == 0.0
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_repeating_often_is_not_a_long_list() -> None:
 
 
 def test_two_entries_with_a_tiny_transfer() -> None:
-    profile = veil.Dirichlet(1000.0, veil.Simplex(2, floor=0.1)).profile(veil.Transfer.from_records(1000))
+    profile = veil.vectors.Dirichlet(1000.0, veil.vectors.Simplex(2, floor=0.1)).profile(veil.vectors.Transfer.from_records(1000))
     truth = float(two_entry_dirichlet(1000.0, 0.1, 1e-3, 0.3))
     assert truth * (1 - 1e-9) <= profile.delta(0.3) <= truth * (1 + 3e-6)
     assert profile.delta(profile.epsilon(1e-6)) <= 1e-6
@@ -74,11 +74,11 @@ def test_an_underflow_is_never_taken_for_privacy() -> None:
         assert NormalPair(shift).delta(1.0) == pytest.approx(1.0)
     for bad in (1e-180, 1e300, 5e-324):
         with pytest.raises(InvalidArgument, match="sigma"):
-            veil.Gaussian(bad, veil.Simplex(3))
+            veil.vectors.Gaussian(bad, veil.vectors.Simplex(3))
         with pytest.raises(InvalidArgument, match="prior"):
-            veil.DirichletCounts(1.0, bad, 3)
+            veil.vectors.DirichletCounts(1.0, bad, 3)
         with pytest.raises(InvalidArgument, match="k: expected"):
-            veil.Dirichlet(bad, veil.Simplex(3, floor=0.1))
+            veil.vectors.Dirichlet(bad, veil.vectors.Simplex(3, floor=0.1))
 
 
 def test_a_tail_beyond_all_floats_is_nothing() -> None:
@@ -87,9 +87,9 @@ def test_a_tail_beyond_all_floats_is_nothing() -> None:
 
 def test_gaps_and_truth_values_are_not_numbers() -> None:
     with pytest.raises(InvalidData, match="masked"):
-        veil.Counts(2).validate(np.ma.array([1, 2], mask=[False, True]))
+        veil.vectors.Counts(2).validate(np.ma.array([1, 2], mask=[False, True]))
     with pytest.raises(InvalidData, match="other things"):
-        veil.Counts(2).validate([True, 2])
+        veil.vectors.Counts(2).validate([True, 2])
 
 
 @pytest.mark.slow
@@ -101,24 +101,24 @@ def test_two_entries_compose() -> None:
 
 def test_the_edges_of_what_is_taken_work() -> None:
     for value in (1e-30, 1e30):
-        assert 0.0 <= veil.Gaussian(value, veil.Simplex(3)).profile(veil.Transfer(1.0)).delta(1.0) <= 1.0
-        assert 0.0 <= veil.DirichletCounts(value, 1.0, 3).profile(veil.Records()).delta(1.0) <= 1.0
-        assert 0.0 <= veil.DirichletCounts(1.0, value, 3).profile(veil.Records()).delta(1.0) <= 1.0
-        mechanism = veil.Dirichlet(value, veil.Simplex(3, floor=0.1))
-        assert 0.0 <= mechanism.profile(veil.Transfer(0.1)).delta(1.0) <= 1.0
+        assert 0.0 <= veil.vectors.Gaussian(value, veil.vectors.Simplex(3)).profile(veil.vectors.Transfer(1.0)).delta(1.0) <= 1.0
+        assert 0.0 <= veil.vectors.DirichletCounts(value, 1.0, 3).profile(veil.vectors.Records()).delta(1.0) <= 1.0
+        assert 0.0 <= veil.vectors.DirichletCounts(1.0, value, 3).profile(veil.vectors.Records()).delta(1.0) <= 1.0
+        mechanism = veil.vectors.Dirichlet(value, veil.vectors.Simplex(3, floor=0.1))
+        assert 0.0 <= mechanism.profile(veil.vectors.Transfer(0.1)).delta(1.0) <= 1.0
         assert np.isfinite(mechanism.sample([0.2, 0.3, 0.5], rng=1)).all()
     for sigma in (1e-3, 0.018, 1e5):
         for change in ("replace", "add-remove"):
-            profile = veil.DiscreteGaussianCounts(sigma, 3).profile(veil.Records(change))
+            profile = veil.vectors.DiscreteGaussianCounts(sigma, 3).profile(veil.vectors.Records(change))
             assert 0.0 <= profile.delta(1.0) <= 1.0
             assert profile.delta(profile.epsilon(1e-6)) <= 1e-6
     for scale in (1e-6, 1e12):
-        assert veil.GeometricCounts(scale, 3).sample([1, 2, 3], rng=1).shape == (3,)
+        assert veil.vectors.GeometricCounts(scale, 3).sample([1, 2, 3], rng=1).shape == (3,)
 
 
 def test_discrete_gaussian_just_below_a_loss() -> None:
     sigma, epsilon = 0.04259692466664848, 275.55831004749456
-    delta = veil.DiscreteGaussianCounts(sigma, 3).profile(veil.Records()).delta(epsilon)
+    delta = veil.vectors.DiscreteGaussianCounts(sigma, 3).profile(veil.vectors.Records()).delta(epsilon)
     # With so little noise the outcome is certain but for 1e-119: delta is the gap to the loss, exactly.
     gap = 1 / (2 * Fraction(sigma) ** 2) - Fraction(epsilon)
     assert float(gap) > 4e-14
@@ -127,13 +127,13 @@ def test_discrete_gaussian_just_below_a_loss() -> None:
 
 def test_error_bars_of_vectors_that_round_to_zero_and_one() -> None:
     truth = np.array([0.3, 0.7])
-    mechanism = veil.Dirichlet(0.05, veil.Simplex(2, floor=0.1))
-    release = veil.release(mechanism, truth, adjacency=veil.Transfer(0.1), delta=0.2, rng=1)
-    limits = veil.intervals(replace(release, value=mechanism.sample(truth, rng=2, size=4000)))
+    mechanism = veil.vectors.Dirichlet(0.05, veil.vectors.Simplex(2, floor=0.1))
+    release = veil.release(mechanism, truth, adjacency=veil.vectors.Transfer(0.1), delta=0.2, rng=1)
+    limits = veil.vectors.intervals(replace(release, value=mechanism.sample(truth, rng=2, size=4000)))
     covered = ((limits[..., 0] <= truth) & (truth <= limits[..., 1])).mean()
     assert covered >= 0.94
 
 
 def test_extreme_neighbours_can_be_audited() -> None:
-    mechanism = veil.Laplace(1.0, veil.Simplex(3))
+    mechanism = veil.vectors.Laplace(1.0, veil.vectors.Simplex(3))
     assert not veil.audit(mechanism, [1, 0, 0], [0, 1, 0], samples=2000, rng=1).violated

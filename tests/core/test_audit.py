@@ -26,7 +26,7 @@ class Coin:
 
     name = "Coin"
     domain = Counts(2)
-    adjacency = veil.Records("replace")
+    adjacency = veil.vectors.Records("replace")
 
     def __init__(self, claimed: float, true: float, drawn: float | None = None) -> None:
         self.claimed, self.true, self.drawn = claimed, true, true if drawn is None else drawn
@@ -156,12 +156,12 @@ def test_a_logarithm_is_not_rounded_up() -> None:
 def test_enumerated_laws_are_near_their_rationals() -> None:
     """What the rounding of `distribution` is taken to be, against the definitions, a hundred times over."""
     table = np.array([[1, 0, 1]], dtype=bool)
-    response, staircase = veil.RandomizedResponse(2.3), veil.StaircaseXor(3, 1.7, flips=2)
+    response, staircase = veil.bits.RandomizedResponse(2.3), veil.bits.StaircaseXor(3, 1.7, flips=2)
     flip, decay = Fraction(response.flip_rate), Fraction(staircase.steps.decay)
     levels = staircase.steps.levels.tolist()
-    words = veil.ExponentialWords(veil.ChainWords({0: [1, 2], 1: [0, 1], 2: [0]}, 5), 3.0)
+    words = veil.words.ExponentialWords(veil.words.ChainWords({0: [1, 2], 1: [0, 1], 2: [0]}, 5), 3.0)
     word = words.language.enumerate()[3]
-    long = veil.ExponentialWords(veil.FreeWords(2, 12), 40.0)
+    long = veil.words.ExponentialWords(veil.words.FreeWords(2, 12), 40.0)
     rules: list[tuple[Any, Any, Any]] = [
         (long, (0,) * 12, lambda k: Fraction(long.decay) ** k),
         (response, table, lambda k: flip**k * (1 - flip) ** (3 - k)),
@@ -175,7 +175,7 @@ def test_enumerated_laws_are_near_their_rationals() -> None:
         total = sum(weights.values(), Fraction(0))
         worst = max(abs(Fraction(law[out]) * total / weights[out] - 1) for out in law)
         assert worst < LAW_ERROR / 100
-    flip_words = veil.PermuteAndFlip(words.language, 3.0)
+    flip_words = veil.words.PermuteAndFlip(words.language, 3.0)
     listed = list(words.language.enumerate())
     oracle = permute_and_flip_law(listed, word, flip_words.rate)
     stated = flip_words.distribution(word)
@@ -222,7 +222,7 @@ def test_the_bound_is_wrong_no_more_often_than_stated() -> None:
 
 
 def test_statistical_bound_is_below_the_truth_and_not_idle() -> None:
-    found = veil.audit(veil.GeometricCounts(1.0, 2), [40, 40], [41, 40], samples=30_000, rng=1)
+    found = veil.audit(veil.vectors.GeometricCounts(1.0, 2), [40, 40], [41, 40], samples=30_000, rng=1)
     assert not found.exact
     assert 0.6 < found.lower <= found.claimed == 1.0
     assert "no violation found" in str(found)
@@ -231,7 +231,7 @@ def test_statistical_bound_is_below_the_truth_and_not_idle() -> None:
 def test_reused_seeds_are_caught() -> None:
     """A generator that starts anew for every draw: the outputs of neighbours never overlap."""
 
-    class Reused(veil.GeometricCounts):
+    class Reused(veil.vectors.GeometricCounts):
         def noise(self, rng: Any, shape: tuple[int, ...]) -> Any:
             one = super().noise(np.random.default_rng(0), shape[-1:])
             return np.broadcast_to(one, shape)
@@ -240,12 +240,12 @@ def test_reused_seeds_are_caught() -> None:
 
 
 def test_relation_between_neighbours() -> None:
-    vectors, counts = veil.Laplace(0.1, veil.Simplex(3)), veil.GeometricCounts(1.0, 3)
+    vectors, counts = veil.vectors.Laplace(0.1, veil.vectors.Simplex(3)), veil.vectors.GeometricCounts(1.0, 3)
     relation = relation_between(vectors, [0.5, 0.3, 0.2], [0.4, 0.4, 0.2])
-    assert isinstance(relation, veil.Transfer)
+    assert isinstance(relation, veil.vectors.Transfer)
     assert relation.mass == pytest.approx(0.1)
-    assert relation_between(counts, [1, 2, 3], [1, 2, 4]) == veil.Records("add-remove")
-    assert relation_between(counts, [1, 2, 3], [1, 3, 2]) == veil.Records("replace")
+    assert relation_between(counts, [1, 2, 3], [1, 2, 4]) == veil.vectors.Records("add-remove")
+    assert relation_between(counts, [1, 2, 3], [1, 3, 2]) == veil.vectors.Records("replace")
     for mechanism, value, other in (
         (vectors, [0.5, 0.3, 0.2], [0.2, 0.5, 0.3]),
         (vectors, [0.5, 0.3, 0.2], [0.5, 0.3, 0.2]),
@@ -260,18 +260,18 @@ def test_relation_between_neighbours() -> None:
 @pytest.mark.parametrize(
     ("mechanism", "adjacency", "value", "far"),
     [
-        (veil.Laplace(0.1, veil.Simplex(3)), veil.Transfer(0.1), [0.5, 0.3, 0.2], [0.3, 0.5, 0.2]),
-        (veil.Laplace(0.1, veil.Simplex(3)), veil.Transfer(0.1), [0.5, 0.3, 0.2], [0.4, 0.35, 0.25]),
-        (veil.GeometricCounts(1.0, 3), veil.Records(), [1, 2, 3], [2, 1, 3]),
-        (veil.GeometricCounts(1.0, 3), veil.Records("replace"), [1, 2, 3], [1, 2, 4]),
-        (veil.GeometricCounts(1.0, 3), veil.Contributions(2), [1, 2, 3], [4, 2, 3]),
+        (veil.vectors.Laplace(0.1, veil.vectors.Simplex(3)), veil.vectors.Transfer(0.1), [0.5, 0.3, 0.2], [0.3, 0.5, 0.2]),
+        (veil.vectors.Laplace(0.1, veil.vectors.Simplex(3)), veil.vectors.Transfer(0.1), [0.5, 0.3, 0.2], [0.4, 0.35, 0.25]),
+        (veil.vectors.GeometricCounts(1.0, 3), veil.vectors.Records(), [1, 2, 3], [2, 1, 3]),
+        (veil.vectors.GeometricCounts(1.0, 3), veil.vectors.Records("replace"), [1, 2, 3], [1, 2, 4]),
+        (veil.vectors.GeometricCounts(1.0, 3), veil.vectors.Contributions(2), [1, 2, 3], [4, 2, 3]),
         (
-            veil.RowByRow(veil.Laplace(0.1, veil.Simplex(2)), rows=2),
-            veil.Rows(1, veil.Transfer(0.1)),
+            veil.matrices.RowByRow(veil.vectors.Laplace(0.1, veil.vectors.Simplex(2)), rows=2),
+            veil.matrices.Rows(1, veil.vectors.Transfer(0.1)),
             [[0.5, 0.5], [0.5, 0.5]],
             [[0.45, 0.55], [0.45, 0.55]],
         ),
-        (veil.DoublyStochastic(0.1, 2), veil.Rectangle(0.1), np.eye(2), [[0.8, 0.2], [0.2, 0.8]]),
+        (veil.matrices.DoublyStochastic(0.1, 2), veil.matrices.Rectangle(0.1), np.eye(2), [[0.8, 0.2], [0.2, 0.8]]),
     ],
 )
 def test_values_further_apart_than_the_claim_are_refused(
@@ -283,7 +283,7 @@ def test_values_further_apart_than_the_claim_are_refused(
 
 
 def test_bad_arguments() -> None:
-    mechanism = veil.GeometricCounts(1.0, 2)
+    mechanism = veil.vectors.GeometricCounts(1.0, 2)
     with pytest.raises(InvalidArgument, match="samples"):
         veil.audit(mechanism, [1, 2], [2, 2], samples=10)
     for confidence in (2.0, 1.0, 0.1):

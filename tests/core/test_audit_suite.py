@@ -59,17 +59,17 @@ def test_no_mechanism_is_found_to_violate_its_claim(mechanism: Any, adjacency: A
 # Planted faults
 
 
-class HalfTheNoise(veil.GeometricCounts):
+class HalfTheNoise(veil.vectors.GeometricCounts):
     def noise(self, rng: Any, shape: tuple[int, ...]) -> Any:
-        return veil.GeometricCounts(0.5 * self.scale, self.size).noise(rng, shape)
+        return veil.vectors.GeometricCounts(0.5 * self.scale, self.size).noise(rng, shape)
 
 
-class HalfTheSpread(veil.Gaussian):
+class HalfTheSpread(veil.vectors.Gaussian):
     def _noise(self, rng: Any, shape: tuple[int, ...]) -> Any:
         return rng.normal(0.0, 0.5 * self.sigma, shape)
 
 
-class LastBitKept(veil.StaircaseXor):
+class LastBitKept(veil.bits.StaircaseXor):
     """The law on paper is right, and the last bit is never flipped."""
 
     def draw_noise(self, rng: Any, rows: int, columns: int) -> Any:
@@ -78,14 +78,14 @@ class LastBitKept(veil.StaircaseXor):
         return noise
 
 
-class LastSymbolKept(veil.ExponentialWords):
+class LastSymbolKept(veil.words.ExponentialWords):
     def draw_rows(self, rng: Any, rows: Any) -> Any:
         drawn = np.array(super().draw_rows(rng, rows))
         drawn[:, -1] = rows[:, -1]
         return drawn
 
 
-class OneEdgeKept(veil.RandomizedResponse):
+class OneEdgeKept(veil.bits.RandomizedResponse):
     """The last pair of nodes keeps its bit."""
 
     def draw_graph(self, rng: Any, graph: Any) -> Any:
@@ -95,7 +95,7 @@ class OneEdgeKept(veil.RandomizedResponse):
         return graph.replaced(np.append(kept, [last] if last in graph.codes else []).astype(np.int64))
 
 
-class LastCellOpen(veil.PrivateChain):
+class LastCellOpen(veil.chains.PrivateChain):
     def _draw(self, rng: Any, value: Any, size: int | None) -> Any:
         drawn = super()._draw(rng, value, size)
         for draw in drawn if size is not None else [drawn]:
@@ -103,7 +103,7 @@ class LastCellOpen(veil.PrivateChain):
         return drawn
 
 
-class ModelOfTheTruth(veil.PrivateChain):
+class ModelOfTheTruth(veil.chains.PrivateChain):
     """The tables are private, the model beside them is not."""
 
     def _draw(self, rng: Any, value: Any, size: int | None) -> Any:
@@ -113,18 +113,18 @@ class ModelOfTheTruth(veil.PrivateChain):
         return ChainDraw(drawn.tables, self.model({"transitions": value.matrix}, value.states))
 
 
-TABLE = [Part("transitions", veil.GeometricCounts(1.0, 9), (3, 3))]
+TABLE = [Part("transitions", veil.vectors.GeometricCounts(1.0, 9), (3, 3))]
 
 
 @pytest.mark.parametrize(
     ("mechanism", "adjacency"),
     [
-        (HalfTheNoise(1.0, 3), veil.Records("replace")),
-        (HalfTheSpread(0.2, veil.Simplex(3)), veil.Transfer(0.1)),
+        (HalfTheNoise(1.0, 3), veil.vectors.Records("replace")),
+        (HalfTheSpread(0.2, veil.vectors.Simplex(3)), veil.vectors.Transfer(0.1)),
         (LastBitKept(4, 1.0), None),
         (LastBitKept(4, 1.0, rows=4), None),
-        (LastSymbolKept(veil.FreeWords(3, 4), 1.0), None),
-        (LastSymbolKept(veil.FreeWords(3, 12), 1.0), None),
+        (LastSymbolKept(veil.words.FreeWords(3, 4), 1.0), None),
+        (LastSymbolKept(veil.words.FreeWords(3, 12), 1.0), None),
         (OneEdgeKept(1.0), None),
         (LastCellOpen(3, TABLE), Transitions()),
     ],
@@ -154,7 +154,7 @@ def test_a_model_must_be_made_of_the_private_tables() -> None:
 
 
 @dataclass(frozen=True, init=False)
-class Reused(veil.GeometricCounts):
+class Reused(veil.vectors.GeometricCounts):
     """A stream that is used again: for every call, for all draws of a call, or for another value."""
 
     how: str = "calls"
@@ -184,18 +184,18 @@ def test_a_stream_that_is_used_again_is_found(how: str, says: str) -> None:
     found = seed_reuse(Reused.by(how), [40, 20, 9], [41, 20, 9], calls=200, alpha=1e-9, rng=rng)
     assert found.found
     assert says in found.fault
-    whole = suite(Reused.by(how), veil.Records(), samples=1_000)
+    whole = suite(Reused.by(how), veil.vectors.Records(), samples=1_000)
     assert whole.violated
 
 
 def test_a_single_bit_that_is_drawn_again_is_found() -> None:
-    class Again(veil.RandomizedResponse):
+    class Again(veil.bits.RandomizedResponse):
         def draw_noise(self, rng: Any, rows: int, columns: int) -> Any:
             return super().draw_noise(np.random.default_rng(7), rows, columns)
 
     one, other = np.zeros((1, 1), dtype=bool), np.ones((1, 1), dtype=bool)
     honest = seed_reuse(
-        veil.RandomizedResponse(1.0), one, other, calls=300, alpha=1e-9, rng=np.random.default_rng(1)
+        veil.bits.RandomizedResponse(1.0), one, other, calls=300, alpha=1e-9, rng=np.random.default_rng(1)
     )
     assert not honest.found
     # Always the same: nothing to compare it with, and no draws follow the law either.
@@ -204,7 +204,7 @@ def test_a_single_bit_that_is_drawn_again_is_found() -> None:
 
 def test_independent_draws_raise_no_alarm() -> None:
     """At alpha = 0.01 in 100 tests, twelve alarms at most: more have a chance below 1e-9."""
-    mechanism = veil.GeometricCounts(3.0, 3)
+    mechanism = veil.vectors.GeometricCounts(3.0, 3)
     alarms = sum(
         seed_reuse(
             mechanism, [40, 20, 9], [41, 20, 9], calls=40, alpha=0.01, rng=np.random.default_rng(seed)
@@ -215,19 +215,19 @@ def test_independent_draws_raise_no_alarm() -> None:
 
 
 def test_cryptographic_draws_are_independent() -> None:
-    assert not seed_reuse(veil.GeometricCounts(3.0, 3), [4, 2, 9], [5, 2, 9], calls=100, alpha=1e-9).found
+    assert not seed_reuse(veil.vectors.GeometricCounts(3.0, 3), [4, 2, 9], [5, 2, 9], calls=100, alpha=1e-9).found
 
 
 def test_arguments() -> None:
     with pytest.raises(InvalidArgument, match="adjacency"):
-        veil.audit_suite(veil.GeometricCounts(1.0, 3))
+        veil.audit_suite(veil.vectors.GeometricCounts(1.0, 3))
     with pytest.raises(InvalidArgument, match="adjacency"):
-        veil.audit_suite(veil.GeometricCounts(1.0, 3), veil.Transfer(0.1))
+        veil.audit_suite(veil.vectors.GeometricCounts(1.0, 3), veil.vectors.Transfer(0.1))
     pair = veil.AuditPair("mine", [1, 2, 3], [2, 2, 3])
     steps: list[str] = []
     found = suite(
-        veil.GeometricCounts(1.0, 3),
-        veil.Records(),
+        veil.vectors.GeometricCounts(1.0, 3),
+        veil.vectors.Records(),
         pairs=[pair],
         samples=1_000,
         delta=0.1,
@@ -237,6 +237,6 @@ def test_arguments() -> None:
     assert found.delta == 0.1
     assert len(steps) == 2
     assert (
-        suite(veil.Gaussian(0.1, veil.Simplex(3)), veil.Transfer(0.05), pairs=None, samples=1_000).delta
+        suite(veil.vectors.Gaussian(0.1, veil.vectors.Simplex(3)), veil.vectors.Transfer(0.05), pairs=None, samples=1_000).delta
         == 0.01
     )

@@ -37,10 +37,10 @@ def _check(seed: int, count: int) -> tuple[int, float]:
         # Where even k -> 0 is not private enough there is nothing to calibrate.
         if mass / (2 * floor + mass) * math.exp(-epsilon * floor / mass) > 0.5 * delta:
             continue
-        domain = veil.Simplex(5, floor=floor)
+        domain = veil.vectors.Simplex(5, floor=floor)
         mechanism = veil.calibrate(
-            partial(veil.Dirichlet, domain=domain),
-            veil.Transfer(mass),
+            partial(veil.vectors.Dirichlet, domain=domain),
+            veil.vectors.Transfer(mass),
             epsilon=epsilon,
             delta=delta,
         )
@@ -74,8 +74,8 @@ def test_random_targets_for_counts() -> None:
         prior, epsilon, delta = 10 ** rng.uniform(-1, 4), 10 ** rng.uniform(-2, 1), 10 ** rng.uniform(-12, -1)
         try:
             mechanism = veil.calibrate(
-                partial(veil.DirichletCounts, prior=prior, size=4),
-                veil.Records("add-remove"),
+                partial(veil.vectors.DirichletCounts, prior=prior, size=4),
+                veil.vectors.Records("add-remove"),
                 epsilon=epsilon,
                 delta=delta,
             )

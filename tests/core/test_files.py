@@ -18,8 +18,8 @@ from veil.errors import InvalidArgument, OutputExists, UnreadableFile
 
 @pytest.fixture
 def out() -> veil.Release:
-    mechanism = veil.DirichletCounts(2.0, 10.0, 3)
-    return veil.release(mechanism, {"a": 1, "b": 2, "ü": 3}, adjacency=veil.Records(), delta=1e-6)
+    mechanism = veil.vectors.DirichletCounts(2.0, 10.0, 3)
+    return veil.release(mechanism, {"a": 1, "b": 2, "ü": 3}, adjacency=veil.vectors.Records(), delta=1e-6)
 
 
 def test_bit_for_bit(out: veil.Release, tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_csv(out: veil.Release, tmp_path: Path) -> None:
     lines = (tmp_path / "r.csv").read_text(encoding="utf-8").splitlines()
     assert lines[0] == "label,probability"
     assert [float(line.split(",")[1]) for line in lines[1:]] == out.value.tolist()
-    batch = veil.release(out.mechanism, np.ones((2, 3)), adjacency=veil.Records(), delta=1e-6)
+    batch = veil.release(out.mechanism, np.ones((2, 3)), adjacency=veil.vectors.Records(), delta=1e-6)
     batch.save(tmp_path / "b.csv")
     assert (tmp_path / "b.csv").read_text().splitlines()[0] == "0,1,2"
 

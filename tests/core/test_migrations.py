@@ -81,7 +81,7 @@ def test_steps_leave_the_content_alone_that_they_were_given() -> None:
 
 def test_the_entry_of_a_ledger_survives_a_file(tmp_path: Path) -> None:
     budget = veil.Ledger(tmp_path / "budget.db").open("grades", epsilon=1)
-    out = veil.release(veil.GeometricCounts(10.0, 3), [1, 2, 3], adjacency=veil.Records(), ledger=budget)
+    out = veil.release(veil.vectors.GeometricCounts(10.0, 3), [1, 2, 3], adjacency=veil.vectors.Records(), ledger=budget)
     out.save(tmp_path / "out.json")
     again = veil.load(tmp_path / "out.json")
     assert again.entry == out.entry
@@ -98,7 +98,7 @@ def test_ids_of_other_ledgers_are_written_as_text(tmp_path: Path) -> None:
         def confirm(self, entry: Any) -> None:
             assert entry == Fraction(1, 3)
 
-    out = veil.release(veil.GeometricCounts(10.0, 3), [1, 2, 3], adjacency=veil.Records(), ledger=Purse())
+    out = veil.release(veil.vectors.GeometricCounts(10.0, 3), [1, 2, 3], adjacency=veil.vectors.Records(), ledger=Purse())
     out.save(tmp_path / "out.json")
     assert veil.load(tmp_path / "out.json").entry == "1/3"
 
@@ -111,13 +111,13 @@ def test_a_confirmation_that_cannot_be_written_does_not_lose_the_release() -> No
         def confirm(self, entry: Any) -> None:
             raise veil.errors.LedgerUnavailable("away")
 
-    noise = veil.GeometricCounts(10.0, 3)
+    noise = veil.vectors.GeometricCounts(10.0, 3)
     with pytest.warns(veil.errors.PrivacyWarning, match="charged and made"):
-        out = veil.release(noise, [1, 2, 3], adjacency=veil.Records(), ledger=Away())
+        out = veil.release(noise, [1, 2, 3], adjacency=veil.vectors.Records(), ledger=Away())
     assert out.entry == 1
 
 
 def test_a_whole_ledger_is_not_an_account(tmp_path: Path) -> None:
     ledger: Any = veil.Ledger(tmp_path / "budget.db")
     with pytest.raises(veil.errors.InvalidArgument, match=r"ledger\.dataset\(name\)"):
-        veil.release(veil.GeometricCounts(10.0, 3), [1, 2, 3], adjacency=veil.Records(), ledger=ledger)
+        veil.release(veil.vectors.GeometricCounts(10.0, 3), [1, 2, 3], adjacency=veil.vectors.Records(), ledger=ledger)

@@ -21,7 +21,7 @@ def differ(mechanism: Any, pair: veil.AuditPair) -> bool:
     one, other = mechanism.validate(pair.value), mechanism.validate(pair.neighbour)
     if isinstance(one, (Graph, WordBatch)):
         return bool(one != other)
-    if isinstance(mechanism, veil.PrivateChain):
+    if isinstance(mechanism, veil.chains.PrivateChain):
         return any((part.counted(one) != part.counted(other)).any() for part in mechanism.parts)
     return not np.array_equal(one, other)
 
@@ -40,8 +40,8 @@ def test_every_pair_is_one_of_neighbours(mechanism: Any, adjacency: Any) -> None
 
 
 def test_vectors_reach_the_floor_and_a_corner() -> None:
-    mechanism = veil.Dirichlet(20.0, veil.Simplex(4, floor=0.1))
-    found = veil.audit_pairs(mechanism, veil.Transfer(0.05))
+    mechanism = veil.vectors.Dirichlet(20.0, veil.vectors.Simplex(4, floor=0.1))
+    found = veil.audit_pairs(mechanism, veil.vectors.Transfer(0.05))
     assert all(min(np.min(pair.value), np.min(pair.neighbour)) == 0.1 for pair in found[:2])
     corner = next(pair for pair in found if "corner" in pair.name)
     assert np.max(corner.value) == pytest.approx(0.7)
@@ -58,28 +58,28 @@ def test_vectors_reach_the_floor_and_a_corner() -> None:
 @pytest.mark.parametrize(
     "domain",
     [
-        veil.Simplex(2),
-        veil.Simplex(2, floor=0.3),
-        veil.Simplex(3, floor=0.3),
-        veil.Simplex(5, floor=0.08, protected=(0, 1, 3), slack=0.1),
-        veil.Simplex(40, floor=0.02),
+        veil.vectors.Simplex(2),
+        veil.vectors.Simplex(2, floor=0.3),
+        veil.vectors.Simplex(3, floor=0.3),
+        veil.vectors.Simplex(5, floor=0.08, protected=(0, 1, 3), slack=0.1),
+        veil.vectors.Simplex(40, floor=0.02),
     ],
 )
-def test_vectors_of_every_domain(domain: veil.Simplex, mass: float) -> None:
+def test_vectors_of_every_domain(domain: veil.vectors.Simplex, mass: float) -> None:
     for smooth in (False, True) if domain.floor else (False,):
-        mechanism: Any = veil.Laplace(0.1, domain)
+        mechanism: Any = veil.vectors.Laplace(0.1, domain)
         if domain.floor:
-            mechanism = veil.Dirichlet(9.0, domain, smooth=smooth)
-        assert veil.audit_pairs(mechanism, veil.Transfer(mass))
+            mechanism = veil.vectors.Dirichlet(9.0, domain, smooth=smooth)
+        assert veil.audit_pairs(mechanism, veil.vectors.Transfer(mass))
 
 
 @pytest.mark.parametrize("support", [None, [[0, 1], [1, 2], [0, 1, 2]], [[0, 1, 2], [1], [0, 2]]])
 @pytest.mark.parametrize("changed", [1, 2, "all"])
 def test_matrices_with_and_without_a_support(support: Any, changed: Any) -> None:
-    domains = veil.Simplex(3, floor=0.1) if support is not None else [veil.Simplex(3, floor=0.1)] * 3
+    domains = veil.vectors.Simplex(3, floor=0.1) if support is not None else [veil.vectors.Simplex(3, floor=0.1)] * 3
     for smooth in (False, True):
-        mechanism = veil.MatrixDirichlet(20.0, domains, support=support, smooth=smooth)
-        found = veil.audit_pairs(mechanism, veil.Rows(changed, veil.Transfer(0.05)))
+        mechanism = veil.matrices.MatrixDirichlet(20.0, domains, support=support, smooth=smooth)
+        found = veil.audit_pairs(mechanism, veil.matrices.Rows(changed, veil.vectors.Transfer(0.05)))
         rows = {int((np.abs(pair.value - pair.neighbour) > 1e-12).any(axis=1).sum()) for pair in found}
         able = 3 if support is None or len(support[1]) > 1 else 2
         assert rows == {min(able, 3 if changed == "all" else changed)}
@@ -87,18 +87,18 @@ def test_matrices_with_and_without_a_support(support: Any, changed: Any) -> None
 
 def test_doubly_stochastic_matrices() -> None:
     for adjacency in (
-        veil.Rectangle(0.3),
-        veil.Rows("all", veil.Transfer(0.2)),
-        veil.Rows(3, veil.Transfer(0.2)),
+        veil.matrices.Rectangle(0.3),
+        veil.matrices.Rows("all", veil.vectors.Transfer(0.2)),
+        veil.matrices.Rows(3, veil.vectors.Transfer(0.2)),
     ):
-        for pair in veil.audit_pairs(veil.DoublyStochastic(0.2, 5), adjacency):
-            assert pair.neighbour in veil.Birkhoff(5)
+        for pair in veil.audit_pairs(veil.matrices.DoublyStochastic(0.2, 5), adjacency):
+            assert pair.neighbour in veil.matrices.Birkhoff(5)
     with pytest.raises(InvalidArgument, match="neighbours"):
-        veil.audit_pairs(veil.DoublyStochastic(0.2, 3), veil.Rows(1, veil.Transfer(0.1)))
+        veil.audit_pairs(veil.matrices.DoublyStochastic(0.2, 3), veil.matrices.Rows(1, veil.vectors.Transfer(0.1)))
 
 
 def test_counts_in_empty_and_large_cells() -> None:
-    found = veil.audit_pairs(veil.GeometricCounts(1.0, 4), veil.Contributions(3, 2))
+    found = veil.audit_pairs(veil.vectors.GeometricCounts(1.0, 4), veil.vectors.Contributions(3, 2))
     moved = [np.subtract(pair.value, pair.neighbour) for pair in found]
     assert all(change.clip(0).sum() == 3 and -change.clip(max=0).sum() == 2 for change in moved)
     assert {0, 3} <= {int(np.argmax(change)) for change in moved}
@@ -109,17 +109,17 @@ def test_counts_in_empty_and_large_cells() -> None:
 @pytest.mark.parametrize(
     "language",
     [
-        veil.FreeWords(2, 1),
-        veil.FreeWords("abc", 6),
-        veil.ChainWords({"a": ["b", "c"], "b": ["a"], "c": ["a", "b"]}, 6),
-        veil.ChainWords({0: [0, 1], 1: [0]}, 5, start=1),
-        veil.AutomatonWords({(0, "x"): 1, (0, "y"): 0, (1, "x"): 0, (1, "y"): 1}, 0, [0], 5),
+        veil.words.FreeWords(2, 1),
+        veil.words.FreeWords("abc", 6),
+        veil.words.ChainWords({"a": ["b", "c"], "b": ["a"], "c": ["a", "b"]}, 6),
+        veil.words.ChainWords({0: [0, 1], 1: [0]}, 5, start=1),
+        veil.words.AutomatonWords({(0, "x"): 1, (0, "y"): 0, (1, "x"): 0, (1, "y"): 1}, 0, [0], 5),
     ],
 )
 @pytest.mark.parametrize("radius", [1, 2, 3])
 def test_words_of_every_language(language: Any, radius: int) -> None:
-    mechanism = veil.ExponentialWords(language, 1.0, radius=radius)
-    if isinstance(language, veil.AutomatonWords) and radius == 1:
+    mechanism = veil.words.ExponentialWords(language, 1.0, radius=radius)
+    if isinstance(language, veil.words.AutomatonWords) and radius == 1:
         # An even number of x: no two words differ in one place.
         with pytest.raises(InvalidArgument, match="neighbours"):
             veil.audit_pairs(mechanism)
@@ -128,7 +128,7 @@ def test_words_of_every_language(language: Any, radius: int) -> None:
     pairs = [list(zip(pair.value, pair.neighbour, strict=True)) for pair in found]
     apart = [[t for t, (a, b) in enumerate(pair) if a != b] for pair in pairs]
     changed = {t for places in apart for t in places}
-    if isinstance(language, veil.AutomatonWords):
+    if isinstance(language, veil.words.AutomatonWords):
         assert max(map(len, apart)) == 2
         assert 0 in changed
     else:
@@ -138,17 +138,17 @@ def test_words_of_every_language(language: Any, radius: int) -> None:
 
 
 def test_tables_of_words_hold_shorter_ones() -> None:
-    mechanism = veil.EachWord(veil.ExponentialWords(veil.FreeWords(3, 4), 1.0), words_each=2)
+    mechanism = veil.words.EachWord(veil.words.ExponentialWords(veil.words.FreeWords(3, 4), 1.0), words_each=2)
     lengths = {int(pair.value.lengths[0]) for pair in veil.audit_pairs(mechanism)}
     assert lengths == {4, 2, 1}
 
 
 def test_bits_and_graphs() -> None:
-    table = veil.audit_pairs(veil.StaircaseXor(6, 1.0, flips=2, rows=3))
+    table = veil.audit_pairs(veil.bits.StaircaseXor(6, 1.0, flips=2, rows=3))
     places = {place for pair in table for place in np.flatnonzero(pair.value ^ pair.neighbour).tolist()}
     assert {0, 17} <= places
     assert {int((pair.value ^ pair.neighbour).sum()) for pair in table} == {1, 2}
-    graphs = veil.audit_pairs(veil.PrivateGraph(1.0, statistics=["triangles"]))
+    graphs = veil.audit_pairs(veil.graphs.PrivateGraph(1.0, statistics=["triangles"]))
     assert {pair.name for pair in graphs} == {
         "an empty graph",
         "a hub",
@@ -173,8 +173,8 @@ ALL_UNITS = [
 
 @pytest.mark.parametrize("adjacency", ALL_UNITS, ids=lambda unit: f"{unit.unit} {unit.change}")
 def test_counted_transitions(adjacency: Transitions) -> None:
-    def noise(cells: int) -> veil.GeometricCounts:
-        return veil.GeometricCounts(2.0, cells)
+    def noise(cells: int) -> veil.vectors.GeometricCounts:
+        return veil.vectors.GeometricCounts(2.0, cells)
 
     parts = [
         Part("transitions", noise(9), (3, 3)),
@@ -184,7 +184,7 @@ def test_counted_transitions(adjacency: Transitions) -> None:
         Part("ends", noise(3), (3,)),
         Part("lengths", noise(3), (3,), bins=(1, 2, 4)),
     ]
-    mechanism = veil.PrivateChain(3, parts)
+    mechanism = veil.chains.PrivateChain(3, parts)
     found = veil.audit_pairs(mechanism, adjacency)
     alone = [pair for pair in found if "alone" in pair.name]
     assert len(alone) == len(found) // 2
@@ -192,7 +192,7 @@ def test_counted_transitions(adjacency: Transitions) -> None:
         gaps = [part_gap(mechanism.parts[0], pair) for pair in alone]
         # One person's transitions may all fall into one cell.
         assert max(abs(gap).max() for gap in gaps) == 5
-    strata = veil.PrivateChain(
+    strata = veil.chains.PrivateChain(
         3,
         [
             Part("transitions", noise(9), (3, 3), least=2, cap=2),
@@ -204,7 +204,7 @@ def test_counted_transitions(adjacency: Transitions) -> None:
         found = veil.audit_pairs(strata, adjacency)
         touched = {part.least for part in strata.strata for pair in found if part_gap(part, pair).any()}
         assert touched == {2, 5}
-    groups = veil.PrivateChain(3, [Part("transitions", noise(18), (2, 3, 3))], groups=["a", "b"])
+    groups = veil.chains.PrivateChain(3, [Part("transitions", noise(18), (2, 3, 3))], groups=["a", "b"])
     assert veil.audit_pairs(groups, adjacency)
 
 
@@ -214,6 +214,6 @@ def part_gap(part: Part, pair: veil.AuditPair) -> Any:
 
 def test_an_adjacency_is_needed_and_must_fit() -> None:
     with pytest.raises(InvalidArgument, match="adjacency"):
-        veil.audit_pairs(veil.GeometricCounts(1.0, 3))
+        veil.audit_pairs(veil.vectors.GeometricCounts(1.0, 3))
     with pytest.raises(InvalidArgument, match="adjacency"):
-        veil.audit_pairs(veil.RandomizedResponse(1.0), veil.Records())
+        veil.audit_pairs(veil.bits.RandomizedResponse(1.0), veil.vectors.Records())

@@ -266,7 +266,7 @@ def test_forked_workers_of_a_pool() -> None:
 @FORKS
 def test_an_online_word_that_is_forked() -> None:
     roads = {"a": ["b", "c"], "b": ["a"], "c": ["a", "c"]}
-    trip = veil.online(veil.SequentialWords(veil.ChainWords(roads, 3, start="a"), 4.0))
+    trip = veil.words.online(veil.words.SequentialWords(veil.words.ChainWords(roads, 3, start="a"), 4.0))
     trip.push("b")
     assert not set(in_a_fork(lambda: next_words(trip._rng))) & set(next_words(trip._rng))
     # A word that is being made is not copied at all; its stream, if somebody did, would be another.
@@ -353,18 +353,18 @@ def test_a_fixed_environment_is_no_seed() -> None:
 
 @pytest.mark.parametrize("rng", [0, np.int64(3), np.random.default_rng(None), SecretStream()])
 def test_whatever_is_handed_in_marks_the_release(rng: Any, tmp_path: Path) -> None:
-    mechanism = veil.DirichletCounts(2.0, 50.0, 3)
-    made = veil.release(mechanism, [4, 5, 6], adjacency=veil.Records(), delta=1e-6, rng=rng)
+    mechanism = veil.vectors.DirichletCounts(2.0, 50.0, 3)
+    made = veil.release(mechanism, [4, 5, 6], adjacency=veil.vectors.Records(), delta=1e-6, rng=rng)
     made.save(tmp_path / "made.json")
     assert made.reproducible
     assert veil.load(tmp_path / "made.json").reproducible
-    secret = veil.release(mechanism, [4, 5, 6], adjacency=veil.Records(), delta=1e-6)
+    secret = veil.release(mechanism, [4, 5, 6], adjacency=veil.vectors.Records(), delta=1e-6)
     assert not secret.reproducible
 
 
 def test_two_releases_differ_and_seeded_ones_do_not() -> None:
-    mechanism = veil.Dirichlet(30.0, veil.Simplex(3, floor=0.1), smooth=True)
-    for exact in (mechanism, veil.Dirichlet(30.0, veil.Simplex(3, floor=0.1), smooth=True, exact=True)):
+    mechanism = veil.vectors.Dirichlet(30.0, veil.vectors.Simplex(3, floor=0.1), smooth=True)
+    for exact in (mechanism, veil.vectors.Dirichlet(30.0, veil.vectors.Simplex(3, floor=0.1), smooth=True, exact=True)):
         drawn = [exact.sample([0.2, 0.3, 0.5]) for _ in range(2)]
         assert not np.array_equal(*drawn)
         seeded = [exact.sample([0.2, 0.3, 0.5], rng=7) for _ in range(2)]

@@ -12,8 +12,8 @@ import pytest
 import veil
 from veil.errors import BudgetExceeded, InvalidArgument, InvalidData, VeilError
 
-COUNTS = veil.DirichletCounts(2.0, 10.0, 3)
-RECORDS = veil.Records("replace")
+COUNTS = veil.vectors.DirichletCounts(2.0, 10.0, 3)
+RECORDS = veil.vectors.Records("replace")
 
 
 class Book:
@@ -54,7 +54,7 @@ def test_a_refused_charge_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     def never(*args: Any, **kwargs: Any) -> Any:
         raise AssertionError("drawn although refused")
 
-    monkeypatch.setattr(veil.DirichletCounts, "_draw", never)
+    monkeypatch.setattr(veil.vectors.DirichletCounts, "_draw", never)
     with pytest.raises(BudgetExceeded, match=r"0\.1 remaining"):
         veil.release(COUNTS, [5, 6, 7], adjacency=RECORDS, delta=1e-6, ledger=Book(refuse=True))
 
@@ -63,7 +63,7 @@ def test_a_failure_after_the_reservation_stays_charged(monkeypatch: pytest.Monke
     def broken(*args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("the disk is on fire")
 
-    monkeypatch.setattr(veil.DirichletCounts, "_draw", broken)
+    monkeypatch.setattr(veil.vectors.DirichletCounts, "_draw", broken)
     book = Book()
     with pytest.raises(RuntimeError):
         veil.release(COUNTS, [5, 6, 7], adjacency=RECORDS, delta=1e-6, ledger=book)
@@ -71,7 +71,7 @@ def test_a_failure_after_the_reservation_stays_charged(monkeypatch: pytest.Monke
 
 
 def test_pure_mechanisms_need_no_delta() -> None:
-    out = veil.release(veil.GeometricCounts(2.0, 3), [5, 6, 7], adjacency=RECORDS)
+    out = veil.release(veil.vectors.GeometricCounts(2.0, 3), [5, 6, 7], adjacency=RECORDS)
     assert (out.epsilon, out.delta) == (1.0, 0.0)
 
 
@@ -131,12 +131,12 @@ def test_notebook_card_escapes_labels() -> None:
     card = out._repr_html_()
     assert "&lt;b&gt;" in card
     assert "<b></td>" not in card
-    many = veil.release(veil.DirichletCounts(2.0, 10.0, 30), np.ones((2, 30)), adjacency=RECORDS, delta=1e-6)
+    many = veil.release(veil.vectors.DirichletCounts(2.0, 10.0, 30), np.ones((2, 30)), adjacency=RECORDS, delta=1e-6)
     assert "and 18 more" in many._repr_html_()
 
 
 def test_guarantee_in_words() -> None:
-    out = veil.release(veil.GeometricCounts(2.0, 3), [5, 6, 7], adjacency=RECORDS)
+    out = veil.release(veil.vectors.GeometricCounts(2.0, 3), [5, 6, 7], adjacency=RECORDS)
     assert "2.719 times" in out.guarantee
     assert "plus" not in out.guarantee
     with pytest.raises(InvalidData):

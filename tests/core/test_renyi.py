@@ -229,7 +229,7 @@ def test_a_gaussian_part_that_is_calibrated_holds_by_the_exact_sum() -> None:
 
     change = Contributions(5, 2)
     found = veil.calibrate(
-        lambda rate: veil.DiscreteGaussianCounts(1.0 / rate, 9), change, epsilon=1.0, delta=1e-5
+        lambda rate: veil.vectors.DiscreteGaussianCounts(1.0 / rate, 9), change, epsilon=1.0, delta=1e-5
     )
     assert exact_gaussian_delta(found.sigma, (5, -2), 1.0) <= 1e-5
     assert found.profile(change).delta(1.0) <= 1e-5

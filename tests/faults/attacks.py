@@ -59,38 +59,38 @@ def _doubly(turned: float) -> Any:
 
 _LAST_MOVES = [0.4, 0.2, 0.4], [0.35, 0.2, 0.45]
 _AT_THE_FLOOR = [0.13, 0.08, 0.79], [0.08, 0.13, 0.79]
-_MASS = veil.Transfer(0.05001)
+_MASS = veil.vectors.Transfer(0.05001)
 
 _LAPLACE = Attack(
-    lambda: veil.Laplace(0.05, Simplex(3)), *_LAST_MOVES, {"adjacency": _MASS, "samples": 40_000}
+    lambda: veil.vectors.Laplace(0.05, Simplex(3)), *_LAST_MOVES, {"adjacency": _MASS, "samples": 40_000}
 )
 _GAUSSIAN = Attack(
-    lambda: veil.Gaussian(0.05, Simplex(3)),
+    lambda: veil.vectors.Gaussian(0.05, Simplex(3)),
     *_LAST_MOVES,
     {"adjacency": _MASS, "delta": 0.01, "samples": 60_000},
 )
-_GEOMETRIC = Attack(lambda: veil.GeometricCounts(1.0, 2), [20, 5], [19, 6], {"samples": 40_000})
-_DISCRETE = Attack(lambda: veil.DiscreteGaussianCounts(2.0, 3), [9, 5, 6], [9, 6, 5], {"delta": 0.01})
-_BIRKHOFF = Attack(lambda: veil.DoublyStochastic(0.2, 3), _doubly(0.0), _doubly(0.1))
+_GEOMETRIC = Attack(lambda: veil.vectors.GeometricCounts(1.0, 2), [20, 5], [19, 6], {"samples": 40_000})
+_DISCRETE = Attack(lambda: veil.vectors.DiscreteGaussianCounts(2.0, 3), [9, 5, 6], [9, 6, 5], {"delta": 0.01})
+_BIRKHOFF = Attack(lambda: veil.matrices.DoublyStochastic(0.2, 3), _doubly(0.0), _doubly(0.1))
 _VECTOR = Attack(
-    lambda: veil.Dirichlet(20.0, Simplex(3, floor=0.08)),
+    lambda: veil.vectors.Dirichlet(20.0, Simplex(3, floor=0.08)),
     *_AT_THE_FLOOR,
     {"adjacency": _MASS, "delta": 0.1, "samples": 40_000},
 )
 _SMOOTHED = Attack(
-    lambda: veil.Dirichlet(100.0, Simplex(3, floor=0.2), smooth=True),
+    lambda: veil.vectors.Dirichlet(100.0, Simplex(3, floor=0.2), smooth=True),
     [0.1, 0.0, 0.9],
     [0.0, 0.1, 0.9],
-    {"adjacency": veil.Transfer(0.1001), "delta": 0.03, "samples": 40_000},
+    {"adjacency": veil.vectors.Transfer(0.1001), "delta": 0.03, "samples": 40_000},
 )
 _COUNTS = Attack(
-    lambda: veil.DirichletCounts(8.0, 40.0, 2), [1, 0], [0, 1], {"delta": 0.05, "samples": 40_000}
+    lambda: veil.vectors.DirichletCounts(8.0, 40.0, 2), [1, 0], [0, 1], {"delta": 0.05, "samples": 40_000}
 )
 _MATRIX = Attack(
-    lambda: veil.MatrixDirichlet((30.0, 60.0), [Simplex(3, floor=0.08), Simplex(3, floor=0.2)]),
+    lambda: veil.matrices.MatrixDirichlet((30.0, 60.0), [Simplex(3, floor=0.08), Simplex(3, floor=0.2)]),
     np.array([_AT_THE_FLOOR[0], [0.4, 0.3, 0.3]]),
     np.array([_AT_THE_FLOOR[1], [0.4, 0.3, 0.3]]),
-    {"adjacency": veil.Rows(1, _MASS), "delta": 0.05},
+    {"adjacency": veil.matrices.Rows(1, _MASS), "delta": 0.05},
 )
 _LAST_ROW = replace(
     _MATRIX,
@@ -98,50 +98,50 @@ _LAST_ROW = replace(
     neighbour=np.array([_AT_THE_FLOOR[0], [0.35, 0.35, 0.3]]),
 )
 _BOTH_ROWS = Attack(
-    lambda: veil.RowByRow(veil.Laplace(0.1, Simplex(3)), rows=2),
+    lambda: veil.matrices.RowByRow(veil.vectors.Laplace(0.1, Simplex(3)), rows=2),
     np.array([_AT_THE_FLOOR[0]] * 2),
     np.array([_AT_THE_FLOOR[1]] * 2),
-    {"adjacency": veil.Rows(2, _MASS), "samples": 60_000},
+    {"adjacency": veil.matrices.Rows(2, _MASS), "samples": 60_000},
 )
 _URN = Attack(
-    lambda: veil.Dirichlet(20.0, Simplex(2, floor=0.2), exact=True, draws=200),
+    lambda: veil.vectors.Dirichlet(20.0, Simplex(2, floor=0.2), exact=True, draws=200),
     [0.3, 0.7],
     [0.2, 0.8],
-    {"adjacency": veil.Transfer(0.1001), "delta": 0.05},
+    {"adjacency": veil.vectors.Transfer(0.1001), "delta": 0.05},
 )
 _SMOOTHED_URN = Attack(
-    lambda: veil.Dirichlet(20.0, Simplex(3, floor=0.2), smooth=True, exact=True, draws=40),
+    lambda: veil.vectors.Dirichlet(20.0, Simplex(3, floor=0.2), smooth=True, exact=True, draws=40),
     [0.25, 0.0, 0.75],
     [0.0, 0.25, 0.75],
-    {"adjacency": veil.Transfer(0.2501), "delta": 0.02},
+    {"adjacency": veil.vectors.Transfer(0.2501), "delta": 0.02},
 )
-_FREE = Attack(lambda: veil.ExponentialWords(veil.FreeWords("abc", 3), 1.0), "aba", "abb")
-_STEPS = Attack(lambda: veil.StaircaseWords(veil.FreeWords("abc", 3), 2.0, radius=2), "aba", "acb")
-_LANGUAGE = veil.ChainWords(ROADS, 4)
-_CROOKED = Attack(lambda: veil.ExponentialWords(_LANGUAGE, 1.5), "baba", "caba")
-_PERMUTED = Attack(lambda: veil.PermuteAndFlip(_LANGUAGE, 1.5), "baba", "caba")
-_SEQUENTIAL = Attack(lambda: veil.SequentialWords(veil.FreeWords("ab", 3), 1.0, radius=2), "aba", "aab")
+_FREE = Attack(lambda: veil.words.ExponentialWords(veil.words.FreeWords("abc", 3), 1.0), "aba", "abb")
+_STEPS = Attack(lambda: veil.words.StaircaseWords(veil.words.FreeWords("abc", 3), 2.0, radius=2), "aba", "acb")
+_LANGUAGE = veil.words.ChainWords(ROADS, 4)
+_CROOKED = Attack(lambda: veil.words.ExponentialWords(_LANGUAGE, 1.5), "baba", "caba")
+_PERMUTED = Attack(lambda: veil.words.PermuteAndFlip(_LANGUAGE, 1.5), "baba", "caba")
+_SEQUENTIAL = Attack(lambda: veil.words.SequentialWords(veil.words.FreeWords("ab", 3), 1.0, radius=2), "aba", "aab")
 _FURTHER = Attack(
-    lambda: veil.SequentialWords(veil.FreeWords("ab", 3), 1.0), "aba", "aab", {"adjacency": veil.Hamming(2)}
+    lambda: veil.words.SequentialWords(veil.words.FreeWords("ab", 3), 1.0), "aba", "aab", {"adjacency": veil.words.Hamming(2)}
 )
-_RESPONSE = Attack(lambda: veil.RandomizedResponse(1.0), _TABLE, _bit((1, 1)), {"samples": 3_000})
-_RECORD = Attack(lambda: veil.StaircaseXor(3, 3.0), [[False] * 3], [[True] * 3])
+_RESPONSE = Attack(lambda: veil.bits.RandomizedResponse(1.0), _TABLE, _bit((1, 1)), {"samples": 3_000})
+_RECORD = Attack(lambda: veil.bits.StaircaseXor(3, 3.0), [[False] * 3], [[True] * 3])
 _SEVERAL = Attack(
-    lambda: veil.StaircaseXor(6, 1.3, flips=1),
+    lambda: veil.bits.StaircaseXor(6, 1.3, flips=1),
     [[False] * 6],
     [[True] * 3 + [False] * 3],
-    {"adjacency": veil.BitFlips(3, where="row")},
+    {"adjacency": veil.bits.BitFlips(3, where="row")},
 )
-_SEVERAL_AT_DELTA = Attack(lambda: veil.StaircaseXor(6, 1.3), [[False] * 6], [[True] * 6], {"delta": 0.02})
+_SEVERAL_AT_DELTA = Attack(lambda: veil.bits.StaircaseXor(6, 1.3), [[False] * 6], [[True] * 6], {"delta": 0.02})
 _BLOCKS = Attack(
-    lambda: veil.XorBlocks([[veil.Xor(veil.MatrixBernoulli([0.5], [0.5], 2))] * 2]),
+    lambda: veil.bits.XorBlocks([[veil.bits.Xor(veil.bits.MatrixBernoulli([0.5], [0.5], 2))] * 2]),
     [[False] * 2] * 2,
     [[True] * 2, [False] * 2],
-    {"adjacency": veil.BitFlips(2, where="row")},
+    {"adjacency": veil.bits.BitFlips(2, where="row")},
 )
-_LAST_PAIR = Attack(lambda: veil.RandomizedResponse(1.0), _PATH, _joined((3, 4)), {"samples": 4_000})
+_LAST_PAIR = Attack(lambda: veil.bits.RandomizedResponse(1.0), _PATH, _joined((3, 4)), {"samples": 4_000})
 _DEGREES = Attack(
-    lambda: veil.PrivateGraph(1.0, statistics=["degrees"], share=1.0),
+    lambda: veil.graphs.PrivateGraph(1.0, statistics=["degrees"], share=1.0),
     _PATH,
     _joined((0, 4)),
     {"samples": 4_000},

@@ -37,8 +37,8 @@ SHARED = ("fixed-seed", "same-key-for-two-calls", "mechanisms-draw-from-a-seed",
 
 def _suite() -> veil.AuditSuite:
     # Without a seed, as in a release: a false alarm has a probability of at most 1e-9.
-    mechanism = veil.Laplace(0.05, veil.Simplex(3))
-    return veil.audit_suite(mechanism, veil.Transfer(0.05), samples=1_000)
+    mechanism = veil.vectors.Laplace(0.05, veil.vectors.Simplex(3))
+    return veil.audit_suite(mechanism, veil.vectors.Transfer(0.05), samples=1_000)
 
 
 @pytest.mark.parametrize("name", SHARED)

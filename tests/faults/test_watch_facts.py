@@ -34,7 +34,7 @@ def _degrees(drawn: NDArray[np.int64]) -> NDArray[np.int64]:
 def test_noise_is_as_wide_as_what_an_edge_moves(
     fact: str, noise: Callable[[NDArray[np.int64]], NDArray[np.int64]], moved: int
 ) -> None:
-    mechanism = veil.PrivateGraph(EPSILON, statistics=[fact], share=1.0)
+    mechanism = veil.graphs.PrivateGraph(EPSILON, statistics=[fact], share=1.0)
     drawn = mechanism.sample(Graph.of(GRAPH).plain(), rng=4, size=3_000)
     found = np.array([noise(one.tables[fact]) for one in drawn]).ravel()
     scale = moved / EPSILON

@@ -36,15 +36,15 @@ class Kind:
     options: dict[str, Any]
 
 
-def _counts(table: list[list[int]]) -> veil.TransitionCounts:
-    return veil.TransitionCounts(np.array(table), ["x", "y"])
+def _counts(table: list[list[int]]) -> veil.chains.TransitionCounts:
+    return veil.chains.TransitionCounts(np.array(table), ["x", "y"])
 
 
 def _chain() -> Any:
-    return veil.fit_chain(_counts([[5, 6], [7, 8]]), epsilon=1.0, rng=1).mechanism
+    return veil.chains.release(_counts([[5, 6], [7, 8]]), epsilon=1.0, rng=1).mechanism
 
 
-_PURE = {"adjacency": veil.Transitions()}
+_PURE = {"adjacency": veil.chains.Transitions()}
 KINDS = [
     *(
         Kind(
@@ -56,14 +56,14 @@ KINDS = [
         )
         for case in CASES
     ),
-    Kind("a word", lambda: veil.SequentialWords(veil.FreeWords("abc", 3), 1.0), "abc", "cab", {}),
-    Kind("words", lambda: veil.SequentialWords(veil.FreeWords("ab", 2), 1.0), ["ab", "ba"], ["bb", "ab"], {}),
+    Kind("a word", lambda: veil.words.SequentialWords(veil.words.FreeWords("abc", 3), 1.0), "abc", "cab", {}),
+    Kind("words", lambda: veil.words.SequentialWords(veil.words.FreeWords("ab", 2), 1.0), ["ab", "ba"], ["bb", "ab"], {}),
     Kind(
-        "bits", lambda: veil.RandomizedResponse(1.0), np.eye(2, 3, dtype=bool), ~np.eye(2, 3, dtype=bool), {}
+        "bits", lambda: veil.bits.RandomizedResponse(1.0), np.eye(2, 3, dtype=bool), ~np.eye(2, 3, dtype=bool), {}
     ),
-    Kind("a graph", lambda: veil.RandomizedResponse(1.0), nx.path_graph(5), nx.cycle_graph(5), {}),
+    Kind("a graph", lambda: veil.bits.RandomizedResponse(1.0), nx.path_graph(5), nx.cycle_graph(5), {}),
     Kind(
-        "facts", lambda: veil.PrivateGraph(1.0, statistics=["edges"]), nx.path_graph(5), nx.cycle_graph(5), {}
+        "facts", lambda: veil.graphs.PrivateGraph(1.0, statistics=["edges"]), nx.path_graph(5), nx.cycle_graph(5), {}
     ),
     Kind("a chain", _chain, _counts([[5, 6], [7, 8]]), _counts([[1, 0], [0, 3]]), _PURE),
 ]

@@ -18,9 +18,9 @@ from veil.ledger.batch import Batch
 
 from .entry import Entry
 
-NEAR = veil.Records()
+NEAR = veil.vectors.Records()
 # A release of 0.1.
-NOISE = veil.GeometricCounts(10.0, 3)
+NOISE = veil.vectors.GeometricCounts(10.0, 3)
 
 
 @contextlib.contextmanager
@@ -74,7 +74,7 @@ class Books:
         self.ledger._store.close()
 
     @property
-    def trips(self) -> veil.Dataset:
+    def trips(self) -> veil.ledger.dataset.Dataset:
         return self.ledger.dataset("trips")
 
     def state(self) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def clear(path: Path) -> None:
         path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
-def _asked(result: veil.Dataset) -> veil.Dataset:
+def _asked(result: veil.ledger.dataset.Dataset) -> veil.ledger.dataset.Dataset:
     """What one would ask of a dataset next."""
     _ = result.spent, result.remaining, result.used, result.terms, result.entries(), repr(result)
     return result

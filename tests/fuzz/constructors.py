@@ -7,20 +7,20 @@ import veil
 from .entry import COUNTS, PAIRS, ROWS, STATES, Entry, good_release, graph, language, noise, simplex
 
 DOMAINS = (
-    Entry("Simplex", veil.Simplex, lambda: {"size": 3, "floor": 0.1, "protected": [0, 1], "slack": 0.1}),
-    Entry("Counts", veil.Counts, lambda: {"size": 3}),
-    Entry("Birkhoff", veil.Birkhoff, lambda: {"size": 3}),
-    Entry("Bits", veil.Bits, lambda: {"columns": 3, "rows": 4, "graphs": False}),
-    Entry("FreeWords", veil.FreeWords, lambda: {"symbols": ["a", "b"], "length": 3}),
+    Entry("Simplex", veil.vectors.Simplex, lambda: {"size": 3, "floor": 0.1, "protected": [0, 1], "slack": 0.1}),
+    Entry("Counts", veil.vectors.Counts, lambda: {"size": 3}),
+    Entry("Birkhoff", veil.matrices.Birkhoff, lambda: {"size": 3}),
+    Entry("Bits", veil.bits.Bits, lambda: {"columns": 3, "rows": 4, "graphs": False}),
+    Entry("FreeWords", veil.words.FreeWords, lambda: {"symbols": ["a", "b"], "length": 3}),
     Entry(
         "ChainWords",
-        veil.ChainWords,
+        veil.words.ChainWords,
         lambda: {"support": {"a": ["a", "b"], "b": ["a"]}, "length": 3, "start": "a"},
         ("states",),
     ),
     Entry(
         "AutomatonWords",
-        veil.AutomatonWords,
+        veil.words.AutomatonWords,
         lambda: {
             "transitions": {(0, "x"): [0, 1], (1, "y"): [1]},
             "start": 0,
@@ -30,20 +30,20 @@ DOMAINS = (
     ),
     Entry(
         "StochasticMatrix",
-        veil.StochasticMatrix,
+        veil.matrices.StochasticMatrix,
         lambda: {"domains": [simplex(), simplex(), simplex()], "chosen_from_data": False},
         ("support",),
     ),
     Entry("Chain", veil.Chain, lambda: {"matrix": ROWS, "states": list(STATES)}),
     Entry(
         "TransitionCounts",
-        veil.TransitionCounts,
+        veil.chains.TransitionCounts,
         lambda: {"matrix": COUNTS, "states": list(STATES)},
         ("cap", "states_found", "has_users", "sequences", "strata", "second", "second_cap", "groups"),
     ),
     Entry(
         "DecisionProcess",
-        veil.DecisionProcess,
+        veil.matrices.DecisionProcess,
         lambda: {
             "transitions": [[[0.5, 0.5], [0.2, 0.8]], [[0.9, 0.1], [0.3, 0.7]]],
             "rewards": [[1.0, 0.0], [0.0, 1.0]],
@@ -51,14 +51,14 @@ DOMAINS = (
         },
         ("states", "actions"),
     ),
-    Entry("Graph.of", veil.Graph.of, lambda: {"value": graph()}, ("directed", "bipartite", "loops")),
+    Entry("Graph.of", veil.graphs.Graph.of, lambda: {"value": graph()}, ("directed", "bipartite", "loops")),
     Entry(
         "Graph.from_edges",
-        veil.Graph.from_edges,
+        veil.graphs.Graph.from_edges,
         lambda: {"edges": list(PAIRS), "nodes": 5},
         ("directed", "loops"),
     ),
-    Entry("SequenceFile", veil.SequenceFile, lambda: {"path": "walks.txt", "separator": " ", "skip": 0}),
+    Entry("SequenceFile", veil.chains.SequenceFile, lambda: {"path": "walks.txt", "separator": " ", "skip": 0}),
     Entry(
         "learn.PrivateBits",
         veil.bits.learn.PrivateBits,
@@ -69,52 +69,52 @@ DOMAINS = (
 )
 
 ADJACENCIES = (
-    Entry("Transfer", veil.Transfer, lambda: {"mass": 0.1}),
-    Entry("Transfer.from_l1", veil.Transfer.from_l1, lambda: {"b": 0.1}),
-    Entry("Transfer.from_records", veil.Transfer.from_records, lambda: {"n": 10}),
-    Entry("Transfer.from_average", veil.Transfer.from_average, lambda: {"b": 0.1, "n": 10}),
-    Entry("Transfer.from_linear", veil.Transfer.from_linear, lambda: {"b": 0.1, "alpha": 0.5}),
-    Entry("Rows", veil.Rows, lambda: {"changed": 1, "each": veil.Transfer(0.1)}),
-    Entry("Records", veil.Records, lambda: {"change": "replace"}),
-    Entry("Rectangle", veil.Rectangle, lambda: {"mass": 0.1}),
-    Entry("Hamming", veil.Hamming, lambda: {"radius": 1, "words_each": 2}),
-    Entry("BitFlips", veil.BitFlips, lambda: {"count": 1, "where": "row"}),
-    Entry("Transitions", veil.Transitions, lambda: {"unit": "user", "change": "replace", "cap": 3}),
-    Entry("Contributions", veil.Contributions, lambda: {"added": 1, "removed": 1}),
+    Entry("Transfer", veil.vectors.Transfer, lambda: {"mass": 0.1}),
+    Entry("Transfer.from_l1", veil.vectors.Transfer.from_l1, lambda: {"b": 0.1}),
+    Entry("Transfer.from_records", veil.vectors.Transfer.from_records, lambda: {"n": 10}),
+    Entry("Transfer.from_average", veil.vectors.Transfer.from_average, lambda: {"b": 0.1, "n": 10}),
+    Entry("Transfer.from_linear", veil.vectors.Transfer.from_linear, lambda: {"b": 0.1, "alpha": 0.5}),
+    Entry("Rows", veil.matrices.Rows, lambda: {"changed": 1, "each": veil.vectors.Transfer(0.1)}),
+    Entry("Records", veil.vectors.Records, lambda: {"change": "replace"}),
+    Entry("Rectangle", veil.matrices.Rectangle, lambda: {"mass": 0.1}),
+    Entry("Hamming", veil.words.Hamming, lambda: {"radius": 1, "words_each": 2}),
+    Entry("BitFlips", veil.bits.BitFlips, lambda: {"count": 1, "where": "row"}),
+    Entry("Transitions", veil.chains.Transitions, lambda: {"unit": "user", "change": "replace", "cap": 3}),
+    Entry("Contributions", veil.vectors.Contributions, lambda: {"added": 1, "removed": 1}),
 )
 
 MECHANISMS = (
-    Entry("Dirichlet", veil.Dirichlet, lambda: {"k": 50.0, "domain": simplex(), "smooth": True}),
-    Entry("DirichletCounts", veil.DirichletCounts, lambda: {"scale": 2.2, "prior": 100.0, "size": 3}),
+    Entry("Dirichlet", veil.vectors.Dirichlet, lambda: {"k": 50.0, "domain": simplex(), "smooth": True}),
+    Entry("DirichletCounts", veil.vectors.DirichletCounts, lambda: {"scale": 2.2, "prior": 100.0, "size": 3}),
     Entry(
         "MatrixDirichlet",
-        veil.MatrixDirichlet,
+        veil.matrices.MatrixDirichlet,
         lambda: {"k": 50.0, "domains": [simplex()] * 3, "smooth": True},
         ("support",),
     ),
-    Entry("DoublyStochastic", veil.DoublyStochastic, lambda: {"scale": 0.1, "size": 3, "noise": "laplace"}),
+    Entry("DoublyStochastic", veil.matrices.DoublyStochastic, lambda: {"scale": 0.1, "size": 3, "noise": "laplace"}),
     Entry(
         "BorderedRows",
-        veil.BorderedRows,
+        veil.matrices.BorderedRows,
         lambda: {"k": [50.0, 50.0], "floor": [0.1, 0.1], "records": [10, 10], "size": 2},
     ),
-    Entry("Laplace", veil.Laplace, lambda: {"scale": 0.1, "domain": simplex(), "onto": "projection"}),
-    Entry("Gaussian", veil.Gaussian, lambda: {"sigma": 0.1, "domain": simplex(), "onto": "projection"}),
-    Entry("GeometricCounts", veil.GeometricCounts, lambda: {"scale": 1.0, "size": 3, "onto": "projection"}),
+    Entry("Laplace", veil.vectors.Laplace, lambda: {"scale": 0.1, "domain": simplex(), "onto": "projection"}),
+    Entry("Gaussian", veil.vectors.Gaussian, lambda: {"sigma": 0.1, "domain": simplex(), "onto": "projection"}),
+    Entry("GeometricCounts", veil.vectors.GeometricCounts, lambda: {"scale": 1.0, "size": 3, "onto": "projection"}),
     Entry(
         "DiscreteGaussianCounts",
-        veil.DiscreteGaussianCounts,
+        veil.vectors.DiscreteGaussianCounts,
         lambda: {"sigma": 1.0, "size": 3, "onto": "projection"},
     ),
     Entry(
         "RowByRow",
-        veil.RowByRow,
-        lambda: {"mechanism": veil.Laplace(0.1, veil.Simplex(3)), "rows": 3},
+        veil.matrices.RowByRow,
+        lambda: {"mechanism": veil.vectors.Laplace(0.1, veil.vectors.Simplex(3)), "rows": 3},
         ("support",),
     ),
     Entry(
         "PrivateChain",
-        veil.PrivateChain,
+        veil.chains.PrivateChain,
         lambda: {
             "states": 3,
             "parts": list(good_release("chain").mechanism.describe()["parameters"]["parts"]),
@@ -122,51 +122,51 @@ MECHANISMS = (
         ("groups",),
     ),
     Entry(
-        "PermuteAndFlip", veil.PermuteAndFlip, lambda: {"language": language(), "epsilon": 1.0, "radius": 1}
+        "PermuteAndFlip", veil.words.PermuteAndFlip, lambda: {"language": language(), "epsilon": 1.0, "radius": 1}
     ),
     Entry(
-        "StaircaseWords", veil.StaircaseWords, lambda: {"language": language(), "epsilon": 1.0, "radius": 1}
+        "StaircaseWords", veil.words.StaircaseWords, lambda: {"language": language(), "epsilon": 1.0, "radius": 1}
     ),
     Entry(
         "SequentialWords",
-        veil.SequentialWords,
+        veil.words.SequentialWords,
         lambda: {"language": language(), "epsilon": 1.0, "radius": 1},
     ),
     Entry(
         "ExponentialWords",
-        veil.ExponentialWords,
+        veil.words.ExponentialWords,
         lambda: {"language": language(), "epsilon": 1.0, "radius": 1},
         ("shorter", "calibration", "drawn_with"),
     ),
     Entry(
         "BalancedWords",
-        veil.BalancedWords,
+        veil.words.BalancedWords,
         lambda: {"language": language(), "epsilon": 1.0, "radius": 1},
         ("shorter", "balance"),
     ),
     Entry(
         "EachWord",
-        veil.EachWord,
-        lambda: {"mechanism": veil.ExponentialWords(language(), 1.0), "words_each": 2},
+        veil.words.EachWord,
+        lambda: {"mechanism": veil.words.ExponentialWords(language(), 1.0), "words_each": 2},
     ),
-    Entry("RandomizedResponse", veil.RandomizedResponse, lambda: {"epsilon": 1.0}),
-    Entry("StaircaseXor", veil.StaircaseXor, lambda: {"columns": 3, "epsilon": 1.0, "flips": 2, "rows": 4}),
+    Entry("RandomizedResponse", veil.bits.RandomizedResponse, lambda: {"epsilon": 1.0}),
+    Entry("StaircaseXor", veil.bits.StaircaseXor, lambda: {"columns": 3, "epsilon": 1.0, "flips": 2, "rows": 4}),
     Entry(
         "MatrixBernoulli",
-        veil.MatrixBernoulli,
+        veil.bits.MatrixBernoulli,
         lambda: {"theta": [[0.1, 0.0], [0.0, 0.1]], "coupling": [[0.0, 0.1], [0.1, 0.0]], "rows": 2},
     ),
-    Entry("Xor", veil.Xor, lambda: {"noise": noise(), "complement": True}, ("accept",)),
-    Entry("XorGraph", veil.XorGraph, lambda: {"noise": noise(), "complement": True}, ("accept",)),
-    Entry("XorBlocks", veil.XorBlocks, lambda: {"bands": [[veil.Xor(noise())]]}),
+    Entry("Xor", veil.bits.Xor, lambda: {"noise": noise(), "complement": True}, ("accept",)),
+    Entry("XorGraph", veil.graphs.XorGraph, lambda: {"noise": noise(), "complement": True}, ("accept",)),
+    Entry("XorBlocks", veil.bits.XorBlocks, lambda: {"bands": [[veil.bits.Xor(noise())]]}),
     Entry(
         "PrivateGraph",
-        veil.PrivateGraph,
+        veil.graphs.PrivateGraph,
         lambda: {"epsilon": 1.0, "statistics": ("edges", "triangles"), "share": 0.5},
     ),
     Entry(
         "xor_parameters",
-        veil.xor_parameters,
+        veil.bits.xor_parameters,
         lambda: {"epsilon": 1.0, "alpha": 1.0, "rows": 2, "columns": 2, "sensitivity": 1},
     ),
 )

@@ -53,61 +53,61 @@ def frame() -> Any:
 
 def language() -> Any:
     """All words of three symbols over two."""
-    return veil.FreeWords(["a", "b"], 3)
+    return veil.words.FreeWords(["a", "b"], 3)
 
 
 def simplex() -> Any:
     """Vectors of three entries, none of them small."""
-    return veil.Simplex(3, floor=0.1)
+    return veil.vectors.Simplex(3, floor=0.1)
 
 
 def chain_counts() -> Any:
     """Counts between three states."""
-    return veil.TransitionCounts(COUNTS, STATES)
+    return veil.chains.TransitionCounts(COUNTS, STATES)
 
 
 def graph() -> Any:
     """Five nodes, three edges."""
-    return veil.Graph.from_edges(PAIRS, 5)
+    return veil.graphs.Graph.from_edges(PAIRS, 5)
 
 
 def process() -> Any:
     """Two states, two actions."""
     transitions = [[[0.5, 0.5], [0.2, 0.8]], [[0.9, 0.1], [0.3, 0.7]]]
-    return veil.DecisionProcess(transitions, [[1.0, 0.0], [0.0, 1.0]], 0.9)
+    return veil.matrices.DecisionProcess(transitions, [[1.0, 0.0], [0.0, 1.0]], 0.9)
 
 
 def noise() -> Any:
     """Noise for two rows of two bits."""
-    return veil.MatrixBernoulli([[0.1, 0.0], [0.0, 0.1]], [[0.0, 0.1], [0.1, 0.0]], 2)
+    return veil.bits.MatrixBernoulli([[0.1, 0.0], [0.0, 0.1]], [[0.0, 0.1], [0.1, 0.0]], 2)
 
 
 @cache
 def good_release(kind: str) -> Any:
     """A release of each kind, made once."""
     if kind == "vector":
-        mechanism = veil.DirichletCounts(2.2, 100, 3)
-        return veil.release(mechanism, [40, 35, 25], adjacency=veil.Records(), delta=1e-6, rng=1)
+        mechanism = veil.vectors.DirichletCounts(2.2, 100, 3)
+        return veil.release(mechanism, [40, 35, 25], adjacency=veil.vectors.Records(), delta=1e-6, rng=1)
     if kind == "chain":
-        return veil.fit_chain(chain_counts(), 1.0, delta=1e-6, rng=1)
+        return veil.chains.release(chain_counts(), epsilon=1.0, delta=1e-6, rng=1)
     if kind == "bits":
-        return veil.release_bits(BITS, epsilon=3.0, rng=1)
+        return veil.bits.release(BITS, epsilon=3.0, rng=1)
     if kind == "graph":
-        return veil.release_graph(graph(), epsilon=2.0, statistics=("edges",), rng=1)
+        return veil.graphs.release(graph(), epsilon=2.0, statistics=("edges",), rng=1)
     if kind == "facts":
         return veil.release(
-            veil.PrivateGraph(2.0, statistics=("edges", "triangles"), share=1.0), graph(), rng=1
+            veil.graphs.PrivateGraph(2.0, statistics=("edges", "triangles"), share=1.0), graph(), rng=1
         )
     if kind == "word":
-        return veil.release(veil.ExponentialWords(language(), 1.0), ["a", "b", "a"], rng=1)
+        return veil.release(veil.words.ExponentialWords(language(), 1.0), ["a", "b", "a"], rng=1)
     if kind == "words":
         words = [["a", "b", "a"], ["b", "b", "b"]]
-        return veil.release_words(words, language(), epsilon=2.0, mechanism="exponential", rng=1)
-    rows = veil.MatrixDirichlet(50.0, [simplex()] * 3)
-    near = veil.Rows(1, veil.Transfer(0.05))
+        return veil.words.release(words, language(), epsilon=2.0, mechanism="exponential", rng=1)
+    rows = veil.matrices.MatrixDirichlet(50.0, [simplex()] * 3)
+    near = veil.matrices.Rows(1, veil.vectors.Transfer(0.05))
     return veil.release(rows, ROWS, adjacency=near, delta=1e-6, rng=1)
 
 
 def mechanism() -> Any:
     """One that hides counts."""
-    return veil.DirichletCounts(2.2, 100, 3)
+    return veil.vectors.DirichletCounts(2.2, 100, 3)

@@ -51,36 +51,36 @@ def release_texts() -> list[str]:
 
 
 def _more_records() -> list[str]:
-    language = veil.ChainWords({"a": ["a", "b"], "b": ["a"]}, 3)
-    automaton = veil.AutomatonWords({(0, "x"): [0, 1], (1, "y"): [1]}, 0, [1], 3)
-    noise = veil.xor_parameters(1.0, 1.0, 2, 2, 1)
+    language = veil.words.ChainWords({"a": ["a", "b"], "b": ["a"]}, 3)
+    automaton = veil.words.AutomatonWords({(0, "x"): [0, 1], (1, "y"): [1]}, 0, [1], 3)
+    noise = veil.bits.xor_parameters(1.0, 1.0, 2, 2, 1)
     table = [[True, False], [False, True]]
-    simplex = veil.Simplex(3)
-    near, row = veil.Transfer(0.1), veil.Rows(1, veil.Transfer(0.05))
+    simplex = veil.vectors.Simplex(3)
+    near, row = veil.vectors.Transfer(0.1), veil.matrices.Rows(1, veil.vectors.Transfer(0.05))
     vector, matrix = [0.2, 0.3, 0.5], [[0.2, 0.3, 0.5]] * 3
     made = [
-        veil.release(veil.SequentialWords(language, 1.0), ["a", "b", "a"], rng=1),
-        veil.release(veil.BalancedWords(language, 1.0), ["a", "b", "a"], rng=1),
-        veil.release(veil.PermuteAndFlip(automaton, 1.0), ["x", "x", "y"], rng=1),
-        veil.release(veil.StaircaseWords(veil.FreeWords(3, 3), 1.0, radius=2), [0, 1, 2], rng=1),
-        veil.release(veil.Xor(noise), table, adjacency=veil.BitFlips(1), rng=1),
-        veil.release(veil.XorBlocks([[veil.Xor(noise)]]), table, adjacency=veil.BitFlips(1), rng=1),
-        veil.release(veil.StaircaseXor(2, 1.0), table, rng=1),
-        veil.release(veil.Laplace(0.1, simplex), vector, adjacency=near, rng=1),
-        veil.release(veil.Gaussian(0.1, simplex), vector, adjacency=near, delta=1e-6, rng=1),
+        veil.release(veil.words.SequentialWords(language, 1.0), ["a", "b", "a"], rng=1),
+        veil.release(veil.words.BalancedWords(language, 1.0), ["a", "b", "a"], rng=1),
+        veil.release(veil.words.PermuteAndFlip(automaton, 1.0), ["x", "x", "y"], rng=1),
+        veil.release(veil.words.StaircaseWords(veil.words.FreeWords(3, 3), 1.0, radius=2), [0, 1, 2], rng=1),
+        veil.release(veil.bits.Xor(noise), table, adjacency=veil.bits.BitFlips(1), rng=1),
+        veil.release(veil.bits.XorBlocks([[veil.bits.Xor(noise)]]), table, adjacency=veil.bits.BitFlips(1), rng=1),
+        veil.release(veil.bits.StaircaseXor(2, 1.0), table, rng=1),
+        veil.release(veil.vectors.Laplace(0.1, simplex), vector, adjacency=near, rng=1),
+        veil.release(veil.vectors.Gaussian(0.1, simplex), vector, adjacency=near, delta=1e-6, rng=1),
         veil.release(
-            veil.Dirichlet(50.0, veil.Simplex(3, floor=0.1)), vector, adjacency=near, delta=1e-6, rng=1
+            veil.vectors.Dirichlet(50.0, veil.vectors.Simplex(3, floor=0.1)), vector, adjacency=near, delta=1e-6, rng=1
         ),
-        veil.release(veil.RowByRow(veil.Laplace(0.1, simplex), rows=3), matrix, adjacency=row, rng=1),
-        veil.release(veil.GeometricCounts(1.0, 3), [5, 3, 2], adjacency=veil.Records(), rng=1),
-        veil.fit_chain(_log_counts(), 2.0, rng=1, parts=("starts", "ends", "lengths")),
+        veil.release(veil.matrices.RowByRow(veil.vectors.Laplace(0.1, simplex), rows=3), matrix, adjacency=row, rng=1),
+        veil.release(veil.vectors.GeometricCounts(1.0, 3), [5, 3, 2], adjacency=veil.vectors.Records(), rng=1),
+        veil.chains.release(_log_counts(), epsilon=2.0, rng=1, parts=("starts", "ends", "lengths")),
     ]
     return [to_json(one) for one in made]
 
 
 def _log_counts() -> Any:
     log = {"who": [1, 1, 1, 2, 2, 3], "when": [1, 2, 3, 1, 2, 1], "where": list("abaabb")}
-    return veil.count_transitions(
+    return veil.chains.read(
         log, by="who", order="when", state="where", sequences=True, states=["a", "b"]
     )
 
@@ -146,19 +146,19 @@ _ENDS: dict[str, Any] = {"origin": ["a", "b", SECRET], "destination": ["b", SECR
 
 
 def trips(path: str) -> Any:
-    return veil.count_transitions(path, origin="origin", destination="destination")
+    return veil.chains.read(path, origin="origin", destination="destination")
 
 
 def log(path: str) -> Any:
-    return veil.count_transitions(path, by="who", order="when", state="where", cap=2)
+    return veil.chains.read(path, by="who", order="when", state="where", cap=2)
 
 
 def words(path: str) -> Any:
-    return veil.read_words(path, by="who", order="when", state="where")
+    return veil.words.read(path, by="who", order="when", state="where")
 
 
 def walks(path: str) -> Any:
-    return veil.count_transitions(veil.SequenceFile(path))
+    return veil.chains.read(veil.chains.SequenceFile(path))
 
 
 def _packed(files: list[bytes]) -> list[bytes]:

@@ -109,7 +109,7 @@ def test_domains_answer_whether_they_hold_any_value(entry: Entry, value: Any) ->
 @tries(150)
 @given(epsilon=anything, delta=anything, other=anything)
 def test_profiles_answer_any_question(epsilon: Any, delta: Any, other: Any) -> None:
-    profile = veil.GeometricCounts(1.0, 3).profile(veil.Records())
+    profile = veil.vectors.GeometricCounts(1.0, 3).profile(veil.vectors.Records())
     guarded(lambda: profile.delta(epsilon))
     guarded(lambda: profile.epsilon(delta))
     guarded(lambda: profile.compose(other))

@@ -47,7 +47,7 @@ def _word_table() -> Any:
         "when": np.arange(_ROWS) % 4,
         "where": np.array(["a", "b"])[np.arange(_ROWS) % 2],
     }
-    return veil.read_words(
+    return veil.words.read(
         {key: list(column) for key, column in log.items()}, by="who", order="when", state="where"
     )
 

@@ -42,7 +42,7 @@ def test_an_archive_of_a_file_without_a_name(tmp_path: Path) -> None:
     path = tmp_path / "walks.zip"
     path.write_bytes(raw[: at + 28] + b"\0\0" + raw[at + 30 : at + 46] + raw[at + 47 :])
     with pytest.raises(UnreadableFile):
-        veil.count_transitions(veil.SequenceFile(str(path)))
+        veil.chains.read(veil.chains.SequenceFile(str(path)))
 
 
 @pytest.mark.parametrize("read", [read_bits, read_edges, read_support])
@@ -57,7 +57,7 @@ def test_parquet_with_text_that_is_none(read: Any, tmp_path: Path) -> None:
     with pytest.raises(UnreadableFile, match="UTF-8"):
         read(str(path))
     with pytest.raises(UnreadableFile):
-        veil.count_transitions(str(path), origin="a", destination="b")
+        veil.chains.read(str(path), origin="a", destination="b")
 
 
 # Text with a byte that is no letter, in a form that DuckDB hands on unseen.
@@ -79,7 +79,7 @@ def test_parquet_with_broken_text_that_duckdb_hands_on(tmp_path: Path) -> None:
     path = tmp_path / "trips.parquet"
     path.write_bytes(base64.b64decode(_NO_TEXT))
     with pytest.raises(UnreadableFile, match="UTF-8"):
-        veil.count_transitions(str(path), origin="origin", destination="destination")
+        veil.chains.read(str(path), origin="origin", destination="destination")
 
 
 # Three rows; a group of rows claims to have 46,006,204,029.
@@ -129,7 +129,7 @@ def test_a_column_cannot_speak_in_our_name(tmp_path: Path) -> None:
     path = tmp_path / "trips.csv"
     path.write_text('"a\nveil: all is well\x1b[2J",b\n1,2\n')
     with pytest.raises(InvalidData) as caught:
-        veil.count_transitions(str(path), origin="origin", destination="b")
+        veil.chains.read(str(path), origin="origin", destination="b")
     assert str(caught.value).isprintable()
 
 
@@ -137,26 +137,26 @@ def test_long_names_are_not_quoted_in_full(tmp_path: Path) -> None:
     path = tmp_path / "trips.csv"
     path.write_text("x" * 100_000 + ",b\n1,2\n")
     with pytest.raises(InvalidData) as caught:
-        veil.count_transitions(str(path), origin="origin", destination="b")
+        veil.chains.read(str(path), origin="origin", destination="b")
     assert len(str(caught.value)) < 4000
 
 
 def test_sizes_that_would_fill_the_memory_are_refused() -> None:
     calls = (
-        lambda: veil.FreeWords(10**12, 3),
-        lambda: veil.RowByRow(veil.Laplace(0.1, veil.Simplex(3)), rows=10**12),
-        lambda: veil.plan_chain(10**12, 100, epsilon=1.0),
+        lambda: veil.words.FreeWords(10**12, 3),
+        lambda: veil.matrices.RowByRow(veil.vectors.Laplace(0.1, veil.vectors.Simplex(3)), rows=10**12),
+        lambda: veil.chains.planning.plan_chain(10**12, 100, epsilon=1.0),
         lambda: veil.audit(
-            veil.GeometricCounts(1.0, 2), [1, 2], [2, 2], samples=10**12, adjacency=veil.Records()
+            veil.vectors.GeometricCounts(1.0, 2), [1, 2], [2, 2], samples=10**12, adjacency=veil.vectors.Records()
         ),
-        lambda: veil.StaircaseWords(veil.FreeWords(3, 3), 1.0, radius=10**30),
+        lambda: veil.words.StaircaseWords(veil.words.FreeWords(3, 3), 1.0, radius=10**30),
     )
     for call in calls:
         assert isinstance(guarded(call, room=2**30).error, VeilError)
 
 
 def test_nodes_that_are_only_counted_are_not_made() -> None:
-    outcome = guarded(lambda: veil.Graph.from_edges([(0, 1)], 100_000_000), room=2**28)
+    outcome = guarded(lambda: veil.graphs.Graph.from_edges([(0, 1)], 100_000_000), room=2**28)
     assert len(outcome.result) == 1
 
 

@@ -13,10 +13,10 @@ HUBS = networkx.barabasi_albert_graph(80, 4, seed=1)
 
 
 def test_degrees_are_made_to_agree() -> None:
-    mechanism = veil.PrivateGraph(12.0, statistics=["degrees"], share=0.6)
+    mechanism = veil.graphs.PrivateGraph(12.0, statistics=["degrees"], share=0.6)
     out = veil.release(mechanism, HUBS, rng=1)
-    asked = veil.graph_estimates(out).falling_degrees
-    found = veil.decode(out, agree=True)
+    asked = veil.graphs.estimates(out).falling_degrees
+    found = veil.graphs.decode(out, agree=True)
     degrees = np.sort([degree for _, degree in found.degree()])[::-1]
     assert (degrees <= asked).all()
     assert degrees.sum() > 0.9 * asked.sum()
@@ -26,15 +26,15 @@ def test_degrees_are_made_to_agree() -> None:
 
 def test_what_was_not_asked_cannot_agree() -> None:
     with pytest.raises(InvalidArgument, match="degrees that were asked directly"):
-        veil.decode(veil.release_graph(HUBS, epsilon=3.0, rng=1), agree=True)
-    out = veil.release_graph(HUBS, epsilon=3.0, statistics=["degrees"], rng=1)
+        veil.graphs.decode(veil.graphs.release(HUBS, epsilon=3.0, rng=1), agree=True)
+    out = veil.graphs.release(HUBS, epsilon=3.0, statistics=["degrees"], rng=1)
     with pytest.raises(InvalidArgument, match="edges"):
-        veil.decode(out, edges=5, agree=True)
+        veil.graphs.decode(out, edges=5, agree=True)
 
 
 def test_the_rate_is_of_the_release_and_not_of_what_is_kept() -> None:
-    out = veil.release_graph(HUBS, epsilon=4.0, rng=2)
-    few, all_of_them = veil.decoding(out, edges=5), veil.decoding(out)
+    out = veil.graphs.release(HUBS, epsilon=4.0, rng=2)
+    few, all_of_them = veil.graphs.decoding(out, edges=5), veil.graphs.decoding(out)
     assert few.reconstruction == all_of_them.reconstruction
     assert len(few.graph) == 5
     assert few.precision > all_of_them.precision

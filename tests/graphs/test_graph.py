@@ -20,7 +20,7 @@ EDGES = {tuple(sorted(edge)) for edge in CLUB.edges}
 FORMATS = ("csr", "csc", "coo", "dok", "lil", "dia")
 
 
-def ends(graph: veil.Graph) -> set[Any]:
+def ends(graph: veil.graphs.Graph) -> set[Any]:
     return set(graph.labelled_edges())
 
 
@@ -28,7 +28,7 @@ def ends(graph: veil.Graph) -> set[Any]:
 
 
 def test_networkx() -> None:
-    graph = veil.Graph.of(CLUB)
+    graph = veil.graphs.Graph.of(CLUB)
     assert ends(graph) == EDGES
     assert graph.space.count == 34 * 33 // 2
     back = graph.as_given()
@@ -39,7 +39,7 @@ def test_networkx() -> None:
 
 
 def test_directed_networkx() -> None:
-    graph = veil.Graph.of(nx.DiGraph([("b", "a"), ("a", "b"), ("c", "a")]))
+    graph = veil.graphs.Graph.of(nx.DiGraph([("b", "a"), ("a", "b"), ("c", "a")]))
     assert graph.space.kind == "directed"
     assert ends(graph) == {("b", "a"), ("a", "b"), ("c", "a")}
     assert type(graph.as_given()) is nx.DiGraph
@@ -50,14 +50,14 @@ def test_bipartite_networkx() -> None:
     club.add_nodes_from(["ann", "bob"], bipartite=0)
     club.add_nodes_from(["film", "book", "song"], bipartite=1)
     club.add_edges_from([("ann", "film"), ("song", "bob")])
-    graph = veil.Graph.of(club, bipartite=True)
+    graph = veil.graphs.Graph.of(club, bipartite=True)
     assert ends(graph) == {("ann", "film"), ("bob", "song")}
     assert (graph.space.rows, graph.space.columns, graph.space.count) == (2, 3, 6)
     assert set(graph.as_given().edges) == {("ann", "film"), ("bob", "song")}
 
 
 def test_labels_of_all_kinds() -> None:
-    graph = veil.Graph.of(nx.Graph([("a", 1), (2.5, (1, 2)), ("Ann Lee", 1)]))
+    graph = veil.graphs.Graph.of(nx.Graph([("a", 1), (2.5, (1, 2)), ("Ann Lee", 1)]))
     assert set(graph.node_labels) == {1, 2.5, "a", "Ann Lee", (1, 2)}
     assert len(graph) == 3
 
@@ -66,15 +66,15 @@ def test_the_order_of_the_nodes_tells_nothing() -> None:
     """Nodes stand in the order in which edges were added: two graphs that differ in one would show it."""
     one = nx.Graph([("c", "a"), ("b", "d")])
     other = nx.Graph([("b", "d"), ("a", "c")])
-    assert veil.Graph.of(one) == veil.Graph.of(other)
-    assert veil.Graph.of(one).node_labels == ("a", "b", "c", "d")
+    assert veil.graphs.Graph.of(one) == veil.graphs.Graph.of(other)
+    assert veil.graphs.Graph.of(one).node_labels == ("a", "b", "c", "d")
 
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("kind", ["array", "matrix"])
 def test_sparse_matrices(name: str, kind: str) -> None:
     matrix = getattr(sp, f"{name}_{kind}")(DENSE)
-    graph = veil.Graph.of(matrix)
+    graph = veil.graphs.Graph.of(matrix)
     assert ends(graph) == EDGES
     back = graph.as_given()
     assert isinstance(back, sp.csr_array)
@@ -83,18 +83,18 @@ def test_sparse_matrices(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.float32, float])
 def test_numbers_of_all_kinds(dtype: Any) -> None:
-    assert ends(veil.Graph.of(sp.csr_array(DENSE.astype(dtype)))) == EDGES
+    assert ends(veil.graphs.Graph.of(sp.csr_array(DENSE.astype(dtype)))) == EDGES
 
 
 def test_zeros_that_are_stored_are_no_edges() -> None:
     matrix = sp.coo_array(([1, 1, 0, 0], ([0, 1, 0, 2], [1, 0, 2, 0])), shape=(3, 3))
-    assert ends(veil.Graph.of(matrix)) == {(0, 1)}
+    assert ends(veil.graphs.Graph.of(matrix)) == {(0, 1)}
 
 
 def test_directed_and_bipartite_matrices() -> None:
     half = sp.csr_array(np.triu(DENSE))
-    assert len(veil.Graph.of(half, directed=True)) == len(EDGES)
-    wide = veil.Graph.of(sp.csr_array(DENSE[:5]), bipartite=True)
+    assert len(veil.graphs.Graph.of(half, directed=True)) == len(EDGES)
+    wide = veil.graphs.Graph.of(sp.csr_array(DENSE[:5]), bipartite=True)
     assert wide.as_given().shape == (5, 34)
 
 
@@ -102,18 +102,18 @@ def test_pairs() -> None:
     frame = pd.DataFrame({"a": [0, 1], "b": [1, 2]})
     pairs: Any
     for pairs in ([(0, 1), (1, 2)], zip([0, 1], [1, 2], strict=True), frame.to_numpy(), [[1, 0], (2, 1)]):
-        assert ends(veil.Graph.from_edges(pairs, 4)) == {(0, 1), (1, 2)}
-    named = veil.Graph.from_edges([("b", "a"), ("a", "b")], ["a", "b", "lonely"])
+        assert ends(veil.graphs.Graph.from_edges(pairs, 4)) == {(0, 1), (1, 2)}
+    named = veil.graphs.Graph.from_edges([("b", "a"), ("a", "b")], ["a", "b", "lonely"])
     assert ends(named) == {("a", "b")}
     assert named.space.nodes == 3
-    assert len(veil.Graph.from_edges([("b", "a"), ("a", "b")], ["a", "b"], directed=True)) == 2
-    assert len(veil.Graph.from_edges([], 5)) == 0
-    assert len(veil.Graph.from_edges([(0, 0)], 2, loops=True)) == 1
-    assert veil.Graph.from_edges([(0, 1)], pd.Series([0, 1, 2])).space.nodes == 3
+    assert len(veil.graphs.Graph.from_edges([("b", "a"), ("a", "b")], ["a", "b"], directed=True)) == 2
+    assert len(veil.graphs.Graph.from_edges([], 5)) == 0
+    assert len(veil.graphs.Graph.from_edges([(0, 0)], 2, loops=True)) == 1
+    assert veil.graphs.Graph.from_edges([(0, 1)], pd.Series([0, 1, 2])).space.nodes == 3
 
 
 def test_it_does_not_show_its_edges() -> None:
-    text = repr(veil.Graph.from_edges([("SECRET", "b")], ["SECRET", "b"]))
+    text = repr(veil.graphs.Graph.from_edges([("SECRET", "b")], ["SECRET", "b"]))
     assert text == "<undirected Graph of 2 nodes>"
 
 
@@ -123,25 +123,25 @@ ODD: Any = [(0, 1), (0, 1, 5)]
 LIST: Any = [([1], 1)]
 BIG = sp.csr_array(DENSE * 2)
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
-    "a multigraph": (lambda: veil.Graph.of(nx.MultiGraph([(1, 2), (1, 2)])), r"multigraph\. Use nx\.Graph"),
-    "a loop": (lambda: veil.Graph.of(nx.Graph([("SECRET", "SECRET")])), "no edge from a node to itself"),
-    "a diagonal": (lambda: veil.Graph.of(sp.eye_array(3, format="csr")), "no edge from a node to itself"),
-    "no nodes": (lambda: veil.Graph.of(nx.Graph()), "between 1 and"),
-    "no rows": (lambda: veil.Graph.of(sp.csr_array((0, 0))), "between 1 and"),
-    "weights": (lambda: veil.Graph.of(BIG), "entries of 0 and 1"),
-    "NaN": (lambda: veil.Graph.of(sp.csr_array([[0, np.nan], [np.nan, 0]])), "entries of 0 and 1"),
-    "half a matrix": (lambda: veil.Graph.of(sp.csr_array(np.triu(DENSE))), "directed=True"),
-    "too few rows": (lambda: veil.Graph.of(sp.csr_array(DENSE[:5])), "bipartite=True"),
-    "a NumPy matrix": (lambda: veil.Graph.of(DENSE), "found ndarray"),
-    "a list": (lambda: veil.Graph.of([(0, 1)]), r"veil\.Graph\.from_edges"),
-    "a frame": (lambda: veil.Graph.of(pd.DataFrame({"a": [0], "b": [1]})), "found DataFrame"),
-    "sides not told": (lambda: veil.Graph.of(nx.path_graph(3), bipartite=True), "attribute bipartite"),
-    "a name": (lambda: veil.Graph.from_edges([(0, 1)], "ab"), "nodes: expected how many"),
-    "a stranger": (lambda: veil.Graph.from_edges([("SECRET", 1)], [0, 1]), "at position 0"),
-    "three ends": (lambda: veil.Graph.from_edges(ODD, 2), "at position 1"),
-    "an end that is a list": (lambda: veil.Graph.from_edges(LIST, 2), "at position 0"),
-    "no nodes for pairs": (lambda: veil.Graph.from_edges([], 0), "between 1 and"),
-    "a node twice": (lambda: veil.Graph.from_edges([], [0, 1, 1]), "different labels"),
+    "a multigraph": (lambda: veil.graphs.Graph.of(nx.MultiGraph([(1, 2), (1, 2)])), r"multigraph\. Use nx\.Graph"),
+    "a loop": (lambda: veil.graphs.Graph.of(nx.Graph([("SECRET", "SECRET")])), "no edge from a node to itself"),
+    "a diagonal": (lambda: veil.graphs.Graph.of(sp.eye_array(3, format="csr")), "no edge from a node to itself"),
+    "no nodes": (lambda: veil.graphs.Graph.of(nx.Graph()), "between 1 and"),
+    "no rows": (lambda: veil.graphs.Graph.of(sp.csr_array((0, 0))), "between 1 and"),
+    "weights": (lambda: veil.graphs.Graph.of(BIG), "entries of 0 and 1"),
+    "NaN": (lambda: veil.graphs.Graph.of(sp.csr_array([[0, np.nan], [np.nan, 0]])), "entries of 0 and 1"),
+    "half a matrix": (lambda: veil.graphs.Graph.of(sp.csr_array(np.triu(DENSE))), "directed=True"),
+    "too few rows": (lambda: veil.graphs.Graph.of(sp.csr_array(DENSE[:5])), "bipartite=True"),
+    "a NumPy matrix": (lambda: veil.graphs.Graph.of(DENSE), "found ndarray"),
+    "a list": (lambda: veil.graphs.Graph.of([(0, 1)]), r"veil\.Graph\.from_edges"),
+    "a frame": (lambda: veil.graphs.Graph.of(pd.DataFrame({"a": [0], "b": [1]})), "found DataFrame"),
+    "sides not told": (lambda: veil.graphs.Graph.of(nx.path_graph(3), bipartite=True), "attribute bipartite"),
+    "a name": (lambda: veil.graphs.Graph.from_edges([(0, 1)], "ab"), "nodes: expected how many"),
+    "a stranger": (lambda: veil.graphs.Graph.from_edges([("SECRET", 1)], [0, 1]), "at position 0"),
+    "three ends": (lambda: veil.graphs.Graph.from_edges(ODD, 2), "at position 1"),
+    "an end that is a list": (lambda: veil.graphs.Graph.from_edges(LIST, 2), "at position 0"),
+    "no nodes for pairs": (lambda: veil.graphs.Graph.from_edges([], 0), "between 1 and"),
+    "a node twice": (lambda: veil.graphs.Graph.from_edges([], [0, 1, 1]), "different labels"),
 }
 
 
@@ -156,24 +156,24 @@ def test_refused(what: str) -> None:
 def test_nodes_that_cannot_be_labels() -> None:
     lists: Any = [[0], [1]]
     with pytest.raises(VeilError):
-        veil.Graph.from_edges([], lists)
+        veil.graphs.Graph.from_edges([], lists)
 
 
 def test_a_node_twice_is_said_so() -> None:
     with pytest.raises(InvalidArgument, match=r"nodes: .*twice"):
-        veil.Graph.from_edges([], [0, 1, 1])
+        veil.graphs.Graph.from_edges([], [0, 1, 1])
 
 
 def test_a_numpy_matrix_is_told_the_way() -> None:
     with pytest.raises(InvalidData, match=r"csr_array"):
-        veil.Graph.of(DENSE)
+        veil.graphs.Graph.of(DENSE)
 
 
 def test_loops_are_told_where_to_ask() -> None:
     with pytest.raises(InvalidData, match=r"Graph\.of\(graph, loops=True\)"):
-        veil.release_graph(nx.Graph([(1, 1), (1, 2)]), epsilon=1.0)
+        veil.graphs.release(nx.Graph([(1, 1), (1, 2)]), epsilon=1.0)
 
 
 def test_a_frame_of_pairs() -> None:
     frame = pd.DataFrame({"first": [0, 1], "second": [1, 2]})
-    assert ends(veil.Graph.from_edges(frame, 3)) == {(0, 1), (1, 2)}
+    assert ends(veil.graphs.Graph.from_edges(frame, 3)) == {(0, 1), (1, 2)}

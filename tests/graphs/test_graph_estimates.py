@@ -15,7 +15,7 @@ TRIANGLES = sum(networkx.triangles(GROUPS).values()) // 3
 
 
 def facts(release: veil.Release) -> dict[str, tuple[float, float | None, float | None]]:
-    return {fact.name: (fact.value, fact.low, fact.high) for fact in veil.graph_estimates(release).facts}
+    return {fact.name: (fact.value, fact.low, fact.high) for fact in veil.graphs.estimates(release).facts}
 
 
 def test_intervals_cover_the_true_graph() -> None:
@@ -29,7 +29,7 @@ def test_intervals_cover_the_true_graph() -> None:
     inside = dict.fromkeys(truth, 0)
     times = 200
     for seed in range(times):
-        found = facts(veil.release_graph(GROUPS, epsilon=2.5, rng=seed))
+        found = facts(veil.graphs.release(GROUPS, epsilon=2.5, rng=seed))
         for name, value in truth.items():
             _, low, high = found[name]
             assert low is not None
@@ -42,8 +42,8 @@ def test_intervals_cover_the_true_graph() -> None:
 def test_facts_asked_directly_are_near_and_covered() -> None:
     times, inside = 150, {"edges": 0, "triangles": 0}
     for seed in range(times):
-        mechanism = veil.PrivateGraph(4.0, statistics=["edges", "triangles", "degrees"], share=1.0)
-        reading = veil.graph_estimates(veil.release(mechanism, GROUPS, rng=seed))
+        mechanism = veil.graphs.PrivateGraph(4.0, statistics=["edges", "triangles", "degrees"], share=1.0)
+        reading = veil.graphs.estimates(veil.release(mechanism, GROUPS, rng=seed))
         for fact, truth in ((reading.edges, GROUPS.number_of_edges()), (reading.triangles, TRIANGLES)):
             assert fact is not None
             assert fact.direct
@@ -61,8 +61,8 @@ def test_facts_asked_directly_are_near_and_covered() -> None:
 
 
 def test_direct_facts_take_the_place_of_those_read_off() -> None:
-    out = veil.release_graph(GROUPS, epsilon=3.0, statistics=["edges"], rng=1)
-    reading = veil.graph_estimates(out)
+    out = veil.graphs.release(GROUPS, epsilon=3.0, statistics=["edges"], rng=1)
+    reading = veil.graphs.estimates(out)
     assert reading.edges.direct
     assert reading.edges.released == len(out.graph or ())
     assert reading.triangles is not None
@@ -74,7 +74,7 @@ def test_node_degrees_have_the_stated_error() -> None:
     truth = np.array([degree for _, degree in GROUPS.degree()])
     errors = []
     for seed in range(40):
-        values, error = veil.graph_estimates(veil.release_graph(GROUPS, epsilon=2.0, rng=seed)).node_degrees()
+        values, error = veil.graphs.estimates(veil.graphs.release(GROUPS, epsilon=2.0, rng=seed)).node_degrees()
         errors.append(values - truth)
     assert np.std(errors) == pytest.approx(error, rel=0.1)
     assert abs(np.mean(errors)) < 0.3
@@ -82,13 +82,13 @@ def test_node_degrees_have_the_stated_error() -> None:
 
 def test_directed_and_bipartite() -> None:
     directed = networkx.gnp_random_graph(40, 0.2, directed=True, seed=2)
-    found = facts(veil.release_graph(directed, epsilon=4.0, rng=1))
+    found = facts(veil.graphs.release(directed, epsilon=4.0, rng=1))
     assert found["edges"][0] == pytest.approx(directed.number_of_edges(), rel=0.1)
     assert found["average out-degree"][0] == pytest.approx(directed.number_of_edges() / 40, rel=0.1)
     assert "triangles" not in found
     space = PairSpace.between(30, 50)
-    both = veil.Graph(space, np.sort(np.random.default_rng(1).choice(1500, 300, replace=False)))
-    reading = veil.graph_estimates(veil.release_graph(both, epsilon=4.0, rng=1))
+    both = veil.graphs.Graph(space, np.sort(np.random.default_rng(1).choice(1500, 300, replace=False)))
+    reading = veil.graphs.estimates(veil.graphs.release(both, epsilon=4.0, rng=1))
     assert reading.edges.value == pytest.approx(300, rel=0.1)
     assert reading.degree_distribution.shape == (51,)
     assert len(reading.node_degrees()[0]) == 30
@@ -97,7 +97,7 @@ def test_directed_and_bipartite() -> None:
 
 
 def test_communities_of_four_groups() -> None:
-    reading = veil.graph_estimates(veil.release_graph(GROUPS, epsilon=4.0, rng=3))
+    reading = veil.graphs.estimates(veil.graphs.release(GROUPS, epsilon=4.0, rng=3))
     labels = reading.communities()
     truth = np.repeat(np.arange(4), 15)
     from veil.graphs.numerics.agreement import adjusted_rand
@@ -107,15 +107,15 @@ def test_communities_of_four_groups() -> None:
 
 
 def test_paths_are_those_of_the_released_graph() -> None:
-    out = veil.release_graph(GROUPS, epsilon=3.0, rng=4)
-    found = veil.graph_estimates(out).paths()
+    out = veil.graphs.release(GROUPS, epsilon=3.0, rng=4)
+    found = veil.graphs.estimates(out).paths()
     assert found.diameter == networkx.diameter(out.value)
     assert found.mean == pytest.approx(networkx.average_shortest_path_length(out.value))
 
 
 def test_what_cannot_be_read() -> None:
-    published = veil.XorGraph(veil.xor_parameters(5.0, 1.0, 6, 6, 2))
+    published = veil.graphs.XorGraph(veil.bits.xor_parameters(5.0, 1.0, 6, 6, 2))
     with pytest.raises(InvalidArgument, match="randomised response"):
-        veil.graph_estimates(veil.release(published, networkx.path_graph(6)))
+        veil.graphs.estimates(veil.release(published, networkx.path_graph(6)))
     with pytest.raises(InvalidArgument, match="randomised response"):
-        veil.graph_estimates(veil.release(veil.RandomizedResponse(1.0), [[True, False]]))
+        veil.graphs.estimates(veil.release(veil.bits.RandomizedResponse(1.0), [[True, False]]))

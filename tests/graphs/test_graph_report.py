@@ -18,7 +18,7 @@ ALL = ["degrees", "edges", "triangles"]
 
 
 def made(value: Any = CLUB, **options: Any) -> veil.Release:
-    return veil.release_graph(value, **({"epsilon": 3.0, "rng": 4} | options))
+    return veil.graphs.release(value, **({"epsilon": 3.0, "rng": 4} | options))
 
 
 def page(**options: Any) -> str:
@@ -70,7 +70,7 @@ def test_facts_alone() -> None:
     [
         (nx.gnp_random_graph(12, 0.3, seed=1, directed=True), "average out-degree"),
         (
-            veil.Graph.of(sp.random_array((6, 4), density=0.5, rng=1).astype(bool), bipartite=True),
+            veil.graphs.Graph.of(sp.random_array((6, 4), density=0.5, rng=1).astype(bool), bipartite=True),
             "first side",
         ),
         (nx.empty_graph(5), "Undirected graph, 5 nodes"),

@@ -19,11 +19,11 @@ ALL = ["degrees", "edges", "triangles"]
 
 
 def release(value: Any = CLUB, **options: Any) -> veil.Release:
-    return veil.release_graph(value, **({"epsilon": 3.0, "rng": 1} | options))
+    return veil.graphs.release(value, **({"epsilon": 3.0, "rng": 1} | options))
 
 
 def fact(out: veil.Release, name: str) -> Any:
-    return next(found for found in veil.graph_estimates(out).facts if found.name == name)
+    return next(found for found in veil.graphs.estimates(out).facts if found.name == name)
 
 
 def test_the_graph_comes_back_as_it_came() -> None:
@@ -31,15 +31,15 @@ def test_the_graph_comes_back_as_it_came() -> None:
     assert set(release().value.nodes) == set(CLUB.nodes)
     assert type(release(nx.DiGraph([(1, 2), (2, 3)])).value) is nx.DiGraph
     assert isinstance(release(nx.to_scipy_sparse_array(CLUB, weight=None)).value, sp.csr_array)
-    assert isinstance(release(veil.Graph.from_edges([(0, 1)], 3)).value, veil.Graph)
-    wide = veil.Graph.of(sp.csr_array(np.eye(3, 5)), bipartite=True)
+    assert isinstance(release(veil.graphs.Graph.from_edges([(0, 1)], 3)).value, veil.graphs.Graph)
+    wide = veil.graphs.Graph.of(sp.csr_array(np.eye(3, 5)), bipartite=True)
     assert release(wide).value.shape == (3, 5)
 
 
 def test_what_it_costs() -> None:
     out = release()
-    assert out.mechanism == veil.RandomizedResponse(3.0)
-    assert out.adjacency == veil.BitFlips(1)
+    assert out.mechanism == veil.bits.RandomizedResponse(3.0)
+    assert out.adjacency == veil.bits.BitFlips(1)
     assert (out.epsilon, out.delta) == (3.0, 0.0)
     assert "the list of nodes is public" in out.assumptions
 
@@ -58,7 +58,7 @@ def test_facts() -> None:
     alone = release(statistics="edges", share=1)
     assert alone.graph is None
     assert abs(int(alone.tables["edges"][0]) - 78) < 10
-    assert release(share=0.0).mechanism == veil.RandomizedResponse(3.0)
+    assert release(share=0.0).mechanism == veil.bits.RandomizedResponse(3.0)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_what_is_no_graph(value: Any) -> None:
 
 
 def test_estimates() -> None:
-    reading = veil.graph_estimates(release(epsilon=5.0))
+    reading = veil.graphs.estimates(release(epsilon=5.0))
     names: dict[str, Any] = {found.name: found for found in reading.facts}
     assert {"edges", "density", "average degree", "triangles", "wedges", "clustering"} == set(names)
     assert names["edges"].low <= 78 <= names["edges"].high
@@ -101,34 +101,34 @@ def test_estimates() -> None:
     assert len(degrees) == 34
     assert error > 0
     assert reading.degree_distribution.sum() == pytest.approx(1.0)
-    assert "average out-degree" in {x.name for x in veil.graph_estimates(release(CLUB.to_directed())).facts}
+    assert "average out-degree" in {x.name for x in veil.graphs.estimates(release(CLUB.to_directed())).facts}
 
 
 def test_intervals_hold_as_often_as_they_say() -> None:
     """300 releases: 95 % give or take four standard errors; half as wide they would not."""
     inside = narrow = 0
     for seed in range(300):
-        found: Any = veil.graph_estimates(release(epsilon=1.0, rng=seed)).edges
+        found: Any = veil.graphs.estimates(release(epsilon=1.0, rng=seed)).edges
         inside += found.low <= 78 <= found.high
         # Without the clipping that the ends may have seen.
-        narrow += abs(found.value - 78) <= 1.96 * 0.5 * veil.plan_graph(34, 1.0).edge_error
+        narrow += abs(found.value - 78) <= 1.96 * 0.5 * veil.graphs.planning.plan_graph(34, 1.0).edge_error
     assert inside / 300 > 0.90
     assert narrow / 300 < 0.90
 
 
 def test_facts_alone_have_no_nodes_degrees() -> None:
-    reading = veil.graph_estimates(release(statistics=["edges"], share=1))
+    reading = veil.graphs.estimates(release(statistics=["edges"], share=1))
     with pytest.raises(InvalidArgument, match="a released graph"):
         reading.node_degrees()
     with pytest.raises(InvalidArgument, match="a released graph"):
-        veil.decode(release(statistics=["edges"], share=1))
+        veil.graphs.decode(release(statistics=["edges"], share=1))
 
 
 def test_estimates_of_what_is_no_graph() -> None:
     with pytest.raises(InvalidArgument, match="release"):
-        veil.graph_estimates(veil.release_bits([[1, 0]], epsilon=1.0, rng=1))
+        veil.graphs.estimates(veil.bits.release([[1, 0]], epsilon=1.0, rng=1))
     with pytest.raises(InvalidArgument, match="a released graph"):
-        veil.decode(veil.release_bits([[1, 0]], epsilon=1.0, rng=1))
+        veil.graphs.decode(veil.bits.release([[1, 0]], epsilon=1.0, rng=1))
 
 
 @pytest.mark.parametrize("nodes", [2, 3])
@@ -136,7 +136,7 @@ def test_estimates_of_what_is_no_graph() -> None:
 def test_tiny_graphs_are_released_and_decoded(nodes: int, epsilon: float) -> None:
     out = release(nx.path_graph(nodes), epsilon=epsilon)
     assert len(out.value) == nodes
-    assert set(veil.decode(out).nodes) == set(range(nodes))
+    assert set(veil.graphs.decode(out).nodes) == set(range(nodes))
 
 
 def test_one_node_is_refused_and_two_are_read() -> None:
@@ -146,7 +146,7 @@ def test_one_node_is_refused_and_two_are_read() -> None:
 
 
 def test_facts_that_were_not_asked() -> None:
-    reading = veil.graph_estimates(release(statistics=["triangles"], share=1))
+    reading = veil.graphs.estimates(release(statistics=["triangles"], share=1))
     with pytest.raises(InvalidArgument, match="edges"):
         _ = reading.edges
 
@@ -161,15 +161,15 @@ def test_facts_alone_of_a_directed_graph() -> None:
 def test_the_better_of_two_answers_is_taken() -> None:
     """For 34 nodes a tenth of epsilon = 1 tells less of the edges than the graph does. The user hears that
     what is asked directly is far more exact, and gets an interval twice as wide."""
-    asked: Any = veil.graph_estimates(release(epsilon=1.0, statistics=ALL)).edges
-    plain: Any = veil.graph_estimates(release(epsilon=1.0)).edges
+    asked: Any = veil.graphs.estimates(release(epsilon=1.0, statistics=ALL)).edges
+    plain: Any = veil.graphs.estimates(release(epsilon=1.0)).edges
     assert asked.high - asked.low <= 1.2 * (plain.high - plain.low)
 
 
 def test_noise_is_not_called_true() -> None:
     """At epsilon 0.01 the share of false edges is unknown, and 1 % is the least of all it could be."""
     for seed in range(6):
-        reading = veil.graph_estimates(release(nx.empty_graph(30), epsilon=0.01, rng=seed))
+        reading = veil.graphs.estimates(release(nx.empty_graph(30), epsilon=0.01, rng=seed))
         assert reading.false_share is None or reading.false_share > 0.4
 
 
@@ -177,15 +177,15 @@ def test_noise_is_not_called_true() -> None:
 
 
 def test_plans() -> None:
-    plan = veil.plan_graph(4039, 1.0, edges=88_234)
+    plan = veil.graphs.planning.plan_graph(4039, 1.0, edges=88_234)
     assert plan.space.count == math.comb(4039, 2)
     assert plan.released == pytest.approx(plan.false_edges + (plan.true_edges or 0))
     assert plan.kept is not None
     assert plan.kept < 0.03
     assert plan.even == pytest.approx(math.log((plan.space.count - 88_234) / 88_234))
-    assert veil.plan_graph((3, 4), 1.0, kind="bipartite").space.count == 12
-    assert veil.plan_graph(10, 1.0, kind="directed").space.count == 90
-    assert veil.plan_graph(10, 1.0, edges=0).kept is None
+    assert veil.graphs.planning.plan_graph((3, 4), 1.0, kind="bipartite").space.count == 12
+    assert veil.graphs.planning.plan_graph(10, 1.0, kind="directed").space.count == 90
+    assert veil.graphs.planning.plan_graph(10, 1.0, edges=0).kept is None
 
 
 @pytest.mark.parametrize(
@@ -203,8 +203,8 @@ def test_plans() -> None:
 )
 def test_plans_refuse(nodes: Any, options: dict[str, Any], says: str) -> None:
     with pytest.raises(InvalidArgument, match=says):
-        veil.plan_graph(nodes, 1.0, **options)
+        veil.graphs.planning.plan_graph(nodes, 1.0, **options)
 
 
 def test_plans_for_machines() -> None:
-    assert veil.plan_graph(100, 1.0, edges=300).to_dict()["pairs"] == 4950
+    assert veil.graphs.planning.plan_graph(100, 1.0, edges=300).to_dict()["pairs"] == 4950

@@ -13,9 +13,9 @@ import veil
 from tests.tables.servers import Server
 
 # A release of 0.1, of which ten fit into a budget of 1.
-NOISE = veil.GeometricCounts(10.0, 3)
+NOISE = veil.vectors.GeometricCounts(10.0, 3)
 COUNTS = [5, 2, 9]
-NEAR = veil.Records()
+NEAR = veil.vectors.Records()
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,6 @@ def release(account: Any, **more: Any) -> veil.Release:
     return veil.release(NOISE, COUNTS, adjacency=NEAR, ledger=account, **more)
 
 
-def kinds(dataset: veil.Dataset) -> list[str]:
+def kinds(dataset: veil.ledger.dataset.Dataset) -> list[str]:
     """What happened, oldest first."""
     return [entry.kind for entry in dataset.entries()]

@@ -23,8 +23,8 @@ from veil.ledger.accounting import Rule
 from veil.ledger.amounts import Amount
 
 EPSILON = 1.5
-ANSWER = veil.RandomizedResponse(1.0)
-NEAR = veil.BitFlips(1)
+ANSWER = veil.bits.RandomizedResponse(1.0)
+NEAR = veil.bits.BitFlips(1)
 # Of a bit: the probability of each output. None: nothing was revealed.
 Law = dict[Any, float]
 

@@ -40,7 +40,7 @@ from veil.ledger.amounts import Amount, charged
 from veil.ledger.charged import check_charged
 from veil.matrices.row_profiles import WorstOf
 
-REPLACE = veil.Records("replace")
+REPLACE = veil.vectors.Records("replace")
 ROADS = {"a": ["b", "c"], "b": ["a"], "c": ["a", "c"]}
 
 
@@ -59,11 +59,11 @@ def exact(amount: Amount | None) -> Fraction:
 
 def test_a_batch_of_users_with_a_smaller_cap(file: Place) -> None:
     """The cap says nothing of who is a neighbour, and all of what a release reveals."""
-    dataset = file.ledger().open("trips", epsilon=10, adjacency=veil.Transitions("user", cap=1))
-    chain = PrivateChain(2, [Part("transitions", veil.GeometricCounts(10.0, 4), shape=(2, 2))])
+    dataset = file.ledger().open("trips", epsilon=10, adjacency=veil.chains.Transitions("user", cap=1))
+    chain = PrivateChain(2, [Part("transitions", veil.vectors.GeometricCounts(10.0, 4), shape=(2, 2))])
     batch = dataset.batch([chain])
     counts = TransitionCounts(np.array([[3, 4], [5, 6]]), cap=50)
-    near = veil.Transitions("user", cap=50)
+    near = veil.chains.Transitions("user", cap=50)
     try:
         out = veil.release(chain, counts, adjacency=near, ledger=batch)
     except InvalidArgument:
@@ -80,7 +80,7 @@ def _loss_of_replacing_within_a_part(scale: float) -> Fraction:
 def test_a_replacement_within_a_part(file: Place, charges: list[str]) -> None:
     """The dataset's neighbours replace a record. The new one need not be in another part."""
     dataset = file.ledger().open("t", epsilon=99, adjacency=REPLACE, parts=["north", "south"], moves=True)
-    noise = veil.GeometricCounts(2.0, 2)
+    noise = veil.vectors.GeometricCounts(2.0, 2)
     for part in charges:
         veil.release(noise, [3, 4], adjacency=NEAR, ledger=dataset.part(part))
     lost = charges.count("north") * _loss_of_replacing_within_a_part(2.0)
@@ -89,7 +89,7 @@ def test_a_replacement_within_a_part(file: Place, charges: list[str]) -> None:
 
 def test_two_records_of_a_part_under_gaussian_noise(file: Place) -> None:
     ledger = file.ledger()
-    noise = veil.DiscreteGaussianCounts(3.0, 2)
+    noise = veil.vectors.DiscreteGaussianCounts(3.0, 2)
     near: dict[str, Any] = {"adjacency": REPLACE, "parts": ["north", "south"], "moves": True}
     zcdp = ledger.open("zcdp", epsilon=5, delta=1e-3, accounting="zcdp", **near)
     veil.release(noise, [3, 4], adjacency=NEAR, delta=1e-6, ledger=zcdp.part("north"))
@@ -335,7 +335,7 @@ SCALES = [7.974481658692184]
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_decimal_that_is_charged_for_a_scale(scale: float) -> None:
-    epsilon, _ = cost(veil.GeometricCounts(scale, 3).profile(NEAR), None)
+    epsilon, _ = cost(veil.vectors.GeometricCounts(scale, 3).profile(NEAR), None)
     assert exact(charged("epsilon", epsilon)) >= 1 / Fraction(scale)
 
 
@@ -352,15 +352,15 @@ def test_what_was_stated_is_not_exceeded(epsilon: float) -> None:
             keep = 1 - mp.mpf(Fraction(rate).numerator) / Fraction(rate).denominator
             return bool(times * mp.log(keep / (1 - keep)) <= limit)
 
-        assert within(veil.RandomizedResponse(epsilon).flip_rate)
+        assert within(veil.bits.RandomizedResponse(epsilon).flip_rate)
         steps = staircase(6, 3, 2, epsilon)
         assert -mp.log(mp.mpf(steps.decay)) <= limit
         graph = PrivateGraph(epsilon, statistics=("edges",)) if epsilon > 0.01 else None
         if graph is not None:
             assert sum(map(Fraction, graph.costs.values())) <= Fraction(repr(epsilon))
-        words = veil.SequentialWords(veil.ChainWords(ROADS, 3, start="a"), epsilon)
+        words = veil.words.SequentialWords(veil.words.ChainWords(ROADS, 3, start="a"), epsilon)
         assert -words.radius * mp.log(mp.mpf(words.decay)) <= limit
-        made = veil.calibrate(lambda k: veil.GeometricCounts(1 / k, 3), NEAR, epsilon=epsilon)
+        made = veil.calibrate(lambda k: veil.vectors.GeometricCounts(1 / k, 3), NEAR, epsilon=epsilon)
         assert 1 / Fraction(made.scale) <= Fraction(repr(epsilon))
 
 
@@ -370,7 +370,7 @@ def test_what_was_stated_is_not_exceeded(epsilon: float) -> None:
 class _Free:
     """Notes releases as uses of some entry, of which none has to be paid for."""
 
-    def __init__(self, dataset: veil.Dataset, entry: Any) -> None:
+    def __init__(self, dataset: veil.ledger.dataset.Dataset, entry: Any) -> None:
         self.dataset, self.entry, self.slots = dataset, entry, itertools.count()
 
     def reserve(self, *, epsilon: float, delta: float, description: dict[str, Any]) -> Any:
@@ -390,7 +390,7 @@ def test_uses_of_what_is_no_place(file: Place, declared: bool) -> None:
     dataset = ledger.open("trips", epsilon="0.1", adjacency=NEAR)
     entry = dataset.batch([NOISE]).entry if declared else release(dataset).entry
     try:
-        loud, free = veil.GeometricCounts(0.01, 3), _Free(dataset, entry)
+        loud, free = veil.vectors.GeometricCounts(0.01, 3), _Free(dataset, entry)
         out = veil.release(loud, COUNTS, adjacency=NEAR, ledger=free)
         ledger.verify()
         check_charged(out, ledger, "a file")
@@ -402,7 +402,7 @@ def test_uses_of_what_is_no_place(file: Place, declared: bool) -> None:
 @pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, lambda word: pickle.loads(pickle.dumps(word))])
 def test_copies_of_a_word_that_is_being_made(file: Place, way: Any) -> None:
     dataset = file.ledger().open("words", epsilon=4)
-    trip = veil.online(veil.SequentialWords(veil.ChainWords(ROADS, 3, start="a"), 4.0), ledger=dataset)
+    trip = veil.words.online(veil.words.SequentialWords(veil.words.ChainWords(ROADS, 3, start="a"), 4.0), ledger=dataset)
     with pytest.raises(InvalidArgument, match="copy"):
         way(trip)
     assert [trip.push(symbol) for symbol in "bac"] == list(trip.finish().value)
@@ -410,7 +410,7 @@ def test_copies_of_a_word_that_is_being_made(file: Place, way: Any) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_word_in_a_forked_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    trip = veil.online(veil.SequentialWords(veil.ChainWords(ROADS, 3, start="a"), 4.0))
+    trip = veil.words.online(veil.words.SequentialWords(veil.words.ChainWords(ROADS, 3, start="a"), 4.0))
     trip.push("b")
     parent = os.getpid()
     monkeypatch.setattr(os, "getpid", lambda: parent + 1)
@@ -516,7 +516,7 @@ def test_an_interrupted_charge_releases_nothing(file: Place, monkeypatch: pytest
     """Ctrl-C at any moment: what was drawn was charged, and what was charged stays so."""
     dataset = file.ledger().open("trips", epsilon=1)
     drawn: list[int] = []
-    noise = veil.GeometricCounts.noise
+    noise = veil.vectors.GeometricCounts.noise
 
     def interrupted(self: Any, *args: Any) -> Any:
         drawn.append(len(dataset.entries()))
@@ -524,7 +524,7 @@ def test_an_interrupted_charge_releases_nothing(file: Place, monkeypatch: pytest
             raise KeyboardInterrupt
         return noise(self, *args)
 
-    monkeypatch.setattr(veil.GeometricCounts, "noise", interrupted)
+    monkeypatch.setattr(veil.vectors.GeometricCounts, "noise", interrupted)
     with pytest.raises(KeyboardInterrupt):
         release(dataset)
     release(dataset)

@@ -15,7 +15,7 @@ from tests.ledger.places import COUNTS, NEAR, NOISE, kinds, release
 from veil.errors import BudgetExceeded, InvalidArgument, VeilError
 from veil.ledger.batch import Batch
 
-OTHER = veil.GeometricCounts(5.0, 3)
+OTHER = veil.vectors.GeometricCounts(5.0, 3)
 
 
 def test_one_charge_for_all(ledger: veil.Ledger) -> None:
@@ -44,11 +44,11 @@ def test_what_was_not_declared(ledger: veil.Ledger) -> None:
     dataset = ledger.open("trips", epsilon=5)
     batch = dataset.batch([NOISE, OTHER], adjacency=NEAR)
     assert batch.epsilon == pytest.approx(0.3)
-    for stranger in (veil.GeometricCounts(9.999, 3), veil.GeometricCounts(10.0, 4)):
+    for stranger in (veil.vectors.GeometricCounts(9.999, 3), veil.vectors.GeometricCounts(10.0, 4)):
         with pytest.raises(VeilError):
             veil.release(stranger, [1] * stranger.domain.size, adjacency=NEAR, ledger=batch)
     with pytest.raises(InvalidArgument, match="adjacency"):
-        veil.release(NOISE, COUNTS, adjacency=veil.Records("replace"), ledger=batch)
+        veil.release(NOISE, COUNTS, adjacency=veil.vectors.Records("replace"), ledger=batch)
     with pytest.raises(InvalidArgument, match="declared"):
         batch.reserve(epsilon=0.1, delta=0.0, description={"name": "GeometricCounts"})
     assert kinds(dataset) == ["open", "reserve", "confirm"]
@@ -81,7 +81,7 @@ def test_a_draw_that_fails_uses_its_place(ledger: veil.Ledger, monkeypatch: pyte
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr(veil.GeometricCounts, "_draw", fail)
+        patch.setattr(veil.vectors.GeometricCounts, "_draw", fail)
         with pytest.raises(MemoryError):
             release(batch)
     with pytest.raises(InvalidArgument, match="declared"):

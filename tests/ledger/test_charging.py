@@ -58,13 +58,13 @@ def test_a_release_carries_its_entry(ledger: veil.Ledger, tmp_path: Any) -> None
 def test_a_closed_dataset(ledger: veil.Ledger) -> None:
     dataset = ledger.open("trips", epsilon=1)
     entry = dataset.reserve(epsilon=0.1, description=SAID)
-    batch = dataset.batch([NOISE], adjacency=veil.Records())
+    batch = dataset.batch([NOISE], adjacency=veil.vectors.Records())
     dataset.close(why="the study has ended", by="officer")
     assert dataset.closed
     for attempt in (
         lambda: release(dataset),
         lambda: release(batch),
-        lambda: dataset.batch([NOISE], adjacency=veil.Records()),
+        lambda: dataset.batch([NOISE], adjacency=veil.vectors.Records()),
         lambda: dataset.raise_budget(epsilon=5, why="more"),
         lambda: dataset.close(why="again"),
     ):
@@ -183,7 +183,7 @@ def test_terms_that_make_no_sense(ledger: veil.Ledger) -> None:
         {"epsilon": 1, "parts": ["a", 5]},
         {"epsilon": 1, "moves": True},
         {"epsilon": 1, "delta": 1e-6, "accounting": "renyi", "parts": ["a", "b"], "moves": True},
-        {"epsilon": 1, "parts": ["a", "b"], "moves": True, "adjacency": veil.Records("add-remove")},
+        {"epsilon": 1, "parts": ["a", "b"], "moves": True, "adjacency": veil.vectors.Records("add-remove")},
         {"epsilon": 1, "why": "two\nlines"},
         {"epsilon": 1, "by": ""},
     ):
@@ -195,4 +195,4 @@ def test_a_ledger_is_no_account(ledger: veil.Ledger) -> None:
     ledger.open("trips", epsilon=1)
     whole: Any = ledger
     with pytest.raises(InvalidArgument, match=r"ledger\.dataset"):
-        veil.release(NOISE, COUNTS, adjacency=veil.Records(), ledger=whole)
+        veil.release(NOISE, COUNTS, adjacency=veil.vectors.Records(), ledger=whole)

@@ -14,7 +14,7 @@ from veil.vectors.coverage import covers
 Pair = tuple[Any, Any]
 
 
-def _words(near: veil.Hamming, tables: Sequence[Any]) -> set[Pair]:
+def _words(near: veil.words.Hamming, tables: Sequence[Any]) -> set[Pair]:
     """Tables of two words of one person."""
 
     def is_near(one: Any, other: Any) -> bool:
@@ -25,7 +25,7 @@ def _words(near: veil.Hamming, tables: Sequence[Any]) -> set[Pair]:
     return {(one, other) for one in tables for other in tables if is_near(one, other)}
 
 
-def _bits(near: veil.BitFlips, tables: Sequence[Any]) -> set[Pair]:
+def _bits(near: veil.bits.BitFlips, tables: Sequence[Any]) -> set[Pair]:
     def is_near(one: Any, other: Any) -> bool:
         flips = [sum(a != b for a, b in zip(*rows, strict=True)) for rows in zip(one, other, strict=True)]
         one_row = near.where == "anywhere" or sum(count > 0 for count in flips) <= 1
@@ -38,7 +38,7 @@ def _counts(near: Any, tables: Sequence[Any]) -> set[Pair]:
     def is_near(one: Any, other: Any) -> bool:
         more = sum(max(0, b - a) for a, b in zip(one, other, strict=True))
         less = sum(max(0, a - b) for a, b in zip(one, other, strict=True))
-        if isinstance(near, veil.Records):
+        if isinstance(near, veil.vectors.Records):
             return bool(more == less <= 1 if near.change == "replace" else more + less <= 1)
         ways = ((near.added, near.removed), (near.removed, near.added))
         return any(more <= added and less <= removed for added, removed in ways)
@@ -46,7 +46,7 @@ def _counts(near: Any, tables: Sequence[Any]) -> set[Pair]:
     return {(one, other) for one in tables for other in tables if is_near(one, other)}
 
 
-def _masses(near: veil.Transfer, vectors: Sequence[Any]) -> set[Pair]:
+def _masses(near: veil.vectors.Transfer, vectors: Sequence[Any]) -> set[Pair]:
     """Vectors in tenths."""
 
     def is_near(one: Any, other: Any) -> bool:
@@ -56,7 +56,7 @@ def _masses(near: veil.Transfer, vectors: Sequence[Any]) -> set[Pair]:
     return {(one, other) for one in vectors for other in vectors if is_near(one, other)}
 
 
-def _rows(near: veil.Rows, matrices: Sequence[Any]) -> set[Pair]:
+def _rows(near: veil.matrices.Rows, matrices: Sequence[Any]) -> set[Pair]:
     most = near.among(2)
 
     def is_near(one: Any, other: Any) -> bool:
@@ -76,27 +76,27 @@ Relation = tuple[Callable[[Any, Any], set[Pair]], list[Any], list[Any]]
 RELATIONS: dict[str, Relation] = {
     "words": (
         _words,
-        [veil.Hamming(r, words_each=w) for r in (1, 2, 3) for w in (1, 2)],
+        [veil.words.Hamming(r, words_each=w) for r in (1, 2, 3) for w in (1, 2)],
         list(itertools.product(itertools.product("ab", repeat=3), repeat=2)),
     ),
     "bits": (
         _bits,
-        [veil.BitFlips(c, where=w) for c in (1, 2, 3) for w in ("anywhere", "row")],
+        [veil.bits.BitFlips(c, where=w) for c in (1, 2, 3) for w in ("anywhere", "row")],
         list(itertools.product(BIT_ROWS, repeat=3)),
     ),
     "counts": (
         _counts,
         [
-            veil.Records(),
-            veil.Records("replace"),
-            *(veil.Contributions(a, r) for a in (1, 2, 3) for r in (0, 1, 2)),
+            veil.vectors.Records(),
+            veil.vectors.Records("replace"),
+            *(veil.vectors.Contributions(a, r) for a in (1, 2, 3) for r in (0, 1, 2)),
         ],
         list(itertools.product(range(5), repeat=2)),
     ),
-    "vectors": (_masses, [veil.Transfer(m) for m in (0.2, 0.4, 1.0)], TENTHS),
+    "vectors": (_masses, [veil.vectors.Transfer(m) for m in (0.2, 0.4, 1.0)], TENTHS),
     "matrices": (
         _rows,
-        [veil.Rows(c, veil.Transfer(m)) for c in (1, 2, "all") for m in (0.2, 0.6)],
+        [veil.matrices.Rows(c, veil.vectors.Transfer(m)) for c in (1, 2, "all") for m in (0.2, 0.6)],
         list(itertools.product(HALVES, repeat=2)),
     ),
 }
@@ -121,7 +121,7 @@ def test_against_all_pairs(name: str) -> None:
 
 def test_every_relation_covers_itself_and_no_other_kind() -> None:
     kinds: list[Any] = [near for _, relations, _ in RELATIONS.values() for near in relations[:2]]
-    kinds += [veil.Rectangle(0.1), veil.Transitions("event"), veil.Transitions("user", cap=3)]
+    kinds += [veil.matrices.Rectangle(0.1), veil.chains.Transitions("event"), veil.chains.Transitions("user", cap=3)]
     for one, other in itertools.product(kinds, repeat=2):
         if one == other:
             assert covers(one, other)
@@ -131,12 +131,12 @@ def test_every_relation_covers_itself_and_no_other_kind() -> None:
 
 def test_transitions() -> None:
     """Whole users are users, however much is counted of each; units and changes are not compared."""
-    user = veil.Transitions("user", cap=3)
-    assert covers(user, veil.Transitions("user", cap=9))
-    assert covers(veil.Transitions("user", cap=9), user)
-    for other in (veil.Transitions("user", "replace", 3), veil.Transitions("event"), veil.Transitions("row")):
+    user = veil.chains.Transitions("user", cap=3)
+    assert covers(user, veil.chains.Transitions("user", cap=9))
+    assert covers(veil.chains.Transitions("user", cap=9), user)
+    for other in (veil.chains.Transitions("user", "replace", 3), veil.chains.Transitions("event"), veil.chains.Transitions("row")):
         assert not covers(user, other)
         assert not covers(other, user)
-    assert not covers(veil.Transitions("row"), veil.Transitions("row", "replace-state"))
-    assert covers(veil.Rectangle(0.2), veil.Rectangle(0.1))
-    assert not covers(veil.Rectangle(0.1), veil.Rectangle(0.2))
+    assert not covers(veil.chains.Transitions("row"), veil.chains.Transitions("row", "replace-state"))
+    assert covers(veil.matrices.Rectangle(0.2), veil.matrices.Rectangle(0.1))
+    assert not covers(veil.matrices.Rectangle(0.1), veil.matrices.Rectangle(0.2))

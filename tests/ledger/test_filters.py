@@ -17,7 +17,7 @@ from veil.errors import BudgetExceeded, InvalidArgument, NoGuarantee, VeilError
 from veil.ledger.accounting import USUAL_ORDERS, Rule
 from veil.ledger.amounts import Amount
 
-GAUSS = veil.DiscreteGaussianCounts(20.0, 3)
+GAUSS = veil.vectors.DiscreteGaussianCounts(20.0, 3)
 BUDGETS = st.tuples(st.floats(0.05, 20.0), st.floats(-40.0, -3.0).map(math.exp))
 
 
@@ -87,7 +87,7 @@ def test_an_order_is_kept_as_it_was_given(order: float) -> None:
     assert [float(line.removeprefix("order ")) for line in rule.limits] == [order]
 
 
-def allowed(dataset: veil.Dataset, mechanism: Any, most: int = 5_000) -> int:
+def allowed(dataset: veil.ledger.dataset.Dataset, mechanism: Any, most: int = 5_000) -> int:
     for made in range(most):
         try:
             veil.release(mechanism, COUNTS, adjacency=NEAR, delta=1e-9, ledger=dataset)
@@ -111,7 +111,7 @@ def test_gaussians_against_the_closed_form(ledger: veil.Ledger) -> None:
     assert ledger.verify() == ["basic", "zcdp"]
 
 
-@pytest.mark.parametrize("mechanism", [NOISE, GAUSS, veil.GeometricCounts(40.0, 3)])
+@pytest.mark.parametrize("mechanism", [NOISE, GAUSS, veil.vectors.GeometricCounts(40.0, 3)])
 def test_renyi_never_goes_beyond(ledger: veil.Ledger, mechanism: Any) -> None:
     """What was let through is (epsilon, delta)-private by exact composition, with room to spare."""
     dataset = ledger.open("trips", epsilon=1, delta=1e-6, accounting="renyi", adjacency=NEAR)
@@ -140,6 +140,6 @@ def test_what_a_filter_does_not_know(ledger: veil.Ledger) -> None:
         dataset.reserve(epsilon=0.1, description={"name": "test"})
     with pytest.raises((NoGuarantee, VeilError), match="zCDP"):
         veil.release(
-            veil.DirichletCounts(2.2, 100, 3), [40, 35, 25], adjacency=NEAR, delta=1e-6, ledger=dataset
+            veil.vectors.DirichletCounts(2.2, 100, 3), [40, 35, 25], adjacency=NEAR, delta=1e-6, ledger=dataset
         )
     assert len(dataset.entries()) == 1

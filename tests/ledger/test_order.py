@@ -16,9 +16,9 @@ from veil.core.mechanism import Described
 from veil.errors import BudgetExceeded, InvalidArgument, VeilError
 
 STREETS = {"a": ["b", "c"], "b": ["a"], "c": ["a", "c"]}
-WORDS = veil.ChainWords(STREETS, 3, start="a")
+WORDS = veil.words.ChainWords(STREETS, 3, start="a")
 TABLE = [[1, 0, 1], [0, 0, 1], [1, 1, 1]]
-MOVES = veil.TransitionCounts([[5, 3], [2, 7]], ["on", "off"])
+MOVES = veil.chains.TransitionCounts([[5, 3], [2, 7]], ["on", "off"])
 
 
 def _release(account: Any) -> None:
@@ -26,23 +26,23 @@ def _release(account: Any) -> None:
 
 
 def _chain(account: Any) -> None:
-    veil.fit_chain(MOVES, 0.1, ledger=account)
+    veil.chains.release(MOVES, epsilon=0.1, ledger=account)
 
 
 def _words(account: Any) -> None:
-    veil.release_words([["a", "b"], ["b", "a"]], veil.FreeWords("ab", 2), epsilon=0.1, ledger=account)
+    veil.words.release([["a", "b"], ["b", "a"]], veil.words.FreeWords("ab", 2), epsilon=0.1, ledger=account)
 
 
 def _bits(account: Any) -> None:
-    veil.release_bits(TABLE, epsilon=0.1, ledger=account)
+    veil.bits.release(TABLE, epsilon=0.1, ledger=account)
 
 
 def _graph(account: Any) -> None:
-    veil.release_graph(networkx.path_graph(5), epsilon=0.1, statistics=["edges"], ledger=account)
+    veil.graphs.release(networkx.path_graph(5), epsilon=0.1, statistics=["edges"], ledger=account)
 
 
 def _online(account: Any) -> None:
-    trip = veil.online(veil.SequentialWords(WORDS, 0.1), ledger=account)
+    trip = veil.words.online(veil.words.SequentialWords(WORDS, 0.1), ledger=account)
     for symbol in ("b", "a", "c"):
         trip.push(symbol)
 
@@ -65,7 +65,7 @@ WAYS: dict[str, Callable[[Any], None]] = {
 class Watched:
     """A dataset that writes down what is asked of it, and what the ledger holds at that moment."""
 
-    def __init__(self, dataset: veil.Dataset, diary: list[str]) -> None:
+    def __init__(self, dataset: veil.ledger.dataset.Dataset, diary: list[str]) -> None:
         self.dataset, self.diary = dataset, diary
 
     def reserve(self, **asked: Any) -> Any:
@@ -92,13 +92,13 @@ def diary(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return plain(self, value, **more)
 
     monkeypatch.setattr(Described, "sample", sample)
-    answer = veil.OnlineWord._answer
+    answer = veil.words.OnlineWord._answer
 
     def answered(self: Any, code: int, position: int) -> int:
         written.append("draw")
         return answer(self, code, position)
 
-    monkeypatch.setattr(veil.OnlineWord, "_answer", answered)
+    monkeypatch.setattr(veil.words.OnlineWord, "_answer", answered)
     return written
 
 
@@ -126,7 +126,7 @@ def test_a_draw_that_fails_is_spent(ledger: veil.Ledger, monkeypatch: pytest.Mon
         raise MemoryError
 
     monkeypatch.setattr(Described, "sample", fail)
-    monkeypatch.setattr(veil.OnlineWord, "_answer", fail)
+    monkeypatch.setattr(veil.words.OnlineWord, "_answer", fail)
     for name, way in WAYS.items():
         dataset = ledger.open(name, epsilon=1)
         with pytest.raises(MemoryError):
@@ -141,11 +141,11 @@ BAD: dict[str, Callable[[Any], Any]] = {
     "adjacency": lambda d: veil.release(NOISE, COUNTS, ledger=d),
     "epsilon": lambda d: veil.release(NOISE, COUNTS, adjacency=NEAR, epsilon=0.01, ledger=d),
     "rng": lambda d: veil.release(NOISE, COUNTS, adjacency=NEAR, rng="dice", ledger=d),
-    "delta": lambda d: veil.release(veil.DirichletCounts(2.2, 100, 3), COUNTS, adjacency=NEAR, ledger=d),
-    "chain": lambda d: veil.fit_chain([[1, -1], [0, 2]], 0.1, ledger=d),
-    "words": lambda d: veil.release_words([["z"]], veil.FreeWords("ab", 2), epsilon=0.1, ledger=d),
-    "bits": lambda d: veil.release_bits([[1, 2]], epsilon=0.1, ledger=d),
-    "graph": lambda d: veil.release_graph(networkx.Graph([(1, 1)]), epsilon=0.1, ledger=d),
+    "delta": lambda d: veil.release(veil.vectors.DirichletCounts(2.2, 100, 3), COUNTS, adjacency=NEAR, ledger=d),
+    "chain": lambda d: veil.chains.release([[1, -1], [0, 2]], epsilon=0.1, ledger=d),
+    "words": lambda d: veil.words.release([["z"]], veil.words.FreeWords("ab", 2), epsilon=0.1, ledger=d),
+    "bits": lambda d: veil.bits.release([[1, 2]], epsilon=0.1, ledger=d),
+    "graph": lambda d: veil.graphs.release(networkx.Graph([(1, 1)]), epsilon=0.1, ledger=d),
     "learn": lambda d: PrivateBits(0.1, ledger=d).fit_transform(np.array(TABLE), [0, 1]),
 }
 
@@ -160,7 +160,7 @@ def test_nothing_is_charged_for_what_is_refused(ledger: veil.Ledger) -> None:
 
 def test_a_word_that_is_broken_off_costs_the_same(ledger: veil.Ledger) -> None:
     dataset = ledger.open("trips", epsilon=1)
-    trip = veil.online(veil.SequentialWords(WORDS, 0.5), ledger=dataset)
+    trip = veil.words.online(veil.words.SequentialWords(WORDS, 0.5), ledger=dataset)
     trip.push("b")
     assert dataset.spent.epsilon == 0.5
     assert kinds(dataset) == ["open", "reserve"]
@@ -176,16 +176,16 @@ def test_a_seed_is_noted(ledger: veil.Ledger) -> None:
 
 def test_what_must_be_hidden(ledger: veil.Ledger) -> None:
     """A dataset that was opened for some neighbours takes releases that hide those, or more."""
-    dataset = ledger.open("trips", epsilon=10, adjacency=veil.Records("add-remove"))
-    veil.release(NOISE, COUNTS, adjacency=veil.Records("add-remove"), ledger=dataset)
-    for other in (veil.Records("replace"), veil.Contributions(1)):
+    dataset = ledger.open("trips", epsilon=10, adjacency=veil.vectors.Records("add-remove"))
+    veil.release(NOISE, COUNTS, adjacency=veil.vectors.Records("add-remove"), ledger=dataset)
+    for other in (veil.vectors.Records("replace"), veil.vectors.Contributions(1)):
         with pytest.raises(InvalidArgument, match="adjacency"):
             veil.release(NOISE, COUNTS, adjacency=other, ledger=dataset)
-    bits = ledger.open("bits", epsilon=100, adjacency=veil.BitFlips(2, where="row"))
-    for near in (veil.BitFlips(2, where="row"), veil.BitFlips(3, where="row"), veil.BitFlips(2)):
-        veil.release(veil.RandomizedResponse(0.1), TABLE, adjacency=near, ledger=bits)
-    for near in (veil.BitFlips(1), veil.BitFlips(1, where="row")):
+    bits = ledger.open("bits", epsilon=100, adjacency=veil.bits.BitFlips(2, where="row"))
+    for near in (veil.bits.BitFlips(2, where="row"), veil.bits.BitFlips(3, where="row"), veil.bits.BitFlips(2)):
+        veil.release(veil.bits.RandomizedResponse(0.1), TABLE, adjacency=near, ledger=bits)
+    for near in (veil.bits.BitFlips(1), veil.bits.BitFlips(1, where="row")):
         with pytest.raises(InvalidArgument, match="adjacency"):
-            veil.release(veil.RandomizedResponse(0.1), TABLE, adjacency=near, ledger=bits)
+            veil.release(veil.bits.RandomizedResponse(0.1), TABLE, adjacency=near, ledger=bits)
     assert kinds(dataset).count("reserve") == 1
     assert kinds(bits).count("reserve") == 3

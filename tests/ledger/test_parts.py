@@ -48,7 +48,7 @@ def test_against_every_person(
     ledger: veil.Ledger, moves: bool, charges: list[tuple[str | None, str]]
 ) -> None:
     """Exactly what keeps everybody within the budget is allowed, and `remaining` says how much that is."""
-    near = veil.Records("replace")
+    near = veil.vectors.Records("replace")
     dataset = ledger.open(uuid4().hex, epsilon=1, adjacency=near, parts=PARTS, moves=moves)
     made: list[tuple[str | None, str]] = []
     for part, text in charges:
@@ -58,7 +58,7 @@ def test_against_every_person(
         fits = most_lost([*made, (part, text)], moves=moves) <= 1
         records = 2 if moves and part is not None else 1
         assert fits == (records * Fraction(text) <= Fraction(left))
-        charge = Charge(float(text), 0.0, SAID, veil.Records() if moves and part is not None else near)
+        charge = Charge(float(text), 0.0, SAID, veil.vectors.Records() if moves and part is not None else near)
         if fits:
             account.reserve_charge(charge)
             made.append((part, text))
@@ -95,15 +95,15 @@ def test_orders_differ_from_part_to_part() -> None:
 
 
 def test_a_part_as_an_account(ledger: veil.Ledger) -> None:
-    dataset = ledger.open("trips", epsilon="0.3", adjacency=veil.Records(), parts=PARTS)
+    dataset = ledger.open("trips", epsilon="0.3", adjacency=veil.vectors.Records(), parts=PARTS)
     for name in PARTS:
         for _ in range(3):
-            veil.release(NOISE, COUNTS, adjacency=veil.Records(), ledger=dataset.part(name))
+            veil.release(NOISE, COUNTS, adjacency=veil.vectors.Records(), ledger=dataset.part(name))
         with pytest.raises(BudgetExceeded):
-            veil.release(NOISE, COUNTS, adjacency=veil.Records(), ledger=dataset.part(name))
+            veil.release(NOISE, COUNTS, adjacency=veil.vectors.Records(), ledger=dataset.part(name))
     assert dataset.spent.epsilon == 0.3
     with pytest.raises(BudgetExceeded):
-        veil.release(NOISE, COUNTS, adjacency=veil.Records(), ledger=dataset)
+        veil.release(NOISE, COUNTS, adjacency=veil.vectors.Records(), ledger=dataset)
     with pytest.raises(InvalidArgument, match="part"):
         dataset.part("east")
     with pytest.raises(InvalidArgument, match="without parts"):
@@ -113,11 +113,11 @@ def test_a_part_as_an_account(ledger: veil.Ledger) -> None:
 
 def test_a_part_that_somebody_moves_to_sees_one_more(ledger: veil.Ledger) -> None:
     """A replacement that crosses parts is an addition in one and a removal in the other."""
-    dataset = ledger.open("trips", epsilon=1, adjacency=veil.Records("replace"), parts=PARTS, moves=True)
-    veil.release(NOISE, COUNTS, adjacency=veil.Records("add-remove"), ledger=dataset.part("north"))
+    dataset = ledger.open("trips", epsilon=1, adjacency=veil.vectors.Records("replace"), parts=PARTS, moves=True)
+    veil.release(NOISE, COUNTS, adjacency=veil.vectors.Records("add-remove"), ledger=dataset.part("north"))
     with pytest.raises(InvalidArgument, match="adjacency"):
-        veil.release(NOISE, COUNTS, adjacency=veil.Records("replace"), ledger=dataset.part("north"))
+        veil.release(NOISE, COUNTS, adjacency=veil.vectors.Records("replace"), ledger=dataset.part("north"))
     with pytest.raises(InvalidArgument, match="adjacency"):
-        veil.release(NOISE, COUNTS, adjacency=veil.Records("add-remove"), ledger=dataset)
-    veil.release(NOISE, COUNTS, adjacency=veil.Records("add-remove"), ledger=dataset.part("south"))
+        veil.release(NOISE, COUNTS, adjacency=veil.vectors.Records("add-remove"), ledger=dataset)
+    veil.release(NOISE, COUNTS, adjacency=veil.vectors.Records("add-remove"), ledger=dataset.part("south"))
     assert dataset.spent.epsilon == 0.2

@@ -62,12 +62,12 @@ def test_threads(place: Place) -> None:
     assert ledger.verify() == ["trips"]
 
 
-def _child(dataset: veil.Dataset, times: int) -> None:
+def _child(dataset: veil.ledger.dataset.Dataset, times: int) -> None:
     for _ in range(times):
         release(dataset)
 
 
-def _forked(dataset: veil.Dataset, times: int) -> Any:
+def _forked(dataset: veil.ledger.dataset.Dataset, times: int) -> Any:
     worker = multiprocessing.get_context("fork").Process(target=_child, args=(dataset, times))
     worker.start()
     return worker

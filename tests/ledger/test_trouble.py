@@ -41,7 +41,7 @@ def in_child(work: Callable[[], object]) -> str:
     return said
 
 
-def until_refused(dataset: veil.Dataset) -> int:
+def until_refused(dataset: veil.ledger.dataset.Dataset) -> int:
     """Release until the ledger cannot be written to; how often it went well."""
     for made in range(100_000):
         try:
@@ -56,7 +56,7 @@ def until_refused(dataset: veil.Dataset) -> int:
     raise AssertionError("never refused")
 
 
-def reserved(dataset: veil.Dataset) -> int:
+def reserved(dataset: veil.ledger.dataset.Dataset) -> int:
     return sum(entry.kind == "reserve" for entry in dataset.entries())
 
 

@@ -23,7 +23,7 @@ from veil.report.labels import shorts
 
 MATRIX = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]])
 CHAIN = veil.Chain(MATRIX, states=["a", "b", "c"])
-ONE = veil.Rows(1, veil.Transfer(0.01))
+ONE = veil.matrices.Rows(1, veil.vectors.Transfer(0.01))
 
 
 def test_heat_maps() -> None:
@@ -79,7 +79,7 @@ def test_graphs_draw_what_is_likely() -> None:
 
 
 def plan(epsilon: float) -> MatrixPlan:
-    mechanism = veil.RowByRow(veil.Laplace(0.1, veil.Simplex(3)))
+    mechanism = veil.matrices.RowByRow(veil.vectors.Laplace(0.1, veil.vectors.Simplex(3)))
     rows = (
         MatrixRow("laplace", mechanism, row_tv=0.1 / epsilon, row_tv95=0.2 / epsilon, stationary_tv=0.05),
         MatrixRow("gaussian", mechanism, row_tv=0.3 / epsilon, row_tv95=0.4 / epsilon),
@@ -192,7 +192,7 @@ def test_short_labels_stay_different() -> None:
 
 
 def test_plans_fit_into_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    mechanism = veil.RowByRow(veil.Laplace(0.1, veil.Simplex(3)))
+    mechanism = veil.matrices.RowByRow(veil.vectors.Laplace(0.1, veil.vectors.Simplex(3)))
     row = MatrixRow(
         "discrete-gaussian",
         mechanism,
@@ -212,7 +212,7 @@ def test_plans_fit_into_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_narrow_intervals_get_more_digits() -> None:
     counts = np.array([[800_000, 150_000], [100_000, 300_000]])
-    report = ChainReport.of_release(veil.fit_chain(counts, 1.0, rng=1))
+    report = ChainReport.of_release(veil.chains.release(counts, epsilon=1.0, rng=1))
     assert report.intervals is not None
     page = report.html()
     for low, high in report.intervals.stationary:
@@ -231,7 +231,7 @@ def test_one_step_is_not_steps() -> None:
 
 
 def test_proofs_that_say_nothing_are_left_out() -> None:
-    report = ChainReport.of_release(veil.fit_chain(np.full((3, 3), 5), 0.1, rng=1))
+    report = ChainReport.of_release(veil.chains.release(np.full((3, 3), 5), epsilon=0.1, rng=1))
     assert report.intervals is not None
     assert report.intervals.proved_stationary[:, 1].min() > 0.99
     page = report.html()

@@ -18,19 +18,19 @@ RAGGED = np.random.default_rng(5).dirichlet(np.full(5, 0.6), size=5)
 WHEEL = np.roll(np.eye(4), 1, axis=1) * 0.88 + 0.03
 
 CASES = {
-    "entries at the floor": (SPARSE, veil.MatrixDirichlet(60.0, veil.Simplex(8, floor=0.01))),
-    "slowly mixing": (STICKY, veil.MatrixDirichlet(300.0, veil.Simplex(6, floor=0.02))),
-    "little data": (WHEEL, veil.MatrixDirichlet(15.0, veil.Simplex(4, floor=0.03))),
+    "entries at the floor": (SPARSE, veil.matrices.MatrixDirichlet(60.0, veil.vectors.Simplex(8, floor=0.01))),
+    "slowly mixing": (STICKY, veil.matrices.MatrixDirichlet(300.0, veil.vectors.Simplex(6, floor=0.02))),
+    "little data": (WHEEL, veil.matrices.MatrixDirichlet(15.0, veil.vectors.Simplex(4, floor=0.03))),
     "smoothed, one k a row": (
         RAGGED,
-        veil.MatrixDirichlet((40.0, 80.0, 160.0, 320.0, 640.0), veil.Simplex(5, floor=0.03), smooth=True),
+        veil.matrices.MatrixDirichlet((40.0, 80.0, 160.0, 320.0, 640.0), veil.vectors.Simplex(5, floor=0.03), smooth=True),
     ),
 }
 every_case = pytest.mark.parametrize("name", CASES)
 
 
 def released(matrix: Any, mechanism: Any) -> veil.Release:
-    return veil.release(mechanism, matrix, adjacency=veil.Rows(1, veil.Transfer(0.01)), delta=1e-3, rng=0)
+    return veil.release(mechanism, matrix, adjacency=veil.matrices.Rows(1, veil.vectors.Transfer(0.01)), delta=1e-3, rng=0)
 
 
 def coverage(name: str, simulations: int) -> tuple[Any, Any, Any, float]:
@@ -45,7 +45,7 @@ def coverage(name: str, simulations: int) -> tuple[Any, Any, Any, float]:
     transitions, stationary = np.zeros(matrix.shape), np.zeros(len(matrix))
     proved, widths, errors = 0, [], []
     for value in mechanism.sample(matrix, rng=1, size=simulations):
-        found = veil.chain_intervals(replace(base, value=value))
+        found = veil.matrices.chain_intervals(replace(base, value=value))
         transitions += (found.transitions[..., 0] <= matrix) & (matrix <= found.transitions[..., 1])
         stationary += (found.stationary[:, 0] <= truth) & (truth <= found.stationary[:, 1])
         sure = (found.proved_stationary[:, 0] <= truth) & (truth <= found.proved_stationary[:, 1])
@@ -89,11 +89,11 @@ def test_coverage_over_two_thousand_simulations(name: str) -> None:
 def test_the_harness_sees_bars_that_are_too_short() -> None:
     """With a k four times too large in the record, the same count of hits falls far below 95 %."""
     matrix, honest = CASES["slowly mixing"]
-    boastful = veil.MatrixDirichlet(4.0 * honest.k, honest.domains)
+    boastful = veil.matrices.MatrixDirichlet(4.0 * honest.k, honest.domains)
     base = replace(released(matrix, honest), mechanism=boastful)
     truth, hits = veil.Chain(matrix).stationary(), []
     for value in honest.sample(matrix, rng=1, size=100):
-        found = veil.chain_intervals(replace(base, value=value))
+        found = veil.matrices.chain_intervals(replace(base, value=value))
         hits.append((found.stationary[:, 0] <= truth) & (truth <= found.stationary[:, 1]))
     assert np.mean(hits) < 0.9
 
@@ -102,8 +102,8 @@ def test_bars_shrink_with_k_and_hold_the_estimate() -> None:
     matrix, _ = CASES["entries at the floor"]
     widths = []
     for k in (30.0, 300.0, 3_000.0):
-        mechanism = veil.MatrixDirichlet(k, veil.Simplex(8, floor=0.01))
-        found = veil.chain_intervals(released(matrix, mechanism))
+        mechanism = veil.matrices.MatrixDirichlet(k, veil.vectors.Simplex(8, floor=0.01))
+        found = veil.matrices.chain_intervals(released(matrix, mechanism))
         pi = found.estimate.stationary()
         assert ((found.stationary[:, 0] <= pi) & (pi <= found.stationary[:, 1])).all()
         assert (found.proved_stationary[:, 0] <= found.stationary[:, 0] + 1e-12).all()
@@ -113,8 +113,8 @@ def test_bars_shrink_with_k_and_hold_the_estimate() -> None:
 
 def test_a_public_support_is_known_exactly() -> None:
     matrix = np.array([[0.5, 0.5, 0.0], [0.0, 0.3, 0.7], [1.0, 0.0, 0.0]])
-    mechanism = veil.MatrixDirichlet(50.0, veil.Simplex(3, floor=0.1), support=matrix > 0.0)
-    found = veil.chain_intervals(released(matrix, mechanism))
+    mechanism = veil.matrices.MatrixDirichlet(50.0, veil.vectors.Simplex(3, floor=0.1), support=matrix > 0.0)
+    found = veil.matrices.chain_intervals(released(matrix, mechanism))
     known = matrix == 0.0
     assert (found.transitions[known] == 0.0).all()
     assert (found.transitions[2, 0] == 1.0).all()
@@ -124,28 +124,28 @@ def test_a_public_support_is_known_exactly() -> None:
 def test_the_same_release_gives_the_same_bars() -> None:
     matrix, mechanism = CASES["little data"]
     out = released(matrix, mechanism)
-    first, second = veil.chain_intervals(out), veil.chain_intervals(out)
+    first, second = veil.matrices.chain_intervals(out), veil.matrices.chain_intervals(out)
     assert np.array_equal(first.stationary, second.stationary)
 
 
 def test_many_states_take_fewer_draws() -> None:
     size = 120
     matrix = 0.5 * np.eye(size) + 0.5 / size
-    mechanism = veil.MatrixDirichlet(2_000.0, veil.Simplex(size, floor=0.5 / size / 2))
-    found = veil.chain_intervals(released(matrix, mechanism))
+    mechanism = veil.matrices.MatrixDirichlet(2_000.0, veil.vectors.Simplex(size, floor=0.5 / size / 2))
+    found = veil.matrices.chain_intervals(released(matrix, mechanism))
     truth = np.full(size, 1.0 / size)
     assert np.mean((found.stationary[:, 0] <= truth) & (truth <= found.stationary[:, 1])) > 0.93
 
 
 def test_other_releases_are_refused() -> None:
     vector = veil.release(
-        veil.Dirichlet(9.0, veil.Simplex(3, floor=0.1)),
+        veil.vectors.Dirichlet(9.0, veil.vectors.Simplex(3, floor=0.1)),
         [0.3, 0.3, 0.4],
-        adjacency=veil.Transfer(0.1),
+        adjacency=veil.vectors.Transfer(0.1),
         delta=0.1,
     )
     with pytest.raises(InvalidArgument, match="MatrixDirichlet"):
-        veil.chain_intervals(vector)
+        veil.matrices.chain_intervals(vector)
     matrix, mechanism = CASES["little data"]
     with pytest.raises(InvalidArgument, match="confidence"):
-        veil.chain_intervals(released(matrix, mechanism), confidence=1.5)
+        veil.matrices.chain_intervals(released(matrix, mechanism), confidence=1.5)

@@ -25,7 +25,7 @@ LABELS = ("<script>alert(1)</script>", "B & co", 'a "b"')
 CHAIN = veil.Chain(MATRIX, states=LABELS)
 APART = veil.Chain([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], states=["<i>", "end", "alone"])
 CYCLE = veil.Chain([[0, 1, 0], [0, 0, 1], [1, 0, 0]])
-ONE = veil.Rows(1, veil.Transfer(0.01))
+ONE = veil.matrices.Rows(1, veil.vectors.Transfer(0.01))
 POLICY = Taken(np.array([[0.5, 0.25, 0.25], [0.1, 0.8, 0.1]]), ("s & t", "u"), ("<left>", "mid", "right"))
 
 
@@ -138,8 +138,8 @@ def test_the_page_of_a_release_holds_its_guarantee() -> None:
 
 
 def test_what_the_paper_does_not_cover_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    mechanism = veil.MatrixDirichlet(60.0, [veil.Simplex(3, floor=0.07)] * 3, smooth=True)
-    adjacency = veil.Rows(2, veil.Transfer(0.01))
+    mechanism = veil.matrices.MatrixDirichlet(60.0, [veil.vectors.Simplex(3, floor=0.07)] * 3, smooth=True)
+    adjacency = veil.matrices.Rows(2, veil.vectors.Transfer(0.01))
     release = veil.Release(MATRIX, mechanism, adjacency, epsilon=2.0, delta=1e-3)
     # The curve of several rows takes a second or two, and is not what is looked at here.
     monkeypatch.setattr("veil.report.figures.privacy_figure", lambda *args, **kwargs: Figure())
@@ -207,7 +207,7 @@ def test_square_policies_are_no_chains() -> None:
 
 def test_stacks() -> None:
     stack = np.random.default_rng(1).dirichlet(np.ones(3), size=(2, 2))
-    mechanism = veil.RowByRow(veil.Laplace(0.01, veil.Simplex(3)), rows=4)
+    mechanism = veil.matrices.RowByRow(veil.vectors.Laplace(0.01, veil.vectors.Simplex(3)), rows=4)
     release = veil.release(mechanism, stack, adjacency=ONE, rng=1)
     report = ChainReport.of_release(release)
     assert report.chain is None
@@ -218,7 +218,7 @@ def test_stacks() -> None:
 
 def test_turned_columns_keep_their_labels() -> None:
     turned = Taken(MATRIX[:, [2, 0, 1]], ("a", "b", "c"), ("c", "a", "b"))
-    job = matrix_job(turned, veil.Rows(1, veil.Transfer(1e-9)), epsilon=2.0, delta=0.0, mechanism="laplace")
+    job = matrix_job(turned, veil.matrices.Rows(1, veil.vectors.Transfer(1e-9)), epsilon=2.0, delta=0.0, mechanism="laplace")
     report = ChainReport.of_release(job.run(rng=1))
     found = {name: share for name, share, _ in report.top()}
     assert found == pytest.approx({"a": 25 / 99, "b": 40 / 99, "c": 34 / 99}, abs=1e-5)

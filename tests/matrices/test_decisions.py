@@ -115,7 +115,7 @@ def test_it_is_frozen_keeps_quiet_and_survives_pickling() -> None:
         setattr(TWO, "discount", 0.9)  # noqa: B010
     with pytest.raises(ValueError, match="read-only"):
         TWO.transitions[0, 0, 0] = 0.5
-    assert repr(TWO) == "<veil.DecisionProcess of 2 states and 2 actions, discount 0.5>"
+    assert repr(TWO) == "<veil.matrices.DecisionProcess of 2 states and 2 actions, discount 0.5>"
     again = pickle.loads(pickle.dumps(TWO))
     assert again.optimal().value.tolist() == [1.0, 2.0]
 

@@ -49,7 +49,7 @@ def test_gaussian_profile_is_the_closed_form(epsilon: float) -> None:
     profile = DoublyStochastic(0.1, 5, noise="gaussian").profile(Rectangle(0.05))
     assert profile.delta(epsilon) == pytest.approx(gaussian_delta(1.0, epsilon), rel=1e-9)
     assert profile.delta(epsilon) >= gaussian_delta(1.0, epsilon) * (1.0 - 1e-13)
-    four = DoublyStochastic(0.1, 5, noise="gaussian").profile(Rows(4, veil.Transfer(0.05)))
+    four = DoublyStochastic(0.1, 5, noise="gaussian").profile(Rows(4, veil.vectors.Transfer(0.05)))
     assert four.delta(epsilon) == pytest.approx(gaussian_delta(math.sqrt(2.0), epsilon), rel=1e-9)
 
 
@@ -62,10 +62,10 @@ def test_laplace_profile_is_pure(scale: float, mass: float) -> None:
     drawn = mechanism.scale_in_steps * mechanism.step
     assert scale <= drawn <= scale * (1.0 + 1e-6)
     assert 4.0 * mass / drawn <= pure <= 4.0 * mass / drawn * (1.0 + 1e-6) + 1e-12
-    three = mechanism.profile(Rows(3, veil.Transfer(mass))).epsilon(0.0)
+    three = mechanism.profile(Rows(3, veil.vectors.Transfer(mass))).epsilon(0.0)
     assert three == pytest.approx(1.5 * pure, rel=1e-12)
-    every = mechanism.profile(Rows("all", veil.Transfer(mass)))
-    assert every == mechanism.profile(Rows(9, veil.Transfer(mass)))
+    every = mechanism.profile(Rows("all", veil.vectors.Transfer(mass)))
+    assert every == mechanism.profile(Rows(9, veil.vectors.Transfer(mass)))
 
 
 @BOTH
@@ -93,7 +93,7 @@ def test_no_rounding_moves_a_row_by_more_than_is_charged(
     after[order[0]] += mass
     after[order[1]] -= mass
     moved = np.abs(mechanism.in_steps(before) - mechanism.in_steps(after)).sum()
-    one_row = mechanism.profile(Rows(1, veil.Transfer(mass)))
+    one_row = mechanism.profile(Rows(1, veil.vectors.Transfer(mass)))
     assert Fraction(int(moved), mechanism.scale_in_steps) <= Fraction(one_row.pure_epsilon)
     assert (mechanism.in_steps(before) - mechanism.in_steps(after)).sum() == 0
     assert mechanism.scale_in_steps % 2 == 0
@@ -212,7 +212,7 @@ def test_few_rows_are_for_laplace_noise_and_many_for_gaussian() -> None:
     def error(noise: str, rows: int) -> float:
         best = veil.calibrate(
             lambda rate: DoublyStochastic(1.0 / rate, 10, noise=noise),
-            Rows(rows, veil.Transfer(0.01)),
+            Rows(rows, veil.vectors.Transfer(0.01)),
             epsilon=1.0,
             delta=1e-6,
         )
@@ -265,7 +265,7 @@ def test_bad_values(value: Any) -> None:
 
 def test_bad_adjacencies_and_sizes() -> None:
     mechanism = DoublyStochastic(0.1, 3)
-    others: tuple[Any, ...] = (None, veil.Transfer(0.1), veil.Records(), "rectangle")
+    others: tuple[Any, ...] = (None, veil.vectors.Transfer(0.1), veil.vectors.Records(), "rectangle")
     for wrong in others:
         with pytest.raises(InvalidArgument, match="adjacency: expected Rectangle or Rows"):
             mechanism.profile(wrong)

@@ -17,31 +17,31 @@ from veil.matrices.job import matrix_job
 from veil.matrices.row_profiles import changed_rows
 from veil.matrices.stochastic import ZEROS_ARE_PUBLIC
 
-EACH = veil.Transfer(0.01)
+EACH = veil.vectors.Transfer(0.01)
 
 
 def test_one_k_a_row_fixes_the_number_of_rows() -> None:
     """With two k's, six rows were once taken, and "all" counted as two."""
-    mechanism = veil.MatrixDirichlet([100.0, 100.0], veil.Simplex(6, floor=0.02), smooth=True)
+    mechanism = veil.matrices.MatrixDirichlet([100.0, 100.0], veil.vectors.Simplex(6, floor=0.02), smooth=True)
     assert mechanism.rows == 2
     with pytest.raises(InvalidData, match="2 rows"):
         mechanism.validate(np.full((5, 6), 1 / 6))
     # Six rows of which two belong to one item are a batch of three, and the release says so.
     batch = np.full((3, 2, 6), 1 / 6)
-    out = veil.release(mechanism, batch, adjacency=veil.Rows("all", EACH), delta=1e-6, rng=1)
+    out = veil.release(mechanism, batch, adjacency=veil.matrices.Rows("all", EACH), delta=1e-6, rng=1)
     assert any("one item per person" in text for text in out.assumptions)
     with pytest.raises(InvalidData, match="2 rows"):
-        veil.release(mechanism, np.full((6, 6), 1 / 6), adjacency=veil.Rows("all", EACH), delta=1e-6)
+        veil.release(mechanism, np.full((6, 6), 1 / 6), adjacency=veil.matrices.Rows("all", EACH), delta=1e-6)
 
 
 def test_zeros_that_were_looked_at_are_assumed_public_even_if_there_are_none() -> None:
     matrix = np.array([[0.98, 0.01, 0.01], [0.3, 0.3, 0.4], [0.2, 0.2, 0.6]])
     for name in ("dirichlet", "laplace", "gaussian"):
         job = matrix_job(
-            Taken(matrix), veil.Rows(1, EACH), epsilon=2.0, delta=1e-6, mechanism=name, support="zeros"
+            Taken(matrix), veil.matrices.Rows(1, EACH), epsilon=2.0, delta=1e-6, mechanism=name, support="zeros"
         )
         assert ZEROS_ARE_PUBLIC in job.run(rng=1).assumptions
-        plain = matrix_job(Taken(matrix), veil.Rows(1, EACH), epsilon=2.0, delta=1e-6, mechanism=name)
+        plain = matrix_job(Taken(matrix), veil.matrices.Rows(1, EACH), epsilon=2.0, delta=1e-6, mechanism=name)
         assert plain.run(rng=1).assumptions == ()
 
 
@@ -49,18 +49,18 @@ def test_names_found_among_the_entries_are_assumed_public() -> None:
     policy = {"s": {"b": 0.5, "a": 0.5}, "t": {"b": 1.0}}
     taken = veil.core.named_matrix.take_matrix("policy", policy)
     assert taken.columns == ("a", "b")
-    job = matrix_job(taken, veil.Rows(1, EACH), epsilon=2.0, delta=0.0, mechanism="laplace")
+    job = matrix_job(taken, veil.matrices.Rows(1, EACH), epsilon=2.0, delta=0.0, mechanism="laplace")
     assert "the list of states is public" in job.run(rng=1).assumptions
 
 
 def test_proved_intervals_do_not_trust_entries_that_underflowed() -> None:
     matrix = np.array([[0.5, 0.4, 0.1], [0.3, 0.4, 0.3], [0.3, 0.3, 0.4]])
-    mechanism = veil.MatrixDirichlet((0.003, 1e5, 1e5), veil.Simplex(3, floor=0.1))
-    base = veil.release(mechanism, matrix, adjacency=veil.Rows(1, EACH), delta=0.9, rng=1)
+    mechanism = veil.matrices.MatrixDirichlet((0.003, 1e5, 1e5), veil.vectors.Simplex(3, floor=0.1))
+    base = veil.release(mechanism, matrix, adjacency=veil.matrices.Rows(1, EACH), delta=0.9, rng=1)
     truth = veil.Chain(matrix).stationary()
     value = np.array([[1.0, 0.0, 0.0], [0.3, 0.4, 0.3], [0.3, 0.3, 0.4]])
     drawn = replace(base, value=np.where(value == 0.0, 1e-300, value))
-    found = veil.chain_intervals(drawn).proved_stationary
+    found = veil.matrices.chain_intervals(drawn).proved_stationary
     assert ((found[:, 0] <= truth) & (truth <= found[:, 1])).all()
     assert mechanism.widths(3) == [3, 3, 3]
 
@@ -72,14 +72,14 @@ def test_merged_rows_do_not_call_themselves_exact() -> None:
 
 
 def test_losses_beyond_all_floats_are_refused() -> None:
-    mechanism = veil.MatrixDirichlet(1e6, veil.Simplex(4, floor=1e-6))
+    mechanism = veil.matrices.MatrixDirichlet(1e6, veil.vectors.Simplex(4, floor=1e-6))
     with pytest.raises(NoGuarantee):
-        mechanism.profile(veil.Rows(2, veil.Transfer(0.3))).epsilon(1e-6)
+        mechanism.profile(veil.matrices.Rows(2, veil.vectors.Transfer(0.3))).epsilon(1e-6)
 
 
 def test_a_negative_zero_does_not_come_out_again() -> None:
     matrix = np.array([[1.0, -0.0], [0.5, 0.5]])
-    mechanism = veil.MatrixDirichlet(9.0, veil.Simplex(2, floor=0.1), support=[[0], [0, 1]])
+    mechanism = veil.matrices.MatrixDirichlet(9.0, veil.vectors.Simplex(2, floor=0.1), support=[[0], [0, 1]])
     assert not np.signbit(mechanism.sample(matrix, rng=1)).any()
 
 
@@ -87,8 +87,8 @@ def test_a_negative_zero_does_not_come_out_again() -> None:
     ("field", "wrong"), [("delta", -1.0), ("delta", "NaN"), ("epsilon", -0.5), ("epsilon", None)]
 )
 def test_files_with_impossible_budgets_are_refused(tmp_path: Path, field: str, wrong: object) -> None:
-    mechanism = veil.RowByRow(veil.Laplace(0.1, veil.Simplex(2)), rows=2)
-    out = veil.release(mechanism, [[0.5, 0.5], [0.1, 0.9]], adjacency=veil.Rows(1, EACH))
+    mechanism = veil.matrices.RowByRow(veil.vectors.Laplace(0.1, veil.vectors.Simplex(2)), rows=2)
+    out = veil.release(mechanism, [[0.5, 0.5], [0.1, 0.9]], adjacency=veil.matrices.Rows(1, EACH))
     out.save(tmp_path / "out.json")
     content = json.loads((tmp_path / "out.json").read_text())
     content["privacy"][field] = wrong
@@ -98,16 +98,16 @@ def test_files_with_impossible_budgets_are_refused(tmp_path: Path, field: str, w
 
 
 def test_files_cannot_speak_in_our_name(tmp_path: Path) -> None:
-    mechanism = veil.RowByRow(veil.Laplace(0.1, veil.Simplex(2)), rows=2)
-    out = veil.release(mechanism, [[0.5, 0.5], [0.1, 0.9]], adjacency=veil.Rows(1, EACH))
+    mechanism = veil.matrices.RowByRow(veil.vectors.Laplace(0.1, veil.vectors.Simplex(2)), rows=2)
+    out = veil.release(mechanism, [[0.5, 0.5], [0.1, 0.9]], adjacency=veil.matrices.Rows(1, EACH))
     replace(out, version="1\nChecked: all is well", assumptions=("a\nb",)).save(tmp_path / "out.json")
     back = veil.load(tmp_path / "out.json")
     assert "\n" not in back.version + back.assumptions[0]
 
 
 def test_doubly_stochastic_files_are_checked_as_such(tmp_path: Path) -> None:
-    mechanism = veil.DoublyStochastic(0.2, 2)
-    out = veil.release(mechanism, [[0.5, 0.5], [0.5, 0.5]], adjacency=veil.Rectangle(0.1))
+    mechanism = veil.matrices.DoublyStochastic(0.2, 2)
+    out = veil.release(mechanism, [[0.5, 0.5], [0.5, 0.5]], adjacency=veil.matrices.Rectangle(0.1))
     replace(out, value=np.array([[0.9, 0.1], [0.9, 0.1]])).save(tmp_path / "out.json")
     with pytest.raises(UnreadableFile):
         veil.load(tmp_path / "out.json")

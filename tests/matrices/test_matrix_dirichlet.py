@@ -18,8 +18,8 @@ from veil.matrices.stochastic import CHOSEN_FROM_DATA, ZEROS_ARE_PUBLIC
 
 from ..oracles.hockey import worst_case_dirichlet
 
-SIMPLEX = veil.Simplex(4, floor=0.1, protected=(0, 1, 2), slack=0.051)
-SECTION_5 = veil.Transfer.from_l1(0.025)
+SIMPLEX = veil.vectors.Simplex(4, floor=0.1, protected=(0, 1, 2), slack=0.051)
+SECTION_5 = veil.vectors.Transfer.from_l1(0.025)
 
 
 def matrix_of(seed: int, rows: int, columns: int, floor: float) -> Any:
@@ -33,7 +33,7 @@ def matrix_of(seed: int, rows: int, columns: int, floor: float) -> Any:
 def test_section_5_numbers() -> None:
     """MD prints 1.16 and 11.12; the first k breaks the paper's own assumption."""
     for k, epsilon in ((9.87, 1.168), (98.7, 11.128)):
-        printed = veil.MatrixDirichlet(k, [SIMPLEX] * 32).published(veil.Rows(1, SECTION_5), gamma=0.001)
+        printed = veil.matrices.MatrixDirichlet(k, [SIMPLEX] * 32).published(veil.matrices.Rows(1, SECTION_5), gamma=0.001)
         assert printed.epsilon == pytest.approx(epsilon, abs=5e-4)
         assert printed.theorem == "MD Theorem 1"
         broken = [text for text in printed.violations if "Assumption 2" in text]
@@ -41,19 +41,19 @@ def test_section_5_numbers() -> None:
 
 
 def test_the_paper_covers_one_row_only() -> None:
-    mechanism = veil.MatrixDirichlet(20.0, [SIMPLEX] * 32)
-    one = mechanism.published(veil.Rows(1, SECTION_5), gamma=0.001)
-    every = mechanism.published(veil.Rows("all", SECTION_5), gamma=0.001)
+    mechanism = veil.matrices.MatrixDirichlet(20.0, [SIMPLEX] * 32)
+    one = mechanism.published(veil.matrices.Rows(1, SECTION_5), gamma=0.001)
+    every = mechanism.published(veil.matrices.Rows("all", SECTION_5), gamma=0.001)
     assert not one.violations
     assert (every.epsilon, every.delta) == (one.epsilon, one.delta)
     assert any("one changed row only" in text for text in every.violations)
 
 
 def test_published_delta_is_printed_with_the_wrong_extreme() -> None:
-    wide = veil.Simplex(6, floor=0.1, protected=(0, 1, 2, 3, 4), slack=0.051)
-    mixed = veil.MatrixDirichlet(20.0, [SIMPLEX, wide]).published(veil.Rows(1, SECTION_5), gamma=0.001)
+    wide = veil.vectors.Simplex(6, floor=0.1, protected=(0, 1, 2, 3, 4), slack=0.051)
+    mixed = veil.matrices.MatrixDirichlet(20.0, [SIMPLEX, wide]).published(veil.matrices.Rows(1, SECTION_5), gamma=0.001)
     alone = [
-        veil.MatrixDirichlet(20.0, [domain]).published(veil.Rows(1, SECTION_5), gamma=0.001).delta
+        veil.matrices.MatrixDirichlet(20.0, [domain]).published(veil.matrices.Rows(1, SECTION_5), gamma=0.001).delta
         for domain in (SIMPLEX, wide)
     ]
     assert mixed.delta == min(alone)
@@ -65,8 +65,8 @@ def test_published_delta_is_printed_with_the_wrong_extreme() -> None:
 def test_one_row_is_the_worst_row(epsilon: float) -> None:
     """Against arbitrary precision, row by row; the worst row changes with epsilon."""
     ks, floors = (5.0, 40.0, 15.0), (0.05, 0.1, 0.02)
-    domains = [veil.Simplex(5, floor=floor) for floor in floors]
-    profile = veil.MatrixDirichlet(ks, domains).profile(veil.Rows(1, veil.Transfer(0.03)))
+    domains = [veil.vectors.Simplex(5, floor=floor) for floor in floors]
+    profile = veil.matrices.MatrixDirichlet(ks, domains).profile(veil.matrices.Rows(1, veil.vectors.Transfer(0.03)))
     truths = [
         float(worst_case_dirichlet(k, eta, 0.03, 5, epsilon)) for k, eta in zip(ks, floors, strict=True)
     ]
@@ -99,8 +99,8 @@ def convolved_delta(pairs: list[tuple[float, float]], epsilon: float, *, above: 
 @pytest.mark.parametrize(("changed", "epsilon"), [(2, 1.0), (2, 3.0), (3, 2.0), ("all", 2.0), ("all", 4.0)])
 def test_changed_rows_compose(changed: int | str, epsilon: float) -> None:
     k, eta, mass = 30.0, 0.08, 0.02
-    profile = veil.MatrixDirichlet(k, [veil.Simplex(5, floor=eta)] * 4).profile(
-        veil.Rows(changed, veil.Transfer(mass))
+    profile = veil.matrices.MatrixDirichlet(k, [veil.vectors.Simplex(5, floor=eta)] * 4).profile(
+        veil.matrices.Rows(changed, veil.vectors.Transfer(mass))
     )
     times = 4 if changed == "all" else int(changed)
     pairs = [(k * eta, k * mass)] * times
@@ -113,8 +113,8 @@ def test_changed_rows_compose(changed: int | str, epsilon: float) -> None:
 def test_rows_of_different_kinds() -> None:
     """r of n different rows: never below any choice of r rows, never above r times the worst row."""
     ks = (10.0, 25.0, 60.0, 60.0)
-    domain, each = veil.Simplex(5, floor=0.06), veil.Transfer(0.02)
-    profile = veil.MatrixDirichlet(ks, domain).profile(veil.Rows(2, each))
+    domain, each = veil.vectors.Simplex(5, floor=0.06), veil.vectors.Transfer(0.02)
+    profile = veil.matrices.MatrixDirichlet(ks, domain).profile(veil.matrices.Rows(2, each))
     for epsilon in (0.5, 2.0, 4.0):
         chosen = [
             convolved_delta([(k * 0.06, k * 0.02) for k in pair], epsilon, above=False)
@@ -160,8 +160,8 @@ def test_incomparable_rows_share_a_slot() -> None:
 
 def test_many_kinds_are_merged_safely() -> None:
     ks = tuple(20.0 + 0.2 * i for i in range(120))
-    domain, each = veil.Simplex(5, floor=0.1), veil.Transfer(0.001)
-    merged = veil.MatrixDirichlet(ks, domain).profile(veil.Rows("all", each))
+    domain, each = veil.vectors.Simplex(5, floor=0.1), veil.vectors.Transfer(0.001)
+    merged = veil.matrices.MatrixDirichlet(ks, domain).profile(veil.matrices.Rows("all", each))
     # Beyond doubt between: all rows at the least k's floor and largest k's tilt, and the mean row.
     worst = SymmetricBetaPair(min(ks) * 0.1, max(ks) * 0.001).repeat(120)
     mean = SymmetricBetaPair(max(ks) * 0.1, min(ks) * 0.001).repeat(120)
@@ -170,32 +170,32 @@ def test_many_kinds_are_merged_safely() -> None:
 
 def test_rows_with_one_entry_reveal_nothing() -> None:
     support = [[0, 1, 2], [2], [0, 2]]
-    mechanism = veil.MatrixDirichlet(30.0, veil.Simplex(3, floor=0.1), support=support)
-    three = veil.Dirichlet(30.0, veil.Simplex(3, floor=0.1)).profile(veil.Transfer(0.02))
-    found = mechanism.profile(veil.Rows("all", veil.Transfer(0.02))).epsilon(1e-4)
+    mechanism = veil.matrices.MatrixDirichlet(30.0, veil.vectors.Simplex(3, floor=0.1), support=support)
+    three = veil.vectors.Dirichlet(30.0, veil.vectors.Simplex(3, floor=0.1)).profile(veil.vectors.Transfer(0.02))
+    found = mechanism.profile(veil.matrices.Rows("all", veil.vectors.Transfer(0.02))).epsilon(1e-4)
     # More than the widest row alone, less than if the row of two were as bad as that of three.
     assert three.epsilon(1e-4) * 1.05 < found < three.repeat(2).epsilon(1e-4) * 0.99
 
 
 def test_a_floor_of_zero_gives_no_guarantee() -> None:
     with pytest.raises(NoGuarantee, match="floor"):
-        veil.MatrixDirichlet(5.0, veil.Simplex(3)).profile(veil.Rows(1, veil.Transfer(0.1)))
+        veil.matrices.MatrixDirichlet(5.0, veil.vectors.Simplex(3)).profile(veil.matrices.Rows(1, veil.vectors.Transfer(0.1)))
 
 
 def test_any_number_of_rows_needs_a_number() -> None:
     with pytest.raises(InvalidArgument, match="changed"):
-        veil.MatrixDirichlet(5.0, veil.Simplex(3, floor=0.1)).profile(veil.Rows("all", veil.Transfer(0.1)))
+        veil.matrices.MatrixDirichlet(5.0, veil.vectors.Simplex(3, floor=0.1)).profile(veil.matrices.Rows("all", veil.vectors.Transfer(0.1)))
 
 
 def test_other_adjacencies_are_refused() -> None:
     with pytest.raises(InvalidArgument, match="Rows"):
-        veil.MatrixDirichlet(5.0, veil.Simplex(3, floor=0.1)).profile(veil.Transfer(0.1))
+        veil.matrices.MatrixDirichlet(5.0, veil.vectors.Simplex(3, floor=0.1)).profile(veil.vectors.Transfer(0.1))
 
 
 def test_more_rows_than_there_are_means_all() -> None:
-    mechanism = veil.MatrixDirichlet(30.0, [veil.Simplex(3, floor=0.1)] * 3)
-    each = veil.Transfer(0.02)
-    many, every = (mechanism.profile(veil.Rows(changed, each)).epsilon(1e-4) for changed in (9, "all"))
+    mechanism = veil.matrices.MatrixDirichlet(30.0, [veil.vectors.Simplex(3, floor=0.1)] * 3)
+    each = veil.vectors.Transfer(0.02)
+    many, every = (mechanism.profile(veil.matrices.Rows(changed, each)).epsilon(1e-4) for changed in (9, "all"))
     assert many == every
 
 
@@ -205,7 +205,7 @@ def test_more_rows_than_there_are_means_all() -> None:
 def test_every_entry_has_its_own_beta_law() -> None:
     """Kolmogorov-Smirnov on each entry of each row, alpha = 1e-3 over all; a 30 % wrong k is rejected."""
     ks, matrix = (8.0, 80.0, 20.0), matrix_of(1, 3, 4, 0.05)
-    drawn = veil.MatrixDirichlet(ks, veil.Simplex(4, floor=0.05)).sample(matrix, rng=2, size=4_000)
+    drawn = veil.matrices.MatrixDirichlet(ks, veil.vectors.Simplex(4, floor=0.05)).sample(matrix, rng=2, size=4_000)
     assert drawn.shape == (4_000, 3, 4)
     np.testing.assert_allclose(drawn.sum(axis=-1), 1.0, atol=1e-12)
     wrong = []
@@ -219,7 +219,7 @@ def test_every_entry_has_its_own_beta_law() -> None:
 
 def test_rows_are_independent() -> None:
     matrix = matrix_of(3, 2, 3, 0.1)
-    drawn = veil.MatrixDirichlet(10.0, veil.Simplex(3, floor=0.1)).sample(matrix, rng=4, size=20_000)
+    drawn = veil.matrices.MatrixDirichlet(10.0, veil.vectors.Simplex(3, floor=0.1)).sample(matrix, rng=4, size=20_000)
     correlations = np.corrcoef(drawn[:, 0, 0], drawn[:, 1, 0])[0, 1]
     assert abs(correlations) < 4.0 / math.sqrt(20_000)
 
@@ -228,9 +228,9 @@ def test_the_support_is_kept_exactly() -> None:
     support = np.array([[True, True, False], [False, True, True], [False, True, False]])
     matrix = np.array([[0.5, 0.5, 0.0], [0.0, 0.2, 0.8], [0.0, 1.0, 0.0]])
     for mechanism in (
-        veil.MatrixDirichlet(9.0, veil.Simplex(3, floor=0.1), support=support),
-        veil.MatrixDirichlet(9.0, [veil.Simplex(2, floor=0.1), veil.Simplex(2, floor=0.1), None]),
-        veil.MatrixDirichlet(9.0, veil.Simplex(3, floor=0.1), support=support, smooth=True),
+        veil.matrices.MatrixDirichlet(9.0, veil.vectors.Simplex(3, floor=0.1), support=support),
+        veil.matrices.MatrixDirichlet(9.0, [veil.vectors.Simplex(2, floor=0.1), veil.vectors.Simplex(2, floor=0.1), None]),
+        veil.matrices.MatrixDirichlet(9.0, veil.vectors.Simplex(3, floor=0.1), support=support, smooth=True),
     ):
         drawn = mechanism.sample(matrix, rng=0, size=200)
         assert (drawn[:, ~support] == 0.0).all()
@@ -239,7 +239,7 @@ def test_the_support_is_kept_exactly() -> None:
 
 
 def test_smoothing_takes_zeros_inside_the_support() -> None:
-    mechanism = veil.MatrixDirichlet(9.0, veil.Simplex(3, floor=0.1), smooth=True)
+    mechanism = veil.matrices.MatrixDirichlet(9.0, veil.vectors.Simplex(3, floor=0.1), smooth=True)
     drawn = mechanism.sample(np.eye(3), rng=0, size=4_000)
     np.testing.assert_allclose(drawn.mean(axis=0), 0.7 * np.eye(3) + 0.1, atol=0.02)
     assert mechanism.assumptions() == ()
@@ -248,10 +248,10 @@ def test_smoothing_takes_zeros_inside_the_support() -> None:
 def test_stacks_and_policies() -> None:
     """States x actions, and P(s, a, ·): rows like any other, with the shape they came in."""
     policy = matrix_of(5, 6, 3, 0.05)
-    assert veil.MatrixDirichlet(9.0, veil.Simplex(3, floor=0.05)).sample(policy, rng=0).shape == (6, 3)
+    assert veil.matrices.MatrixDirichlet(9.0, veil.vectors.Simplex(3, floor=0.05)).sample(policy, rng=0).shape == (6, 3)
     stack = matrix_of(6, 8, 5, 0.02).reshape(4, 2, 5)
-    for domains in (veil.Simplex(5, floor=0.02), [veil.Simplex(5, floor=0.02)] * 8):
-        mechanism = veil.MatrixDirichlet(9.0, domains)
+    for domains in (veil.vectors.Simplex(5, floor=0.02), [veil.vectors.Simplex(5, floor=0.02)] * 8):
+        mechanism = veil.matrices.MatrixDirichlet(9.0, domains)
         assert mechanism.sample(stack, rng=0).shape == (4, 2, 5)
         assert mechanism.item_axes(mechanism.validate(stack)) == 3
     batch = np.stack([stack.reshape(8, 5)] * 3)
@@ -260,7 +260,7 @@ def test_stacks_and_policies() -> None:
 
 def test_expected_errors_are_those_of_the_draws() -> None:
     matrix = matrix_of(7, 5, 4, 0.03)
-    mechanism = veil.MatrixDirichlet((5.0, 10.0, 20.0, 40.0, 80.0), veil.Simplex(4, floor=0.03))
+    mechanism = veil.matrices.MatrixDirichlet((5.0, 10.0, 20.0, 40.0, 80.0), veil.vectors.Simplex(4, floor=0.03))
     drawn = mechanism.sample(matrix, rng=8, size=20_000)
     errors = mechanism.errors(matrix)
     assert errors.l1 == pytest.approx(np.abs(drawn - matrix).sum(axis=-1).mean(), rel=0.01)
@@ -273,9 +273,9 @@ def test_expected_errors_are_those_of_the_draws() -> None:
 def test_description_round_trip() -> None:
     support = [[0, 1, 2], [2], [0, 2]]
     for mechanism in (
-        veil.MatrixDirichlet(3.0, veil.Simplex(3, floor=0.1)),
-        veil.MatrixDirichlet((3.0, 4.0, 5.0), veil.Simplex(3, floor=0.1), support=support, smooth=True),
-        veil.MatrixDirichlet(3.0, veil.StochasticMatrix([SIMPLEX] * 3, chosen_from_data=True)),
+        veil.matrices.MatrixDirichlet(3.0, veil.vectors.Simplex(3, floor=0.1)),
+        veil.matrices.MatrixDirichlet((3.0, 4.0, 5.0), veil.vectors.Simplex(3, floor=0.1), support=support, smooth=True),
+        veil.matrices.MatrixDirichlet(3.0, veil.matrices.StochasticMatrix([SIMPLEX] * 3, chosen_from_data=True)),
     ):
         again = mechanism_from(mechanism.describe())
         assert again.describe() == mechanism.describe()
@@ -283,8 +283,8 @@ def test_description_round_trip() -> None:
 
 
 def test_data_dependent_choices_are_confessed() -> None:
-    domain = veil.StochasticMatrix([SIMPLEX] * 3, chosen_from_data=True)
-    assert CHOSEN_FROM_DATA in veil.MatrixDirichlet(3.0, domain).assumptions()
+    domain = veil.matrices.StochasticMatrix([SIMPLEX] * 3, chosen_from_data=True)
+    assert CHOSEN_FROM_DATA in veil.matrices.MatrixDirichlet(3.0, domain).assumptions()
 
 
 @pytest.mark.parametrize(
@@ -300,14 +300,14 @@ def test_data_dependent_choices_are_confessed() -> None:
 )
 def test_bad_matrices_name_what_is_wrong(value: Any, words: str) -> None:
     with pytest.raises(InvalidData, match=words):
-        veil.MatrixDirichlet(5.0, veil.Simplex(2, floor=0.1)).validate(value)
+        veil.matrices.MatrixDirichlet(5.0, veil.vectors.Simplex(2, floor=0.1)).validate(value)
 
 
 def test_entries_outside_the_support_are_refused() -> None:
-    mechanism = veil.MatrixDirichlet(5.0, veil.Simplex(3, floor=0.1), support=[[0, 1], [1, 2]])
+    mechanism = veil.matrices.MatrixDirichlet(5.0, veil.vectors.Simplex(3, floor=0.1), support=[[0, 1], [1, 2]])
     with pytest.raises(InvalidData, match="outside the support"):
         mechanism.validate([[0.4, 0.4, 0.2], [0.0, 0.5, 0.5]])
-    ragged = veil.MatrixDirichlet(5.0, [veil.Simplex(2, floor=0.1), veil.Simplex(3, floor=0.1)])
+    ragged = veil.matrices.MatrixDirichlet(5.0, [veil.vectors.Simplex(2, floor=0.1), veil.vectors.Simplex(3, floor=0.1)])
     with pytest.raises(InvalidData, match="row 0"):
         ragged.validate([[0.4, 0.4, 0.2], [0.3, 0.3, 0.4]])
 
@@ -320,32 +320,32 @@ def test_entries_outside_the_support_are_refused() -> None:
         ({"k": 1.0, "domains": "rows"}, "domains"),
         ({"k": 1.0, "domains": []}, "domains"),
         ({"k": 1.0, "domains": [SIMPLEX, 3]}, r"domains\[1\]"),
-        ({"k": 1.0, "domains": veil.Simplex(3), "support": [[0], []]}, "support"),
-        ({"k": 1.0, "domains": veil.Simplex(3), "support": np.ones((2, 2))}, "support"),
+        ({"k": 1.0, "domains": veil.vectors.Simplex(3), "support": [[0], []]}, "support"),
+        ({"k": 1.0, "domains": veil.vectors.Simplex(3), "support": np.ones((2, 2))}, "support"),
         ({"k": 1.0, "domains": SIMPLEX, "support": [[0, 1]]}, "domains"),
-        ({"k": 1.0, "domains": [veil.Simplex(3)], "support": [[0, 1]]}, "domains"),
-        ({"k": 1.0, "domains": veil.StochasticMatrix(SIMPLEX), "support": [[0, 1]]}, "support"),
+        ({"k": 1.0, "domains": [veil.vectors.Simplex(3)], "support": [[0, 1]]}, "domains"),
+        ({"k": 1.0, "domains": veil.matrices.StochasticMatrix(SIMPLEX), "support": [[0, 1]]}, "support"),
         ({"k": 1.0, "domains": SIMPLEX, "smooth": "yes"}, "smooth"),
     ],
 )
 def test_bad_arguments(arguments: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidArgument, match=field):
-        veil.MatrixDirichlet(**arguments)
+        veil.matrices.MatrixDirichlet(**arguments)
 
 
 def test_audit_finds_a_planted_fault() -> None:
     matrix = np.array([[0.12, 0.08, 0.8], [0.4, 0.3, 0.3]])
     neighbour = np.array([[0.08, 0.12, 0.8], [0.4, 0.3, 0.3]])
-    honest = veil.MatrixDirichlet(30.0, veil.Simplex(3, floor=0.08))
-    adjacency = veil.Rows(1, veil.Transfer(0.04))
+    honest = veil.matrices.MatrixDirichlet(30.0, veil.vectors.Simplex(3, floor=0.08))
+    adjacency = veil.matrices.Rows(1, veil.vectors.Transfer(0.04))
     found = veil.audit(honest, matrix, neighbour, adjacency=adjacency, samples=20_000, delta=0.01, rng=1)
     assert not found.violated
 
-    class TooClose(veil.MatrixDirichlet):
+    class TooClose(veil.matrices.MatrixDirichlet):
         def _draw(self, rng: Any, value: Any, size: int | None) -> Any:
-            closer = veil.MatrixDirichlet(3_000.0, self.domains)
+            closer = veil.matrices.MatrixDirichlet(3_000.0, self.domains)
             return closer._draw(rng, value, size)
 
-    faulty = TooClose(30.0, veil.Simplex(3, floor=0.08))
+    faulty = TooClose(30.0, veil.vectors.Simplex(3, floor=0.08))
     caught = veil.audit(faulty, matrix, neighbour, adjacency=adjacency, samples=20_000, delta=0.01, rng=1)
     assert caught.violated

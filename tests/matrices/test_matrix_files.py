@@ -251,9 +251,9 @@ def test_missing_files(tmp_path: Path) -> None:
 
 def test_releases_are_not_released_again(tmp_path: Path) -> None:
     out = veil.release(
-        veil.RowByRow(veil.Laplace(0.1, veil.Simplex(2))),
+        veil.matrices.RowByRow(veil.vectors.Laplace(0.1, veil.vectors.Simplex(2))),
         TABLE,
-        adjacency=veil.Rows(1, veil.Transfer(0.01)),
+        adjacency=veil.matrices.Rows(1, veil.vectors.Transfer(0.01)),
         rng=1,
     )
     out.save(tmp_path / "r.json")

@@ -18,7 +18,7 @@ from veil.core.assumptions import ONE_PER_PERSON
 from veil.errors import InvalidArgument, InvalidField, UnreadableFile
 from veil.matrices.reading import read_matrix
 
-ROWS = veil.Rows(1, veil.Transfer(0.001))
+ROWS = veil.matrices.Rows(1, veil.vectors.Transfer(0.001))
 MATRIX = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]])
 STATES = ["a", "b", "ü, <x>"]
 FRAME = pd.DataFrame(MATRIX, index=STATES, columns=STATES)
@@ -27,7 +27,7 @@ POLICY = pd.DataFrame([[0.5, 0.5], [0.1, 0.9], [0.7, 0.3]], index=["s", "t", "u"
 
 def noisy(value: Any, size: int = 3, scale: float = 1e-6, **options: Any) -> veil.Release:
     """Nearly the value itself, so that it can be told what went where."""
-    mechanism = veil.RowByRow(veil.Laplace(scale, veil.Simplex(size)), **options)
+    mechanism = veil.matrices.RowByRow(veil.vectors.Laplace(scale, veil.vectors.Simplex(size)), **options)
     return veil.release(mechanism, value, adjacency=ROWS, rng=1)
 
 
@@ -109,7 +109,7 @@ def test_policies() -> None:
 
 def test_vectors_are_no_matrices() -> None:
     out = veil.release(
-        veil.Laplace(0.01, veil.Simplex(3)), [0.5, 0.3, 0.2], adjacency=veil.Transfer(0.001), rng=1
+        veil.vectors.Laplace(0.01, veil.vectors.Simplex(3)), [0.5, 0.3, 0.2], adjacency=veil.vectors.Transfer(0.001), rng=1
     )
     assert not out.is_matrix
     with pytest.raises(InvalidArgument, match="square matrix of transitions"):
@@ -118,7 +118,7 @@ def test_vectors_are_no_matrices() -> None:
 
 def test_doubly_stochastic_matrices_are_chains_too() -> None:
     even = pd.DataFrame(np.full((3, 3), 1 / 3), index=STATES, columns=STATES)
-    out = veil.release(veil.DoublyStochastic(0.04, 3), even, adjacency=veil.Rectangle(0.01), rng=1)
+    out = veil.release(veil.matrices.DoublyStochastic(0.04, 3), even, adjacency=veil.matrices.Rectangle(0.01), rng=1)
     assert out.row_labels == out.labels == tuple(STATES)
     assert out.is_matrix
     assert out.to_chain().stationary() == pytest.approx(1 / 3, abs=1e-9)
@@ -148,7 +148,7 @@ def test_a_batch_is_one_item_a_person() -> None:
     assert out.assumptions == (ONE_PER_PERSON,)
     assert ONE_PER_PERSON.startswith("one item per person")
     assert noisy(batch[0], rows=4).assumptions == ()
-    dirichlet = veil.MatrixDirichlet(50.0, [veil.Simplex(3, floor=0.01)] * 4, smooth=True)
+    dirichlet = veil.matrices.MatrixDirichlet(50.0, [veil.vectors.Simplex(3, floor=0.01)] * 4, smooth=True)
     many = veil.release(dirichlet, batch, adjacency=ROWS, delta=0.1, rng=1)
     assert ONE_PER_PERSON in many.assumptions
     assert many.value.shape == (5, 4, 3)
@@ -192,7 +192,7 @@ def test_the_record_says_what_it_holds() -> None:
     assert content["adjacency"]["changed"] == 1
     assert content["adjacency"]["words"] == ROWS.words
     vector = veil.release(
-        veil.Laplace(0.01, veil.Simplex(3)), [0.5, 0.3, 0.2], adjacency=veil.Transfer(0.001), rng=1
+        veil.vectors.Laplace(0.01, veil.vectors.Simplex(3)), [0.5, 0.3, 0.2], adjacency=veil.vectors.Transfer(0.001), rng=1
     )
     assert json.loads(to_json(vector))["value"]["type"] == "vector"
     assert "row_labels" not in json.loads(to_json(vector))["value"]

@@ -20,8 +20,8 @@ from veil.matrices.chain_facts import chain_facts, read_chain
 from veil.matrices.job import MatrixPlan, MatrixRow, calibrated_matrix, matrix_job, plan_matrix
 from veil.matrices.stochastic import ZEROS_ARE_PUBLIC
 
-EACH = veil.Transfer(0.01)
-ONE, ALL = veil.Rows(1, EACH), veil.Rows("all", EACH)
+EACH = veil.vectors.Transfer(0.01)
+ONE, ALL = veil.matrices.Rows(1, EACH), veil.matrices.Rows("all", EACH)
 FULL = np.ones((3, 3), dtype=bool)
 ZEROS = np.array([[True, True, False], [True, True, True], [True, False, False]])
 MATRIX = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]])
@@ -47,9 +47,9 @@ def test_one_row_meets_the_budget_exactly(name: str, support: Any) -> None:
 
 @pytest.mark.parametrize(
     ("name", "adjacency"),
-    [("dirichlet", veil.Rows(2, EACH)), ("laplace", veil.Rows(2, EACH)), ("laplace", ALL)],
+    [("dirichlet", veil.matrices.Rows(2, EACH)), ("laplace", veil.matrices.Rows(2, EACH)), ("laplace", ALL)],
 )
-def test_several_rows_meet_it_together(name: str, adjacency: veil.Rows) -> None:
+def test_several_rows_meet_it_together(name: str, adjacency: veil.matrices.Rows) -> None:
     mechanism = calibrated_matrix(name, adjacency, FULL, **BUDGET)
     found = mechanism.profile(adjacency).epsilon(1e-3)
     assert 1.98 <= found <= 2.0
@@ -57,7 +57,7 @@ def test_several_rows_meet_it_together(name: str, adjacency: veil.Rows) -> None:
 
 
 def test_laplace_scales_are_those_of_the_formula() -> None:
-    for adjacency, rows in ((ONE, 1), (veil.Rows(2, EACH), 2), (ALL, 3)):
+    for adjacency, rows in ((ONE, 1), (veil.matrices.Rows(2, EACH), 2), (ALL, 3)):
         mechanism: Any = calibrated_matrix("laplace", adjacency, FULL, epsilon=2.0)
         assert mechanism.mechanism.scale == pytest.approx(2 * rows * 0.01 / 2.0, rel=1e-9)
         assert mechanism.profile(adjacency).epsilon(0.0) <= 2.0
@@ -70,7 +70,7 @@ def test_the_published_form_assumes_its_floor() -> None:
         mechanism = calibrated_matrix(
             "dirichlet", ONE, support, epsilon=2.0, delta=1e-2, floor=0.2, smooth=False
         )
-        assert isinstance(mechanism, veil.MatrixDirichlet)
+        assert isinstance(mechanism, veil.matrices.MatrixDirichlet)
         assert not mechanism.smooth
         assert mechanism.profile(ONE).delta(2.0) <= 1e-2
         assert "at least 0.2" in mechanism.assumptions(ONE)[0]
@@ -105,7 +105,7 @@ def test_each_kind_of_row_is_at_the_budget_by_itself() -> None:
     mechanism, kinds = calibrated_rows(support, ONE, **BUDGET)
     assert [(kind.entries, kind.rows) for kind in kinds] == [(3, 1), (4, 2)]
     for kind in kinds:
-        alone = veil.Dirichlet(kind.k, veil.Simplex(kind.entries, floor=kind.floor), smooth=True)
+        alone = veil.vectors.Dirichlet(kind.k, veil.vectors.Simplex(kind.entries, floor=kind.floor), smooth=True)
         assert alone.profile(EACH).epsilon(1e-3) == pytest.approx(2.0, rel=1e-6)
     assert mechanism.k[0] == mechanism.k[2] == kinds[1].k
     assert mechanism.k[1] == kinds[0].k
@@ -220,7 +220,7 @@ def test_a_job_draws_nothing_until_it_runs(monkeypatch: pytest.MonkeyPatch) -> N
         raise AssertionError("drawn")
 
     with monkeypatch.context() as patched:
-        patched.setattr(veil.RowByRow, "_draw", never)
+        patched.setattr(veil.matrices.RowByRow, "_draw", never)
         job = matrix_job(NAMED, ONE, mechanism="laplace", **BUDGET)
     assert job.epsilon <= 2.0
     book = Book()

@@ -23,12 +23,12 @@ SUPPORT = ((0, 1), (0, 1, 2), (2,))
 MATRIX = np.array([[0.25, 0.75, 0.0], [0.5, 0.25, 0.25], [0.0, 0.0, 1.0]])
 
 
-def laplace(scale: float = 0.1, size: int = 3, **options: Any) -> veil.RowByRow:
-    return veil.RowByRow(veil.Laplace(scale, veil.Simplex(size)), **options)
+def laplace(scale: float = 0.1, size: int = 3, **options: Any) -> veil.matrices.RowByRow:
+    return veil.matrices.RowByRow(veil.vectors.Laplace(scale, veil.vectors.Simplex(size)), **options)
 
 
-def gaussian(sigma: float = 0.1, size: int = 3, **options: Any) -> veil.RowByRow:
-    return veil.RowByRow(veil.Gaussian(sigma, veil.Simplex(size)), **options)
+def gaussian(sigma: float = 0.1, size: int = 3, **options: Any) -> veil.matrices.RowByRow:
+    return veil.matrices.RowByRow(veil.vectors.Gaussian(sigma, veil.vectors.Simplex(size)), **options)
 
 
 def normal_delta(shift: float, epsilon: float) -> float:
@@ -44,7 +44,7 @@ def normal_delta(shift: float, epsilon: float) -> float:
 def test_laplace_is_pure(changed: int | str, rows: int) -> None:
     """2 r d / b, rounded up and by no more than a hair."""
     mass, scale = 0.03, 0.1
-    profile = laplace(scale, rows=7).profile(veil.Rows(changed, veil.Transfer(mass)))
+    profile = laplace(scale, rows=7).profile(veil.matrices.Rows(changed, veil.vectors.Transfer(mass)))
     exact = 2 * rows * mass / scale
     assert exact <= profile.epsilon(0.0) <= exact * (1 + 1e-12)
     assert profile.pure_epsilon == profile.epsilon(0.0)
@@ -53,13 +53,13 @@ def test_laplace_is_pure(changed: int | str, rows: int) -> None:
 
 
 def test_laplace_rows_cost_less_at_a_delta() -> None:
-    profile = laplace(0.1, rows=7).profile(veil.Rows("all", veil.Transfer(0.01)))
+    profile = laplace(0.1, rows=7).profile(veil.matrices.Rows("all", veil.vectors.Transfer(0.01)))
     assert profile.epsilon(1e-3) < 0.9 * profile.epsilon(0.0)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0])
 def test_gaussian_on_one_row_is_exact(epsilon: float) -> None:
-    profile = gaussian(0.05).profile(veil.Rows(1, veil.Transfer(0.03)))
+    profile = gaussian(0.05).profile(veil.matrices.Rows(1, veil.vectors.Transfer(0.03)))
     truth = normal_delta(math.sqrt(2) * 0.03 / 0.05, epsilon)
     assert truth <= profile.delta(epsilon) * (1 + 1e-12)
     assert profile.delta(epsilon) == pytest.approx(truth, rel=1e-9)
@@ -70,7 +70,7 @@ def test_gaussian_on_one_row_is_exact(epsilon: float) -> None:
 def test_gaussian_rows_add_up_in_squares(changed: int | str, rows: int) -> None:
     """A shift of sqrt(2 r) d / sigma: never below it, and above it by at most 2e-3 of epsilon."""
     mass, sigma, delta = 0.03, 0.1, 1e-5
-    profile = gaussian(sigma, rows=6).profile(veil.Rows(changed, veil.Transfer(mass)))
+    profile = gaussian(sigma, rows=6).profile(veil.matrices.Rows(changed, veil.vectors.Transfer(mass)))
     shift = math.sqrt(2 * rows) * mass / sigma
     truth = brentq(lambda epsilon: normal_delta(shift, epsilon) - delta, 0.0, 50.0)
     assert truth <= profile.epsilon(delta) <= truth * (1 + 2e-3)
@@ -79,23 +79,23 @@ def test_gaussian_rows_add_up_in_squares(changed: int | str, rows: int) -> None:
 
 def test_only_rows_that_can_change_count() -> None:
     """Of three rows on the support one has a single entry: everyone knows it."""
-    each = veil.Transfer(0.02)
+    each = veil.vectors.Transfer(0.02)
     mechanism = laplace(support=SUPPORT)
     for changed in (2, 3, "all"):
-        assert mechanism.profile(veil.Rows(changed, each)).epsilon(0.0) == pytest.approx(2 * 2 * 0.02 / 0.1)
-    assert mechanism.profile(veil.Rows(1, each)).epsilon(0.0) == pytest.approx(2 * 0.02 / 0.1)
+        assert mechanism.profile(veil.matrices.Rows(changed, each)).epsilon(0.0) == pytest.approx(2 * 2 * 0.02 / 0.1)
+    assert mechanism.profile(veil.matrices.Rows(1, each)).epsilon(0.0) == pytest.approx(2 * 0.02 / 0.1)
     known = laplace(support=[[0], [2]])
-    assert known.profile(veil.Rows("all", each)).epsilon(0.0) == 0.0
+    assert known.profile(veil.matrices.Rows("all", each)).epsilon(0.0) == 0.0
 
 
 def test_any_number_of_rows() -> None:
-    each = veil.Transfer(0.02)
-    assert laplace().profile(veil.Rows(4, each)).epsilon(0.0) == pytest.approx(4 * 2 * 0.02 / 0.1)
+    each = veil.vectors.Transfer(0.02)
+    assert laplace().profile(veil.matrices.Rows(4, each)).epsilon(0.0) == pytest.approx(4 * 2 * 0.02 / 0.1)
     with pytest.raises(InvalidArgument, match=r"^rows: expected the number of rows, since all may change"):
-        laplace().profile(veil.Rows("all", each))
+        laplace().profile(veil.matrices.Rows("all", each))
 
 
-@pytest.mark.parametrize("adjacency", [None, veil.Transfer(0.1), veil.Records()])
+@pytest.mark.parametrize("adjacency", [None, veil.vectors.Transfer(0.1), veil.vectors.Records()])
 def test_other_adjacencies_are_refused(adjacency: Any) -> None:
     with pytest.raises(InvalidArgument, match=r"^adjacency: expected Rows for RowByRow"):
         laplace().profile(adjacency)
@@ -192,10 +192,10 @@ def test_every_form_of_a_matrix() -> None:
         gaussian(rows=3),
         laplace(support=SUPPORT),
         gaussian(support=SUPPORT, rows=3),
-        veil.RowByRow(veil.Laplace(0.1, veil.Simplex(3), onto="normalisation")),
+        veil.matrices.RowByRow(veil.vectors.Laplace(0.1, veil.vectors.Simplex(3), onto="normalisation")),
     ],
 )
-def test_a_description_gives_the_mechanism_back(mechanism: veil.RowByRow) -> None:
+def test_a_description_gives_the_mechanism_back(mechanism: veil.matrices.RowByRow) -> None:
     described = json.loads(json.dumps(mechanism.describe()))
     assert set(described["parameters"]) == {"mechanism", "rows", "support"}
     again = mechanism_from(described)
@@ -222,10 +222,10 @@ def test_every_form_of_a_support_is_the_same_mechanism() -> None:
 @pytest.mark.parametrize(
     ("options", "field"),
     [
-        ({"mechanism": veil.Dirichlet(5.0, veil.Simplex(3, floor=0.1))}, "mechanism"),
+        ({"mechanism": veil.vectors.Dirichlet(5.0, veil.vectors.Simplex(3, floor=0.1))}, "mechanism"),
         ({"mechanism": "laplace"}, "mechanism"),
-        ({"mechanism": veil.Laplace(0.1, veil.Simplex(3, floor=0.1))}, "mechanism.domain"),
-        ({"mechanism": veil.Laplace(0.1, veil.Simplex(3, protected=(0, 1)))}, "mechanism.domain"),
+        ({"mechanism": veil.vectors.Laplace(0.1, veil.vectors.Simplex(3, floor=0.1))}, "mechanism.domain"),
+        ({"mechanism": veil.vectors.Laplace(0.1, veil.vectors.Simplex(3, protected=(0, 1)))}, "mechanism.domain"),
         ({"rows": 0}, "rows"),
         ({"rows": 1.5}, "rows"),
         ({"rows": "3"}, "rows"),
@@ -235,9 +235,9 @@ def test_every_form_of_a_support_is_the_same_mechanism() -> None:
     ],
 )
 def test_impossible_mechanisms(options: dict[str, Any], field: str) -> None:
-    arguments: dict[str, Any] = {"mechanism": veil.Laplace(0.1, veil.Simplex(3))} | options
+    arguments: dict[str, Any] = {"mechanism": veil.vectors.Laplace(0.1, veil.vectors.Simplex(3))} | options
     with pytest.raises(InvalidArgument) as caught:
-        veil.RowByRow(arguments.pop("mechanism"), **arguments)
+        veil.matrices.RowByRow(arguments.pop("mechanism"), **arguments)
     assert caught.value.field == field
 
 

@@ -57,7 +57,7 @@ def test_whole_numbers_of_any_type() -> None:
         rows = Rows(number, EACH)  # type: ignore[arg-type]
         assert rows.changed == 2
         assert type(rows.changed) is int
-    assert veil.Rows is Rows
+    assert veil.matrices.Rows is Rows
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_impossible_numbers_of_rows(changed: Any) -> None:
 def test_a_row_changes_by_a_transfer(each: Any) -> None:
     with pytest.raises(InvalidArgument) as caught:
         Rows(1, each)
-    assert (caught.value.field, caught.value.expected) == ("each", "a veil.Transfer")
+    assert (caught.value.field, caught.value.expected) == ("each", "a veil.vectors.Transfer")
     assert caught.value.found == type(each).__name__
 
 

@@ -15,7 +15,7 @@ from veil.matrices.decisions import DecisionProcess
 from veil.matrices.judges import Models, Policies
 from veil.matrices.value_losses import ValueLoss, value_loss
 
-ONE = veil.Rows(1, veil.Transfer(0.01))
+ONE = veil.matrices.Rows(1, veil.vectors.Transfer(0.01))
 DELTA = 1e-6
 
 
@@ -154,13 +154,13 @@ def test_rows_of_different_widths_are_each_at_the_budget() -> None:
     assert [(kind.entries, kind.rows) for kind in kinds] == [(2, 1), (3, 2), (4, 1)]
     assert mechanism.profile(ONE).delta(2.0) <= DELTA
     for kind in kinds:
-        alone = veil.Dirichlet(kind.k, veil.Simplex(kind.entries, floor=kind.floor), smooth=True)
+        alone = veil.vectors.Dirichlet(kind.k, veil.vectors.Simplex(kind.entries, floor=kind.floor), smooth=True)
         assert 1.99 < alone.profile(ONE.each).epsilon(DELTA) <= 2.0
 
 
 @pytest.mark.parametrize("changed", [2, "all"])
 def test_more_changed_rows_cost_more_and_keep_the_budget(changed: Any) -> None:
-    adjacency = veil.Rows(changed, veil.Transfer(0.01))
+    adjacency = veil.matrices.Rows(changed, veil.vectors.Transfer(0.01))
     one = losses(epsilons=[4.0]).rows[0]
     many = losses(epsilons=[4.0], adjacency=adjacency).rows[0]
     assert many.loss.mean > one.loss.mean
@@ -180,7 +180,7 @@ def test_rows_share_the_budget_where_the_tuned_ones_cannot_meet_it(monkeypatch: 
         return veil.calibrate(*arguments, epsilon=epsilon, **settings)
 
     monkeypatch.setattr("veil.matrices.calibrated_rows.calibrate", second_time_lucky)
-    adjacency = veil.Rows(2, veil.Transfer(0.01))
+    adjacency = veil.matrices.Rows(2, veil.vectors.Transfer(0.01))
     mechanism, _ = calibrated_rows(np.ones((6, 3), dtype=bool), adjacency, epsilon=4.0, delta=DELTA)
     assert tries == [4.0, 4.0]
     assert mechanism.profile(adjacency).delta(4.0) <= DELTA
@@ -190,7 +190,7 @@ def test_rows_share_the_budget_where_the_tuned_ones_cannot_meet_it(monkeypatch: 
 def test_several_rows_with_a_floor_of_ones_own_have_one_k() -> None:
     support = np.ones((3, 4), dtype=bool)
     support[1, 3] = False
-    adjacency = veil.Rows(2, veil.Transfer(0.01))
+    adjacency = veil.matrices.Rows(2, veil.vectors.Transfer(0.01))
     mechanism, kinds = calibrated_rows(support, adjacency, epsilon=4.0, delta=DELTA, floor=0.1)
     assert [(kind.entries, kind.rows, kind.floor) for kind in kinds] == [(3, 1, 0.1), (4, 2, 0.1)]
     assert kinds[0].k == kinds[1].k
@@ -224,7 +224,7 @@ def test_a_return_of_zero_has_no_relative_loss() -> None:
     ("changes", "field"),
     [
         ({"hide": "rewards"}, "hide"),
-        ({"adjacency": veil.Transfer(0.1)}, "adjacency"),
+        ({"adjacency": veil.vectors.Transfer(0.1)}, "adjacency"),
         ({"epsilons": []}, "epsilons"),
         ({"epsilons": [1.0, 1.0]}, "epsilons"),
         ({"epsilons": [1.0, -1.0]}, "epsilons[1]"),

@@ -78,10 +78,10 @@ class Recipe:
     def build(self, veil: Any) -> Any:
         if self.kind == "chain":
             support, start = self.arguments
-            return veil.ChainWords(support, self.length, start=start)
+            return veil.words.ChainWords(support, self.length, start=start)
         if self.kind == "automaton":
-            return veil.AutomatonWords(*self.arguments, self.length)
-        return veil.FreeWords(self.arguments[0], self.length)
+            return veil.words.AutomatonWords(*self.arguments, self.length)
+        return veil.words.FreeWords(self.arguments[0], self.length)
 
 
 def random_recipe(seed: int, *, most: int = 150, longest: int = 5) -> Recipe:

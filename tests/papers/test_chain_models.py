@@ -94,7 +94,7 @@ def test_lemma_1_and_theorem_3() -> None:
 def test_algorithm_2() -> None:
     counts = [[300, 200, 100], [40, 400, 60], [500, 500, 1000]]
     found = algorithm_2(counts, gammas=[1e-3] * 3, floors=[0.15, 0.07, 0.24], ks=[10.0, 22.0, 6.5], rng=4)
-    assert found.value.to_numpy() in veil.StochasticMatrix(veil.Simplex(3))
+    assert found.value.to_numpy() in veil.matrices.StochasticMatrix(veil.vectors.Simplex(3))
     each = [
         algorithm_1(row, gamma=1e-3, floor=floor, k=k, rng=5).bound
         for row, floor, k in zip(counts, (0.15, 0.07, 0.24), (10.0, 22.0, 6.5), strict=True)
@@ -167,7 +167,7 @@ def test_expected_stationary_change() -> None:
     # alpha: five standard errors; power: a twentieth of the bound fails
     matrix = 0.05 + 0.75 * np.random.default_rng(10).dirichlet(np.ones(5), size=5)
     chain, ks = veil.Chain(matrix), [40.0, 60.0, 80.0, 100.0, 200.0]
-    mechanism = veil.MatrixDirichlet(ks, [veil.Simplex(5, floor=0.05)] * 5)
+    mechanism = veil.matrices.MatrixDirichlet(ks, [veil.vectors.Simplex(5, floor=0.05)] * 5)
     drawn = mechanism.sample(matrix, rng=11, size=3000)
     change = np.abs(quick_stationary(drawn) - chain.stationary()).sum(axis=1)
     bound = expected_stationary_change(chain.condition(), ks, 5)
@@ -186,7 +186,7 @@ def test_radii_cover_all_rows_and_the_stationary_distribution() -> None:
     chain, ks = veil.Chain(matrix), (300.0, 1000.0, 3000.0, 500.0)
     radii = simultaneous_row_radii(ks, 4, 0.9)
     assert radii[1] == pytest.approx(row_radius(ks[1], 4, 1 - 0.9**0.25), rel=1e-9)
-    mechanism = veil.MatrixDirichlet(ks, [veil.Simplex(4, floor=0.1)] * 4)
+    mechanism = veil.matrices.MatrixDirichlet(ks, [veil.vectors.Simplex(4, floor=0.1)] * 4)
     rows_missed, missed, small_missed, widths = 0, 0, 0, []
     for drawn in mechanism.sample(matrix, rng=9, size=400):
         released = veil.Chain(drawn)

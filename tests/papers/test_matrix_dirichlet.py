@@ -97,7 +97,7 @@ def test_theorem_3_against_ours() -> None:
     sizes = (chain.to_numpy() > 0).sum(axis=1)
     printed = theorem_3(chain, k, floor=FLOOR, slack=SLACK, protected=[size - 1 for size in sizes])
     ours = expected_stationary_change(chain.condition(), [k] * 32, sizes)
-    mechanism = veil.MatrixDirichlet(k, protect_largest(chain, FLOOR, SLACK))
+    mechanism = veil.matrices.MatrixDirichlet(k, protect_largest(chain, FLOOR, SLACK))
     drawn = mechanism.sample(chain.to_numpy(), rng=2, size=50)
     change = [np.abs(veil.Chain(matrix).stationary() - chain.stationary()).sum() for matrix in drawn]
     assert np.mean(change) < ours < 1.0
@@ -165,7 +165,7 @@ def test_protect_largest() -> None:
     assert second.protected == last.protected == (0, 1, 2)
     assert third is None
     assert matrix in domain
-    assert any("looking at the matrix" in text for text in veil.MatrixDirichlet(20.0, domain).assumptions())
+    assert any("looking at the matrix" in text for text in veil.matrices.MatrixDirichlet(20.0, domain).assumptions())
     with pytest.raises(InvalidArgument, match="row 1 with two"):
         protect_largest([[0.2, 0.5, 0.3], [0.5, 0.5, 0.0], [0.2, 0.4, 0.4]], 0.1, 0.05)
 

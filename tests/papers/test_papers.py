@@ -14,7 +14,7 @@ def test_ds_figure_1() -> None:
     """Most projected vectors lie on the boundary; those of the Dirichlet mechanism never do."""
     assert figure_1(np.random.default_rng(1)) > 0.6
     inputs = np.random.default_rng(2).dirichlet(np.ones(3), size=1000)
-    private = veil.Dirichlet(20.0, veil.Simplex(3, floor=0.05), smooth=True).sample(inputs, rng=3)
+    private = veil.vectors.Dirichlet(20.0, veil.vectors.Simplex(3, floor=0.05), smooth=True).sample(inputs, rng=3)
     assert (private > 0).all()
 
 
@@ -38,11 +38,11 @@ def test_ds_lemma_5_holds_above_one_half() -> None:
 
 def test_ds_lemma_1_integrates_the_other_entries_out() -> None:
     """P[Omega_1] depends on the protected entries and the total of the rest only."""
-    together = veil.Simplex(3, floor=0.1, protected=(0, 1), slack=0.2)
-    apart = veil.Simplex(9, floor=0.1, protected=(0, 1), slack=0.2)
-    adjacency = veil.Transfer(0.05)
+    together = veil.vectors.Simplex(3, floor=0.1, protected=(0, 1), slack=0.2)
+    apart = veil.vectors.Simplex(9, floor=0.1, protected=(0, 1), slack=0.2)
+    adjacency = veil.vectors.Transfer(0.05)
     deltas = [
-        veil.Dirichlet(15.0, domain).published(adjacency, gamma=0.01).delta for domain in (together, apart)
+        veil.vectors.Dirichlet(15.0, domain).published(adjacency, gamma=0.01).delta for domain in (together, apart)
     ]
     assert deltas[0] == deltas[1]
     draws = np.random.default_rng(5).dirichlet(15.0 * np.array([0.1, 0.1, *[0.8 / 7] * 7]), size=200_000)
@@ -81,8 +81,8 @@ def test_ds_lemma_3_and_6() -> None:
         assert inside <= bound + 1e-9
     # Lemma 6: only weights that form a simplex vector keep every collection in the simplex
     vectors = rng.dirichlet(np.ones(4), size=3)
-    assert (np.array([0.5, 0.25, 0.25]) @ vectors) in veil.Simplex(4)
-    assert (np.array([0.5, 0.5, 0.5]) @ vectors) not in veil.Simplex(4)
+    assert (np.array([0.5, 0.25, 0.25]) @ vectors) in veil.vectors.Simplex(4)
+    assert (np.array([0.5, 0.5, 0.5]) @ vectors) not in veil.vectors.Simplex(4)
 
 
 def test_ds_figure_3() -> None:
@@ -93,7 +93,7 @@ def test_ds_figure_3() -> None:
 
 def test_dc_algorithm_1() -> None:
     out = algorithm_1([31, 28, 21, 10, 8], gamma=4e-4, floor=0.073, k=20.6, rng=1)
-    assert out.value in veil.Simplex(5)
+    assert out.value in veil.vectors.Simplex(5)
     assert out.bound.epsilon == pytest.approx(2.212, abs=5e-4)
     assert out.bound.delta == pytest.approx(2e-3, rel=0.01)
 
@@ -108,8 +108,8 @@ def test_dc_delta_by_monte_carlo_agrees_with_the_exact_one() -> None:
     estimate, error = delta_by_monte_carlo(
         5, k=20.6, floor=0.073, gamma=4e-4, samples=400_000, rng=np.random.default_rng(2)
     )
-    domain, adjacency = veil.Simplex(5, floor=0.073), veil.Transfer.from_records(98)
-    exact = veil.Dirichlet(20.6, domain).published(adjacency, gamma=4e-4).delta
+    domain, adjacency = veil.vectors.Simplex(5, floor=0.073), veil.vectors.Transfer.from_records(98)
+    exact = veil.vectors.Dirichlet(20.6, domain).published(adjacency, gamma=4e-4).delta
     assert abs(estimate - exact) < 5 * error
-    wrong = veil.Dirichlet(0.9 * 20.6, domain).published(adjacency, gamma=4e-4).delta
+    wrong = veil.vectors.Dirichlet(0.9 * 20.6, domain).published(adjacency, gamma=4e-4).delta
     assert abs(estimate - wrong) > 5 * error

@@ -116,7 +116,7 @@ def test_the_truth_is_below_what_is_printed() -> None:
         found = strongest(counts, gamma=GAMMA)
         assert 0.0 < found.exact <= found.epsilon
         # It is what the mechanism has at that delta, and no less.
-        profile = rows_at(counts).profile(veil.Records("replace"))
+        profile = rows_at(counts).profile(veil.vectors.Records("replace"))
         assert profile.delta(found.exact) <= found.delta * (1.0 + 1e-9)
         assert profile.delta(0.99 * found.exact) > found.delta
 
@@ -215,8 +215,8 @@ def test_algorithm_2_end_to_end() -> None:
         "rng": 1,
     }
     with pytest.raises(CannotCalibrate, match=f"at least {least.exact:.3g}"):
-        veil.fit_chain(counts, 0.99 * least.exact, **options)
-    out = veil.fit_chain(counts, 1.01 * least.exact, **options)
+        veil.chains.release(counts, epsilon=0.99 * least.exact, **options)
+    out = veil.chains.release(counts, epsilon=1.01 * least.exact, **options)
     assert out.epsilon <= 1.01 * least.exact
     assert out.delta == least.delta
     (part,) = out.mechanism.parts  # type: ignore[attr-defined]

@@ -232,7 +232,7 @@ def test_printed_error_rate_on_the_votes() -> None:
     ones = round(rows * columns * float(votes.mean()))
     assert flip_rate_of_error(PRINTED_ERROR_RATE, rows, columns, ones) == pytest.approx(0.0197, abs=1e-4)
     # XO's own parameters at epsilon = 0.5, and the least of any 0.5-private mechanism: 25 times as much.
-    own = veil.Xor(veil.xor_parameters(0.5, 1.0, rows, columns, columns)).flip_rate
+    own = veil.bits.Xor(veil.bits.xor_parameters(0.5, 1.0, rows, columns, columns)).flip_rate
     assert square_error_rate(own, rows, columns, ones) == pytest.approx(1.013, abs=1e-3)
     best = least_flip_rate(columns, 0.5, unit="row")
     assert square_error_rate(best, rows, columns, ones) > 24 * PRINTED_ERROR_RATE
@@ -244,7 +244,7 @@ def test_printed_error_rate_on_the_votes() -> None:
 @pytest.mark.skipif(not FACEBOOK.is_file(), reason="the Facebook network is not at hand")
 def test_figure_3() -> None:
     edges = np.loadtxt(FACEBOOK, dtype=np.int64)
-    graph = veil.Graph.from_edges(edges, NODES["Facebook"])
+    graph = veil.graphs.Graph.from_edges(edges, NODES["Facebook"])
     assert len(graph) == EDGES["Facebook"]
     # XO prints 1.74, from one simulated random graph; with the random graph's law itself it is 1.72.
     assert random_graph_divergence(graph) == pytest.approx(FIGURE_3[math.inf], abs=0.025)
@@ -259,8 +259,8 @@ def test_figure_3() -> None:
 
 
 def test_a_random_graph_is_its_own() -> None:
-    space = veil.Graph.from_edges([], 300)
-    drawn = veil.RandomizedResponse(1.0).sample(space, rng=3)
+    space = veil.graphs.Graph.from_edges([], 300)
+    drawn = veil.bits.RandomizedResponse(1.0).sample(space, rng=3)
     assert random_graph_divergence(drawn) < 0.1
 
 
@@ -292,13 +292,13 @@ def test_edges_of_algorithm_3() -> None:
         loss = implied_loss(released, 100.0, 2_000.0)
         assert loss == pytest.approx(2.0 * math.log((1.0 - flip) / flip))
     # The parameters of Algorithm 1 as printed show an edge less often than its absence.
-    flip = veil.Xor(veil.xor_parameters(1.0, 1.0, 50, 50, 2), complement=False).flip_rate
+    flip = veil.bits.Xor(veil.bits.xor_parameters(1.0, 1.0, 50, 50, 2), complement=False).flip_rate
     assert (1.0 - flip) ** 2 < flip**2
 
 
 def test_algorithm_3_wastes_most_of_the_stated_budget() -> None:
     nodes = NODES["Facebook"]
-    graph = veil.XorGraph(veil.xor_parameters(1.0, 1.0, nodes, nodes, 2))
+    graph = veil.graphs.XorGraph(veil.bits.xor_parameters(1.0, 1.0, nodes, nodes, 2))
     assert graph.published().epsilon == pytest.approx(1.0)
     assert graph.certified_epsilon() == pytest.approx(1.0 / math.sqrt(nodes))
 
@@ -332,6 +332,6 @@ def test_the_published_code_multiplies_the_loss() -> None:
     for (blocks, columns, sensitivity), multiple in shapes.items():
         assert artefact_multiple(blocks, columns, sensitivity) == pytest.approx(multiple, rel=2e-3)
     # The parameters times what the temperature makes of them, by the certified loss.
-    noise = veil.xor_parameters(1.0 / 10, 1.0, 24, 16, 16).scaled(2.0 / 3e-5)
-    near = veil.BitFlips(16, where="row")
-    assert veil.Xor(noise).certified_epsilon(near) == pytest.approx(artefact_multiple(10, 16, 16))
+    noise = veil.bits.xor_parameters(1.0 / 10, 1.0, 24, 16, 16).scaled(2.0 / 3e-5)
+    near = veil.bits.BitFlips(16, where="row")
+    assert veil.bits.Xor(noise).certified_epsilon(near) == pytest.approx(artefact_multiple(10, 16, 16))

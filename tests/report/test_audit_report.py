@@ -12,7 +12,7 @@ from veil.core.audit.suite import AuditSuite
 from veil.report.audit import AuditReport
 from veil.report.audit_figures import bounds_figure
 
-COUNTS = veil.GeometricCounts(1.0, 3)
+COUNTS = veil.vectors.GeometricCounts(1.0, 3)
 
 
 def made(lower: float = 0.4, *, claimed: float = 1.0, fault: str = "", reuse: str = "") -> AuditSuite:
@@ -22,7 +22,7 @@ def made(lower: float = 0.4, *, claimed: float = 1.0, fault: str = "", reuse: st
         Audit(0.9, claimed, False, True, 0.999, 0.0),
     )
     return AuditSuite(
-        COUNTS, veil.Records(), 0.0, 2_000, 0.999, pairs, audits, SeedReuse(reuse, 0.5, 27, 1e-3)
+        COUNTS, veil.vectors.Records(), 0.0, 2_000, 0.999, pairs, audits, SeedReuse(reuse, 0.5, 27, 1e-3)
     )
 
 

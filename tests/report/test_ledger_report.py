@@ -18,7 +18,7 @@ def ledger(tmp_path: Path) -> veil.Ledger:
     return veil.Ledger(tmp_path / "budget.db")
 
 
-def _charge(dataset: veil.Dataset, epsilon: float, *, confirm: bool = True) -> None:
+def _charge(dataset: veil.ledger.dataset.Dataset, epsilon: float, *, confirm: bool = True) -> None:
     entry = dataset.reserve(epsilon=epsilon, description={"name": "Example"})
     if confirm:
         dataset.confirm(entry)
@@ -64,7 +64,7 @@ def test_pictures_are_saved_by_their_ending(ledger: veil.Ledger, tmp_path: Path,
 def test_a_filter_shows_its_own_measure(ledger: veil.Ledger, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("zcdp", "renyi"):
         dataset = ledger.open(name, epsilon=1, delta=1e-6, accounting=name)
-        veil.release(veil.GeometricCounts(50.0, 3), [5, 2, 9], adjacency=veil.Records(), ledger=dataset)
+        veil.release(veil.vectors.GeometricCounts(50.0, 3), [5, 2, 9], adjacency=veil.vectors.Records(), ledger=dataset)
         history = BudgetHistory.of(dataset)
         assert history.line == "rho" if name == "zcdp" else history.line.startswith("order ")
         budget_figure(history)
@@ -81,7 +81,7 @@ def test_an_empty_ledger_says_how_to_begin(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_batches_parts_and_seeds_show(ledger: veil.Ledger) -> None:
-    noise, near = veil.GeometricCounts(10.0, 3), veil.Records()
+    noise, near = veil.vectors.GeometricCounts(10.0, 3), veil.vectors.Records()
     dataset = ledger.open("d", epsilon=3, delta=1e-5, adjacency=near, parts=["n", "s"])
     batch = dataset.batch([noise, noise], delta=1e-6)
     veil.release(noise, [1, 2, 3], adjacency=near, ledger=batch, rng=1)

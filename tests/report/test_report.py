@@ -81,7 +81,7 @@ def test_published_point_is_beside_ours() -> None:
 
 
 def test_best_guess() -> None:
-    profile = veil.GeometricCounts(1.0, 3).profile(veil.Records())
+    profile = veil.vectors.GeometricCounts(1.0, 3).profile(veil.vectors.Records())
     e = np.e
     assert best_guess(profile) == pytest.approx(e / (1 + e), rel=1e-9)
 

@@ -59,13 +59,13 @@ def test_drives_are_feasible_and_repeat() -> None:
         assert all(b in roads[a] for a, b in pairwise(drive))
     assert set().union(*found) == set(roads)
     for drive in found[:20]:
-        assert drive in veil.ChainWords(roads, len(drive))
+        assert drive in veil.words.ChainWords(roads, len(drive))
 
 
 def test_drives_go_on_rather_than_back() -> None:
     """A random walk over the streets goes straight back in about a quarter of its steps."""
     back = [a == c for drive in drives(300) for a, c in zip(drive, drive[2:], strict=False)]
-    walks = veil.ChainWords(streets(), 14).walks(300, rng=1)
+    walks = veil.words.ChainWords(streets(), 14).walks(300, rng=1)
     random = [a == c for walk in walks for a, c in zip(walk, walk[2:], strict=False)]
     assert sum(back) / len(back) < 0.01
     assert sum(random) / len(random) > 0.2

@@ -28,7 +28,7 @@ def visits(times: list[str]) -> pd.DataFrame:
 )
 def test_text_that_is_no_order_in_time_is_refused(times: list[str]) -> None:
     with pytest.raises(InvalidData, match="letter by letter") as caught:
-        veil.count_transitions(visits(times), by="u", order="t", state="s")
+        veil.chains.read(visits(times), by="u", order="t", state="s")
     assert caught.value.field == "t"
 
 
@@ -43,48 +43,48 @@ def test_text_that_is_no_order_in_time_is_refused(times: list[str]) -> None:
     ],
 )
 def test_text_that_is_in_order_counts(times: list[str]) -> None:
-    counts = veil.count_transitions(visits(times), by="u", order="t", state="s")
+    counts = veil.chains.read(visits(times), by="u", order="t", state="s")
     assert counts.states == ("home", "shop", "work")
     assert counts.matrix.tolist() == [[0, 0, 2], [0, 0, 0], [0, 2, 0]]
 
 
 def test_frames_of_counts_keep_their_labels() -> None:
     frame = pd.DataFrame([[1000, 1], [5, 2000]], index=["A", "B"], columns=["B", "A"])
-    own = veil.TransitionCounts(frame)
+    own = veil.chains.TransitionCounts(frame)
     assert own.states == ("A", "B")
     assert own.matrix.tolist() == [[1, 1000], [2000, 5]]
-    assert veil.TransitionCounts(frame, ["B", "A"]).matrix.tolist() == [[5, 2000], [1000, 1]]
+    assert veil.chains.TransitionCounts(frame, ["B", "A"]).matrix.tolist() == [[5, 2000], [1000, 1]]
     for states in (["A", "C"], ["A"]):
         with pytest.raises(InvalidData, match="labels of its rows"):
-            veil.TransitionCounts(frame, states)
+            veil.chains.TransitionCounts(frame, states)
     with pytest.raises(InvalidData, match="labels of its columns"):
-        veil.TransitionCounts(frame.rename(columns={"A": "C"}))
-    plain = veil.TransitionCounts(pd.DataFrame(np.arange(4).reshape(2, 2)))
+        veil.chains.TransitionCounts(frame.rename(columns={"A": "C"}))
+    plain = veil.chains.TransitionCounts(pd.DataFrame(np.arange(4).reshape(2, 2)))
     assert plain.matrix.tolist() == [[0, 1], [2, 3]]
 
 
 def test_a_table_is_counted_first() -> None:
     with pytest.raises(InvalidData, match="count_transitions first"):
-        veil.fit_chain("trips.csv", 1.0)
+        veil.chains.release("trips.csv", epsilon=1.0)
 
 
 def test_columns_and_units_of_trips() -> None:
     trips = {"from": ["a", "b"], "to": ["b", "a"]}
     with pytest.raises(InvalidArgument, match="another column"):
-        veil.count_transitions(trips, origin="from", destination="from")
-    counts = veil.count_transitions(trips, origin="from", destination="to")
+        veil.chains.read(trips, origin="from", destination="from")
+    counts = veil.chains.read(trips, origin="from", destination="to")
     with pytest.raises(InvalidArgument, match="one row of a table of trips"):
-        veil.fit_chain(counts, 1.0, unit="row", rng=1)
+        veil.chains.release(counts, epsilon=1.0, unit="row", rng=1)
 
 
 def test_states_that_look_alike_are_warned_of() -> None:
     for states in (["A", "a"], ["A b", "A  b"], ["A", "A "]):
         with pytest.warns(PrivacyWarning, match="differ only in spaces"):
-            veil.fit_chain(veil.TransitionCounts([[8, 2], [1, 4]], states), 1.0)
+            veil.chains.release(veil.chains.TransitionCounts([[8, 2], [1, 4]], states), epsilon=1.0)
 
 
 def test_huge_caps_do_not_hang() -> None:
     with pytest.raises(NoGuarantee, match="at most 200 records"):
-        gamma_contributions(10.0, 0.1, veil.Contributions(100_000))
-    counts = veil.TransitionCounts([[80, 20], [10, 40]], ["a", "b"], cap=100_000)
-    assert veil.fit_chain(counts, 1.0, unit="user", rng=1).epsilon == 1.0
+        gamma_contributions(10.0, 0.1, veil.vectors.Contributions(100_000))
+    counts = veil.chains.TransitionCounts([[80, 20], [10, 40]], ["a", "b"], cap=100_000)
+    assert veil.chains.release(counts, epsilon=1.0, unit="user", rng=1).epsilon == 1.0

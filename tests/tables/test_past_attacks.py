@@ -76,15 +76,15 @@ def test_what_is_guessed_is_said(tmp_path: Path) -> None:
     path = tmp_path / "trips.csv"
     path.write_text("from,to\na,b\nb,a\n")
     guessed = count_transitions(path, origin="from", destination="to", states=["a", "b"])
-    assert veil.fit_chain(guessed, 1.0, rng=1).assumptions == (LAYOUT_IS_PUBLIC,)
+    assert veil.chains.release(guessed, epsilon=1.0, rng=1).assumptions == (LAYOUT_IS_PUBLIC,)
     lines = count_transitions([["a", "b"], ["b", "a"]], states=["a", "b"], cap=1)
-    assert veil.fit_chain(lines, 1.0, unit="user", rng=1).assumptions == (ONE_SEQUENCE_EACH,)
+    assert veil.chains.release(lines, epsilon=1.0, unit="user", rng=1).assumptions == (ONE_SEQUENCE_EACH,)
 
 
 @pytest.mark.parametrize("unit", [Transitions("row", "replace"), Transitions("user", "replace", 50)])
 def test_the_published_form_covers_events_alone(unit: Transitions) -> None:
-    rows = veil.BorderedRows([40.0, 40.0], [0.1, 0.1], [100, 100], size=2)
-    chain = veil.PrivateChain(2, [Part("transitions", rows, (2, 2))])
+    rows = veil.matrices.BorderedRows([40.0, 40.0], [0.1, 0.1], [100, 100], size=2)
+    chain = veil.chains.PrivateChain(2, [Part("transitions", rows, (2, 2))])
     assert chain.profile(Transitions("event", "replace")).delta(9.0) < 1.0
     with pytest.raises(VeilError):
         chain.profile(unit)

@@ -51,7 +51,7 @@ def test_expected_kl() -> None:
 def test_errors_against_simulation() -> None:
     # alpha: five standard errors; power: errors at a 10 % larger k are rejected
     truth = np.array([0.5, 0.3, 0.15, 0.05])
-    mechanism = veil.Dirichlet(25.0, veil.Simplex(4, floor=0.1), smooth=True)
+    mechanism = veil.vectors.Dirichlet(25.0, veil.vectors.Simplex(4, floor=0.1), smooth=True)
     draws = mechanism.sample(truth, rng=1, size=100_000)
     l1 = np.abs(draws - truth).sum(axis=1)
     tolerance = 5 * l1.std() / np.sqrt(len(l1))
@@ -60,7 +60,7 @@ def test_errors_against_simulation() -> None:
     assert errors.tv == pytest.approx(errors.l1 / 2)
     assert errors.rmse == pytest.approx(np.sqrt(((draws - truth) ** 2).mean()), rel=0.02)
     assert errors.kl == pytest.approx((truth * np.log(truth / draws)).sum(axis=1).mean(), rel=0.03)
-    wrong = veil.Dirichlet(27.5, veil.Simplex(4, floor=0.1), smooth=True).errors(truth)
+    wrong = veil.vectors.Dirichlet(27.5, veil.vectors.Simplex(4, floor=0.1), smooth=True).errors(truth)
     assert abs(wrong.l1 - l1.mean()) > tolerance
 
 

@@ -64,9 +64,9 @@ def test_one_cell_is_worst_for_gaussian_noise() -> None:
 
 @pytest.mark.parametrize("sigma", [0.7, 2.0])
 def test_gaussian_with_one_record_is_above_the_exact_profile(sigma: float) -> None:
-    exact = veil.DiscreteGaussianCounts(sigma, 3)
+    exact = veil.vectors.DiscreteGaussianCounts(sigma, 3)
     for change, records in ((Contributions(1), "add-remove"), (Contributions(1, 1), "replace")):
-        upper, truth = gaussian_contributions(sigma, change), exact.profile(veil.Records(records))
+        upper, truth = gaussian_contributions(sigma, change), exact.profile(veil.vectors.Records(records))
         assert exact.profile(change).delta(0.7) == truth.delta(0.7)
         for epsilon in (0.0, 0.1, 1.0, 4.0, 9.0):
             assert upper.delta(epsilon) >= truth.delta(epsilon) * (1.0 - 1e-9)
@@ -113,7 +113,7 @@ def test_gamma_with_one_record_is_above_the_exact_profile(prior: float, scale: f
     exact, upper = GammaPair(prior, scale), gamma_contributions(prior, scale, Contributions(1))
     for epsilon in (0.0, 0.1, 0.4, 1.0, 2.0, 5.0):
         assert upper.delta(epsilon) >= exact.delta(epsilon) * (1.0 - 1e-9)
-    counts = veil.DirichletCounts(scale, prior, 4)
+    counts = veil.vectors.DirichletCounts(scale, prior, 4)
     assert counts.profile(Contributions(1)).delta(0.4) == exact.delta(0.4)
 
 

@@ -18,7 +18,7 @@ RNG = np.random.default_rng(11)
 @pytest.mark.parametrize("epsilon", [0.1, 0.7, 2.0])
 @pytest.mark.parametrize(("scale", "prior"), [(0.5, 1.0), (2.0, 10.0), (3.0, 0.4)])
 def test_replaced_record_matches_the_oracle(scale: float, prior: float, epsilon: float) -> None:
-    delta = veil.DirichletCounts(scale, prior, 4).profile(veil.Records("replace")).delta(epsilon)
+    delta = veil.vectors.DirichletCounts(scale, prior, 4).profile(veil.vectors.Records("replace")).delta(epsilon)
     truth = float(beta_hockey_stick(prior + scale, prior, prior, prior + scale, epsilon))
     assert truth <= delta <= truth * (1 + 1e-9)
 
@@ -26,7 +26,7 @@ def test_replaced_record_matches_the_oracle(scale: float, prior: float, epsilon:
 @pytest.mark.parametrize("epsilon", [0.1, 0.7, 2.0])
 @pytest.mark.parametrize(("scale", "prior"), [(0.5, 1.0), (2.0, 10.0), (3.0, 0.4), (2.2, 100.0)])
 def test_added_record_matches_the_oracle(scale: float, prior: float, epsilon: float) -> None:
-    delta = veil.DirichletCounts(scale, prior, 4).profile(veil.Records("add-remove")).delta(epsilon)
+    delta = veil.vectors.DirichletCounts(scale, prior, 4).profile(veil.vectors.Records("add-remove")).delta(epsilon)
     both = (
         gamma_hockey_stick(prior + scale, prior, epsilon),
         gamma_hockey_stick(prior, prior + scale, epsilon),
@@ -45,14 +45,14 @@ def test_closed_form_of_the_specification() -> None:
         gammainc(a, g2) - math.exp(epsilon) * gammainc(a + r, g2),
         gammaincc(a + r, g1) - math.exp(epsilon) * gammaincc(a, g1),
     )
-    delta = veil.DirichletCounts(r, a, 3).profile(veil.Records("add-remove")).delta(epsilon)
+    delta = veil.vectors.DirichletCounts(r, a, 3).profile(veil.vectors.Records("add-remove")).delta(epsilon)
     assert delta == pytest.approx(closed, rel=1e-8)
 
 
 @pytest.mark.parametrize("change", ["replace", "add-remove"])
 def test_no_database_beats_the_claim(change: str) -> None:
     scale, prior, epsilon = 1.5, 2.0, 0.5
-    claimed = veil.DirichletCounts(scale, prior, 3).profile(veil.Records(change)).delta(epsilon)
+    claimed = veil.vectors.DirichletCounts(scale, prior, 3).profile(veil.vectors.Records(change)).delta(epsilon)
     worst = 0.0
     for _ in range(25):
         counts = RNG.integers(0, 12, size=3)
@@ -72,7 +72,7 @@ def test_no_database_beats_the_claim(change: str) -> None:
 def test_added_record_is_nearly_attained_by_a_large_database() -> None:
     # x_0 against a huge rest: the pair of betas tends to the pair of gammas
     scale, prior, epsilon = 1.5, 2.0, 0.5
-    claimed = veil.DirichletCounts(scale, prior, 3).profile(veil.Records("add-remove")).delta(epsilon)
+    claimed = veil.vectors.DirichletCounts(scale, prior, 3).profile(veil.vectors.Records("add-remove")).delta(epsilon)
     from scipy.integrate import quad
     from scipy.stats import beta
 
@@ -93,8 +93,8 @@ def test_added_record_is_nearly_attained_by_a_large_database() -> None:
 
 def test_msnbc_figure() -> None:
     best = veil.calibrate(
-        lambda scale: veil.DirichletCounts(scale, 100.0, 17),
-        veil.Records("add-remove"),
+        lambda scale: veil.vectors.DirichletCounts(scale, 100.0, 17),
+        veil.vectors.Records("add-remove"),
         epsilon=1.0,
         delta=1e-6,
     )
@@ -102,15 +102,15 @@ def test_msnbc_figure() -> None:
 
 
 def test_same_release_as_a_smoothed_vector() -> None:
-    mechanism = veil.DirichletCounts(2.0, 3.0, 4)
+    mechanism = veil.vectors.DirichletCounts(2.0, 3.0, 4)
     same, moved = mechanism.as_dirichlet(50)
     assert same.k == pytest.approx(2.0 * 50 + 4 * 3.0)
-    ours, theirs = mechanism.profile(veil.Records("replace")), same.profile(veil.Transfer(moved))
+    ours, theirs = mechanism.profile(veil.vectors.Records("replace")), same.profile(veil.vectors.Transfer(moved))
     assert ours.delta(0.5) == pytest.approx(theirs.delta(0.5), rel=1e-9)
 
 
 def test_empty_rows_get_the_prior() -> None:
-    draws = veil.DirichletCounts(2.0, 3.0, 4).sample([0, 0, 0, 0], rng=1, size=2000)
+    draws = veil.vectors.DirichletCounts(2.0, 3.0, 4).sample([0, 0, 0, 0], rng=1, size=2000)
     assert np.allclose(draws.mean(axis=0), 0.25, atol=0.02)
 
 
@@ -119,4 +119,4 @@ def test_empty_rows_get_the_prior() -> None:
 )
 def test_bad_arguments(scale: object, prior: object, size: object) -> None:
     with pytest.raises(InvalidArgument):
-        veil.DirichletCounts(scale, prior, size)  # type: ignore[arg-type]
+        veil.vectors.DirichletCounts(scale, prior, size)  # type: ignore[arg-type]

@@ -25,8 +25,8 @@ EPSILONS = (0.0, 0.1, 0.5, 1.0, 2.0, 4.0)
 P = [0.13, 0.08, 0.29, 0.3, 0.2]
 
 
-def dirichlet(k: float = 20.0, size: int = 5, floor: float = 0.08, **options: Any) -> veil.Dirichlet:
-    return veil.Dirichlet(k, veil.Simplex(size, floor=floor), exact=True, **options)
+def dirichlet(k: float = 20.0, size: int = 5, floor: float = 0.08, **options: Any) -> veil.vectors.Dirichlet:
+    return veil.vectors.Dirichlet(k, veil.vectors.Simplex(size, floor=floor), exact=True, **options)
 
 
 @cache
@@ -47,32 +47,32 @@ def brute_force(name: str, epsilon: float) -> float:
 PAIRS: dict[str, tuple[Any, Any, Any, Any]] = {
     "vectors": (
         dirichlet(20.0, 3, 0.1, draws=60),
-        veil.Transfer(0.3),
+        veil.vectors.Transfer(0.3),
         [0.4, 0.1, 0.5],
         [0.1, 0.4, 0.5],
     ),
     "smoothed vectors": (
         dirichlet(20.0, 3, 0.1, smooth=True, draws=60),
-        veil.Transfer(0.4),
+        veil.vectors.Transfer(0.4),
         [0.4, 0.0, 0.6],
         [0.0, 0.4, 0.6],
     ),
-    "two entries": (dirichlet(20.0, 2, 0.1, draws=2000), veil.Transfer(0.3), [0.4, 0.6], [0.1, 0.9]),
+    "two entries": (dirichlet(20.0, 2, 0.1, draws=2000), veil.vectors.Transfer(0.3), [0.4, 0.6], [0.1, 0.9]),
     "two entries, as far apart as can be": (
         dirichlet(6.0, 2, 0.2, draws=2000),
-        veil.Transfer(1.0),
+        veil.vectors.Transfer(1.0),
         [0.2, 0.8],
         [0.8, 0.2],
     ),
     "counts, replaced": (
-        veil.DirichletCounts(2.0, 3.0, 2, exact=True, draws=3000),
-        veil.Records("replace"),
+        veil.vectors.DirichletCounts(2.0, 3.0, 2, exact=True, draws=3000),
+        veil.vectors.Records("replace"),
         [1, 0],
         [0, 1],
     ),
     "counts, added": (
-        veil.DirichletCounts(2.0, 3.0, 2, exact=True, draws=8000),
-        veil.Records("add-remove"),
+        veil.vectors.DirichletCounts(2.0, 3.0, 2, exact=True, draws=8000),
+        veil.vectors.Records("add-remove"),
         [0, 600],
         [1, 600],
     ),
@@ -99,9 +99,9 @@ def test_the_profile_is_nearly_reached(name: str) -> None:
 
 
 def test_a_claim_that_is_too_small_is_seen() -> None:
-    half = PAIRS["two entries"][0].profile(veil.Transfer(0.15))
+    half = PAIRS["two entries"][0].profile(veil.vectors.Transfer(0.15))
     assert brute_force("two entries", 1.0) > 1.5 * half.delta(1.0)
-    fewer = veil.DirichletCounts(1.0, 3.0, 2).profile(veil.Records("replace"))
+    fewer = veil.vectors.DirichletCounts(1.0, 3.0, 2).profile(veil.vectors.Records("replace"))
     assert brute_force("counts, replaced", 1.0) > 1.5 * fewer.delta(1.0)
 
 
@@ -109,7 +109,7 @@ def test_a_claim_that_is_too_small_is_seen() -> None:
 @pytest.mark.parametrize("mass", [0.05, 0.3, 0.8])
 def test_two_entries_whose_sum_is_not_quite_one(total: float, mass: float) -> None:
     k, floor = 12.0, 0.1
-    profile = dirichlet(k, 2, floor).profile(veil.Transfer(mass))
+    profile = dirichlet(k, 2, floor).profile(veil.vectors.Transfer(mass))
     mass = min(mass, total - 2.0 * floor)
     for x in np.linspace(floor, total - floor - mass, 7):
         for epsilon in (0.3, 2.0):
@@ -121,9 +121,9 @@ def test_two_entries_whose_sum_is_not_quite_one(total: float, mass: float) -> No
 @pytest.mark.parametrize("smooth", [False, True])
 @pytest.mark.parametrize("size", [2, 3, 7])
 def test_exactness_costs_next_to_nothing_in_the_profile(size: int, smooth: bool) -> None:
-    simplex = veil.Simplex(size, floor=0.05)
-    exact = veil.Dirichlet(30.0, simplex, smooth=smooth, exact=True).profile(veil.Transfer(0.02))
-    floats = veil.Dirichlet(30.0, simplex, smooth=smooth).profile(veil.Transfer(0.02))
+    simplex = veil.vectors.Simplex(size, floor=0.05)
+    exact = veil.vectors.Dirichlet(30.0, simplex, smooth=smooth, exact=True).profile(veil.vectors.Transfer(0.02))
+    floats = veil.vectors.Dirichlet(30.0, simplex, smooth=smooth).profile(veil.vectors.Transfer(0.02))
     assert exact.epsilon(1e-6) == pytest.approx(floats.epsilon(1e-6), rel=1e-6)
     for epsilon in EPSILONS[1:]:
         assert exact.delta(epsilon) >= floats.delta(epsilon) * (1.0 - 2e-6)
@@ -153,7 +153,7 @@ def test_shapes_are_not_rounded(smooth: bool) -> None:
     for shape, entry in zip(mechanism.exact_shapes(vector), P, strict=True):
         smoothed = kept * Fraction(entry) + Fraction(0.073) if smooth else Fraction(entry)
         assert shape == Fraction(20.6) * smoothed
-    counts = veil.DirichletCounts(0.1, 0.7, 3, exact=True)
+    counts = veil.vectors.DirichletCounts(0.1, 0.7, 3, exact=True)
     found = counts.exact_shapes(counts.validate([3, 0, 2**52]))
     assert found == [Fraction(0.1) * count + Fraction(0.7) for count in (3, 0, 2**52)]
     # Floats would have rounded the last one.
@@ -173,7 +173,7 @@ def test_draws_are_those_of_the_definition(smooth: bool) -> None:
 
 
 def test_probabilities_are_the_closed_form() -> None:
-    mechanism = veil.DirichletCounts(0.3, 0.7, 3, exact=True, draws=9)
+    mechanism = veil.vectors.DirichletCounts(0.3, 0.7, 3, exact=True, draws=9)
     shapes = mechanism.exact_shapes(mechanism.validate([2, 0, 5]))
     law = mechanism.distribution([2, 0, 5])
     assert len(law) == math.comb(11, 2)
@@ -186,8 +186,8 @@ def test_probabilities_are_the_closed_form() -> None:
 
 
 def test_an_entry_that_is_not_there_is_never_drawn() -> None:
-    simplex = veil.Simplex(4, floor=0.1, protected=(0, 1), slack=0.2)
-    mechanism = veil.Dirichlet(5.0, simplex, exact=True, draws=40)
+    simplex = veil.vectors.Simplex(4, floor=0.1, protected=(0, 1), slack=0.2)
+    mechanism = veil.vectors.Dirichlet(5.0, simplex, exact=True, draws=40)
     value = [0.3, 0.2, 0.5, 0.0]
     drawn = mechanism.sample(value, rng=1, size=50)
     assert (drawn[:, 3] == 0.0).all()
@@ -203,7 +203,7 @@ def test_batches_and_sizes() -> None:
     assert drawn.shape == (4, 3, 5)
     # Shares of a power of two are floats, and so is their sum.
     assert (drawn.sum(axis=-1) == 1.0).all()
-    counts = veil.DirichletCounts(2.0, 3.0, 4, exact=True, draws=1000)
+    counts = veil.vectors.DirichletCounts(2.0, 3.0, 4, exact=True, draws=1000)
     assert counts.sample([[1, 2, 3, 4], [0, 0, 0, 9]], rng=1, size=2).shape == (2, 2, 4)
 
 
@@ -215,7 +215,7 @@ def test_batches_and_sizes() -> None:
     [
         (dirichlet(8.0, 3, 0.1, draws=90), [0.2, 0.3, 0.5], [0.2, 0.3, 0.5]),
         (dirichlet(8.0, 3, 0.1, smooth=True, draws=90), [0.0, 0.01, 0.99], [0.0, 0.01, 0.99]),
-        (veil.DirichletCounts(0.5, 0.6, 2, exact=True, draws=4000), [1, 9], [0.1, 0.9]),
+        (veil.vectors.DirichletCounts(0.5, 0.6, 2, exact=True, draws=4000), [1, 9], [0.1, 0.9]),
     ],
 )
 def test_expected_errors(mechanism: Any, value: Any, truth: list[float]) -> None:
@@ -231,7 +231,7 @@ def test_expected_errors(mechanism: Any, value: Any, truth: list[float]) -> None
 
 def test_the_default_number_of_draws_is_enough() -> None:
     for k in (0.01, 20.6, 5000.0, 65_000.0):
-        exact, floats = dirichlet(k), veil.Dirichlet(k, veil.Simplex(5, floor=0.08))
+        exact, floats = dirichlet(k), veil.vectors.Dirichlet(k, veil.vectors.Simplex(5, floor=0.08))
         ratio = exact.errors(P).l1 / floats.errors(P).l1
         assert 1.0 <= ratio < 1.002
     assert dirichlet(1e9).draws == 2**24
@@ -246,7 +246,7 @@ def test_plans_simulate_in_floats() -> None:
     # The variance of the urn, to five standard errors of 1 % or less; the Dirichlet's own is 29 % smaller.
     variance = np.array([0.16, 0.21, 0.25]) / 9.0 * (1.0 + 8.0 / 20.0)
     assert drawn.var(axis=0) == pytest.approx(variance, rel=0.05)
-    plain = veil.Dirichlet(8.0, veil.Simplex(3, floor=0.1))
+    plain = veil.vectors.Dirichlet(8.0, veil.vectors.Simplex(3, floor=0.1))
     both = [draw(value, rng=np.random.default_rng(2), size=5) for draw in (plain.simulate, plain.sample)]
     assert (both[0] == both[1]).all()
 
@@ -268,8 +268,8 @@ def test_the_floor_holds_to_the_last_bit() -> None:
         dirichlet().validate(below)
     assert "below it, the first at position 0" in caught.value.found
     assert dirichlet(smooth=True).validate(below).shape == (5,)
-    protected = veil.Simplex(5, floor=0.08, protected=(1, 2), slack=0.0)
-    veil.Dirichlet(20.0, protected, exact=True).validate(below)
+    protected = veil.vectors.Simplex(5, floor=0.08, protected=(1, 2), slack=0.0)
+    veil.vectors.Dirichlet(20.0, protected, exact=True).validate(below)
 
 
 @pytest.mark.parametrize(
@@ -285,27 +285,27 @@ def test_the_floor_holds_to_the_last_bit() -> None:
     ],
 )
 def test_options_that_are_refused(options: dict[str, Any], field: str) -> None:
-    for make in (lambda: veil.DirichletCounts(1.0, 1.0, 3, **options), lambda: dirichlet_with(options)):
+    for make in (lambda: veil.vectors.DirichletCounts(1.0, 1.0, 3, **options), lambda: dirichlet_with(options)):
         with pytest.raises(InvalidArgument) as caught:
             make()
         assert caught.value.field == field
 
 
-def dirichlet_with(options: dict[str, Any]) -> veil.Dirichlet:
-    return veil.Dirichlet(1.0, veil.Simplex(3, floor=0.1), **options)
+def dirichlet_with(options: dict[str, Any]) -> veil.vectors.Dirichlet:
+    return veil.vectors.Dirichlet(1.0, veil.vectors.Simplex(3, floor=0.1), **options)
 
 
 @pytest.mark.parametrize("floor", [0.0, 5e-324, 1e-300, 1e-31])
 @pytest.mark.parametrize("exact", [False, True])
 def test_a_floor_of_next_to_nothing_protects_nothing(floor: float, exact: bool) -> None:
     for size in (2, 3):
-        mechanism = veil.Dirichlet(1e-20, veil.Simplex(size, floor=floor), exact=exact)
+        mechanism = veil.vectors.Dirichlet(1e-20, veil.vectors.Simplex(size, floor=floor), exact=exact)
         with pytest.raises(NoGuarantee, match="floor of 0 protects nothing"):
-            mechanism.profile(veil.Transfer(0.1))
+            mechanism.profile(veil.vectors.Transfer(0.1))
 
 
 def test_only_an_exact_form_is_enumerated() -> None:
-    plain = veil.DirichletCounts(1.0, 1.0, 3)
+    plain = veil.vectors.DirichletCounts(1.0, 1.0, 3)
     assert not plain.can_enumerate([1, 2, 3])
     with pytest.raises(NoGuarantee):
         plain.distribution([1, 2, 3])
@@ -327,12 +327,12 @@ def test_an_audit_looks_at_every_output() -> None:
 
 
 def test_descriptions_without_exactness_are_as_ever() -> None:
-    plain = veil.Dirichlet(20.6, veil.Simplex(5, floor=0.073)).describe()
+    plain = veil.vectors.Dirichlet(20.6, veil.vectors.Simplex(5, floor=0.073)).describe()
     assert list(plain["parameters"]) == ["k", "domain", "smooth"]
-    counts = veil.DirichletCounts(2.0, 9.0, 3).describe()
+    counts = veil.vectors.DirichletCounts(2.0, 9.0, 3).describe()
     assert counts == {"name": "DirichletCounts", "parameters": {"scale": 2.0, "prior": 9.0, "size": 3}}
-    assert mechanism_from(counts) == veil.DirichletCounts(2.0, 9.0, 3)
-    assert mechanism_from(plain) == veil.Dirichlet(20.6, veil.Simplex(5, floor=0.073))
+    assert mechanism_from(counts) == veil.vectors.DirichletCounts(2.0, 9.0, 3)
+    assert mechanism_from(plain) == veil.vectors.Dirichlet(20.6, veil.vectors.Simplex(5, floor=0.073))
 
 
 @settings(max_examples=30, deadline=None)
@@ -341,15 +341,15 @@ def test_descriptions_round_trip(k: float, draws: int | None, smooth: bool) -> N
     mechanism = dirichlet(k, draws=draws, smooth=smooth)
     assert mechanism_from(mechanism.describe()) == mechanism
     assert mechanism.describe()["parameters"]["draws"] == mechanism.draws
-    counts = veil.DirichletCounts(k, 1.0, 3, exact=True, draws=draws)
+    counts = veil.vectors.DirichletCounts(k, 1.0, 3, exact=True, draws=draws)
     assert mechanism_from(counts.describe()) == counts
 
 
 @pytest.mark.parametrize(
     ("mechanism", "value", "adjacency"),
     [
-        (dirichlet(40.0, smooth=True), dict(zip("abcde", P, strict=True)), veil.Transfer(0.01)),
-        (veil.DirichletCounts(2.2, 100.0, 3, exact=True, draws=4096), [40, 35, 25], veil.Records()),
+        (dirichlet(40.0, smooth=True), dict(zip("abcde", P, strict=True)), veil.vectors.Transfer(0.01)),
+        (veil.vectors.DirichletCounts(2.2, 100.0, 3, exact=True, draws=4096), [40, 35, 25], veil.vectors.Records()),
     ],
 )
 def test_releases_are_read_back(mechanism: Any, value: Any, adjacency: Any, tmp_path: Path) -> None:
@@ -368,10 +368,10 @@ def test_releases_are_read_back(mechanism: Any, value: Any, adjacency: Any, tmp_
 
 def test_calibration_finds_an_exact_mechanism() -> None:
     found = veil.calibrate(
-        lambda scale: veil.DirichletCounts(scale, 100.0, 5, exact=True),
-        veil.Records(),
+        lambda scale: veil.vectors.DirichletCounts(scale, 100.0, 5, exact=True),
+        veil.vectors.Records(),
         epsilon=1.0,
         delta=1e-6,
     )
     assert found.exact
-    assert found.profile(veil.Records()).delta(1.0) <= 1e-6
+    assert found.profile(veil.vectors.Records()).delta(1.0) <= 1e-6

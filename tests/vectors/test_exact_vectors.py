@@ -22,12 +22,12 @@ VECTOR = [0.4, 0.35, 0.25]
 
 
 def test_calibrated_vectors_are_safe_and_nearly_as_good() -> None:
-    adjacency = veil.Transfer(0.01)
+    adjacency = veil.vectors.Transfer(0.01)
     settings: dict[str, Any] = {"size": 3, "epsilon": 1.0, "delta": 1e-4, "floor": 0.1}
-    exact = veil.calibrated("dirichlet", adjacency, exact=True, **settings)
-    plain = veil.calibrated("dirichlet", adjacency, **settings)
-    assert isinstance(exact, veil.Dirichlet)
-    assert isinstance(plain, veil.Dirichlet)
+    exact = veil.vectors.calibrated("dirichlet", adjacency, exact=True, **settings)
+    plain = veil.vectors.calibrated("dirichlet", adjacency, **settings)
+    assert isinstance(exact, veil.vectors.Dirichlet)
+    assert isinstance(plain, veil.vectors.Dirichlet)
     assert exact.exact
     assert exact.profile(adjacency).delta(1.0) <= 1e-4
     assert exact.k == pytest.approx(plain.k, rel=1e-6)
@@ -35,18 +35,18 @@ def test_calibrated_vectors_are_safe_and_nearly_as_good() -> None:
 
 def test_calibrated_counts_draw_enough_for_public_records() -> None:
     settings: dict[str, Any] = {"size": 3, "epsilon": 1.0, "delta": 1e-6, "exact": True}
-    found = veil.calibrated("dirichlet", veil.Records("replace"), records=10**6, **settings)
-    assert isinstance(found, veil.DirichletCounts)
+    found = veil.vectors.calibrated("dirichlet", veil.vectors.Records("replace"), records=10**6, **settings)
+    assert isinstance(found, veil.vectors.DirichletCounts)
     assert found.draws is not None
     assert found.draws >= min(2**24, 256 * found.scale * 10**6)
-    secret = veil.calibrated("dirichlet", veil.Records(), **settings)
-    assert isinstance(secret, veil.DirichletCounts)
+    secret = veil.vectors.calibrated("dirichlet", veil.vectors.Records(), **settings)
+    assert isinstance(secret, veil.vectors.DirichletCounts)
     assert secret.draws == 2**22
-    asked = veil.calibrated("dirichlet", veil.Records(), draws=77, **settings)
-    assert isinstance(asked, veil.DirichletCounts)
+    asked = veil.vectors.calibrated("dirichlet", veil.vectors.Records(), draws=77, **settings)
+    assert isinstance(asked, veil.vectors.DirichletCounts)
     assert asked.draws == 77
     # Drawn in whole numbers as they are.
-    assert veil.calibrated("geometric", veil.Records(), **settings).name == "GeometricCounts"
+    assert veil.vectors.calibrated("geometric", veil.vectors.Records(), **settings).name == "GeometricCounts"
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_calibrated_counts_draw_enough_for_public_records() -> None:
 )
 def test_what_cannot_be_exact(name: str, options: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidArgument) as caught:
-        veil.calibrated(name, veil.Transfer(0.01), size=3, epsilon=1.0, delta=1e-4, **options)
+        veil.vectors.calibrated(name, veil.vectors.Transfer(0.01), size=3, epsilon=1.0, delta=1e-4, **options)
     assert caught.value.field == field
 
 
@@ -82,18 +82,18 @@ def test_the_command_line(options: list[str], tmp_path: Path) -> None:
 @pytest.mark.parametrize("draws", [60, 3000])
 def test_error_bars_cover(draws: int) -> None:
     truth, times, confidence = np.array([0.05, 0.15, 0.8]), 800, 0.9
-    mechanism = veil.Dirichlet(50.0, veil.Simplex(3, floor=0.01), smooth=True, exact=True, draws=draws)
+    mechanism = veil.vectors.Dirichlet(50.0, veil.vectors.Simplex(3, floor=0.01), smooth=True, exact=True, draws=draws)
     drawn = mechanism.sample(truth, rng=3, size=times)
-    made = Release(drawn, mechanism, veil.Transfer(0.01), 1.0, 1e-6)
+    made = Release(drawn, mechanism, veil.vectors.Transfer(0.01), 1.0, 1e-6)
     low, high = np.moveaxis(intervals(made, confidence=confidence), -1, 0)
     hits = ((low <= truth) & (truth <= high)).sum(axis=0)
     for hit in hits.tolist():
         assert stats.binomtest(hit, times, confidence, alternative="less").pvalue > 1e-6
     # Power: as if the urn added nothing, at a number of draws of the order of k.
     if draws == 60:
-        plain = veil.Dirichlet(50.0, veil.Simplex(3, floor=0.01), smooth=True)
+        plain = veil.vectors.Dirichlet(50.0, veil.vectors.Simplex(3, floor=0.01), smooth=True)
         low, high = np.moveaxis(
-            intervals(Release(drawn, plain, veil.Transfer(0.01), 1.0, 1e-6), confidence=0.9), -1, 0
+            intervals(Release(drawn, plain, veil.vectors.Transfer(0.01), 1.0, 1e-6), confidence=0.9), -1, 0
         )
         missed = int(((low <= truth) & (truth <= high)).sum(axis=0)[1])
         assert stats.binomtest(missed, times, confidence, alternative="less").pvalue < 1e-6

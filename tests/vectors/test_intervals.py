@@ -22,7 +22,7 @@ TRUTH = np.array([0.45, 0.25, 0.15, 0.1, 0.05])
 
 
 def _coverage(release: Any, draws: Any, truth: Any, **options: Any) -> float:
-    limits = veil.intervals(replace(release, value=draws), **options)
+    limits = veil.vectors.intervals(replace(release, value=draws), **options)
     return float(((limits[..., 0] <= truth) & (truth <= limits[..., 1])).mean())
 
 
@@ -30,8 +30,8 @@ def _coverage(release: Any, draws: Any, truth: Any, **options: Any) -> float:
 @pytest.mark.parametrize("smooth", [False, True])
 def test_coverage_for_vectors(smooth: bool) -> None:
     # 4,000 x 5 entries at 95 %: the standard error is at most 0.0035 (entries of a vector are dependent)
-    mechanism = veil.Dirichlet(40.0, veil.Simplex(5, floor=0.05), smooth=smooth)
-    release = veil.release(mechanism, TRUTH, adjacency=veil.Transfer(0.01), delta=1e-3, rng=1)
+    mechanism = veil.vectors.Dirichlet(40.0, veil.vectors.Simplex(5, floor=0.05), smooth=smooth)
+    release = veil.release(mechanism, TRUTH, adjacency=veil.vectors.Transfer(0.01), delta=1e-3, rng=1)
     draws = mechanism.sample(TRUTH, rng=2, size=4000)
     assert 0.94 < _coverage(release, draws, TRUTH, confidence=0.95) < 0.96
     assert 0.48 < _coverage(release, draws, TRUTH, confidence=0.5) < 0.52
@@ -42,22 +42,22 @@ def test_coverage_for_vectors(smooth: bool) -> None:
 
 def test_coverage_for_counts() -> None:
     counts = (TRUTH * 200).astype(int)
-    mechanism = veil.DirichletCounts(1.5, 20.0, 5)
-    release = veil.release(mechanism, counts, adjacency=veil.Records("replace"), delta=1e-3, rng=1)
+    mechanism = veil.vectors.DirichletCounts(1.5, 20.0, 5)
+    release = veil.release(mechanism, counts, adjacency=veil.vectors.Records("replace"), delta=1e-3, rng=1)
     draws = mechanism.sample(counts, rng=2, size=4000)
     # Cutting at 0 and 1 can only add coverage.
     assert 0.94 < _coverage(release, draws, counts / 200, records=200) < 0.98
 
 
 def test_what_error_bars_need() -> None:
-    counts = veil.release(veil.DirichletCounts(1.5, 20.0, 3), [1, 2, 3], adjacency=veil.Records(), delta=1e-3)
+    counts = veil.release(veil.vectors.DirichletCounts(1.5, 20.0, 3), [1, 2, 3], adjacency=veil.vectors.Records(), delta=1e-3)
     with pytest.raises(InvalidArgument, match="records"):
-        veil.intervals(counts)
-    noisy = veil.release(veil.GeometricCounts(1.5, 3), [1, 2, 3], adjacency=veil.Records())
+        veil.vectors.intervals(counts)
+    noisy = veil.release(veil.vectors.GeometricCounts(1.5, 3), [1, 2, 3], adjacency=veil.vectors.Records())
     with pytest.raises(InvalidArgument, match="GeometricCounts"):
-        veil.intervals(noisy)
+        veil.vectors.intervals(noisy)
     with pytest.raises(InvalidArgument, match="confidence"):
-        veil.intervals(counts, confidence=95, records=6)
+        veil.vectors.intervals(counts, confidence=95, records=6)
 
 
 def test_published_concentration_is_false() -> None:

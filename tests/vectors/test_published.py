@@ -14,10 +14,10 @@ from veil.errors import CannotCalibrate, InvalidArgument
 
 def test_matrix_paper_numbers() -> None:
     # MD Section V: b = 0.025, eta = 0.10, eta-bar = 0.051, gamma = 0.001
-    domain = veil.Simplex(10, floor=0.10, protected=(0, 1, 2, 3), slack=0.051)
-    adjacency = veil.Transfer.from_l1(0.025)
-    weak = veil.Dirichlet(9.87, domain).published(adjacency, gamma=0.001)
-    strong = veil.Dirichlet(98.7, domain).published(adjacency, gamma=0.001)
+    domain = veil.vectors.Simplex(10, floor=0.10, protected=(0, 1, 2, 3), slack=0.051)
+    adjacency = veil.vectors.Transfer.from_l1(0.025)
+    weak = veil.vectors.Dirichlet(9.87, domain).published(adjacency, gamma=0.001)
+    strong = veil.vectors.Dirichlet(98.7, domain).published(adjacency, gamma=0.001)
     assert weak.epsilon == pytest.approx(1.168, abs=1e-3)
     assert strong.epsilon == pytest.approx(11.13, abs=5e-3)
     assert any("Assumption 2" in text for text in weak.violations)
@@ -28,8 +28,8 @@ def test_matrix_paper_numbers() -> None:
 
 def test_formula_by_hand() -> None:
     k, floor, slack, mass, gamma, entries = 12.0, 0.1, 0.2, 0.07, 0.01, 3
-    domain = veil.Simplex(5, floor=floor, protected=range(entries), slack=slack)
-    bound = veil.Dirichlet(k, domain).published(veil.Transfer(mass), gamma=gamma)
+    domain = veil.vectors.Simplex(5, floor=floor, protected=range(entries), slack=slack)
+    bound = veil.vectors.Dirichlet(k, domain).published(veil.vectors.Transfer(mass), gamma=gamma)
 
     def log_beta(a: float, b: float) -> float:
         return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
@@ -41,7 +41,7 @@ def test_formula_by_hand() -> None:
         + k * mass * math.log((1 - (entries - 1) * gamma) / gamma)
     )
     assert bound.epsilon == pytest.approx(expected, rel=1e-12)
-    loose = veil.Dirichlet(k, domain).published(veil.Transfer(mass), gamma=gamma, form="corollary")
+    loose = veil.vectors.Dirichlet(k, domain).published(veil.vectors.Transfer(mass), gamma=gamma, form="corollary")
     spread = k * mass * math.log((1 - (entries - 1) * gamma) / gamma)
     assert loose.epsilon == pytest.approx(2 * k * (1 - slack) - 3 + spread, rel=1e-12)
     assert loose.epsilon > bound.epsilon
@@ -49,11 +49,11 @@ def test_formula_by_hand() -> None:
 
 
 def test_average_and_linear_queries_are_transfers() -> None:
-    domain = veil.Simplex(4, floor=0.1, protected=(0, 1, 2), slack=0.2)
-    mechanism = veil.Dirichlet(20.0, domain)
-    average = mechanism.published(veil.Transfer.from_average(0.2, 4), gamma=0.01)
-    linear = mechanism.published(veil.Transfer.from_linear(0.2, 0.25), gamma=0.01)
-    identity = mechanism.published(veil.Transfer.from_l1(0.2), gamma=0.01)
+    domain = veil.vectors.Simplex(4, floor=0.1, protected=(0, 1, 2), slack=0.2)
+    mechanism = veil.vectors.Dirichlet(20.0, domain)
+    average = mechanism.published(veil.vectors.Transfer.from_average(0.2, 4), gamma=0.01)
+    linear = mechanism.published(veil.vectors.Transfer.from_linear(0.2, 0.25), gamma=0.01)
+    identity = mechanism.published(veil.vectors.Transfer.from_l1(0.2), gamma=0.01)
     assert average == linear
     assert average.epsilon < identity.epsilon
 
@@ -65,8 +65,8 @@ def test_average_and_linear_queries_are_transfers() -> None:
 def test_delta_against_quadrature_over_the_vertices(
     k: float, floor: float, slack: float, gamma: float
 ) -> None:
-    domain = veil.Simplex(4, floor=floor, protected=(0, 1, 2), slack=slack)
-    delta = veil.Dirichlet(k, domain).published(veil.Transfer(0.05), gamma=gamma).delta
+    domain = veil.vectors.Simplex(4, floor=floor, protected=(0, 1, 2), slack=slack)
+    delta = veil.vectors.Dirichlet(k, domain).published(veil.vectors.Transfer(0.05), gamma=gamma).delta
     top = 1 - slack - 2 * floor
     corner = published_delta_by_quadrature((k * floor, k * floor, k * top, k * slack), gamma)
     low = published_delta_by_quadrature((k * floor, k * floor, k * floor, k * (1 - 3 * floor)), gamma)
@@ -76,23 +76,23 @@ def test_delta_against_quadrature_over_the_vertices(
 
 def test_delta_of_five_hundred_entries_against_monte_carlo() -> None:
     # alpha: 5 standard errors; power: a gamma 5 % larger is rejected
-    domain = veil.Simplex(501, floor=1.5e-3, protected=range(500), slack=0.1)
-    mechanism = veil.Dirichlet(4000.0, domain)
+    domain = veil.vectors.Simplex(501, floor=1.5e-3, protected=range(500), slack=0.1)
+    mechanism = veil.vectors.Dirichlet(4000.0, domain)
     gamma = 1e-4
-    delta = mechanism.published(veil.Transfer(1e-4), gamma=gamma).delta
+    delta = mechanism.published(veil.vectors.Transfer(1e-4), gamma=gamma).delta
     shapes = (*[6.0] * 500, 4000.0 * (1 - 500 * 1.5e-3))
     estimate, error = published_delta_by_monte_carlo(shapes, gamma, 60_000, np.random.default_rng(5))
     top = (*[6.0] * 499, 4000.0 * (1 - 0.1 - 499 * 1.5e-3), 4000.0 * 0.1)
     other, other_error = published_delta_by_monte_carlo(top, gamma, 60_000, np.random.default_rng(6))
     best, tolerance = max((estimate, error), (other, other_error))
     assert abs(delta - best) < 5 * tolerance
-    wrong = mechanism.published(veil.Transfer(1e-4), gamma=1.5 * gamma).delta
+    wrong = mechanism.published(veil.vectors.Transfer(1e-4), gamma=1.5 * gamma).delta
     assert abs(wrong - best) > 5 * tolerance
 
 
 def test_best_gamma_for_a_delta() -> None:
-    mechanism = veil.Dirichlet(20.6, veil.Simplex(5, floor=0.073))
-    adjacency = veil.Transfer.from_records(98)
+    mechanism = veil.vectors.Dirichlet(20.6, veil.vectors.Simplex(5, floor=0.073))
+    adjacency = veil.vectors.Transfer.from_records(98)
     best = mechanism.published(adjacency, delta=0.0026)
     assert best.delta <= 0.0026
     assert best.delta == pytest.approx(0.0026, rel=1e-6)
@@ -107,24 +107,24 @@ def test_exact_is_never_above_published_where_the_paper_is_right() -> None:
     for _ in range(30):
         entries = int(rng.integers(2, 5))
         slack, floor = rng.uniform(0.05, 0.3), rng.uniform(0.02, 0.9 / (entries + 2)) * 0.6
-        domain = veil.Simplex(entries + 1, floor=floor, protected=range(entries), slack=slack)
+        domain = veil.vectors.Simplex(entries + 1, floor=floor, protected=range(entries), slack=slack)
         mass = rng.uniform(0.1, 1.0) * min(0.5 * (1 - slack) - floor, domain.room)
         if mass <= 0:
             continue
-        mechanism = veil.Dirichlet(1.0 / floor * rng.uniform(1, 5), domain)
-        bound = mechanism.published(veil.Transfer(mass), gamma=rng.uniform(1e-4, 0.5 / entries))
+        mechanism = veil.vectors.Dirichlet(1.0 / floor * rng.uniform(1, 5), domain)
+        bound = mechanism.published(veil.vectors.Transfer(mass), gamma=rng.uniform(1e-4, 0.5 / entries))
         if bound.violations:
             continue
-        assert mechanism.profile(veil.Transfer(mass)).delta(bound.epsilon) <= bound.delta * (1 + 1e-8)
+        assert mechanism.profile(veil.vectors.Transfer(mass)).delta(bound.epsilon) <= bound.delta * (1 + 1e-8)
 
 
 def test_lemma_4_counterexample() -> None:
     """ERRATA 13: a transfer over half of the room with a large gamma; a smaller one loses more."""
     k, floor, slack, entries = 40.0, 0.05, 0.1, 2
-    domain = veil.Simplex(3, floor=floor, protected=(0, 1), slack=slack)
+    domain = veil.vectors.Simplex(3, floor=floor, protected=(0, 1), slack=slack)
     full = domain.room
     gamma = 0.4
-    bound = veil.Dirichlet(k, domain).published(veil.Transfer(full), gamma=gamma)
+    bound = veil.vectors.Dirichlet(k, domain).published(veil.vectors.Transfer(full), gamma=gamma)
     assert any("Lemma 4" in text for text in bound.violations)
 
     def loss(moved: float, start: float, total: float) -> float:
@@ -147,21 +147,21 @@ def test_lemma_4_counterexample() -> None:
 
 
 def test_violations_of_the_assumptions_are_listed() -> None:
-    adjacency = veil.Transfer(0.01)
-    assert any("Assumption 4" in v for v in _violations(veil.Simplex(4, floor=0.1), 5.0, adjacency))
-    assert any("Assumption 3" in v for v in _violations(veil.Simplex(3, floor=0.3), 50.0, adjacency))
-    assert any("n >= 3" in v for v in _violations(veil.Simplex(2, floor=0.2), 50.0, adjacency))
-    partly = veil.Simplex(3, floor=0.1, protected=(0, 1), slack=0.0)
+    adjacency = veil.vectors.Transfer(0.01)
+    assert any("Assumption 4" in v for v in _violations(veil.vectors.Simplex(4, floor=0.1), 5.0, adjacency))
+    assert any("Assumption 3" in v for v in _violations(veil.vectors.Simplex(3, floor=0.3), 50.0, adjacency))
+    assert any("n >= 3" in v for v in _violations(veil.vectors.Simplex(2, floor=0.2), 50.0, adjacency))
+    partly = veil.vectors.Simplex(3, floor=0.1, protected=(0, 1), slack=0.0)
     assert any("Assumption 1" in v for v in _violations(partly, 50.0, adjacency))
 
 
-def _violations(domain: veil.Simplex, k: float, adjacency: veil.Transfer) -> tuple[str, ...]:
-    return veil.Dirichlet(k, domain).published(adjacency, gamma=1e-3).violations
+def _violations(domain: veil.vectors.Simplex, k: float, adjacency: veil.vectors.Transfer) -> tuple[str, ...]:
+    return veil.vectors.Dirichlet(k, domain).published(adjacency, gamma=1e-3).violations
 
 
 def test_bad_arguments() -> None:
-    mechanism = veil.Dirichlet(20.6, veil.Simplex(5, floor=0.073))
-    adjacency = veil.Transfer(0.01)
+    mechanism = veil.vectors.Dirichlet(20.6, veil.vectors.Simplex(5, floor=0.073))
+    adjacency = veil.vectors.Transfer(0.01)
     for gamma in (0.0, -0.1, 0.3, 1.5, math.nan):
         with pytest.raises(InvalidArgument, match="gamma"):
             mechanism.published(adjacency, gamma=gamma)
@@ -171,4 +171,4 @@ def test_bad_arguments() -> None:
     with pytest.raises(InvalidArgument, match="form"):
         mechanism.published(adjacency, gamma=1e-3, form="lemma")
     with pytest.raises(CannotCalibrate):
-        veil.Dirichlet(1e-6, veil.Simplex(5, floor=0.073)).published(adjacency, delta=1e-3)
+        veil.vectors.Dirichlet(1e-6, veil.vectors.Simplex(5, floor=0.073)).published(adjacency, delta=1e-3)

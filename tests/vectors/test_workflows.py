@@ -15,7 +15,7 @@ from veil.vectors.job import Secret, vector_job
 from veil.vectors.planning import epsilons_around, error_curve
 from veil.vectors.typical import typical_values
 
-REPLACE, ADD = veil.Records("replace"), veil.Records("add-remove")
+REPLACE, ADD = veil.vectors.Records("replace"), veil.vectors.Records("add-remove")
 GRADES = np.array([31.0, 28.0, 21.0, 10.0, 8.0])
 
 
@@ -25,13 +25,13 @@ GRADES = np.array([31.0, 28.0, 21.0, 10.0, 8.0])
         ("dirichlet", REPLACE),
         ("geometric", REPLACE),
         ("discrete-gaussian", ADD),
-        ("dirichlet", veil.Transfer(0.01)),
-        ("laplace", veil.Transfer(0.01)),
-        ("gaussian", veil.Transfer(0.01)),
+        ("dirichlet", veil.vectors.Transfer(0.01)),
+        ("laplace", veil.vectors.Transfer(0.01)),
+        ("gaussian", veil.vectors.Transfer(0.01)),
     ],
 )
 def test_calibrated_mechanisms_keep_the_budget(name: str, adjacency: Any) -> None:
-    mechanism = veil.calibrated(name, adjacency, size=5, epsilon=1.0, delta=1e-5, records=98)
+    mechanism = veil.vectors.calibrated(name, adjacency, size=5, epsilon=1.0, delta=1e-5, records=98)
     profile = mechanism.profile(adjacency)
     assert profile.delta(1.0) <= 1e-5
     assert profile.epsilon(1e-5) > 0.999
@@ -39,43 +39,43 @@ def test_calibrated_mechanisms_keep_the_budget(name: str, adjacency: Any) -> Non
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.255, 3.7])
 def test_what_was_calibrated_to_a_decimal_is_charged_no_more(epsilon: float) -> None:
-    floored = veil.Simplex(5, floor=0.073)
-    adjacency = veil.Transfer.from_records(980)
-    mechanism = veil.calibrate(lambda k: veil.Dirichlet(k, floored), adjacency, epsilon=epsilon, delta=0.0026)
+    floored = veil.vectors.Simplex(5, floor=0.073)
+    adjacency = veil.vectors.Transfer.from_records(980)
+    mechanism = veil.calibrate(lambda k: veil.vectors.Dirichlet(k, floored), adjacency, epsilon=epsilon, delta=0.0026)
     out = veil.release(mechanism, [0.2] * 5, adjacency=adjacency, delta=0.0026)
     assert out.epsilon <= epsilon
 
 
 def test_the_prior_is_near_the_best_for_the_typical_vector() -> None:
     typical = np.array([40, 30, 20, 6, 2])
-    chosen = veil.calibrated(
+    chosen = veil.vectors.calibrated(
         "dirichlet", REPLACE, size=5, epsilon=2.0, delta=1e-4, typical=typical, records=98
     )
-    assert isinstance(chosen, veil.DirichletCounts)
+    assert isinstance(chosen, veil.vectors.DirichletCounts)
     best = chosen.errors(typical).l1
     for prior in (chosen.prior / 3, chosen.prior * 3):
         other = veil.calibrate(
-            partial(veil.DirichletCounts, prior=prior, size=5), REPLACE, epsilon=2.0, delta=1e-4
+            partial(veil.vectors.DirichletCounts, prior=prior, size=5), REPLACE, epsilon=2.0, delta=1e-4
         )
         assert other.errors(typical).l1 > best * 0.999
 
 
 def test_the_floor_is_near_the_best_for_the_typical_vector() -> None:
     typical = [0.5, 0.3, 0.15, 0.05]
-    adjacency = veil.Transfer(0.01)
-    chosen = veil.calibrated("dirichlet", adjacency, size=4, epsilon=3.0, delta=1e-3, typical=typical)
-    assert isinstance(chosen, veil.Dirichlet)
+    adjacency = veil.vectors.Transfer(0.01)
+    chosen = veil.vectors.calibrated("dirichlet", adjacency, size=4, epsilon=3.0, delta=1e-3, typical=typical)
+    assert isinstance(chosen, veil.vectors.Dirichlet)
     assert chosen.smooth
     best = chosen.errors(typical).l1
     for floor in (chosen.domain.floor / 1.2, min(chosen.domain.floor * 1.5, 0.249)):
-        other = veil.calibrated(
+        other = veil.vectors.calibrated(
             "dirichlet", adjacency, size=4, epsilon=3.0, delta=1e-3, typical=typical, floor=floor
         )
         assert expected_errors(other, [np.array(typical)]).l1 > best * 0.999
 
 
 def test_typical_values_are_spread_and_repeat() -> None:
-    vectors = typical_values(veil.Transfer(0.1), 4)
+    vectors = typical_values(veil.vectors.Transfer(0.1), 4)
     assert len(vectors) == 16
     assert np.ptp(np.array(vectors), axis=0).min() > 0.3
     counts = typical_values(REPLACE, 4, None, 37)
@@ -97,22 +97,22 @@ def test_comparison_is_ordered_and_says_what_cannot_be_had() -> None:
 
 def test_comparison_of_factories() -> None:
     factories = {
-        "coarse": lambda rate: veil.Laplace(1.0 / rate, veil.Simplex(3), onto="normalisation"),
-        "fine": lambda rate: veil.Laplace(1.0 / rate, veil.Simplex(3)),
+        "coarse": lambda rate: veil.vectors.Laplace(1.0 / rate, veil.vectors.Simplex(3), onto="normalisation"),
+        "fine": lambda rate: veil.vectors.Laplace(1.0 / rate, veil.vectors.Simplex(3)),
     }
-    table = veil.compare(factories, veil.Transfer(0.05), epsilon=1.0, typical=[0.5, 0.3, 0.2])
+    table = veil.compare(factories, veil.vectors.Transfer(0.05), epsilon=1.0, typical=[0.5, 0.3, 0.2])
     assert {row.name for row in table.rows} == {"coarse", "fine"}
-    listed = veil.compare([factories["fine"]], veil.Transfer(0.05), epsilon=1.0, typical=[0.5, 0.3, 0.2])
+    listed = veil.compare([factories["fine"]], veil.vectors.Transfer(0.05), epsilon=1.0, typical=[0.5, 0.3, 0.2])
     assert listed.best.name == "Laplace"
     for wrong in ([3], [], ["unknown"]):
         with pytest.raises(InvalidArgument):
-            veil.compare(wrong, veil.Transfer(0.05), epsilon=1.0, typical=[0.5, 0.3, 0.2])
+            veil.compare(wrong, veil.vectors.Transfer(0.05), epsilon=1.0, typical=[0.5, 0.3, 0.2])
     with pytest.raises(InvalidArgument, match="size="):
         veil.compare(None, REPLACE, epsilon=1.0)
 
 
 def test_simulated_errors_match_closed_form() -> None:
-    mechanism = veil.Dirichlet(30.0, veil.Simplex(4, floor=0.05))
+    mechanism = veil.vectors.Dirichlet(30.0, veil.vectors.Simplex(4, floor=0.05))
     values = [np.array([0.4, 0.3, 0.2, 0.1])]
 
     class NoClosedForm:
@@ -128,16 +128,16 @@ def test_simulated_errors_match_closed_form() -> None:
 
 def test_least_epsilon_reaches_the_accuracy_and_not_much_more() -> None:
     for metric, error in (("tv", 0.02), ("sup", 0.02), ("l1", 0.05)):
-        epsilon = veil.least_epsilon("geometric", REPLACE, size=5, records=500, error=error, metric=metric)
+        epsilon = veil.vectors.least_epsilon("geometric", REPLACE, size=5, records=500, error=error, metric=metric)
         values = typical_values(REPLACE, 5, None, 500)
-        at = veil.calibrated("geometric", REPLACE, size=5, epsilon=epsilon, records=500)
-        below = veil.calibrated("geometric", REPLACE, size=5, epsilon=0.9 * epsilon, records=500)
+        at = veil.vectors.calibrated("geometric", REPLACE, size=5, epsilon=epsilon, records=500)
+        below = veil.vectors.calibrated("geometric", REPLACE, size=5, epsilon=0.9 * epsilon, records=500)
         assert error_quantile(at, values, metric=metric, confidence=0.95) <= error
         assert error_quantile(below, values, metric=metric, confidence=0.95) > error
-    kl = veil.least_epsilon("dirichlet", REPLACE, size=3, records=5000, error=0.01, metric="kl", delta=1e-5)
+    kl = veil.vectors.least_epsilon("dirichlet", REPLACE, size=3, records=5000, error=0.01, metric="kl", delta=1e-5)
     assert 0.0 < kl < 100.0
     with pytest.raises(CannotCalibrate, match="no epsilon up to"):
-        veil.least_epsilon("laplace", veil.Transfer(0.5), size=5, error=1e-9)
+        veil.vectors.least_epsilon("laplace", veil.vectors.Transfer(0.5), size=5, error=1e-9)
 
 
 def test_error_curve_falls_with_epsilon() -> None:
@@ -168,7 +168,7 @@ def test_secrets() -> None:
     assert Secret(counts=True).adjacency == ADD
     assert Secret(records=5).adjacency == REPLACE
     assert Secret(records=5, change="add-remove").adjacency == ADD
-    assert Secret(l1=0.2).adjacency == veil.Transfer(0.1)
+    assert Secret(l1=0.2).adjacency == veil.vectors.Transfer(0.1)
     for wrong in (
         Secret(),
         Secret(records=5, l1=0.1),

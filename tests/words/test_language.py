@@ -54,8 +54,8 @@ def test_the_oracles_agree_with_each_other() -> None:
 def released() -> veil.Release:
     """A chain that was released, with the same zeros."""
     chain = veil.Chain(MATRIX, states=list("abc"))
-    counts = veil.TransitionCounts(np.array(MATRIX).astype(int), states=list("abc"))
-    return replace(veil.fit_chain(counts, epsilon=1.0, rng=1), value=chain)
+    counts = veil.chains.TransitionCounts(np.array(MATRIX).astype(int), states=list("abc"))
+    return replace(veil.chains.release(counts, epsilon=1.0, rng=1), value=chain)
 
 
 def supports() -> dict[str, Any]:
@@ -93,13 +93,13 @@ def supports() -> dict[str, Any]:
 def test_every_form_of_support_is_the_same_language(form: str, start: Any) -> None:
     support = supports()[form]
     bare = form in {"probabilities", "integers", "booleans", "lists", "lists of booleans"} or "sparse" in form
-    language = veil.ChainWords(support, 4, start=start, **({"states": list("abc")} if bare else {}))
+    language = veil.words.ChainWords(support, 4, start=start, **({"states": list("abc")} if bare else {}))
     expected = set(chain_words(ROADS, 4, start))
     assert words_of(language) == expected
     assert all(word in language for word in expected)
     assert all((word in language) == (word in expected) for word in free_words("abc", 4))
     numbered = (
-        veil.ChainWords(support, 4, start=None if start is None else "abc".index(start)) if bare else None
+        veil.words.ChainWords(support, 4, start=None if start is None else "abc".index(start)) if bare else None
     )
     if numbered is not None:
         assert words_of(numbered) == {tuple("abc".index(str(s)) for s in word) for word in expected}
@@ -107,17 +107,17 @@ def test_every_form_of_support_is_the_same_language(form: str, start: Any) -> No
 
 def test_a_frame_of_booleans() -> None:
     frame = pd.DataFrame(MATRIX, index=list("abc"), columns=list("abc")).gt(0)
-    assert words_of(veil.ChainWords(frame, 2)) == set(chain_words(ROADS, 2))
+    assert words_of(veil.words.ChainWords(frame, 2)) == set(chain_words(ROADS, 2))
 
 
 def test_dead_ends_end_words_only() -> None:
     roads = {"a": ["b", "end"], "b": ["a", "end"]}
-    language = veil.ChainWords(roads, 3)
+    language = veil.words.ChainWords(roads, 3)
     assert words_of(language) == set(chain_words(roads, 3))
     assert ("a", "b", "end") in language
     assert ("a", "end", "b") not in language
     assert ("end", "a", "b") not in language
-    assert len(words_of(veil.ChainWords(roads, 1))) == 3
+    assert len(words_of(veil.words.ChainWords(roads, 1))) == 3
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_dead_ends_end_words_only() -> None:
 )
 def test_empty_languages_are_errors(support: Any, length: int, start: Any) -> None:
     with pytest.raises(InvalidArgument, match="only dead ends"):
-        veil.ChainWords(support, length, start=start)
+        veil.words.ChainWords(support, length, start=start)
 
 
 @pytest.mark.parametrize(
@@ -155,32 +155,32 @@ def test_empty_languages_are_errors(support: Any, length: int, start: Any) -> No
 )
 def test_wrong_supports_are_errors_of_veil(support: Any) -> None:
     with pytest.raises(VeilError):
-        veil.ChainWords(support, 3)
+        veil.words.ChainWords(support, 3)
 
 
 def test_wrong_starts_and_lengths() -> None:
     for start in ("d", 0, 1.5):
         with pytest.raises(InvalidArgument, match="start"):
-            veil.ChainWords(ROADS, 3, start=start)
+            veil.words.ChainWords(ROADS, 3, start=start)
     for length in (0, -1, 2.5, "3", True, None, 10**9):
         with pytest.raises(InvalidArgument, match="length"):
-            veil.ChainWords(ROADS, length)  # type: ignore[arg-type]
+            veil.words.ChainWords(ROADS, length)  # type: ignore[arg-type]
         with pytest.raises(InvalidArgument, match="length"):
-            veil.FreeWords(3, length)  # type: ignore[arg-type]
+            veil.words.FreeWords(3, length)  # type: ignore[arg-type]
     for symbols in (1, 0, -3, 2.5, "a", "aa", ["a", "a"], [["a"], ["b"]], None, True):
         with pytest.raises(InvalidArgument, match="symbols"):
-            veil.FreeWords(symbols, 3)
+            veil.words.FreeWords(symbols, 3)
     with pytest.raises(InvalidArgument, match="states"):
-        veil.ChainWords(MATRIX, 3, states=["a", "b"])
+        veil.words.ChainWords(MATRIX, 3, states=["a", "b"])
 
 
 def test_a_matrix_of_tuples() -> None:
-    assert words_of(veil.ChainWords(((0, 1), (1, 1)), 2)) == {(0, 1), (1, 0), (1, 1)}
+    assert words_of(veil.words.ChainWords(((0, 1), (1, 1)), 2)) == {(0, 1), (1, 0), (1, 1)}
 
 
 def test_an_unhashable_start_is_an_error_of_veil() -> None:
     with pytest.raises(VeilError):
-        veil.ChainWords(ROADS, 3, start=["a"])  # type: ignore[arg-type]
+        veil.words.ChainWords(ROADS, 3, start=["a"])  # type: ignore[arg-type]
 
 
 # Automata
@@ -204,9 +204,9 @@ def test_automata_accept_each_word_once(name: str, length: int) -> None:
     expected = automaton_words(moves, start, accepting, length)
     if not expected:
         with pytest.raises(InvalidArgument, match="an accepted word"):
-            veil.AutomatonWords(moves, start, accepting, length)
+            veil.words.AutomatonWords(moves, start, accepting, length)
         return
-    language = veil.AutomatonWords(moves, start, accepting, length)
+    language = veil.words.AutomatonWords(moves, start, accepting, length)
     assert words_of(language) == set(expected)
     for word in free_words(language.labels, length):
         assert (word in language) == (word in set(expected))
@@ -217,10 +217,10 @@ def test_automata_accept_each_word_once(name: str, length: int) -> None:
 
 def test_single_states_and_sets_are_taken() -> None:
     moves = {("q", "a"): {"r", "q"}, ("q", "b"): "q", ("r", "b"): frozenset("s")}
-    language = veil.AutomatonWords(moves, "q", "s", 3)
+    language = veil.words.AutomatonWords(moves, "q", "s", 3)
     assert words_of(language) == {("a", "a", "b"), ("b", "a", "b")}
     listed = [["q", "a", ["q"]], ["q", "a", ["r"]], ["q", "b", ["q"]], ["r", "b", ["s"]]]
-    assert words_of(veil.AutomatonWords(listed, "q", ["s"], 3)) == words_of(language)
+    assert words_of(veil.words.AutomatonWords(listed, "q", ["s"], 3)) == words_of(language)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_single_states_and_sets_are_taken() -> None:
 )
 def test_wrong_automata_are_errors_of_veil(moves: Any, start: Any, accepting: Any) -> None:
     with pytest.raises(VeilError):
-        veil.AutomatonWords(moves, start, accepting, 3)
+        veil.words.AutomatonWords(moves, start, accepting, 3)
 
 
 def test_random_languages_are_those_of_the_oracle() -> None:
@@ -274,7 +274,7 @@ def test_random_languages_are_those_of_the_oracle() -> None:
     ],
 )
 def test_labels_of_any_kind(labels: Any) -> None:
-    language = veil.FreeWords(labels, 2)
+    language = veil.words.FreeWords(labels, 2)
     plain = [item.item() if isinstance(item, np.generic) else item for item in labels]
     assert words_of(language) == set(free_words(plain, 2))
     word = (plain[1], plain[2])
@@ -284,7 +284,7 @@ def test_labels_of_any_kind(labels: Any) -> None:
     assert not batch.is_single
     assert list(batch) == [word, word[::-1]]
     support = {plain[0]: [plain[1], plain[2]], plain[1]: [plain[0]], plain[2]: [plain[0]]}
-    chain = veil.ChainWords(support, 2)
+    chain = veil.words.ChainWords(support, 2)
     assert words_of(chain) == set(chain_words(support, 2))
     for made in (language, chain):
         again: Any = domain_from(json.loads(json.dumps(made.describe())))
@@ -295,7 +295,7 @@ def test_labels_of_any_kind(labels: Any) -> None:
 
 def test_labels_that_are_written_alike_are_refused_or_told_apart() -> None:
     try:
-        language = veil.FreeWords([1.5, "1.5"], 2)
+        language = veil.words.FreeWords([1.5, "1.5"], 2)
     except InvalidArgument:
         return
     again: Any = domain_from(language.describe())
@@ -304,14 +304,14 @@ def test_labels_that_are_written_alike_are_refused_or_told_apart() -> None:
 
 def test_booleans_as_labels_are_refused_or_work() -> None:
     try:
-        language = veil.FreeWords([True, False], 2)
+        language = veil.words.FreeWords([True, False], 2)
     except InvalidArgument:
         return
     assert [True, False] in language
 
 
 def test_strings_are_words() -> None:
-    language = veil.FreeWords("abc", 3)
+    language = veil.words.FreeWords("abc", 3)
     assert list(language.validate("cab")) == [("c", "a", "b")]
     assert list(language.validate(["cab", "abc"])) == [tuple("cab"), tuple("abc")]
     assert language.validate(["c", "a", "b"]).is_single
@@ -321,7 +321,7 @@ def test_strings_are_words() -> None:
 
 
 def test_forms_of_batches() -> None:
-    language = veil.FreeWords(4, 3)
+    language = veil.words.FreeWords(4, 3)
     rows = [[0, 1, 2], [3, 3, 0]]
     expected = [(0, 1, 2), (3, 3, 0)]
     forms: list[Any] = [
@@ -332,7 +332,7 @@ def test_forms_of_batches() -> None:
         [np.array(row) for row in rows],
         iter(rows),
         language.validate(rows),
-        veil.FreeWords([3, 2, 1, 0], 3).validate(rows),
+        veil.words.FreeWords([3, 2, 1, 0], 3).validate(rows),
         np.asfortranarray(rows),
     ]
     for form in forms:
@@ -348,19 +348,19 @@ def test_forms_of_batches() -> None:
 
 
 def test_strings_of_several_lengths() -> None:
-    language = veil.FreeWords("ab", 2)
+    language = veil.words.FreeWords("ab", 2)
     assert list(language.validate(["ab", "b"], shorter=True)) == [("a", "b"), ("b",)]
 
 
 def test_arrays_of_mixed_labels() -> None:
     word = np.array(["a", 1], dtype=object)
-    assert list(veil.FreeWords(["a", 1], 2).validate(word)) == [("a", 1)]
-    assert list(veil.FreeWords(["a", 1], 2).validate(np.array([word, word]))) == [("a", 1)] * 2
+    assert list(veil.words.FreeWords(["a", 1], 2).validate(word)) == [("a", 1)]
+    assert list(veil.words.FreeWords(["a", 1], 2).validate(np.array([word, word]))) == [("a", 1)] * 2
 
 
 @pytest.mark.parametrize("kind", ["frame", "dict", "set"])
 def test_things_that_are_no_sequences_of_symbols(kind: str) -> None:
-    language = veil.FreeWords(5, 3)
+    language = veil.words.FreeWords(5, 3)
     if kind == "frame":
         frame = pd.DataFrame([[4, 4, 4], [3, 3, 3]])
         try:
@@ -374,7 +374,7 @@ def test_things_that_are_no_sequences_of_symbols(kind: str) -> None:
 
 
 def test_booleans_are_treated_alike() -> None:
-    language = veil.FreeWords(2, 2)
+    language = veil.words.FreeWords(2, 2)
     assert (np.array([True, False]) in language) == ([True, False] in language)
 
 
@@ -405,7 +405,7 @@ def test_booleans_are_treated_alike() -> None:
     ],
 )
 def test_wrong_words_are_invalid_data(value: Any) -> None:
-    language = veil.FreeWords("ab", 2)
+    language = veil.words.FreeWords("ab", 2)
     with pytest.raises(InvalidData):
         language.validate(value)
     assert value not in language
@@ -423,7 +423,7 @@ def test_errors_name_the_position_and_not_the_symbol(form: str, position: int) -
     for wrong, start in (("quagga", None), (SECRET, "dog"), (good[position - 2], None)):
         if start is None and wrong != "quagga" and position == 1:
             continue
-        language = veil.ChainWords(roads, 4, start="cat" if start else None)
+        language = veil.words.ChainWords(roads, 4, start="cat" if start else None)
         word = list(good)
         word[position - 1] = wrong
         if tuple(word) in language:
@@ -447,20 +447,20 @@ def test_errors_name_the_position_and_not_the_symbol(form: str, position: int) -
 
 
 def test_the_exact_position_of_the_first_step_that_is_not_allowed() -> None:
-    language = veil.ChainWords(ROADS, 5, start="a")
+    language = veil.words.ChainWords(ROADS, 5, start="a")
     for word, position in (("aabac", 1), ("bbaca", 2), ("bacbb", 4), ("baccb", 5)):
         assert tuple(word) not in chain_words(ROADS, 5, "a")
         with pytest.raises(InvalidData, match=rf"word, position {position}: "):
             language.validate(word)
         with pytest.raises(InvalidData, match=rf"word 3, position {position}: "):
             language.validate(["bacca", "caccc", word])
-    automaton = veil.AutomatonWords(ENDS_IN_AB, "q", ["s"], 4)
+    automaton = veil.words.AutomatonWords(ENDS_IN_AB, "q", ["s"], 4)
     with pytest.raises(InvalidData, match=r"word, position 4: expected a symbol on which a word may end"):
         automaton.validate("abaa")
 
 
 def test_lengths_are_named() -> None:
-    language = veil.ChainWords(ROADS, 3)
+    language = veil.words.ChainWords(ROADS, 3)
     with pytest.raises(InvalidData, match=r"word: expected 3 symbols, found 2"):
         language.validate("ac")
     with pytest.raises(InvalidData, match=r"word 2: expected 3 symbols, found 4"):
@@ -471,7 +471,7 @@ def test_lengths_are_named() -> None:
 
 
 def test_shorter_words_must_be_feasible_in_their_own_length() -> None:
-    automaton = veil.AutomatonWords(ENDS_IN_AB, "q", ["s"], 4)
+    automaton = veil.words.AutomatonWords(ENDS_IN_AB, "q", ["s"], 4)
     assert list(automaton.validate([list("ab"), list("bbab")], shorter=True)) == [tuple("ab"), tuple("bbab")]
     with pytest.raises(InvalidData, match="word 1, position 2"):
         automaton.validate([list("ba"), list("bbab")], shorter=True)
@@ -481,18 +481,18 @@ def test_shorter_words_must_be_feasible_in_their_own_length() -> None:
 
 
 def test_hamming() -> None:
-    assert veil.Hamming(2).describe() == {"name": "Hamming", "radius": 2, "words_each": 1}
-    assert "2 symbols" in veil.Hamming(2).words
-    assert "3 words" in veil.Hamming(1, words_each=3).words
+    assert veil.words.Hamming(2).describe() == {"name": "Hamming", "radius": 2, "words_each": 1}
+    assert "2 symbols" in veil.words.Hamming(2).words
+    assert "3 words" in veil.words.Hamming(1, words_each=3).words
     for radius in (0, -1, 1.5, "1", None, True):
         with pytest.raises(InvalidArgument, match="radius"):
-            veil.Hamming(radius)  # type: ignore[arg-type]
+            veil.words.Hamming(radius)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="words_each"):
-        veil.Hamming(1, words_each=0)
+        veil.words.Hamming(1, words_each=0)
 
 
 def test_batches_compare_and_index() -> None:
-    language = veil.FreeWords("abc", 3)
+    language = veil.words.FreeWords("abc", 3)
     batch = language.validate([list("abc"), list("ab"), list("c")], shorter=True)
     assert batch[-1] == ("c",)
     assert batch[1:] == [("a", "b"), ("c",)]
@@ -501,4 +501,4 @@ def test_batches_compare_and_index() -> None:
     assert batch == language.validate(list(batch), shorter=True)
     assert hash(batch) == hash(language.validate(list(batch), shorter=True))
     assert batch != language.validate(["abc"])
-    assert isinstance(batch, veil.WordBatch)
+    assert isinstance(batch, veil.words.WordBatch)

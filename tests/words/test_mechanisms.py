@@ -46,17 +46,17 @@ EXAMPLES = {
 
 
 def _generic(language: Any, epsilon: float, *, radius: int = 1) -> Any:
-    return veil.ExponentialWords(language, epsilon, radius=radius, calibration="generic")
+    return veil.words.ExponentialWords(language, epsilon, radius=radius, calibration="generic")
 
 
 # By name, since a mechanism that is not there yet must not hide the tests of the others.
 MAKERS: dict[str, Callable[..., Any]] = {
-    "certified": lambda *args, **more: veil.ExponentialWords(*args, **more),
+    "certified": lambda *args, **more: veil.words.ExponentialWords(*args, **more),
     "generic": _generic,
-    "balanced": lambda *args, **more: veil.BalancedWords(*args, **more),
-    "sequential": lambda *args, **more: veil.SequentialWords(*args, **more),
-    "permute-and-flip": lambda *args, **more: veil.PermuteAndFlip(*args, **more),
-    "staircase": lambda *args, **more: veil.StaircaseWords(*args, **more),
+    "balanced": lambda *args, **more: veil.words.BalancedWords(*args, **more),
+    "sequential": lambda *args, **more: veil.words.SequentialWords(*args, **more),
+    "permute-and-flip": lambda *args, **more: veil.words.PermuteAndFlip(*args, **more),
+    "staircase": lambda *args, **more: veil.words.StaircaseWords(*args, **more),
 }
 CASES = [(m, e) for m in MAKERS for e in EXAMPLES if m != "staircase" or e == "free"]
 EACH_CASE = pytest.mark.parametrize(("name", "example"), CASES)
@@ -178,12 +178,12 @@ def test_sequential_by_definition(example: str) -> None:
 def test_staircase_is_private_and_the_best_there_is(
     length: int, alphabet: int, radius: int, epsilon: float
 ) -> None:
-    language = veil.FreeWords(alphabet, length)
-    mechanism = veil.StaircaseWords(language, epsilon, radius=radius)
+    language = veil.words.FreeWords(alphabet, length)
+    mechanism = veil.words.StaircaseWords(language, epsilon, radius=radius)
     words = free_words(range(alphabet), length)
     error = mechanism.expected_error(words[0])
     assert error == pytest.approx(least_error_of_free_words(length, alphabet, radius, epsilon), rel=1e-6)
-    assert error <= veil.ExponentialWords(language, epsilon, radius=radius).expected_error(words[0]) + 1e-12
+    assert error <= veil.words.ExponentialWords(language, epsilon, radius=radius).expected_error(words[0]) + 1e-12
     if len(words) <= 300:
         assert worst_loss(words, logs_of(mechanism, words), radius) <= epsilon + 1e-9
     law = mechanism.distribution(words[-1])
@@ -193,19 +193,19 @@ def test_staircase_is_private_and_the_best_there_is(
 
 def test_the_figures_of_the_specification() -> None:
     """n = 5, m = 2, epsilon = 5 (ERRATA 6), and b = 2 (the specification's staircase)."""
-    language, word = veil.FreeWords(2, 5), [0] * 5
+    language, word = veil.words.FreeWords(2, 5), [0] * 5
     assert _generic(language, 5.0).expected_error(word) == pytest.approx(0.379, abs=5e-4)
-    assert veil.PermuteAndFlip(language, 5.0).expected_error(word) == pytest.approx(0.245, abs=5e-4)
-    assert veil.ExponentialWords(language, 5.0).expected_error(word) == pytest.approx(0.033, abs=5e-4)
-    assert veil.StaircaseWords(language, 5.0, radius=2).expected_error(word) == pytest.approx(0.155, abs=5e-4)
+    assert veil.words.PermuteAndFlip(language, 5.0).expected_error(word) == pytest.approx(0.245, abs=5e-4)
+    assert veil.words.ExponentialWords(language, 5.0).expected_error(word) == pytest.approx(0.033, abs=5e-4)
+    assert veil.words.StaircaseWords(language, 5.0, radius=2).expected_error(word) == pytest.approx(0.155, abs=5e-4)
     # Per-symbol response at s = epsilon / b, the staircase's rival.
-    rival = veil.ExponentialWords(language, 5.0, radius=2).expected_error(word)
+    rival = veil.words.ExponentialWords(language, 5.0, radius=2).expected_error(word)
     assert rival == pytest.approx(0.379, abs=5e-4)
 
 
 def test_staircases_are_for_free_words() -> None:
     with pytest.raises(InvalidArgument, match="FreeWords"):
-        veil.StaircaseWords(veil.ChainWords(ROADS, 3), 1.0)
+        veil.words.StaircaseWords(veil.words.ChainWords(ROADS, 3), 1.0)
 
 
 # Privacy
@@ -222,7 +222,7 @@ def check_privacy(name: str, recipe: Recipe, epsilon: float, radius: int) -> flo
     loss = worst_loss(words, logs, radius)
     assert loss <= mechanism.certified_epsilon * (1 + 1e-10) + 1e-12, (name, radius, recipe)
     for other in (1, 2, 3):
-        claimed = mechanism.profile(veil.Hamming(other)).pure_epsilon
+        claimed = mechanism.profile(veil.words.Hamming(other)).pure_epsilon
         assert worst_loss(words, logs, other) <= claimed * (1 + 1e-10) + 1e-12, (name, radius, other, recipe)
     return loss
 
@@ -275,9 +275,9 @@ def test_two_changes_are_not_twice_one_change() -> None:
     logs = exponential_logs(words, 1.0)
     assert worst_loss(words, logs, 1) == pytest.approx(1.0)
     assert worst_loss(words, logs, 2) == pytest.approx(2.785, abs=1e-3)
-    language = veil.ChainWords(FORK, 2, start="s")
-    one = veil.ExponentialWords(language, 1.0)
-    assert one.profile(veil.Hamming(2)).pure_epsilon >= worst_loss(
+    language = veil.words.ChainWords(FORK, 2, start="s")
+    one = veil.words.ExponentialWords(language, 1.0)
+    assert one.profile(veil.words.Hamming(2)).pure_epsilon >= worst_loss(
         words, exponential_logs(words, one.rate), 2
     )
     for name in ("certified", "balanced", "sequential", "permute-and-flip"):
@@ -295,7 +295,7 @@ def logs_of_shorter(name: str, mechanism: Any, words: list[Word]) -> Any:
     """log P(column | row) among shorter words, by the rate (and the weights) of the longest."""
     if name == "balanced":
         short = mechanism.language.of_length(len(words[0]))
-        weighted = veil.BalancedWords(short, mechanism.epsilon, balance=mechanism.balanced)
+        weighted = veil.words.BalancedWords(short, mechanism.epsilon, balance=mechanism.balanced)
         return logs_of(weighted, words)
     return exponential_logs(words, mechanism.rate)
 
@@ -307,7 +307,7 @@ def test_shorter_words_keep_what_is_promised_for_all(name: str) -> None:
         epsilon = (0.3, 1.0, 2.0, 3.0, 5.0, 8.0)[seed % 6]
         for radius in (1, 2):
             mechanism = covering(name, recipe, epsilon, radius)
-            assert veil.EachWord(mechanism).profile().pure_epsilon == epsilon
+            assert veil.words.EachWord(mechanism).profile().pure_epsilon == epsilon
             for length in range(1, recipe.length + 1):
                 words = recipe.words(length)
                 if not 2 <= len(words) <= 100:
@@ -319,24 +319,24 @@ def test_shorter_words_keep_what_is_promised_for_all(name: str) -> None:
 def test_a_fork_that_the_longest_words_do_not_see() -> None:
     """Words of 5 symbols cannot pass b; those of 2 can, and would lose 2.785 at epsilon 2 and b = 2."""
     support = FORK | {"c": ["c"]}
-    language, words = veil.ChainWords(support, 5, start="s"), chain_words(support, 2, "s")
-    for kind in (veil.ExponentialWords, veil.BalancedWords):
+    language, words = veil.words.ChainWords(support, 5, start="s"), chain_words(support, 2, "s")
+    for kind in (veil.words.ExponentialWords, veil.words.BalancedWords):
         alone = kind(language, 2.0, radius=2)
         assert worst_loss(words, exponential_logs(words, alone.rate), 2) > 2.0
         with pytest.raises(InvalidData, match="5 symbols"):
-            veil.EachWord(alone).sample([list(word) for word in words])
+            veil.words.EachWord(alone).sample([list(word) for word in words])
         with pytest.raises(VeilError):
             alone.drawn(np.random.default_rng(1), language.validate([list(words[0])], shorter=True))
         both = kind(language, 2.0, radius=2, shorter=True)
         assert worst_loss(words, exponential_logs(words, both.rate), 2) <= 2.0
-        assert len(list(veil.EachWord(both).sample([list(word) for word in words]))) == len(words)
+        assert len(list(veil.words.EachWord(both).sample([list(word) for word in words]))) == len(words)
 
 
 @pytest.mark.parametrize("name", ["certified", "balanced", "sequential", "permute-and-flip"])
 def test_shorter_words_are_drawn_by_the_rate_of_the_longest(name: str) -> None:
     """What EachWord draws for a short word (alpha 1e-6), so that the tests above look at the right law."""
     recipe = EXAMPLES["chain"]
-    mechanism = veil.EachWord(covering(name, recipe))
+    mechanism = veil.words.EachWord(covering(name, recipe))
     words = recipe.words(2)
     drawn = list(mechanism.sample([list(words[1])] * 20_000, rng=7))
     assert {len(v) for v in drawn} == {2}
@@ -394,7 +394,7 @@ def test_audits_find_no_violation_and_find_a_liar(name: str, example: str) -> No
 
 
 def test_an_audit_of_words_that_are_no_neighbours_is_no_violation() -> None:
-    mechanism = veil.ExponentialWords(veil.FreeWords(2, 5), 1.0)
+    mechanism = veil.words.ExponentialWords(veil.words.FreeWords(2, 5), 1.0)
     try:
         found = veil.audit(mechanism, [0] * 5, [1] * 5)
     except VeilError:
@@ -427,7 +427,7 @@ def test_draws_follow_the_law(name: str, example: str) -> None:
 @pytest.mark.parametrize(("length", "radius"), [(3, 1), (4, 2)])
 def test_what_the_staircase_draws_is_private(length: int, radius: int) -> None:
     """By samples, at confidence 0.999999999: P(w | w) against P(w | w') is all that has to be looked at."""
-    mechanism = veil.StaircaseWords(veil.FreeWords(3, length), 2.0, radius=radius)
+    mechanism = veil.words.StaircaseWords(veil.words.FreeWords(3, length), 2.0, radius=radius)
     word, other = [0] * length, [1] * radius + [0] * (length - radius)
     assert not veil.audit(Liar(mechanism, mechanism, False), word, other, samples=40_000, rng=1).violated
 
@@ -483,8 +483,8 @@ def test_feasible_for_random_languages() -> None:
 
 def test_labels_come_back_as_they_went_in() -> None:
     for labels in ([(0, 1), (1, 0)], [3, 7], ["x", "yy"], ["a", 1], [0.5, 1.5]):
-        language = veil.FreeWords(labels, 2)
-        mechanism = veil.ExponentialWords(language, 1.0)
+        language = veil.words.FreeWords(labels, 2)
+        mechanism = veil.words.ExponentialWords(language, 1.0)
         assert set(mechanism.sample([labels[0], labels[1]], rng=1)) <= set(labels)
         drawn = mechanism.sample([labels[0], labels[1]], rng=1, size=20)
         assert {symbol for row in drawn.tolist() for symbol in row} == set(labels)
@@ -495,10 +495,10 @@ def test_labels_come_back_as_they_went_in() -> None:
 
 @EACH_NAME
 def test_parameters_are_checked_and_kept(name: str) -> None:
-    language = veil.FreeWords("abc", 3)
+    language = veil.words.FreeWords("abc", 3)
     mechanism = MAKERS[name](language, 2, radius=2)
     assert (mechanism.epsilon, mechanism.radius, mechanism.language) == (2.0, 2, language)
-    assert mechanism.adjacency == veil.Hamming(2)
+    assert mechanism.adjacency == veil.words.Hamming(2)
     for epsilon in (0, -1.0, math.nan, math.inf, "1", None, True, 1e9):
         with pytest.raises(InvalidArgument, match="epsilon"):
             MAKERS[name](language, epsilon)
@@ -508,15 +508,15 @@ def test_parameters_are_checked_and_kept(name: str) -> None:
     with pytest.raises(InvalidArgument, match="language"):
         MAKERS[name]("abc", 1.0)
     with pytest.raises(InvalidArgument, match="adjacency"):
-        mechanism.profile(veil.Transfer(0.1))
+        mechanism.profile(veil.vectors.Transfer(0.1))
     with pytest.raises(InvalidArgument, match="calibration"):
-        veil.ExponentialWords(language, 1.0, calibration="best")
+        veil.words.ExponentialWords(language, 1.0, calibration="best")
 
 
 @EACH_CASE
 def test_a_description_builds_the_same_mechanism(name: str, example: str) -> None:
     mechanism = make(name, EXAMPLES[example], 1.5, 2)
-    for made in (mechanism, veil.EachWord(mechanism, words_each=3)):
+    for made in (mechanism, veil.words.EachWord(mechanism, words_each=3)):
         again = mechanism_from(made.describe())
         assert again == made
         assert again.describe() == made.describe()
@@ -540,23 +540,23 @@ def test_extremes_of_epsilon_and_radius() -> None:
 
 
 def test_words_each_adds_up() -> None:
-    mechanism = veil.ExponentialWords(veil.FreeWords("ab", 4), 0.25)
-    each = veil.EachWord(mechanism, words_each=3)
+    mechanism = veil.words.ExponentialWords(veil.words.FreeWords("ab", 4), 0.25)
+    each = veil.words.EachWord(mechanism, words_each=3)
     assert each.profile().pure_epsilon == 0.75
-    assert each.adjacency == veil.Hamming(1, words_each=3)
-    assert mechanism.profile(veil.Hamming(1, words_each=2)).pure_epsilon == 0.5
+    assert each.adjacency == veil.words.Hamming(1, words_each=3)
+    assert mechanism.profile(veil.words.Hamming(1, words_each=2)).pure_epsilon == 0.5
     for words_each in (0, 1.5, None):
         with pytest.raises(InvalidArgument, match="words_each"):
-            veil.EachWord(mechanism, words_each=words_each)  # type: ignore[arg-type]
+            veil.words.EachWord(mechanism, words_each=words_each)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="mechanism"):
-        veil.EachWord(each)  # type: ignore[arg-type]
+        veil.words.EachWord(each)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="size"):
         each.sample(["abab"], size=3)
 
 
 def test_plans_name_the_best_for_made_up_words() -> None:
     language = EXAMPLES["chain from a start"].build(veil)
-    plan = veil.plan_words(language, 2.0)
+    plan = veil.words.planning.plan_words(language, 2.0)
     errors = [row.error for row in plan.rows if row.error is not None]
     assert errors == sorted(errors)
     assert {row.name for row in plan.rows} >= {"exponential", "sequential", "permute-and-flip", "generic"}
@@ -566,12 +566,12 @@ def test_plans_name_the_best_for_made_up_words() -> None:
             own = float(np.mean([row.mechanism.expected_error(word) for word in walks]))
             assert own == pytest.approx(row.error, rel=1e-9)
     words = language.enumerate()[:2]
-    given = veil.plan_words(language, 2.0, examples=words)
-    mean = np.mean([veil.SequentialWords(language, 2.0).expected_error(word) for word in words])
+    given = veil.words.planning.plan_words(language, 2.0, examples=words)
+    mean = np.mean([veil.words.SequentialWords(language, 2.0).expected_error(word) for word in words])
     assert next(row.error for row in given.rows if row.name == "sequential") == pytest.approx(mean)
     with pytest.raises(InvalidArgument, match="mechanism"):
-        veil.plan_words(language, 2.0, names=["best"])
-    free = veil.plan_words(veil.FreeWords(2, 5), 5.0, radius=2)
+        veil.words.planning.plan_words(language, 2.0, names=["best"])
+    free = veil.words.planning.plan_words(veil.words.FreeWords(2, 5), 5.0, radius=2)
     assert free.best.name == "staircase"
 
 
@@ -579,7 +579,7 @@ def test_laws_of_a_larger_language_sum_to_one() -> None:
     """40 states, 30 symbols: no enumeration, but the law of distances must still be one."""
     random = np.random.default_rng(2)
     support = {i: sorted(random.choice(40, 4, replace=False).tolist()) for i in range(40)}
-    language = veil.ChainWords(support, 30, start=0)
+    language = veil.words.ChainWords(support, 30, start=0)
     word = language.walks(1, rng=3)[0]
     for name in ("generic", "sequential", "permute-and-flip"):
         mechanism = MAKERS[name](language, 4.0)

@@ -15,11 +15,11 @@ from veil.words.mechanisms.word_mechanism import FEASIBLE_IS_PUBLIC
 ROADS = {"a": ["b", "c", "d"], "b": ["a", "c"], "c": ["a", "b", "c"], "d": ["end", "a"]}
 LOOPS = {(0, "x"): [0, 1], (0, "y"): [1], (1, "x"): [0], (1, "z"): [1, 0], (2, "y"): [0]}
 LANGUAGES: dict[str, tuple[Any, list[Word]]] = {
-    "free": (veil.FreeWords("abc", 3), free_words("abc", 3)),
-    "chain": (veil.ChainWords(ROADS, 3), chain_words(ROADS, 3)),
-    "chain from a start": (veil.ChainWords(ROADS, 4, start="a"), chain_words(ROADS, 4, "a")),
-    "automaton": (veil.AutomatonWords(LOOPS, 0, [1], 4), automaton_words(LOOPS, 0, [1], 4)),
-    "one symbol": (veil.FreeWords(4, 1), free_words(range(4), 1)),
+    "free": (veil.words.FreeWords("abc", 3), free_words("abc", 3)),
+    "chain": (veil.words.ChainWords(ROADS, 3), chain_words(ROADS, 3)),
+    "chain from a start": (veil.words.ChainWords(ROADS, 4, start="a"), chain_words(ROADS, 4, "a")),
+    "automaton": (veil.words.AutomatonWords(LOOPS, 0, [1], 4), automaton_words(LOOPS, 0, [1], 4)),
+    "one symbol": (veil.words.FreeWords(4, 1), free_words(range(4), 1)),
 }
 CHAIN = LANGUAGES["chain from a start"][0]
 
@@ -42,7 +42,7 @@ class Book:
 
 
 def said(mechanism: Any, word: Any, rng: Any = None) -> Word:
-    trip = veil.online(mechanism, rng=rng)
+    trip = veil.words.online(mechanism, rng=rng)
     return tuple(trip.push(symbol) for symbol in word)
 
 
@@ -50,7 +50,7 @@ def said(mechanism: Any, word: Any, rng: Any = None) -> Word:
 def test_the_law_is_that_of_the_whole_word(name: str) -> None:
     """Chi-square at alpha 1e-6, over all words; the law at a rate 30 % off is rejected."""
     language, words = LANGUAGES[name]
-    mechanism, wrong = veil.SequentialWords(language, 1.5), veil.SequentialWords(language, 1.95)
+    mechanism, wrong = veil.words.SequentialWords(language, 1.5), veil.words.SequentialWords(language, 1.95)
     word = words[len(words) // 2]
     generator = np.random.default_rng(3)
     drawn = [said(mechanism, word, generator) for _ in range(4000)]
@@ -62,7 +62,7 @@ def test_the_law_is_that_of_the_whole_word(name: str) -> None:
 
 
 def test_every_answer_is_known_at_once_and_never_changes() -> None:
-    trip = veil.online(veil.SequentialWords(CHAIN, 2.0), rng=1)
+    trip = veil.words.online(veil.words.SequentialWords(CHAIN, 2.0), rng=1)
     answers: tuple[Any, ...] = ()
     for t, symbol in enumerate("bcab"):
         assert trip.remaining == 4 - t
@@ -74,12 +74,12 @@ def test_every_answer_is_known_at_once_and_never_changes() -> None:
     assert trip.finish().value == answers
     assert (out.epsilon, out.delta, out.reproducible) == (2.0, 0.0, True)
     assert out.assumptions == (FEASIBLE_IS_PUBLIC,)
-    assert out.adjacency == veil.Hamming(1)
+    assert out.adjacency == veil.words.Hamming(1)
 
 
 def test_answers_do_not_depend_on_the_future() -> None:
     """With the same seed, words that begin alike are answered alike as far as they do."""
-    mechanism = veil.SequentialWords(CHAIN, 1.0)
+    mechanism = veil.words.SequentialWords(CHAIN, 1.0)
     _, words = LANGUAGES["chain from a start"]
     for word in words[::7]:
         for other in words[::5]:
@@ -88,7 +88,7 @@ def test_answers_do_not_depend_on_the_future() -> None:
 
 
 def test_the_record_is_read_back(tmp_path: Any) -> None:
-    trip = veil.online(veil.SequentialWords(CHAIN, 2.0))
+    trip = veil.words.online(veil.words.SequentialWords(CHAIN, 2.0))
     for symbol in "bcab":
         trip.push(symbol)
     out = trip.finish()
@@ -98,7 +98,7 @@ def test_the_record_is_read_back(tmp_path: Any) -> None:
 
 
 def test_randomness() -> None:
-    mechanism = veil.SequentialWords(veil.FreeWords(50, 40), 0.1)
+    mechanism = veil.words.SequentialWords(veil.words.FreeWords(50, 40), 0.1)
     word = [0] * 40
     assert said(mechanism, word, 5) == said(mechanism, word, 5)
     assert said(mechanism, word, 5) != said(mechanism, word, 6)
@@ -109,7 +109,7 @@ def test_randomness() -> None:
 
 
 def test_errors_name_the_position_and_leave_the_word_as_it_was() -> None:
-    trip = veil.online(veil.SequentialWords(CHAIN, 2.0), rng=1)
+    trip = veil.words.online(veil.words.SequentialWords(CHAIN, 2.0), rng=1)
     with pytest.raises(InvalidData, match=r"word, position 1: expected a first symbol"):
         trip.push("a")
     with pytest.raises(InvalidData, match=r"word, position 1: expected a symbol of the alphabet"):
@@ -133,7 +133,7 @@ def test_errors_name_the_position_and_leave_the_word_as_it_was() -> None:
     "symbol", [None, 5, 1.5, float("nan"), b"a", {"b"}, {"b": 1}, object(), "", True, [], ()]
 )
 def test_wrong_symbols_are_invalid_data(symbol: Any) -> None:
-    trip = veil.online(veil.SequentialWords(veil.FreeWords("ab", 3), 2.0), rng=1)
+    trip = veil.words.online(veil.words.SequentialWords(veil.words.FreeWords("ab", 3), 2.0), rng=1)
     with pytest.raises(InvalidData, match="position 1"):
         trip.push(symbol)
     assert trip.word == ()
@@ -141,14 +141,14 @@ def test_wrong_symbols_are_invalid_data(symbol: Any) -> None:
 
 @pytest.mark.parametrize("symbol", ["ab", "ba", ["a"], ["b", "a"], ("a",), np.array(["a", "b"])])
 def test_a_word_is_no_symbol(symbol: Any) -> None:
-    trip = veil.online(veil.SequentialWords(veil.FreeWords("ab", 3), 2.0), rng=1)
+    trip = veil.words.online(veil.words.SequentialWords(veil.words.FreeWords("ab", 3), 2.0), rng=1)
     with pytest.raises(InvalidData, match="position 1"):
         trip.push(symbol)
 
 
 def test_words_must_end_where_they_may() -> None:
     language, words = LANGUAGES["automaton"]
-    trip = veil.online(veil.SequentialWords(language, 2.0), rng=1)
+    trip = veil.words.online(veil.words.SequentialWords(language, 2.0), rng=1)
     begun, bad = next((word[:3], s) for word in words for s in "xyz" if (*word[:3], s) not in words)
     for symbol in begun:
         trip.push(symbol)
@@ -160,7 +160,7 @@ def test_words_must_end_where_they_may() -> None:
 
 def test_a_word_that_is_not_done_has_no_record() -> None:
     book = Book()
-    trip = veil.online(veil.SequentialWords(CHAIN, 2.0), ledger=book, rng=1)
+    trip = veil.words.online(veil.words.SequentialWords(CHAIN, 2.0), ledger=book, rng=1)
     for symbol in "bca":
         with pytest.raises(InvalidArgument, match=r"expected 4 symbols, found \d"):
             trip.finish()
@@ -170,10 +170,10 @@ def test_a_word_that_is_not_done_has_no_record() -> None:
 
 def test_labels_of_any_kind() -> None:
     for labels in ([3, 1], ["shop", "home"], [(0, 1), (1, 0)], ["a", 1], [0.5, 2.5]):
-        language = veil.FreeWords(labels, 2)
-        trip = veil.online(veil.SequentialWords(language, 2.0), rng=1)
+        language = veil.words.FreeWords(labels, 2)
+        trip = veil.words.online(veil.words.SequentialWords(language, 2.0), rng=1)
         assert {trip.push(labels[0]), trip.push(labels[1])} <= set(labels)
-    trip = veil.online(veil.SequentialWords(veil.FreeWords(3, 2), 2.0), rng=1)
+    trip = veil.words.online(veil.words.SequentialWords(veil.words.FreeWords(3, 2), 2.0), rng=1)
     assert trip.push(np.int64(2)) in (0, 1, 2)
 
 
@@ -182,7 +182,7 @@ def test_labels_of_any_kind() -> None:
 
 def test_the_charge_comes_first_and_whole() -> None:
     book = Book()
-    trip = veil.online(veil.SequentialWords(CHAIN, 0.3), ledger=book)
+    trip = veil.words.online(veil.words.SequentialWords(CHAIN, 0.3), ledger=book)
     assert book.log == [("reserve", 0.3, 0.0, "SequentialWords")]
     for symbol in "bca":
         trip.push(symbol)
@@ -196,30 +196,30 @@ def test_the_charge_comes_first_and_whole() -> None:
 def test_a_refused_charge_begins_nothing() -> None:
     book = Book(limit=0.2)
     with pytest.raises(BudgetExceeded):
-        veil.online(veil.SequentialWords(CHAIN, 0.3), ledger=book)
+        veil.words.online(veil.words.SequentialWords(CHAIN, 0.3), ledger=book)
     assert len(book.log) == 1
 
 
 def test_what_is_wrong_is_not_charged() -> None:
     book = Book()
-    for mechanism in (veil.ExponentialWords(CHAIN, 1.0), veil.PermuteAndFlip(CHAIN, 1.0), "sequential", None):
+    for mechanism in (veil.words.ExponentialWords(CHAIN, 1.0), veil.words.PermuteAndFlip(CHAIN, 1.0), "sequential", None):
         with pytest.raises(InvalidArgument, match="SequentialWords"):
-            veil.online(mechanism, ledger=book)  # type: ignore[arg-type]
+            veil.words.online(mechanism, ledger=book)  # type: ignore[arg-type]
     with pytest.raises(VeilError):
-        veil.online(veil.SequentialWords(CHAIN, 1.0), ledger=book, rng="dice")
+        veil.words.online(veil.words.SequentialWords(CHAIN, 1.0), ledger=book, rng="dice")
     assert book.log == []
 
 
 def test_a_ledger_that_is_none() -> None:
     with pytest.raises(InvalidArgument, match="ledger"):
-        veil.online(veil.SequentialWords(CHAIN, 1.0), ledger={})  # type: ignore[arg-type]
+        veil.words.online(veil.words.SequentialWords(CHAIN, 1.0), ledger={})  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
 def test_privacy_by_samples() -> None:
     """No ratio of two neighbours' counts beats e^epsilon by five deviations; one beats a third of it."""
     language, words = LANGUAGES["chain"]
-    mechanism = veil.SequentialWords(language, 1.5)
+    mechanism = veil.words.SequentialWords(language, 1.5)
     laws = {word: mechanism.distribution(word) for word in words}
     near = [(v, w) for v in words for w in words if distance(v, w) == 1]
     one, two = max(near, key=lambda pair: max(laws[pair[0]][v] - laws[pair[1]][v] for v in words))

@@ -27,8 +27,8 @@ from veil.words.planning import (
 )
 
 ROADS = {"a": ["b", "c"], "b": ["a", "c"], "c": ["a", "b", "c"]}
-CHAIN = veil.ChainWords(ROADS, 5)
-FREE = veil.FreeWords("abc", 5)
+CHAIN = veil.words.ChainWords(ROADS, 5)
+FREE = veil.words.FreeWords("abc", 5)
 WORDS = ["abaca", "cccba", "bacab"]
 # Words that have nothing in common with those above but their number and lengths.
 OTHERS = ["cacbc", "bcbcc", "ccccc"]
@@ -92,7 +92,7 @@ def test_the_choice_does_not_depend_on_the_words(
 def test_the_plan_looks_at_no_sensitive_word(monkeypatch: pytest.MonkeyPatch) -> None:
     """Errors are asked for made-up words alone: those of the sensitive ones would depend on them."""
     seen: list[bytes] = []
-    for kind in (veil.ExponentialWords, veil.SequentialWords, veil.PermuteAndFlip, veil.BalancedWords):
+    for kind in (veil.words.ExponentialWords, veil.words.SequentialWords, veil.words.PermuteAndFlip, veil.words.BalancedWords):
         original = kind.expected_errors
 
         def watched(self: Any, rows: Any, original: Any = original) -> Any:
@@ -151,7 +151,7 @@ def test_words_share_epsilon_and_cost_what_was_said(language: Any, words_each: i
     assert out.epsilon == epsilon
     assert Decimal(repr(out.epsilon)) == Decimal(str(epsilon))
     assert out.delta == 0.0
-    assert out.adjacency == veil.Hamming(1, words_each=words_each)
+    assert out.adjacency == veil.words.Hamming(1, words_each=words_each)
     assert book.log == [("reserve", epsilon, 0.0, "EachWord"), ("confirm", "entry 1")]
     assert out.profile.pure_epsilon <= epsilon * (1.0 + 1e-15)
 
@@ -213,7 +213,7 @@ def test_assumptions() -> None:
 
 def test_symbols_that_are_found() -> None:
     out = release_words([["x", 7], [7, "x", "y"]], epsilon=400.0)
-    assert out.domain == veil.FreeWords([7, "x", "y"], 3)
+    assert out.domain == veil.words.FreeWords([7, "x", "y"], 3)
     assert [list(word) for word in out.value] == [["x", 7], [7, "x", "y"]]
 
 
@@ -247,7 +247,7 @@ def test_words_of_one_length_need_no_cover() -> None:
     with pytest.raises((InvalidData, NoGuarantee)):
         veil.release(job.mechanism, MIXED)
     # A longest word that nobody has is public as well.
-    longer = word_job(WORDS, veil.ChainWords(ROADS, 8), epsilon=2.0, mechanism="exponential")
+    longer = word_job(WORDS, veil.words.ChainWords(ROADS, 8), epsilon=2.0, mechanism="exponential")
     assert longer.mechanism.mechanism.covers_shorter
 
 
@@ -369,4 +369,4 @@ def test_curves() -> None:
 
 def test_comparing_words_is_planning_them() -> None:
     with pytest.raises(InvalidArgument, match="plan_words"):
-        veil.compare(None, veil.Hamming(1), epsilon=1.0, typical=[0, 1])
+        veil.compare(None, veil.words.Hamming(1), epsilon=1.0, typical=[0, 1])

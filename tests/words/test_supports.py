@@ -171,8 +171,8 @@ def test_chains_and_releases(tmp_path: Path) -> None:
     assert read_support(chain, least=0.1) == expected
     assert read_support(chain, least=0.11).successors == [[1], [0], [2]]
     trips = {"from": [1, 1, 2] * 400, "to": [2, 2, 1] * 400}
-    counts = veil.count_transitions(trips, origin="from", destination="to", states=[1, 2])
-    release = veil.fit_chain(counts, epsilon=2.0, delta=1e-6, rng=1)
+    counts = veil.chains.read(trips, origin="from", destination="to", states=[1, 2])
+    release = veil.chains.release(counts, epsilon=2.0, delta=1e-6, rng=1)
     whole = read_support(release)
     assert whole.labels == (1, 2)
     path = tmp_path / "model.json"

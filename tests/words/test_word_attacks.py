@@ -20,14 +20,14 @@ from veil.words.numerics.graph import graph_of
 from veil.words.samplers.exponential import sample_words
 
 ROADS = {"a": ["b", "c"], "b": ["a", "c"], "c": ["a", "b", "c"]}
-CHAIN = veil.ChainWords(ROADS, 4)
+CHAIN = veil.words.ChainWords(ROADS, 4)
 WORD = ["a", "b", "c", "c"]
 
 
 @pytest.mark.parametrize(("length", "radius"), [(5, 3), (20, 4), (7, 2), (3, 5), (6, 1)])
 def test_the_loss_for_each_symbol_covers_any_number_of_them(length: int, radius: int) -> None:
     """The staircase falls at once after `radius` symbols: a mean over the whole word would hide that."""
-    mechanism = veil.StaircaseWords(veil.FreeWords(2, length), 2.0, radius=radius)
+    mechanism = veil.words.StaircaseWords(veil.words.FreeWords(2, length), 2.0, radius=radius)
     for many in range(radius + 1, length + 1):
         assert mechanism.loss(many) <= many * mechanism.loss_each * (1.0 + 1e-12)
 
@@ -35,9 +35,9 @@ def test_the_loss_for_each_symbol_covers_any_number_of_them(length: int, radius:
 @pytest.mark.parametrize("shape", [(9, 5, 3), (11, 4, 2)])
 def test_the_staircase_at_other_radii_covers_shorter_words(shape: tuple[int, int, int]) -> None:
     length, radius, alphabet = shape
-    longest = veil.StaircaseWords(veil.FreeWords(alphabet, length), 1.5, radius=radius)
+    longest = veil.words.StaircaseWords(veil.words.FreeWords(alphabet, length), 1.5, radius=radius)
     for shorter in range(1, length + 1):
-        mechanism = veil.StaircaseWords(veil.FreeWords(alphabet, shorter), 1.5, radius=radius)
+        mechanism = veil.words.StaircaseWords(veil.words.FreeWords(alphabet, shorter), 1.5, radius=radius)
         logs = mechanism.steps(shorter).log_weights
         for many in range(1, shorter + 1):
             exact = float(np.max(logs[:-many] - logs[many:]))
@@ -61,7 +61,7 @@ TABLE = {"type": "words", "file": "x.csv", "sha256": "0", "words": 2, "lengths":
 def test_a_table_under_the_mechanism_of_one_word_says_whose_words_they_are(tmp_path: Path) -> None:
     from veil.core.releasing import expected_assumptions
 
-    record = _record(veil.ExponentialWords(CHAIN, 2.0), WORD)
+    record = _record(veil.words.ExponentialWords(CHAIN, 2.0), WORD)
     record["value"] = TABLE
     forged = _loaded(record, tmp_path)
     assert set(expected_assumptions(forged)) - set(forged.assumptions)
@@ -79,7 +79,7 @@ def test_a_table_under_the_mechanism_of_one_word_says_whose_words_they_are(tmp_p
     ],
 )
 def test_tables_that_cannot_be(value: dict[str, Any], tmp_path: Path) -> None:
-    record = _record(veil.PermuteAndFlip(CHAIN, 2.0), WORD)
+    record = _record(veil.words.PermuteAndFlip(CHAIN, 2.0), WORD)
     record["value"] = value
     with pytest.raises(UnreadableFile):
         _loaded(record, tmp_path)
@@ -88,8 +88,8 @@ def test_tables_that_cannot_be(value: dict[str, Any], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("language", "balance"),
     [
-        (veil.FreeWords(3, 4), {"weights": [1e9] * 5}),
-        (veil.FreeWords(3, 4), {"first_weights": [2.0]}),
+        (veil.words.FreeWords(3, 4), {"weights": [1e9] * 5}),
+        (veil.words.FreeWords(3, 4), {"first_weights": [2.0]}),
         (CHAIN, {"first_weights": [2.0] * 10}),
         (CHAIN, {"weights": [2.0]}),
         (CHAIN, {"memory": 9}),
@@ -104,9 +104,9 @@ def test_stated_weights_are_never_ignored(language: Any, balance: dict[str, Any]
 
 
 def test_a_record_says_with_which_decay_it_was_drawn(tmp_path: Path) -> None:
-    record = _record(veil.ExponentialWords(CHAIN, 2.0), WORD)
+    record = _record(veil.words.ExponentialWords(CHAIN, 2.0), WORD)
     parameters = record["mechanism"]["parameters"]
-    assert parameters["drawn_with"] == veil.ExponentialWords(CHAIN, 2.0).decay
+    assert parameters["drawn_with"] == veil.words.ExponentialWords(CHAIN, 2.0).decay
     assert _loaded(record, tmp_path).profile.pure_epsilon == 2.0
     parameters["drawn_with"] = 0.01
     with pytest.raises(VeilError, match="is proved"):
@@ -115,8 +115,8 @@ def test_a_record_says_with_which_decay_it_was_drawn(tmp_path: Path) -> None:
 
 def test_tables_never_lose_a_word() -> None:
     """At a huge epsilon the rate stops where nothing is seen of it; beyond the exponents is an error."""
-    language = veil.ChainWords({"a": ["a"], "b": ["b"]}, 20)
-    assert veil.ExponentialWords(language, 500.0, calibration="generic").rate <= 46.01
+    language = veil.words.ChainWords({"a": ["a"], "b": ["b"]}, 20)
+    assert veil.words.ExponentialWords(language, 500.0, calibration="generic").rate <= 46.01
     graph = graph_of([[0], [1]], 3_000_000)
     words = np.zeros((1, 3_000_000), dtype=np.int32)
     with pytest.raises(InvalidArgument, match="shorter words"):
@@ -125,11 +125,11 @@ def test_tables_never_lose_a_word() -> None:
 
 def test_too_long_for_permute_and_flip_is_an_error_of_ours() -> None:
     with pytest.raises(CannotCalibrate, match="too long"):
-        _ = veil.PermuteAndFlip(veil.ChainWords(ROADS, 600_000), 5.0).rate
+        _ = veil.words.PermuteAndFlip(veil.words.ChainWords(ROADS, 600_000), 5.0).rate
 
 
 def test_words_stay_out_of_representations() -> None:
-    language = veil.ChainWords({"aa": ["bb"], "bb": ["aa", "bb"]}, 2)
+    language = veil.words.ChainWords({"aa": ["bb"], "bb": ["aa", "bb"]}, 2)
     job = word_job([["bb", "aa"]], language, epsilon=1.0, mechanism="sequential")
     assert "1, 0" not in repr(job)
     assert repr(job.words) == "<WordBatch of 1 words over 2 symbols>"
@@ -137,12 +137,12 @@ def test_words_stay_out_of_representations() -> None:
 
 def test_one_word_is_not_taken_for_many_of_one_symbol() -> None:
     with pytest.raises(InvalidArgument, match="could be one word"):
-        veil.release_words(list("abab"), epsilon=1.0, radius=4)
+        veil.words.release(list("abab"), epsilon=1.0, radius=4)
 
 
 def test_an_automaton_is_read_back_as_it_was() -> None:
     states: dict[Any, Any] = {((0,), "a"): "(0,)", ("(0,)", "b"): "(0,)", ((0,), "b"): (0,)}
-    language = veil.AutomatonWords(states, (0,), ["(0,)"], 3)
+    language = veil.words.AutomatonWords(states, (0,), ["(0,)"], 3)
     again: Any = domain_from(json.loads(json.dumps(language.describe())))
     assert again.number_of_words == language.number_of_words
     assert list(again.enumerate()) == list(language.enumerate())
@@ -152,12 +152,12 @@ def test_what_is_guessed_of_a_file_is_said(tmp_path: Path) -> None:
     from veil.core.assumptions import LAYOUT_IS_PUBLIC
 
     (tmp_path / "log.csv").write_text("who,time,place\nx,1,a\nx,2,b\ny,1,c\ny,2,a\n")
-    held = veil.read_words(tmp_path / "log.csv", by="who", order="time", state="place")
+    held = veil.words.read(tmp_path / "log.csv", by="who", order="time", state="place")
     assert held.layout_guessed
     assert held.reordered([1, 0]).layout_guessed
     job = word_job(
         held.to_lists(),
-        veil.ChainWords(ROADS, 2),
+        veil.words.ChainWords(ROADS, 2),
         epsilon=1.0,
         mechanism="sequential",
         layout_guessed=held.layout_guessed,

@@ -29,8 +29,8 @@ ALPHA = 1e-6
 
 
 @cache
-def grid() -> veil.ChainWords:
-    return veil.ChainWords(streets(), 14)
+def grid() -> veil.words.ChainWords:
+    return veil.words.ChainWords(streets(), 14)
 
 
 def mean_error(mechanism: WordMechanism) -> float:
@@ -39,13 +39,13 @@ def mean_error(mechanism: WordMechanism) -> float:
 
 @cache
 def published(epsilon: float) -> float:
-    return mean_error(veil.PermuteAndFlip(grid(), epsilon))
+    return mean_error(veil.words.PermuteAndFlip(grid(), epsilon))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "times"), [(5.0, 10.0), (4.0, 8.0)])
 def test_certified_rates(epsilon: float, times: float) -> None:
-    mechanism = veil.ExponentialWords(grid(), epsilon)
+    mechanism = veil.words.ExponentialWords(grid(), epsilon)
     assert mechanism.certified_epsilon <= epsilon
     assert times * mean_error(mechanism) <= published(epsilon)
 
@@ -67,9 +67,9 @@ def test_the_best_mechanism(epsilon: float, share: float) -> None:
 @pytest.mark.parametrize("epsilon", [2.0, 6.0])
 def test_several_hidden_symbols(radius: int, epsilon: float) -> None:
     """Certified, with a rate that is at least the generic one, and what is certified for fewer is less."""
-    mechanism = veil.ExponentialWords(grid(), epsilon, radius=radius)
+    mechanism = veil.words.ExponentialWords(grid(), epsilon, radius=radius)
     assert mechanism.certified_epsilon <= epsilon
-    generic = veil.ExponentialWords(grid(), epsilon, radius=radius, calibration="generic")
+    generic = veil.words.ExponentialWords(grid(), epsilon, radius=radius, calibration="generic")
     assert mechanism.rate >= generic.rate * (1.0 - 1e-9)
     assert mean_error(mechanism) <= mean_error(generic) * (1.0 + 1e-9)
     assert mechanism.loss(radius - 1) <= mechanism.loss(radius)
@@ -78,20 +78,20 @@ def test_several_hidden_symbols(radius: int, epsilon: float) -> None:
 def test_what_costs_nothing_to_compute() -> None:
     """Permute-and-flip is never worse than the generic rate; symbol by symbol is better at a small one."""
     for epsilon in (1.0, 2.0, 3.0, 4.0, 5.0):
-        generic = mean_error(veil.ExponentialWords(grid(), epsilon, calibration="generic"))
+        generic = mean_error(veil.words.ExponentialWords(grid(), epsilon, calibration="generic"))
         assert published(epsilon) <= generic * (1.0 + 1e-9)
     for epsilon in (1.0, 2.0):
-        assert mean_error(veil.SequentialWords(grid(), epsilon)) <= 0.97 * published(epsilon)
+        assert mean_error(veil.words.SequentialWords(grid(), epsilon)) <= 0.97 * published(epsilon)
 
 
 @pytest.mark.parametrize("start", ["Ash 1st-2nd", "3rd Birch-Cedar", "4th Cedar-Dogwood"])
 def test_a_small_epsilon_from_a_public_start(start: str) -> None:
     """As published, with a start that is known: the first symbol is then one of few."""
-    language = veil.ChainWords(streets(), 14, start=start)
+    language = veil.words.ChainWords(streets(), 14, start=start)
     rows = language.walks(100).rows
     for epsilon, share in ((1.0, 0.95), (2.0, 0.85)):
-        errors = veil.SequentialWords(language, epsilon).expected_errors(rows).mean()
-        assert errors <= share * veil.PermuteAndFlip(language, epsilon).expected_errors(rows).mean()
+        errors = veil.words.SequentialWords(language, epsilon).expected_errors(rows).mean()
+        assert errors <= share * veil.words.PermuteAndFlip(language, epsilon).expected_errors(rows).mean()
 
 
 # The sessions of msnbc.com with 5 to 20 pages, over 17 categories
@@ -108,10 +108,10 @@ def sessions() -> WordBatch:
 @pytest.mark.parametrize(
     ("kind", "epsilon", "pages"),
     [
-        (veil.ExponentialWords, 5.0, 0.858),
-        (veil.PermuteAndFlip, 5.0, 5.007),
-        (veil.ExponentialWords, 2.0, 6.03),
-        (veil.ExponentialWords, 8.0, 0.047),
+        (veil.words.ExponentialWords, 5.0, 0.858),
+        (veil.words.PermuteAndFlip, 5.0, 5.007),
+        (veil.words.ExponentialWords, 2.0, 6.03),
+        (veil.words.ExponentialWords, 8.0, 0.047),
     ],
 )
 def test_errors_of_sessions(
@@ -119,7 +119,7 @@ def test_errors_of_sessions(
 ) -> None:
     total = 0.0
     for length, (numbers, rows) in sessions.by_length.items():
-        mechanism = kind(veil.FreeWords(list(sessions.labels), length), epsilon)
+        mechanism = kind(veil.words.FreeWords(list(sessions.labels), length), epsilon)
         total += len(numbers) * float(mechanism.expected_errors(rows[:1])[0])
     assert total / len(sessions) == pytest.approx(pages, abs=5e-3 if pages > 6.0 else 1e-3)
 
@@ -128,7 +128,7 @@ def test_errors_of_sessions(
 def test_sessions_as_they_are_drawn(sessions: WordBatch) -> None:
     """The number of wrong pages is a sum of independent ones: within five standard deviations."""
     assert len(sessions.codes) / len(sessions) == pytest.approx(8.82, abs=0.005)
-    mechanism = veil.ExponentialWords(veil.FreeWords(list(sessions.labels), 20), 5.0)
+    mechanism = veil.words.ExponentialWords(veil.words.FreeWords(list(sessions.labels), 20), 5.0)
     drawn = mechanism.drawn(generator(1), sessions)
     wrong = (drawn.codes != sessions.codes).mean()
     expected = 16.0 * np.exp(-5.0) / (1.0 + 16.0 * np.exp(-5.0))
@@ -156,8 +156,8 @@ ENDS = {"y0": ["y1", "y2"], "y1": ["y1", "y2", "y3"], "y2": ["y1"], "y3": []}
 def test_given_the_distance_the_law_is_that_of_the_automaton(
     support: dict[str, list[str]], word: tuple[str, ...], epsilon: float
 ) -> None:
-    language = veil.ChainWords(support, len(word), start="y0")
-    mechanism = veil.PermuteAndFlip(language, epsilon)
+    language = veil.words.ChainWords(support, len(word), start="y0")
+    mechanism = veil.words.PermuteAndFlip(language, epsilon)
     law = mechanism.distribution(word)
     pmf = mechanism.distance_pmf(word)
     found = 0
@@ -177,7 +177,7 @@ def test_given_the_distance_the_law_is_that_of_the_automaton(
 @pytest.mark.parametrize("epsilon", [0.5, 6.0])
 def test_free_words_too(epsilon: float) -> None:
     word = tuple("abcab")
-    mechanism = veil.PermuteAndFlip(veil.FreeWords("abc", 5), epsilon)
+    mechanism = veil.words.PermuteAndFlip(veil.words.FreeWords("abc", 5), epsilon)
     law, pmf = mechanism.distribution(word), mechanism.distance_pmf(word)
     for distance in range(6):
         for drawn, share in HammingAutomaton(word, distance, tuple("abc")).law().items():
@@ -192,8 +192,8 @@ def p_value(sample: Counter[tuple[str, ...]], words: list[tuple[str, ...]]) -> f
 def test_draws_given_their_distance_are_uniform() -> None:
     """Chi-square at alpha = 1e-6 for each distance; 60,000 draws. A symbol 15 % too frequent is rejected."""
     word = ("y2", "y3", "y3", "y0", "y1")
-    language = veil.ChainWords(SUPPORT, 5, start="y0")
-    mechanism = veil.PermuteAndFlip(language, 2.0)
+    language = veil.words.ChainWords(SUPPORT, 5, start="y0")
+    mechanism = veil.words.PermuteAndFlip(language, 2.0)
     draws = 60_000
     rows = mechanism.draw_rows(generator(11), np.tile(language.validate(word).rows, (draws, 1)))
     sample = Counter(tuple(str(language.labels[code]) for code in row) for row in rows.tolist())
@@ -225,15 +225,15 @@ def test_draws_given_their_distance_are_uniform() -> None:
 def test_automata_draw_as_the_fast_path_does() -> None:
     """Two samples, alpha = 1e-6: a distance by the pmf and a run of the automaton, and the mechanism."""
     word = ("y1", "y2", "y3")
-    language = veil.ChainWords(SUPPORT, 3, start="y0")
-    mechanism = veil.PermuteAndFlip(language, 2.0)
+    language = veil.words.ChainWords(SUPPORT, 3, start="y0")
+    mechanism = veil.words.PermuteAndFlip(language, 2.0)
     rng, draws = generator(3), 20_000
     automata = [ProductAutomaton(word, distance, SUPPORT, "y0") for distance in range(4)]
     distances = rng.choice(4, size=draws, p=mechanism.distance_pmf(word))
     slow = Counter(automata[distance].run(rng) for distance in distances.tolist())
     rows = mechanism.draw_rows(generator(4), np.tile(language.validate(word).rows, (draws, 1)))
     fast = Counter(tuple(str(language.labels[code]) for code in row) for row in rows.tolist())
-    other = veil.PermuteAndFlip(language, 2.4)
+    other = veil.words.PermuteAndFlip(language, 2.4)
     rows = other.draw_rows(generator(5), np.tile(language.validate(word).rows, (draws, 1)))
     faulty = Counter(tuple(str(language.labels[code]) for code in row) for row in rows.tolist())
 
@@ -250,7 +250,7 @@ def test_automata_draw_as_the_fast_path_does() -> None:
 
 def test_plans_agree_with_the_figures() -> None:
     """The plan of free words over 17 categories: 20 pages at epsilon 5."""
-    plan = plan_words(veil.FreeWords(17, 20), 5.0)
+    plan = plan_words(veil.words.FreeWords(17, 20), 5.0)
     assert plan.best.name == "exponential"
     expected = 20.0 * 16.0 * np.exp(-5.0) / (1.0 + 16.0 * np.exp(-5.0))
     assert plan.best.error == pytest.approx(expected)

@@ -21,24 +21,24 @@ from veil.words.mechanisms.each_word import LENGTHS_ARE_PUBLIC, ONE_WORD_EACH
 from veil.words.mechanisms.word_mechanism import FEASIBLE_IS_PUBLIC
 
 ROADS = {"a": ["b", "c"], "b": ["a", "c"], "c": ["a", "b", "c"]}
-LANGUAGE = veil.ChainWords(ROADS, 4, start="a")
-FREE = veil.FreeWords("abc", 4)
+LANGUAGE = veil.words.ChainWords(ROADS, 4, start="a")
+FREE = veil.words.FreeWords("abc", 4)
 WORD = ("b", "c", "c", "a")
 WORDS = [list("bcca"), list("bac"), ["b"], list("caba")]
 MAKERS: dict[str, Callable[..., Any]] = {
-    "certified": lambda *args, **more: veil.ExponentialWords(*args, **more),
-    "generic": lambda *args, **more: veil.ExponentialWords(*args, calibration="generic", **more),
-    "balanced": lambda *args, **more: veil.BalancedWords(*args, **more),
-    "sequential": lambda *args, **more: veil.SequentialWords(*args, **more),
-    "permute-and-flip": lambda *args, **more: veil.PermuteAndFlip(*args, **more),
+    "certified": lambda *args, **more: veil.words.ExponentialWords(*args, **more),
+    "generic": lambda *args, **more: veil.words.ExponentialWords(*args, calibration="generic", **more),
+    "balanced": lambda *args, **more: veil.words.BalancedWords(*args, **more),
+    "sequential": lambda *args, **more: veil.words.SequentialWords(*args, **more),
+    "permute-and-flip": lambda *args, **more: veil.words.PermuteAndFlip(*args, **more),
 }
 EACH_NAME = pytest.mark.parametrize("name", list(MAKERS))
 
 
-def each_word(name: str, epsilon: float, words_each: int = 1) -> veil.EachWord:
+def each_word(name: str, epsilon: float, words_each: int = 1) -> veil.words.EachWord:
     """For words of several lengths."""
     more = {"shorter": True} if name in ("certified", "balanced") else {}
-    return veil.EachWord(MAKERS[name](LANGUAGE, epsilon, **more), words_each=words_each)
+    return veil.words.EachWord(MAKERS[name](LANGUAGE, epsilon, **more), words_each=words_each)
 
 
 class Book:
@@ -70,7 +70,7 @@ def test_one_word(name: str) -> None:
     assert isinstance(out.value, tuple)
     assert out.value in set(chain_words(ROADS, 4, "a"))
     assert (out.epsilon, out.delta, out.reproducible, out.entry) == (1.3, 0.0, False, None)
-    assert out.adjacency == veil.Hamming(1)
+    assert out.adjacency == veil.words.Hamming(1)
     assert out.domain == LANGUAGE
     assert out.assumptions == (FEASIBLE_IS_PUBLIC,)
     assert out.profile.epsilon(0.0) == pytest.approx(1.3)
@@ -100,19 +100,19 @@ def test_words_of_several_lengths(name: str, words_each: int) -> None:
     assert [len(word) for word in out.value] == [4, 3, 1, 4]
     assert all(word in set(chain_words(ROADS, len(word), "a")) for word in out.value)
     assert out.epsilon == 0.5 * words_each
-    assert out.adjacency == veil.Hamming(1, words_each=words_each)
+    assert out.adjacency == veil.words.Hamming(1, words_each=words_each)
     whose = ONE_WORD_EACH if words_each == 1 else "no person has more than 3 words"
     assert out.assumptions == (FEASIBLE_IS_PUBLIC, LENGTHS_ARE_PUBLIC, whose)
 
 
 def test_other_adjacencies_are_charged_for() -> None:
-    mechanism = veil.ExponentialWords(LANGUAGE, 1.0)
-    assert veil.release(mechanism, WORD, adjacency=veil.Hamming(1, words_each=2)).epsilon == 2.0
-    two = veil.release(mechanism, WORD, adjacency=veil.Hamming(2)).epsilon
+    mechanism = veil.words.ExponentialWords(LANGUAGE, 1.0)
+    assert veil.release(mechanism, WORD, adjacency=veil.words.Hamming(1, words_each=2)).epsilon == 2.0
+    two = veil.release(mechanism, WORD, adjacency=veil.words.Hamming(2)).epsilon
     assert 1.0 < two <= 4.0
-    assert veil.release(veil.ExponentialWords(LANGUAGE, 1.0, radius=2), WORD).adjacency == veil.Hamming(2)
+    assert veil.release(veil.words.ExponentialWords(LANGUAGE, 1.0, radius=2), WORD).adjacency == veil.words.Hamming(2)
     with pytest.raises(InvalidArgument, match="adjacency"):
-        veil.release(mechanism, WORD, adjacency=veil.Transfer(0.1))
+        veil.release(mechanism, WORD, adjacency=veil.vectors.Transfer(0.1))
     with pytest.raises(VeilError, match="epsilon"):
         veil.release(mechanism, WORD, epsilon=0.9)
     assert veil.release(mechanism, WORD, epsilon=1.1).epsilon == 1.1
@@ -120,7 +120,7 @@ def test_other_adjacencies_are_charged_for() -> None:
 
 def test_assumptions_do_not_contradict_the_adjacency() -> None:
     out = veil.release(
-        veil.ExponentialWords(LANGUAGE, 1.0), [WORD, WORD], adjacency=veil.Hamming(1, words_each=2)
+        veil.words.ExponentialWords(LANGUAGE, 1.0), [WORD, WORD], adjacency=veil.words.Hamming(1, words_each=2)
     )
     assert ONE_WORD_EACH not in out.assumptions
 
@@ -143,7 +143,7 @@ def test_the_charge_is_the_stated_decimal(name: str, epsilon: float) -> None:
 
 def test_order(monkeypatch: pytest.MonkeyPatch) -> None:
     book = Book()
-    real_check, real_draw = veil.ChainWords.validate, veil.ExponentialWords.draw_rows
+    real_check, real_draw = veil.words.ChainWords.validate, veil.words.ExponentialWords.draw_rows
 
     def check(self: Any, *args: Any, **more: Any) -> Any:
         book.log.append(("validate",))
@@ -153,9 +153,9 @@ def test_order(monkeypatch: pytest.MonkeyPatch) -> None:
         book.log.append(("draw",))
         return real_draw(self, *args, **more)
 
-    monkeypatch.setattr(veil.ChainWords, "validate", check)
-    monkeypatch.setattr(veil.ExponentialWords, "draw_rows", draw)
-    out = veil.release(veil.ExponentialWords(LANGUAGE, 1.0), WORD, ledger=book)
+    monkeypatch.setattr(veil.words.ChainWords, "validate", check)
+    monkeypatch.setattr(veil.words.ExponentialWords, "draw_rows", draw)
+    out = veil.release(veil.words.ExponentialWords(LANGUAGE, 1.0), WORD, ledger=book)
     steps = [step[0] for step in book.log]
     assert steps[0] == "validate"
     assert [step for step in steps if step != "validate"] == ["reserve", "draw", "confirm"]
@@ -174,7 +174,7 @@ def test_what_is_wrong_costs_nothing(name: str) -> None:
         (each, ["bcca", "bb"], {}),
         (each, ["bccab"], {}),
         (mechanism, WORD, {"rng": "dice"}),
-        (mechanism, WORD, {"adjacency": veil.Transfer(0.1)}),
+        (mechanism, WORD, {"adjacency": veil.vectors.Transfer(0.1)}),
         (mechanism, WORD, {"epsilon": 0.5}),
         (mechanism, None, {}),
     ):
@@ -203,17 +203,17 @@ def test_a_failure_after_the_reservation_stays_charged(monkeypatch: pytest.Monke
     def broken(*args: Any, **more: Any) -> Any:
         raise RuntimeError("the disk is on fire")
 
-    monkeypatch.setattr(veil.SequentialWords, "draw_rows", broken)
+    monkeypatch.setattr(veil.words.SequentialWords, "draw_rows", broken)
     book = Book()
     with pytest.raises(RuntimeError):
-        veil.release(veil.SequentialWords(LANGUAGE, 1.0), WORD, ledger=book)
+        veil.release(veil.words.SequentialWords(LANGUAGE, 1.0), WORD, ledger=book)
     assert [step[0] for step in book.log] == ["reserve"]
 
 
 @pytest.mark.parametrize("words_each", [1, 3, 7])
 def test_release_words(words_each: int) -> None:
     book = Book()
-    out = veil.release_words(
+    out = veil.words.release(
         WORDS, LANGUAGE, epsilon=1.1, words_each=words_each, mechanism="sequential", ledger=book, rng=1
     )
     assert out.epsilon == 1.1
@@ -221,21 +221,21 @@ def test_release_words(words_each: int) -> None:
     assert [len(word) for word in out.value] == [4, 3, 1, 4]
     each: Any = out.mechanism
     assert each.mechanism.epsilon * words_each == pytest.approx(1.1)
-    found = veil.release_words(["abc", "abcb"], epsilon=1.0, rng=1)
+    found = veil.words.release(["abc", "abcb"], epsilon=1.0, rng=1)
     assert any("public" in text and "list" in text for text in found.assumptions)
     for bad in (["abx"], ["abbb"], ["b" * 5]):
         book = Book()
         with pytest.raises(InvalidData):
-            veil.release_words(bad, LANGUAGE, epsilon=1.0, ledger=book)
+            veil.words.release(bad, LANGUAGE, epsilon=1.0, ledger=book)
         assert book.log == []
     with pytest.raises(InvalidArgument, match="mechanism"):
-        veil.release_words(WORDS, LANGUAGE, epsilon=1.0, mechanism="best")
+        veil.words.release(WORDS, LANGUAGE, epsilon=1.0, mechanism="best")
 
 
 def test_auto_does_not_look_at_the_words() -> None:
     """Whatever the words are, the mechanism that is chosen is the same."""
     words = chain_words(ROADS, 4, "a")[::6]
-    chosen = [veil.release_words([word], LANGUAGE, epsilon=2.0, rng=1).mechanism for word in words]
+    chosen = [veil.words.release([word], LANGUAGE, epsilon=2.0, rng=1).mechanism for word in words]
     assert all(mechanism == chosen[0] for mechanism in chosen)
 
 
@@ -249,8 +249,8 @@ def forms(name: str = "certified") -> dict[str, veil.Release]:
         "batch": veil.release(mechanism, [WORD, WORD], rng=1),
         "batch of one": veil.release(mechanism, [WORD], rng=1),
         "each": veil.release(each_word(name, 1.3, 2), WORDS, rng=1),
-        "each, one length": veil.release(veil.EachWord(mechanism), [WORD, WORD], rng=1),
-        "numbers": veil.release(MAKERS[name](veil.FreeWords(3, 2), 1.0), [2, 0], rng=1),
+        "each, one length": veil.release(veil.words.EachWord(mechanism), [WORD, WORD], rng=1),
+        "numbers": veil.release(MAKERS[name](veil.words.FreeWords(3, 2), 1.0), [2, 0], rng=1),
     }
 
 
@@ -274,21 +274,21 @@ def test_files_are_read_back(name: str, tmp_path: Path) -> None:
 
 def test_automata_and_other_labels_in_files(tmp_path: Path) -> None:
     moves = {("q", 5): ["q", "r"], ("q", 7): ["q"], ("r", 7): ["s"]}
-    automaton = veil.AutomatonWords(moves, "q", ["s"], 3)
-    mixed = veil.FreeWords(["a", 1, "1"], 2)
+    automaton = veil.words.AutomatonWords(moves, "q", ["s"], 3)
+    mixed = veil.words.FreeWords(["a", 1, "1"], 2)
     for language, word in ((automaton, (7, 5, 7)), (mixed, ("1", 1))):
-        out = veil.release(veil.SequentialWords(language, 2.0), word, rng=1)
+        out = veil.release(veil.words.SequentialWords(language, 2.0), word, rng=1)
         out.save(tmp_path / "w.json", overwrite=True)
         assert veil.load(tmp_path / "w.json") == out
         assert veil.load(tmp_path / "w.json").value == out.value
-    pairs = veil.FreeWords([(0, 1), (1, 0)], 2)
-    out = veil.release(veil.SequentialWords(pairs, 2.0), [(0, 1), (0, 1)], rng=1)
+    pairs = veil.words.FreeWords([(0, 1), (1, 0)], 2)
+    out = veil.release(veil.words.SequentialWords(pairs, 2.0), [(0, 1), (0, 1)], rng=1)
     out.save(tmp_path / "pairs.json")
     assert veil.load(tmp_path / "pairs.json").value == tuple(map(str, out.value))
 
 
 def test_batches_of_mixed_labels_are_saved(tmp_path: Path) -> None:
-    out = veil.release(veil.SequentialWords(veil.FreeWords(["a", 1], 2), 2.0), [["a", 1], [1, 1]], rng=1)
+    out = veil.release(veil.words.SequentialWords(veil.words.FreeWords(["a", 1], 2), 2.0), [["a", 1], [1, 1]], rng=1)
     out.save(tmp_path / "mixed.json")
     assert list(veil.load(tmp_path / "mixed.json").batch) == list(out.batch)
 
@@ -461,7 +461,7 @@ def test_short_words_need_a_mechanism_that_covers_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize("what", ["decay", "weights", "first weights", "fewer weights", "weights of nothing"])
 def test_forged_weights_are_refused_or_flagged(what: str, tmp_path: Path, run: Run) -> None:  # noqa: F811
     """A balanced mechanism brings its numbers along; its guarantee is computed from them anew."""
-    out = veil.release(veil.BalancedWords(LANGUAGE, 1.3), WORD, rng=1)
+    out = veil.release(veil.words.BalancedWords(LANGUAGE, 1.3), WORD, rng=1)
     out.save(tmp_path / "good.json")
     assert run("inspect", "good.json").code == 0
     content = json.loads((tmp_path / "good.json").read_text())
@@ -488,7 +488,7 @@ def test_a_file_cannot_speak_in_our_name(tmp_path: Path, run: Run) -> None:  # n
     bad = "b\x1b[2K\rverified: epsilon = 0"
     roads = {"a": [bad, "c"], bad: ["a", "c"], "c": ["a", bad, "c"]}
     word = (bad, "c", "c", "a")
-    out = veil.release(veil.SequentialWords(veil.ChainWords(roads, 4, start="a"), 1.0), word, rng=1)
+    out = veil.release(veil.words.SequentialWords(veil.words.ChainWords(roads, 4, start="a"), 1.0), word, rng=1)
     out.save(tmp_path / "loud.json")
     done = run("inspect", "loud.json")
     assert "\x1b" not in done.out + done.err
@@ -496,8 +496,8 @@ def test_a_file_cannot_speak_in_our_name(tmp_path: Path, run: Run) -> None:  # n
 
 def test_nothing_of_the_input_is_kept(tmp_path: Path) -> None:
     """At a tiny epsilon the output hardly depends on the input: its label is nowhere."""
-    language = veil.FreeWords([*map(str, range(50)), "SECRET"], 3)
-    mechanism = veil.SequentialWords(language, 0.01)
+    language = veil.words.FreeWords([*map(str, range(50)), "SECRET"], 3)
+    mechanism = veil.words.SequentialWords(language, 0.01)
     out = next(
         made
         for seed in range(20)

@@ -17,14 +17,14 @@ from veil.words.report.console import print_word_plan, print_word_release
 from veil.words.report.page import WordReport, inner
 
 ROADS = {"a": ["b", "c"], "b": ["a", "c"], "c": ["a", "b", "c"]}
-CHAIN = veil.ChainWords(ROADS, 5)
+CHAIN = veil.words.ChainWords(ROADS, 5)
 WORDS = ["abaca", "cccba", "bacab", "cabca", "abcab", "acbac"]
 MIXED = ["ab", "cccba", "b", "acc"]
 
 
 def made(words: Any = WORDS, language: Any = CHAIN, **options: Any) -> veil.Release:
     chosen: dict[str, Any] = {"epsilon": 2.0, "mechanism": "sequential", "rng": 4} | options
-    return veil.release_words(words, language, **chosen)
+    return veil.words.release(words, language, **chosen)
 
 
 def plain(page: str) -> str:
@@ -66,9 +66,9 @@ def test_the_page_of_mixed_lengths() -> None:
 
 
 def test_free_words_are_not_called_feasible_paths() -> None:
-    text = plain(WordReport.of(made(language=veil.FreeWords("abc", 5), mechanism="exponential")).html())
+    text = plain(WordReport.of(made(language=veil.words.FreeWords("abc", 5), mechanism="exponential")).html())
     assert "Every private word is feasible" not in text
-    found = plain(WordReport.of(veil.release_words(WORDS, epsilon=2.0)).html())
+    found = plain(WordReport.of(veil.words.release(WORDS, epsilon=2.0)).html())
     assert "the list of states is public" in found
     assert "Not private." not in found
 
@@ -119,7 +119,7 @@ def test_the_page_is_made_of_the_record_alone(tmp_path: Path) -> None:
 
 def test_two_inputs_with_the_same_private_words_make_the_same_page() -> None:
     """Seeds at which both come out alike: then nothing may tell the pages apart."""
-    language = veil.ChainWords(ROADS, 2)
+    language = veil.words.ChainWords(ROADS, 2)
     one = made([["a", "b"]], language, rng=9)
     others = (made([["c", "c"]], language, rng=seed) for seed in range(1000))
     other = next(out for out in others if out.batch == one.batch)
@@ -128,7 +128,7 @@ def test_two_inputs_with_the_same_private_words_make_the_same_page() -> None:
 
 
 def test_few_words_are_shown_and_long_ones_are_cut() -> None:
-    language = veil.FreeWords("abc", 30)
+    language = veil.words.FreeWords("abc", 30)
     page = WordReport.of(made(language.walks(9), language, mechanism="exponential")).html()
     shown = re.findall(r'<td class="left">([^<]*)</td>', page)
     assert len(shown) == 5
@@ -137,7 +137,7 @@ def test_few_words_are_shown_and_long_ones_are_cut() -> None:
 
 def test_labels_are_escaped() -> None:
     evil = "<img src=x onerror=alert(1)>"
-    out = veil.release_words([[evil, "b"], ["b", evil]], veil.FreeWords([evil, "b"], 2), epsilon=300.0)
+    out = veil.words.release([[evil, "b"], ["b", evil]], veil.words.FreeWords([evil, "b"], 2), epsilon=300.0)
     page = WordReport.of(out).html()
     assert "<img" not in page
     assert "&lt;img" in page
@@ -151,7 +151,7 @@ def test_the_page_needs_nothing_else() -> None:
 
 
 def test_a_single_word_has_a_page_too() -> None:
-    out = veil.release(veil.SequentialWords(CHAIN, 2.0), list("abaca"))
+    out = veil.release(veil.words.SequentialWords(CHAIN, 2.0), list("abaca"))
     assert "1 word over 3 symbols, released by SequentialWords" in plain(WordReport.of(out).html())
 
 
@@ -175,8 +175,8 @@ def test_a_release_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_many_symbols_and_long_names(capsys: pytest.CaptureFixture[str]) -> None:
     names = [f"a street with a very long name, the {i}th of its kind in this town" for i in range(30)]
-    language = veil.FreeWords(names, 4)
-    out = veil.release_words(language.walks(50), language, epsilon=3.0)
+    language = veil.words.FreeWords(names, 4)
+    out = veil.words.release(language.walks(50), language, epsilon=3.0)
     print_word_release(out, chosen="exponential", plan=None, written=[])
     text = capsys.readouterr().out
     assert "and 20 more" in text

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.matrices.chain import Chain
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.stochastic import StochasticMatrix

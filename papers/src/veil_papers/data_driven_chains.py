@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaln, digamma
 
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.core.random.streams import Rng
 from veil.vectors.adjacency import Transfer
 from veil.vectors.counts import Counts
@@ -30,7 +30,7 @@ def algorithm_1(counts: Any, *, gamma: float, floor: float, k: float, rng: Any =
     """DC Algorithm 1 to the letter: count, draw Dirichlet(k C), compute epsilon and delta by (3), (4).
 
     The guarantee is conditional: it holds between databases whose frequencies all respect the floor,
-    and the number of records is public. `veil.DirichletCounts` needs neither.
+    and the number of records is public. `veil.vectors.DirichletCounts` needs neither.
     """
     row = Counts(int(np.size(counts))).validate(counts)
     records = int(row.sum())

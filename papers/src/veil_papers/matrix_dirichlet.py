@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import betaln
 
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.core.random.streams import Rng
 from veil.matrices.chain import Chain
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
@@ -90,7 +90,7 @@ def protect_largest(matrix: Any, floor: float, slack: float) -> StochasticMatrix
                 "matrix",
                 expected="one nonzero entry in a row, or three and more (MD Assumption 1: |W_i| >= 2)",
                 found=f"row {number} with two",
-                hint="veil.StochasticMatrix with protected=None protects both.",
+                hint="veil.matrices.StochasticMatrix with protected=None protects both.",
             )
         largest = np.argsort(-table[number, columns], kind="stable")[:-1]
         chosen = sorted(int(place) for place in largest)

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from veil.matrices.mechanisms.bordered_rows import BorderedRows
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.core.numerics.rounding import float_below
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.vectors.adjacency import Records

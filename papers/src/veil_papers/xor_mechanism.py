@@ -1,7 +1,7 @@
 """Paper XO: "Differentially Private Binary- and Matrix-Valued Data Query: An XOR Mechanism".
 
 Graphs, blocks and printed numbers by the letter, and what holds in their place. The mechanisms themselves are
-`veil.Xor`, `veil.StaircaseXor` and `veil.RandomizedResponse`.
+`veil.bits.Xor`, `veil.bits.StaircaseXor` and `veil.bits.RandomizedResponse`.
 """
 
 from __future__ import annotations

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from veil.bits.domain import Table
+from veil.bits.domain import Bits, Table
 from veil.bits.mechanisms.randomized_response import RandomizedResponse
 from veil.bits.mechanisms.staircase_xor import StaircaseXor
 from veil.bits.mechanisms.xor import Xor
 from veil.bits.numerics import moments
 from veil.bits.numerics.moments import BitEstimates, BitSignals
+from veil.core.arrays import Floats
 from veil.core.checks import within
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Floats, Labels
+from veil.core.intake import Labels
 from veil.core.record import Release
 
 # Columns of which all pairs are looked at, and rows below which no correlation means anything.
@@ -89,19 +90,20 @@ class BitReading:
         ]
 
 
-def bit_estimates(release: Release, *, confidence: float = 0.95) -> BitReading:
+def estimates(release: Release[Any], *, confidence: float = 0.95) -> BitReading:
     """Read a released table of bits: column sums, pairs of columns, and the table, without bias.
 
-    >>> import numpy as np, veil
+    >>> import numpy as np
+    >>> from veil import bits
     >>> votes = np.random.default_rng(1).random((5000, 8)) < 0.3
-    >>> reading = veil.bit_estimates(veil.release_bits(votes, epsilon=4.0, rng=2))
+    >>> reading = bits.estimates(bits.release(votes, epsilon=4.0, rng=2))
     >>> bool(abs(reading.shares[0] - votes.mean(axis=0)).max() < 0.05)
     True
     """
     confidence = within("confidence", confidence, 0.5, 0.9999, expected="a number between 0.5 and 0.9999")
     if not isinstance(release, Release):
         raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
-    if not release.is_bits or release.graph is not None or release.is_facts:
+    if not isinstance(release.domain, Bits):
         raise InvalidArgument("release", expected="a table of bits", found=release.size)
     table = np.atleast_2d(release.value)
     signals = signals_of(release.mechanism, table.shape[1])

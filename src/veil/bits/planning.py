@@ -108,7 +108,7 @@ def plan_bits(
     the table, instead of all of them or one. rows: how many there will be, if that is known.
 
     >>> import veil
-    >>> plan = veil.plan_bits(16, 1.0)
+    >>> plan = veil.bits.planning.plan_bits(16, 1.0)
     >>> plan.best.name, round(plan.best.flip_rate, 4), [round(row.flip_rate, 4) for row in plan.found]
     ('staircase', 0.4501, [0.4501, 0.4844])
     """

@@ -133,7 +133,8 @@ def _bits(cells: Cells, pair: Pair, name: str, *, gap: bool) -> Bits:
             name,
             expected="one of its two values in every row",
             found="another one" if len(strangers) == 1 else f"{len(strangers)} different other ones",
-            hint="values= must give both as they are spelt, for each column its own if they differ.",
+            hint="{values} must give both as they are spelt, for each column its own if they differ.",
+            names=("values",),
         )
     return meaning[cells.codes]
 
@@ -144,7 +145,8 @@ def _gaps(names: Sequence[str]) -> InvalidData:
         names[0],
         expected="a value in every row",
         found=f"gaps; {number} some",
-        hint="Say missing='no' or 'yes' to take them for 0 or 1, or 'drop-column'.",
+        hint="Give {missing} no or yes to take them for 0 or 1, or drop-column.",
+        names=("missing",),
     )
 
 

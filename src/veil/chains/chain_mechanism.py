@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import prod
 
 from veil.chains.adjacency import Transitions
-from veil.chains.mechanisms.chain_parts import OF_SEQUENCES, OF_TRANSITIONS, Hides, Part
+from veil.chains.mechanisms.chain_parts import OF_SEQUENCES, OF_TRANSITIONS, CountMechanism, Part
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.published_chain import Published, published_rows
 from veil.core.adjacency import Adjacency
@@ -75,7 +75,7 @@ def chosen_mechanism(
     failing = len({table.of for table in tables if _fails(name, table)}) or 1
     for table in tables:
         share = float_below(stated(epsilon) * table.share)
-        hides: Hides
+        hides: CountMechanism
         if not _fails(name, table):
             hides = _geometric(_change(table, adjacency), prod(table.shape), share)
         elif name == "gaussian":
@@ -122,18 +122,18 @@ def _gaussian(change: Contributions, cells: int, epsilon: float, delta: float) -
 
 def _dirichlet(
     table: Table, adjacency: Transitions, epsilon: float, delta: float, records: int | None
-) -> Hides:
+) -> CountMechanism:
     change: Adjacency = _change(table, adjacency)
     if adjacency.unit == "event":
         change = Records(adjacency.change)
     size, rows = table.shape[-1], prod(table.shape[:-1])
     in_row = size * ASSUMED_A_CELL if records is None else max(1, records // rows)
     found = calibrated("dirichlet", change, size=size, epsilon=epsilon, delta=delta, records=in_row)
-    return _as_hides(found)
+    return _on_counts(found)
 
 
-def _as_hides(mechanism: object) -> Hides:
-    assert isinstance(mechanism, Hides)
+def _on_counts(mechanism: object) -> CountMechanism:
+    assert isinstance(mechanism, CountMechanism)
     return mechanism
 
 

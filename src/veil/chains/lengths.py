@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.core.arrays import Floats
 from veil.core.checks import integer
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Floats
 
 _SINGLE, _GROWTH, _LONGEST = 100, 1.15, 1_000_000
 

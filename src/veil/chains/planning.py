@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,14 +14,14 @@ from veil.chains.chain_tables import MOST_CELLS
 from veil.chains.mechanisms.chain_parts import Part
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.typical_chain import typical_tables
+from veil.core.arrays import Floats
 from veil.core.checks import delta_of, integer, items, positive
 from veil.core.errors import CannotCalibrate, InvalidArgument
-from veil.core.intake import Floats
 from veil.core.numerics.search import log_margin, safe_edge
 from veil.core.random.streams import Rng
 from veil.matrices.chain import Chain
-from veil.matrices.job import MatrixPlan, MatrixRow
 from veil.matrices.numerics.stationary import quick_stationary
+from veil.matrices.planning import MatrixPlan, MatrixRow
 from veil.vectors.counts import Integers
 from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
 
@@ -34,6 +35,14 @@ _SMALLEST, _LARGEST = 1e-3, 1e3
 _MOST_RECORDS = 10**12
 
 
+@dataclass(frozen=True, slots=True)
+class ChainPlan(MatrixPlan):
+    """The mechanisms for a counted chain, from the least to the largest expected error of the next step."""
+
+    states: int = 0
+    records: int = 0
+
+
 def plan_chain(
     states: int,
     records: int,
@@ -42,7 +51,7 @@ def plan_chain(
     delta: float = 0.0,
     adjacency: Transitions | None = None,
     names: Sequence[str] = PLANNED,
-) -> MatrixPlan:
+) -> ChainPlan:
     """Every mechanism at this budget, measured on public typical tables of this size.
 
     Rows count by their share of the transitions: the figures say how wrong the next step is on average.
@@ -56,7 +65,7 @@ def plan_chain(
     adjacency = Transitions() if adjacency is None else adjacency
     if not isinstance(adjacency, Transitions):
         found = type(adjacency).__name__
-        raise InvalidArgument("adjacency", expected="veil.Transitions", found=found)
+        raise InvalidArgument("adjacency", expected="chains.Transitions", found=found)
     chosen = items("names", names, expected="names of mechanisms")
     if not chosen:
         raise InvalidArgument("names", expected="at least one", found="none")
@@ -78,7 +87,7 @@ def plan_chain(
             continue
         rows.append(measured(name, mechanism, tables))
     rows.sort(key=lambda row: row.row_tv)
-    return MatrixPlan(tuple(rows), adjacency, epsilon, delta)
+    return ChainPlan(tuple(rows), adjacency, epsilon, delta, states, records)
 
 
 def _checked_size(states: int, records: int) -> tuple[int, int]:

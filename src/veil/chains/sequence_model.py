@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.core.arrays import Floats
 from veil.core.checks import integer
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Floats
 from veil.matrices.chain import Chain
 from veil.matrices.numerics.paths import Walker
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.chains.mechanisms.private_chain import PrivateChain
-from veil.chains.sequence_model import SequenceModel
+from veil.chains.released import group_chain, sequence_model
 from veil.core.checks import integer, shown
 from veil.core.errors import InvalidArgument
 from veil.core.intake import Labels
@@ -41,7 +40,7 @@ class Synthetic:
             yield names[self.states[end - length : end]].tolist()
 
     def to_arrow(self) -> Any:
-        """A table with one row a state: sequence, place, state."""
+        """A table with one row per state: sequence, place, state."""
         import pyarrow as pa
 
         ends = np.cumsum(self.lengths)
@@ -56,27 +55,25 @@ class Synthetic:
 
 
 def synthetic(
-    release: Release, count: int, *, length: int | None = None, group: str | None = None, rng: Any = None
+    release: Release[Any], count: int, *, length: int | None = None, group: str | None = None, rng: Any = None
 ) -> Synthetic:
     """So many sequences drawn from a released chain. Free: nothing but the release is used.
 
     length: the number of states of each; None takes the released lengths, or 2 where there are none.
     group: of a release with groups, the chain to draw from.
 
-    >>> import veil
-    >>> counts = veil.TransitionCounts([[800, 200], [100, 400]], ["home", "work"])
-    >>> made = veil.synthetic(veil.fit_chain(counts, epsilon=1.0, rng=1), 3, length=4, rng=1)
+    >>> from veil import chains
+    >>> counts = chains.TransitionCounts([[800, 200], [100, 400]], ["home", "work"])
+    >>> made = chains.synthetic(chains.release(counts, epsilon=1.0, rng=1), 3, length=4, rng=1)
     >>> [len(sequence) for sequence in made]
     [4, 4, 4]
     """
     count = integer("count", count, least=1)
     if not isinstance(release, Release):
         raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
-    model = (
-        release.model if isinstance(release.mechanism, PrivateChain) else SequenceModel(release.to_chain())
-    )
+    model = sequence_model(release)
     if group is not None:
-        model = replace(model, chain=release.chain_of(group), sizes=None, second=None)
+        model = replace(model, chain=group_chain(release, group), sizes=None, second=None)
     notes = []
     if model.starts is None:
         notes.append("starts: drawn from the stationary distribution; the release has none of its own")

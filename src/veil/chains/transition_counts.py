@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from veil.chains.adjacency import Transitions
 from veil.chains.lengths import LengthBins
+from veil.core.assumptions import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC
 from veil.core.checks import integer, items, truth
 from veil.core.domain import Domain
 from veil.core.errors import InvalidArgument, InvalidData
@@ -22,12 +23,40 @@ if TYPE_CHECKING:
 
 # From here on a full table of states x states would no longer be small.
 MOST_FULL = 4_096
-STATES_ARE_PUBLIC = "the list of states is public"
-LAYOUT_IS_PUBLIC = "how the file is laid out (separators, header, the types of its columns) is public"
 ONE_SEQUENCE_EACH = "one sequence per person: each sequence belongs to someone else"
 
 
 @dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where counts come from, as far as a release of them must state it.
+
+    states_found: the labels are those that occurred, so that the list itself tells something.
+    layout_guessed: how the file is laid out was found out from it. has_users: the source says who made each
+    transition. without_names: sequences of which nobody knows whose they are. of_trips: each row of the
+    source was one transition, rather than a row of a log.
+    """
+
+    states_found: bool = False
+    layout_guessed: bool = False
+    has_users: bool = False
+    without_names: bool = False
+    of_trips: bool = False
+
+    def __post_init__(self) -> None:
+        for field_ in fields(self):
+            object.__setattr__(self, field_.name, truth(field_.name, getattr(self, field_.name)))
+
+    def assumptions(self, unit: str) -> tuple[str, ...]:
+        """What a release of such counts assumes, whatever the mechanism is."""
+        applies = {
+            STATES_ARE_PUBLIC: self.states_found,
+            LAYOUT_IS_PUBLIC: self.layout_guessed,
+            ONE_SEQUENCE_EACH: self.without_names and unit == "user",
+        }
+        return tuple(text for text, holds in applies.items() if holds)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Stratum:
     """The users whose sequences have at least `least` states (and fewer than the next stratum's).
 
@@ -39,7 +68,7 @@ class Stratum:
     matrix: Integers = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Sequences:
     """What is counted once for each sequence. starts, ends: by first and last state; lengths: by bin."""
 
@@ -49,22 +78,32 @@ class Sequences:
     bins: LengthBins
 
 
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class TransitionCounts:
     """Counts of transitions [from, to] in the order of `states`. This is sensitive data, not a release.
 
     matrix: whole numbers, NumPy or SciPy sparse; stays (or becomes) sparse above 4,096 states.
     states: the labels, all different; None for 0, 1, ...
     cap: the most transitions that were counted of any one user; None if that was not bounded.
-    states_found: the labels are those that occurred, so that the list itself tells something.
-    has_users: the source says who made each transition.
+    provenance: where the counts come from.
     sequences, strata, second, groups: further counts, where asked for; second[b, i, j] counts i -> j
         after b, with b = len(states) where i was the first. second_cap: its own cap, where it has one.
 
-    >>> import veil
-    >>> counts = veil.TransitionCounts([[8, 2], [1, 4]], ["home", "work"])
+    >>> from veil import chains
+    >>> counts = chains.TransitionCounts([[8, 2], [1, 4]], ["home", "work"])
     >>> len(counts), counts.total
     (2, 15)
     """
+
+    matrix: Integers | csr_array
+    states: Names
+    cap: int | None
+    provenance: Provenance
+    sequences: Sequences | None
+    strata: tuple[Stratum, ...]
+    second: Integers | None
+    second_cap: int | None
+    groups: Mapping[str, Integers] | None
 
     def __init__(
         self,
@@ -72,8 +111,7 @@ class TransitionCounts:
         states: Sequence[Hashable] | None = None,
         *,
         cap: int | None = None,
-        states_found: bool = False,
-        has_users: bool = False,
+        provenance: Provenance | None = None,
         sequences: Sequences | None = None,
         strata: Sequence[Stratum] = (),
         second: Integers | None = None,
@@ -81,39 +119,38 @@ class TransitionCounts:
         groups: Mapping[str, Integers] | None = None,
     ) -> None:
         matrix, states = _labelled(matrix, states)
-        self._matrix = _whole(matrix)
-        size = self._matrix.shape[0]
-        if states is not None and not isinstance(states, str):
-            states = items("states", states, expected="a list of labels")
-        self._states: Names = tuple(range(size)) if states is None else tuple(states)
-        if len(self._states) != size:
-            raise InvalidArgument(
-                "states", expected=f"{size} labels, one a row of the matrix", found=str(len(self._states))
-            )
-        if len(set(map(str, self._states))) != size:
-            raise InvalidArgument("states", expected="labels that all differ", found="one that stands twice")
-        self.cap = None if cap is None else integer("cap", cap, least=1)
-        self.second_cap = self.cap if second_cap is None else integer("second_cap", second_cap, least=1)
-        self.states_found = truth("states_found", states_found)
-        self.has_users = truth("has_users", has_users) or cap is not None
+        counted = _whole(matrix)
+        size = counted.shape[0]
+        if provenance is not None and not isinstance(provenance, Provenance):
+            found = type(provenance).__name__
+            raise InvalidArgument("provenance", expected="a chains.Provenance", found=found)
         if sequences is not None and not isinstance(sequences, Sequences):
             raise InvalidArgument("sequences", expected="counted sequences", found=type(sequences).__name__)
-        self.sequences, self.strata = sequences, tuple(items("strata", strata, expected="a list of strata"))
-        if not all(isinstance(stratum, Stratum) for stratum in self.strata):
+        layers = tuple(items("strata", strata, expected="a list of strata"))
+        if not all(isinstance(stratum, Stratum) for stratum in layers):
             raise InvalidArgument("strata", expected="counted strata", found="something else")
-        self.second = None if second is None else _table("second", second, (size + 1, size, size))
-        self.groups = None
-        if groups is not None:
-            if not isinstance(groups, Mapping):
-                expected = "a mapping of groups to tables"
-                raise InvalidArgument("groups", expected=expected, found=type(groups).__name__)
-            self.groups = {str(name): _table("groups", one, (size, size)) for name, one in groups.items()}
+        if groups is not None and not isinstance(groups, Mapping):
+            expected = "a mapping of groups to tables"
+            raise InvalidArgument("groups", expected=expected, found=type(groups).__name__)
+        most = None if cap is None else integer("cap", cap, least=1)
+        origin = Provenance() if provenance is None else provenance
+        content = {
+            "matrix": counted,
+            "states": _checked_states(states, size),
+            "cap": most,
+            # Who made a transition was known where so many of each user were counted.
+            "provenance": replace(origin, has_users=True) if most is not None else origin,
+            "sequences": sequences,
+            "strata": layers,
+            "second": None if second is None else _table("second", second, (size + 1, size, size)),
+            "second_cap": most if second_cap is None else integer("second_cap", second_cap, least=1),
+            "groups": None
+            if groups is None
+            else {str(name): _table("groups", one, (size, size)) for name, one in groups.items()},
+        }
+        for name, value in content.items():
+            object.__setattr__(self, name, value)
         self._check_further(size)
-        self._released = False
-        # What else must be public, or true, of where they come from.
-        self.layout_guessed = self.without_names = False
-        # Of a table with one row a transition, rather than a log.
-        self.of_trips = False
 
     def _check_further(self, size: int) -> None:
         caps = [self.second_cap, *(stratum.cap for stratum in self.strata)]
@@ -127,23 +164,13 @@ class TransitionCounts:
             _table("lengths", self.sequences.lengths, (len(self.sequences.bins),))
 
     @property
-    def matrix(self) -> Integers | csr_array:
-        """The counts [from, to]; not to be written to."""
-        return self._matrix
-
-    @property
-    def states(self) -> Names:
-        """The labels of the states."""
-        return self._states
-
-    @property
     def is_sparse(self) -> bool:
-        return not isinstance(self._matrix, np.ndarray)
+        return not isinstance(self.matrix, np.ndarray)
 
     @property
     def total(self) -> int:
         """How many transitions were counted."""
-        return int(self._matrix.sum())
+        return int(self.matrix.sum())
 
     def check_unit(self, adjacency: Transitions) -> None:
         """That no user has more transitions in here than these neighbours may differ by."""
@@ -159,39 +186,50 @@ class TransitionCounts:
                 "counts", expected=f"a cap of at most {adjacency.cap} transitions a user", found="another"
             )
 
-    def assumptions(self, unit: str) -> tuple[str, ...]:
-        """What a release of them assumes, whatever the mechanism is."""
-        said = {
-            STATES_ARE_PUBLIC: self.states_found,
-            LAYOUT_IS_PUBLIC: self.layout_guessed,
-            ONE_SEQUENCE_EACH: self.without_names and unit == "user",
-        }
-        return tuple(text for text, applies in said.items() if applies)
-
-    def note_release(self) -> None:
-        """Note that they were released, outside any ledger."""
-        self._released = True
-
-    @property
-    def was_released(self) -> bool:
-        """Whether they were released before, outside any ledger."""
-        return self._released
-
     def __len__(self) -> int:
-        return len(self._states)
+        return len(self.states)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TransitionCounts) or self.states != other.states:
-            return False
-        gap = self._matrix - other._matrix
-        return int(abs(gap).max()) == 0
+        if not isinstance(other, TransitionCounts):
+            return NotImplemented
+        return all(_same(getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
 
     def __hash__(self) -> int:
-        return hash(self._states)
+        return hash((self.states, self.cap, self.second_cap, self.provenance))
 
     def __repr__(self) -> str:
         # No number that was counted: a repr ends up in logs.
-        return f"<veil.TransitionCounts of {len(self)} states>"
+        return f"<chains.TransitionCounts of {len(self)} states>"
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two fields are equal, those that hold arrays too."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, Mapping):
+        return list(one) == list(other) and all(_same(one[key], other[key]) for key in one)
+    if isinstance(one, tuple) and one and isinstance(one[0], Stratum):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, (Stratum, Sequences)):
+        return all(_same(getattr(one, part.name), getattr(other, part.name)) for part in fields(one))
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, other)
+    if hasattr(one, "nnz"):
+        return one.shape == other.shape and int(abs(one - other).max()) == 0
+    return bool(one == other)
+
+
+def _checked_states(states: Sequence[Hashable] | None, size: int) -> Names:
+    if states is not None and not isinstance(states, str):
+        states = items("states", states, expected="a list of labels")
+    names: Names = tuple(range(size)) if states is None else tuple(states)
+    if len(names) != size:
+        raise InvalidArgument(
+            "states", expected=f"{size} labels, one for each row of the matrix", found=str(len(names))
+        )
+    if len(set(map(str, names))) != size:
+        raise InvalidArgument("states", expected="labels that all differ", found="one that occurs twice")
+    return names
 
 
 def _labelled(matrix: Any, states: Sequence[Hashable] | None) -> tuple[Any, Sequence[Hashable] | None]:
@@ -258,7 +296,7 @@ def _check(entries: NDArray[Any], shape: tuple[int, ...]) -> None:
             "matrix",
             expected="counts of transitions, as many rows as columns, two or more",
             found=f"shape {shape}",
-            hint="A table of trips or a log is counted by veil.count_transitions first.",
+            hint="A table of trips or a log is counted by chains.read first.",
         )
     _check_entries("matrix", entries)
 

@@ -32,7 +32,7 @@ class UserPlan:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What `count_transitions` needs to count so."""
+        """The arguments of `read` that count so."""
         second = (
             {} if self.second_cap is None else {"second_cap": min(self.second_cap, self.cap), "memory": 2}
         )
@@ -65,8 +65,8 @@ def plan_users(
     users, mean_length: about how many there are and how many states a sequence has, as far as that is
     public. cap: no stratum counts more than this.
 
-    >>> import veil
-    >>> veil.plan_users(17, users=1_000_000, epsilon=1.0).strata
+    >>> from veil import chains
+    >>> chains.plan_users(17, users=1_000_000, epsilon=1.0).strata
     ((2, 2), (4, 6), (8, 14), (16, 27), (32, 47), (64, 65), (128, 119))
     """
     states, memory = integer("states", states, least=2, most=_MOST), integer("memory", memory, least=1)

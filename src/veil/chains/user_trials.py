@@ -17,8 +17,9 @@ from veil.chains.numerics.strata import guessed_lengths
 from veil.chains.sequence_model import LengthLaw, SequenceModel
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
 from veil.chains.typical_chain import typical_tables
-from veil.chains.user_plan import ASSUMED_LENGTH, ASSUMED_USERS, UserPlan
-from veil.core.intake import Floats
+from veil.chains.user_plan import ASSUMED_LENGTH, ASSUMED_USERS, UserPlan, plan_users
+from veil.core.arrays import Floats
+from veil.core.plan import Plan
 from veil.matrices.chain import Chain
 from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
 
@@ -147,3 +148,41 @@ def _errors(model: SequenceModel, every: TransitionCounts, lengths: Numbers) -> 
         float(next_step @ (sizes[:, 0] / sizes.sum())),
         0.5 * float(np.abs(told - exact).sum()),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class UserForecast(Plan):
+    """How much of each user to count, and what comes of it on made-up users.
+
+    best: the strata and caps. trial: the errors to expect. assumed: the number of users and the mean length
+    of their sequences that were tried.
+    """
+
+    best: UserPlan
+    trial: UserTrial
+    epsilon: float
+    change: str
+    assumed: tuple[int, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        strata = [list(stratum) for stratum in self.best.strata]
+        return {"strata": strata, "cap": self.best.cap, **self.trial.to_dict()}
+
+
+def forecast_users(
+    states: int,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    users: int | None = None,
+    mean_length: float | None = None,
+    cap: int | None = None,
+    change: str = "add-remove",
+) -> UserForecast:
+    """Plan how much of each user is counted, and try it on made-up users."""
+    public: dict[str, Any] = {"users": users, "mean_length": mean_length}
+    plan = plan_users(states, epsilon=epsilon, cap=cap, **public)
+    trial = try_users(states, plan, epsilon=epsilon, delta=delta, change=change, **public)
+    number = ASSUMED_USERS if users is None else users
+    length = ASSUMED_LENGTH if mean_length is None else mean_length
+    return UserForecast(plan, trial, epsilon, change, (number, length))

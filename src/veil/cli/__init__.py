@@ -1,1 +1,1 @@
-"""The command line: thin, without mathematics."""
+"""The command line."""

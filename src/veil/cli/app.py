@@ -9,70 +9,148 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import entry_points
-from typing import Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
+from cyclopts import App, CycloptsError
 
-from veil.cli import audit, chain, decode, demo, inspect, ledger, plan, release, synth
-from veil.cli.output import fail, json_wanted
-from veil.core.errors import VeilError
+from veil.cli.output import json_wanted, print_error, print_json
+from veil.core.errors import InvalidArgument, VeilError
 from veil.version import __version__
 
-app = typer.Typer(
-    name="veil",
-    help="Release structured data under differential privacy, with guarantees that anyone can check.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Start with: veil demo",
-)
-app.add_typer(release.app, name="release")
-app.add_typer(plan.app, name="plan")
-app.add_typer(ledger.app, name="ledger")
-app.command("chain")(chain.chain)
-app.command("synth")(synth.synth)
-app.command("decode")(decode.decode)
-app.command("inspect")(inspect.inspect)
-app.command("audit")(audit.audit)
-app.command("demo")(demo.demo)
-for _command in entry_points(group="veil.commands"):
-    app.command(_command.name)(_command.load())
+if TYPE_CHECKING:
+    from veil.core.kind import Kind
+    from veil.core.request import Request
+
+_HELP = "Release structured data under differential privacy, with guarantees that anyone can check."
+# Commands of the command line itself, imported when they are used.
+_OWN = {
+    "inspect": "veil.cli.inspect:inspect",
+    "audit": "veil.cli.audit:audit",
+    "demo": "veil.cli.demo:demo",
+}
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"veil {__version__}")
-        raise typer.Exit
+def build(tokens: Sequence[str]) -> App:
+    """The command line, with as much of it as these arguments need."""
+    app = App(
+        name="veil",
+        help=_HELP,
+        version=f"veil {__version__}",
+        help_format="plaintext",
+        help_epilogue="Start with: veil demo",
+        help_flags=["-h", "--help"],
+    )
+    first = tokens[0] if tokens else ""
+    app.command(_of_kinds("release", "Release a private version of data.", tokens))
+    app.command(_of_kinds("plan", "Show what a budget buys, before any data is touched.", tokens))
+    from veil.cli.ledger import app as ledger
+
+    app.command(ledger)
+    from veil.core.kind import at
+
+    for name, place in _OWN.items():
+        app.command(at(place), name=name)
+    if first not in (*_OWN, "release", "plan", "ledger", "--version"):
+        _add_others(app)
+    return app
 
 
-@app.callback()
-def root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    """Release structured data under differential privacy, with guarantees that anyone can check."""
+def _of_kinds(name: str, text: str, tokens: Sequence[str]) -> App:
+    """A command with one subcommand for each kind; of a kind that is named, only that one is built."""
+    from veil.core.kinds import kind_named, kind_names
+
+    group = App(name=name, help=text, help_epilogue="")
+    if not tokens or tokens[0] != name:
+        return group
+    wanted = tokens[1] if len(tokens) > 1 else ""
+    for kind in kind_names() if wanted not in kind_names() else (wanted,):
+        _add_kind(group, kind_named(kind))
+    return group
 
 
-def run() -> None:
+def _add_kind(group: App, kind: Kind) -> None:
+    from veil.cli.plan import plan_command
+    from veil.cli.release import release_command
+
+    is_release = group.name[0] == "release"
+    requests: list[Any] = [kind.reads, kind.releases] if is_release else [kind.plans]
+    made = release_command(kind) if is_release else plan_command(kind)
+    if made is not None:
+        _add(group, made, kind.name, [request for request in requests if request is not None])
+
+
+def _add_others(app: App) -> None:
+    """The commands of the kinds, and of other installed packages."""
+    from veil.cli.kind_command import kind_command
+    from veil.core.kind import at
+    from veil.core.kinds import every_kind
+
+    for kind in every_kind():
+        for name, place in kind.commands.items():
+            request = at(place)
+            _add(app, kind_command(request), name, [request])
+    for found in entry_points(group="veil.commands"):
+        app.command(found.load(), name=found.name)
+
+
+def _add(group: App, made: Callable[..., Any], name: str, requests: Sequence[type[Request]]) -> None:
+    """Register a command with the text of its last request and its examples."""
+    last = requests[-1]
+    start = " ".join((*(one for one in group.name if one != "veil"), name))
+    lines = [line.strip() for line in (last.__doc__ or "").strip().split("\n")]
+    text = "\n".join(lines)
+    for words, fields in last.examples:
+        text += f"\n\n{words or 'Example'}: {example(start, fields, requests)}"
+    made.__doc__ = text
+    made.__name__ = name
+    group.command(made, name=name, help=text)
+
+
+def example(command: str, fields: Mapping[str, Any], requests: Sequence[type[Request]]) -> str:
+    """An example as it is typed in."""
+    from veil.cli.options import flags_of
+
+    flags, parts = flags_of(requests), [f"veil {command}"]
+    for name, value in fields.items():
+        if name == "source":
+            parts.insert(1, str(value))
+            continue
+        flag = flags.get(name, "-o" if name == "output" else f"--{name.replace('_', '-')}")
+        text = ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+        parts.append(flag if value is True else f"{flag} {text}")
+    return " ".join(parts)
+
+
+def run(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot show a bar or a label still gets the rest.
             stream.reconfigure(errors="replace")
+    sys.exit(main(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def main(tokens: Sequence[str]) -> int:
+    """Run a command, say what went wrong, and return the exit code."""
+    as_json = json_wanted(tokens)
     try:
-        app()
+        done = build(tokens)(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        return done if isinstance(done, int) else 0
+    except CycloptsError as error:
+        _print_misuse(str(error), as_json)
+        return InvalidArgument.exit_code
     except VeilError as error:
-        fail(error, as_json=json_wanted(sys.argv))
+        print_error(error, as_json=as_json)
+        return error.exit_code
     except KeyboardInterrupt:
         print("veil: stopped.", file=sys.stderr)
-        sys.exit(130)
+        return 130
     except BrokenPipeError:
         # Whoever read the output has seen enough; what was asked for is done.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        return 0
     except Exception as error:
         # What an unforeseen error says may quote data: only its kind and place are shown.
         place = error.__traceback__
@@ -80,4 +158,11 @@ def run() -> None:
             place = place.tb_next
         where = "" if place is None else f" at {place.tb_frame.f_code.co_name}:{place.tb_lineno}"
         print(f"veil: internal error: {type(error).__name__}{where}. Please report it.", file=sys.stderr)
-        sys.exit(1)
+        return 1
+
+
+def _print_misuse(message: str, as_json: bool) -> None:
+    if as_json:
+        print_json({"error": {"kind": "Usage", "message": message}})
+    else:
+        print(f"veil: {message}", file=sys.stderr)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from cyclopts import Parameter
 
-from veil.cli import options
-from veil.cli.output import check_ending, print_json, refuse_existing, refuse_other_files, working
+from veil.cli.output import print_json, refuse_other_files, working
+from veil.cli.output_files import check_ending, refuse_existing
+from veil.cli.parameters import ForceOption, JsonOption, ReportOption, option
 from veil.core.errors import InvalidArgument, UnreadableFile
 
 if TYPE_CHECKING:
@@ -21,30 +22,36 @@ VIOLATION = 5
 def audit(
     path: Annotated[
         Path | None,
-        typer.Argument(metavar="RELEASE", help="A release file (.json): its mechanism is audited."),
+        Parameter(name="RELEASE", help="A release file (.json): its mechanism is audited."),
     ] = None,
+    /,
+    *,
     everything: Annotated[
-        bool, typer.Option("--all", help="Audit a mechanism of every kind instead: takes minutes.")
+        bool, option("--all", help="Audit a mechanism of every kind instead: takes minutes.")
     ] = False,
     samples: Annotated[
         int | None,
-        typer.Option("--samples", min=1000, help="Draws for each made-up value; else a few seconds' worth."),
+        option(
+            "--samples",
+            least=1000,
+            help="Draws for each made-up value; a few seconds worth of them by default.",
+        ),
     ] = None,
     delta: Annotated[
         float | None,
-        typer.Option("--delta", "-d", help="Compare at this delta; else 0, or 0.01 where 0 has no epsilon."),
+        option("--delta", "-d", help="Compare at this delta; by default 0, or 0.01 if 0 has no epsilon."),
     ] = None,
     confidence: Annotated[
         float,
-        typer.Option("--confidence", help="One less the chance of a false alarm in all that is done."),
+        option("--confidence", help="One less the chance of a false alarm in all that is done."),
     ] = 0.999_999_999,
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Draw from this seed, to see the same again.")
+        int | None, option("--seed", least=0, help="Draw from this seed, to see the same again.")
     ] = None,
-    report: options.ReportOption = None,
-    force: options.ForceOption = False,
-    as_json: options.JsonOption = False,
-) -> None:
+    report: ReportOption = None,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> int:
     """Try to beat a mechanism's claim, on made-up neighbours: the data behind a release is never needed.
 
     Example: veil audit private.json --report audit.html
@@ -112,8 +119,7 @@ def audit(
         from veil.report.console_audit import print_audits
 
         print_audits(found, confidence=confidence, written=report)
-    if any(suite.violated for suite in found):
-        raise typer.Exit(VIOLATION)
+    return VIOLATION if any(suite.violated for suite in found) else 0
 
 
 def _as_json(suite: AuditSuite) -> dict[str, Any]:

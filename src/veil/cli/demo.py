@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import typer
-
-from veil.cli import options
-from veil.cli.output import refuse_existing, working
+from veil.cli.output import working
+from veil.cli.output_files import refuse_existing
+from veil.cli.parameters import ForceOption, option
 
 _SMALL = ("grades.csv", "roads.csv", "ballots.csv", "friends.txt")
 _DRIVES, _STREETS = "drives.csv", "streets.csv"
 
 
 def demo(
-    folder: Annotated[Path, typer.Option("--folder", help="Where the demo writes its files.")] = Path("demo"),
-    trips: Annotated[int, typer.Option(min=1000, help="How many trips the made-up city has.")] = 1_000_000,
-    force: options.ForceOption = False,
-) -> None:
+    *,
+    folder: Annotated[Path, option("--folder", help="Where the demo writes its files.")] = Path("demo"),
+    trips: Annotated[
+        int, option("--trips", least=1000, help="How many trips the made-up city has.")
+    ] = 1_000_000,
+    force: ForceOption = False,
+) -> int:
     """Release where a made-up city's taxis go, from a million trips, and open the way to the report.
 
     Example: veil demo --folder demo
     """
     from veil import samples
-    from veil.chains.counting.transitions import count_transitions
-    from veil.chains.job import chain_job
-    from veil.chains.report.console import print_chain_release
-    from veil.cli.keeping import chain_page
     from veil.core.files import save, write_text
+    from veil.core.kinds import kind_named
     from veil.core.writing import replacing
     from veil.samples.city import write_city_trips, zones
     from veil.samples.streets import write_drives, write_streets
@@ -57,40 +56,38 @@ def demo(
         "-o city.json --report city.html"
     )
     print()
-    with working("Counting", quiet=False) as tell:
-        counts = count_transitions(
-            str(table), origin="pickup", destination="dropoff", states=str(listed), progress=tell
-        )
+    kind = kind_named("chain")
+    reads: Any = kind.reads
+    releases: Any = kind.releases
+    with working("Counting", quiet=False) as progress:
+        read = reads(source=str(table), origin="pickup", destination="dropoff", states=str(listed))
+        counts = read.read(progress)
     with working("Releasing", quiet=False):
-        job = chain_job(counts, epsilon=1.0, delta=1e-6)
+        job = releases(epsilon=1.0).prepare(counts)
         out = job.run()
         save(out, model, overwrite=force)
     with working("Drawing the report", quiet=False):
-        write_text(page, chain_page(out), overwrite=force)
-    print_chain_release(
-        out, why=f"{job.chosen}: {job.why}", warnings=job.warnings, written=[table, listed, model, page]
-    )
+        write_text(page, kind.page(out), overwrite=force)
+    kind.print_release(out, job=job, written=[table, listed, model, page])
     print(f"Open {page.resolve().as_uri()} in a browser to see the result.")
-    print(f"Next, made-up trips that nobody took: veil synth {model} -n 100000 -o {folder / 'synthetic.csv'}")
-    people = folder / "people.json"
-    print(f"Or hide whole passengers, not single trips: veil release chain {table} --from pickup \\")
-    print(f"  --to dropoff --by passenger --states {listed} --unit user --cap 20 --epsilon 1 -o {people}")
-    print(
-        f"Or whole drives through a town: veil release words {folder / _DRIVES} --by driver --order minute \\"
-    )
-    print(
-        f"  --state segment --chain {folder / _STREETS} --epsilon 5 -o {folder / 'private.csv'} "
-        f"--report {folder / 'private.html'}"
-    )
-    print(
-        f"Or friendships: veil release graph {folder / 'friends.txt'} --epsilon 3 -o {folder / 'graph.txt'} "
-        f"--report {folder / 'graph.html'}"
-    )
-    print(
-        f"Or votes: veil release bits {folder / 'ballots.csv'} --missing no --epsilon 4 "
-        f"-o {folder / 'votes.csv'} --report {folder / 'votes.html'}"
-    )
-    print(
-        f"And keep count of what it all costs: veil ledger open {folder / 'budget.db'} city --epsilon 2 "
-        f"--delta 1e-5, then add --ledger {folder / 'budget.db'} --dataset city to each release"
-    )
+    for line in _next_steps(folder, table, listed, model):
+        print(line)
+    return 0
+
+
+def _next_steps(folder: Path, table: Path, listed: Path, model: Path) -> list[str]:
+    people, private, budget = folder / "people.json", folder / "private.csv", folder / "budget.db"
+    return [
+        f"Next, made-up trips that nobody took: veil synth {model} -n 100000 -o {folder / 'synthetic.csv'}",
+        f"Or hide whole passengers, not single trips: veil release chain {table} --from pickup \\",
+        f"  --to dropoff --by passenger --states {listed} --unit user --cap 20 --epsilon 1 -o {people}",
+        f"Or whole drives through a town: veil release words {folder / _DRIVES} --by driver \\",
+        f"  --order minute --state segment --chain {folder / _STREETS} --epsilon 5 -o {private} \\",
+        f"  --report {folder / 'private.html'}",
+        f"Or friendships: veil release graph {folder / 'friends.txt'} --epsilon 3 \\",
+        f"  -o {folder / 'graph.txt'} --report {folder / 'graph.html'}",
+        f"Or votes: veil release bits {folder / 'ballots.csv'} --missing no --epsilon 4 \\",
+        f"  -o {folder / 'votes.csv'} --report {folder / 'votes.html'}",
+        f"And keep count of what it all costs: veil ledger open {budget} city --epsilon 2 --delta 1e-5,",
+        f"  then add --ledger {budget} --dataset city to each release",
+    ]

@@ -6,41 +6,28 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from cyclopts import App
 
-from veil.cli import options
-from veil.cli.ledger_places import (
-    LedgerAndDataset,
-    LedgerAndPerhapsDataset,
-    LedgerAndReleases,
-    LedgerOnly,
-    ledger_and_dataset,
-    ledger_and_perhaps_dataset,
-    ledger_first,
-)
-from veil.cli.output import check_ending, print_json, refuse_existing, working
+from veil.cli.ledger_places import Places, ledger_and_dataset, ledger_and_perhaps_dataset, ledger_first
+from veil.cli.output import print_json, working
+from veil.cli.output_files import check_ending, refuse_existing
+from veil.cli.parameters import ForceOption, JsonOption, option
 from veil.core.errors import InvalidArgument, InvalidData, LedgerCorrupt, UnreadableFile
 
-app = typer.Typer(help="Budgets of datasets: open, show, raise, close, verify, export.", no_args_is_help=True)
+app = App(name="ledger", help="Budgets of datasets: open, show, raise, close, verify, export.")
 
-ByOption = Annotated[str | None, typer.Option("--by", help="Who; else the user of this machine.")]
-WhyOption = Annotated[str, typer.Option("--why", help="Why; it is recorded.")]
-
-
-@app.callback()
-def group() -> None:
-    """Budgets of datasets: what may be spent, what is, and whether the books hold together."""
+ByOption = Annotated[str | None, option("--by", help="Who; else the user of this machine.")]
+WhyOption = Annotated[str, option("--why", help="Why; it is recorded.")]
 
 
-@app.command("open")
+@app.command(name="open")
 def open_dataset(
-    *,
-    places: LedgerAndDataset = None,
-    epsilon: Annotated[str, typer.Option("--epsilon", "-e", help="What all releases together may cost.")],
-    delta: Annotated[str, typer.Option("--delta", "-d", help="Their failure probability together.")] = "0",
+    *places: Places,
+    epsilon: Annotated[str, option("--epsilon", "-e", help="What all releases together may cost.")],
+    delta: Annotated[str, option("--delta", "-d", help="Their failure probability together.")] = "0",
     adjacency: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--adjacency",
             help="What every release must hide: add-remove, replace, event, row, user, edge, words:1, "
             "bits:1, row-bits:16, transfer:0.1, matrix-row:0.1 ...; left to each release unless given.",
@@ -48,21 +35,19 @@ def open_dataset(
     ] = None,
     accounting: Annotated[
         str,
-        typer.Option("--accounting", help="basic (adds epsilons), or a filter: zcdp, renyi."),
+        option("--accounting", help="basic (adds epsilons), or a filter: zcdp, renyi."),
     ] = "basic",
     parts: Annotated[
         str | None,
-        typer.Option(
-            "--parts", help="A public partition, a,b,c: releases from different parts do not add up."
-        ),
+        option("--parts", help="A public partition, a,b,c: releases from different parts do not add up."),
     ] = None,
     moves: Annotated[
-        bool, typer.Option("--moves", help="With --parts: a neighbour may have a record in another part.")
+        bool, option("--moves", help="With --parts: a neighbour may have a record in another part.")
     ] = False,
-    why: Annotated[str | None, typer.Option("--why", help="What the budget is for.")] = None,
+    why: Annotated[str | None, option("--why", help="What the budget is for.")] = None,
     by: ByOption = None,
-    as_json: options.JsonOption = False,
-) -> None:
+    as_json: JsonOption = False,
+) -> int:
     """Open a dataset with a budget. The ledger is made if there is none.
 
     Example: veil ledger open budget.db trips --epsilon 1 --delta 1e-6 --adjacency user
@@ -82,25 +67,25 @@ def open_dataset(
         why=why,
         by=by,
     )
-    _say(made, as_json)
+    return _print_dataset(made, as_json)
 
 
-@app.command("show")
+@app.command(name="show")
 def show(
-    places: LedgerAndPerhapsDataset = None,
-    last: Annotated[int, typer.Option("--last", min=1, help="How many entries to show.")] = 20,
+    *places: Places,
+    last: Annotated[int, option("--last", least=1, help="How many entries to show.")] = 20,
     plot: Annotated[
-        Path | None, typer.Option("--plot", help="A picture of the budget over time: .svg, .png or .pdf.")
+        Path | None, option("--plot", help="A picture of the budget over time: .svg, .png or .pdf.")
     ] = None,
-    force: options.ForceOption = False,
-    as_json: options.JsonOption = False,
-) -> None:
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> int:
     """The datasets with their budgets; of one dataset also its entries, and a picture.
 
     Example: veil ledger show budget.db trips --plot budget.svg
     """
+    from veil.ledger.history import BudgetHistory
     from veil.ledger.ledger import Ledger
-    from veil.report.ledger import BudgetHistory
 
     url, name = ledger_and_perhaps_dataset(places)
     check_ending("--plot", plot, (".svg", ".png", ".pdf"))
@@ -111,15 +96,15 @@ def show(
     names = ledger.datasets() if name is None else [name]
     histories = [BudgetHistory.of(ledger.dataset(one)) for one in names]
     if plot is not None:
-        from veil.report.ledger_figures import save_budget
+        from veil.cli.ledger_figures import save_budget
 
         with working("Drawing", quiet=as_json):
             save_budget(histories[0], plot, overwrite=force)
     if as_json:
         content: Any = [history.to_dict(entries=name is not None) for history in histories]
         print_json({"datasets": content} if name is None else content[0])
-        return
-    from veil.report.console_ledger import print_dataset, print_datasets
+        return 0
+    from veil.cli.ledger_console import print_dataset, print_datasets
 
     if name is None:
         print_datasets(histories, str(ledger))
@@ -127,18 +112,18 @@ def show(
         print_dataset(histories[0], last=last)
     if plot is not None:
         print(f"Written: {plot}")
+    return 0
 
 
-@app.command("raise")
+@app.command(name="raise")
 def raise_budget(
-    *,
-    places: LedgerAndDataset = None,
+    *places: Places,
     why: WhyOption,
-    epsilon: Annotated[str | None, typer.Option("--epsilon", "-e", help="The new total.")] = None,
-    delta: Annotated[str | None, typer.Option("--delta", "-d", help="The new total.")] = None,
+    epsilon: Annotated[str | None, option("--epsilon", "-e", help="The new total.")] = None,
+    delta: Annotated[str | None, option("--delta", "-d", help="The new total.")] = None,
     by: ByOption = None,
-    as_json: options.JsonOption = False,
-) -> None:
+    as_json: JsonOption = False,
+) -> int:
     """Raise a budget to a new total. Who and why is recorded for good.
 
     Example: veil ledger raise budget.db trips --epsilon 2 --why "approved by the board on 3 May"
@@ -150,17 +135,16 @@ def raise_budget(
     url, name = ledger_and_dataset(places)
     dataset = Ledger(url).dataset(name)
     dataset.raise_budget(epsilon=epsilon, delta=delta, why=why, by=by)
-    _say(dataset, as_json)
+    return _print_dataset(dataset, as_json)
 
 
-@app.command("close")
+@app.command(name="close")
 def close(
-    *,
-    places: LedgerAndDataset = None,
+    *places: Places,
     why: WhyOption,
     by: ByOption = None,
-    as_json: options.JsonOption = False,
-) -> None:
+    as_json: JsonOption = False,
+) -> int:
     """Close a dataset: no further release, ever.
 
     Example: veil ledger close budget.db trips --why "the study has ended"
@@ -170,23 +154,23 @@ def close(
     url, name = ledger_and_dataset(places)
     dataset = Ledger(url).dataset(name)
     dataset.close(why=why, by=by)
-    _say(dataset, as_json)
+    return _print_dataset(dataset, as_json)
 
 
-@app.command("verify")
+@app.command(name="verify")
 def verify(
-    places: LedgerAndReleases = None,
+    *places: Places,
     against: Annotated[
         Path | None,
-        typer.Option("--against", help="What `veil ledger export` wrote earlier: shows a cut end too."),
+        option("--against", help="What `veil ledger export` wrote earlier: shows a cut end too."),
     ] = None,
     release: Annotated[
         list[Path] | None,
-        typer.Option("--release", help="A release file, as behind the ledger."),
+        option("--release", help="A release file, as behind the ledger."),
     ] = None,
-    as_json: options.JsonOption = False,
-) -> None:
-    """Do the books hold together? Every hash, every sum, every limit is computed anew.
+    as_json: JsonOption = False,
+) -> int:
+    """Do the books hold together? Every hash, every sum, every limit is computed again.
 
     Example: veil ledger verify budget.db private.json other.json --against heads.json
     """
@@ -221,19 +205,17 @@ def verify(
             print("Nothing that was exported is missing.")
         for path, fault in wrong.items():
             print(f"{path}: charged as it says." if not fault else f"{path}: NOT CHARGED AS IT SAYS: {fault}")
-    if faults:
-        raise typer.Exit(LedgerCorrupt.exit_code)
+    return LedgerCorrupt.exit_code if faults else 0
 
 
-@app.command("export")
+@app.command(name="export")
 def export(
-    *,
-    places: LedgerOnly = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write (.json).")],
-    heads: Annotated[bool, typer.Option("--heads", help="Only the newest hash of each dataset.")] = False,
-    force: options.ForceOption = False,
-    as_json: options.JsonOption = False,
-) -> None:
+    *places: Places,
+    output: Annotated[Path, option("--output", "-o", help="Where to write (.json).")],
+    heads: Annotated[bool, option("--heads", help="Only the newest hash of each dataset.")] = False,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> int:
     """Write all entries, or the heads, to keep where those who can write to the ledger cannot.
 
     Example: veil ledger export budget.db --heads -o heads.json
@@ -253,8 +235,9 @@ def export(
     write_text(output, json.dumps(content, indent=2) + "\n", overwrite=force, mode=mode)
     if as_json:
         print_json({"written": str(output), "datasets": list(content["datasets"])})
-        return
+        return 0
     print(f"Written: {output}")
+    return 0
 
 
 def _fault(path: Path, ledger: Any) -> str:
@@ -279,13 +262,14 @@ def exported(path: Path) -> Any:
         raise UnreadableFile(str(path), expected="an export of a ledger", found="something else") from None
 
 
-def _say(dataset: Any, as_json: bool) -> None:
-    from veil.report.ledger import BudgetHistory
+def _print_dataset(dataset: Any, as_json: bool) -> int:
+    from veil.ledger.history import BudgetHistory
 
     history = BudgetHistory.of(dataset)
     if as_json:
         print_json(history.to_dict(entries=False))
-        return
-    from veil.report.console_ledger import print_dataset
+        return 0
+    from veil.cli.ledger_console import print_dataset
 
     print_dataset(history, last=1)
+    return 0

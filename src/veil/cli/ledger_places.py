@@ -6,28 +6,11 @@ import os
 from collections.abc import Sequence
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
 
 from veil.core.errors import InvalidArgument
 
-_LEDGER = "A file such as budget.db, or postgresql://user@host/db; may be left out where VEIL_LEDGER is set."
-LedgerOnly = Annotated[list[str] | None, typer.Argument(metavar="[LEDGER]", help=_LEDGER)]
-LedgerAndDataset = Annotated[
-    list[str] | None, typer.Argument(metavar="[LEDGER] DATASET", help=f"{_LEDGER} The name of the dataset.")
-]
-LedgerAndPerhapsDataset = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[LEDGER] [DATASET]", help=f"{_LEDGER} One of its datasets, to be shown with its entries."
-    ),
-]
-LedgerAndReleases = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[LEDGER] [RELEASE]...",
-        help=f"{_LEDGER} Release files: was each charged here, and as much as it says?",
-    ),
-]
+Places = Annotated[str, Parameter(show=False)]
 
 
 def named_ledger() -> str | None:

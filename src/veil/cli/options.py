@@ -1,68 +1,130 @@
-"""Options that several commands share, so that they read and mean the same everywhere."""
+"""From the fields of a request to the options of a command."""
 
 from __future__ import annotations
 
+import inspect
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
-import typer
+from cyclopts import Group, Parameter
 
-Epsilon = Annotated[float, typer.Option("--epsilon", "-e", help="Privacy loss; smaller is more private.")]
-Delta = Annotated[float, typer.Option("--delta", "-d", help="Failure probability; far below 1/people.")]
-RecordsOption = Annotated[
-    int | None,
-    typer.Option("--records", "-n", help="The numbers are counts or frequencies of N records; N is public."),
-]
-CountsOption = Annotated[
-    bool, typer.Option("--counts", help="The numbers are counts whose total is not public.")
-]
-TransferOption = Annotated[
-    float | None, typer.Option("--transfer", help="The vector is secret; two entries exchange at most M.")
-]
-L1Option = Annotated[
-    float | None, typer.Option("--l1", help="The vector is secret; neighbours are within L1 distance B.")
-]
-ChangeOption = Annotated[
-    str | None,
-    typer.Option(
-        help="One record is: replace (default with --records) or add-remove (default with --counts)."
-    ),
-]
-MechanismOption = Annotated[
-    str,
-    typer.Option(
-        "--mechanism",
-        "-m",
-        help="dirichlet, or auto for the least expected error; counts: geometric, discrete-gaussian; "
-        "vectors: laplace, gaussian.",
-    ),
-]
-OutputOption = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="Where to write: .json (the record) or .csv (value, and a .json)."),
-]
-RowsOption = Annotated[
-    str, typer.Option("--rows", help="How many rows of the matrix may change at once: a number, or all.")
-]
-TransferInRow = Annotated[
-    float | None, typer.Option("--transfer", help="In a changed row, two entries exchange at most M.")
-]
-L1InRow = Annotated[
-    float | None, typer.Option("--l1", help="In a changed row, two entries move by an L1 distance of B.")
-]
-SupportOption = Annotated[
-    str | None,
-    typer.Option(
-        "--support",
-        help="Public places of entries above zero: a table (0 is never), or the word zeros: the input's "
-        "own zeros are public.",
-    ),
-]
-ReportOption = Annotated[Path | None, typer.Option("--report", help="Also write an HTML report here.")]
-SeedOption = Annotated[
-    int | None,
-    typer.Option("--seed", min=0, help="Reproducible, for experiments: the release is then NOT private."),
-]
-DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the charge; draw and write nothing.")]
-ForceOption = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+from veil.cli.output import print_error
+from veil.core.errors import VeilError
+from veil.core.request import NO_DEFAULT, Option, Request
+
+# The order of the headings in --help; others follow.
+_HEADINGS = ("Input", "States", "What is counted", "Privacy", "Mechanism", "Options", "Output", "Budget")
+_PLAIN = (str, int, float, bool, Path)
+
+
+def command(
+    run: Callable[..., int], requests: Sequence[type[Request]], extra: Sequence[inspect.Parameter] = ()
+) -> Callable[..., int]:
+    """A function whose parameters are the fields of the requests, for Cyclopts to read.
+
+    run: is called with a dictionary of fields for each request, and the extra options by name.
+    """
+    flags = flags_of(requests)
+    owners = [(request, request.options()) for request in requests]
+    parameters = [
+        _parameter(name, field.default, mark, kind, flags)
+        for _, options in owners
+        for name, (field, mark, kind) in options.items()
+    ]
+    parameters = [*parameters, *extra]
+    # A positional argument first; those without a default before the others.
+    parameters.sort(key=lambda one: (one.kind != one.POSITIONAL_ONLY, one.default is not one.empty))
+
+    def called(*args: Any, **given: Any) -> int:
+        if args:
+            given["source"] = args[0]
+        parts = [{name: given.pop(name) for name in options if name in given} for _, options in owners]
+        try:
+            return run(*parts, **given)
+        except VeilError as error:
+            print_error(error, as_json=given.get("as_json", False), flags=flags)
+            return error.exit_code
+
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {one.name: one.annotation for one in parameters}
+    return called
+
+
+def extra_option(name: str, kind: Any, default: Any, mark: Option) -> inspect.Parameter:
+    """An option that an interface adds to those of a request."""
+    return _parameter(name, default, mark, kind, {})
+
+
+def flags_of(requests: Iterable[type[Request]]) -> dict[str, str]:
+    """How the command line calls the fields."""
+    found = {}
+    for request in requests:
+        for name, (_, mark, _) in request.options().items():
+            found[name] = "INPUT" if name == "source" else mark.named(name)
+    return found
+
+
+def _parameter(
+    name: str, default: Any, mark: Option, kind: Any, flags: Mapping[str, str]
+) -> inspect.Parameter:
+    positional = name == "source"
+    has_default = default is not NO_DEFAULT
+    names = ("INPUT",) if positional else tuple(filter(None, (mark.named(name), mark.short)))
+    annotation = _token_type(kind, mark, required=not has_default)
+    repeated = typing.get_origin(annotation) is list or any(
+        typing.get_origin(part) is list for part in typing.get_args(annotation)
+    )
+    marks = Parameter(
+        name=names,
+        help=mark.helped(flags),
+        group=_group("Input" if positional else mark.group),
+        negative=(mark.negative,) if mark.negative else (),
+        allow_leading_hyphen=positional,
+        consume_multiple=False if repeated else None,
+        show_default=has_default and default not in (None, False, (), ""),
+    )
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.POSITIONAL_ONLY if positional else inspect.Parameter.KEYWORD_ONLY,
+        default=_shown_default(default) if has_default else inspect.Parameter.empty,
+        annotation=Annotated[annotation, marks],
+    )
+
+
+def _shown_default(default: Any) -> Any:
+    return None if default == () else default
+
+
+def _token_type(kind: Any, mark: Option, *, required: bool) -> Any:
+    """The type that text is turned into: what Python takes besides, such as tables, cannot be typed in."""
+    if mark.choices and kind is not Any and not _is_many(kind):
+        words: Any = Literal[mark.choices]
+        return words | None if _takes_none(kind) else words
+    parts = [part for part in _union(kind) if part is not type(None)]
+    plain = [part for part in parts if part in _PLAIN]
+    # Where text will do, a list is typed in with commas; where not, the option is repeated.
+    chosen: Any = plain[0] if plain else list[str] if any(_is_many(part) for part in parts) else str
+    optional = chosen not in _PLAIN or _takes_none(kind) or (kind is Any and not required)
+    return chosen | None if optional else chosen
+
+
+def _union(kind: Any) -> tuple[Any, ...]:
+    is_union = typing.get_origin(kind) in (typing.Union, types.UnionType)
+    return typing.get_args(kind) if is_union else (kind,)
+
+
+def _is_many(kind: Any) -> bool:
+    origin = typing.get_origin(kind)
+    return isinstance(origin, type) and issubclass(origin, (Sequence, Mapping, Iterable))
+
+
+def _takes_none(kind: Any) -> bool:
+    return type(None) in _union(kind)
+
+
+def _group(heading: str) -> Group:
+    place = _HEADINGS.index(heading) if heading in _HEADINGS else len(_HEADINGS)
+    return Group(heading, sort_key=place)

@@ -1,137 +1,129 @@
-"""veil release: private versions of data."""
+"""veil release KIND: a private version of data, for every kind that there is."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import inspect
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
-import typer
+from veil.cli.ledger_options import LedgerOptions, print_charge, print_dry_run
+from veil.cli.options import command, extra_option
+from veil.cli.output import AGAIN, print_json, working
+from veil.cli.output_files import OutputFiles
+from veil.core.kind import Kind
+from veil.core.request import Option, ReadRequest, ReleaseRequest
 
-from veil.cli import (
-    charging,
-    options,
-    release_bits,
-    release_chain,
-    release_graph,
-    release_matrix,
-    release_words,
-)
-from veil.cli.keeping import Keeping
-from veil.cli.output import working
-
-if TYPE_CHECKING:
-    from veil.core.record import Release
-
-app = typer.Typer(help="Release a private version of data.", no_args_is_help=True)
+_LEDGER = "Charge this ledger: a file such as budget.db, or postgresql://... Also: VEIL_LEDGER."
+_BUDGET = "Budget"
 
 
-@app.callback()
-def group() -> None:
-    """Release a private version of data."""
+@dataclass(frozen=True, kw_only=True)
+class ReleaseOptions:
+    """What the command line adds to every release."""
+
+    output: Path | None = None
+    report: Path | None = None
+    ledger: str | None = None
+    dataset: str | None = None
+    part: str | None = None
+    seed: int | None = None
+    dry_run: bool = False
+    force: bool = False
+    as_json: bool = False
 
 
-@app.command("vector")
-def vector(
-    source: Annotated[str, typer.Argument(metavar="INPUT", help="CSV or JSON file, or - for a pipe.")],
-    epsilon: options.Epsilon,
-    delta: options.Delta = 1e-6,
-    output: options.OutputOption = None,
-    records: options.RecordsOption = None,
-    counts: options.CountsOption = False,
-    transfer: options.TransferOption = None,
-    l1: options.L1Option = None,
-    change: options.ChangeOption = None,
-    mechanism: options.MechanismOption = "dirichlet",
-    smooth: Annotated[
-        bool,
-        typer.Option(
-            "--smooth/--no-smooth",
-            help="With --transfer or --l1: --no-smooth is the published form, which holds only for vectors "
-            "that respect --floor.",
+def release_options(kind: Kind) -> list[inspect.Parameter]:
+    """The options of `ReleaseOptions` for a kind."""
+    tables = ", ".join(kind.table_endings)
+    texts: dict[str, tuple[Any, Any, Option]] = {
+        "output": (
+            Path | None,
+            None,
+            Option(
+                f"Where to write: .json (the record), or {tables} (the value, with the record beside it).",
+                short="-o",
+                group="Output",
+            ),
         ),
-    ] = True,
-    floor: Annotated[
-        float | None, typer.Option(help="The least entry; chosen for least error if left out.")
-    ] = None,
-    normalise: Annotated[bool, typer.Option(help="Divide the input by its sum first.")] = False,
-    exact: Annotated[
-        bool,
-        typer.Option(
-            "--exact",
-            help="Draw in whole numbers (dirichlet: by an urn), so that nothing is left to rounding.",
+        "report": (Path | None, None, Option("Also write an HTML report here.", group="Output")),
+        "ledger": (str | None, None, Option(_LEDGER, group=_BUDGET)),
+        "dataset": (
+            str | None,
+            None,
+            Option("With --ledger: the dataset whose budget is charged.", group=_BUDGET),
         ),
-    ] = False,
-    draws: Annotated[
-        int | None, typer.Option(help="With --exact and dirichlet: how often the urn is drawn from.")
-    ] = None,
-    label_column: Annotated[str | None, typer.Option(help="The CSV column of the labels.")] = None,
-    value_column: Annotated[str | None, typer.Option(help="The CSV column of the numbers.")] = None,
-    report: options.ReportOption = None,
-    ledger: charging.LedgerOption = None,
-    dataset: charging.DatasetOption = None,
-    part: charging.PartOption = None,
-    seed: options.SeedOption = None,
-    dry_run: options.DryRunOption = False,
-    force: options.ForceOption = False,
-    as_json: options.JsonOption = False,
-) -> None:
-    """Release a private probability vector.
-
-    Example: veil release vector grades.csv --records 98 --epsilon 1 --delta 1e-6 -o private.json
-
-    Say what is secret: --records N (counts or frequencies of N people's records, N public), --counts
-    (counts, their number not public), --transfer M or --l1 B (the vector itself).
-    """
-    import numpy as np
-
-    from veil.vectors.job import Secret, vector_job
-    from veil.vectors.reading import read_vector
-
-    keeping = Keeping(output, report, force, as_json)
-    keeping.check([source])
-    account = charging.account_of(ledger, dataset, part)
-    secret = Secret(records=records, counts=counts, transfer=transfer, l1=l1, change=change)
-    _ = secret.adjacency  # wrong options are reported before the data is read
-    data = read_vector(source, label_column=label_column, value_column=value_column)
-    with working("Calibrating", quiet=as_json):
-        job = vector_job(
-            np.array(data.values),
-            data.labels,
-            secret,
-            epsilon=epsilon,
-            delta=delta,
-            mechanism=mechanism,
-            floor=floor,
-            smooth=smooth,
-            normalise=normalise,
-            exact=exact,
-            draws=draws,
-        )
-    if dry_run:
-        charging.say_dry_run(job, account, as_json=as_json)
-        return
-    out = job.run(ledger=account, rng=seed)
-    written = keeping.write(out, lambda: _page(out))
-    if as_json:
-        return
-    from veil.report.console import print_release
-
-    tip = ""
-    if mechanism == "dirichlet":
-        tip = "Another mechanism may be more accurate: --mechanism auto takes the best."
-    if output is None:
-        tip = "Not saved: add -o FILE.json to keep it.\n" + tip
-    print_release(out, kept=job.kept, written=written, tip=tip)
-    charging.say_charge(account)
+        "part": (
+            str | None,
+            None,
+            Option("With --dataset: the part that the input is, of a public partition.", group=_BUDGET),
+        ),
+        "seed": (
+            int | None,
+            None,
+            Option("Reproducible, for experiments: the release is then NOT private.", group="Output"),
+        ),
+        "dry_run": (bool, False, Option("Show the charge; draw and write nothing.", group=_BUDGET)),
+        "force": (bool, False, FORCE),
+        "as_json": (bool, False, JSON),
+    }
+    return [extra_option(name, *rest) for name, rest in texts.items()]
 
 
-app.command("matrix")(release_matrix.matrix)
-app.command("chain")(release_chain.chain)
-app.command("words")(release_words.release_words)
-app.command("bits")(release_bits.bits)
-app.command("graph")(release_graph.graph)
+FORCE = Option("Overwrite existing files.", short="-f", group="Output")
+JSON = Option("Print JSON for machines.", flag="--json", group="Output")
 
 
-def _page(release: Release) -> str:
-    from veil.vectors.report.page import VectorReport
+def release_command(kind: Kind) -> Callable[..., int] | None:
+    """The command that releases data of a kind; None if the kind has none."""
+    reads, releases = kind.reads, kind.releases
+    if reads is None or releases is None:
+        return None
 
-    return VectorReport.of(release).html()
+    def run(read: dict[str, Any], release: dict[str, Any], **given: Any) -> int:
+        options = ReleaseOptions(**given)
+        return released(kind, reads(**read), releases(**release), options)
+
+    return command(run, (reads, releases), release_options(kind))
+
+
+def released(kind: Kind, read: ReadRequest, request: ReleaseRequest, options: ReleaseOptions) -> int:
+    """Check, read, prepare, charge, draw, write, and report: one way for all kinds. Returns the exit code."""
+    quiet = options.as_json
+    files = OutputFiles(options.output, options.report, options.force, kind.endings(request))
+    files.check([*read.inputs, *request.inputs])
+    account = LedgerOptions(options.ledger, options.dataset, options.part).account()
+    again = account is None and files.overwrites
+    # Before anything is read, which may take long.
+    request.check()
+    read, notes = request.adapted(read, seed=options.seed)
+    read.check()
+    with working("Reading", quiet=quiet) as progress:
+        data = read.read(progress)
+    with working("Calibrating", quiet=quiet) as progress:
+        job = request.prepare(data, rng=options.seed, progress=progress)
+    warnings = (*job.warnings, *((AGAIN,) if again else ()))
+    job = replace(job, notes=(*notes, *job.notes), warnings=warnings if options.seed is None else ())
+    files.check_job(job)
+    if options.dry_run:
+        return print_dry_run(job, account, as_json=quiet)
+    if quiet:
+        for text in job.warnings:
+            print(f"veil: warning: {text}.", file=sys.stderr)
+    with working("Releasing", quiet=quiet):
+        out = job.run(ledger=account, rng=options.seed)
+    with working("Writing", quiet=quiet):
+        written = files.write(out, job)
+    with working("Drawing the report", quiet=quiet):
+        written += files.write_report(out, job)
+    if quiet:
+        from veil.core.files import to_json
+
+        print_json(json.loads(to_json(out)) | {"written": [str(path) for path in written]})
+        return 0
+    kind.print_release(out, job=job, written=written)
+    print_charge(account)
+    return 0

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 
 class Adjacency(ABC):
-    """A relation between inputs, in words and as data. Each kind of data defines its own as frozen dataclasses."""
+    """A relation between inputs, in words and as data. Kinds of data define theirs as frozen dataclasses."""
 
     __slots__ = ()
     name: ClassVar[str]
@@ -37,5 +37,5 @@ class Adjacency(ABC):
         return self == narrow
 
     def in_one_part(self) -> Adjacency | None:
-        """What one part of the data sees where a record is replaced by one of another part; None if unknown."""
+        """What a part of the data sees where a record is replaced by one of another part; None if unknown."""
         return None

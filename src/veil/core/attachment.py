@@ -43,4 +43,4 @@ class Attachment:
         plain = isinstance(file, str) and file.isprintable() and Path(file).name == file and file != ""
         if not plain or not isinstance(sha256, str) or len(sha256) > _SHA256 or not sha256.isalnum():
             raise InvalidArgument("attachments", expected="a file and its sha256", found="something else")
-        return cls(file, sha256)
+        return cls(str(file), sha256)

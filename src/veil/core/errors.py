@@ -6,6 +6,8 @@ sensitive value is wrong, never what the value is.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 
 class VeilError(Exception):
     """The base of all errors of Veil. `exit_code` is what the command line returns for it."""
@@ -28,21 +30,31 @@ class InvalidField(VeilError, ValueError):
 
     exit_code = 2
 
-    def __init__(self, field: str, *, expected: str, found: str, hint: str = "") -> None:
+    def __init__(
+        self, field: str, *, expected: str, found: str, hint: str = "", names: Sequence[str] = ()
+    ) -> None:
+        """names: other fields that `expected` and `hint` name in braces, such as "{cap}"."""
         self.field, self.expected, self.found, self.hint = map(_one_line, (field, expected, found, hint))
-        super().__init__(self._sentence())
+        self.names = tuple(names)
+        super().__init__(self.sentence())
 
-    def _sentence(self) -> str:
-        return f"{self.field}: expected {self.expected}, found {self.found}." + f" {self.hint}".rstrip()
+    def sentence(self, flags: Mapping[str, str] | None = None) -> str:
+        """What is wrong. flags: how an interface calls the fields; as arguments of a function otherwise."""
+        known = flags or {}
+        text = f"expected {self.expected}, found {self.found}." + f" {self.hint}".rstrip()
+        for name in self.names:
+            text = text.replace(f"{{{name}}}", known.get(name, f"{name}="))
+        return f"{known.get(self.field, self.field)}: {text}"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild_field_error, (type(self), self.field, self.expected, self.found, self.hint)
+        content = (self.field, self.expected, self.found, self.hint, self.names)
+        return _rebuild_field_error, (type(self), *content)
 
 
 def _rebuild_field_error(
-    kind: type[InvalidField], field: str, expected: str, found: str, hint: str
+    kind: type[InvalidField], field: str, expected: str, found: str, hint: str, names: tuple[str, ...]
 ) -> InvalidField:
-    return kind(field, expected=expected, found=found, hint=hint)
+    return kind(field, expected=expected, found=found, hint=hint, names=names)
 
 
 class InvalidArgument(InvalidField):

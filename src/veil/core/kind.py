@@ -198,6 +198,10 @@ class Kind(ABC):
         """A plan in the terminal."""
         raise InvalidArgument("plan", expected="a kind that plans", found=self.name)
 
+    def plot_plans(self, plans: Sequence[Any], chosen: float) -> Any:
+        """A matplotlib figure of the error against epsilon, from plans at several epsilons."""
+        raise InvalidArgument("plot", expected="none for this kind of data", found="a file")
+
     # Audits
 
     @cached_property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 from veil.core.errors import InvalidArgument
@@ -71,5 +70,7 @@ def kind_of(mechanism: Any) -> Kind:
 
 @cache
 def _add_installed() -> None:
+    from importlib.metadata import entry_points
+
     for found in entry_points(group="veil.kinds"):
         _PLACES.setdefault(found.name, found.value)

@@ -20,7 +20,7 @@ def _entry_says_whose(content: Content) -> Content:
 
 
 def _words_are_attached(content: Content) -> Content:
-    """From 2 to 3: a file beside the record is an attachment; which kind wrote a record, the kinds find out."""
+    """From 2 to 3: a file beside the record is an attachment. Which kind wrote a record, the kinds know."""
     value = content["value"]
     if not isinstance(value, dict) or "file" not in value:
         return content

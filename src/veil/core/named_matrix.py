@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veil.core.arrays import Floats
 from veil.core.errors import InvalidData
-from veil.core.intake import Floats, as_floats
+from veil.core.intake import as_floats
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -11,10 +11,8 @@ class Plan(ABC):
 
     epsilon: float
 
-    @property
-    @abstractmethod
-    def best(self) -> Any:
-        """The mechanism with the least expected error, or an error if none reaches the budget."""
+    # The mechanism with the least expected error; raises where none reaches the budget.
+    best: Any
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:

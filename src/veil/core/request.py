@@ -7,17 +7,20 @@ A request is a frozen dataclass whose fields carry their help, choices and marks
 from __future__ import annotations
 
 import dataclasses
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+import re
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Self, get_type_hints
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, Self, get_type_hints
 
 from veil.core.checks import delta_of, positive
 from veil.core.errors import InvalidArgument
 from veil.core.kind import Progress
 
 _OPTION = "veil.option"
+_FIELD = re.compile(r"\{(\w+)\}")
 NO_DEFAULT = dataclasses.MISSING
 
 
@@ -25,11 +28,12 @@ NO_DEFAULT = dataclasses.MISSING
 class Option:
     """One field of a request, for people.
 
-    help: one sentence. flag: the name on the command line, where it is not that of the field; short: one
-    letter. group: the heading under which it is listed. choices: the words that it takes. unit: of a number.
-    least, most: its limits. secret: never in plan files, records, hashes or the ledger (addresses, paths).
-    public: a property of the request, never of the data. advanced: most users leave it alone.
-    negative: of a switch, the flag that turns it off.
+    help: one sentence; other fields are named in braces, such as "{cap}". flag: the name on the command line,
+    where it is not that of the field; short: one letter. group: the heading under which it is listed.
+    choices: the words that it takes. unit: of a number. least, most: its limits. secret: never in plan
+    files, records, hashes or the ledger (addresses, paths). public: a property of the request, never of the
+    data. advanced: most users leave it alone. negative: of a switch, the flag that turns it off.
+    in_python: whether the Python function has it too; not what only joins reading and releasing.
     """
 
     help: str
@@ -44,10 +48,15 @@ class Option:
     public: bool = True
     advanced: bool = False
     negative: str | None = None
+    in_python: bool = True
 
     def named(self, field: str) -> str:
         """The flag of a field on the command line."""
         return self.flag or f"--{field.replace('_', '-')}"
+
+    def helped(self, flags: Mapping[str, str] | None = None) -> str:
+        """The help with the fields that it names as an interface calls them, or as arguments."""
+        return _FIELD.sub(lambda found: (flags or {}).get(found[1], f"{found[1]}="), self.help)
 
 
 def option(default: Any = NO_DEFAULT, *, help: str, **marks: Any) -> Any:  # noqa: A002
@@ -56,13 +65,17 @@ def option(default: Any = NO_DEFAULT, *, help: str, **marks: Any) -> Any:  # noq
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(ABC):
+class Request:
     """Everything that a user can ask for in one call. Nothing in it is computed from the data."""
+
+    # Fields of good examples, each with a sentence about it; interfaces write them in their own way.
+    examples: ClassVar[tuple[tuple[str, Mapping[str, Any]], ...]] = ()
 
     @classmethod
     def options(cls) -> dict[str, tuple[dataclasses.Field[Any], Option, Any]]:
         """The fields with their options and types."""
-        return _options(cls)
+        found: dict[str, tuple[dataclasses.Field[Any], Option, Any]] = _options(cls)  # type: ignore[arg-type]
+        return found
 
     def check(self) -> None:
         """Refuse what cannot be meant, before anything is read."""
@@ -128,7 +141,7 @@ class Request(ABC):
             found: dict[str, Any] = {} if kind is Any else msgspec.json.schema(kind)
             if mark.choices:
                 found = {"enum": [*mark.choices, *((None,) if field.default is None else ())]}
-            found["description"] = mark.help
+            found["description"] = mark.helped()
             limits = {"minimum": mark.least, "maximum": mark.most, "x-unit": mark.unit or None}
             found |= {key: limit for key, limit in limits.items() if limit is not None}
             if field.default is not NO_DEFAULT:
@@ -195,13 +208,38 @@ class PlanRequest(Request):
     def plan(self, progress: Progress | None = None) -> Any:
         """The plan."""
 
-    def curve(self, plan: Any, progress: Progress | None = None) -> Any:
-        """A figure of the error against epsilon."""
-        raise InvalidArgument("plot", expected="none for this kind of data", found="a file")
+    def at(self, epsilon: float) -> Self:
+        """The same question at this epsilon."""
+        asked = {"epsilon": epsilon, "error": None}
+        return self.having(**{name: value for name, value in asked.items() if name in self.options()})
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandRequest(Request):
+    """A further command of a kind, such as an analysis of a release."""
+
+    @property
+    def outputs(self) -> dict[str, tuple[Path | None, tuple[str, ...]]]:
+        """The files that it writes, by field, with the endings that they may have."""
+        return {}
+
+    @abstractmethod
+    def run(self, *, overwrite: bool, progress: Progress | None = None) -> CommandResult:
+        """Do it."""
+
+
+class CommandResult(Protocol):
+    """What came of a command."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines."""
+
+    def show(self) -> None:
+        """In the terminal."""
 
 
 @cache
-def _options(cls: type[Request]) -> dict[str, tuple[dataclasses.Field[Any], Option, Any]]:
+def _options(cls: Any) -> dict[str, tuple[dataclasses.Field[Any], Option, Any]]:
     hints = get_type_hints(cls)
     return {
         field.name: (field, field.metadata[_OPTION], hints[field.name])

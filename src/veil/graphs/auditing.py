@@ -70,7 +70,7 @@ def graph_pairs(mechanism: Any, relation: BitFlips) -> list[AuditPair]:
     graphs = {"an empty graph": empty, "a hub": hub, "two nodes that share all others": shared}
     if nodes <= _MOST_COMPLETE:
         graphs["a complete graph"] = list(combinations(range(nodes), 2))
-    # The edge that is told apart, or the first of several.
+    # The edge that differs, or the first of several.
     edges = {"a hub": (0, nodes - 1), "a complete graph": (nodes - 2, nodes - 1)}
     found = []
     for name, pairs in graphs.items():

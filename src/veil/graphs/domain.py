@@ -9,6 +9,8 @@ from veil.core.domain import Domain
 from veil.core.errors import InvalidData
 from veil.graphs.graph import Graph
 
+NODES_ARE_PUBLIC = "the list of nodes is public"
+
 
 @dataclass(frozen=True, slots=True)
 class Graphs(Domain):

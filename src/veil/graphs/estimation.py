@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from veil.bits.mechanisms.randomized_response import RandomizedResponse
+from veil.core.arrays import Floats
 from veil.core.checks import integer, within
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Floats
 from veil.core.record import Release
 from veil.graphs.graph import Graph
 from veil.graphs.mechanisms.private_graph import PrivateGraph, read_space, triangle_costs, triangle_rule
+from veil.graphs.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.numerics import debias
 from veil.graphs.numerics.debias import CountEstimates, Estimate
 from veil.graphs.numerics.debias_degrees import debiased_distribution
@@ -48,12 +48,13 @@ class GraphEstimate:
 class GraphReading:
     """Estimates from a released graph, or from facts that were asked directly."""
 
-    release: Release
+    release: Release[Any]
     confidence: float = 0.95
 
     @property
     def graph(self) -> Graph | None:
-        return self.release.graph
+        """The released graph; None where facts were released alone."""
+        return self.release.value if isinstance(self.release.value, Graph) else None
 
     @property
     def flip_rate(self) -> float:
@@ -218,11 +219,7 @@ class GraphReading:
 
     def released_degrees(self) -> Codes:
         """The degrees of the released graph, as they are; out-degrees, or those of the first side."""
-        graph = self._needed()
-        rows, columns = graph.edges()
-        if graph.space.kind == "undirected":
-            rows = np.append(rows, columns[rows != columns])
-        return np.bincount(rows, minlength=graph.space.rows)
+        return out_degrees(self._needed())
 
     @cached_property
     def degree_distribution(self) -> Floats:
@@ -286,23 +283,28 @@ def _laplace_reach(rate: float, failing: float) -> int:
     return max(0, math.ceil(math.log(failing * (1.0 + r) / 2.0) / -rate - 1.0))
 
 
-def graph_estimates(release: Release, *, confidence: float = 0.95) -> GraphReading:
+def out_degrees(graph: Graph) -> Codes:
+    """The degrees of a graph: of a directed one out-degrees, of a bipartite one those of its first side."""
+    rows, columns = graph.edges()
+    if graph.space.kind == "undirected":
+        rows = np.append(rows, columns[rows != columns])
+    return np.bincount(rows, minlength=graph.space.rows)
+
+
+def estimates(release: Release[Any], *, confidence: float = 0.95) -> GraphReading:
     """Read a released graph: edges, density, degrees, triangles, clustering, without bias and with intervals.
 
-    >>> import networkx, veil
+    >>> import networkx
+    >>> from veil import graphs
     >>> club = networkx.karate_club_graph()
-    >>> reading = veil.graph_estimates(veil.release_graph(club, epsilon=3.0, rng=1))
+    >>> reading = graphs.estimates(graphs.release(club, epsilon=3.0, rng=1))
     >>> reading.edges.low < club.number_of_edges() < reading.edges.high
     True
     """
     confidence = within("confidence", confidence, 0.5, 0.9999, expected="a number between 0.5 and 0.9999")
     if not isinstance(release, Release):
         raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
-    known = isinstance(release.mechanism, (RandomizedResponse, PrivateGraph))
-    if not release.is_bits or not known or (release.graph is None and not release.is_facts):
-        raise InvalidArgument("release", expected="a graph by randomised response", found=_kind(release))
+    if not isinstance(release.mechanism, (RandomizedResponse, PrivateGraph)):
+        found = f"{release.size}, by {release.mechanism.name}"
+        raise InvalidArgument("release", expected="a graph by randomised response", found=found)
     return GraphReading(release, confidence)
-
-
-def _kind(release: Any) -> str:
-    return f"{release.size}, by {release.mechanism.name}"

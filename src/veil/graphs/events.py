@@ -41,6 +41,6 @@ def _numbers(drawn: Any, changed: Codes, as_first: Any, pairs: Codes) -> Floats:
         if key != "nodes":
             numbers = np.asarray(table, dtype=np.float64)
             parts += [[numbers.sum()], numbers[:_MOST_FACTS]]
-            # How many nodes have at least so many edges: what one edge moves stands beside each other.
+            # How many nodes have at least so many edges: what one edge moves is side by side.
             parts.append(np.cumsum(numbers[:_MOST_FACTS]) if len(numbers) > 2 else [])
     return np.concatenate([np.asarray(part, dtype=np.float64) for part in parts])

@@ -12,10 +12,23 @@ from numpy.typing import NDArray
 
 from veil.core.errors import InvalidArgument
 from veil.core.writing import replacing
+from veil.graphs.graph import Graph
 from veil.tables.table_writing import needs_quotes, write_parquet, write_text
 
 _SPACED, _PARQUET = (".txt", ".edges", ".edgelist"), (".parquet", ".pq")
 _MARKS = {".csv": ",", ".tsv": "\t"} | dict.fromkeys(_SPACED, " ")
+EDGE_FILES = (
+    ".txt",
+    ".edges",
+    ".csv",
+    ".tsv",
+    ".txt.gz",
+    ".edges.gz",
+    ".csv.gz",
+    ".tsv.gz",
+    ".parquet",
+    ".pq",
+)
 NAMES = ("origin", "destination")
 # Edges that are written at a time.
 _BATCH = 1_000_000
@@ -30,11 +43,11 @@ def write_edges(
     column_labels: Sequence[Any] | None = None,
     overwrite: bool = False,
 ) -> None:
-    """Write edges, two labels a line.
+    """Write edges, two labels per line.
 
     path: ends in .txt or .edges (a space between the labels), in .csv or .tsv (under a line of names), all
         also with .gz, or in .parquet. It is written beside and renamed, so that nobody ever sees half a file,
-        and is not overwritten unless told.
+        and is overwritten only if `overwrite` is True.
     labels: of the nodes; None for their numbers from 0 on. column_labels: of the other side of a bipartite
         graph. rows, columns: for each edge the places of its two ends among the labels.
     """
@@ -47,12 +60,18 @@ def write_edges(
         _write(beside, *_ending(path), ends, both)
 
 
+def write_graph(path: Path, graph: Graph, *, overwrite: bool = False) -> None:
+    """Write the edges of a graph; see `write_edges`."""
+    rows, columns = graph.edges()
+    write_edges(path, graph.labels, rows, columns, column_labels=graph.column_labels, overwrite=overwrite)
+
+
 def check_labels(
     path: str | os.PathLike[str], labels: Sequence[Any] | None, column_labels: Sequence[Any] | None = None
 ) -> None:
     """Raise what `write_edges` would raise about the path's ending and the labels, and write nothing.
 
-    It is asked before a draw: a graph that cannot be written would be paid for all the same.
+    For use before a draw: a graph that cannot be written would be paid for all the same.
     """
     _checked(path, labels, column_labels)
 
@@ -130,7 +149,7 @@ def _arrow(field: str, labels: Sequence[Any] | None) -> Any:
     if any(isinstance(label, bool) or not isinstance(label, (str, int)) or label == "" for label in plain):
         raise InvalidArgument(field, expected="labels that are text or whole numbers", found="others")
     if len(set(map(str, plain))) < len(plain):
-        raise InvalidArgument(field, expected="labels that all differ", found="one that stands twice")
+        raise InvalidArgument(field, expected="labels that all differ", found="one of them twice")
     if all(isinstance(label, int) and -(2**63) <= label < 2**63 for label in plain):
         return pa.array(plain, pa.int64())
     return pa.array([str(label) for label in plain], pa.string())

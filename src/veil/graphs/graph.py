@@ -97,7 +97,7 @@ class Graph:
             "graph",
             expected="a NetworkX graph or a SciPy sparse adjacency matrix",
             found=type(value).__name__,
-            hint="scipy.sparse.csr_array(matrix) makes one; veil.Graph.from_edges takes pairs of nodes.",
+            hint="scipy.sparse.csr_array(matrix) makes one; graphs.read takes pairs of nodes and tables.",
         )
 
     @classmethod
@@ -111,8 +111,8 @@ class Graph:
     ) -> Graph:
         """A graph from pairs of nodes. nodes: their list, or how many there are (0, 1, 2 ...); public.
 
-        >>> import veil
-        >>> friends = veil.Graph.from_edges([("ann", "bob"), ("bob", "cy")], ["ann", "bob", "cy", "dee"])
+        >>> from veil import graphs
+        >>> friends = graphs.Graph.from_edges([("ann", "bob"), ("bob", "cy")], ["ann", "bob", "cy", "dee"])
         >>> len(friends), friends.space.count
         (2, 6)
         """

@@ -15,7 +15,7 @@ from veil.graphs.graph import Graph, Labels, check_nodes
 from veil.graphs.numerics.pairs import Codes, PairSpace
 
 NO_LOOPS = "no edge from a node to itself"
-LOOPS_HINT = "veil.Graph.of(graph, loops=True) keeps them: a loop is then one more bit of every node."
+LOOPS_HINT = "graphs.Graph.of(graph, loops=True) keeps them: a loop is then one more bit of every node."
 
 
 def from_sparse(value: Any, *, directed: bool, bipartite: bool, loops: bool) -> Graph:
@@ -38,7 +38,7 @@ def from_sparse(value: Any, *, directed: bool, bipartite: bool, loops: bool) -> 
             "graph",
             expected="as many rows as columns",
             found=f"shape {tuple(value.shape)}",
-            hint="veil.Graph.of(matrix, bipartite=True) takes rows and columns as different nodes.",
+            hint="graphs.Graph.of(matrix, bipartite=True) takes rows and columns as different nodes.",
         )
     space = PairSpace.among(check_nodes(value.shape[0]), directed=directed, loops=loops)
     graph = Graph(space, _codes(space, rows, columns))
@@ -49,7 +49,7 @@ def from_sparse(value: Any, *, directed: bool, bipartite: bool, loops: bool) -> 
             "graph",
             expected="a symmetric matrix, for an undirected graph",
             found="entries without their mirror image",
-            hint="veil.Graph.of(matrix, directed=True) takes it as a directed graph.",
+            hint="graphs.Graph.of(matrix, directed=True) takes it as a directed graph.",
         )
     return graph
 
@@ -150,7 +150,7 @@ def from_pairs(
     except TypeError:
         raise InvalidArgument("nodes", expected="labels such as text or numbers", found="others") from None
     if len(place) != count:
-        raise InvalidArgument("nodes", expected="different labels", found="one that stands twice")
+        raise InvalidArgument("nodes", expected="different labels", found="one of them twice")
     ends = []
     if not isinstance(edges, Iterable) or hasattr(edges, "tocoo"):
         raise InvalidData("edges", expected="pairs of nodes", found=type(edges).__name__)

@@ -17,10 +17,10 @@ from veil.tables.states import is_plain_integer
 from veil.tables.text_files import check_encoding, files_of, name_of, text_bytes
 
 Integers = NDArray[np.int64]
-_NEGATIVE = re.compile(r"-[0-9]+")
-# The sides of a bipartite graph, as errors speak of them.
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
+# The sides of a bipartite graph, as errors name them.
 ON = (" on the first side", " on the second side")
-# What may stand over a list of nodes.
+# What a list of nodes may have as its first line.
 _HEADINGS = {"node", "nodes", "id", "ids", "label", "labels", "name", "node_id", "nodeid", "vertex"}
 
 
@@ -116,12 +116,12 @@ def only_used(labels: Names, columns: Sequence[Integers]) -> tuple[Names, list[I
 
 
 def listed_nodes(nodes: Any, side: str = "") -> Names:
-    """The public list of nodes: labels, a file with one label a line, or a number n for 0 to n-1.
+    """The public list of nodes: labels, a file with one label per line, or a number n for 0 to n-1.
 
-    side: of a bipartite graph, which one errors speak of.
+    side: of a bipartite graph, which one errors name.
     """
-    if isinstance(nodes, str) and _NEGATIVE.fullmatch(nodes.strip()):
-        # A number from the command line rather than the name of a file.
+    if isinstance(nodes, str) and _NUMBER.fullmatch(nodes.strip()):
+        # A number in text rather than the name of a file.
         nodes = int(nodes)
     if isinstance(nodes, (str, os.PathLike)):
         return _from_file(os.fspath(nodes), side)
@@ -153,7 +153,7 @@ def _all_different(labels: Sequence[Any], side: str) -> Names:
             )
     if len(set(map(str, labels))) < len(labels):
         expected = f"labels that all differ{side}"
-        raise InvalidArgument("nodes", expected=expected, found="one that stands twice")
+        raise InvalidArgument("nodes", expected=expected, found="one of them twice")
     return tuple(labels)
 
 
@@ -166,7 +166,7 @@ def _from_file(path: str, side: str) -> Names:
     if labels and labels[0].casefold() in _HEADINGS:
         labels = labels[1:]
     if not labels:
-        raise UnreadableFile(name, expected="one label a line", found="none")
+        raise UnreadableFile(name, expected="one label per line", found="none")
     numbers = all(map(is_plain_integer, labels))
     return _all_different([int(label) for label in labels] if numbers else labels, side)
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from veil.bits.mechanisms.randomized_response import RandomizedResponse
+from veil.core.arrays import Floats
 from veil.core.checks import integer, truth
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Floats
 from veil.core.record import Release
-from veil.graphs.estimation import graph_estimates
+from veil.graphs.estimation import estimates
 from veil.graphs.graph import Graph
-from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.graphs.numerics.decoding import pair_chances
 from veil.graphs.numerics.within_degrees import likeliest_within
 
@@ -57,22 +55,18 @@ class Decoding:
         }
 
 
-def decoding(release: Release, *, edges: int | None = None, agree: bool = False) -> Decoding:
-    """Decode a released graph; see `decode`."""
-    if not isinstance(release, Release):
-        raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
-    if release.graph is None:
+def decoding(release: Release[Any], *, edges: int | None = None, agree: bool = False) -> Decoding:
+    """Decode a released graph, with how probable each edge of it is; see `decode`."""
+    reading = estimates(release)
+    graph, flip = reading.graph, 0.0
+    if graph is None:
         raise InvalidArgument("release", expected="a released graph", found=release.size)
-    graph, mechanism = release.graph, release.mechanism
-    if not isinstance(mechanism, (RandomizedResponse, PrivateGraph)):
-        raise InvalidArgument("release", expected="a graph by randomised response", found=mechanism.name)
     if edges is not None:
         edges = integer("edges", edges, least=0)
         if edges > graph.space.count:
             expected = f"at most the {graph.space.count:,} pairs there are"
             raise InvalidArgument("edges", expected=expected, found=str(edges))
     agree = truth("agree", agree)
-    reading = graph_estimates(release)
     if agree and edges is not None:
         raise InvalidArgument("edges", expected="none where degrees are to agree", found=str(edges))
     if agree:
@@ -81,7 +75,8 @@ def decoding(release: Release, *, edges: int | None = None, agree: bool = False)
     # Asked directly, it may be known far better than the release tells.
     known = reading.edges.value
     # Where hardly a pair is wrong there is nothing to decode, and nothing to learn the noise from.
-    flip = mechanism.flip_rate if mechanism.flip_rate * graph.space.count > _FEWEST_FLIPS else 0.0
+    if reading.flip_rate * graph.space.count > _FEWEST_FLIPS:
+        flip = reading.flip_rate
     chances = pair_chances(space=graph.space, codes=graph.codes, flip=flip)
     likeliest = chances.likeliest(round(known))
     named = float(chances.of(likeliest).sum())
@@ -91,7 +86,7 @@ def decoding(release: Release, *, edges: int | None = None, agree: bool = False)
     return Decoding(graph.replaced(chosen), chances.of(chosen), known, named, len(graph), reading.says_little)
 
 
-def decode(release: Release, *, edges: int | None = None, agree: bool = False) -> Any:
+def decode(release: Release[Any], *, edges: int | None = None, agree: bool = False) -> Graph:
     """The most likely graph behind a released one.
 
     edges: how many to keep; None for as many as are estimated. agree: make its degrees agree with those that
@@ -101,11 +96,12 @@ def decode(release: Release, *, edges: int | None = None, agree: bool = False) -
     say together tells for each pair how probable an edge is. Where a graph has no structure nothing is
     gained. It costs no privacy, and what it finds any reader of the release can find.
 
-    >>> import networkx, veil
+    >>> import networkx
+    >>> from veil import graphs
     >>> groups = networkx.planted_partition_graph(4, 30, 0.6, 0.02, seed=1)
-    >>> found = veil.decode(veil.release_graph(groups, epsilon=2.0, rng=3))
-    >>> shared = sum(groups.has_edge(*edge) for edge in found.edges)
-    >>> shared / found.number_of_edges() > 0.5
+    >>> found = graphs.decode(graphs.release(groups, epsilon=2.0, rng=3))
+    >>> shared = sum(groups.has_edge(*edge) for edge in found.labelled_edges())
+    >>> shared / len(found) > 0.5
     True
     """
     return decoding(release, edges=edges, agree=agree).graph

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from veil.core.checks import choice, integer, positive, shown
 from veil.core.errors import InvalidArgument
+from veil.core.plan import Plan
 from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.graphs.numerics.leakage import kept_at_most
 from veil.graphs.numerics.pairs import KINDS, PairSpace
 
 
 @dataclass(frozen=True)
-class GraphPlan:
+class GraphPlan(Plan):
     """What to expect of a released graph; `edges` is a public guess of how many true ones there are."""
 
     space: PairSpace
     epsilon: float
     edges: int | None
     mechanism: PrivateGraph
+
+    @property
+    def best(self) -> PrivateGraph:
+        return self.mechanism
 
     @property
     def flip_rate(self) -> float:
@@ -96,15 +102,14 @@ def plan_graph(
     *,
     edges: int | None = None,
     kind: str = "undirected",
-    statistics: tuple[str, ...] = (),
+    statistics: Sequence[str] = (),
     share: float | None = None,
 ) -> GraphPlan:
     """What to expect of a released graph with so many nodes (two numbers for a bipartite one).
 
     edges: about how many there are, if that is public. statistics, share: as for `PrivateGraph`.
 
-    >>> import veil
-    >>> plan = veil.plan_graph(4039, 1.0, edges=88_234)
+    >>> plan = plan_graph(4039, 1.0, edges=88_234)
     >>> f"{plan.false_edges:.3g} false edges, at most {100 * plan.kept:.1f} % kept by one of as many edges"
     '2.17e+06 false edges, at most 2.9 % kept by one of as many edges'
     """

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from veil.core.checks import choice, shown
 from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
 from veil.core.named_matrix import Names
+from veil.graphs.graph import Graph
 from veil.graphs.labels import (
     ON,
     Ends,
@@ -61,6 +62,10 @@ class EdgeSource:
     def __len__(self) -> int:
         return len(self.codes)
 
+    @property
+    def graph(self) -> Graph:
+        return Graph(self.space, self.codes, self.labels, self.column_labels)
+
 
 def read_edges(
     source: Any,
@@ -73,20 +78,20 @@ def read_edges(
     delimiter: str | None = None,
     header: bool | None = None,
 ) -> EdgeSource:
-    """The graph of a list of edges, two labels an edge. What else a line holds is left out.
+    """The graph of a list of edges, two labels for each. What else a line holds is left out.
 
     source: a path or glob, or "-" for standard input: text with spaces, tabs, commas or semicolons between
         (also packed), Parquet, JSON lines; a pandas, Polars or Arrow table; an array of two columns or a list
         of pairs.
     origin, destination: the columns, by default the first two.
-    nodes: the public list of nodes: labels, the path of a file with one a line, or n for 0 to n-1; of a
-        bipartite graph a pair of these. Without it the nodes are those that have an edge, which is then
-        assumed to be public: nodes without edges would be missing.
+    nodes: the public list of nodes: labels, the path of a file with one per line, or n for 0 to n-1; of a
+        bipartite graph a pair of these, or "a.txt,b.txt". Without it the nodes are those that have an edge,
+        which is then assumed to be public: nodes without edges would be missing.
     kind: "undirected", where a,b and b,a are one edge; "directed"; or "bipartite", where origins and
         destinations are nodes of two kinds.
-    loops: edges from a node to itself are an error, kept if True, left out if "drop".
-    delimiter, header: of text; what separates cells, and whether the first line has names. Both are told
-        from the file where that can be done without losing an edge.
+    loops: edges from a node to itself are refused, kept if True, left out if "drop".
+    delimiter, header: of text; what separates cells, and whether the first line has names. Both are found
+        out from the file where that can be done without losing an edge.
 
     Labels in files are whole numbers if all of them are, else text; those found are sorted.
 
@@ -168,7 +173,7 @@ def _loops(loops: Any, kind: str) -> str:
         raise InvalidArgument("loops", expected='True, False or "drop"', found=shown(loops))
     if kind == "bipartite" and words[loops] != "refuse":
         raise InvalidArgument(
-            "loops", expected="none for a bipartite graph, whose sides are told apart", found="some"
+            "loops", expected="none for a bipartite graph, which has two sides", found="some"
         )
     return words[loops]
 
@@ -195,6 +200,8 @@ def _given_nodes(nodes: Any, kind: str) -> list[Names] | None:
         return None
     if kind != "bipartite":
         return [listed_nodes(nodes)]
+    if isinstance(nodes, str):
+        nodes = [side.strip() for side in nodes.split(",")]
     if not isinstance(nodes, (list, tuple)) or len(nodes) != 2:
         raise InvalidArgument(
             "nodes", expected="a pair of lists: the nodes of each side", found=type(nodes).__name__

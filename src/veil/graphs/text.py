@@ -1,4 +1,4 @@
-"""Edges from text: two labels a line, between spaces, tabs, commas or semicolons.
+"""Edges from text: two labels per line, between spaces, tabs, commas or semicolons.
 
 In files other than .csv and .tsv lines that start with # or % are comments. What follows the two labels, such
 as a weight or a time, is left out, but all lines have as many cells as the first: a label with a space in it
@@ -38,7 +38,7 @@ _CHUNK = 1 << 24
 
 
 class TextEdges(NamedTuple):
-    """The two ends of every edge; guessed: that the first line has names was told from the file."""
+    """The two ends of every edge; guessed: that the first line has names was found out from the file."""
 
     origins: Ends
     destinations: Ends
@@ -108,7 +108,7 @@ def _layout(raw: bytes, name: str, is_table: bool, usual: str | None, delimiter:
         mark = None
     elif mark is None:
         mark = guess_delimiter(lines)
-        # Where a comma stands in each line, labels may still be between spaces: "a,b c,d".
+        # Where each line has a comma, labels may still be between spaces: "a,b c,d".
         if not is_table and (mark is None or (mark != "\t" and _has_spaces(rows_of(lines, mark)))):
             mark = None
     if mark is None and not is_table:

@@ -1,1 +1,1 @@
-"""Where privacy that was spent is written down."""
+"""Budgets of datasets, kept in a database."""

@@ -31,11 +31,11 @@ class Batch:
 
     >>> import tempfile, veil
     >>> grades = veil.Ledger(tempfile.mkdtemp() + "/budget.db").open("grades", epsilon=3, delta=1e-5)
-    >>> noise = veil.GeometricCounts(50.0, 3)
-    >>> batch = grades.batch([noise] * 100, adjacency=veil.Records(), delta=1e-6)
+    >>> noise = veil.vectors.GeometricCounts(50.0, 3)
+    >>> batch = grades.batch([noise] * 100, adjacency=veil.vectors.Records(), delta=1e-6)
     >>> round(batch.epsilon, 3)  # a hundred releases of 0.02 each
     0.823
-    >>> out = veil.release(noise, [5, 2, 9], adjacency=veil.Records(), ledger=batch)
+    >>> out = veil.release(noise, [5, 2, 9], adjacency=veil.vectors.Records(), ledger=batch)
     >>> batch.left
     99
     """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from veil.core.account import EntryId
 from veil.core.errors import LedgerCorrupt
 from veil.core.record import Release
@@ -9,7 +11,7 @@ from veil.ledger.description import shortened
 from veil.ledger.ledger import Ledger
 
 
-def check_charged(release: Release, ledger: Ledger, where: str) -> None:
+def check_charged(release: Release[Any], ledger: Ledger, where: str) -> None:
     """Compare the record with the entry that it names: the mechanism, epsilon and delta."""
     if not isinstance(release.entry, EntryId):
         raise LedgerCorrupt(where, "a release that was charged to no ledger of Veil")
@@ -17,7 +19,7 @@ def check_charged(release: Release, ledger: Ledger, where: str) -> None:
     said = entry.content
     if entry.kind not in ("reserve", "use"):
         raise LedgerCorrupt(where, f"{release.entry}, which is no charge")
-    if said["mechanism"]["sha256"] != shortened(release.mechanism.describe())["sha256"]:
+    if said["mechanism"]["sha256"] != shortened(dict(release.description))["sha256"]:
         raise LedgerCorrupt(where, f"another mechanism than was charged as {release.entry}")
     if (said["epsilon"], said["delta"]) != (str(release.epsilon), str(release.delta)):
         raise LedgerCorrupt(where, f"another epsilon or delta than was charged as {release.entry}")

@@ -36,8 +36,10 @@ class Dataset:
 
     >>> import tempfile, veil
     >>> ledger = veil.Ledger(tempfile.mkdtemp() + "/budget.db")
-    >>> trips = ledger.open("trips", epsilon=1, adjacency=veil.Records())
-    >>> out = veil.release(veil.GeometricCounts(10.0, 3), [5, 2, 9], adjacency=veil.Records(), ledger=trips)
+    >>> near = veil.vectors.Records()
+    >>> trips = ledger.open("trips", epsilon=1, adjacency=near)
+    >>> noise = veil.vectors.GeometricCounts(10.0, 3)
+    >>> out = veil.release(noise, [5, 2, 9], adjacency=near, ledger=trips)
     >>> trips.spent.epsilon, trips.remaining.epsilon, str(out.entry)
     (Amount('0.1'), Amount('0.9'), 'trips/2')
     """

@@ -69,7 +69,7 @@ class Terms:
             raise InvalidArgument("delta", expected="a number below 1", found="1")
         if adjacency is not None and not _can_be_read_again(adjacency):
             raise InvalidArgument(
-                "adjacency", expected="an adjacency such as veil.Records()", found=type(adjacency).__name__
+                "adjacency", expected="one such as vectors.Records()", found=type(adjacency).__name__
             )
         rule = Rule.of(accounting, most, failing, orders)
         names = _part_names(parts)

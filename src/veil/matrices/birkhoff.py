@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core import checks
+from veil.core.arrays import Floats
 from veil.core.domain import Domain
 from veil.core.errors import InvalidData
-from veil.core.intake import Floats, as_floats, say
+from veil.core.intake import as_floats, say
 
 SUM_TOLERANCE = 1e-9
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.core.arrays import Floats
 from veil.core.checks import choice, integer, shown, within
 from veil.core.errors import InvalidArgument, InvalidData, MissingExtra
-from veil.core.intake import Floats
 from veil.core.named_matrix import Names
 from veil.matrices.chain_classes import CommunicatingClass, Reducible, communicating_classes
 from veil.matrices.chain_intake import but_for_rounding, take_chain

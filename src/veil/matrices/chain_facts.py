@@ -11,17 +11,17 @@ from veil.core.files import holds_release, parse_release
 from veil.core.record import Release
 from veil.matrices.chain import MOST_DENSE, Chain
 from veil.matrices.reading import parse_matrix
+from veil.matrices.released import to_chain
 from veil.tables.cells import read_text
 
 # Beyond it the eigenvalues would take minutes; `Chain.second_eigenvalue` still gives them.
 _MOST_EIGENVALUES = 1_000
 
 
-def read_chain(path: str, group: str | None = None) -> tuple[Chain, Release | None]:
+def read_chain(path: str, group: str | None = None) -> tuple[Chain, Release[Any] | None]:
     """The chain in a file: a release of Veil (which is returned too), or a matrix in CSV or JSON.
 
-    group: of a release with a chain for each group, that one's; without the release, whose figures are of
-    all groups together.
+    group: of a release with a chain for each group, that one's.
     """
     name = "standard input" if path == "-" else path
     text = read_text(path, name)
@@ -30,19 +30,25 @@ def read_chain(path: str, group: str | None = None) -> tuple[Chain, Release | No
             raise InvalidArgument("group", expected="a release with groups", found="a plain matrix")
         return Chain(parse_matrix(text, name)), None
     release = parse_release(text, name)
-    if group is not None:
-        return release.chain_of(group), None
+    # Kinds whose releases are chains have this method.
+    chain_of = getattr(release.kind, "chain", lambda release, group: to_chain(release))
     try:
-        return release.to_chain(), release
+        return chain_of(release, group), release
     except InvalidArgument as error:
+        if error.field == "group":
+            raise
         raise InvalidData(
-            name, expected=error.expected, found=error.found, hint="`veil inspect` explains it."
+            name,
+            expected=error.expected,
+            found=error.found,
+            hint="`veil inspect` explains it.",
+            names=error.names,
         ) from None
 
 
 @dataclass(frozen=True, slots=True)
 class ChainFacts:
-    """What there is to say of a chain in one number each; None where it does not apply.
+    """The figures of a chain, a number each; None where one does not apply.
 
     kemeny: the mean number of steps to a state drawn from the stationary distribution, which is the
     same from every start. likely_ways: e^entropy, how many equally likely ways out would be as uncertain.

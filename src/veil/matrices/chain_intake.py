@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veil.core.arrays import Floats
 from veil.core.checks import items
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.intake import Floats, say
+from veil.core.intake import say
 from veil.core.named_matrix import Names, take_matrix
 from veil.vectors.simplex import SUM_TOLERANCE
 

@@ -1,10 +1,8 @@
 """Error bars for a true chain, from its release alone: every transition, and the stationary distribution.
 
-Chains of counted transitions have theirs in counted_chain_intervals.py; here are those of released matrices.
-
 Nothing here sees the true matrix. What is known is the released one, x, and the mechanism: row i of x is
 Dirichlet(k_i q_i), with q_i the true row, smoothed if the mechanism smooths. For the transitions that is an
-exact confidence interval (analysis/intervals.py). The stationary distribution is a function of all rows
+exact confidence interval (error_bars.py). The stationary distribution is a function of all rows
 at once. Two answers are given:
 
 * simulated (the default): plausible true matrices are drawn, and the interval holds most of their
@@ -20,27 +18,23 @@ at once. Two answers are given:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammainc, ndtr, ndtri
 
-from veil.chains.error_bars.counted_chain_intervals import counted_bars
-from veil.chains.error_bars.counted_rows import transitions_part
-from veil.chains.mechanisms.private_chain import PrivateChain
+from veil.core.arrays import Floats
 from veil.core.checks import integer, within
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Floats
 from veil.core.record import Release
 from veil.matrices.chain import Chain
-from veil.matrices.mechanisms.bordered_rows import BorderedRows
+from veil.matrices.error_bars import entry_intervals
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.matrices.perturbation import simultaneous_row_radii, stationary_radii
-from veil.vectors.error_bars import intervals
-from veil.vectors.simplex import Simplex
+from veil.matrices.released import to_chain
 
 _SEED = 30_301
 _Z = np.linspace(-4.0, 4.0, 33)
@@ -68,52 +62,36 @@ class ChainIntervals:
 
 
 def chain_intervals(
-    release: Release, *, confidence: float = 0.95, draws: int | None = None
+    release: Release[Any], *, confidence: float = 0.95, draws: int | None = None
 ) -> ChainIntervals:
-    """Error bars for the true transitions and the true stationary distribution behind a released chain.
+    """Error bars for the true transitions and the true stationary distribution behind a released matrix.
 
-    What is true: the matrix that was hidden; of counted transitions (`fit_chain`) their relative
-    frequencies.
-    draws: how many plausible matrices are drawn; chosen by the number of states if None. Counts need none.
+    What is true: the matrix that was hidden.
+    draws: how many plausible matrices are drawn; chosen by the number of states if None.
     """
     if not isinstance(release, Release):
         raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
     mechanism = release.mechanism
-    if isinstance(mechanism, PrivateChain):
-        hides = transitions_part(mechanism).mechanism
-        if not isinstance(hides, BorderedRows):
-            return _counted(release, confidence)
-        # Without smoothing and with public k, its rows are those of a released matrix.
-        simplex = Simplex(hides.size, floor=min(hides.floor))
-        release = replace(release, mechanism=(mechanism := MatrixDirichlet(hides.k, simplex)))
-    if not isinstance(mechanism, MatrixDirichlet) or not release.is_matrix:
+    if not isinstance(mechanism, MatrixDirichlet) or np.ndim(release.value) != 2:
         raise InvalidArgument(
-            "release",
-            expected="a released chain, or a released matrix of a MatrixDirichlet mechanism",
-            found=mechanism.name,
+            "release", expected="a released matrix of a MatrixDirichlet mechanism", found=mechanism.name
         )
+    return matrix_chain_intervals(mechanism, to_chain(release), confidence=confidence, draws=draws)
+
+
+def matrix_chain_intervals(
+    mechanism: MatrixDirichlet, chain: Chain, *, confidence: float = 0.95, draws: int | None = None
+) -> ChainIntervals:
+    """The error bars behind a chain that the mechanism drew; as `chain_intervals`."""
     confidence = within("confidence", confidence, 0.0, 1.0, expected="a number between 0 and 1")
-    chain = release.to_chain()
     matrix = chain.to_numpy()
     count = _draws(len(chain)) if draws is None else integer("draws", draws, least=100, most=1_000_000_000)
     estimate = Chain(_possible(mechanism.unsmoothed(matrix), matrix), states=chain.states)
     return ChainIntervals(
         estimate=estimate,
-        transitions=intervals(release, confidence=confidence),
+        transitions=entry_intervals(mechanism, matrix, confidence=confidence),
         stationary=_simulated(mechanism, matrix, estimate, confidence, count),
         proved_stationary=_proved(mechanism, chain, confidence),
-        confidence=confidence,
-    )
-
-
-def _counted(release: Release, confidence: float) -> ChainIntervals:
-    confidence = within("confidence", confidence, 0.0, 1.0, expected="a number between 0 and 1")
-    bars = counted_bars(release, confidence)
-    return ChainIntervals(
-        estimate=bars.estimate,
-        transitions=intervals(release, confidence=confidence),
-        stationary=bars.stationary,
-        proved_stationary=bars.proved,
         confidence=confidence,
     )
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from veil.core.arrays import Floats
 from veil.core.checks import items, within
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.intake import Floats, as_floats, say
+from veil.core.intake import as_floats, say
 from veil.core.named_matrix import Names, take_matrix
 from veil.matrices.chain import Chain
 from veil.matrices.numerics.decisions import Actions, best_policies, expected_rewards, mixed_values
@@ -42,9 +43,9 @@ class DecisionProcess:
     A policy is a table [s, a] of probabilities, a mapping {state: {action: probability}}, or one action
     for each state: its number, or its name if that is text.
 
-    >>> import veil
+    >>> from veil import matrices
     >>> stay_or_go = [[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]]
-    >>> process = veil.DecisionProcess(stay_or_go, [0.0, 1.0], 0.5, actions=["stay", "go"])
+    >>> process = matrices.DecisionProcess(stay_or_go, [0.0, 1.0], 0.5, actions=["stay", "go"])
     >>> process.optimal().policy.tolist(), process.optimal().value.tolist()
     ([1, 0], [1.0, 2.0])
     >>> process.value(["stay", "go"]).tolist()
@@ -83,7 +84,7 @@ class DecisionProcess:
 
     def __repr__(self) -> str:
         sizes = f"{len(self)} states and {self.transitions.shape[1]} actions"
-        return f"<veil.DecisionProcess of {sizes}, discount {self.discount:g}>"
+        return f"<matrices.DecisionProcess of {sizes}, discount {self.discount:g}>"
 
     def __len__(self) -> int:
         return len(self.transitions)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.matrices.decisions import DecisionProcess
 from veil.matrices.numerics.decisions import best_policies, expected_rewards, mixed_values, values
 

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
+from veil.core.arrays import Floats
 from veil.core.checks import choice, integer, positive, within
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Floats
 from veil.matrices.chain import Chain
 from veil.vectors.accuracy import largest_expected_entry_error, largest_expected_l1
 

@@ -1,4 +1,4 @@
-"""Reading a matrix of transitions or a policy from CSV, JSON or a pipe."""
+"""Reading a matrix of transitions or a policy: from CSV, JSON or a pipe, or from what is in memory."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from os import PathLike, fspath
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,20 @@ _TO = {"to", "destination", "target", "next", "end"}
 _NUMBER = {"probability", "weight", "p", "share", "value"}
 
 
-def read_matrix(source: str) -> Taken:
-    """Read a matrix from a path, or from standard input if the source is "-".
+def read_matrix(source: Any, field: str = "matrix") -> Taken:
+    """The matrix that a source holds: a path ("-" is standard input), or whatever `take_matrix` takes.
 
     CSV: rows of numbers; with a header and a first column of labels if it has any. Or a list of
-    transitions: a header such as from,to,probability over one transition a line (the rest is zero).
+    transitions: a header such as from,to,probability over one transition in each line (the rest is zero).
     JSON: a list of rows, or {"from": {"to": probability}}.
+
+    field: what errors call a matrix in memory.
     """
-    name = "standard input" if source == "-" else source
-    return parse_matrix(read_text(source, name), name)
+    if not isinstance(source, (str, PathLike)):
+        return take_matrix(field, source)
+    path = fspath(source)
+    name = "standard input" if path == "-" else path
+    return parse_matrix(read_text(path, name), name)
 
 
 def parse_matrix(text: str, name: str) -> Taken:
@@ -108,12 +114,12 @@ def _from_table(lines: list[list[str]], name: str, places: list[int]) -> Taken:
     labels = tuple(row[0] for row in body) if labelled else None
     for names in (columns, labels):
         if names is not None and len(set(names)) < len(names):
-            raise InvalidData(name, expected="different labels", found="a label that stands twice")
+            raise InvalidData(name, expected="different labels", found="one label twice")
     return Taken(matrix, labels, columns)
 
 
 def _numbers_rows(lines: list[list[str]]) -> bool:
-    """Whether a header stands over rows that are numbered: they sum to 1 without their first cell only."""
+    """Whether rows below a header are numbered: they sum to 1 without their first cell only."""
     if any(map(is_number, lines[0])) or len(lines[0]) < 3:
         return False
     if not all(is_number(cell) for row in lines[1:] for cell in row):
@@ -144,7 +150,7 @@ def _from_transitions(lines: list[list[str]], name: str, at: list[int]) -> Taken
     origins = [places[row[0]] for row in lines[1:]]
     ends = [places[row[1]] for row in lines[1:]]
     if len(set(zip(origins, ends, strict=True))) < len(origins):
-        raise InvalidData(name, expected="each transition once", found="one that stands twice")
+        raise InvalidData(name, expected="each transition once", found="one of them twice")
     numbers = [_number(row[2], f"{name}, line {at[i + 1]}") for i, row in enumerate(lines[1:])]
     size = len(places)
     entries = csr_array((np.array(numbers), (origins, ends)), shape=(size, size))

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.core.arrays import Floats
 from veil.core.checks import integer
 from veil.core.domain import Domain
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.intake import Floats, say
+from veil.core.intake import say
 from veil.core.named_matrix import take_matrix
 from veil.vectors.simplex import SUM_TOLERANCE, Simplex
 
@@ -221,7 +222,11 @@ def _each_row(plain: Simplex, matrix: Floats) -> Floats:
             with np.errstate(over="ignore"):
                 far = np.flatnonzero(np.abs(rows.sum(axis=1) - 1.0) > SUM_TOLERANCE)
             raise InvalidData(
-                f"value, row {far[0]}", expected=error.expected, found=error.found, hint=error.hint
+                f"value, row {far[0]}",
+                expected=error.expected,
+                found=error.found,
+                hint=error.hint,
+                names=error.names,
             ) from None
         raise
 
@@ -235,7 +240,11 @@ def _each_inside(group: Alike, entries: Floats) -> Floats:
                 group.domain.validate(entries[place])
             except InvalidData as error:
                 raise InvalidData(
-                    f"value, row {row}", expected=error.expected, found=error.found, hint=error.hint
+                    f"value, row {row}",
+                    expected=error.expected,
+                    found=error.found,
+                    hint=error.hint,
+                    names=error.names,
                 ) from None
         raise
 
@@ -244,11 +253,13 @@ def _simplex(domain: Any, row: str) -> Simplex | None:
     if isinstance(domain, dict):
         fields = {key: item for key, item in domain.items() if key not in ("name", "words")}
         if "size" not in fields or not set(fields) <= {"size", "floor", "protected", "slack"}:
-            raise InvalidArgument(f"domains{row}", expected="a veil.Simplex", found="a dict of other things")
+            raise InvalidArgument(
+                f"domains{row}", expected="a vectors.Simplex", found="a dict of other things"
+            )
         return Simplex(fields.pop("size"), **fields)
     if domain is None or isinstance(domain, Simplex):
         return domain
-    raise InvalidArgument(f"domains{row}", expected="a veil.Simplex", found=type(domain).__name__)
+    raise InvalidArgument(f"domains{row}", expected="a vectors.Simplex", found=type(domain).__name__)
 
 
 def _sequence(domains: Any) -> Simplex | tuple[Simplex | None, ...]:
@@ -258,7 +269,7 @@ def _sequence(domains: Any) -> Simplex | tuple[Simplex | None, ...]:
         return found
     if not isinstance(domains, Sequence) or isinstance(domains, str) or not domains:
         raise InvalidArgument(
-            "domains", expected="a veil.Simplex, or one for each row", found=type(domains).__name__
+            "domains", expected="a vectors.Simplex, or one for each row", found=type(domains).__name__
         )
     rows = tuple(_simplex(domain, f"[{row}]") for row, domain in enumerate(domains))
     if all(domain is None for domain in rows):
@@ -323,7 +334,7 @@ def _on_support(
     if domains.protected is not None:
         raise InvalidArgument(
             "domains",
-            expected="one Simplex a row, where only some entries are protected",
+            expected="one Simplex for each row, where only some entries are protected",
             found="one for all",
         )
     made = {size: Simplex(size, floor=domains.floor) for size in set(map(len, support)) - {1}}

@@ -81,7 +81,7 @@ def from_csv(text: str, name: str, origin: str | None, destination: str | None, 
     body = lines[1:] if origin is not None or _has_header(lines) else lines
     names = lines[0] if body is not lines else [f"column {i + 1}" for i in range(len(lines[0]))]
     if len(set(names)) < len(names):
-        raise InvalidData(name, expected="columns with different names", found="one that stands twice")
+        raise InvalidData(name, expected="columns with different names", found="one name twice")
     edges = listed(
         {key: [row[i] for row in body] for i, key in enumerate(names)}, name, origin, destination
     ).edges

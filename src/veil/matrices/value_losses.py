@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.core.arrays import Floats
 from veil.core.checks import choice, delta_of, integer, positive
 from veil.core.errors import InvalidArgument, InvalidData, VeilError
-from veil.core.intake import Floats, array_of, say
+from veil.core.intake import array_of, say
 from veil.core.random.streams import generator
 from veil.matrices.adjacency import Rows
 from veil.matrices.calibrated_rows import RowKind, calibrated_rows
@@ -141,19 +142,19 @@ def value_loss(
         stays zero.
     start: a state or a distribution over the states; None for all states alike.
 
-    >>> import veil
+    >>> from veil import matrices, vectors
     >>> stay_or_go = [[[0.9, 0.1], [0.1, 0.9]], [[0.1, 0.9], [0.9, 0.1]]]
-    >>> process = veil.DecisionProcess(stay_or_go, [0.0, 1.0], 0.9)
-    >>> found = veil.value_loss(process, adjacency=veil.Rows(1, veil.Transfer(0.01)),
-    ...                         epsilons=[1.0, 10.0], delta=1e-6, rng=1)
+    >>> process = matrices.DecisionProcess(stay_or_go, [0.0, 1.0], 0.9)
+    >>> one = matrices.Rows(1, vectors.Transfer(0.01))
+    >>> found = matrices.value_loss(process, adjacency=one, epsilons=[1.0, 10.0], delta=1e-6, rng=1)
     >>> found.rows[0].loss.mean > found.rows[1].loss.mean > 0.0
     True
     """
     if not isinstance(process, DecisionProcess):
-        raise InvalidArgument("process", expected="a veil.DecisionProcess", found=type(process).__name__)
+        raise InvalidArgument("process", expected="a matrices.DecisionProcess", found=type(process).__name__)
     choice("hide", hide, ("policy", "transitions"))
     if not isinstance(adjacency, Rows):
-        raise InvalidArgument("adjacency", expected="veil.Rows", found=type(adjacency).__name__)
+        raise InvalidArgument("adjacency", expected="matrices.Rows", found=type(adjacency).__name__)
     levels, delta = _levels(epsilons), delta_of(delta)
     needs_delta("dirichlet", "dirichlet", delta)
     draws, random = integer("draws", draws, least=2, most=1_000_000_000), generator(rng)

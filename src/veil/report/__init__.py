@@ -1,1 +1,1 @@
-"""Tables, figures and the HTML report: everything is drawn from releases and public numbers."""
+"""Pages, sections, shared figures and console parts."""

@@ -70,9 +70,9 @@ def _table(first: str) -> Table:
 def _row(table: Table, name: str, lower: float, claimed: float, exact: bool, violated: bool) -> None:
     share = lower / claimed if claimed > 0.0 else float(violated)
     how = "enumerated" if exact else "sampled"
-    bar = Text(bar(share, SHORT_BAR), style="red" if violated else "blue")
+    shown = Text(bar(share, SHORT_BAR), style="red" if violated else "blue")
     verdict = _verdict(violated, how)
-    table.add_row(name, f"{lower:.3f}", f"{claimed:.3f}", bar, verdict)
+    table.add_row(name, f"{lower:.3f}", f"{claimed:.3f}", shown, verdict)
 
 
 def _verdict(violated: bool, text: str) -> Text:

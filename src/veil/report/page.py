@@ -12,15 +12,17 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.4g}"
 
 
-def page(template: str, *, package: str = "veil.report", **content: Any) -> str:
+def page(template: str, *, package: str | tuple[str, ...] = "veil.report", **content: Any) -> str:
     """Render a page. Text is escaped; `rounded_up` is for bounds, `number` for all other numbers.
 
-    package: where the template is; it may include the shared ones of `veil.report`.
+    package: where the template is, or several in which it and what it extends are searched in this order; it
+    may include the shared ones of `veil.report`.
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, select_autoescape
 
+    packages = (package,) if isinstance(package, str) else package
     environment = Environment(
-        loader=ChoiceLoader([PackageLoader(name) for name in dict.fromkeys((package, "veil.report"))]),
+        loader=ChoiceLoader([PackageLoader(name) for name in dict.fromkeys((*packages, "veil.report"))]),
         autoescape=select_autoescape(["html"]),
         trim_blocks=True,
     )

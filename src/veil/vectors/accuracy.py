@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betainc, digamma, xlogy
 
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betainc, betaincc, ndtri
 
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 
 
 def beta_mean_limits(k: float | Floats, x: Floats, tail: float) -> tuple[Floats, Floats]:

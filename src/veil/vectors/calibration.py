@@ -33,8 +33,11 @@ _ROUGH, _FINE = 1e-3, 1e-13
 def names_for(adjacency: Adjacency) -> tuple[str, ...]:
     """The mechanisms that cover this adjacency."""
     if not isinstance(adjacency, (Records, Contributions, Transfer)):
-        found = type(adjacency).__name__
-        raise InvalidArgument("adjacency", expected="veil.Records or veil.Transfer", found=found)
+        raise InvalidArgument(
+            "adjacency",
+            expected="vectors.Records, vectors.Contributions or vectors.Transfer",
+            found=type(adjacency).__name__,
+        )
     return FOR_VECTORS if isinstance(adjacency, Transfer) else FOR_COUNTS
 
 
@@ -63,17 +66,18 @@ def calibrated(
     exact: draw in whole numbers; "geometric" and "discrete-gaussian" always do, "dirichlet" by an urn.
     draws: how often an exact "dirichlet" draws from its urn; if None, enough for the public k or records.
 
-    >>> import veil
-    >>> mechanism = veil.calibrated("dirichlet", veil.Records("replace"), size=5, epsilon=1.0,
-    ...                             delta=1e-6, records=98)
-    >>> mechanism.profile(veil.Records("replace")).delta(1.0) <= 1e-6
+    >>> from veil import vectors
+    >>> replaced = vectors.Records("replace")
+    >>> mechanism = vectors.calibrated(
+    ...     "dirichlet", replaced, size=5, epsilon=1.0, delta=1e-6, records=98)
+    >>> mechanism.profile(replaced).delta(1.0) <= 1e-6
     True
     """
     size = integer("size", size, least=2)
     epsilon = within("epsilon", epsilon, 0.0, 1e5, expected="a number between 0 and 100000")
     smooth = truth("smooth", smooth)
     choice("mechanism", name, names_for(adjacency))
-    _check_exact(name, exact, draws)
+    check_exact(name, exact, draws)
     if isinstance(adjacency, Transfer):
         if name == "dirichlet":
             public = typical_values(adjacency, size, typical)
@@ -99,7 +103,8 @@ def calibrated(
     return calibrate(lambda rate: noisy(1.0 / rate, size), adjacency, epsilon=epsilon, delta=delta)
 
 
-def _check_exact(name: str, exact: bool, draws: int | None) -> None:
+def check_exact(name: str, exact: bool, draws: int | None) -> None:
+    """Refuse exact draws, or a number of them, of a mechanism that has none."""
     if exact and name in ("laplace", "gaussian"):
         raise InvalidArgument(
             "exact",
@@ -124,7 +129,7 @@ def _made_exact(
 
 
 def needs_delta(name: str, which: str, delta: float) -> None:
-    """A clear word where a mechanism has no finite epsilon at delta = 0."""
+    """Refuse delta = 0 for a mechanism that has no finite epsilon there."""
     delta = delta_of(delta)
     if name == which and delta == 0.0:
         raise CannotCalibrate(f"delta: {name} needs a delta above 0, found 0.")

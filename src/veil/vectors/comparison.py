@@ -12,19 +12,19 @@ from veil.core.checks import delta_of, items, positive
 from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.intake import as_floats
 from veil.core.mechanism import Mechanism
+from veil.core.plan import Plan
 from veil.core.privacy.calibrate import calibrate
 from veil.vectors.accuracy import Errors
 from veil.vectors.calibration import calibrated, names_for
 from veil.vectors.expected_errors import error_quantile, expected_errors
-from veil.vectors.typical import typical_values
-from veil.words.adjacency import Hamming
+from veil.vectors.typical import assumed_records, typical_values
 
 CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One mechanism at the given budget; without a mechanism, `why` says what stands in the way.
+    """One mechanism at the given budget; without a mechanism, `why` says why there is none.
 
     tv95: the total-variation error that 95 of 100 releases stay below.
     """
@@ -36,14 +36,18 @@ class Row:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Rows from the smallest expected error to the largest."""
+@dataclass(frozen=True)
+class Comparison(Plan):
+    """Mechanisms at the same budget, from the smallest expected error to the largest.
+
+    assumed: how many records were assumed, where nobody stated their number and errors depend on it.
+    """
 
     rows: tuple[Row, ...]
     adjacency: Adjacency
     epsilon: float
     delta: float
+    assumed: int | None = None
 
     @property
     def best(self) -> Row:
@@ -101,25 +105,21 @@ def compare(
         entries is then `size`.
 
     >>> import veil
-    >>> table = veil.compare(None, veil.Records("replace"), epsilon=1.0, delta=1e-6, size=5, records=98)
+    >>> from veil import vectors
+    >>> replaced = vectors.Records("replace")
+    >>> table = veil.compare(None, replaced, epsilon=1.0, delta=1e-6, size=5, records=98)
     >>> table.best.name
     'geometric'
     """
     epsilon, delta = positive("epsilon", epsilon), delta_of(delta)
-    if isinstance(adjacency, Hamming):
-        raise InvalidArgument(
-            "adjacency",
-            expected="one of vectors or counts",
-            found="Hamming",
-            hint="veil.plan_words compares the mechanisms for words.",
-        )
+    names = names_for(adjacency)
     if size is None:
         if typical is None:
             raise InvalidArgument("typical", expected="a typical value, or size=", found="None")
         size = as_floats("typical", typical).size
     values = typical_values(adjacency, size, typical, records)
     rows = []
-    for name, make in _named(mechanisms, adjacency):
+    for name, make in _named(names if mechanisms is None else mechanisms):
         try:
             mechanism = (
                 calibrated(
@@ -134,14 +134,15 @@ def compare(
         tv95 = error_quantile(mechanism, values, metric="tv", confidence=CONFIDENCE)
         rows.append(Row(name, mechanism, expected_errors(mechanism, values), tv95))
     rows.sort(key=lambda row: math.inf if row.errors is None else row.errors.tv)
-    return Comparison(tuple(rows), adjacency, epsilon, delta)
+    assumed = assumed_records(adjacency, size, records)
+    # Typical counts have a number of records of their own.
+    assumed = assumed if assumed == values[0].sum() else None
+    return Comparison(tuple(rows), adjacency, epsilon, delta, assumed)
 
 
 def _named(
-    mechanisms: Iterable[Any] | Mapping[str, Any] | None, adjacency: Adjacency
+    mechanisms: Iterable[Any] | Mapping[str, Any],
 ) -> list[tuple[str, Callable[[float], Mechanism] | None]]:
-    if mechanisms is None:
-        mechanisms = names_for(adjacency)
     expected = "names or functions of one number"
     if isinstance(mechanisms, Mapping):
         if not all(isinstance(name, str) and callable(make) for name, make in mechanisms.items()):

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from scipy.special import betainc, betaincc
 
+from veil.core.arrays import Floats
 from veil.core.checks import integer, positive, within
-from veil.core.intake import Floats
 
 
 def _rate(theta: float) -> float:

@@ -19,7 +19,7 @@ from veil.vectors.adjacency import Contributions
 # The work grows with its square; and with so many records the Dirichlet mechanism keeps nothing anyway.
 _MOST_RECORDS = 200
 # What a logarithm of a gamma function may have lost to rounding, relative to its size or (near 1 and 2, where
-# it is nought) to one, with room.
+# it is zero) to one, with room.
 _ROUNDING = 8.0 * 2.0**-52
 
 
@@ -66,7 +66,7 @@ def _less(prior: float, shift: Floats, orders: Floats) -> Floats:
     """log E_Q[(P/Q)^order], P = Gamma(prior), Q = Gamma(prior + shift); infinite from some order on."""
     taken = (orders - 1.0) * shift
     low = prior - taken
-    # Where next to nothing is left, it must not be more than there is: near nought log Gamma falls steeply.
+    # Where next to nothing is left, it must not be more than there is: near zero log Gamma falls steeply.
     low = np.where(low < 1.0, low - 2.0**-51 * (prior + taken), low)
     known = low > 0.0
     return np.where(known, _log_moment(orders, np.where(known, low, 1.0), prior, prior + shift), np.inf)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from veil.core.arrays import Floats
 from veil.core.checks import choice
-from veil.core.intake import Floats
 from veil.core.mechanism import Mechanism
 from veil.vectors.accuracy import Errors, mean_errors
 from veil.vectors.counts import Counts

@@ -1,41 +1,94 @@
-"""What a budget buys, and what an accuracy costs, before any data is touched."""
+"""What an accuracy costs, before any data is touched. (What a budget buys: `compare`.)"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 from veil.core.adjacency import Adjacency
 from veil.core.checks import choice, positive, within
 from veil.core.errors import CannotCalibrate
+from veil.core.kind import Progress
 from veil.core.numerics.search import log_margin, safe_edge
+from veil.core.plan import Plan
 from veil.vectors.calibration import calibrated, names_for
-from veil.vectors.comparison import Comparison, compare
 from veil.vectors.expected_errors import METRICS, error_quantile
 from veil.vectors.typical import typical_values
 
 _SMALLEST, _LARGEST = 1e-3, 1e3
 
 
-def error_curve(
+@dataclass(frozen=True, slots=True)
+class NeededEpsilon:
+    """The least epsilon at which one mechanism keeps to an error; None if none does."""
+
+    name: str
+    epsilon: float | None
+
+
+@dataclass(frozen=True)
+class EpsilonPlan(Plan):
+    """The epsilon that each mechanism needs for an error, the least first.
+
+    error, metric, confidence: what is to be kept to, how it is measured, and how surely. epsilon: the least.
+    """
+
+    rows: tuple[NeededEpsilon, ...]
+    error: float
+    metric: str
+    confidence: float
+    delta: float
+
+    @property
+    def epsilon(self) -> float:  # type: ignore[override]
+        found = self.best.epsilon
+        assert found is not None
+        return found
+
+    @property
+    def best(self) -> NeededEpsilon:
+        if self.rows[0].epsilon is None:
+            raise CannotCalibrate(
+                f"no mechanism keeps the {self.metric} error below {self.error:g} with an epsilon of at most "
+                f"{_LARGEST:g}."
+            )
+        return self.rows[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "error": self.error,
+            "metric": self.metric,
+            "confidence": self.confidence,
+            "delta": self.delta,
+            "epsilon": {row.name: row.epsilon for row in self.rows},
+        }
+
+
+def needed_epsilons(
     adjacency: Adjacency,
     *,
-    size: int,
-    epsilons: list[float],
-    delta: float,
-    typical: Any = None,
-    records: int | None = None,
-) -> list[Comparison]:
-    """The comparison at each epsilon."""
-    return [
-        compare(None, adjacency, epsilon=e, delta=delta, typical=typical, size=size, records=records)
-        for e in epsilons
-    ]
-
-
-def epsilons_around(epsilon: float) -> list[float]:
-    """Seven values from a quarter of epsilon to four times it."""
-    return [epsilon * 2.0**power for power in (-2.0, -4 / 3, -2 / 3, 0.0, 2 / 3, 4 / 3, 2.0)]
+    error: float,
+    metric: str = "tv",
+    confidence: float = 0.95,
+    delta: float = 0.0,
+    progress: Progress | None = None,
+    **shape: Any,
+) -> EpsilonPlan:
+    """The least epsilon of every mechanism that covers the adjacency. shape: as in `least_epsilon`."""
+    rows = []
+    for name in names_for(adjacency):
+        if progress is not None:
+            progress(f"Searching the epsilon of {name}")
+        try:
+            found = least_epsilon(
+                name, adjacency, error=error, metric=metric, confidence=confidence, delta=delta, **shape
+            )
+        except CannotCalibrate:
+            found = None
+        rows.append(NeededEpsilon(name, found))
+    rows.sort(key=lambda row: math.inf if row.epsilon is None else row.epsilon)
+    return EpsilonPlan(tuple(rows), error, metric, confidence, delta)
 
 
 def least_epsilon(
@@ -54,8 +107,9 @@ def least_epsilon(
 
     metric: "tv", "l1", "sup" or "kl". Found by simulation on public typical values, to one percent.
 
-    >>> import veil
-    >>> need = veil.least_epsilon("geometric", veil.Records("replace"), size=5, records=1000, error=0.01)
+    >>> from veil import vectors
+    >>> replaced = vectors.Records("replace")
+    >>> need = vectors.least_epsilon("geometric", replaced, size=5, records=1000, error=0.01)
     >>> 0.5 < need < 2.0
     True
     """

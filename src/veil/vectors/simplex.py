@@ -10,9 +10,10 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from veil.core import checks
+from veil.core.arrays import Floats
 from veil.core.domain import Domain
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.intake import Floats, as_floats, say
+from veil.core.intake import as_floats, say
 from veil.core.numerics.rounding import float_above
 
 SUM_TOLERANCE = 1e-9
@@ -103,7 +104,8 @@ class Simplex(Domain):
             "value",
             expected=f"entries that sum to 1 (within {SUM_TOLERANCE:g})",
             found="another sum",
-            hint="Divide by the sum first (--normalise does it), or release counts.",
+            hint="Divide by the sum first ({normalise} does it), or release counts.",
+            names=("normalise",),
         )
 
     def _within_borders(self, vectors: Floats) -> Floats:

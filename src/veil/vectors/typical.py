@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from veil.core.adjacency import Adjacency
+from veil.core.arrays import Floats
 from veil.core.checks import integer
-from veil.core.intake import Floats, as_floats
+from veil.core.intake import as_floats
 from veil.vectors.adjacency import Contributions, Records
 from veil.vectors.counts import Counts, Integers
 from veil.vectors.simplex import Simplex

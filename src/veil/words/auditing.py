@@ -15,7 +15,6 @@ from veil.core.audit.reading import MOST_CHANGED, chosen_places
 from veil.core.audit.subject import AuditSubject, Example, Reader
 from veil.core.errors import InvalidArgument
 from veil.words.adjacency import Hamming
-from veil.words.batch import WordBatch
 from veil.words.chain_words import ChainWords
 from veil.words.language import FreeWords
 from veil.words.mechanisms.balanced_words import BalancedWords
@@ -25,6 +24,7 @@ from veil.words.mechanisms.permute_and_flip import PermuteAndFlip
 from veil.words.mechanisms.sequential_words import SequentialWords
 from veil.words.mechanisms.staircase_words import StaircaseWords
 from veil.words.neighbours import word_pairs, word_table_pairs
+from veil.words.word_batch import WordBatch
 
 _ROADS = {"home": ["shop", "work"], "shop": ["home", "work"], "work": ["home"]}
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from veil.core.checks import items
 from veil.core.errors import InvalidArgument
-from veil.words.batch import Labels
 from veil.words.language import Language, written
 from veil.words.numerics.graph import WordGraph
+from veil.words.word_batch import Labels
 
 # The subsets of a nondeterministic automaton can be exponentially many.
 _MOST_NODES = 50_000

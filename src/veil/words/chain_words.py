@@ -12,9 +12,10 @@ import numpy as np
 from veil.core.errors import InvalidArgument
 from veil.core.intake import array_of
 from veil.core.named_matrix import take_matrix
-from veil.words.batch import Labels
+from veil.core.record import Release
 from veil.words.language import Language, labels_from, written
 from veil.words.numerics.graph import WordGraph, graph_of
+from veil.words.word_batch import Labels
 
 Successors = tuple[tuple[int, ...], ...]
 
@@ -29,8 +30,8 @@ class ChainWords(Language):
     start: the public state before the first symbol; None if a word may begin with any state.
     states: the labels of a bare matrix.
 
-    >>> import veil
-    >>> language = veil.ChainWords({"home": ["shop", "work"], "shop": ["home"], "work": ["home"]}, 2)
+    >>> from veil import words
+    >>> language = words.ChainWords({"home": ["shop", "work"], "shop": ["home"], "work": ["home"]}, 2)
     >>> ("shop", "home") in language, ("shop", "work") in language
     (True, False)
     """
@@ -111,8 +112,10 @@ def take_support(support: Any, states: Sequence[Hashable] | None = None) -> tupl
     """The states and, for each, the places of those that may follow it, in rising order."""
     if isinstance(support, _Checked):
         return support.labels, support.successors
-    if hasattr(support, "to_chain"):
-        support = support.to_chain()
+    if isinstance(support, Release):
+        from veil.matrices.released import to_chain
+
+        support = to_chain(support)
     if isinstance(support, Mapping) and set(support) == {"states", "successors"}:
         labels = labels_from("support", support["states"])
         return labels, _checked(support["successors"], len(labels))

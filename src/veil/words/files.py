@@ -6,7 +6,6 @@ import csv
 import gzip
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from veil.core.errors import InvalidArgument
 from veil.core.named_matrix import Names
 from veil.core.writing import RELEASED, SENSITIVE, replacing
 from veil.tables.states import text_of
+from veil.tables.table_writing import write_parquet, write_text
 from veil.words.table import Rows, WordTable
 
 _ENDINGS = (".csv.gz", ".csv", ".parquet", ".pq")
@@ -40,33 +40,58 @@ def write_words(
     """Write private words as rows: whose word, the position in it from 1 on, the state.
 
     path: ends in .csv, .csv.gz or .parquet. It is written beside and renamed, so that nobody ever sees half
-        a file, and is not overwritten unless told.
-    words: the private symbols in the order of the table: a row of codes, or what `WordTable.by_length` gives
-        with private words in it. table: the words that they were made from, for their keys and lengths,
-        which must be public; its own symbols are not written.
+        a file, and is overwritten only if `overwrite` is True.
+    words: the private symbols in the order of the table: an array of codes, or what `WordTable.by_length`
+        gives with private words in it. table: the words that they were made from, for their keys and
+        lengths, which must be public; its own symbols are not written.
     keys: "number" numbers the words 1, 2, ... in the order of the permutation, in one column even where
         words had several keys, so that nothing links the words of one person. "keep" writes the keys.
     permutation: the order in which words are written, as their numbers in the table from 0 on. Numbers in
         the order of the keys would say whose is whose: for "number" it must be given, drawn at random.
     columns: the names of the key column(s), the position and the state; by default those of the table.
     """
-    target = Path(path)
-    ending = next((known for known in _ENDINGS if target.name.lower().endswith(known)), None)
-    if ending is None:
-        raise InvalidArgument("path", expected="an ending of .csv, .csv.gz or .parquet", found="another")
     choice("keys", keys, ("number", "keep"))
     if not isinstance(table, WordTable):
         raise InvalidArgument("table", expected="a WordTable", found=type(table).__name__)
+    ending, names = _checked(path, columns, table, keeps_keys=keys == "keep")
     made = table.replaced(words)
     order = _order(permutation, len(table), keys)
-    rows = _RowMaker(made, order, _names(columns, table, keys), keys == "keep")
+    rows = _RowMaker(made, order, names, keys == "keep")
     # Whose words they are is for their owner's eyes, until somebody decides otherwise.
     mode = SENSITIVE if keys == "keep" else RELEASED
-    with replacing(target, overwrite=overwrite, mode=mode) as beside:
-        if ending in {".csv", ".csv.gz"}:
-            _write_csv(beside, rows, packed=ending == ".csv.gz")
-        else:
-            _write_parquet(beside, rows)
+    with replacing(Path(path), overwrite=overwrite, mode=mode) as beside:
+        if ending not in {".csv", ".csv.gz"}:
+            write_parquet(beside, rows.schema, rows.batches())
+            return
+        quotes = any(map(_needs_quotes, rows.texts))
+        write_text(
+            beside, names, rows.plain_batches(), delimiter=",", packed=ending == ".csv.gz", quotes=quotes
+        )
+
+
+def check_columns(path: str | os.PathLike[str], table: WordTable, *, keeps_keys: bool) -> None:
+    """Raise what `write_words` would raise about the path's ending and the columns, and write nothing.
+
+    For use before a draw: a table that cannot be written would be paid for all the same.
+    """
+    _checked(path, None, table, keeps_keys=keeps_keys)
+
+
+def _checked(
+    path: str | os.PathLike[str], columns: Sequence[str] | None, table: WordTable, *, keeps_keys: bool
+) -> tuple[str, list[str]]:
+    """How the path ends, and the names of the columns."""
+    name = Path(path).name.lower()
+    ending = next((known for known in _ENDINGS if name.endswith(known)), None)
+    if ending is None:
+        raise InvalidArgument("path", expected="an ending of .csv, .csv.gz or .parquet", found="another")
+    keys = list(table.by) if keeps_keys else [table.by[-1]]
+    names = [*keys, table.order, table.state] if columns is None else list(columns)
+    if len(names) != len(keys) + 2 or not all(isinstance(name, str) and name for name in names):
+        raise InvalidArgument("columns", expected=f"{len(keys) + 2} names", found=f"{len(names)}")
+    if len(set(names)) < len(names):
+        raise InvalidArgument("columns", expected="names that all differ", found="one of them twice")
+    return ending, names
 
 
 class _RowMaker:
@@ -75,7 +100,7 @@ class _RowMaker:
     def __init__(self, words: WordTable, order: Rows, names: list[str], keeps_keys: bool) -> None:
         import pyarrow as pa
 
-        self._words, self._order, self.names = words, order, names
+        self._words, self._order = words, order
         self._labels = _labels(words.states)
         self._keys = [column.combine_chunks() for column in words.keys.columns] if keeps_keys else None
         types = [pa.int64()] if self._keys is None else [column.type for column in self._keys]
@@ -115,41 +140,16 @@ class _RowMaker:
             yield pa.Table.from_arrays([*keys, positions, states], schema=self.schema)
             first = last
 
+    def plain_batches(self) -> Iterator[Any]:
+        """The same rows with text in the place of dictionaries."""
+        import pyarrow as pa
 
-def _write_parquet(path: str, rows: _RowMaker) -> None:
-    import pyarrow.parquet as pq
-
-    # Without Arrow's own schema: readers then see plain text instead of a dictionary.
-    with pq.ParquetWriter(path, rows.schema, store_schema=False) as writer:
-        for batch in rows.batches():
-            writer.write_table(batch)
-
-
-def _write_csv(path: str, rows: _RowMaker, *, packed: bool) -> None:
-    import pyarrow as pa
-    from pyarrow import csv
-
-    plain = pa.schema(
-        [
-            (field.name, field.type.value_type if pa.types.is_dictionary(field.type) else field.type)
-            for field in rows.schema
+        kinds = [
+            field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+            for field in self.schema
         ]
-    )
-    style = "needed" if any(map(_needs_quotes, rows.texts)) else "none"
-    options = csv.WriteOptions(include_header=False, quoting_style=style)
-    with ExitStack() as stack:
-        stream: Any = stack.enter_context(Path(path).open("wb"))
-        if packed:
-            # No time in the file: the same words give the same file.
-            stream = stack.enter_context(gzip.GzipFile("", "wb", compresslevel=6, fileobj=stream, mtime=0))
-        stream.write((",".join(map(_cell, rows.names)) + "\n").encode())
-        writer = stack.enter_context(csv.CSVWriter(stream, plain, write_options=options))
-        for batch in rows.batches():
-            writer.write_table(batch.cast(plain))
-
-
-def _cell(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"' if any(mark in name for mark in '",\r\n') else name
+        plain = pa.schema(list(zip(self.schema.names, kinds, strict=True)))
+        return (batch.cast(plain) for batch in self.batches())
 
 
 def _needs_quotes(texts: Any) -> bool:
@@ -181,16 +181,6 @@ def _order(permutation: Any, size: int, keys: str) -> Rows:
             "permutation", expected=f"the numbers 0 to {size - 1}, each once", found="something else"
         )
     return order.astype(np.int64)
-
-
-def _names(columns: Sequence[str] | None, table: WordTable, keys: str) -> list[str]:
-    of_keys = list(table.by) if keys == "keep" else [table.by[-1]]
-    names = [*of_keys, table.order, table.state] if columns is None else list(columns)
-    if len(names) != len(of_keys) + 2 or not all(isinstance(name, str) and name for name in names):
-        raise InvalidArgument("columns", expected=f"{len(of_keys) + 2} names", found=f"{len(names)}")
-    if len(set(names)) < len(names):
-        raise InvalidArgument("columns", expected="names that all differ", found="one that stands twice")
-    return names
 
 
 def column_names(path: Path) -> list[str]:

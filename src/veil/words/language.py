@@ -13,8 +13,8 @@ import numpy as np
 from veil.core import checks
 from veil.core.domain import Domain
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.words.batch import Codes, Labels, WordBatch, coded, label_array, not_feasible
 from veil.words.numerics.graph import WordGraph, graph_of
+from veil.words.word_batch import Codes, Labels, WordBatch, coded, label_array, not_feasible
 
 _LONGEST = 10_000_000
 

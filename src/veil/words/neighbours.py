@@ -10,10 +10,10 @@ import numpy as np
 from veil.core.audit.pair import AuditPair
 from veil.core.errors import InvalidArgument
 from veil.words.adjacency import Hamming
-from veil.words.batch import Codes, WordBatch
 from veil.words.language import FreeWords, Language
 from veil.words.mechanisms.each_word import EachWord
 from veil.words.numerics.graph import WordGraph
+from veil.words.word_batch import Codes, WordBatch
 
 # How many made-up words are tried, and steps of a search, before a place is given up.
 _WALKS, _STEPS = 200, 2_000

@@ -12,18 +12,18 @@ import numpy as np
 
 from veil.core.account import Account, Charge, check_account, confirm, reserve
 from veil.core.errors import InvalidArgument
+from veil.core.job import cost
 from veil.core.random.exact_choice import choose, one_word
 from veil.core.random.streams import generator, is_reproducible
 from veil.core.record import Release
-from veil.core.releasing import cost
 from veil.version import __version__
-from veil.words.batch import not_feasible
 from veil.words.mechanisms.sequential_words import SequentialWords
 from veil.words.numerics.channel import Channel
+from veil.words.word_batch import not_feasible
 
 
 class OnlineWord:
-    """Hand in the true symbols one by one; each gives back a private one at once. See `veil.online`.
+    """Hand in the true symbols one by one; each gives back a private one at once. See `online`.
 
     What it costs was charged in full at the beginning: a word that is broken off costs the same.
     """
@@ -118,7 +118,7 @@ class OnlineWord:
         weights = [Fraction(1) if node == target else self._decay for node in options]
         return int(options[choose(weights, one_word(self._rng), lambda: one_word(self._rng))])
 
-    def finish(self) -> Release:
+    def finish(self) -> Release[tuple[Hashable, ...]]:
         """The record of the whole word, once all its symbols are in."""
         if self.remaining:
             raise InvalidArgument(
@@ -144,9 +144,10 @@ def online(mechanism: SequentialWords, *, ledger: Account | None = None, rng: An
     The whole epsilon is charged now. Each symbol that is handed in gives back a private one, which may be
     published at once.
 
-    >>> import veil
+    >>> from veil import words
     >>> roads = {"a": ["b", "c"], "b": ["a"], "c": ["a", "c"]}
-    >>> trip = veil.online(veil.SequentialWords(veil.ChainWords(roads, 3, start="a"), 4.0), rng=1)
+    >>> language = words.ChainWords(roads, 3, start="a")
+    >>> trip = words.online(words.SequentialWords(language, 4.0), rng=1)
     >>> len([trip.push(symbol) for symbol in ("b", "a", "c")]), trip.finish().epsilon
     (3, 4.0)
     """

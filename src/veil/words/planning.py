@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,8 @@ import numpy as np
 
 from veil.core.checks import integer, items, positive, shown, told, truth
 from veil.core.errors import CannotCalibrate, InvalidArgument, VeilError
-from veil.words.batch import WordBatch
+from veil.core.kind import Progress
+from veil.core.plan import Plan
 from veil.words.language import FreeWords, Language
 from veil.words.mechanisms.balanced_words import BalancedWords
 from veil.words.mechanisms.exponential_words import ExponentialWords
@@ -19,6 +20,7 @@ from veil.words.mechanisms.permute_and_flip import PermuteAndFlip
 from veil.words.mechanisms.sequential_words import SequentialWords
 from veil.words.mechanisms.staircase_words import StaircaseWords
 from veil.words.mechanisms.word_mechanism import LARGEST_EPSILON, WordMechanism
+from veil.words.word_batch import WordBatch
 
 _SEED = 5
 # Walks that errors are averaged over, and how many steps of computing they may take together.
@@ -29,9 +31,6 @@ _SMALLEST, _LARGEST = 0.01, 100.0
 # Beyond so many transitions the search for balanced weights takes minutes.
 _MOST_EDGES = 1_500
 _QUICK_EDGES = 50
-
-Tell = Callable[[str], None]
-
 
 FOR_WORDS = ("balanced", "exponential", "sequential", "staircase", "permute-and-flip", "generic")
 
@@ -67,7 +66,7 @@ class WordRow:
 
 
 @dataclass(frozen=True)
-class WordPlan:
+class WordPlan(Plan):
     """What each mechanism would do to made-up words, the best first."""
 
     language: Language
@@ -82,7 +81,6 @@ class WordPlan:
         return self.rows[0]
 
     def to_dict(self) -> dict[str, Any]:
-        """For machines."""
         return {
             "language": self.language.words,
             "epsilon": self.epsilon,
@@ -119,23 +117,23 @@ def plan_words(
     examples: Any = None,
     names: Sequence[str] | None = None,
     shorter: bool = False,
-    progress: Tell | None = None,
+    progress: Progress | None = None,
 ) -> WordPlan:
     """Every mechanism at this epsilon, by its expected number of wrong symbols.
 
     examples: public words like those to be hidden; None for random walks. No sensitive word is looked at.
     shorter: words of fewer symbols are to be hidden as well.
 
-    >>> import veil
-    >>> plan = veil.plan_words(veil.FreeWords("ACGT", 20), 2.0)
+    >>> from veil.words.language import FreeWords
+    >>> plan = plan_words(FreeWords("ACGT", 20), 2.0)
     >>> plan.best.name, round(plan.best.error, 2)
     ('exponential', 5.78)
     """
     tell = told("progress", progress)
     if not isinstance(language, Language):
-        expected = "a language such as veil.FreeWords"
+        expected = "a language such as words.FreeWords"
         raise InvalidArgument("language", expected=expected, found=type(language).__name__)
-    # What is wrong for every mechanism is said once, not as the fault of one.
+    # What is wrong for every mechanism is stated once, not as the fault of one.
     epsilon = positive("epsilon", epsilon, least=1e-6, most=LARGEST_EPSILON)
     radius = integer("radius", radius, least=1)
     shorter = truth("shorter", shorter)
@@ -175,7 +173,7 @@ def _measured(
 
 
 def least_epsilon_for_words(
-    language: Language, *, error: float, radius: int = 1, progress: Tell | None = None
+    language: Language, *, error: float, radius: int = 1, progress: Progress | None = None
 ) -> float:
     """The epsilon at which the best mechanism changes this many symbols of a word, to one percent."""
     error = positive("error", error)
@@ -220,21 +218,13 @@ def least_epsilon_for_words(
     return math.exp(high)
 
 
-def error_curve(
-    language: Language,
-    epsilons: Sequence[float],
-    *,
-    radius: int = 1,
-    names: Sequence[str] | None = None,
-    progress: Tell | None = None,
-) -> dict[str, tuple[list[float], list[float]]]:
-    """Expected errors against epsilon: for each mechanism its points, for a picture."""
+def error_curves(plans: Sequence[WordPlan]) -> dict[str, tuple[list[float], list[float]]]:
+    """Expected errors against epsilon, from plans at several: for each mechanism its points."""
     found: dict[str, tuple[list[float], list[float]]] = {}
-    for epsilon in epsilons:
-        plan = plan_words(language, epsilon, radius=radius, names=names, progress=progress)
+    for plan in plans:
         for row in plan.rows:
             if row.error is not None:
                 x, y = found.setdefault(row.name, ([], []))
-                x.append(epsilon)
+                x.append(plan.epsilon)
                 y.append(row.error)
     return found

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from veil.chains.counting.counting import check_times
-from veil.chains.counting.queries import CountingQuery
-from veil.chains.counting.tally import numbers_of
-from veil.chains.lengths import LengthBins
 from veil.core.checks import told
 from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.kind import Progress
 from veil.tables import complaints
+from veil.tables.delimited import numbers_of
 from veil.tables.engines.columns import needed_columns
 from veil.tables.engines.opening import open_engine
-from veil.tables.engines.protocol import Engine, Kind
-from veil.tables.questions import Question, ask
+from veil.tables.engines.protocol import Engine
+from veil.tables.log_checks import check_times
 from veil.tables.sequences import as_log
 from veil.tables.states import StateList, given_states
 from veil.words.queries import MOST_STATES, WordQuery
-from veil.words.table import WordTable, check_listed, checked_list
-
-Progress = Callable[[str], None]
+from veil.words.table import Rows, WordTable, check_listed, checked_list
 
 
 def read_words(
@@ -40,14 +36,14 @@ def read_words(
 ) -> WordTable:
     """The words in a table. They are sensitive data, not a release.
 
-    source: as for `count_transitions`: a path or glob (CSV, Parquet, JSON lines, DuckDB), a table in memory,
-        DuckDB, PostgreSQL or Spark; or a SequenceFile or a list of lists, which need no columns.
+    source: a path or glob (CSV, Parquet, JSON lines, DuckDB), a table in memory, DuckDB, PostgreSQL or Spark;
+        or a SequenceFile or a list of lists, which need no columns.
     by: the column that tells words apart, or several, such as ("user", "trip"): a word for each combination.
     order, state: a word is its states in this order. Rows of the same time are ordered by tie_break (a
         column), then by the order of the states. Times that are text are ordered letter by letter.
     states: the public list of states; a state that is not on it is an error. Without it the labels found,
         sorted: then `WordTable.recoded` brings them in the order of a list.
-    table, query: which table of a database, or what to select from it. progress: is told what is being done.
+    table, query: which table of a database, or what to select from it. progress: called with what is done.
 
     Every row must have a key, an order and a state. Words come in the order of their keys; keys that are
     numbers beyond 64 bits come as text. The sorting is done where the data lives; a query is asked three
@@ -67,8 +63,7 @@ def read_words(
                 raise InvalidArgument(field, expected="none for a source of sequences", found="a column")
         source, by, order, state = log, "sequence", "place", "state"
     keys = _key_names(by)
-    question = _question(keys, order, state, tie_break)
-    others = {role: name for role, name in question.roles.items() if role != "by"}
+    others = _other_columns(order, state, tie_break)
     wanted = _key_roles(keys) | others
     listed = None if states is None else checked_list(given_states(states, columns=list(wanted.values())))
     # A file that only begins with numbers must not be read as such, nor 007 as 7.
@@ -80,9 +75,7 @@ def read_words(
             engine.watch(progress)
         columns = needed_columns(engine, wanted)
         of_keys = [columns.pop(role) for role in _key_roles(keys)]
-        if columns["order"].kind is Kind.TEXT:
-            times = CountingQuery(question, {"by": of_keys[0], **columns}, engine, None, LengthBins.default())
-            check_times(engine, question, times)
+        check_times(engine, columns["order"], others["order"])
         words = WordQuery(of_keys, columns, engine, listed)
         return _read(engine, words, keys=keys, names=others, listed=listed, tell=tell)
     finally:
@@ -102,7 +95,7 @@ def _read(
     found = _states(engine.run(query.summary_sql), keys, names)
     tell("looking for words")
     words = engine.run(query.lengths_sql)
-    lengths = numbers_of(words.column("length"))
+    lengths = _whole(words.column("length"))
     tell("sorting")
     symbols = engine.run(query.codes_sql)
     codes = np.array(symbols.column("code").to_numpy(), dtype=np.int32)
@@ -114,8 +107,23 @@ def _read(
     check_listed(codes, lengths, names["state"], len(states))
     renamed = words.drop_columns(["length"]).rename_columns(list(keys))
     return WordTable(
-        renamed, lengths, states.labels, codes, names["order"], names["state"], engine.guesses_layout
+        renamed,
+        lengths,
+        states.labels,
+        codes,
+        names["order"],
+        names["state"],
+        layout_guessed=engine.guesses_layout,
+        states_found=listed is None,
     )
+
+
+def _whole(column: Any) -> Rows:
+    """A column of counts; databases have several types for whole numbers."""
+    import pyarrow as pa
+
+    found: Rows = numbers_of(column.cast(pa.int64()))
+    return found
 
 
 def _states(summary: Any, keys: tuple[str, ...], names: dict[str, str]) -> StateList:
@@ -130,10 +138,10 @@ def _states(summary: Any, keys: tuple[str, ...], names: dict[str, str]) -> State
             hint="Does this column hold states?",
         )
     for i, name in enumerate(keys):
-        _check_gaps(name, int(numbers_of(summary.column(f"key_{i}_gaps")).sum()))
-    _check_gaps(names["order"], int(numbers_of(summary.column("time_gaps")).sum()))
+        _check_gaps(name, int(_whole(summary.column(f"key_{i}_gaps")).sum()))
+    _check_gaps(names["order"], int(_whole(summary.column("time_gaps")).sum()))
     labels = summary.column("state").to_pylist()
-    numbers = numbers_of(summary.column("number"))
+    numbers = _whole(summary.column("number"))
     _check_gaps(
         names["state"], sum(int(n) for n, label in zip(numbers, labels, strict=True) if label is None)
     )
@@ -153,7 +161,7 @@ def _key_names(by: Any) -> tuple[str, ...]:
         found = "none" if by is None or not names else type(by).__name__
         raise InvalidArgument("by", expected="the name of a column, or several", found=found)
     if len(set(names)) < len(names):
-        raise InvalidArgument("by", expected="different columns", found="one that stands twice")
+        raise InvalidArgument("by", expected="different columns", found="one of them twice")
     return names
 
 
@@ -163,24 +171,13 @@ def _key_roles(keys: tuple[str, ...]) -> dict[str, str]:
     return {f"by[{i}]": name for i, name in enumerate(keys)}
 
 
-def _question(keys: tuple[str, ...], order: Any, state: Any, tie_break: Any) -> Question:
-    """What is asked of one log, as it is for counting, which has the same checks."""
-    for field, name in (("order", order), ("state", state)):
-        if name is None:
-            raise InvalidArgument(field, expected="the name of a column", found="none")
-    return ask(
-        origin=None,
-        destination=None,
-        by=keys[0],
-        order=order,
-        state=state,
-        tie_break=tie_break,
-        group=None,
-        cap=None,
-        strata=None,
-        second_cap=None,
-        memory=1,
-        sequences=False,
-        drop_unlisted=False,
-        salt="",
-    )
+def _other_columns(order: Any, state: Any, tie_break: Any) -> dict[str, str]:
+    """The columns besides the keys, by role."""
+    named = {"order": order, "tie_break": tie_break, "state": state}
+    for field, name in named.items():
+        if (name is None and field != "tie_break") or (
+            name is not None and (not isinstance(name, str) or not name)
+        ):
+            found = "none" if name is None else type(name).__name__
+            raise InvalidArgument(field, expected="the name of a column", found=found)
+    return {role: name for role, name in named.items() if name is not None}

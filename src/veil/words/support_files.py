@@ -1,4 +1,4 @@
-"""Files and tables of allowed transitions: lists with one transition a row, matrices, releases."""
+"""Files and tables of allowed transitions: lists with one transition in each row, matrices, releases."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _with_numbers(rows: dict[str, Any]) -> dict[Any, Any]:
 
 
 def _records(rows: Sequence[Any], name: str, origin: str | None, destination: str | None) -> Edges:
-    """JSON objects, one a transition; or lists of two states."""
+    """JSON objects, one for each transition; or lists of two states."""
     if not all(isinstance(row, (Mapping, list)) for row in rows):
         raise InvalidData(name, expected="a transition in every line", found="something else")
     if isinstance(rows[0], list):

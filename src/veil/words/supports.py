@@ -45,9 +45,9 @@ def read_support(
     """The allowed transitions of a public chain, as (labels, successors).
 
     source: a path, or an object.
-        - a list of transitions, one a row: CSV (also .gz), Parquet, JSON lines, or a pandas, Polars or Arrow
-          table. origin, destination: its columns, by default the first two. A column of probabilities or
-          weights may follow: 0 is not allowed, whatever else is.
+        - a list of transitions, one in each row: CSV (also .gz), Parquet, JSON lines, or a pandas, Polars or
+          Arrow table. origin, destination: its columns, by default the first two. A column of probabilities
+          or weights may follow: 0 is not allowed, whatever else is.
         - a square matrix, as `veil chain` reads it: CSV or JSON, NumPy, SciPy sparse, a pandas frame with
           the states as its index and columns. What is above 0 is allowed.
         - a release of a chain by Veil: a .json file or a `Release`; a `veil.Chain`.
@@ -93,8 +93,10 @@ def _is_table(source: Any) -> bool:
 
 def _support(source: Any, name: str, least: float) -> Support:
     if isinstance(source, Release):
+        from veil.matrices.released import to_chain
+
         try:
-            source = source.to_chain()
+            source = to_chain(source)
         except InvalidArgument as error:
             raise InvalidData(name, expected=error.expected, found=error.found) from None
     if isinstance(source, Edges):
@@ -221,5 +223,5 @@ def _label(name: str, label: Any) -> Hashable:
 def _checked(name: str, labels: Names) -> Names:
     """The labels, unless two of them would be written in the same way."""
     if len({str(label) for label in labels}) < len(labels):
-        raise InvalidData(name, expected="labels that all differ", found="one that stands twice")
+        raise InvalidData(name, expected="labels that all differ", found="one of them twice")
     return labels

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,10 +14,13 @@ from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.named_matrix import Names
 from veil.tables.engines.protocol import missing_column
 from veil.tables.states import StateList, given_states, text_of
+from veil.words.chain_words import ChainWords
+from veil.words.language import FreeWords, Language
+from veil.words.supports import Support
+from veil.words.word_batch import Codes, WordBatch
 
-Codes = NDArray[np.int32]
 Rows = NDArray[np.int64]
-# For each length the numbers of the words that have it, and their symbols, one word a row.
+# For each length the numbers of the words that have it, and their symbols with one row for each word.
 ByLength = dict[int, tuple[Rows, Codes]]
 
 
@@ -25,10 +28,11 @@ ByLength = dict[int, tuple[Rows, Codes]]
 class WordTable:
     """Words, one after another. It is sensitive data, not a release.
 
-    keys: an Arrow table with a row a word: what stood in the `by` columns. lengths: of each word, at least
-    1. states: the labels. codes: the symbols of all words in a row, as places among the labels. order,
-    state: the names of the columns of positions and of states. layout_guessed: how the file is laid out was
-    guessed from its rows.
+    keys: an Arrow table with a row for each word: its values in the `by` columns. lengths: of each word, at
+    least 1. states: the labels. codes: the symbols of all words one after another, as places among the
+    labels. order, state: the names of the columns of positions and of states. layout_guessed: how the file
+    is laid out was guessed from its rows. states_found: the labels are those that occurred. allowed: which
+    state may follow which, public; None for any. start: the public state before the first one.
     """
 
     keys: Any
@@ -38,6 +42,9 @@ class WordTable:
     order: str = "place"
     state: str = "state"
     layout_guessed: bool = False
+    states_found: bool = False
+    allowed: Support | None = None
+    start: Hashable | None = None
 
     def __post_init__(self) -> None:
         for part in (self.lengths, self.codes):
@@ -58,13 +65,29 @@ class WordTable:
         """The names of the columns that tell words apart."""
         return tuple(self.keys.column_names)
 
+    @property
+    def batch(self) -> WordBatch:
+        """The words as codes."""
+        return WordBatch(self.states, self.codes, self.lengths)
+
+    def language(self, longest: int | None = None) -> Language:
+        """The feasible words: the paths of the allowed transitions, or all words over the labels.
+
+        longest: the most symbols of a word, public; None for as many as the longest has.
+        """
+        most = int(self.lengths.max())
+        if longest is not None and most > longest:
+            raise InvalidData("longest", expected=f"words of at most {longest} symbols", found="a longer one")
+        length = most if longest is None else longest
+        return language_of(self.allowed, self.states, length, self.start)
+
     @cached_property
     def starts(self) -> Rows:
         """Where each word begins among the symbols."""
         return np.asarray(np.cumsum(self.lengths) - self.lengths, dtype=np.int64)
 
     def by_length(self) -> ByLength:
-        """The words of each length: their numbers, and their symbols as an array with one word a row."""
+        """The words of each length: their numbers, and their symbols with one row for each word."""
         lengths, counts = np.unique(self.lengths, return_counts=True)
         if len(lengths) == 1:
             return {int(lengths[0]): (np.arange(len(self)), self.codes.reshape(len(self), -1))}
@@ -83,15 +106,15 @@ class WordTable:
     def recoded(self, labels: Any) -> WordTable:
         """The same words with the symbols as places in a public list, which must have all that occur.
 
-        labels: as for `count_transitions`: a list, {what stands in the data: label}, or a file. Labels are
-        matched by their text: 41 and "41" are the same.
+        labels: a list, {what the data has: label}, or a file. Labels are matched by their text: 41 and "41"
+        are the same.
         """
         listed = checked_list(given_states(labels))
         place = {text: i for i, text in enumerate(listed.texts)}
         targets = np.array([place.get(text_of(label), -1) for label in self.states], dtype=np.int32)
         codes = targets[self.codes]
         check_listed(codes, self.lengths, self.state, len(listed))
-        return replace(self, states=listed.labels, codes=codes)
+        return replace(self, states=listed.labels, codes=codes, states_found=False)
 
     def reordered(self, order: Any) -> WordTable:
         """The same words in another order: the numbers of the words, from 0 on, as they are to come."""
@@ -118,12 +141,12 @@ class WordTable:
         return int(pc.max(pc.value_counts(self.keys.column(name)).field("counts")).as_py())
 
     def replaced(self, words: Any) -> WordTable:
-        """The same keys and lengths with other symbols: a row of codes, or what `by_length` gives."""
+        """The same keys and lengths with other symbols: an array of codes, or what `by_length` gives."""
         codes = self._flat(words) if isinstance(words, Mapping) else np.asarray(words)
         if codes.shape != self.codes.shape or codes.dtype.kind not in "iu":
             raise InvalidArgument(
                 "words",
-                expected=f"{len(self.codes)} whole numbers, a symbol each",
+                expected=f"{len(self.codes)} whole numbers, one for each symbol",
                 found=f"an array of shape {codes.shape} and type {codes.dtype}",
             )
         if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < len(self.states):
@@ -147,7 +170,7 @@ class WordTable:
 
 
 def checked_list(listed: StateList) -> StateList:
-    """The public list, unless it is empty or a label stands in it twice. One state alone will do."""
+    """The public list, unless it is empty or has a label twice. One state alone is enough."""
     if not listed.labels:
         raise InvalidArgument("states", expected="one state or more", found="none")
     if len(listed) > 1:
@@ -171,3 +194,17 @@ def check_listed(codes: Codes, lengths: Rows, state: str, size: int) -> None:
         found=f"that {have}, the first word {words[0] + 1} at position {position}",
         hint="Words are numbered in the order of their keys.",
     )
+
+
+def language_of(
+    allowed: Support | None, symbols: Any, length: int, start: Hashable | None = None
+) -> Language:
+    """The paths of allowed transitions, or all words over the symbols. start: a state, or its text."""
+    if allowed is None:
+        return FreeWords(symbols, length)
+    if start is None:
+        return ChainWords(allowed.to_dict(), length)
+    found = [label for label in allowed.labels if text_of(label) == text_of(start)]
+    if not found:
+        raise InvalidArgument("start", expected="a state of the chain", found=repr(start)[:40])
+    return ChainWords(allowed.to_dict(), length, start=found[0])

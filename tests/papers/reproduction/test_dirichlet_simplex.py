@@ -48,8 +48,8 @@ def test_figure_3_is_met_and_bettered(findings: dict[str, Finding]) -> None:
     assert dirichlet.veil <= 0.27
     setting = _line(figure, "ε of k = 3")
     moved = float(setting.what.split("b = ")[1].split(",")[0]) / 2.0
-    domain = veil.Simplex(3, floor=1.0 / 3.0, protected=(0, 1), slack=0.01)
-    bound = veil.Dirichlet(3.0, domain).published(veil.Transfer(moved), delta=0.05)
+    domain = veil.vectors.Simplex(3, floor=1.0 / 3.0, protected=(0, 1), slack=0.01)
+    bound = veil.vectors.Dirichlet(3.0, domain).published(veil.vectors.Transfer(moved), delta=0.05)
     assert bound.epsilon == pytest.approx(2.30, abs=0.01)
     assert bound.violations == ()
     # Plain noise, which needs no floor, stands beside it and is not far behind.

@@ -16,7 +16,7 @@ from veil_papers.reproduction.finding import Curve, Finding, Line
 from veil_papers.reproduction.matrix_dirichlet import PAPER
 from veil_papers.reproduction.road_town import agreement, best_for, stationary_errors
 
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.matrices.mechanisms.row_by_row import RowByRow
 from veil.vectors.accuracy import expected_absolute_deviation
 from veil.matrices.adjacency import Rows

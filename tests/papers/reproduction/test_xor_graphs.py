@@ -161,7 +161,7 @@ def test_pair_by_pair_no_more_edges_are_kept() -> None:
 def test_decoding_is_that_of_veil_and_beats_the_bound(findings: dict[str, Finding]) -> None:
     known = network(RUN)
     out = veil.release(RandomizedResponse(3.0), known.graph, rng=RUN.rng("XO release 3"))
-    assert decoded(RUN, known, 3.0).graph == veil.decode(out)
+    assert decoded(RUN, known, 3.0).graph == veil.graphs.decode(out)
     assert out.graph == released(RUN, known, 3.0)
     first = findings["Table 2"].lines[0]
     assert first.veil == kept(decoded(RUN, known, 1.0).larger, known.graph)

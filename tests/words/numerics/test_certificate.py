@@ -16,7 +16,7 @@ from veil.samples.streets import streets
 from veil.words.numerics import bounds, certificate, pair_bounds
 from veil.words.numerics.bounds import Boxes
 from veil.words.numerics.certificate import certified_decay, certified_loss, normaliser_bounds
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.core.arrays import Ints
 from veil.words.numerics.graph import WordGraph, graph_of
 

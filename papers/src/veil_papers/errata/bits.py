@@ -41,9 +41,9 @@ def _smallest() -> Numbers:
     # P(b) is in proportion to exp(0.5 (b1 + b2) + b1 b2): every output of two neighbours, by hand.
     energy = {bits: 0.5 * sum(bits) + bits[0] * bits[1] for bits in product((0, 1), repeat=2)}
     loss = max(abs(energy[a, b] - energy[1 - a, b]) for a, b in energy)
-    mechanism = veil.Xor(veil.MatrixBernoulli([0.5], [0.5], 2))
-    stated = mechanism.published(veil.BitFlips(1))
-    certified = mechanism.certified_epsilon(veil.BitFlips(1))
+    mechanism = veil.bits.Xor(veil.bits.MatrixBernoulli([0.5], [0.5], 2))
+    stated = mechanism.published(veil.bits.BitFlips(1))
+    certified = mechanism.certified_epsilon(veil.bits.BitFlips(1))
     assert stated.epsilon < 1.01 < loss <= certified < 1.501
     assert "false" in stated.violations[0]
     return [("stated ε", stated.epsilon), ("loss by hand", loss), ("ε that Veil charges", certified)]
@@ -56,13 +56,13 @@ def _own_parameters() -> Numbers:
 
     found: list[tuple[str, float | str]] = []
     for rows, columns in ((240, 16), (426, 30)):
-        near = veil.BitFlips(columns, where="row")
-        mechanism = veil.Xor(veil.xor_parameters(1.0, 1.0, rows, columns, columns))
+        near = veil.bits.BitFlips(columns, where="row")
+        mechanism = veil.bits.Xor(veil.bits.xor_parameters(1.0, 1.0, rows, columns, columns))
         certified = mechanism.certified_epsilon(near)
         assert abs(mechanism.published(near).epsilon - 1.0) < 1e-9
         assert abs(certified - 1.0 / math.sqrt(columns)) < 1e-9
         found.append((f"true loss of a record, {rows} × {columns}, stated 1", certified))
-    graph = veil.XorGraph(veil.xor_parameters(1.0, 1.0, 4039, 4039, 2))
+    graph = veil.graphs.XorGraph(veil.bits.xor_parameters(1.0, 1.0, 4039, 4039, 2))
     assert graph.certified_epsilon() < 0.016
     return [*found, ("true loss of an edge, 4,039 nodes, stated 1", graph.certified_epsilon())]
 
@@ -116,7 +116,7 @@ def _wrong_sign() -> Numbers:
     from veil.bits.numerics.quadratic import Quadratic
 
     rates = [
-        veil.Xor(veil.xor_parameters(e, 1.0, 240, 16, 16), complement=False).flip_rate for e in (0.1, 1, 10)
+        veil.bits.Xor(veil.bits.xor_parameters(e, 1.0, 240, 16, 16), complement=False).flip_rate for e in (0.1, 1, 10)
     ]
     assert 0.5 < rates[0] < rates[1] < rates[2]
     nothing = proposition_1(Quadratic.exchangeable(0.0, 0.0, rows=240, columns=16)).bound
@@ -134,10 +134,10 @@ def _wrong_sign() -> Numbers:
 def _complement() -> Numbers:
     import veil
 
-    noise, near = veil.xor_parameters(1.0, 1.0, 240, 16, 16), veil.BitFlips(16, where="row")
-    printed, repaired = veil.Xor(noise, complement=False), veil.Xor(noise)
-    calibrated = veil.calibrate(lambda scale: veil.Xor(noise.scaled(scale)), near, epsilon=1.0)
-    best = veil.StaircaseXor(16, 1.0).flip_rate
+    noise, near = veil.bits.xor_parameters(1.0, 1.0, 240, 16, 16), veil.bits.BitFlips(16, where="row")
+    printed, repaired = veil.bits.Xor(noise, complement=False), veil.bits.Xor(noise)
+    calibrated = veil.calibrate(lambda scale: veil.bits.Xor(noise.scaled(scale)), near, epsilon=1.0)
+    best = veil.bits.StaircaseXor(16, 1.0).flip_rate
     assert best < calibrated.flip_rate < repaired.flip_rate < 0.5 < printed.flip_rate
     assert repaired.certified_epsilon(near) == printed.certified_epsilon(near)
     return [
@@ -212,10 +212,10 @@ def _finite() -> Numbers:
 
     raw = 3.0 * np.random.default_rng(7).normal(size=(2, 20, 20))
     theta, between = raw + raw.transpose(0, 2, 1)
-    noise = veil.MatrixBernoulli(theta, between, 10)
+    noise = veil.bits.MatrixBernoulli(theta, between, 10)
     table, refused = np.zeros((10, 20), dtype=bool), "no"
     try:
-        veil.release(veil.Xor(noise), table, adjacency=veil.BitFlips(1))
+        veil.release(veil.bits.Xor(noise), table, adjacency=veil.bits.BitFlips(1))
     except veil.errors.NoGuarantee:
         refused = "yes"
     assert refused == "yes"

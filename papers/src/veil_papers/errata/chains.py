@@ -8,10 +8,10 @@ from veil_papers.errata.erratum import Erratum, Numbers
 def _one_row() -> Numbers:
     import veil
 
-    row = veil.Simplex(3, floor=0.1, protected=(0, 1), slack=0.051)
-    mechanism, each = veil.MatrixDirichlet(9.87, [row] * 32), veil.Transfer.from_l1(0.025)
-    formula = mechanism.published(veil.Rows("all", each), gamma=0.001)
-    exact = {rows: mechanism.profile(veil.Rows(rows, each)).epsilon(0.011) for rows in (1, 7, 8, "all")}
+    row = veil.vectors.Simplex(3, floor=0.1, protected=(0, 1), slack=0.051)
+    mechanism, each = veil.matrices.MatrixDirichlet(9.87, [row] * 32), veil.vectors.Transfer.from_l1(0.025)
+    formula = mechanism.published(veil.matrices.Rows("all", each), gamma=0.001)
+    exact = {rows: mechanism.profile(veil.matrices.Rows(rows, each)).epsilon(0.011) for rows in (1, 7, 8, "all")}
     assert exact[1] < 0.3 < 1.1 < exact[7] < 1.16 < exact[8] < exact["all"]
     assert any("Definition 4" in text for text in formula.violations)
     return [
@@ -28,11 +28,11 @@ def _least_delta() -> Numbers:
 
     import veil
 
-    few, many = (veil.Simplex(n + 1, floor=0.1, protected=range(n), slack=0.051) for n in (2, 4))
-    each = veil.Transfer.from_l1(0.025)
-    domain = veil.StochasticMatrix([few, many], support=[(0, 1, 2), (0, 1, 2, 3, 4)])
-    printed = veil.MatrixDirichlet(10.0, domain).published(veil.Rows(1, each), gamma=0.001).delta
-    rows = [veil.Dirichlet(10.0, row).published(each, gamma=0.001).delta for row in (few, many)]
+    few, many = (veil.vectors.Simplex(n + 1, floor=0.1, protected=range(n), slack=0.051) for n in (2, 4))
+    each = veil.vectors.Transfer.from_l1(0.025)
+    domain = veil.matrices.StochasticMatrix([few, many], support=[(0, 1, 2), (0, 1, 2, 3, 4)])
+    printed = veil.matrices.MatrixDirichlet(10.0, domain).published(veil.matrices.Rows(1, each), gamma=0.001).delta
+    rows = [veil.vectors.Dirichlet(10.0, row).published(each, gamma=0.001).delta for row in (few, many)]
     drawn = np.random.default_rng(1).dirichlet([1.0, 1.0, 1.0, 1.0, 6.0], size=200_000)
     outside = float((drawn[:, :4] < 0.001).any(axis=1).mean())
     assert printed < 1.01 * rows[0] < 0.6 * outside
@@ -74,8 +74,8 @@ def _figure_1() -> Numbers:
     import veil
 
     def bound(k: float, slack: float) -> tuple[float, float]:
-        domain = veil.Simplex(10, floor=0.1, protected=range(4), slack=slack)
-        found = veil.Dirichlet(k, domain).published(veil.Transfer.from_l1(0.05), gamma=0.001)
+        domain = veil.vectors.Simplex(10, floor=0.1, protected=range(4), slack=slack)
+        found = veil.vectors.Dirichlet(k, domain).published(veil.vectors.Transfer.from_l1(0.05), gamma=0.001)
         return found.epsilon, found.delta
 
     most, delta = bound(10.0, 1e-9)[0], bound(10.0, 0.051)[1]
@@ -97,9 +97,9 @@ def _figure_3() -> Numbers:
     import veil
     from veil_papers.matrix_dirichlet import figure_3
 
-    row, each = veil.Simplex(5, floor=0.1, protected=range(4), slack=0.051), veil.Transfer.from_l1(0.025)
+    row, each = veil.vectors.Simplex(5, floor=0.1, protected=range(4), slack=0.051), veil.vectors.Transfer.from_l1(0.025)
     stated = {
-        k: veil.Dirichlet(k, row).published(each, gamma=0.001).epsilon for k in (3.8, 10.0, 80.0, 200.0)
+        k: veil.vectors.Dirichlet(k, row).published(each, gamma=0.001).epsilon for k in (3.8, 10.0, 80.0, 200.0)
     }
     assert abs(stated[3.8] - 0.5) < 0.05 < stated[10.0] - 0.5
     assert abs(stated[80.0] - 9.0) < 0.1 < stated[200.0] - 9.0
@@ -163,7 +163,7 @@ def _expected_change() -> Numbers:
     sizes = (chain.to_numpy() > 0).sum(axis=1)
     printed = theorem_3(chain, k, floor=0.1, slack=0.051, protected=[size - 1 for size in sizes])
     ours = expected_stationary_change(chain.condition(), [k] * 32, sizes)
-    drawn = veil.MatrixDirichlet(k, protect_largest(chain, 0.1, 0.051)).sample(
+    drawn = veil.matrices.MatrixDirichlet(k, protect_largest(chain, 0.1, 0.051)).sample(
         chain.to_numpy(), rng=2, size=50
     )
     truth = np.mean([np.abs(veil.Chain(one).stationary() - chain.stationary()).sum() for one in drawn])
@@ -180,7 +180,7 @@ CHAINS = (
         "row changed. MD's example, 32 rows, k = 9.87, prints (1.16, 0.011).",
         "With all rows changed the losses add. The bound is four times too large for one row and far too "
         "small for all: the printed pair holds for at most 7 of 32 changed rows. In Veil the number of "
-        'changed rows is part of the adjacency: `veil.Rows(1, ...)` or `veil.Rows("all", ...)`.',
+        'changed rows is part of the adjacency: `veil.matrices.Rows(1, ...)` or `veil.matrices.Rows("all", ...)`.',
         _one_row,
     ),
     Erratum(

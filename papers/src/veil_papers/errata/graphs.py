@@ -59,7 +59,7 @@ def _figure_3() -> Numbers:
 
     people = sorted({person for pair in friends() for person in pair})
     place = {person: number for number, person in enumerate(people)}
-    graph = veil.Graph.from_edges([(place[a], place[b]) for a, b in friends()], len(people))
+    graph = veil.graphs.Graph.from_edges([(place[a], place[b]) for a, b in friends()], len(people))
     own, found = random_graph_divergence(graph), figure_3(graph, (6.0, 0.8, 0.3, 0.01), rng=1)
     assert max(found[1:]) < 0.5 * own < found[0]
     return [
@@ -77,8 +77,8 @@ def _artefact() -> Numbers:
 
     blocks = {"Voting": (10, 16, 16), "Cancer": (6, 30, 30), "Email": (841, 34, 2), "Facebook": (4039, 7, 2)}
     found = {name: artefact_multiple(*shape) for name, shape in blocks.items()}
-    noise = veil.xor_parameters(0.1, 1.0, 24, 16, 16).scaled(2.0 / 3e-5)
-    true = veil.Xor(noise).certified_epsilon(veil.BitFlips(16, where="row"))
+    noise = veil.bits.xor_parameters(0.1, 1.0, 24, 16, 16).scaled(2.0 / 3e-5)
+    true = veil.bits.Xor(noise).certified_epsilon(veil.bits.BitFlips(16, where="row"))
     assert abs(true / found["Voting"] - 1.0) < 1e-6
     assert min(found.values()) > 6.0
     return [(f"{name}: true loss over the stated ε, α = 1", multiple) for name, multiple in found.items()]

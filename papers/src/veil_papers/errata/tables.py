@@ -42,7 +42,7 @@ def _error_rate() -> Numbers:
     # 240 records of 16 votes, of which 1,887 are yes, the share in the published data.
     rows, columns, ones = 240, 16, 1887
     printed = flip_rate_of_error(0.04, rows, columns, ones)
-    own = veil.Xor(veil.xor_parameters(0.5, 1.0, rows, columns, columns)).flip_rate
+    own = veil.bits.Xor(veil.bits.xor_parameters(0.5, 1.0, rows, columns, columns)).flip_rate
     least = least_flip_rate(columns, 0.5, unit="row")
     assert 20 * printed < least < own
     return [

@@ -8,11 +8,11 @@ from veil_papers.errata.erratum import Erratum, Numbers
 def _loose() -> Numbers:
     import veil
 
-    domain, move = veil.Simplex(5, floor=0.073), veil.Transfer.from_records(98)
-    mechanism = veil.Dirichlet(20.6, domain)
+    domain, move = veil.vectors.Simplex(5, floor=0.073), veil.vectors.Transfer.from_records(98)
+    mechanism = veil.vectors.Dirichlet(20.6, domain)
     formula, other = (mechanism.published(move, delta=delta) for delta in (0.0026, 0.002))
     exact = mechanism.profile(move)
-    larger = veil.calibrate(lambda k: veil.Dirichlet(k, domain), move, epsilon=2.255, delta=0.0026)
+    larger = veil.calibrate(lambda k: veil.vectors.Dirichlet(k, domain), move, epsilon=2.255, delta=0.0026)
     assert formula.epsilon > 3 * exact.epsilon(0.0026)
     assert larger.k > 12 * 20.6
     return [
@@ -34,7 +34,7 @@ def _conditional() -> Numbers:
     shares = [rng.dirichlet(20.6 * counts / 98, size=10_000)[:, 4] for counts in (with_one, without)]
     assert (shares[0] > 0).all()
     assert (shares[1] == 0).all()
-    counts = veil.DirichletCounts(2.0, 20.0, 5).profile(veil.Records("replace"))
+    counts = veil.vectors.DirichletCounts(2.0, 20.0, 5).profile(veil.vectors.Records("replace"))
     assert counts.epsilon(0.0026) < 2.255
     return [
         ("chance of a positive share for the grade that one record has", float((shares[0] > 0).mean())),
@@ -46,11 +46,11 @@ def _conditional() -> Numbers:
 def _transfer() -> Numbers:
     import veil
 
-    mechanism = veil.Dirichlet(10.0, veil.Simplex(3, floor=0.1, protected=(0, 1), slack=0.02))
-    large, small = (mechanism.published(veil.Transfer(mass), gamma=0.4) for mass in (0.78, 0.478))
+    mechanism = veil.vectors.Dirichlet(10.0, veil.vectors.Simplex(3, floor=0.1, protected=(0, 1), slack=0.02))
+    large, small = (mechanism.published(veil.vectors.Transfer(mass), gamma=0.4) for mass in (0.78, 0.478))
     assert small.epsilon > large.epsilon + 2.0
     assert any("Lemma 4" in text for text in large.violations)
-    exact = [mechanism.profile(veil.Transfer(mass)).delta(1.0) for mass in (0.78, 0.478)]
+    exact = [mechanism.profile(veil.vectors.Transfer(mass)).delta(1.0) for mass in (0.78, 0.478)]
     assert exact[0] > exact[1]
     return [
         ("the formula's ε at the full transfer 0.78", large.epsilon),
@@ -135,10 +135,10 @@ def _gaussian() -> Numbers:
 
     drawn = figure_3(np.random.default_rng(1), vectors=50_000)
     names = ["laplace", "gaussian", "dirichlet"]
-    table = veil.compare(names, veil.Transfer(0.01), epsilon=1.0, delta=1e-6, size=5)
+    table = veil.compare(names, veil.vectors.Transfer(0.01), epsilon=1.0, delta=1e-6, size=5)
     vectors = {row.name: row.errors.tv for row in table.rows if row.errors is not None}
     assert vectors["laplace"] < vectors["gaussian"] < vectors["dirichlet"]
-    near, names = veil.Records("replace"), ["geometric", "dirichlet"]
+    near, names = veil.vectors.Records("replace"), ["geometric", "dirichlet"]
     table = veil.compare(names, near, epsilon=1.0, delta=1e-6, size=5, records=10_000)
     counts = {row.name: row.errors.tv for row in table.rows if row.errors is not None}
     assert 10 * counts["geometric"] < counts["dirichlet"]
@@ -155,8 +155,8 @@ def _two_entries() -> Numbers:
 
     import veil
 
-    k, floor, move = 5.0, 0.4, veil.Transfer.from_l1(0.2)
-    mechanism = veil.Dirichlet(k, veil.Simplex(2, floor=floor))
+    k, floor, move = 5.0, 0.4, veil.vectors.Transfer.from_l1(0.2)
+    mechanism = veil.vectors.Dirichlet(k, veil.vectors.Simplex(2, floor=floor))
     with_floor, exact = mechanism.published(move, delta=0.04), mechanism.profile(move).epsilon(0.04)
     assert any("n >= 3" in text for text in with_floor.violations)
     # The two formulas differ in eta-bar alone: 0.4 above, 0 here.
@@ -177,8 +177,8 @@ def _small_k() -> Numbers:
     import veil
     from veil.vectors.two_entries import limit_as_k_vanishes
 
-    domain, move = veil.Simplex(5, floor=0.02), veil.Transfer(0.02)
-    found = [veil.Dirichlet(k, domain).profile(move).delta(1.0) for k in (1.0, 0.1, 0.001)]
+    domain, move = veil.vectors.Simplex(5, floor=0.02), veil.vectors.Transfer(0.02)
+    found = [veil.vectors.Dirichlet(k, domain).profile(move).delta(1.0) for k in (1.0, 0.1, 0.001)]
     limit = math.exp(limit_as_k_vanishes(0.02, 0.02, 1.0))
     assert min(found) > 0.9 * limit > 0.1
     return [

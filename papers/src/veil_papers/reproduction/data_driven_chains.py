@@ -15,7 +15,7 @@ from scipy.stats import binom
 
 from veil.chains.counting.transitions import count_transitions
 from veil.core.errors import CannotCalibrate
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.core.privacy.calibrate import calibrate
 from veil.core.random.streams import Rng
 from veil.matrices.numerics.stationary import quick_stationary

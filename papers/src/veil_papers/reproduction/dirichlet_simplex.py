@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from scipy.optimize import brentq
 
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.core.mechanism import Mechanism
 from veil.core.privacy.calibrate import calibrate
 from veil.core.random.streams import Rng

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import beta
 
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.core.mechanism import Mechanism
 from veil.core.privacy.calibrate import calibrate
 from veil.core.random.streams import Rng

@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.core.mechanism import Mechanism
 from veil.core.random.streams import Rng
 from veil.matrices.chain import Chain

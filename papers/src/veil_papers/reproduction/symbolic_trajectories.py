@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from scipy.optimize import brentq
 
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.core.random.streams import Rng
 from veil.samples.streets import segments, streets
 from veil.words.chain_words import ChainWords
@@ -60,7 +60,7 @@ def town() -> ChainWords:
 
 @lru_cache(maxsize=64)
 def ours(epsilon: float, quick: bool) -> WordMechanism:
-    """What `veil.release_words` takes by default: the least error on random walks, and a proved loss."""
+    """What `veil.words.release` takes by default: the least error on random walks, and a proved loss."""
     if quick and epsilon in _KNOWN_RATES:
         # A rate that the search found once.
         balance = Balance(math.exp(-_KNOWN_RATES[epsilon]))

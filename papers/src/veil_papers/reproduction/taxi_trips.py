@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 
 from veil.chains.counting.transitions import count_transitions
 from veil.chains.job import chain_job
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.core.privacy.pairs import SymmetricBetaPair
 from veil.core.random.streams import Rng
 from veil.matrices.numerics.stationary import quick_stationary
@@ -70,7 +70,7 @@ def veil_moved(
     mechanism: str = "auto",
     records: int | None = None,
 ) -> float:
-    """The same for `veil.fit_chain`."""
+    """The same for `veil.chains.release`."""
     job = chain_job(
         counts,
         epsilon=short(epsilon),

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import binom
 
 from veil.bits.mechanisms.randomized_response import RandomizedResponse
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.core.random.discrete import sample_discrete_laplace
 from veil.core.random.streams import Rng
 from veil.core.releasing import release

@@ -47,7 +47,7 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """What veil.decode makes of a release: as many edges as are estimated, and as many as XO prints."""
+    """What veil.graphs.decode makes of a release: as many edges as are estimated, and as many as XO prints."""
 
     graph: Graph
     larger: Graph
@@ -117,7 +117,7 @@ _DECODED: dict[tuple[int, float], Decoded] = {}
 
 
 def decoded(run: Run, known: Network, epsilon: float) -> Decoded:
-    """The plain release at epsilon, decoded as `veil.decode` does it."""
+    """The plain release at epsilon, decoded as `veil.graphs.decode` does it."""
     key = (hash(known.graph), epsilon)
     if key not in _DECODED:
         run.tell(f"decoding at ε = {epsilon:g}")

@@ -2,7 +2,7 @@
 
 The unit is a record: all of its bits, and its label unless labels are public. So P columns with protected
 labels are P + 1 bits that may all differ between neighbours, under the best noise there is for so many
-(`veil.StaircaseXor`).
+(`bits.StaircaseXor`).
 
 Which P + 1 bits? Any one-to-one coding of records keeps the privacy: neighbours are tables that differ in
 one record, whatever its code. Here a record (x, y) is coded as (x_1 XOR y, ..., x_P XOR y, y). What a linear
@@ -115,7 +115,7 @@ class PrivateBits(Transformer):
         protected = self.label == "protected"
         record = np.column_stack([table ^ positive[:, None], positive]) if protected else table
         mechanism = StaircaseXor(record.shape[1], self.epsilon)
-        self.release_: Release = release(mechanism, record, ledger=self.ledger, rng=self.random_state)
+        self.release_: Release[Any] = release(mechanism, record, ledger=self.ledger, rng=self.random_state)
         seen: Table = np.asarray(self.release_.value, dtype=np.bool_)
         if protected:
             seen, positive = seen[:, :-1] ^ seen[:, -1:], seen[:, -1]

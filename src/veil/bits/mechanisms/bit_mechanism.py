@@ -12,8 +12,8 @@ import numpy as np
 from veil.bits.adjacency import BitFlips
 from veil.bits.domain import Bits, Table
 from veil.core.adjacency import Adjacency
+from veil.core.arrays import Floats
 from veil.core.errors import NoGuarantee
-from veil.core.intake import Floats
 from veil.core.mechanism import Described, adjacency_of
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.privacy.responses import RandomizedResponses

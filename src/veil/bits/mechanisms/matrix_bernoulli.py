@@ -14,9 +14,9 @@ from veil.bits.numerics.published_bounds import algorithm_1, condition_4
 from veil.bits.numerics.quadratic import Quadratic
 from veil.bits.samplers.bernoulli_ones import expected_ones
 from veil.bits.samplers.matrix_bernoulli import Method, method_for, sample_matrix_bernoulli
+from veil.core.arrays import Floats
 from veil.core.checks import integer, positive, real
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Floats
 from veil.core.random.streams import generator
 
 
@@ -26,9 +26,9 @@ class MatrixBernoulli:
     theta: P x P, how the bits of a row go together; on its diagonal the log-odds of a single bit. coupling:
     between rows, one matrix for all pairs of rows, or {(i, j): matrix} for i < j, or None. rows: how many.
 
-    >>> import veil
-    >>> noise = veil.MatrixBernoulli([0.5], [0.5], 2)
-    >>> veil.Xor(noise).certified_epsilon(veil.BitFlips(1))
+    >>> from veil import bits
+    >>> noise = bits.MatrixBernoulli([0.5], [0.5], 2)
+    >>> bits.Xor(noise).certified_epsilon(bits.BitFlips(1))
     1.5
     """
 
@@ -155,9 +155,9 @@ def xor_parameters(
 
     alpha: the part of epsilon that theta gets. sensitivity: how many bits may differ between neighbours.
 
-    >>> import veil
-    >>> noise = veil.xor_parameters(1.0, 1.0, 240, 16, 16)
-    >>> round(veil.Xor(noise).certified_epsilon(veil.BitFlips(16, where="row")), 4)
+    >>> from veil import bits
+    >>> noise = bits.xor_parameters(1.0, 1.0, 240, 16, 16)
+    >>> round(bits.Xor(noise).certified_epsilon(bits.BitFlips(16, where="row")), 4)
     0.25
     """
     epsilon = positive("epsilon", epsilon)

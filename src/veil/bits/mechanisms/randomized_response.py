@@ -15,8 +15,8 @@ from veil.bits.domain import Bits, Table
 from veil.bits.mechanisms.bit_mechanism import LARGEST_EPSILON, BitMechanism
 from veil.bits.samplers.flips import sample_flip_mask
 from veil.core.adjacency import Adjacency
+from veil.core.arrays import Floats
 from veil.core.checks import positive
-from veil.core.intake import Floats
 from veil.core.mechanism import adjacency_of
 from veil.core.numerics.rounding import decay_above, float_above, float_below, stated
 from veil.core.privacy.profile import PrivacyProfile

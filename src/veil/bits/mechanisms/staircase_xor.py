@@ -15,9 +15,9 @@ from veil.bits.lazy_response import LazyResponse
 from veil.bits.mechanisms.bit_mechanism import LARGEST_EPSILON, BitMechanism
 from veil.bits.numerics.step_chance import step_chance
 from veil.core.adjacency import Adjacency
+from veil.core.arrays import Floats
 from veil.core.checks import integer, positive
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Floats
 from veil.core.mechanism import adjacency_of
 from veil.core.numerics.rounding import rate_above, times_above
 from veil.core.numerics.staircase import WordStaircase, free_counts, staircase
@@ -42,8 +42,8 @@ class StaircaseXor(BitMechanism):
 
     No epsilon-private mechanism has fewer wrong bits, in the worst case over tables.
 
-    >>> import veil
-    >>> round(veil.StaircaseXor(16, 1.0).flip_rate, 4)
+    >>> from veil import bits
+    >>> round(bits.StaircaseXor(16, 1.0).flip_rate, 4)
     0.4501
     """
 

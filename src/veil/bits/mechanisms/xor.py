@@ -13,9 +13,9 @@ from veil.bits.mechanisms.bit_mechanism import BitMechanism
 from veil.bits.mechanisms.matrix_bernoulli import MatrixBernoulli
 from veil.bits.numerics.flip_losses import Loss, Where
 from veil.core.adjacency import Adjacency
+from veil.core.arrays import Floats
 from veil.core.checks import integer, shown
 from veil.core.errors import InvalidArgument, NoGuarantee
-from veil.core.intake import Floats
 from veil.core.mechanism import adjacency_of
 from veil.core.published import Published
 from veil.core.random.streams import Rng
@@ -34,9 +34,9 @@ class Xor(BitMechanism):
     as much and flips the others. accept: "unquantified delta" for noise that no exact sampler covers, which
     is then drawn by a Monte Carlo chain; its distance from the distribution is not part of the guarantee.
 
-    >>> import veil
-    >>> noise = veil.xor_parameters(1.0, 1.0, 240, 16, 16)
-    >>> round(veil.Xor(noise).flip_rate, 4), veil.Xor(noise).published(veil.BitFlips(16, where="row")).epsilon
+    >>> from veil import bits
+    >>> noise = bits.xor_parameters(1.0, 1.0, 240, 16, 16)
+    >>> round(bits.Xor(noise).flip_rate, 4), bits.Xor(noise).published(bits.BitFlips(16, where="row")).epsilon
     (0.4961, 1.0)
     """
 
@@ -49,7 +49,7 @@ class Xor(BitMechanism):
     def __post_init__(self) -> None:
         if not isinstance(self.noise, MatrixBernoulli):
             found = type(self.noise).__name__
-            raise InvalidArgument("noise", expected="a veil.MatrixBernoulli", found=found)
+            raise InvalidArgument("noise", expected="a bits.MatrixBernoulli", found=found)
         if not isinstance(self.complement, bool):
             found = type(self.complement).__name__
             raise InvalidArgument("complement", expected="True or False", found=found)

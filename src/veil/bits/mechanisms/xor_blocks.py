@@ -15,8 +15,8 @@ from veil.bits.domain import Bits, Table
 from veil.bits.mechanisms.bit_mechanism import BitMechanism
 from veil.bits.mechanisms.xor import Xor
 from veil.core.adjacency import Adjacency
+from veil.core.arrays import Floats
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Floats
 from veil.core.numerics.rounding import float_above
 from veil.core.random.streams import Rng
 
@@ -31,11 +31,11 @@ class XorBlocks(BitMechanism):
     XO gives every block a part of epsilon by its size. What really holds: a record lies in one band, so bands
     do not add up; the blocks of a band do, since a record goes through all of them.
 
-    >>> import veil
-    >>> half = veil.Xor(veil.xor_parameters(1.0, 1.0, 10, 4, 4))
-    >>> blocks = veil.XorBlocks([[half, half], [half, half]])
-    >>> one = half.certified_epsilon(veil.BitFlips(4, where="row"))
-    >>> blocks.certified_epsilon(veil.BitFlips(8, where="row")) == 2 * one
+    >>> from veil import bits
+    >>> half = bits.Xor(bits.xor_parameters(1.0, 1.0, 10, 4, 4))
+    >>> blocks = bits.XorBlocks([[half, half], [half, half]])
+    >>> one = half.certified_epsilon(bits.BitFlips(4, where="row"))
+    >>> blocks.certified_epsilon(bits.BitFlips(8, where="row")) == 2 * one
     True
     """
 
@@ -46,7 +46,7 @@ class XorBlocks(BitMechanism):
         listed = self.bands if isinstance(self.bands, (list, tuple)) else ()
         bands = tuple(tuple(band) if isinstance(band, (list, tuple)) else () for band in listed)
         if not bands or not all(bands) or not all(isinstance(block, Xor) for band in bands for block in band):
-            raise InvalidArgument("bands", expected="lists of veil.Xor", found="something else")
+            raise InvalidArgument("bands", expected="lists of bits.Xor", found="something else")
         for place, band in enumerate(bands):
             if len({block.noise.rows for block in band}) > 1:
                 expected = "blocks of equally many rows in a band"

@@ -1,1 +1,1 @@
-"""The numerics of binary tables: quadratic energies, what a change of bits costs, published bounds."""
+"""Computations for tables of bits."""

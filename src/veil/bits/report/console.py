@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 
 from veil.bits.adjacency import BitFlips
-from veil.bits.estimation import bit_estimates
+from veil.bits.estimation import estimates
 from veil.bits.planning import CLOSE, BitPlan
 from veil.core.job import Job
 from veil.core.record import Release
@@ -23,7 +23,7 @@ def print_bit_release(release: Release[Any], *, job: Job[Any], written: Sequence
     """The estimated share of ones in each column, what to expect, and what is guaranteed."""
     console = new_console()
     plan, ones, dropped = job.plan, job.source.ones, job.source.dropped
-    reading = bit_estimates(release)
+    reading = estimates(release)
     share, low, high = reading.shares
     table = Table(box=None, pad_edge=False)
     table.add_column("column")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.report.figures import BLUE, GREY, axes_of, short_labels
 
 if TYPE_CHECKING:

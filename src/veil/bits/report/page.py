@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from veil.bits.adjacency import BitFlips
-from veil.bits.estimation import BitReading, bit_estimates
+from veil.bits.estimation import BitReading, estimates
 from veil.bits.mechanisms.bit_mechanism import BitMechanism
 from veil.bits.planning import BitPlan, plan_bits
 from veil.bits.report.figures import shares_figure
@@ -27,14 +27,14 @@ _SHOWN_PAIRS = 10
 class BitReport:
     """All that the page shows, computed from the release and public facts alone."""
 
-    release: Release
+    release: Release[Any]
     reading: BitReading
     plan: BitPlan
 
     @classmethod
-    def of(cls, release: Release) -> BitReport:
+    def of(cls, release: Release[Any]) -> BitReport:
         """Post-processing, and a plan: costs no privacy."""
-        reading = bit_estimates(release)
+        reading = estimates(release)
         near = cast("BitFlips", release.adjacency)
         columns = len(reading.labels)
         plan = plan_bits(
@@ -77,6 +77,7 @@ class BitReport:
         """The page."""
         return page(
             "bits.html",
+            package="veil.bits.report",
             report=self,
             release=self.release,
             guess=best_guess(self.release.profile),

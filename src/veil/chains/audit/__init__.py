@@ -1,0 +1,1 @@
+"""How audits attack mechanisms on counted transitions."""

@@ -14,8 +14,8 @@ import numpy as np
 from veil.chains.mechanisms.chain_parts import Part
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.transition_counts import TransitionCounts
+from veil.core.arrays import Floats
 from veil.core.audit.reading import entry_numbers, nearness
-from veil.core.intake import Floats
 from veil.core.random.streams import Rng
 
 MORE_THAN_TABLES = "the model says more than the private tables that it should be made of"

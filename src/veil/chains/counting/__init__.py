@@ -1,0 +1,1 @@
+"""Counting transitions where the data is."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from veil.chains.counting.queries import MOST_GROUPS, CountingQuery
 from veil.chains.counting.tally import ABSENT, UNKNOWN, Rows, check_size, codes_of, numbers_of, tally
 from veil.chains.lengths import LengthBins
-from veil.chains.transition_counts import TransitionCounts
+from veil.chains.transition_counts import Provenance, TransitionCounts
 from veil.core.errors import InvalidData
 from veil.tables import complaints
 from veil.tables.engines.protocol import Column, Engine, Kind
@@ -39,6 +39,7 @@ def count(
     listed: StateList | None,
     groups: tuple[str, ...],
     merge: Mapping[Any, Any] | None,
+    provenance: Provenance,
 ) -> TransitionCounts:
     """Everything that the question asks for."""
     bins = LengthBins.default()
@@ -73,7 +74,9 @@ def count(
         is_first=numbers_of(table.column("is_first")) if question.sequences else None,
         lengths=numbers_of(table.column("length")) if question.sequences else None,
     )
-    return tally(rows, question, states=states, places=places, groups=groups, bins=bins)
+    return tally(
+        rows, question, states=states, places=places, groups=groups, bins=bins, provenance=provenance
+    )
 
 
 def _listed(question: Question, table: Any, states: StateList) -> Any:

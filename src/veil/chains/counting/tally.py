@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from veil.chains.lengths import LengthBins
-from veil.chains.transition_counts import MOST_FULL, Sequences, Stratum, TransitionCounts
+from veil.chains.transition_counts import MOST_FULL, Provenance, Sequences, Stratum, TransitionCounts
 from veil.core.errors import InvalidArgument
 from veil.tables.questions import Question
 from veil.tables.states import Places, StateList
@@ -86,6 +86,7 @@ def tally(
     places: Places,
     groups: Sequence[str],
     bins: LengthBins,
+    provenance: Provenance,
 ) -> TransitionCounts:
     """All that was asked for, as one value."""
     size = len(places.labels)
@@ -125,8 +126,7 @@ def tally(
         total,
         places.labels,
         cap=question.largest_cap,
-        states_found=states.found,
-        has_users=question.by is not None,
+        provenance=replace(provenance, states_found=states.found, has_users=question.by is not None),
         sequences=sequences,
         strata=strata,
         second=second,

@@ -7,7 +7,7 @@ from typing import Any
 
 from veil.chains.counting.counting import count, look_for_states
 from veil.chains.counting.tally import check_size
-from veil.chains.transition_counts import TransitionCounts
+from veil.chains.transition_counts import Provenance, TransitionCounts
 from veil.core.checks import items, told
 from veil.core.errors import InvalidArgument
 from veil.tables.engines.columns import needed_columns
@@ -120,10 +120,12 @@ def count_transitions(
             tell("looking for states")
             listed = look_for_states(engine, question, columns, other)
         tell("counting")
-        counts = count(engine, question, columns, listed, chains, merge)
-        counts.layout_guessed, counts.without_names = engine.guesses_layout, log is not None
-        counts.of_trips = not question.is_log
-        return counts
+        provenance = Provenance(
+            layout_guessed=engine.guesses_layout,
+            without_names=log is not None,
+            of_trips=not question.is_log,
+        )
+        return count(engine, question, columns, listed, chains, merge, provenance)
     finally:
         engine.close()
 

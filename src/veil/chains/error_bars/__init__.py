@@ -1,0 +1,1 @@
+"""Error bars for chains that were counted."""

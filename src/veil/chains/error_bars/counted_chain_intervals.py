@@ -17,7 +17,7 @@ proved intervals bound all noise at once, and are much wider.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -32,8 +32,8 @@ from veil.chains.error_bars.counted_rows import (
 from veil.chains.error_bars.counted_transitions import FOR_SIZES
 from veil.chains.error_bars.noise_reach import length_reach, sum_reach
 from veil.chains.mechanisms.private_chain import PrivateChain
+from veil.core.arrays import Floats
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Floats
 from veil.core.numerics.denoise import Noise, independent_means
 from veil.core.record import Release
 from veil.matrices.chain import Chain
@@ -59,13 +59,13 @@ class CountedBars(NamedTuple):
     proved: Floats
 
 
-def counted_bars(release: Release, confidence: float) -> CountedBars:
+def counted_bars(release: Release[Any], confidence: float) -> CountedBars:
     """Intervals for the stationary distribution of a chain released with noisy counts or Dirichlet rows."""
     mechanism = release.mechanism
     assert isinstance(mechanism, PrivateChain)
     if not 0.0 < confidence < 1.0:
         raise InvalidArgument("confidence", expected="a number above 0 and below 1", found=f"{confidence:g}")
-    chain = release.to_chain()
+    chain = release.value
     if isinstance(transitions_part(mechanism).mechanism, DirichletCounts):
         failure = FOR_SIZES * (1.0 - confidence) / len(chain)
         rows = smoothed_rows(mechanism, release.tables, _UNLIKELY, release.records)

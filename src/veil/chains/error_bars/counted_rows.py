@@ -14,8 +14,8 @@ from veil.chains.error_bars.noise_reach import sum_reach
 from veil.chains.mechanisms.chain_estimate import noise_of
 from veil.chains.mechanisms.chain_parts import Part
 from veil.chains.mechanisms.private_chain import PrivateChain
+from veil.core.arrays import Floats
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Floats
 from veil.core.numerics.denoise import Noise
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
 

@@ -14,7 +14,7 @@ from veil.chains.error_bars.counted_rows import (
 )
 from veil.chains.error_bars.noise_quantiles import Quantiles, share_quantiles
 from veil.chains.mechanisms.private_chain import PrivateChain
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.matrices.mechanisms.bordered_rows import BorderedRows
 from veil.vectors.beta_limits import beta_mean_limits, near_beta_mean_limits
 

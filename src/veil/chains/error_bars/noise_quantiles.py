@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from veil.chains.error_bars.noise_reach import sum_reach
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.core.numerics.denoise import Noise
 
 # Steps of the tables to a scale of the noise; rounding to a step is added to the quantile.

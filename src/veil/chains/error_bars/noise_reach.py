@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.core.numerics.denoise import Noise
 
 _RATES = 400

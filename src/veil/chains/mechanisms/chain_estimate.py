@@ -12,7 +12,7 @@ from veil.chains.numerics.backoff import second_order
 from veil.chains.numerics.length_law import smoothed_lengths, spread_lengths
 from veil.chains.numerics.strata import combined_strata
 from veil.chains.sequence_model import LengthLaw, SequenceModel
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.core.named_matrix import Names
 from veil.core.numerics.denoise import Noise, denoised
 from veil.matrices.chain import Chain

@@ -167,12 +167,13 @@ class PrivateChain(Described):
 def _part(given: Part | dict[str, Any]) -> Part:
     if isinstance(given, Part):
         return given
+    from veil.core.kinds import kind_named
     from veil.core.registry import mechanism_from
 
     fields = dict(given) if isinstance(given, dict) else {}
     if not {"of", "shape"} <= set(fields) <= {"of", "mechanism", "shape", "least", "cap", "bins"}:
         raise InvalidArgument("parts", expected="parts of a chain", found="something else")
-    hides: Any = mechanism_from(fields.pop("mechanism", None))
+    hides: Any = mechanism_from(fields.pop("mechanism", None), kind_named("chain"))
     tuples = {
         key: tuple(items(key, fields[key], expected="a list of whole numbers"))
         for key in ("shape", "bins")

@@ -1,0 +1,1 @@
+"""Computations for counted chains."""

@@ -1,0 +1,1 @@
+"""Pages, pictures and terminal output of counted chains."""

@@ -14,7 +14,8 @@ from veil.chains.mechanisms.chain_estimate import noise_of
 from veil.chains.mechanisms.chain_parts import Part
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.planning import measured
-from veil.core.intake import Floats
+from veil.chains.released import model
+from veil.core.arrays import Floats
 from veil.core.numerics.denoise import denoised
 from veil.core.record import Release
 from veil.matrices.mechanisms.bordered_rows import BorderedRows
@@ -47,7 +48,7 @@ class Accuracy:
     capped: bool = False
 
     @classmethod
-    def of(cls, release: Release) -> Accuracy | None:
+    def of(cls, release: Release[Any]) -> Accuracy | None:
         """None for a release that was not counted from a table."""
         mechanism, adjacency = release.mechanism, release.adjacency
         if not isinstance(mechanism, PrivateChain) or not isinstance(adjacency, Transitions):
@@ -55,7 +56,7 @@ class Accuracy:
         return replace(cls._measured(release, mechanism), capped=(adjacency.cap or 1) > 1)
 
     @classmethod
-    def _measured(cls, release: Release, mechanism: PrivateChain) -> Accuracy:
+    def _measured(cls, release: Release[Any], mechanism: PrivateChain) -> Accuracy:
         parts = [part for part in mechanism.parts if part.of == "transitions"]
         if not parts[0].is_noisy_counts:
             return cls(_dirichlet_error(release, mechanism, parts[0]))
@@ -83,7 +84,7 @@ class Accuracy:
         if self.row_tv is None and self.group_tv is None:
             return (
                 f"{start} not known, since the release does not say how many transitions left each state "
-                "(--with-sizes would)."
+                "(with parts sizes it would)."
             )
         found = [] if self.row_tv is None else [_points(self.row_tv)]
         if self.group_tv is not None:
@@ -95,15 +96,15 @@ class Accuracy:
     def warning(self) -> str | None:
         """What must be said before any of the numbers is believed."""
         if self.drowned or (self.row_tv is not None and self.row_tv > _LARGE_ERROR):
-            more = ", a smaller --cap," if self.capped else ""
+            more = ", a smaller cap," if self.capped else ""
             return (
-                "the noise is larger than most counts; these numbers say almost nothing. A larger --epsilon"
+                "the noise is larger than most counts; these numbers say almost nothing. A larger epsilon"
                 f"{more} or merged states would help"
             )
         if self.group_tv is not None and self.group_tv > _LARGE_ERROR:
             return (
                 "in single groups the noise is larger than most counts; their chains say almost nothing. A "
-                "larger --epsilon, fewer groups, or merged states would help"
+                "larger epsilon, fewer groups, or merged states would help"
             )
         return None
 
@@ -132,30 +133,30 @@ def _is_drowned(table: NDArray[Any], deviation: float) -> bool:
     return power < 1.0 + _SURE * math.sqrt(5.0 / table.size)
 
 
-def _plain_error(release: Release, part: Part) -> float | None:
-    sizes = release.model.sizes
+def _plain_error(release: Release[Any], part: Part) -> float | None:
+    sizes = model(release).sizes
     if sizes is None:
         return None
-    table: Integers = np.rint(sizes[:, None] * release.model.chain.to_numpy()).astype(np.int64)
+    table: Integers = np.rint(sizes[:, None] * model(release).chain.to_numpy()).astype(np.int64)
     if not table.any():
         return None
     return measured("as released", PrivateChain(len(table), (part,)), [table]).row_tv
 
 
-def _dirichlet_error(release: Release, mechanism: PrivateChain, part: Part) -> float | None:
+def _dirichlet_error(release: Release[Any], mechanism: PrivateChain, part: Part) -> float | None:
     if not isinstance(part.mechanism, BorderedRows):
         return _plain_error(release, part)
     # Row i is Dirichlet with the public k_i: the mean deviation of an entry, as if it were normal.
-    chain = release.model.chain
+    chain = model(release).chain
     matrix, k = chain.to_numpy(), np.array(part.mechanism.k)[:, None]
     share = chain.stationary() if chain.is_irreducible else np.full(mechanism.states, 1.0 / mechanism.states)
     deviations = np.sqrt(matrix * (1.0 - matrix) / (k + 1.0))
     return float(share @ deviations.sum(axis=1)) * 0.5 * math.sqrt(2.0 / math.pi)
 
 
-def _strata_error(release: Release, mechanism: PrivateChain, tables: list[Floats]) -> float | None:
+def _strata_error(release: Release[Any], mechanism: PrivateChain, tables: list[Floats]) -> float | None:
     """Strata that all follow the released chain, with new noise: how far is what comes out from it?"""
-    joint, truth = release.model.joint(), release.model.chain.to_numpy()
+    joint, truth = model(release).joint(), model(release).chain.to_numpy()
     if not np.isfinite(joint).all():
         return None
     kept = [part for part in mechanism.parts if part.least or part.of == "lengths"]
@@ -166,7 +167,7 @@ def _strata_error(release: Release, mechanism: PrivateChain, tables: list[Floats
             # Rounded at random: small counts would all become zero.
             counts = np.floor(joint * max(float(table.sum()), 0.0) + rng.random(joint.shape))
             drawn[part.key] = counts.astype(np.int64) + _noise(part, rng, joint.shape)
-        found = plain.model(drawn, release.model.chain.states).chain.to_numpy()
+        found = plain.model(drawn, model(release).chain.states).chain.to_numpy()
         errors.append(float(joint.sum(axis=1) @ _gaps(found, truth)))
     return float(np.mean(errors))
 

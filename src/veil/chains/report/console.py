@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from rich.console import Console
 from rich.table import Table
 
 from veil.chains.mechanisms.private_chain import PrivateChain
+from veil.chains.planning import ChainPlan
+from veil.chains.released import model
 from veil.chains.report.accuracy import Accuracy
 from veil.chains.report.sections import also_holds
+from veil.chains.user_trials import UserForecast
+from veil.core.job import Job
 from veil.core.record import Release
-from veil.report.console import bar, new_console, print_guarantee
+from veil.matrices.report.console import print_matrix_plan
+from veil.report.console import bar, new_console, print_guarantee, print_written
 from veil.report.labels import short, shorts
 
 _MOST_STATES, _MOST_ROUTES = 12, 8
 
 
-def print_chain_release(
-    release: Release,
-    *,
-    why: str,
-    warnings: Sequence[str],
-    written: Sequence[Path],
-    notes: Sequence[str] = (),
-) -> None:
+def print_chain_release(release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
     """Where the chain spends its time, its most frequent transitions, and what is guaranteed."""
     console = new_console()
     chain = release.value
@@ -45,9 +45,8 @@ def print_chain_release(
             console.print(f"and {len(names) - len(order):,} more")
         console.print()
     console.print("Most frequent transitions:")
-    joint = (
-        release.model.joint() if chain.is_irreducible or release.model.sizes is not None else chain.to_numpy()
-    )
+    held = model(release)
+    joint = held.joint() if chain.is_irreducible or held.sizes is not None else chain.to_numpy()
     for place in np.argsort(-joint, axis=None, kind="stable")[:_MOST_ROUTES]:
         i, j = divmod(int(place), len(names))
         console.print(f"  {100 * joint[i, j]:6.3f} %  {short(names[i], 48)} -> {short(names[j], 48)}")
@@ -62,18 +61,16 @@ def print_chain_release(
     if more is not None:
         console.print(more)
     print_guarantee(console, release)
+    why = f"{job.chosen}: {job.why}"
     console.print(f"Mechanism: {why}{_by_table(release, accuracy, why)}.")
-    for text in notes:
+    for text in job.notes:
         console.print(f"{text}.")
-    for text in warnings:
+    for text in job.warnings:
         console.print(f"WARNING: {text}.")
-    for path in written:
-        console.print(f"Written: {path}")
-    if not written:
-        console.print("Not saved: add -o FILE.json to keep it.")
+    print_written(console, written)
 
 
-def _by_table(release: Release, accuracy: Accuracy | None, why: str) -> str:
+def _by_table(release: Release[Any], accuracy: Accuracy | None, why: str) -> str:
     """The noise of all strata: why a mechanism was chosen speaks of the first alone."""
     mechanism = release.mechanism
     if not isinstance(mechanism, PrivateChain) or not mechanism.strata:
@@ -84,3 +81,38 @@ def _by_table(release: Release, accuracy: Accuracy | None, why: str) -> str:
     first = "for the shortest sequences; " if "moves a count" in why else ""
     tables = f"over all {len(mechanism.strata)} tables, by length,"
     return f" ({first}{tables} it moves a count by {low:.3g} to {high:.3g})"
+
+
+def print_chain_plan(plan: ChainPlan | UserForecast, *, error: float | None) -> None:
+    """The expected errors of each mechanism, or of the way in which users are counted."""
+    console = new_console()
+    if isinstance(plan, UserForecast):
+        _print_forecast(console, plan)
+        return
+    if error is not None:
+        console.print(
+            f"For an error of {error:g} of the next step (total variation): epsilon = {plan.epsilon:.3g}."
+        )
+    print_matrix_plan(plan)
+    console.print(
+        f"Measured on made-up tables of {plan.states} states and {plan.records:,} transitions; "
+        "no data was read."
+    )
+
+
+def _print_forecast(console: Console, plan: UserForecast) -> None:
+    who = (
+        "one person added or removed with all their transitions"
+        if plan.change == "add-remove"
+        else "one person replaced by another"
+    )
+    console.print(f"At epsilon = {plan.epsilon:g}, {who}:")
+    console.print(f"Count {plan.best.words}.")
+    for text, number in (
+        ("the share of each transition (total variation)", plan.trial.joint_tv),
+        ("the next step", plan.trial.row_tv),
+        ("the lengths", plan.trial.length_tv),
+    ):
+        console.print(f"Expected error of {text + ':':48} {number:.3g}")
+    users, length = plan.assumed
+    console.print(f"Tried on {users:,} made-up users with about {length:g} states each; no data was read.")

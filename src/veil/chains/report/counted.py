@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +12,13 @@ from veil.chains.adjacency import Transitions
 from veil.chains.chain_mechanism import Table, chosen_mechanism
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.planning import PLANNED, measured
+from veil.chains.released import mechanism_of, model
 from veil.chains.report.accuracy import Accuracy
 from veil.chains.report.sections import Sections
 from veil.core.errors import CannotCalibrate
 from veil.core.record import Release
 from veil.matrices.chain_intervals import ChainIntervals
-from veil.matrices.job import MatrixPlan, MatrixRow
+from veil.matrices.planning import MatrixPlan, MatrixRow
 from veil.vectors.counts import Integers
 
 _MOST_ROUTES = 15
@@ -61,11 +63,10 @@ class CountedChain:
     sections: Sections
 
     @classmethod
-    def of(cls, release: Release, intervals: ChainIntervals | None) -> CountedChain | None:
-        """None for a release that was not counted from a table."""
-        mechanism, adjacency = release.mechanism, release.adjacency
-        if not isinstance(mechanism, PrivateChain) or not isinstance(adjacency, Transitions):
-            return None
+    def of(cls, release: Release[Any], intervals: ChainIntervals | None) -> CountedChain:
+        """The sections of a release of counted transitions."""
+        mechanism, adjacency = mechanism_of(release), release.adjacency
+        assert isinstance(adjacency, Transitions)
         return cls(
             unit=adjacency.unit,
             what={"event": "one trip", "row": "one row of the log", "user": "one person's whole history"}[
@@ -81,18 +82,18 @@ class CountedChain:
         )
 
 
-def _after(before: float, release: Release) -> float:
+def _after(before: float, release: Release[Any]) -> float:
     """The largest belief in a fact about the hidden one, where delta is left aside: Bayes with e^epsilon."""
     odds = math.log(before / (1.0 - before)) + release.epsilon
     return 1.0 / (1.0 + math.exp(-odds))
 
 
-def _routes(release: Release, intervals: ChainIntervals | None) -> tuple[Route, ...]:
-    model = release.model
-    if not model.chain.is_irreducible and model.sizes is None:
+def _routes(release: Release[Any], intervals: ChainIntervals | None) -> tuple[Route, ...]:
+    held = model(release)
+    if not held.chain.is_irreducible and held.sizes is None:
         return ()
-    joint, matrix = model.joint(), model.chain.to_numpy()
-    names = list(map(str, model.chain.states))
+    joint, matrix = held.joint(), held.chain.to_numpy()
+    names = list(map(str, held.chain.states))
     found = []
     for place in np.argsort(-joint, axis=None, kind="stable")[:_MOST_ROUTES]:
         i, j = divmod(int(place), len(names))
@@ -103,14 +104,14 @@ def _routes(release: Release, intervals: ChainIntervals | None) -> tuple[Route, 
     return tuple(found)
 
 
-def _comparison(release: Release, mechanism: PrivateChain, adjacency: Transitions) -> MatrixPlan | None:
+def _comparison(release: Release[Any], mechanism: PrivateChain, adjacency: Transitions) -> MatrixPlan | None:
     """Every mechanism at the same budget on a table like the released one: nothing new is read."""
-    model = release.model
-    if model.sizes is None or mechanism.states > _MOST_COMPARED or mechanism.groups is not None:
+    held = model(release)
+    if held.sizes is None or mechanism.states > _MOST_COMPARED or mechanism.groups is not None:
         return None
     if mechanism.strata or mechanism.has("second"):
         return None
-    table: Integers = np.rint(model.sizes[:, None] * model.chain.to_numpy()).astype(np.int64)
+    table: Integers = np.rint(held.sizes[:, None] * held.chain.to_numpy()).astype(np.int64)
     if not table.any():
         return None
     delta = release.delta or _USUAL_DELTA

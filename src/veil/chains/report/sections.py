@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from veil.chains.mechanisms.chain_estimate import noise_of
 from veil.chains.mechanisms.private_chain import PrivateChain
+from veil.chains.released import model
 from veil.chains.report.accuracy import drowned, mean_move
 from veil.chains.sequence_model import LengthLaw
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.core.numerics.denoise import denoised
 from veil.core.record import Release
 
@@ -86,15 +88,15 @@ class Sections:
     silent: frozenset[str]
 
     @classmethod
-    def of(cls, release: Release, mechanism: PrivateChain) -> Sections:
-        model = release.model
+    def of(cls, release: Release[Any], mechanism: PrivateChain) -> Sections:
+        held = model(release)
         pairs, gain = _pairs(release)
         return cls(
             groups=_groups(release, mechanism),
             more_groups=max(0, len(mechanism.groups or ()) - _MOST_GROUPS),
-            starts=model.starts,
-            ends=model.ends,
-            lengths=None if model.lengths is None else _lengths(model.lengths),
+            starts=held.starts,
+            ends=held.ends,
+            lengths=None if held.lengths is None else _lengths(held.lengths),
             pairs=pairs,
             gain=gain,
             strata=_strata(mechanism),
@@ -102,7 +104,7 @@ class Sections:
         )
 
 
-def also_holds(release: Release) -> str | None:
+def also_holds(release: Release[Any]) -> str | None:
     """One line of what a release holds beside its transitions."""
     mechanism = release.mechanism
     if not isinstance(mechanism, PrivateChain):
@@ -117,16 +119,16 @@ def also_holds(release: Release) -> str | None:
     return f"Also holds: {'; '.join(said)}." if said else None
 
 
-def _groups(release: Release, mechanism: PrivateChain) -> tuple[GroupLine, ...]:
+def _groups(release: Release[Any], mechanism: PrivateChain) -> tuple[GroupLine, ...]:
     if mechanism.groups is None:
         return ()
     part = mechanism.part("transitions")
     noisy = release.tables[part.key]
     counts = denoised(noisy, noise_of(part))
-    names = list(map(str, release.model.chain.states))
+    names = list(map(str, model(release).chain.states))
     found = []
     for name, table, seen in list(zip(mechanism.groups, counts, noisy, strict=True))[:_MOST_GROUPS]:
-        chain = release.model.groups[name]
+        chain = model(release).groups[name]
         shares = chain.stationary() if chain.is_irreducible else None
         top = None if shares is None else int(np.argmax(shares))
         i, j = divmod(int(np.argmax(table)), len(names))
@@ -154,17 +156,17 @@ def _lengths(law: LengthLaw) -> LengthFacts:
     return LengthFacts(law, law.mean, quantile(0.5), quantile(0.95))
 
 
-def _pairs(release: Release) -> tuple[tuple[Pair, ...], float]:
+def _pairs(release: Release[Any]) -> tuple[tuple[Pair, ...], float]:
     """The steps that the state before changes most, by how often they happen; and the mean change."""
-    model = release.model
-    if model.second is None or (model.sizes is None and not model.chain.is_irreducible):
+    held = model(release)
+    if held.second is None or (held.sizes is None and not held.chain.is_irreducible):
         return (), 0.0
-    joint, matrix = model.joint(), model.chain.to_numpy()
-    names = list(map(str, model.chain.states))
+    joint, matrix = held.joint(), held.chain.to_numpy()
+    names = list(map(str, held.chain.states))
     size, found, gain = len(names), [], 0.0
     # One state before at a time: all differences at once may be more than fits.
     for before in range(size):
-        change = joint[before][:, None] * np.abs(model.second[before] - matrix)
+        change = joint[before][:, None] * np.abs(held.second[before] - matrix)
         gain += 0.5 * float(change.sum())
         for place in np.argsort(-change, axis=None, kind="stable")[:_MOST_PAIRS]:
             origin, end = divmod(int(place), size)
@@ -177,7 +179,7 @@ def _pairs(release: Release) -> tuple[tuple[Pair, ...], float]:
             names[end],
             float(joint[before, origin]),
             float(matrix[origin, end]),
-            float(model.second[before, origin, end]),
+            float(held.second[before, origin, end]),
         )
         for change, before, origin, end in found[:_MOST_PAIRS]
         if change < 0.0

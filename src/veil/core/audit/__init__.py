@@ -1,0 +1,1 @@
+"""Attacks on one's own mechanisms, on made-up neighbours."""

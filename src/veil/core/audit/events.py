@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betainccinv, betaincinv
 
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 
 _THRESHOLDS = 400
 _MOST_COLUMNS, _MOST_MODES = 64, 12

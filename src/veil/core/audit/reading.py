@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 
 # Entries of an output that are looked at one by one; those that differ come first.
 MOST_ENTRIES, MOST_CHANGED = 256, 4

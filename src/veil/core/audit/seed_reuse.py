@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from scipy.special import betainc
 
+from veil.core.arrays import Floats
 from veil.core.audit.events import row_keys
 from veil.core.audit.subject import Reader
-from veil.core.intake import Floats
 from veil.core.kinds import kind_of
 
 # Numbers of an output whose sides are compared.

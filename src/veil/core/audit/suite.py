@@ -108,7 +108,7 @@ def audit_suite(
     pairs: None for those of `audit_pairs`.
 
     >>> import veil
-    >>> found = veil.audit_suite(veil.RandomizedResponse(1.0), samples=1_000, rng=1)
+    >>> found = veil.audit_suite(veil.bits.RandomizedResponse(1.0), samples=1_000, rng=1)
     >>> found.violated, found.claimed
     (False, 1.0)
     """

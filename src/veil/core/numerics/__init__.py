@@ -1,0 +1,1 @@
+"""Rounding to the safe side, searches, quadrature and other computations that several kinds use."""

@@ -1,0 +1,1 @@
+"""Privacy profiles, losses, composition and calibration."""

@@ -34,7 +34,7 @@ def calibrate(
     """The mechanism that the factory makes of the largest number at which it is (epsilon, delta)-private.
 
     factory: takes one positive number and returns a mechanism that reveals more as the number grows,
-        for instance ``lambda k: veil.Dirichlet(k, domain)``.
+        for instance ``lambda k: veil.vectors.Dirichlet(k, domain)``.
     adjacency: what a neighbour is; None for the mechanism's own.
     relative: how near to the edge to search; a coarse search is as safe, only less accurate.
 

@@ -15,7 +15,7 @@ class OnGraphs:
     """A mechanism that is built for graphs."""
 
     @property
-    def domain(self) -> Graphs:
+    def domain(self) -> Any:
         return Graphs()
 
     @property
@@ -26,7 +26,7 @@ class OnGraphs:
         return False
 
     def validate(self, value: Any) -> Graph:
-        return self.domain.validate(value)
+        return Graphs().validate(value)
 
     def can_enumerate(self, value: Any) -> bool:
         """Whether all outputs for such a graph can be listed."""

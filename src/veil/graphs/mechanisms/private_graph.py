@@ -138,7 +138,7 @@ class PrivateGraph(OnGraphs, Described):
         return RandomizedResponses(loss, kind="upper bound")
 
     def validate(self, value: Any) -> Graph:
-        graph = self.domain.validate(value)
+        graph = super().validate(value)
         if self.response is not None:
             self.response.check_size(graph.space)
         plain = graph.space.kind == "undirected"

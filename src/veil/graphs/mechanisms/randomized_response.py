@@ -33,7 +33,7 @@ class RandomizedResponse(OnGraphs, OnBits):
     name: ClassVar[str] = "RandomizedResponse"
 
     def validate(self, value: Any) -> Graph:
-        graph = self.domain.validate(value)
+        graph = super().validate(value)
         self.check_size(graph.space)
         return graph
 

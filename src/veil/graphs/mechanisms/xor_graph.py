@@ -26,12 +26,12 @@ MOST_NODES = 30_000
 
 @dataclass(frozen=True)
 class XorGraph(OnGraphs, BitMechanism):
-    """XOR the adjacency matrix with noise, keep what both halves show, and clear the diagonal.
+    """The published form: XOR the adjacency matrix with noise, and keep what both halves show.
 
-    noise: as many rows and columns as there are nodes. complement: as for `Xor`.
+    noise: as many rows and columns as there are nodes. complement: as for `bits.Xor`.
 
-    This is the published form: an edge is two bits of the matrix. `RandomizedResponse`, which draws each pair
-    once, keeps far more at the same loss.
+    An edge is two bits of the matrix. `RandomizedResponse`, which draws each pair once, keeps far more at the
+    same loss.
     """
 
     noise: MatrixBernoulli
@@ -70,7 +70,7 @@ class XorGraph(OnGraphs, BitMechanism):
         return self.table.assumptions(adjacency)
 
     def validate(self, value: Any) -> Graph:
-        graph = self.domain.validate(value)
+        graph = super().validate(value)
         if graph.space.kind != "undirected" or graph.space.loops:
             raise InvalidData("graph", expected="an undirected graph without loops", found=repr(graph))
         if graph.space.rows != self.noise.rows:

@@ -4,35 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from veil.core.job import Job
 from veil.core.privacy.beliefs import beliefs, rounded_up
 from veil.core.record import Release
-from veil.graphs.estimation import GraphEstimate, graph_estimates
+from veil.graphs.estimation import GraphEstimate, estimates
 from veil.graphs.likely_graph import Decoding
 from veil.graphs.mechanisms.xor_graph import XorGraph
 from veil.graphs.numerics.decoding import MOST_ENTRIES
 from veil.graphs.planning import GraphPlan
-from veil.report.console import new_console, print_guarantee
+from veil.report.console import new_console, print_guarantee, print_written
 from veil.report.page import number
 
 _ASKED = "asked directly"
 
 
-def print_graph_release(release: Release, *, written: Sequence[Path], stated: float) -> None:
+def print_graph_release(release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
     """What the release says of the true graph, what to expect of it, and what is guaranteed."""
     console = new_console()
     if isinstance(release.mechanism, XorGraph):
         console.print(f"{release.size}, by the published XOR mechanism.")
         console.print(
-            f"Its paper states epsilon = {stated:g} for this noise; what really holds, and is charged, is "
-            f"{rounded_up(release.epsilon)}. --mechanism response keeps far more at either."
+            f"Its paper states epsilon = {job.request.epsilon:g} for this noise; what really holds, and is "
+            f"charged, is {rounded_up(release.epsilon)}. Mechanism response keeps far more at either."
         )
-        _print_end(console, release, written)
+        _print_end(console, release, job, written)
         return
-    reading = graph_estimates(release)
+    reading = estimates(release)
+    graph = reading.graph
     table = Table(box=None, pad_edge=False)
     table.add_column("of the true graph")
     table.add_column("estimate", justify="right")
@@ -43,26 +46,25 @@ def print_graph_release(release: Release, *, written: Sequence[Path], stated: fl
         table.add_row(*_cells(fact))
     console.print(table)
     console.print()
-    if release.graph is not None and reading.says_little:
+    if graph is not None and reading.says_little:
         console.print(f"{release.size}.")
-        console.print("WARNING: mostly noise: not even the number of edges is known; --epsilon is too small.")
-    elif release.graph is not None and reading.false_share is not None:
+        console.print("WARNING: mostly noise: not even the number of edges is known; epsilon is too small.")
+    elif graph is not None and reading.false_share is not None:
         console.print(
             f"{release.size}. About {100 * reading.false_share:.0f} of 100 released edges are false; the "
             "estimates are corrected for that."
         )
-        if release.graph.space.rows * release.graph.space.columns <= MOST_ENTRIES:
+        if graph.space.rows * graph.space.columns <= MOST_ENTRIES:
             record = next((str(path) for path in written if path.suffix == ".json"), "RECORD.json")
             console.print(f"The likely edges: veil decode {record} -o likely.txt")
-    _print_end(console, release, written)
+    _print_end(console, release, job, written)
 
 
-def _print_end(console: Console, release: Release, written: Sequence[Path]) -> None:
+def _print_end(console: Console, release: Release[Any], job: Job[Any], written: Sequence[Path]) -> None:
     print_guarantee(console, release)
-    for path in written:
-        console.print(f"Written: {path}")
-    if not written:
-        console.print("Not saved: add -o FILE.txt to keep it.")
+    for text in job.warnings:
+        console.print(f"WARNING: {text}.")
+    print_written(console, written)
 
 
 def _cells(fact: GraphEstimate) -> tuple[str, str, str, str, str]:
@@ -117,7 +119,7 @@ def print_graph_plan(plan: GraphPlan) -> None:
     console.print("No data was read.")
 
 
-def print_decoding(found: Decoding, release: Release, *, written: Path | None) -> None:
+def print_decoding(found: Decoding, release: Release[Any], *, written: Path | None) -> None:
     """How many edges were found and how sure they are."""
     console = new_console()
     console.print(f"{release.size} were released; about {number(found.expected_edges)} edges are true.")

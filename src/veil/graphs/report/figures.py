@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
+from veil.graphs.estimation import GraphEstimate
 from veil.report.figures import BLUE, GREEN, GREY, RED, axes_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def degrees_figure(estimated: Floats, released: Floats | None, *, direct: bool) -> Figure:
+def degrees_figure(estimated: Floats | None, released: Floats | None, *, direct: bool) -> Figure:
     """The share of nodes with a degree of at least k: estimated for the true graph, and as released."""
     figure, axes = axes_of(7.2, 3.2)
     label = "asked directly" if direct else "estimated for the true graph"
@@ -35,6 +37,21 @@ def degrees_figure(estimated: Floats, released: Floats | None, *, direct: bool) 
     axes.set_ylabel("share of nodes with degree ≥ k")
     axes.grid(color=GREY, alpha=0.25)
     axes.legend(frameon=False, fontsize=9, loc="lower left")
+    return figure
+
+
+def facts_figure(facts: Sequence[GraphEstimate]) -> Figure:
+    """Single numbers about a graph, each with its interval."""
+    figure, axes = axes_of(7.2, 0.9 + 0.4 * len(facts))
+    for place, fact in enumerate(reversed(facts)):
+        if fact.low is not None and fact.high is not None:
+            axes.hlines([place], fact.low, fact.high, color=BLUE, linewidth=2.2, alpha=0.55)
+        axes.plot([fact.value], [place], "o", color=BLUE, markersize=5)
+    axes.set_yticks(range(len(facts)), [fact.name for fact in reversed(facts)])
+    axes.set_ylim(-0.7, len(facts) - 0.3)
+    axes.set_xscale("symlog")
+    axes.set_xlabel("of the true graph, with a 95 % interval")
+    axes.grid(axis="x", color=GREY, alpha=0.25)
     return figure
 
 

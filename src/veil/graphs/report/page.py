@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veil.core.arrays import Floats
 from veil.core.privacy.beliefs import beliefs, best_guess
 from veil.core.record import Release
-from veil.graphs.estimation import GraphReading, graph_estimates
+from veil.graphs.estimation import GraphReading, estimates, out_degrees
+from veil.graphs.graph import Graph
 from veil.graphs.likely_graph import Decoding, decoding
 from veil.graphs.mechanisms.private_graph import PrivateGraph
+from veil.graphs.mechanisms.xor_graph import XorGraph
+from veil.graphs.numerics.pairs import Codes
 from veil.graphs.planning import GraphPlan
-from veil.graphs.report.figures import degrees_figure, edges_figure
+from veil.graphs.report.figures import degrees_figure, edges_figure, facts_figure
 from veil.report import figures
 from veil.report.page import page
 
@@ -27,18 +31,28 @@ MOST_DECODED = 6_000
 
 @dataclass(frozen=True)
 class GraphReport:
-    """All that the page shows, computed from the release and public facts alone."""
+    """All that the page shows, computed from the release and public facts alone.
 
-    release: Release
-    reading: GraphReading
+    reading: None for a graph by the published mechanism, of which nothing is estimated.
+    """
+
+    release: Release[Any]
+    reading: GraphReading | None
     decoded: Decoding | None
 
     @classmethod
-    def of(cls, release: Release) -> GraphReport:
+    def of(cls, release: Release[Any]) -> GraphReport:
         """Post-processing: costs no privacy."""
-        graph = release.graph
-        fits = graph is not None and graph.space.nodes <= MOST_DECODED
-        return cls(release, graph_estimates(release), decoding(release) if fits else None)
+        if isinstance(release.mechanism, XorGraph):
+            return cls(release, None, None)
+        reading = estimates(release)
+        fits = reading.graph is not None and reading.graph.space.nodes <= MOST_DECODED
+        return cls(release, reading, decoding(release) if fits else None)
+
+    @property
+    def graph(self) -> Graph | None:
+        """The released graph; None where facts were released alone."""
+        return self.release.value if isinstance(self.release.value, Graph) else None
 
     @property
     def shows_decoded(self) -> bool:
@@ -48,37 +62,46 @@ class GraphReport:
     @cached_property
     def plan(self) -> GraphPlan | None:
         """What was to be expected of a graph with as many edges as are estimated."""
-        graph = self.release.graph
-        if graph is None:
+        if self.graph is None or self.reading is None:
             return None
         mechanism = self.release.mechanism
         if not isinstance(mechanism, PrivateGraph):
             mechanism = PrivateGraph(self.release.epsilon)
-        return GraphPlan(graph.space, self.release.epsilon, round(self.reading.edges.value), mechanism)
+        return GraphPlan(self.graph.space, self.release.epsilon, round(self.reading.edges.value), mechanism)
 
     def html(self) -> str:
         """The page."""
-        shows_degrees = self.release.graph is not None or "degrees" in self.release.tables
+        reading = self.reading
+        shows_degrees = reading is not None and (self.graph is not None or "degrees" in self.release.tables)
         return page(
             "graph.html",
+            package="veil.graphs.report",
             report=self,
             release=self.release,
+            graph=self.graph,
             guess=best_guess(self.release.profile),
             beliefs=beliefs(self.release.worst_loss),
-            edges="" if self.reading.false_share is None else figures.svg(self._edges()),
-            degrees=figures.svg(self._degrees()) if shows_degrees else "",
+            edges="" if reading is None or reading.false_share is None else figures.svg(self._edges(reading)),
+            degrees=figures.svg(value_figure(self.release)) if shows_degrees else "",
         )
 
-    def _edges(self) -> Figure:
-        assert self.release.graph is not None
-        total, share = len(self.release.graph), self.reading.false_share or 0.0
-        return edges_figure((1.0 - share) * max(total, 1), share * max(total, 1))
+    def _edges(self, reading: GraphReading) -> Figure:
+        assert self.graph is not None
+        total, share = max(len(self.graph), 1), reading.false_share or 0.0
+        return edges_figure((1.0 - share) * total, share * total)
 
-    def _degrees(self) -> Figure:
-        graph = self.release.graph
-        released = None
-        if graph is not None:
-            seen = self.reading.released_degrees()
-            released = np.bincount(seen) / len(seen)
-        direct = "degrees" in self.release.tables
-        return degrees_figure(self.reading.degree_distribution, released, direct=direct)
+
+def value_figure(release: Release[Any]) -> Figure:
+    """The degrees of a released graph, or the facts that were released in its place."""
+    if isinstance(release.mechanism, XorGraph):
+        return degrees_figure(None, _shares(out_degrees(release.value)), direct=False)
+    reading = estimates(release)
+    if reading.graph is None and "degrees" not in release.tables:
+        return facts_figure([fact for fact in reading.facts if fact.name in release.tables])
+    released = None if reading.graph is None else _shares(reading.released_degrees())
+    return degrees_figure(reading.degree_distribution, released, direct="degrees" in release.tables)
+
+
+def _shares(degrees: Codes) -> Floats:
+    """The share of nodes with degree 0, 1, 2 ..."""
+    return np.bincount(degrees) / max(1, len(degrees))

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from veil.core.adjacency import Adjacency
+from veil.core.arrays import Floats
 from veil.core.checks import integer, items, positive, within
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.intake import Floats
 from veil.core.mechanism import Described, adjacency_of
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.published import Published
@@ -36,7 +36,7 @@ def inside(floor: float) -> float:
 class BorderedRows(Described):
     """Release row i of a table of counts as Dirichlet(k_i c_i / N_i): no smoothing, so conditional.
 
-    k: the concentration, one a row. floor: eta_i, what no frequency of row i falls below, in the data and in
+    k: the concentration of each row. floor: eta_i, what no frequency of row i falls below, in the data and in
     its neighbours; public. records: N_i, the public number of records in each row.
     """
 
@@ -45,6 +45,7 @@ class BorderedRows(Described):
     records: tuple[int, ...]
     size: int
     name: ClassVar[str] = "BorderedRows"
+    kind: ClassVar[str] = "matrix"
 
     def __init__(
         self, k: Sequence[float], floor: Sequence[float], records: Sequence[int], *, size: int

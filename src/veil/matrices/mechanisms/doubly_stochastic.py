@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from veil.core.adjacency import Adjacency
+from veil.core.arrays import Floats
 from veil.core.checks import choice, integer, positive
-from veil.core.intake import Floats
 from veil.core.mechanism import Described, adjacency_of, batch_shape
 from veil.core.numerics.rounding import float_above
 from veil.core.privacy.pairs import NormalPair
@@ -39,9 +39,9 @@ class DoublyStochastic(Described):
     noise: "laplace" is pure, drawn in whole numbers and better where few rows change; "gaussian" needs a
         delta and is better where many do.
 
-    >>> import veil
-    >>> mechanism = veil.DoublyStochastic(0.04, 3)
-    >>> round(mechanism.profile(veil.Rectangle(0.01)).epsilon(0.0), 6)
+    >>> from veil import matrices
+    >>> mechanism = matrices.DoublyStochastic(0.04, 3)
+    >>> round(mechanism.profile(matrices.Rectangle(0.01)).epsilon(0.0), 6)
     1.0
     """
 

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from veil.core.adjacency import Adjacency
+from veil.core.arrays import Floats
 from veil.core.assumptions import UNPROTECTED
 from veil.core.checks import positive, truth
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Floats
 from veil.core.mechanism import Described, adjacency_of
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.published import Published
@@ -40,10 +40,10 @@ class MatrixDirichlet(Described):
     smooth: first map each row p to (1 - n floor) p + floor on its support, so that every matrix is
         taken and nothing is assumed of it.
 
-    >>> import veil
-    >>> mechanism = veil.MatrixDirichlet(200.0, veil.Simplex(10, floor=0.05))
-    >>> one = mechanism.profile(veil.Rows(1, veil.Transfer(0.01)))
-    >>> five = mechanism.profile(veil.Rows(5, veil.Transfer(0.01)))
+    >>> from veil import matrices, vectors
+    >>> mechanism = matrices.MatrixDirichlet(200.0, vectors.Simplex(10, floor=0.05))
+    >>> one = mechanism.profile(matrices.Rows(1, vectors.Transfer(0.01)))
+    >>> five = mechanism.profile(matrices.Rows(5, vectors.Transfer(0.01)))
     >>> round(one.epsilon(1e-6), 3), round(five.epsilon(1e-6), 2)
     (4.61, 10.98)
     """
@@ -75,7 +75,7 @@ class MatrixDirichlet(Described):
 
     @cached_property
     def domain(self) -> StochasticMatrix:
-        """The matrices it is for. One k a row says how many rows there are, and then no other number fits."""
+        """The matrices it is for. A k for each row fixes the number of rows."""
         if isinstance(self.k, tuple) and isinstance(self._given.domains, Simplex):
             return replace(self._given, domains=(self._given.domains,) * len(self.k))
         return self._given

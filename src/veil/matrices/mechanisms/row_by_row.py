@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from veil.core.adjacency import Adjacency
+from veil.core.arrays import Floats
 from veil.core.checks import integer
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Floats
 from veil.core.mechanism import Described, adjacency_of
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.streams import Rng
@@ -30,13 +30,13 @@ _MOST_ROWS = 1_000_000
 class RowByRow(Described):
     """Release each row of a matrix by the same additive noise, each on its own public support.
 
-    mechanism: a veil.Laplace or veil.Gaussian; the size of its domain is that of a full row.
+    mechanism: a vectors.Laplace or vectors.Gaussian; the size of its domain is that of a full row.
     rows: the number of rows; None for any number.
     support: the public places of entries that may be above zero, as for MatrixDirichlet.
 
-    >>> import veil
-    >>> mechanism = veil.RowByRow(veil.Laplace(0.1, veil.Simplex(3)))
-    >>> mechanism.profile(veil.Rows(2, veil.Transfer(0.01))).epsilon(0.0)
+    >>> from veil import matrices, vectors
+    >>> mechanism = matrices.RowByRow(vectors.Laplace(0.1, vectors.Simplex(3)))
+    >>> mechanism.profile(matrices.Rows(2, vectors.Transfer(0.01))).epsilon(0.0)
     0.4
     """
 
@@ -49,7 +49,9 @@ class RowByRow(Described):
     def __post_init__(self) -> None:
         if not isinstance(self.mechanism, (Laplace, Gaussian)):
             raise InvalidArgument(
-                "mechanism", expected="a veil.Laplace or veil.Gaussian", found=type(self.mechanism).__name__
+                "mechanism",
+                expected="a vectors.Laplace or vectors.Gaussian",
+                found=type(self.mechanism).__name__,
             )
         if self.mechanism.domain.floor > 0.0 or self.mechanism.domain.protected is not None:
             raise InvalidArgument(

@@ -38,7 +38,7 @@ def balanced_weights(chain: Chain) -> Floats:
     """The stationary distribution of an irreducible chain; raises VeilError if it does not settle.
 
     A slow motion that the groups hide would also look settled. So the answer counts only if it stays
-    settled on groups that were chosen anew, in another order.
+    settled on groups that were chosen again, in another order.
     """
     fine = arrivals_of(chain)
     weights = np.full(chain.states, 1.0 / chain.states)

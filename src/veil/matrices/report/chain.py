@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from veil.chains.mechanisms.private_chain import PrivateChain
-from veil.chains.report import section_figures
-from veil.chains.report.counted import CountedChain
+from veil.core.arrays import Floats
 from veil.core.errors import InvalidField, VeilError
-from veil.core.intake import Floats
 from veil.core.privacy.beliefs import best_guess
 from veil.core.published import Published
 from veil.core.record import Release
@@ -20,46 +17,55 @@ from veil.matrices.chain import Chain
 from veil.matrices.chain_classes import CommunicatingClass
 from veil.matrices.chain_facts import ChainFacts, chain_facts
 from veil.matrices.chain_intervals import ChainIntervals, chain_intervals
+from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
+from veil.matrices.released import to_chain
 from veil.matrices.report import chain_figures
 from veil.report import figures
 from veil.report.page import page
-from veil.vectors.report.page import matrix_published_beside
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Pictures and error bars of more states would be neither quick nor readable.
 MOST_PICTURED = 400
 _MOST_INTERVALS = 300
 # A proved share that is anywhere from this to 1 less this says nothing.
 _NOTHING = 0.01
-_SPOKEN = {
-    "GeometricCounts": "geometric noise on every count",
-    "DiscreteGaussianCounts": "discrete Gaussian noise on every count",
-    "DirichletCounts": "the Dirichlet mechanism on counts",
-    "BorderedRows": "the published Dirichlet mechanism",
-}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ChainReport:
-    """All that the page and the terminal show: of a chain, of a release, or of both."""
+    """All that the page and the terminal show: of a chain, of a release, or of both.
+
+    A kind of data whose releases are chains may derive its own: with other error bars (`_intervals`), and
+    with more to show (`extra_content`, in the blocks of a template that extends chain.html).
+    """
 
     chain: Chain | None
-    release: Release | None
+    release: Release[Any] | None
     facts: ChainFacts | None
     classes: tuple[CommunicatingClass, ...]
     intervals: ChainIntervals | None
     published: Published | None
-    counted: CountedChain | None = None
     # Why there are no error bars, where a reader may expect some.
     no_bars: str | None = None
     group: str | None = None
 
+    # The page, and the packages in which it and what it extends are searched.
+    template: ClassVar[str] = "chain.html"
+    packages: ClassVar[tuple[str, ...]] = ("veil.matrices.report",)
+    # Two versions of what must look alike.
+    secret: ClassVar[str] = "matrix"
+    # How the error bars were computed.
+    bars_from: ClassVar[str] = "by drawing plausible true matrices"
+
     @classmethod
-    def of(cls, chain: Chain, release: Release | None = None, *, group: str | None = None) -> ChainReport:
+    def of(cls, chain: Chain, release: Release[Any] | None = None, *, group: str | None = None) -> Self:
         """The analysis of a chain; of a released one with error bars for the true chain.
 
         group: the chain is the one of this group of a release.
         """
-        bars, why = _bars(chain, release)
+        bars, why = cls._bars(chain, release)
         if group is not None:
             why = "they are known for the chain of all groups together, not for that of one group"
         return cls(
@@ -68,39 +74,61 @@ class ChainReport:
             facts=chain_facts(chain),
             classes=chain.classes(),
             intervals=bars,
-            published=None if release is None else matrix_published_beside(release),
-            counted=None if release is None else CountedChain.of(release, bars),
+            published=None if release is None else published_beside(release),
             no_bars=why,
             group=group,
         )
 
     @classmethod
-    def of_release(cls, release: Release) -> ChainReport:
+    def of_release(cls, release: Release[Any]) -> Self:
         """The report of a released matrix; where it is a chain, with its analysis."""
         try:
-            chain = release.to_chain()
+            chain = to_chain(release)
         except InvalidField:
             # A policy, a stack or a batch.
-            chain = None
-        if chain is not None:
-            return cls.of(chain, release)
-        return cls(None, release, None, (), None, matrix_published_beside(release))
+            return cls(None, release, None, (), None, published_beside(release))
+        return cls.of(chain, release)
+
+    @classmethod
+    def _bars(cls, chain: Chain, release: Release[Any] | None) -> tuple[ChainIntervals | None, str | None]:
+        """The error bars of a release, or why there are none."""
+        if release is None:
+            return None, None
+        if not chain.is_irreducible:
+            return None, "the chain is reducible, so that its long run depends on where it starts"
+        if len(chain) > _MOST_INTERVALS:
+            return None, f"of more than {_MOST_INTERVALS} states they would take too long"
+        try:
+            return cls._intervals(release), None
+        except InvalidField as error:
+            text = f"they need {error.expected}, and this is {error.found}. {error.hint}"
+            for name in error.names:
+                text = text.replace(f"{{{name}}}", f"{name}=")
+            return None, text.rstrip(" .")
+        except VeilError as error:
+            return None, str(error).rstrip(".")
+
+    @classmethod
+    def _intervals(cls, release: Release[Any]) -> ChainIntervals:
+        return chain_intervals(release)
+
+    def extra_content(self) -> dict[str, Any]:
+        """What a template that extends chain.html shows besides."""
+        return {}
 
     @property
     def released_by(self) -> str:
-        """The mechanism as people say it."""
+        """The mechanism, for people."""
         assert self.release is not None
-        mechanism = self.release.mechanism
-        if not isinstance(mechanism, PrivateChain):
-            return mechanism.name
-        return _SPOKEN[mechanism.part("transitions").mechanism.name]
+        return self.release.mechanism.name
 
     @property
     def matrix(self) -> Floats:
         if self.chain is not None:
             return self.chain.to_numpy()
         assert self.release is not None
-        return self.release.array.reshape(-1, self.release.array.shape[-1])
+        found: Floats = self.release.value.reshape(-1, self.release.value.shape[-1])
+        return found
 
     @property
     def labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -160,31 +188,32 @@ class ChainReport:
             )
             curve = figures.svg(picture)
         return page(
-            "chain.html",
+            self.template,
+            package=self.packages,
             report=self,
             release=release,
+            facts=self.facts,
             guess=None if release is None else best_guess(release.profile),
             curve=curve,
             inf=math.inf,
             rows=self._rows(),
             numbers=self._numbers(),
-            digits=_digits(None if self.intervals is None else self.intervals.stationary),
-            route_digits=_digits(self._route_bars()),
+            digits=digits(None if self.intervals is None else self.intervals.stationary),
             proved=self._proof_says_something,
             most_ticks=chain_figures.MOST_TICKS,
             **self._pictures(),
+            **self.extra_content(),
         )
+
+    def figure(self) -> Figure:
+        """The matrix in colours."""
+        return chain_figures.heat_map(self.matrix, *self.labels)
 
     def _rows(self) -> list[tuple[str, float, int]]:
         if self.stationary is None:
             return []
         names, order = self.labels[0], np.argsort(-self.stationary, kind="stable")
         return [(names[i], float(self.stationary[i]), int(i)) for i in order[:MOST_PICTURED]]
-
-    def _route_bars(self) -> Floats | None:
-        routes = () if self.counted is None else self.counted.routes
-        found = [route.interval for route in routes if route.interval is not None]
-        return np.array(found) if found else None
 
     @property
     def _proof_says_something(self) -> bool:
@@ -219,22 +248,11 @@ class ChainReport:
         ]
         return [(name, value, why) for name, value, why in named if value is not None]
 
-    def _pictures(self) -> dict[str, Any]:
-        found: dict[str, str | None] = dict.fromkeys(
-            ("heat", "bars", "graph", "mechanisms", "starts", "ends", "lengths")
-        )
-        sections = None if self.counted is None else self.counted.sections
-        if sections is not None:
-            for name, shares in (("starts", sections.starts), ("ends", sections.ends)):
-                if shares is not None:
-                    found[name] = figures.svg(section_figures.share_figure(shares, self.labels[0], name))
-            if sections.lengths is not None:
-                found["lengths"] = figures.svg(section_figures.length_figure(sections.lengths.law))
-        if self.counted is not None and self.counted.comparison is not None:
-            found["mechanisms"] = figures.svg(chain_figures.plan_bars(self.counted.comparison))
-        rows, columns = self.labels
+    def _pictures(self) -> dict[str, str | None]:
+        found: dict[str, str | None] = dict.fromkeys(("heat", "bars", "graph"))
+        rows, _ = self.labels
         if len(rows) <= MOST_PICTURED:
-            found["heat"] = figures.svg(chain_figures.heat_map(self.matrix, rows, columns))
+            found["heat"] = figures.svg(self.figure())
         if self.stationary is not None:
             bars = None if self.intervals is None else self.intervals.stationary
             found["bars"] = figures.svg(chain_figures.stationary_figure(self.stationary, rows, bars))
@@ -243,25 +261,18 @@ class ChainReport:
         return found
 
 
-def _bars(chain: Chain, release: Release | None) -> tuple[ChainIntervals | None, str | None]:
-    """The error bars of a release, or why there are none."""
-    if release is None:
-        return None, None
-    if not chain.is_irreducible:
-        return None, "the chain is reducible, so that its long run depends on where it starts"
-    if len(chain) > _MOST_INTERVALS:
-        return None, f"of more than {_MOST_INTERVALS} states they would take too long"
+def published_beside(release: Release[Any]) -> Published | None:
+    """What paper MD prints for the same release at the same delta, where it covers it."""
+    if not isinstance(release.mechanism, MatrixDirichlet) or release.delta <= 0.0:
+        return None
     try:
-        return chain_intervals(release), None
-    except InvalidField as error:
-        text = f"they need {error.expected}, and this is {error.found}. {error.hint}"
-        return None, text.rstrip(" .")
-    except VeilError as error:
-        return None, str(error).rstrip(".")
+        return release.mechanism.published(release.adjacency, delta=release.delta)
+    except VeilError:
+        return None
 
 
-def _digits(bars: Floats | None) -> int:
-    """So many digits that the two ends of an interval can be told apart."""
+def digits(bars: Floats | None) -> int:
+    """So many digits that the two ends of an interval differ where they are printed."""
     if bars is None:
         return 4
     widths = bars[:, 1] - bars[:, 0]

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from veil.core.intake import Floats
-from veil.matrices.job import MatrixPlan
-from veil.report.figures import BLUE, COLOURS, GREY, MARKERS, NAMES, axes_of, short_labels
+from veil.core.arrays import Floats
+from veil.matrices.planning import MatrixPlan
+from veil.report.figures import BLUE, GREY, axes_of, short_labels
+from veil.vectors.report.figures import COLOURS, MARKERS, NAMES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +23,7 @@ _MOST_NUMBERS = 12
 _MOST_BARS = 40
 # Letters of a label, in a small and in a large picture.
 _LONGEST, _SHORTER = 26, 18
-# Inches: of a letter for each point of its size, and of what stands beside the squares of a heat map.
+# Inches: of a letter for each point of its size, and of what is beside the squares of a heat map.
 _LETTER, _BESIDE = 0.0085, 2.6
 
 

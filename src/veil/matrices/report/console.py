@@ -1,27 +1,34 @@
-"""Released matrices, chains, and plans for them, in the terminal."""
+"""Released matrices, plans for them, and chains, in the terminal."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 
+from veil.core.job import Job
 from veil.core.record import Release
+from veil.matrices.chain_comparison import ChainComparison
 from veil.matrices.planning import MatrixPlan
-from veil.matrices.report.chain import matrix_published_beside
-from veil.report.console import SHORT_BAR, bar, new_console, print_guarantee
+from veil.matrices.report.chain import ChainReport, published_beside
+from veil.report.console import SHORT_BAR, bar, new_console, print_guarantee, print_written
+from veil.report.labels import shorts
+from veil.vectors.array_kind import numbered
+from veil.vectors.report.console import print_job
 
 _MOST_ROWS = 30
 _MOST_COLUMNS = 12
 
 
-def print_matrix_release(release: Release, *, kept: float, written: Sequence[Path], tip: str = "") -> None:
+def print_matrix_release(release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
     """The released matrix, as far as it fits, and what it guarantees."""
     console = new_console()
     value = release.value
-    rows = release.row_labels or tuple(map(str, range(value.shape[0])))
-    columns = release.labels or tuple(map(str, range(value.shape[1])))
+    rows = release.row_labels or numbered(value.shape[0])
+    columns = release.labels or numbered(value.shape[1])
     table = Table(box=None, pad_edge=False)
     table.add_column("from")
     for label in columns[:_MOST_COLUMNS]:
@@ -33,12 +40,12 @@ def print_matrix_release(release: Release, *, kept: float, written: Sequence[Pat
         console.print(f"(the first rows and columns of {value.shape[0]} x {value.shape[1]})")
     console.print()
     print_guarantee(console, release)
-    if kept < 0.5:
+    if job.kept < 0.5:
         console.print(
-            f"WARNING: at this budget only {100 * kept:.2g} % of the weight is on the data, the rest on a "
-            "public constant (all entries equal). Take a larger epsilon, or --mechanism auto."
+            f"WARNING: at this budget only {100 * job.kept:.2g} % of the weight is on the data, the rest on "
+            "a public constant (all entries equal). Take a larger epsilon, or --mechanism auto."
         )
-    printed = matrix_published_beside(release)
+    printed = published_beside(release)
     if printed is not None:
         console.print(
             f"(For comparison: the formula of the paper, {printed.theorem}, gives {printed.epsilon:.4g} for "
@@ -46,10 +53,8 @@ def print_matrix_release(release: Release, *, kept: float, written: Sequence[Pat
         )
         if release.adjacency.describe()["changed"] != 1:
             console.print("(And it covers one changed row only: with more rows the losses add up.)")
-    for path in written:
-        console.print(f"Written: {path}")
-    if tip:
-        console.print(tip)
+    print_written(console, written)
+    print_job(console, job)
 
 
 def print_matrix_plan(plan: MatrixPlan) -> None:
@@ -67,9 +72,15 @@ def print_matrix_plan(plan: MatrixPlan) -> None:
     widest = max((row.row_tv for row in known), default=1.0)
     for row in known:
         stationary = "-" if row.stationary_tv is None else f"{row.stationary_tv:.3g}"
-        bar = bar(row.row_tv / widest, SHORT_BAR)
         divergence = [f"{row.kl:.3g}"] if counted and row.kl is not None else []
-        table.add_row(row.name, f"{row.row_tv:.3g}", f"{row.row_tv95:.3g}", stationary, *divergence, bar)
+        table.add_row(
+            row.name,
+            f"{row.row_tv:.3g}",
+            f"{row.row_tv95:.3g}",
+            stationary,
+            *divergence,
+            bar(row.row_tv / widest, SHORT_BAR),
+        )
     console.print(table)
     for row in plan.rows:
         if row.mechanism is None:
@@ -80,3 +91,85 @@ def print_matrix_plan(plan: MatrixPlan) -> None:
             f"goes next is off by at most {100 * known[0].row_tv:.3g} percentage points on average "
             "(errors are total variation)."
         )
+
+
+def print_chain(report: ChainReport) -> None:
+    """The stationary distribution with bars, then a line for each figure."""
+    console = new_console()
+    facts = report.facts
+    assert facts is not None
+    console.print(f"A chain of {facts.states:,} states and {facts.transitions:,} transitions.")
+    if facts.classes > 1:
+        closed = sum(group.closed for group in report.classes)
+        console.print(
+            f"It is reducible: {facts.classes} classes of states, {closed} of them closed. What needs an "
+            "irreducible chain is left out."
+        )
+        for group in report.classes[:8]:
+            names = ", ".join(map(str, group.states[:6])) + (", ..." if len(group.states) > 6 else "")
+            console.print(f"  {'closed' if group.closed else 'open'}, period {group.period}: {names}")
+    top = report.top()
+    if top:
+        table = Table(box=None, pad_edge=False)
+        table.add_column("state")
+        table.add_column("share of time", justify="right")
+        intervals = report.intervals is not None
+        if intervals:
+            table.add_column("true: low", justify="right")
+            table.add_column("high", justify="right")
+        table.add_column("")
+        labels = shorts([name for name, _, _ in top], 30)
+        for name, (_, share, ends) in zip(labels, top, strict=True):
+            limits = [f"{end:.4f}" for end in ends] if intervals else []
+            table.add_row(name, f"{share:.4f}", *limits, bar(share / top[0][1], SHORT_BAR))
+        console.print(table)
+        if facts.states > len(top):
+            console.print(f"and {facts.states - len(top):,} more")
+        if intervals:
+            console.print(
+                "low, high: 95 % confidence for the true chain, from the release and its "
+                "mechanism alone (coverage measured, not proved)"
+            )
+    if report.no_bars is not None:
+        console.print(f"No error bars: {report.no_bars}.")
+    console.print()
+    for text, value in _lines(report):
+        console.print(f"{text:46} {value}")
+
+
+def _lines(report: ChainReport) -> list[tuple[str, str]]:
+    facts = report.facts
+    assert facts is not None
+    lines: list[tuple[str, str]] = []
+
+    def add(text: str, number: float | None, digits: str = ".4g") -> None:
+        if number is not None:
+            lines.append((text, "never" if math.isinf(number) else format(number, digits)))
+
+    add("period (1: it forgets its start)", facts.period, "d")
+    add("steps until the start is forgotten (TV 1/4)", facts.mixing_time, ",.0f")
+    add("second eigenvalue (modulus)", facts.second_eigenvalue, ".6g")
+    add("steps to a state drawn at random (Kemeny)", facts.kemeny)
+    add("uncertainty of a step (nats)", facts.entropy_rate)
+    add("  as many equally likely ways", facts.likely_ways)
+    add("ergodicity coefficient tau_1", facts.ergodicity_1)
+    add("ergodicity coefficient tau_inf", facts.ergodicity_inf)
+    add("condition (how far errors can move it)", facts.condition)
+    return lines
+
+
+def print_comparison_of_chains(comparison: ChainComparison, name: str) -> None:
+    """How another chain differs."""
+    console = new_console()
+    console.print()
+    console.print(f"Against {name}:")
+    for text, number in (
+        ("stationary distribution (TV)", comparison.stationary_tv),
+        ("  at most, by the row errors", comparison.bound),
+        ("largest row (TV)", comparison.largest_row_tv),
+        ("mean row (TV)", comparison.mean_row_tv),
+        ("divergence a step (nats)", comparison.kl_rate),
+        ("difference of tau_1", comparison.ergodicity_1),
+        ("difference of tau_inf", comparison.ergodicity_inf),
+    ):
+        console.print(f"{text:46} {'infinite' if math.isinf(number) else f'{number:.4g}'}")

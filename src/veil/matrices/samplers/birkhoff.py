@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.core.random.streams import Rng
 from veil.vectors.samplers.simplex import project
 

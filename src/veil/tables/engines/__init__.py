@@ -1,0 +1,1 @@
+"""DuckDB, PostgreSQL and Spark behind one protocol."""

@@ -8,10 +8,10 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from veil.core.adjacency import Adjacency
+from veil.core.arrays import Floats
 from veil.core.assumptions import UNPROTECTED
 from veil.core.checks import choice, positive
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Floats
 from veil.core.mechanism import Described, adjacency_of, batch_shape
 from veil.core.privacy.pairs import NormalPair
 from veil.core.privacy.profile import NothingRevealed, PrivacyProfile
@@ -32,7 +32,7 @@ class _Additive(Described):
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Simplex):
-            raise InvalidArgument("domain", expected="a veil.Simplex", found=type(self.domain).__name__)
+            raise InvalidArgument("domain", expected="a vectors.Simplex", found=type(self.domain).__name__)
         choice("onto", self.onto, tuple(ONTO))
 
     def validate(self, value: Any) -> Floats:

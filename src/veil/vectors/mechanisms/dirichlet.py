@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from veil.core.adjacency import Adjacency
+from veil.core.arrays import Floats
 from veil.core.assumptions import UNPROTECTED
 from veil.core.checks import positive, truth
 from veil.core.errors import InvalidArgument, InvalidData, NoGuarantee
-from veil.core.intake import Floats, as_floats, say
+from veil.core.intake import as_floats, say
 from veil.core.mechanism import adjacency_of
 from veil.core.numerics.rounding import float_above, float_below
 from veil.core.privacy.pairs import SymmetricBetaPair
@@ -47,9 +48,9 @@ class Dirichlet(UrnForm):
     draws: with exact=True. The variance of x_i is p_i (1 - p_i) (1 + k / draws) / (k + 1). None takes the
         power of two above 256 k (from 2^16 to 2^24): errors grow by at most 0.2 %, until k is above 65,536.
 
-    >>> import veil
-    >>> mechanism = veil.Dirichlet(20.6, veil.Simplex(5, floor=0.073))
-    >>> profile = mechanism.profile(veil.Transfer.from_records(98))
+    >>> from veil import vectors
+    >>> mechanism = vectors.Dirichlet(20.6, vectors.Simplex(5, floor=0.073))
+    >>> profile = mechanism.profile(vectors.Transfer.from_records(98))
     >>> round(profile.epsilon(0.0026), 3)
     0.629
     """
@@ -65,7 +66,7 @@ class Dirichlet(UrnForm):
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", positive("k", self.k))
         if not isinstance(self.domain, Simplex):
-            raise InvalidArgument("domain", expected="a veil.Simplex", found=type(self.domain).__name__)
+            raise InvalidArgument("domain", expected="a vectors.Simplex", found=type(self.domain).__name__)
         truth("smooth", self.smooth)
         draws = checked_draws(self.exact, self.draws, draws_for(self.k))
         object.__setattr__(self, "draws", draws)
@@ -91,7 +92,7 @@ class Dirichlet(UrnForm):
         normalised = self._accepted.validate(value)
         if not self.exact:
             return normalised
-        # As it stands: dividing by the sum would round every entry, each neighbour's in its own way.
+        # Unchanged: dividing by the sum would round every entry, each neighbour's in its own way.
         vectors = as_floats("value", value)
         if not self.smooth:
             guarded = np.ones(self.domain.size, dtype=bool)
@@ -146,7 +147,7 @@ class Dirichlet(UrnForm):
         return SymmetricBetaPair(self.k * floor, self.k * moved)
 
     def _profile_of_floats(self, mass: Fraction) -> PrivacyProfile:
-        """The profile for vectors as they stand, whose sum is not quite 1 (Theorem 3 of dirichlet.md)."""
+        """The profile for vectors that are not scaled, whose sum is nearly 1 (dirichlet.md, Theorem 3)."""
         size, k, floor = self.domain.size, Fraction(self.k), Fraction(self.domain.floor)
         off = 2 * Fraction(SUM_TOLERANCE) + Fraction(size, 2**50)
         moved = min(mass, Fraction(self._accepted.room) + off)

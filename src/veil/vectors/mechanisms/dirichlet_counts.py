@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from veil.core.adjacency import Adjacency
+from veil.core.arrays import Floats
 from veil.core.checks import integer, positive
-from veil.core.intake import Floats
 from veil.core.mechanism import adjacency_of
 from veil.core.privacy.pairs import GammaPair, SymmetricBetaPair
 from veil.core.privacy.profile import Kind, PrivacyProfile
@@ -42,9 +42,9 @@ class DirichletCounts(UrnForm):
 
     The guarantee holds for every row of counts; nothing is assumed of the data.
 
-    >>> import veil
-    >>> mechanism = veil.DirichletCounts(2.2, 100, 17)
-    >>> round(mechanism.profile(veil.Records("add-remove")).epsilon(1e-6), 3)
+    >>> from veil import vectors
+    >>> mechanism = vectors.DirichletCounts(2.2, 100, 17)
+    >>> round(mechanism.profile(vectors.Records("add-remove")).epsilon(1e-6), 3)
     0.996
     """
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from scipy.special import betainc, gammaln, xlogy
 
+from veil.core.arrays import Floats
 from veil.core.checks import integer, truth
 from veil.core.errors import InvalidArgument, NoGuarantee
-from veil.core.intake import Floats
 from veil.core.mechanism import Described, batch_shape
 from veil.core.random.streams import Rng
 from veil.vectors.accuracy import Errors, dirichlet_errors

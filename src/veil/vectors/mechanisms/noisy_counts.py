@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from veil.core.adjacency import Adjacency
+from veil.core.arrays import Floats
 from veil.core.checks import choice, integer, positive
-from veil.core.intake import Floats
 from veil.core.mechanism import Described, adjacency_of, batch_shape
 from veil.core.numerics.rounding import charge_above
 from veil.core.privacy.discrete_gaussian import DiscreteGaussianShift

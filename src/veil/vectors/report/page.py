@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veil.core.arrays import Floats
 from veil.core.errors import VeilError
-from veil.core.intake import Floats
 from veil.core.privacy.beliefs import best_guess
 from veil.core.published import Published
 from veil.core.record import Release
 from veil.report import figures
 from veil.report.page import page
-from veil.vectors.adjacency import Records, Transfer
+from veil.vectors.adjacency import Contributions, Records, Transfer
 from veil.vectors.comparison import Comparison, compare
 from veil.vectors.error_bars import intervals
 from veil.vectors.expected_errors import expected_errors
-from veil.vectors.job import share_kept
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
 from veil.vectors.report import figures as vector_figures
-from veil.vectors.typical import assumed_records, typical_values
+from veil.vectors.requests import share_kept
+from veil.vectors.typical import typical_values
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 CONFIDENCE = 0.95
 _CONFIDENT = "the true share, with 95 % confidence"
-_SPOKEN = {
+_PLAIN_NAMES = {
     "DirichletCounts": "Dirichlet",
     "GeometricCounts": "geometric",
     "DiscreteGaussianCounts": "discrete Gaussian",
@@ -37,7 +40,7 @@ _SPOKEN = {
 class VectorReport:
     """All that the page shows, computed from the release alone."""
 
-    release: Release
+    release: Release[Any]
     labels: tuple[str, ...]
     bars: Floats | None
     bars_are: str
@@ -46,31 +49,32 @@ class VectorReport:
     kept: float
 
     @classmethod
-    def of(cls, release: Release) -> VectorReport:
-        """Post-processing: costs no privacy."""
+    def of(cls, release: Release[Any], plan: Any = None) -> VectorReport:
+        """Post-processing: costs no privacy. plan: the comparison of mechanisms, where it is known."""
         bars, bars_are = error_bars(release)
-        value = release.value if release.value.ndim == 1 else release.value[0]
-        return cls(
-            release=release,
-            labels=release.labels or tuple(f"entry {i}" for i in range(value.size)),
-            bars=bars,
-            bars_are=bars_are,
-            published=published_beside(release),
-            comparison=compare(
+        if not isinstance(plan, Comparison):
+            plan = compare(
                 None,
                 release.adjacency,
                 epsilon=release.epsilon,
                 delta=release.delta,
-                size=value.size,
+                size=release.value.shape[-1],
                 records=release.records,
-            ),
+            )
+        return cls(
+            release=release,
+            labels=_labels(release),
+            bars=bars,
+            bars_are=bars_are,
+            published=published_beside(release),
+            comparison=plan,
             kept=share_kept(release.mechanism, release.records),
         )
 
     @property
     def mechanism_name(self) -> str:
-        """The mechanism's name as people say it."""
-        return _SPOKEN.get(self.release.mechanism.name, self.release.mechanism.name)
+        """The mechanism's name for people."""
+        return _PLAIN_NAMES.get(self.release.mechanism.name, self.release.mechanism.name)
 
     @property
     def exact_bars(self) -> bool:
@@ -79,16 +83,15 @@ class VectorReport:
 
     def html(self) -> str:
         """The page."""
-        release = self.release
-        value = release.value if release.value.ndim == 1 else release.value[0]
-        best = self.comparison.rows[0]
+        release, value = self.release, _first(self.release)
         return page(
             "vector.html",
+            package="veil.vectors.report",
             report=self,
             release=release,
             rows=list(zip(self.labels, value, self.bars if self.bars is not None else value, strict=True)),
             factor=release.factor,
-            assumed=assumed_records(release.adjacency, value.size, release.records),
+            assumed=self.comparison.assumed,
             guess=best_guess(release.profile),
             vector=figures.svg(vector_figures.vector_figure(value, self.labels, self.bars, self.bars_are)),
             curve=figures.svg(
@@ -98,22 +101,37 @@ class VectorReport:
             ),
             mechanisms=figures.svg(vector_figures.comparison_figure(self.comparison)),
             names=vector_figures.NAMES,
-            best=best,
+            best=self.comparison.rows[0],
             confidence=CONFIDENCE,
         )
 
 
-def error_bars(release: Release) -> tuple[Floats | None, str]:
-    """Confidence intervals where the mechanism allows them, else the typical error of each entry."""
+def release_figure(release: Release[Any]) -> Figure:
+    """The released vector, the first of a batch, with error bars where there are any."""
+    return vector_figures.vector_figure(_first(release), _labels(release), *error_bars(release))
+
+
+def _first(release: Release[Any]) -> Floats:
+    found: Floats = release.value.reshape(-1, release.value.shape[-1])[0]
+    return found
+
+
+def _labels(release: Release[Any]) -> tuple[str, ...]:
+    return release.labels or tuple(f"entry {i}" for i in range(release.value.shape[-1]))
+
+
+def error_bars(release: Release[Any]) -> tuple[Floats | None, str]:
+    """Confidence intervals where the mechanism allows them, or the typical error of each entry.
+
+    With what they are; of a batch for its first vector.
+    """
+    size = release.value.shape[-1]
     try:
-        bars = intervals(release, confidence=CONFIDENCE)
-        return (bars if bars.ndim == 2 else bars[0]), _CONFIDENT
+        return intervals(release, confidence=CONFIDENCE).reshape(-1, size, 2)[0], _CONFIDENT
     except VeilError:
         pass
-    if release.value.ndim != 1:
-        return None, ""
-    size = release.value.size
-    if isinstance(release.adjacency, Records) and release.records is None:
+    counted = isinstance(release.adjacency, (Records, Contributions))
+    if release.value.ndim != 1 or (counted and release.records is None):
         return None, ""
     try:
         near = typical_values(release.adjacency, size, release.value, release.records)
@@ -124,8 +142,8 @@ def error_bars(release: Release) -> tuple[Floats | None, str]:
     return np.stack([low, high], axis=-1), "the mean error of such a release"
 
 
-def published_beside(release: Release) -> Published | None:
-    """What the papers prove for the same release at the same delta, where they speak of it."""
+def published_beside(release: Release[Any]) -> Published | None:
+    """What the papers prove for the same release at the same delta, where they cover it."""
     mechanism: Any = release.mechanism
     try:
         if isinstance(mechanism, Dirichlet):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.core.random.streams import Rng
 
 # Below this shape a gamma variable may underflow to zero in every entry at once.

@@ -36,7 +36,7 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.core.numerics.compiled import compiled
 from veil.core.random.exact_choice import WORD, Words, one_word, random_words
 from veil.core.random.streams import Rng

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 
 
 def project(points: Floats) -> Floats:

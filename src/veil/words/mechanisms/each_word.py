@@ -13,9 +13,9 @@ from veil.core.privacy.profile import PrivacyProfile
 from veil.core.privacy.responses import RandomizedResponses
 from veil.core.random.streams import Rng
 from veil.words.adjacency import Hamming
-from veil.words.batch import WordBatch
 from veil.words.language import Language
 from veil.words.mechanisms.word_mechanism import WordMechanism
+from veil.words.word_batch import WordBatch
 
 LENGTHS_ARE_PUBLIC = "how many words there are, and how long each is, is public"
 ONE_WORD_EACH = "one item per person: each word belongs to someone else"
@@ -55,7 +55,7 @@ class EachWord(Described):
         return self.domain.validate(value, shorter=self.mechanism.covers_shorter)
 
     def is_batch(self, valid: WordBatch) -> bool:
-        """Its words are spoken of in its own assumptions."""
+        """Whose its words are is one of its own assumptions."""
         return False
 
     def _draw(self, rng: Rng, value: WordBatch, size: int | None) -> Any:
@@ -70,6 +70,12 @@ class EachWord(Described):
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
         near: Hamming = adjacency_of(self, adjacency, Hamming)
-        several = f"no person has more than {near.words_each} words"
-        whose = ONE_WORD_EACH if near.words_each == 1 else several
-        return (*self.mechanism.assumptions(Hamming(near.radius)), LENGTHS_ARE_PUBLIC, whose)
+        whose = whose_words(near, several=True)
+        return (*self.mechanism.assumptions(Hamming(near.radius)), LENGTHS_ARE_PUBLIC, *whose)
+
+
+def whose_words(near: Hamming, *, several: bool) -> tuple[str, ...]:
+    """What is assumed of how many words a person has. several: more than one word is released."""
+    if near.words_each > 1:
+        return (f"no person has more than {near.words_each} words",)
+    return (ONE_WORD_EACH,) if several else ()

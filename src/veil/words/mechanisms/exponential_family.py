@@ -9,12 +9,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.core.numerics.rounding import float_above, rate_above, times_above
 from veil.core.numerics.staircase import log_words_at
 from veil.core.random.free_words import sample_free
 from veil.core.random.streams import Rng
-from veil.words.batch import Codes
 from veil.words.language import FreeWords
 from veil.words.mechanisms.word_mechanism import WordMechanism, distances_between
 from veil.words.numerics.certificate import certified_loss
@@ -23,6 +22,7 @@ from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.tables import rounding_loss
 from veil.words.numerics.totals import log_total, log_weights
 from veil.words.samplers.exponential import sample_words
+from veil.words.word_batch import Codes
 
 
 @dataclass(frozen=True)

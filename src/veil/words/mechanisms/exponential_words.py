@@ -23,11 +23,11 @@ class ExponentialWords(ExponentialFamily):
 
     calibration: "certified" takes the largest rate whose loss is proved to be at most epsilon; "generic" is
         the published epsilon / (2 radius), which holds for every language and wastes up to half.
-    drawn_with: the decay of a release that is read back; its loss is certified anew.
+    drawn_with: the decay of a release that is read back; its loss is certified again.
 
-    >>> import veil
+    >>> from veil import words
     >>> roads = {"a": ["b", "c"], "b": ["a", "c"], "c": ["a", "b", "c"]}
-    >>> mechanism = veil.ExponentialWords(veil.ChainWords(roads, 4, start="a"), 3)
+    >>> mechanism = words.ExponentialWords(words.ChainWords(roads, 4, start="a"), 3)
     >>> len(mechanism.sample(["b", "c", "c", "a"])), mechanism.certified_epsilon <= 3
     (4, True)
     """

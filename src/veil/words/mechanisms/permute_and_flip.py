@@ -10,16 +10,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from veil.core.intake import Floats
+from veil.core.arrays import Floats
 from veil.core.numerics.rounding import float_above, float_below, times_above
 from veil.core.random.streams import Rng
-from veil.words.batch import Codes
 from veil.words.language import FreeWords
 from veil.words.mechanisms.word_mechanism import WordMechanism, distances_between, room_for
 from veil.words.numerics.counts import Counts, distance_weights, permute_and_flip_rounding
 from veil.words.numerics.errors import log_phi, permute_and_flip_pmf
 from veil.words.samplers.distances import sample_permute_and_flip
 from veil.words.samplers.noisy_max import sample_free_permute_and_flip
+from veil.words.word_batch import Codes
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from veil.core.arrays import Ints
-from veil.core.intake import Floats
+from veil.core.arrays import Floats, Ints
 from veil.core.numerics.rounding import rate_above, stated, times_above
 from veil.core.random.streams import Rng
-from veil.words.batch import Codes
 from veil.words.mechanisms.word_mechanism import WordMechanism, decay_within
 from veil.words.numerics.channel import (
     Channel,
@@ -20,6 +18,7 @@ from veil.words.numerics.channel import (
 from veil.words.numerics.targets import best_targets
 from veil.words.numerics.totals import sequential_log_probabilities
 from veil.words.samplers.responses import sample_sequential
+from veil.words.word_batch import Codes
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class SequentialWords(WordMechanism):
 
     The true symbol, where it may follow, is exp(epsilon / radius) times as likely as any other; where it may
     not, a fixed one that leads back to it is. So a trajectory can be released while it is being made, and no
-    normaliser depends on it. See `veil.online`.
+    normaliser depends on it. See `words.online`.
     """
 
     name: ClassVar[str] = "SequentialWords"

@@ -12,17 +12,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from veil.core.adjacency import Adjacency
+from veil.core.arrays import Floats
 from veil.core.checks import integer, positive
 from veil.core.errors import CannotCalibrate, InvalidArgument, NoGuarantee
-from veil.core.intake import Floats
 from veil.core.mechanism import Described, adjacency_of
 from veil.core.numerics.rounding import decay_above, float_below, stated
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.privacy.responses import RandomizedResponses
 from veil.core.random.streams import Rng
 from veil.words.adjacency import Hamming
-from veil.words.batch import Codes, WordBatch
 from veil.words.language import FreeWords, Language
+from veil.words.word_batch import Codes, WordBatch
 
 FEASIBLE_IS_PUBLIC = "which words are feasible is public, not read off the words that are hidden"
 # e^-epsilon must be a float with all its digits.

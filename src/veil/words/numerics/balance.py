@@ -18,8 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veil.core.arrays import Ints
-from veil.core.intake import Floats
+from veil.core.arrays import Floats, Ints
 from veil.words.numerics.balance_climb import random_pairs, worst_changes
 from veil.words.numerics.balance_features import Features, features_of, lifted
 from veil.words.numerics.balance_kernels import LARGE, normalisers

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from veil.core.arrays import Booleans, Ints, Places
-from veil.core.intake import Floats
+from veil.core.arrays import Booleans, Floats, Ints, Places
 from veil.core.numerics.compiled import compiled
 from veil.words.numerics.balance_kernels import fill_tables
 from veil.words.numerics.graph import WordGraph

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veil.core.arrays import Ints, Places
-from veil.core.intake import Floats
+from veil.core.arrays import Floats, Ints, Places
 from veil.words.numerics.graph import WordGraph
 
 # Counts between knots are interpolated.

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from veil.core.arrays import Booleans, Ints, Places
-from veil.core.intake import Floats
+from veil.core.arrays import Booleans, Floats, Ints, Places
 from veil.core.numerics.compiled import compiled
 
 # In graphs of more nodes than LARGE, paths that are so improbable after some position are left out.

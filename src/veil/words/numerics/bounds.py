@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from veil.core.arrays import Booleans, Ints
-from veil.core.intake import Floats
+from veil.core.arrays import Booleans, Floats, Ints
 from veil.core.numerics.compiled import compiled
 from veil.words.numerics.contexts import Contexts, Side
 from veil.words.numerics.graph import WordGraph

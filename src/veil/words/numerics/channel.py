@@ -13,9 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veil.core.arrays import Booleans, Ints, Places
+from veil.core.arrays import Booleans, Floats, Ints, Places
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Floats
 from veil.core.numerics.compiled import compiled
 from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.tables import Ways, checked_decay, checked_words, in_threads

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from veil.core.arrays import Ints, Places
-from veil.core.intake import Floats
+from veil.core.arrays import Floats, Ints, Places
 from veil.words.numerics.graph import WordGraph
 
 

@@ -18,9 +18,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from veil.core.arrays import Booleans, Ints, Places
+from veil.core.arrays import Booleans, Floats, Ints, Places
 from veil.core.errors import CannotCalibrate
-from veil.core.intake import Floats
 from veil.core.numerics.compiled import compiled
 from veil.core.numerics.rounding import float_above
 from veil.words.numerics.graph import WordGraph

@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from veil.core.arrays import Booleans, Ints, Places
-from veil.core.intake import Floats
+from veil.core.arrays import Booleans, Floats, Ints, Places
 from veil.core.numerics.compiled import compiled
 from veil.words.numerics.counts import Counts, distance_weights
 from veil.words.numerics.graph import WordGraph

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from veil.core.arrays import Booleans, Ints, Places
-from veil.core.intake import Floats
+from veil.core.arrays import Booleans, Floats, Ints, Places
 from veil.core.numerics.compiled import compiled
 from veil.words.numerics.bounds import LARGEST, SMALLEST, UNIT
 from veil.words.numerics.contexts import Side

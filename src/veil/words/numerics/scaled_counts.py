@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veil.core.arrays import Ints, Places
-from veil.core.intake import Floats
+from veil.core.arrays import Floats, Ints, Places
 from veil.core.numerics.compiled import compiled
 from veil.words.numerics.tables import DEEPEST, NOTHING, POWERS, Exponents, Ways
 

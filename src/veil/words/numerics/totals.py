@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from veil.core.arrays import Ints
-from veil.core.intake import Floats
+from veil.core.arrays import Floats, Ints
 from veil.words.numerics.channel import Channel
 from veil.words.numerics.graph import WordGraph
 

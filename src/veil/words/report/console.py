@@ -4,53 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.table import Table
 
+from veil.core.job import Job
 from veil.core.record import Release
-from veil.report.console import bar, new_console, print_guarantee
+from veil.report.console import bar, new_console, print_guarantee, print_written
 from veil.report.labels import shorts
+from veil.words.codec import batch
 from veil.words.planning import WordPlan
+from veil.words.word_batch import WordBatch
 
 _MOST_SYMBOLS = 10
 
 
-def print_word_release(
-    release: Release, *, chosen: str, plan: WordPlan | None, written: Sequence[Path]
-) -> None:
+def print_word_release(release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
     """How often the private words visit each symbol, what to expect of them, and what is guaranteed."""
     console = new_console()
-    batch = release.batch
-    shares = np.bincount(batch.codes, minlength=len(batch.labels)) / len(batch.codes)
+    words: WordBatch = batch(release)
+    plan: WordPlan | None = job.plan
+    shares = words.shares
     order = np.argsort(-shares, kind="stable")[:_MOST_SYMBOLS]
     table = Table(box=None, pad_edge=False)
     table.add_column("symbol")
     table.add_column("share of private words", justify="right")
     table.add_column("")
-    names = shorts([str(batch.labels[i]) for i in order], 38)
+    names = shorts([str(words.labels[i]) for i in order], 38)
     for i, name in zip(order, names, strict=True):
         table.add_row(name, f"{shares[i]:.4f}", bar(float(shares[i] / shares[order[0]])))
     console.print(table)
     if len(shares) > len(order):
         console.print(f"and {len(shares) - len(order):,} more")
     console.print()
-    lengths = f"{batch.lengths.min()}" if batch.lengths.min() == batch.lengths.max() else ""
-    lengths = lengths or f"{batch.lengths.min()} to {batch.lengths.max()}"
-    console.print(f"{len(batch):,} word{'s' if len(batch) != 1 else ''} of {lengths} symbols.")
+    least, most = words.lengths.min(), words.lengths.max()
+    lengths = f"{least}" if least == most else f"{least} to {most}"
+    console.print(f"{len(words):,} word{'s' if len(words) != 1 else ''} of {lengths} symbols.")
     if plan is not None and plan.best.error is not None:
         n = plan.language.length
         console.print(
             f"To be expected: {plan.best.error:.3g} of {n} symbols wrong, on made-up words of that length."
         )
         if plan.best.error > 0.5 * n:
-            console.print("WARNING: more than half of the symbols will be wrong; --epsilon is too small.")
+            console.print("WARNING: more than half of the symbols will be wrong; epsilon is too small.")
     print_guarantee(console, release)
-    console.print(f"Mechanism: {chosen}{_why(plan)}.")
-    for path in written:
-        console.print(f"Written: {path}")
-    if not written:
-        console.print("Not saved: add -o FILE.csv to keep it.")
+    console.print(f"Mechanism: {job.chosen}{_why(plan)}.")
+    for text in job.warnings:
+        console.print(f"WARNING: {text}.")
+    print_written(console, written)
 
 
 def _why(plan: WordPlan | None) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from veil.report.figures import BLUE, GREEN, GREY, ORANGE, RED, axes_of, short_labels
+from veil.words.word_batch import WordBatch
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 Ends = tuple[tuple[float, float], tuple[float, float]]
 Point = tuple[float, float]
 
-MOST_STATES = 60
+MOST_STATES, MOST_SYMBOLS = 60, 40
 _COLOURS = (BLUE, RED, GREEN, ORANGE, "#cc79a7", "#56b4e9", GREY)
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 # Nothing but thickness and dashes tells two curves apart on a grey print.
@@ -228,6 +229,18 @@ def errors_figure(errors: Mapping[str, float], *, of: int, chosen: str = "") -> 
         axes.text(value, place, f" {value:.3g}", va="center", fontsize=9)
     axes.set_xlim(0.0, 1.12 * max(max(values), 1e-9))
     axes.set_xlabel(f"expected number of wrong symbols, of {of}")
+    axes.tick_params(axis="y", length=0)
+    return figure
+
+
+def visits_figure(words: WordBatch) -> Figure:
+    """How often the words visit each symbol, the most frequent first."""
+    order = np.argsort(-words.shares, kind="stable")[:MOST_SYMBOLS][::-1]
+    figure, axes = axes_of(7.2, 0.9 + 0.27 * len(order))
+    axes.barh(
+        short_labels([str(words.labels[i]) for i in order]), words.shares[order], color=BLUE, height=0.62
+    )
+    axes.set_xlabel("share of the symbols of the private words")
     axes.tick_params(axis="y", length=0)
     return figure
 

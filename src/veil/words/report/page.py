@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,13 +11,13 @@ from veil.core.privacy.beliefs import beliefs, best_guess
 from veil.core.record import Release
 from veil.report import figures
 from veil.report.page import page
-from veil.words.batch import WordBatch
 from veil.words.chain_words import ChainWords
 from veil.words.mechanisms.balanced_words import BalancedWords
 from veil.words.mechanisms.each_word import EachWord
 from veil.words.mechanisms.word_mechanism import WordMechanism
 from veil.words.planning import WordPlan, names_for, plan_words
 from veil.words.report.figures import errors_figure
+from veil.words.word_batch import WordBatch
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,12 +30,12 @@ _SHOWN_WORDS = 5
 class WordReport:
     """All that the page shows, computed from the release and public facts alone."""
 
-    release: Release
+    release: Release[Any]
     batch: WordBatch
     plan: WordPlan
 
     @classmethod
-    def of(cls, release: Release, *, plan: WordPlan | None = None) -> WordReport:
+    def of(cls, release: Release[Any], words: WordBatch, *, plan: WordPlan | None = None) -> WordReport:
         """Post-processing, and a plan on made-up words: costs no privacy."""
         mechanism = inner(release)
         if plan is None:
@@ -50,7 +50,7 @@ class WordReport:
                 names=names,
                 shorter=getattr(mechanism, "shorter", False),
             )
-        return cls(release, release.batch, plan)
+        return cls(release, words, plan)
 
     @property
     def mechanism(self) -> WordMechanism:
@@ -74,7 +74,7 @@ class WordReport:
     @property
     def visits(self) -> list[tuple[str, float]]:
         """The symbols that private words show most, and their shares."""
-        shares = np.bincount(self.batch.codes, minlength=len(self.batch.labels)) / len(self.batch.codes)
+        shares = self.batch.shares
         order = np.argsort(-shares, kind="stable")[:_MOST_ROWS]
         return [(str(self.batch.labels[i]), float(shares[i])) for i in order]
 
@@ -88,6 +88,7 @@ class WordReport:
         """The page."""
         return page(
             "words.html",
+            package="veil.words.report",
             report=self,
             release=self.release,
             guess=best_guess(self.release.profile),
@@ -102,7 +103,7 @@ class WordReport:
         return errors_figure(errors, of=self.mechanism.language.length, chosen=self.chosen)
 
 
-def inner(release: Release) -> WordMechanism:
+def inner(release: Release[Any]) -> WordMechanism:
     """The mechanism that draws each word."""
     mechanism = release.mechanism
     found = mechanism.mechanism if isinstance(mechanism, EachWord) else mechanism

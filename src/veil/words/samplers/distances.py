@@ -17,9 +17,8 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.core.arrays import Booleans, Ints, Places
+from veil.core.arrays import Booleans, Floats, Ints, Places
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Floats
 from veil.core.numerics.compiled import compiled
 from veil.core.random.exact_choice import (
     SLACK_EACH,

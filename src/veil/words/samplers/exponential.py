@@ -15,9 +15,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from veil.core.arrays import Booleans, Ints, Places
+from veil.core.arrays import Booleans, Floats, Ints, Places
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Floats
 from veil.core.numerics.compiled import compiled
 from veil.core.random.exact_choice import SLACK_EACH, SLACK_ONCE, UNIT, Walk, Words, choose, draw_paths
 from veil.core.random.streams import Rng

@@ -17,9 +17,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.core.arrays import Ints
+from veil.core.arrays import Floats, Ints
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Floats
 from veil.core.numerics.staircase import free_counts
 from veil.core.random.exact_choice import WORD, Words, one_word, random_words
 from veil.core.random.free_words import sample_free_at_distances

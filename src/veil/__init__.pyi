@@ -1,0 +1,50 @@
+from . import bits, chains, errors, graphs, matrices, vectors, words
+from .core.adjacency import Adjacency
+from .core.audit.auditing import Audit, audit
+from .core.audit.neighbours import audit_pairs
+from .core.audit.pair import AuditPair
+from .core.audit.suite import AuditSuite, audit_suite
+from .core.files import load
+from .core.job import Job
+from .core.kind import Kind
+from .core.mechanism import Mechanism
+from .core.plan import Plan
+from .core.privacy.calibrate import calibrate
+from .core.privacy.profile import PrivacyProfile
+from .core.record import Release
+from .core.releasing import release
+from .ledger.ledger import Ledger
+from .matrices.chain import Chain
+from .vectors.comparison import compare
+
+__version__: str
+
+__all__ = [
+    "Adjacency",
+    "Audit",
+    "AuditPair",
+    "AuditSuite",
+    "Chain",
+    "Job",
+    "Kind",
+    "Ledger",
+    "Mechanism",
+    "Plan",
+    "PrivacyProfile",
+    "Release",
+    "__version__",
+    "audit",
+    "audit_pairs",
+    "audit_suite",
+    "bits",
+    "calibrate",
+    "chains",
+    "compare",
+    "errors",
+    "graphs",
+    "load",
+    "matrices",
+    "release",
+    "vectors",
+    "words",
+]

@@ -1,0 +1,193 @@
+"""Chains that are counted from data, as a kind of data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veil.chains.adjacency import Transitions
+from veil.core.adjacency import Adjacency
+from veil.core.errors import InvalidArgument
+from veil.core.intake import Labels
+from veil.core.job import Job
+from veil.core.kind import Content, Kind, Places
+from veil.core.labels import checked_labels
+from veil.core.mechanism import Mechanism
+from veil.core.record import Release
+from veil.matrices.chain import Chain
+from veil.version import __version__
+
+if TYPE_CHECKING:
+    from veil.chains.mechanisms.private_chain import PrivateChain
+    from veil.core.request import PlanRequest
+    from veil.matrices.report.chain import ChainReport
+
+# Who is a neighbour does not depend on how much is counted of a user.
+_ANY_CAP = 1
+# Another chain than the one that its tables give would differ by more than the rounding of a computation.
+_SAME = 1e-6
+
+
+class ChainKind(Kind):
+    """Markov chains that are counted from trips, logs or sequences."""
+
+    name = "chain"
+    module = "veil.chains"
+    description = "Markov chains counted from a table of trips, a log or sequences"
+    built_on = ("matrix", "vector")
+    mechanisms: ClassVar[Places] = {"PrivateChain": "veil.chains.mechanisms.private_chain:PrivateChain"}
+    domains: ClassVar[Places] = {"TransitionTable": "veil.chains.transition_counts:TransitionTable"}
+    adjacencies: ClassVar[Places] = {"Transitions": "veil.chains.adjacency:Transitions"}
+    short_adjacencies: ClassVar[Any] = {
+        "event": lambda size: Transitions("event"),
+        "event-replace": lambda size: Transitions("event", "replace"),
+        "row": lambda size: Transitions("row"),
+        "row-replace": lambda size: Transitions("row", "replace"),
+        "user": lambda size: Transitions("user", cap=_ANY_CAP),
+        "user-replace": lambda size: Transitions("user", "replace", _ANY_CAP),
+    }
+    read_request = "veil.chains.requests:ChainRead"
+    release_request = "veil.chains.requests:ChainRelease"
+    plan_request = "veil.chains.requests:ChainPlanning"
+    commands: ClassVar[Places] = {"synth": "veil.chains.commands:MakeSynthetic"}
+    audit_subject = "veil.chains.audit.subject:ChainAudit"
+
+    def check(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> None:
+        if isinstance(adjacency, Transitions):
+            valid.check_unit(adjacency)
+
+    def labels(self, value: Any, valid: Any) -> tuple[Labels | None, Labels | None]:
+        states = tuple(map(str, valid.states))
+        return states, states
+
+    def assumptions(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> tuple[str, ...]:
+        unit = adjacency.unit if isinstance(adjacency, Transitions) else ""
+        return (*mechanism.assumptions(adjacency), *valid.provenance.assumptions(unit))
+
+    def implied_assumptions(self, release: Release[Any]) -> tuple[str, ...]:
+        return release.mechanism.assumptions(release.adjacency)
+
+    def released(self, drawn: Any, valid: Any) -> Content:
+        return Content(drawn.model.chain, drawn.tables)
+
+    # Files
+
+    def encode(self, release: Release[Any]) -> dict[str, Any]:
+        rows = {} if release.row_labels is None else {"row_labels": list(release.row_labels)}
+        # Numbers stay numbers, so that the chain that is read back has the same states.
+        states = [state if type(state) in (int, str) else str(state) for state in release.value.states]
+        return {"type": "chain", "labels": states, **rows, "data": release.value.to_numpy().tolist()}
+
+    def decode(self, content: Mapping[str, Any], mechanism: Any) -> Content:
+        value = content["value"]
+        labels, row_labels = checked_labels(value["labels"]), checked_labels(value.get("row_labels"))
+        matrix = np.array(value["data"], dtype=np.float64)
+        states = mechanism.states
+        if matrix.shape != (states, states):
+            raise InvalidArgument("value", expected=f"{states} states", found=f"shape {matrix.shape}")
+        if row_labels is not None and len(row_labels) != states:
+            raise InvalidArgument("value", expected="one label for each row", found="another number")
+        chain = Chain(matrix, states=value["labels"])
+        if len(set(map(str, chain.states))) != len(chain):
+            raise InvalidArgument("labels", expected="labels that all differ", found="one that occurs twice")
+        tables = _tables(mechanism, content.get("tables", {}))
+        # Another version may have made another chain of the same tables: its files stay readable.
+        if content["veil"] == __version__:
+            made = mechanism.model(tables, chain.states).chain
+            if np.abs(made.to_numpy() - chain.to_numpy()).max() > _SAME:
+                raise InvalidArgument("value", expected="the chain that the tables give", found="another")
+        return Content(chain, tables, labels, row_labels)
+
+    def rows(self, release: Release[Any]) -> tuple[Sequence[Any], Sequence[Sequence[Any]]]:
+        from veil.matrices.matrix_rows import matrix_lines
+
+        return matrix_lines(release.value.to_numpy(), release.row_labels, release.labels)
+
+    def to_pandas(self, release: Release[Any]) -> Any:
+        return release.value.to_pandas()
+
+    # Words
+
+    def size(self, release: Release[Any]) -> str:
+        states = len(release.value)
+        return f"shape ({states}, {states})"
+
+    def sizes(self, release: Release[Any]) -> dict[str, Any]:
+        return {"shape": (len(release.value),) * 2}
+
+    def details(self, release: Release[Any]) -> tuple[str, ...]:
+        from veil.chains.report.sections import also_holds
+
+        found = also_holds(release)
+        return () if found is None else (found,)
+
+    # Pictures and pages
+
+    def chain(self, release: Release[Any], group: str | None = None) -> Chain:
+        """The released chain, or that of one group."""
+        from veil.chains.released import group_chain
+
+        found: Chain = release.value if group is None else group_chain(release, group)
+        return found
+
+    def chain_report(self, release: Release[Any], group: str | None = None) -> ChainReport:
+        """The analysis of the released chain, or of that of one group."""
+        from veil.chains.report.page import CountedReport
+        from veil.matrices.report.chain import ChainReport
+
+        if group is not None:
+            return ChainReport.of(self.chain(release, group), group=group)
+        return CountedReport.of_release(release)
+
+    def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
+        return self.chain_report(release).html()
+
+    def card(self, release: Release[Any]) -> str:
+        from veil.matrices.matrix_rows import matrix_card
+
+        return matrix_card(release.value.to_numpy(), release.row_labels, release.labels)
+
+    def plot(self, release: Release[Any]) -> Any:
+        from veil.matrices.report.chain_figures import heat_map
+
+        names = tuple(map(str, release.value.states))
+        return heat_map(release.value.to_numpy(), names, names)
+
+    def print_release(self, release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
+        from veil.chains.report.console import print_chain_release
+
+        print_chain_release(release, job=job, written=written)
+
+    def print_plan(self, plan: Any, *, request: PlanRequest) -> None:
+        from veil.chains.report.console import print_chain_plan
+
+        print_chain_plan(plan, error=getattr(request, "error", None))
+
+    def plot_plans(self, plans: Sequence[Any], chosen: float) -> Any:
+        from veil.chains.user_trials import UserForecast
+        from veil.matrices.report.chain_figures import plan_figure
+
+        if isinstance(plans[0], UserForecast):
+            raise InvalidArgument("plot", expected="none where users are tried out", found="a file")
+        return plan_figure(plans, chosen)
+
+
+def _tables(mechanism: PrivateChain, content: Any) -> dict[str, NDArray[Any]]:
+    """The private tables of a file, checked to be those that the mechanism makes."""
+    from veil.vectors.simplex import Simplex
+
+    tables = {}
+    for part in mechanism.parts:
+        table = np.array(content[part.key])
+        if table.shape != part.shape or table.dtype.kind not in ("i" if part.is_noisy_counts else "fi"):
+            kind = "whole numbers" if part.is_noisy_counts else "numbers"
+            expected = f"{part.key}: {kind} of shape {part.shape}"
+            raise InvalidArgument("tables", expected=expected, found="something else")
+        if not part.is_noisy_counts:
+            Simplex(part.shape[-1]).validate(table)
+        tables[part.key] = table.astype(np.int64 if part.is_noisy_counts else np.float64)
+    return tables

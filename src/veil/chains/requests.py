@@ -1,0 +1,366 @@
+"""What can be asked of chains that are counted from data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from veil.chains.adjacency import UNITS, Transitions
+from veil.chains.chain_mechanism import FOR_CHAINS, chosen_mechanism
+from veil.chains.chain_tables import tables_of
+from veil.chains.counting.transitions import count_transitions
+from veil.chains.planning import ChainPlan, least_epsilon_for_chain, plan_chain
+from veil.chains.published_chain import Published
+from veil.chains.transition_counts import TransitionCounts
+from veil.chains.user_plan import UserPlan, plan_users
+from veil.chains.user_trials import UserForecast, forecast_users
+from veil.core.checks import integer, shown
+from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.job import Job
+from veil.core.kind import Progress
+from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option, texts
+from veil.matrices.chain import Chain
+from veil.tables.given import files_among, groups_from, listed, pairs
+from veil.tables.sequences import SequenceFile as SequenceFile
+from veil.tables.states import given_states
+
+USERS_SEEN = (
+    "the data says who made each transition, but the unit 'event' hides one transition at a time: someone "
+    "with many of them is hidden less. The unit 'user', with a cap, hides all that one person contributed"
+)
+RECORDS_ARE_PUBLIC = "the stated number of transitions is public"
+STATES_ALIKE = "some states differ only in spaces or in upper and lower case; are they the same?"
+TIES = "Rows of one user with the same time were ordered by their states; a better order: tie_break=COLUMN"
+# Where the list of states is not given, plans for users assume so many.
+_USUAL_STATES = 30
+_UNIT = "What is hidden: event (one transition), row (one row of a log) or user (a person)."
+_CHANGE = "add-remove, or replace (for unit row also replace-state)."
+_USERS = "With unit user: about how many users there are; public."
+_MEAN_LENGTH = "With unit user: about how many states a sequence has; public."
+_CAP = "With unit user: the most transitions counted of one, sampled at random; planned unless given."
+_INPUT, _STATES, _COUNTS = "Input", "States", "What is counted"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainRead(ReadRequest):
+    """Count transitions in a table of trips, a log of states or a file of sequences."""
+
+    source: Any = option(
+        help="CSV, Parquet or JSON lines (globs too), a .duckdb file, postgresql://..., or with {lines} a "
+        "text file with one sequence per line.",
+        secret=True,
+    )
+    origin: str | None = option(
+        None, help="Column of the state that a transition leaves.", flag="--from", group=_INPUT
+    )
+    destination: str | None = option(
+        None, help="Column of the state that it enters.", flag="--to", group=_INPUT
+    )
+    by: str | None = option(None, help="Column that says who: a user, a device, a session.", group=_INPUT)
+    order: str | None = option(None, help="Column that says when.", group=_INPUT)
+    state: str | None = option(None, help="Column of the state, in a log.", group=_INPUT)
+    tie_break: str | None = option(None, help="Column that orders rows of the same time.", group=_INPUT)
+    lines: bool = option(
+        False, help="The input is text, one sequence of states per line.", flag="--sequences", group=_INPUT
+    )
+    skip: int = option(0, help="With {lines}: lines before the first one.", least=0, group=_INPUT)
+    separator: str | None = option(
+        None, help="With {lines}: between states; white space otherwise.", group=_INPUT
+    )
+    table: str | None = option(None, help="Which table of a database.", group=_INPUT)
+    query: str | None = option(None, help="Or a SELECT whose result is counted.", group=_INPUT, secret=True)
+    states: Any = option(
+        None,
+        help="The public list of states: a file (CSV; zones.csv:id:name takes two of its columns), a,b,c, or "
+        "1..63. Without it the states found are taken, and their list is assumed public.",
+        group=_STATES,
+    )
+    other: str | int | None = option(
+        None, help="A state for everything that is not on the list.", group=_STATES
+    )
+    drop_unlisted: bool = option(
+        False, help="Leave out rows whose state is not on the list; a public choice.", group=_STATES
+    )
+    merge: Mapping[Any, Any] | str | None = option(
+        None,
+        help="States to count as others, a public choice: a=b,c=b or a CSV of two columns.",
+        group=_STATES,
+    )
+    group: str | None = option(None, help="One chain for each value of this column.", group=_COUNTS)
+    groups: Iterable[Any] | str | None = option(
+        None, help="The public values of the column of groups: a,b,c or 0..23.", group=_COUNTS
+    )
+    cap: int | None = option(None, help=_CAP, least=1, group=_COUNTS)
+    strata: Sequence[tuple[int, int]] | None = option(
+        None,
+        help="Pairs (least number of states, cap): users with longer sequences are sampled differently.",
+        group=_COUNTS,
+        advanced=True,
+    )
+    memory: int = option(1, help="How many past states matter: 1 or 2.", least=1, most=2, group=_COUNTS)
+    second_cap: int | None = option(
+        None, help="With a memory of 2: the cap of those counts.", least=1, group=_COUNTS, advanced=True
+    )
+    sequences: bool = option(
+        False,
+        help="Also count where sequences start and end, and their lengths.",
+        flag="--count-sequences",
+        group=_COUNTS,
+        advanced=True,
+    )
+    salt: str | None = option(
+        None,
+        help="Fixes which transitions of a user are sampled, for experiments; secret otherwise.",
+        secret=True,
+        group=_COUNTS,
+        advanced=True,
+    )
+
+    @property
+    def is_log(self) -> bool:
+        """Whether consecutive states are counted, rather than trips."""
+        return self.state is not None or self.lines
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return files_among(self.source, self.states, self.merge)
+
+    def check(self) -> None:
+        super().check()
+        if not self.lines and (self.skip or self.separator is not None):
+            raise InvalidArgument("lines", expected="it, with skip or separator", found="none")
+
+    def read(self, progress: Progress | None = None) -> TransitionCounts:
+        self.check()
+        return count_transitions(
+            SequenceFile(self.source, self.separator, self.skip) if self.lines else self.source,
+            origin=self.origin,
+            destination=self.destination,
+            by=self.by,
+            order=self.order,
+            state=self.state,
+            tie_break=self.tie_break,
+            table=self.table,
+            query=self.query,
+            states=listed("states", self.states),
+            other=self.other,
+            drop_unlisted=self.drop_unlisted,
+            merge=pairs("merge", self.merge),
+            group=self.group,
+            groups=groups_from(self.groups),
+            cap=self.cap,
+            strata=self.strata,
+            memory=self.memory,
+            second_cap=self.second_cap,
+            sequences=self.sequences,
+            salt=self.salt,
+            progress=progress,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainRelease(ReleaseRequest):
+    """Release the Markov chain behind counted transitions."""
+
+    mechanism: str = option(
+        "auto",
+        help="auto (least noise), geometric, gaussian, dirichlet, or published.",
+        short="-m",
+        choices=("auto", *FOR_CHAINS),
+        group="Mechanism",
+    )
+    unit: str = option("event", help=_UNIT, choices=UNITS, group="Privacy")
+    change: str = option(
+        "add-remove",
+        help=_CHANGE,
+        choices=("add-remove", "replace", "replace-state"),
+        group="Privacy",
+    )
+    users: int | None = option(None, help=_USERS, least=1, group="Privacy", in_python=False)
+    mean_length: float | None = option(None, help=_MEAN_LENGTH, least=1, group="Privacy", in_python=False)
+    parts: Sequence[str] | str = option(
+        (),
+        help="Also release, under the same epsilon: starts, ends, lengths (of sequences), sizes (how many "
+        "leave each state; noisy counts have them anyway).",
+        flag="--with",
+        group="Output",
+    )
+    records: int | None = option(
+        None,
+        help="The number of transitions, where it is public; dirichlet is tuned to it.",
+        short="-n",
+        least=1,
+        group="Mechanism",
+    )
+    floor: float | Sequence[float] | None = option(
+        None,
+        help="With mechanism published: what no frequency is below; public.",
+        group="Mechanism",
+        advanced=True,
+    )
+
+    def check(self) -> None:
+        super().check()
+        Transitions(self.unit, self.change, 1 if self.unit == "user" else None)
+        if self.unit != "user" and (self.users is not None or self.mean_length is not None):
+            found = "users" if self.users is not None else "mean_length"
+            raise InvalidArgument(found, expected='unit="user" with it', found=f'unit="{self.unit}"')
+
+    def adapted(self, read: ChainRead, *, seed: int | None = None) -> tuple[ChainRead, tuple[str, ...]]:
+        """What is counted of each user: all of it, at most a cap, or by strata that are planned; and why."""
+        if seed is not None:
+            # A seed repeats everything, the sample of each user too; and is not private.
+            read = read.having(salt=f"seed {seed}")
+        sequences = bool({"starts", "ends", "lengths"} & set(texts(self.parts)))
+        read = read.having(sequences=read.sequences or sequences)
+        ties = (TIES,) if read.state is not None and read.tie_break is None else ()
+        if self.unit != "user":
+            if read.cap is not None:
+                raise InvalidArgument("cap", expected='unit="user" with it', found=f'unit="{self.unit}"')
+            return read, ties
+        if not read.is_log or read.group is not None:
+            if read.cap is None:
+                expected = 'a number with unit="user", for trips and for groups'
+                raise InvalidArgument("cap", expected=expected, found="none")
+            return read, ties
+        plan = self._user_plan(read)
+        guessed = [name for name in ("users", "mean_length") if getattr(self, name) is None]
+        guess = f" (a guess; better with {' and '.join(f'{name}=' for name in guessed)})" if guessed else ""
+        counted = {"cap": None, **plan.options}
+        return read.having(**counted), (f"Counted: {plan.words}{guess}", *ties)
+
+    def _user_plan(self, read: ChainRead) -> UserPlan:
+        public = listed("states", read.states)
+        return plan_users(
+            _USUAL_STATES if public is None else len(given_states(public)),
+            epsilon=self.epsilon,
+            users=self.users,
+            mean_length=self.mean_length,
+            cap=read.cap,
+            memory=read.memory,
+        )
+
+    def prepare(self, data: Any, *, rng: Any = None, progress: Progress | None = None) -> Job[Chain]:
+        self.check()
+        counts = data if isinstance(data, TransitionCounts) else TransitionCounts(data)
+        adjacency = _adjacency(counts, self.unit, self.change)
+        if not counts.total:
+            raise InvalidData("counts", expected="at least one transition", found="none")
+        records = None if self.records is None else integer("records", self.records, least=1)
+        choice = chosen_mechanism(
+            self.mechanism,
+            tables_of(counts, texts(self.parts)),
+            adjacency,
+            states=len(counts),
+            epsilon=self.epsilon,
+            delta=self.delta,
+            records=records,
+            published=_published(counts, self.floor) if self.mechanism == "published" else None,
+            groups=None if counts.groups is None else tuple(counts.groups),
+        )
+        pure = math.isfinite(choice.mechanism.profile(adjacency).pure_epsilon)
+        return Job.prepare(
+            choice.mechanism,
+            counts,
+            adjacency=adjacency,
+            epsilon=float(self.epsilon),
+            delta=None if pure else self.delta,
+            assumptions=() if records is None else (RECORDS_ARE_PUBLIC,),
+            chosen=choice.name,
+            why=choice.why,
+            records=records,
+            warnings=_warnings(counts, self.unit),
+            request=self,
+            source=counts,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainPlanning(PlanRequest):
+    """What to expect of each mechanism for a chain that is counted from a table."""
+
+    states: int = option(help="The number of states.", short="-s", least=2)
+    records: int = option(help="About how many transitions there are, as far as public.", short="-n", least=1)
+    epsilon: float | None = option(None, help="Privacy loss; smaller is more private.", short="-e")
+    delta: float = option(0.0, help="Failure probability; far below 1/people.", short="-d")
+    unit: str = option("event", help=_UNIT, choices=UNITS)
+    change: str = option("add-remove", help=_CHANGE, choices=("add-remove", "replace", "replace-state"))
+    cap: int | None = option(None, help=_CAP, least=1)
+    users: int | None = option(None, help=_USERS, least=1)
+    mean_length: float | None = option(None, help=_MEAN_LENGTH, least=1)
+    error: float | None = option(
+        None, help="The other way round: the epsilon for this error of the next step, such as 0.01."
+    )
+
+    def check(self) -> None:
+        super().check()
+        if (self.epsilon is None) == (self.error is None):
+            raise InvalidArgument("epsilon", expected="either epsilon or error", found="both or neither")
+
+    @property
+    def tries_users(self) -> bool:
+        """Whether made-up users are counted, rather than tables drawn."""
+        return (
+            self.unit == "user" and self.epsilon is not None and (self.cap is None or self.users is not None)
+        )
+
+    def plan(self, progress: Progress | None = None) -> ChainPlan | UserForecast:
+        self.check()
+        if self.tries_users:
+            assert self.epsilon is not None
+            return forecast_users(
+                self.states,
+                epsilon=self.epsilon,
+                delta=self.delta,
+                users=self.users,
+                mean_length=self.mean_length,
+                cap=self.cap,
+                change=self.change,
+            )
+        adjacency = Transitions(self.unit, self.change, self.cap)
+        size: dict[str, Any] = {"delta": self.delta, "adjacency": adjacency}
+        epsilon = self.epsilon
+        if epsilon is None:
+            assert self.error is not None
+            epsilon = least_epsilon_for_chain(self.states, self.records, error=self.error, **size)
+        return plan_chain(self.states, self.records, epsilon=epsilon, **size)
+
+
+def _warnings(counts: TransitionCounts, unit: str) -> tuple[str, ...]:
+    """What the user should know, from public facts alone."""
+    alike = len({" ".join(str(state).split()).casefold() for state in counts.states}) < len(counts)
+    applies = {USERS_SEEN: counts.provenance.has_users and unit == "event", STATES_ALIKE: alike}
+    return tuple(text for text, holds in applies.items() if holds)
+
+
+def _adjacency(counts: TransitionCounts, unit: str, change: str) -> Transitions:
+    if unit == "user" and counts.cap is None:
+        raise InvalidArgument(
+            "unit",
+            expected="counts with a cap on the transitions of each user",
+            found="counts without one",
+            hint="Count with by= and cap=, such as cap=10.",
+        )
+    if unit == "row" and counts.provenance.of_trips:
+        raise InvalidArgument(
+            "unit", expected="event: one row of a table of trips is one transition", found="row"
+        )
+    if unit != "user" and counts.cap is not None:
+        raise InvalidArgument(
+            "unit",
+            expected='"user", since the counts hold at most so many transitions of each user',
+            found=shown(unit),
+            hint="One event more can change which of a user's transitions are counted.",
+        )
+    return Transitions(unit, change, counts.cap if unit == "user" else None)
+
+
+def _published(counts: TransitionCounts, floor: Any) -> Published:
+    if counts.groups is not None:
+        raise InvalidArgument("mechanism", expected="another one for groups", found="published")
+    # The published form takes the sizes of the rows as public, and states so in the release.
+    return Published.of(floor, np.asarray(counts.matrix.sum(axis=1)).tolist(), len(counts))

@@ -1,0 +1,203 @@
+"""Read, plan and release chains that are counted from data."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from veil.chains.planning import ChainPlan
+from veil.chains.requests import ChainPlanning, ChainRead, ChainRelease
+from veil.chains.transition_counts import TransitionCounts
+from veil.chains.user_trials import UserForecast
+from veil.core.account import Account
+from veil.core.job import run_with_warnings
+from veil.core.record import Release
+from veil.matrices.chain import Chain
+
+REPEATED = "the same counts are released again without a ledger: what the releases cost adds up"
+_released: dict[int, weakref.ref[TransitionCounts]] = {}
+
+
+def read(
+    source: Any,
+    *,
+    origin: str | None = None,
+    destination: str | None = None,
+    by: str | None = None,
+    order: str | None = None,
+    state: str | None = None,
+    tie_break: str | None = None,
+    lines: bool = False,
+    skip: int = 0,
+    separator: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
+    states: Any = None,
+    other: str | int | None = None,
+    drop_unlisted: bool = False,
+    merge: Mapping[Any, Any] | str | None = None,
+    group: str | None = None,
+    groups: Iterable[Any] | str | None = None,
+    cap: int | None = None,
+    strata: Sequence[tuple[int, int]] | None = None,
+    memory: int = 1,
+    second_cap: int | None = None,
+    sequences: bool = False,
+    salt: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> TransitionCounts:
+    """Count how often one state followed another, where the data is. The counts are sensitive, not a release.
+
+    source: a path or glob (CSV, Parquet, JSON lines, DuckDB), a pandas, Polars, Arrow, Ibis or Spark
+        table, a DuckDB relation or connection, a "postgresql://" address, a SequenceFile, or a list of
+        sequences. table, query: which table of a database, or what to select from it.
+    origin, destination: columns of trips, one transition per row; `by` may say who made it.
+    by, order, state: columns of a log; consecutive states of one `by` are counted. Rows of the same time
+        are ordered by tie_break (a column), then by the order of the states. Times that are text are
+        ordered letter by letter, which suits 2026-11-15 and not 11/15/2026.
+    lines: the source is text with one sequence of states per line. skip, separator: lines before the first
+        sequence, and what is between states; white space otherwise.
+    states: the public list: labels, {what is in the data: label}, or a file. Without it, the labels
+        found, sorted. other: a state that takes in all that is not on the list, and empty cells.
+        drop_unlisted: leave out rows with such a state instead; both are a public choice.
+    merge: {state: state}, counts the first together with the second.
+    group, groups: a column and its public values, one table of counts each; a transition of a log belongs
+        to the row that it leaves.
+    cap: of each user at most so many transitions, sampled at random in the order of a hash of the salt
+        (secret unless given), the user and the transition's place. strata: [(least number of states, cap),
+        ...], to sample users with longer sequences differently; `plan_users` chooses them.
+    memory: 2 also counts by the state before, with second_cap as a cap of its own. sequences: also count
+        starts, ends and lengths. progress: a function that is called with what is being done.
+
+    >>> from veil import chains
+    >>> trips = {"from": ["home", "home", "work"], "to": ["work", "home", "home"]}
+    >>> chains.read(trips, origin="from", destination="to").matrix.tolist()
+    [[1, 1], [1, 0]]
+    """
+    return ChainRead(
+        source=source,
+        origin=origin,
+        destination=destination,
+        by=by,
+        order=order,
+        state=state,
+        tie_break=tie_break,
+        lines=lines,
+        skip=skip,
+        separator=separator,
+        table=table,
+        query=query,
+        states=states,
+        other=other,
+        drop_unlisted=drop_unlisted,
+        merge=merge,
+        group=group,
+        groups=groups,
+        cap=cap,
+        strata=strata,
+        memory=memory,
+        second_cap=second_cap,
+        sequences=sequences,
+        salt=salt,
+    ).read(progress)
+
+
+def plan(
+    *,
+    states: int,
+    records: int,
+    epsilon: float | None = None,
+    delta: float = 0.0,
+    unit: str = "event",
+    change: str = "add-remove",
+    cap: int | None = None,
+    users: int | None = None,
+    mean_length: float | None = None,
+    error: float | None = None,
+) -> ChainPlan | UserForecast:
+    """What to expect of each mechanism for a chain that is counted from a table, from public numbers alone.
+
+    states: how many there are. records: about how many transitions, as far as that is public.
+    epsilon, delta: the total cost; or error, the other way round: the epsilon at which the expected error
+        of the next step (total variation) is this small.
+    unit, change: what is hidden, as in `release`.
+    cap, users, mean_length: with unit="user", the most transitions counted of one user, about how many users
+        there are, and about how many states a sequence has; without a cap, strata are planned and tried.
+
+    >>> from veil import chains
+    >>> chains.plan(states=10, records=100_000, epsilon=1.0).best.name
+    'geometric'
+    """
+    return ChainPlanning(
+        states=states,
+        records=records,
+        epsilon=epsilon,
+        delta=delta,
+        unit=unit,
+        change=change,
+        cap=cap,
+        users=users,
+        mean_length=mean_length,
+        error=error,
+    ).plan()
+
+
+def release(
+    counts: Any,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    mechanism: str = "auto",
+    unit: str = "event",
+    change: str = "add-remove",
+    parts: Sequence[str] | str = (),
+    records: int | None = None,
+    floor: float | Sequence[float] | None = None,
+    ledger: Account | None = None,
+    rng: Any = None,
+) -> Release[Chain]:
+    """Release the Markov chain behind counted transitions. By default one transition is hidden.
+
+    counts: what `read` returned, or a square table of counts.
+    epsilon, delta: the total cost. delta=0 for pure privacy.
+    mechanism: "auto" (least noise), "geometric", "gaussian", "dirichlet", or "published": the paper's form,
+        which holds only under a condition on the data and needs a public `floor`.
+    unit: what is hidden: "event", one transition; "row", one row of a log; "user", a whole person, for
+        counts with a cap.
+    change: "add-remove" or "replace" (of a row also "replace-state").
+    parts: further tables to release under the same epsilon: "starts", "ends", "lengths" (of sequences),
+        "sizes" (how many leave each state; noisy counts have them anyway).
+    records: the number of transitions, where that is public; "dirichlet" is tuned to it.
+    ledger: the dataset to charge. rng: a seed for experiments, which makes the release not private.
+
+    The value of the release is a `veil.Chain`; `chains.model(out)` has the rest.
+
+    >>> from veil import chains
+    >>> counts = chains.TransitionCounts([[800, 200], [100, 400]], ["home", "work"])
+    >>> out = chains.release(counts, epsilon=1.0, rng=1)
+    >>> out.value, out.epsilon, bool(abs(out.value.matrix[0, 1] - 0.2) < 0.02)
+    (<veil.Chain of 2 states>, 1.0, True)
+    """
+    request = ChainRelease(
+        epsilon=epsilon,
+        delta=delta,
+        mechanism=mechanism,
+        unit=unit,
+        change=change,
+        parts=parts,
+        records=records,
+        floor=floor,
+    )
+    job = request.prepare(counts)
+    if ledger is not None or rng is not None:
+        return run_with_warnings(job, ledger=ledger, rng=rng)
+    known = _released.get(id(counts))
+    if known is not None and known() is counts:
+        job = replace(job, warnings=(*job.warnings, REPEATED))
+    out = run_with_warnings(job, ledger=None, rng=None)
+    if isinstance(counts, TransitionCounts):
+        key = id(counts)
+        _released[key] = weakref.ref(counts, lambda _: _released.pop(key, None))
+    return out

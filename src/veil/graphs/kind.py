@@ -1,0 +1,166 @@
+"""Graphs as a kind of data: friendships, contacts, links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from veil.bits.adjacency import BitFlips
+from veil.core.adjacency import Adjacency
+from veil.core.job import Job
+from veil.core.kind import Content, Kind, Places
+from veil.core.mechanism import Mechanism
+from veil.core.record import Release, Tables
+from veil.graphs.domain import NODES_ARE_PUBLIC
+from veil.graphs.files import EDGE_FILES
+from veil.graphs.graph import Graph
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from veil.core.request import PlanRequest, ReleaseRequest
+
+_MECHANISMS = "veil.graphs.mechanisms"
+
+
+class GraphKind(Kind):
+    """Graphs: friendships, contacts, links."""
+
+    name = "graph"
+    module = "veil.graphs"
+    description = "graphs: friendships, contacts, links"
+    built_on = ("bits",)
+    mechanisms: ClassVar[Places] = {
+        "PrivateGraph": f"{_MECHANISMS}.private_graph:PrivateGraph",
+        "RandomizedResponse": f"{_MECHANISMS}.randomized_response:RandomizedResponse",
+        "XorGraph": f"{_MECHANISMS}.xor_graph:XorGraph",
+    }
+    domains: ClassVar[Places] = {"Graphs": "veil.graphs.domain:Graphs"}
+    short_adjacencies: ClassVar[Any] = {"edge": lambda _: BitFlips(1)}
+    read_request = "veil.graphs.requests:GraphRead"
+    release_request = "veil.graphs.requests:GraphRelease"
+    plan_request = "veil.graphs.requests:GraphPlanning"
+    audit_subject = "veil.graphs.auditing:GraphAudit"
+    table_endings = EDGE_FILES
+    commands: ClassVar[Places] = {"decode": "veil.graphs.commands:Decode"}
+
+    def check(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> None:
+        from veil.graphs.codec import check_node_labels
+
+        check_node_labels(valid)
+
+    def stated_epsilon(self, mechanism: Any) -> float | None:
+        return getattr(mechanism, "epsilon", None)
+
+    def assumptions(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> tuple[str, ...]:
+        return (*mechanism.assumptions(adjacency), NODES_ARE_PUBLIC)
+
+    def released(self, drawn: Any, valid: Any) -> Content:
+        if isinstance(drawn, Graph):
+            return Content(drawn)
+        return Content(drawn.tables if drawn.graph is None else drawn.graph, tables=drawn.tables)
+
+    def frozen(self, value: Any, tables: Tables) -> Any:
+        return tables if isinstance(value, Mapping) else value
+
+    def wrote(self, content: Mapping[str, Any]) -> bool:
+        return super().wrote(content) and content["value"]["type"] in ("graph", "facts")
+
+    def encode(self, release: Release[Any]) -> dict[str, Any]:
+        from veil.graphs.codec import graph_to_json
+
+        return {"type": "facts"} if _is_facts(release) else graph_to_json(release.value)
+
+    def decode(self, content: Mapping[str, Any], mechanism: Any) -> Content:
+        from veil.graphs.codec import facts_from_json, graph_from_json
+
+        statistics = getattr(mechanism, "statistics", ())
+        if getattr(mechanism, "share", 0.0) == 1.0:
+            tables = facts_from_json(content["tables"], statistics, None)
+            return Content(tables, tables=tables)
+        # No graph of other nodes, or of a kind that the mechanism does not take.
+        graph = mechanism.validate(graph_from_json(content["value"]))
+        return Content(graph, tables=facts_from_json(content.get("tables", {}), statistics, graph))
+
+    def rows(self, release: Release[Any]) -> tuple[Sequence[Any], Sequence[Sequence[Any]]]:
+        if _is_facts(release):
+            return ("fact", "number"), _facts(release)
+        return ("origin", "destination"), release.value.labelled_edges()
+
+    def to_pandas(self, release: Release[Any]) -> Any:
+        import pandas
+
+        header, lines = self.rows(release)
+        return pandas.DataFrame(lines, columns=list(header))
+
+    def check_output(self, path: Path, job: Job[Any]) -> None:
+        from veil.graphs.files import check_labels
+
+        if job.request.share != 1.0:
+            check_labels(path, job.value.labels, job.value.column_labels)
+
+    def write_table(
+        self, path: Path, release: Release[Any], job: Job[Any], *, overwrite: bool
+    ) -> Release[Any]:
+        from veil.graphs.files import write_graph
+
+        if _is_facts(release):
+            return super().write_table(path, release, job, overwrite=overwrite)
+        write_graph(path, release.value, overwrite=overwrite)
+        return release
+
+    def endings(self, request: ReleaseRequest) -> tuple[str, ...]:
+        return (".csv",) if getattr(request, "share", None) == 1.0 else self.table_endings
+
+    def size(self, release: Release[Any]) -> str:
+        if _is_facts(release):
+            return f"facts about a graph: {', '.join(release.tables)}"
+        space, edges = release.value.space, len(release.value)
+        return f"{space.kind} graph, {space.nodes:,} nodes, {edges:,} edges"
+
+    def sizes(self, release: Release[Any]) -> dict[str, Any]:
+        if _is_facts(release):
+            return {"facts": list(release.tables)}
+        space = release.value.space
+        return {"kind": space.kind, "nodes": space.nodes, "edges": len(release.value)}
+
+    def neighbours(self, release: Release[Any]) -> str:
+        if not isinstance(release.adjacency, BitFlips):
+            return release.adjacency.words
+        count = release.adjacency.count
+        edges = "one edge" if count == 1 else f"at most {count} edges"
+        return f"two graphs on the same nodes that differ in {edges}"
+
+    def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
+        from veil.graphs.report.page import GraphReport
+
+        return GraphReport.of(release).html()
+
+    def card(self, release: Release[Any]) -> str:
+        return f"<tr><td>{escape(self.size(release))}</td></tr>"
+
+    def plot(self, release: Release[Any]) -> Figure:
+        from veil.graphs.report.page import value_figure
+
+        return value_figure(release)
+
+    def print_release(self, release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
+        from veil.graphs.report.console import print_graph_release
+
+        print_graph_release(release, job=job, written=written)
+
+    def print_plan(self, plan: Any, *, request: PlanRequest) -> None:
+        from veil.graphs.report.console import print_graph_plan
+
+        print_graph_plan(plan)
+
+
+def _is_facts(release: Release[Any]) -> bool:
+    """Whether facts about a graph were released without the graph."""
+    return isinstance(release.value, Mapping)
+
+
+def _facts(release: Release[Any]) -> list[tuple[str, Any]]:
+    return [(key, number) for key, table in release.tables.items() for number in table.tolist()]

@@ -1,0 +1,206 @@
+"""What can be asked of graphs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from veil.bits.mechanisms.matrix_bernoulli import xor_parameters
+from veil.core.checks import integer, positive, within
+from veil.core.errors import InvalidArgument
+from veil.core.job import Job
+from veil.core.kind import Progress
+from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option, texts
+from veil.graphs.domain import Graphs
+from veil.graphs.graph import Graph
+from veil.graphs.mechanisms.private_graph import PrivateGraph
+from veil.graphs.mechanisms.randomized_response import RandomizedResponse
+from veil.graphs.mechanisms.xor_graph import XorGraph
+from veil.graphs.numerics.pairs import KINDS
+from veil.graphs.numerics.pairs import Kind as GraphType
+from veil.graphs.planning import GraphPlan, plan_graph
+from veil.graphs.reading import EdgeSource, read_edges
+from veil.tables.given import files_among
+
+FOR_GRAPHS = ("response", "published")
+_KIND = "undirected (a b is b a), directed, or bipartite (two sets of nodes)."
+_STATISTICS = "Facts to release besides, more exact in large graphs: degrees,triangles,edges."
+_SHARE = "The part of epsilon for {statistics}; 0.1 unless given. 1: no graph, facts only."
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphRead(ReadRequest):
+    """Read a graph from a list of edges."""
+
+    source: Any = option(help="Edges, two nodes per line: text, CSV, Parquet, JSON lines.", secret=True)
+    origin: str | None = option(None, help="The column of the first node.", flag="--from", group="Input")
+    destination: str | None = option(None, help="The column of the second node.", flag="--to", group="Input")
+    nodes: Any = option(
+        None,
+        help="The public list of nodes: a file with one per line, or N for 0 to N-1; two with a comma for a "
+        "bipartite graph. Otherwise those that have an edge, assumed public.",
+        group="Input",
+    )
+    kind: str = option("undirected", help=_KIND, choices=KINDS, group="Input")
+    loops: str = option(
+        "refuse",
+        help="Edges from a node to itself: refuse, keep or drop.",
+        choices=("refuse", "keep", "drop"),
+        group="Input",
+    )
+    header: bool | None = option(
+        None,
+        help="Whether the first line names the columns; found out unless given.",
+        negative="--no-header",
+        group="Input",
+        advanced=True,
+    )
+    delimiter: str | None = option(
+        None, help="What separates the cells of a line; found out unless given.", group="Input", advanced=True
+    )
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        sides = texts(self.nodes) if isinstance(self.nodes, str) else self.nodes
+        return files_among(self.source, sides)
+
+    def read(self, progress: Progress | None = None) -> EdgeSource:
+        self.check()
+        return read_edges(
+            self.source,
+            origin=self.origin,
+            destination=self.destination,
+            nodes=self.nodes,
+            kind=cast("GraphType", self.kind),
+            loops=self.loops,
+            header=self.header,
+            delimiter=self.delimiter,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphRelease(ReleaseRequest):
+    """Release a private graph: friendships, contacts, links. Whether any two nodes are joined is hidden.
+
+    At small epsilon most edges of the release are false; decoding it finds the likely ones.
+    """
+
+    examples = (
+        ("", {"source": "edges.txt", "epsilon": 3, "output": "private.txt", "report": "private.html"}),
+        (
+            "With facts",
+            {
+                "source": "edges.txt",
+                "epsilon": 3,
+                "statistics": ("degrees", "edges"),
+                "output": "private.txt",
+            },
+        ),
+    )
+
+    mechanism: str = option(
+        "auto",
+        help="auto (response), response, or published: the paper's XOR mechanism.",
+        short="-m",
+        choices=("auto", *FOR_GRAPHS),
+        group="Mechanism",
+    )
+    statistics: Sequence[str] | str = option((), help=_STATISTICS, flag="--with", group="Output")
+    share: float | None = option(None, help=_SHARE, least=0.0, most=1.0, group="Privacy")
+    alpha: float = option(
+        1.0,
+        help="With mechanism published: the part of epsilon for theta, above 0 to 1.",
+        group="Mechanism",
+        advanced=True,
+    )
+
+    def check(self) -> None:
+        super().check()
+        within("share", self.share or 0.0, 0.0, 1.0, expected="a part of epsilon between 0 and 1")
+        if self.mechanism != "published":
+            self._response()
+        elif self._facts or self.share:
+            raise InvalidArgument("statistics", expected="none with the published mechanism", found="some")
+
+    @property
+    def _facts(self) -> tuple[str, ...]:
+        return facts_of(self.statistics)
+
+    def _response(self) -> PrivateGraph | RandomizedResponse:
+        if self._facts or self.share:
+            return PrivateGraph(self.epsilon, statistics=self._facts, share=self.share)
+        return RandomizedResponse(self.epsilon)
+
+    def prepare(self, data: Any, *, rng: Any = None, progress: Progress | None = None) -> Job[Graph]:
+        self.check()
+        graph, assumptions = _taken(data)
+        epsilon = positive("epsilon", self.epsilon)
+        made: PrivateGraph | RandomizedResponse | XorGraph
+        if self.mechanism == "published":
+            nodes = Graphs().validate(graph).space.rows
+            made = XorGraph(xor_parameters(epsilon, self.alpha, nodes, nodes, 2))
+            # What it really costs, which is far less than what is stated for it.
+            epsilon = made.certified_epsilon()
+        else:
+            made = self._response()
+        return Job.prepare(
+            made,
+            graph,
+            epsilon=epsilon,
+            assumptions=assumptions,
+            chosen="published" if self.mechanism == "published" else "response",
+            request=self,
+            source=data,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphPlanning(PlanRequest):
+    """What this epsilon can and cannot do for a graph, without any data."""
+
+    examples = (("", {"nodes": 4039, "edges": 88_000, "epsilon": 3}),)
+
+    nodes: str | int | tuple[int, int] = option(
+        help="How many nodes; two numbers with a comma for a bipartite graph.", short="-n"
+    )
+    epsilon: float = option(help="Privacy loss; smaller is more private.", short="-e")
+    edges: int | None = option(None, help="About how many edges, if that is public.", short="-m", least=0)
+    kind: str = option("undirected", help=_KIND, choices=KINDS)
+    statistics: Sequence[str] | str = option((), help=_STATISTICS, flag="--with")
+    share: float | None = option(None, help=_SHARE, least=0.0, most=1.0)
+
+    def plan(self, progress: Progress | None = None) -> GraphPlan:
+        self.check()
+        return plan_graph(
+            _numbers(self.nodes),
+            self.epsilon,
+            edges=self.edges,
+            kind=self.kind,
+            statistics=facts_of(self.statistics),
+            share=self.share,
+        )
+
+
+def facts_of(statistics: Sequence[str] | str) -> tuple[str, ...]:
+    """The facts that are asked for, as a list or as text with commas."""
+    return tuple(name for name in texts(statistics) if name)
+
+
+def _numbers(nodes: Any) -> Any:
+    """A number of nodes, or two, also where they are given as text."""
+    if not isinstance(nodes, str):
+        return tuple(nodes) if isinstance(nodes, list) else nodes
+    parts = [part.strip() for part in nodes.split(",")]
+    if not all(part.isdigit() for part in parts) or len(parts) > 2:
+        raise InvalidArgument("nodes", expected="a number, or two with a comma", found=repr(nodes)[:40])
+    found = tuple(integer("nodes", int(part), least=1) for part in parts)
+    return found if len(found) == 2 else found[0]
+
+
+def _taken(data: Any) -> tuple[Graph, tuple[str, ...]]:
+    """The graph that was read, is named by a path, or is held in memory; and what was assumed to read it."""
+    if isinstance(data, (str, os.PathLike)):
+        data = GraphRead(source=str(data)).read()
+    return (data.graph, data.assumptions) if isinstance(data, EdgeSource) else (Graph.of(data), ())

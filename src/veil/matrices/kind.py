@@ -1,0 +1,127 @@
+"""Stochastic matrices as a kind of data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from veil.core.arrays import Floats
+from veil.core.checks import shown
+from veil.core.errors import InvalidArgument
+from veil.core.job import Job
+from veil.core.kind import Places
+from veil.core.record import Release
+from veil.matrices.adjacency import Rectangle, Rows
+from veil.matrices.matrix_rows import matrix_card, matrix_lines
+from veil.vectors.adjacency import Transfer
+from veil.vectors.array_kind import ArrayKind
+
+if TYPE_CHECKING:
+    from veil.core.request import PlanRequest
+    from veil.matrices.chain import Chain
+    from veil.matrices.report.chain import ChainReport
+
+_MECHANISMS = "veil.matrices.mechanisms"
+
+
+class MatrixKind(ArrayKind):
+    """Stochastic matrices: transitions, policies and stacks of them."""
+
+    name = "matrix"
+    module = "veil.matrices"
+    description = "stochastic matrices: transitions and policies"
+    built_on = ("vector",)
+    mechanisms: ClassVar[Places] = {
+        "BorderedRows": f"{_MECHANISMS}.bordered_rows:BorderedRows",
+        "DoublyStochastic": f"{_MECHANISMS}.doubly_stochastic:DoublyStochastic",
+        "MatrixDirichlet": f"{_MECHANISMS}.matrix_dirichlet:MatrixDirichlet",
+        "RowByRow": f"{_MECHANISMS}.row_by_row:RowByRow",
+    }
+    domains: ClassVar[Places] = {
+        "Birkhoff": "veil.matrices.birkhoff:Birkhoff",
+        "StochasticMatrix": "veil.matrices.stochastic:StochasticMatrix",
+    }
+    adjacencies: ClassVar[Places] = {
+        "Rectangle": "veil.matrices.adjacency:Rectangle",
+        "Rows": "veil.matrices.adjacency:Rows",
+    }
+    short_adjacencies: ClassVar[Any] = {
+        "matrix-row:": lambda mass: Rows(1, Transfer(float(mass))),
+        "matrix:": lambda mass: Rows("all", Transfer(float(mass))),
+        "rectangle:": lambda mass: Rectangle(float(mass)),
+    }
+    read_request = "veil.matrices.requests:MatrixRead"
+    release_request = "veil.matrices.requests:MatrixRelease"
+    plan_request = "veil.matrices.requests:MatrixPlanning"
+    commands: ClassVar[Places] = {"chain": "veil.matrices.commands:AnalyseChain"}
+    audit_subject = "veil.matrices.auditing:MatrixAudit"
+
+    def check_drawn(self, mechanism: Any, array: Floats) -> None:
+        from veil.matrices.mechanisms.bordered_rows import BorderedRows
+        from veil.matrices.stochastic import StochasticMatrix
+
+        domain = mechanism.domain
+        if isinstance(mechanism, BorderedRows):
+            if array.shape != (len(mechanism.k), mechanism.size):
+                expected = f"{len(mechanism.k)} rows of {mechanism.size} entries"
+                raise InvalidArgument("value", expected=expected, found=f"shape {array.shape}")
+        elif isinstance(domain, StochasticMatrix):
+            domain.check_output(array)
+        else:
+            domain.validate(array)
+
+    # As chains
+
+    def chain(self, release: Release[Any], group: str | None = None) -> Chain:
+        """The released matrix as a Markov chain. group: of releases that have any, which one's."""
+        from veil.matrices.released import to_chain
+
+        self._check_group(group)
+        return to_chain(release)
+
+    def chain_report(self, release: Release[Any], group: str | None = None) -> ChainReport:
+        """The report of the released matrix; of a chain with its analysis."""
+        from veil.matrices.report.chain import ChainReport
+
+        self._check_group(group)
+        return ChainReport.of_release(release)
+
+    @staticmethod
+    def _check_group(group: str | None) -> None:
+        if group is not None:
+            expected = "none, since the release has no groups"
+            raise InvalidArgument("group", expected=expected, found=shown(group))
+
+    # Tables, words and pictures
+
+    def rows(self, release: Release[Any]) -> tuple[Sequence[Any], Sequence[Sequence[Any]]]:
+        if release.value.ndim != 2:
+            return super().rows(release)
+        return matrix_lines(release.value, release.row_labels, release.labels)
+
+    def card(self, release: Release[Any]) -> str:
+        if release.value.ndim != 2:
+            return super().card(release)
+        return matrix_card(release.value, release.row_labels, release.labels)
+
+    def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
+        return self.chain_report(release).html()
+
+    def plot(self, release: Release[Any]) -> Any:
+        return self.chain_report(release).figure()
+
+    def print_release(self, release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
+        from veil.matrices.report.console import print_matrix_release
+
+        print_matrix_release(release, job=job, written=written)
+
+    def print_plan(self, plan: Any, *, request: PlanRequest) -> None:
+        from veil.matrices.report.console import print_matrix_plan
+
+        print_matrix_plan(plan)
+
+    def plot_plans(self, plans: Sequence[Any], chosen: float) -> Any:
+        from veil.matrices.report.chain_figures import plan_figure
+
+        return plan_figure(plans, chosen)

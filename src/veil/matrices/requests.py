@@ -1,0 +1,328 @@
+"""What can be asked of stochastic matrices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from veil.core.arrays import Floats
+from veil.core.assumptions import STATES_ARE_PUBLIC
+from veil.core.checks import integer, shown, within
+from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.intake import Labels, array_of
+from veil.core.job import Job
+from veil.core.kind import Progress
+from veil.core.mechanism import Mechanism
+from veil.core.named_matrix import Taken, take_matrix
+from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, Request, option
+from veil.matrices.adjacency import Rows
+from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
+from veil.matrices.planning import Mask, MatrixPlan, calibrated_matrix, plan_matrix
+from veil.matrices.reading import read_matrix
+from veil.matrices.stochastic import StochasticMatrix
+from veil.tables.given import files_among
+from veil.vectors.adjacency import Transfer
+from veil.vectors.calibration import FOR_VECTORS
+from veil.vectors.simplex import Simplex
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixRead(ReadRequest):
+    """Read a matrix of transitions or a policy."""
+
+    source: Any = option(help="CSV or JSON file, or - for a pipe.", secret=True)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return files_among(self.source)
+
+    def read(self, progress: Progress | None = None) -> Taken:
+        self.check()
+        return read_matrix(self.source)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Neighbours(Request):
+    """How much of the matrix may differ between two versions that must look alike."""
+
+    rows: str | int = option(
+        1, help="How many rows of the matrix may change at once: a number, or all.", group="Privacy"
+    )
+    transfer: float | None = option(
+        None, help="In a changed row, two entries exchange at most M.", group="Privacy"
+    )
+    l1: float | None = option(
+        None, help="In a changed row, two entries move by an L1 distance of B.", group="Privacy"
+    )
+
+    def check(self) -> None:
+        super().check()
+        _ = self.adjacency
+
+    @property
+    def adjacency(self) -> Rows:
+        """Between which inputs the difference is hidden."""
+        if (self.transfer is None) == (self.l1 is None):
+            raise InvalidArgument(
+                "transfer",
+                expected="either it or {l1}: how much a row may change",
+                found="neither of them" if self.transfer is None else "both of them",
+                hint="A transfer of 0.01: two entries of a row exchange at most 0.01.",
+                names=("l1",),
+            )
+        if self.l1 is not None:
+            words = "an L1 distance above 0 and at most 2"
+            each = Transfer.from_l1(within("l1", self.l1, 1e-30, 2.0, expected=words))
+        else:
+            words = "a mass above 0 and at most 1"
+            each = Transfer(within("transfer", self.transfer, 1e-30, 1.0, expected=words))
+        changed = self.rows
+        if isinstance(changed, str):
+            changed = changed.strip().casefold()
+            if changed != "all" and not (changed.isdecimal() and int(changed)):
+                expected = 'a whole number of at least 1, or "all"'
+                raise InvalidArgument("rows", expected=expected, found=shown(self.rows))
+            changed = changed if changed == "all" else int(changed)
+        return Rows(changed if isinstance(changed, str) else integer("rows", changed, least=1), each)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixRelease(_Neighbours, ReleaseRequest):
+    """Release a private stochastic matrix: transitions, or a policy (states x actions).
+
+    The matrix itself is the secret. State how much of it may differ between two versions that must look
+    alike: how many rows, and how much of a row.
+    """
+
+    examples = (("", {"source": "roads.csv", "l1": 0.02, "rows": 1, "support": "zeros", "epsilon": 2.0}),)
+
+    mechanism: str = option(
+        "auto",
+        help="auto (least expected error), dirichlet, laplace or gaussian.",
+        short="-m",
+        choices=("auto", *FOR_VECTORS),
+        group="Mechanism",
+    )
+    support: Any = option(
+        None,
+        help="Public places of entries above zero: a table (0 is never), or the word zeros: the input's own "
+        "zeros are public.",
+        group="Privacy",
+    )
+    smooth: bool = option(
+        True,
+        help="Without smoothing, dirichlet has its published form, which holds only for matrices that "
+        "respect {floor}.",
+        negative="--no-smooth",
+        group="Mechanism",
+    )
+    floor: float | None = option(
+        None, help="Of dirichlet: the least entry; chosen for least error unless given.", group="Mechanism"
+    )
+    normalise: bool = option(False, help="Divide each row by its sum first.", group="Input")
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return files_among(self.support)
+
+    @property
+    def _floored(self) -> bool:
+        return self.floor is not None or not self.smooth
+
+    def check(self) -> None:
+        super().check()
+        if self._floored and self.mechanism not in ("auto", "dirichlet"):
+            field = "smooth" if self.floor is None else "floor"
+            raise InvalidArgument(field, expected="the mechanism dirichlet with it", found=self.mechanism)
+        if not self.smooth and self.floor is None:
+            raise InvalidArgument("floor", expected="a floor, without smoothing", found="None")
+
+    def prepare(self, data: Any, *, rng: Any = None, progress: Progress | None = None) -> Job[Floats]:
+        self.check()
+        held = read_matrix(data)
+        matrix, adjacency = self._valid(held), self.adjacency
+        mask = mask_of(self.support, held)
+        if mask is None:
+            mask = matrix > 0.0 if is_zeros(self.support) else np.ones(matrix.shape, dtype=bool)
+        if self.floor is not None:
+            widest = int(mask.sum(axis=1).max())
+            words = f"a number above 0 and below 1/{widest}"
+            within("floor", self.floor, 1e-30, (1.0 - 1e-9) / widest, expected=words)
+        name, mechanism, plan = self._chosen(adjacency, mask)
+        return Job.prepare(
+            mechanism,
+            matrix,
+            adjacency=adjacency,
+            delta=self.delta or None,
+            assumptions=(STATES_ARE_PUBLIC,) if held.names_found else (),
+            labels=_text(held.columns),
+            row_labels=_text(held.rows),
+            chosen=name,
+            why="" if plan is None else "the least expected error",
+            plan=plan,
+            kept=share_kept(mechanism),
+            request=self,
+            source=held,
+        )
+
+    def _valid(self, held: Taken) -> Floats:
+        matrix = dense(held)
+        if matrix.ndim != 2 or min(matrix.shape) < 1 or matrix.shape[1] < 2:
+            raise InvalidData("matrix", expected="rows of two or more numbers", found=f"shape {matrix.shape}")
+        totals = matrix.sum(axis=1, keepdims=True)
+        if self.normalise and np.isfinite(matrix).all() and (matrix >= 0.0).all() and (totals > 0.0).all():
+            matrix = matrix / totals
+        valid = StochasticMatrix(Simplex(matrix.shape[1])).validate(matrix)
+        _same_states(held, valid)
+        return valid
+
+    def _chosen(self, adjacency: Rows, mask: Mask) -> tuple[str, Mechanism, MatrixPlan | None]:
+        """The mechanism, from public numbers alone, and the plan by which it was chosen."""
+        budget: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta}
+        name, plan, read_off = self.mechanism, None, is_zeros(self.support)
+        if name == "auto" and self._floored:
+            # No other mechanism has a floor.
+            name = "dirichlet"
+        if name == "auto":
+            plan = plan_matrix(adjacency, mask, **budget)
+            name, mechanism = plan.best.name, plan.best.mechanism
+            if not read_off and mechanism is not None:
+                return name, mechanism, plan
+        form: dict[str, Any] = {"floor": self.floor, "smooth": self.smooth, "read_off": read_off}
+        return name, calibrated_matrix(name, adjacency, mask, **budget, **form), plan
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixPlanning(_Neighbours, PlanRequest):
+    """What to expect of each mechanism for a matrix."""
+
+    examples = (("", {"states": 12, "rows": 1, "l1": 0.02, "epsilon": 2.0}),)
+
+    epsilon: float = option(help="Privacy loss; smaller is more private.", short="-e")
+    delta: float = option(0.0, help="Failure probability; far below 1/people.", short="-d")
+    states: int | None = option(None, help="The number of states: rows of the matrix.", short="-s", least=1)
+    columns: int | None = option(
+        None, help="Columns, if not as many: actions of a policy.", short="-c", least=2
+    )
+    support: Any = option(
+        None,
+        help="A public table of possible entries, instead of {states}; or zeros: those of {typical}.",
+    )
+    typical: Any = option(
+        None, help="A public matrix to plan for (CSV or JSON); rows of all kinds unless given."
+    )
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return files_among(self.support, self.typical)
+
+    def check(self) -> None:
+        super().check()
+        if self.states is None and self.support is None and self.typical is None:
+            expected, names = "it, {support} or {typical}", ("support", "typical")
+            raise InvalidArgument("states", expected=expected, found="none", names=names)
+        if is_zeros(self.support) and self.typical is None:
+            expected = "a table, or {typical} with zeros"
+            raise InvalidArgument("support", expected=expected, found="zeros", names=("typical",))
+
+    def plan(self, progress: Progress | None = None) -> MatrixPlan:
+        self.check()
+        typical, mask = None, mask_of(self.support)
+        if self.typical is not None:
+            public = dense(read_matrix(self.typical, "typical"))
+            typical = StochasticMatrix(Simplex(max(2, public.shape[-1]))).validate(public)
+            if mask is None:
+                mask = typical > 0.0 if is_zeros(self.support) else np.ones(typical.shape, dtype=bool)
+        if mask is None:
+            rows = integer("states", self.states, least=1)
+            columns = max(2, rows) if self.columns is None else integer("columns", self.columns, least=2)
+            mask = np.ones((rows, columns), dtype=bool)
+        budget = {"epsilon": self.epsilon, "delta": self.delta}
+        return plan_matrix(self.adjacency, mask, typical=typical, **budget)
+
+
+def is_zeros(support: Any) -> bool:
+    """Whether the zeros of the matrix itself are its support."""
+    return isinstance(support, str) and support == "zeros"
+
+
+def mask_of(support: Any, like: Taken | None = None) -> Mask | None:
+    """Where entries may be above zero, in the order of the matrix; None where that is for the matrix to say.
+
+    support: None, "zeros", a path, or a table in memory: of True and False, or of numbers (0 is never).
+    """
+    if support is None or is_zeros(support):
+        return None
+    if isinstance(support, str):
+        if support == "zero":
+            raise InvalidArgument("support", expected='"zeros", or a file', found="zero")
+        found = read_matrix(support, "support")
+    elif isinstance(support, PathLike) or hasattr(support, "tocsr"):
+        found = read_matrix(support, "support")
+    elif type(support).__name__ == "DataFrame":
+        found = take_matrix("support", support.astype(float))
+    elif isinstance(support, (list, tuple, np.ndarray)):
+        try:
+            found = take_matrix("support", array_of("support", support).astype(float))
+        except ValueError:
+            expected = "rows of equal length, of True and False or of numbers"
+            raise InvalidData("support", expected=expected, found="something else") from None
+    else:
+        found = take_matrix("support", support)
+    table = dense(found)
+    if like is not None:
+        table = _ordered(_ordered(table, found.rows, like.rows).T, found.columns, like.columns).T
+    if table.ndim != 2 or (like is not None and table.shape != like.entries.shape):
+        shape = "" if like is None else f" of shape {like.entries.shape}, like the matrix"
+        raise InvalidData("support", expected=f"a table{shape}", found=f"shape {table.shape}")
+    if (table.sum(axis=1) <= 0.0).any():
+        raise InvalidData("support", expected="a possible entry in every row", found="a row without one")
+    return np.asarray(table != 0.0)
+
+
+def dense(matrix: Taken) -> Floats:
+    """The entries as an array."""
+    found: Floats = matrix.entries.toarray() if hasattr(matrix.entries, "toarray") else matrix.entries
+    return found
+
+
+def _ordered(table: Any, names: Any, wanted: Any) -> Any:
+    """The rows of the table in the order of the matrix, where both are named."""
+    if names is None or wanted is None:
+        return table
+    place = {str(name): i for i, name in enumerate(names)}
+    unknown = [str(name) for name in wanted if str(name) not in place]
+    if unknown or len(place) != len(wanted):
+        found = f"no {unknown[0]!r}" if unknown else f"{len(place)} labels for {len(wanted)}"
+        raise InvalidData("support", expected="the labels of the matrix", found=found)
+    return table[[place[str(name)] for name in wanted]]
+
+
+def share_kept(mechanism: Mechanism) -> float:
+    """How much of the data survives the smoothing, in the row that keeps least: 1 is all of it."""
+    if not isinstance(mechanism, MatrixDirichlet) or not mechanism.smooth:
+        return 1.0
+    rows = [domain for domain, _ in mechanism.domain.each() if domain is not None]
+    return min(1.0 - row.size * row.floor for row in rows)
+
+
+def _same_states(held: Taken, matrix: Floats) -> None:
+    """A square matrix nearly all of whose rows and columns have the same names has a misspelt one."""
+    if held.rows is None or held.columns is None or matrix.shape[0] != matrix.shape[1]:
+        return
+    rows, columns = set(map(str, held.rows)), set(map(str, held.columns))
+    alone = sorted(rows - columns), sorted(columns - rows)
+    if alone[0] and 2 * len(rows & columns) >= len(rows):
+        raise InvalidData(
+            "labels",
+            expected="the same states as rows and as columns",
+            found=f"a row {alone[0][0]!r} without such a column, and a column {alone[1][0]!r} without a row",
+            hint="Is one of them misspelt?",
+        )
+
+
+def _text(names: Any) -> Labels | None:
+    return None if names is None else tuple(map(str, names))

@@ -1,0 +1,87 @@
+"""What users give as text where a list, pairs or files are meant: a,b,c or 0..23 or a=b or a path."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping
+from glob import glob, has_magic
+from pathlib import Path
+from typing import Any
+
+from veil.core.errors import InvalidArgument
+
+_HEADERS = (["from", "to"], ["state", "into"], ["merge", "into"])
+
+
+def is_file(text: str) -> bool:
+    """Whether there is such a file; a list may be too long to be one."""
+    try:
+        return Path(text).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def listed(field: str, value: Any) -> Any:
+    """A list of labels: as it is, or from text with commas or a range; the path of a file stays."""
+    if not isinstance(value, str) or is_file(value) or is_file(value.split(":")[0]):
+        return value
+    numbers = number_range(value)
+    if numbers is not None:
+        return numbers
+    if "," not in value:
+        return value
+    labels = [label.strip() for label in value.split(",")]
+    if "" in labels:
+        raise InvalidArgument(field, expected="labels", found="an empty one", hint="A comma too many?")
+    return labels
+
+
+def number_range(text: str) -> list[str] | None:
+    """0..23, or 0-23, as all the whole numbers from the first to the last."""
+    found = re.fullmatch(r"\s*(\d{1,7})\s*(?:\.\.|-)\s*(\d{1,7})\s*", text)
+    if found is None:
+        return None
+    return [str(number) for number in range(int(found[1]), int(found[2]) + 1)]
+
+
+def groups_from(value: Any) -> Any:
+    """The public values of a column, as a list."""
+    if not isinstance(value, str):
+        return value
+    numbers = number_range(value)
+    return [label.strip() for label in value.split(",")] if numbers is None else numbers
+
+
+def pairs(field: str, value: Any) -> Mapping[Any, Any] | None:
+    """{state: state}: as it is, from a=b,c=b, or from a file of two columns."""
+    if value is None or isinstance(value, Mapping):
+        return value
+    text = str(value)
+    if "=" in text and not is_file(text):
+        parts = [pair.partition("=") for pair in text.split(",")]
+        return {key.strip(): other.strip() for key, _, other in parts}
+    from veil.tables.cells import read_text
+
+    rows = [row for row in csv.reader(io.StringIO(read_text(text, text))) if any(row)]
+    if not rows or any(len(row) != 2 for row in rows):
+        raise InvalidArgument(field, expected="a=b,c=b, or a CSV of two columns", found=text[:60])
+    header = [cell.strip().lower() for cell in rows[0]] in _HEADERS
+    return {key.strip(): other.strip() for key, other in rows[header:]}
+
+
+def files_among(*values: Any) -> tuple[str, ...]:
+    """The files that a request names, which are read and so must not be overwritten."""
+    found: list[str] = []
+    for value in values:
+        texts: Iterable[Any] = value if isinstance(value, (list, tuple)) else (value,)
+        for text in texts:
+            if not isinstance(text, (str, Path)) or "://" in str(text):
+                continue
+            name = str(text) if is_file(str(text)) else str(text).split(":")[0]
+            if is_file(name):
+                found.append(name)
+            elif has_magic(str(text)):
+                found += glob(str(text), recursive=True)
+    return tuple(found)

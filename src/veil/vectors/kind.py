@@ -1,0 +1,84 @@
+"""Counts and probability vectors as a kind of data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from veil.core.arrays import Floats
+from veil.core.errors import InvalidArgument
+from veil.core.job import Job
+from veil.core.kind import Places
+from veil.core.record import Release
+from veil.vectors.adjacency import Records, Transfer
+from veil.vectors.array_kind import ArrayKind
+
+if TYPE_CHECKING:
+    from veil.core.request import PlanRequest
+
+_MECHANISMS = "veil.vectors.mechanisms"
+
+
+class VectorKind(ArrayKind):
+    """Probability vectors, and counts of records, which are released as the shares that they make up."""
+
+    name = "vector"
+    module = "veil.vectors"
+    description = "counts of records and probability vectors"
+    mechanisms: ClassVar[Places] = {
+        "Dirichlet": f"{_MECHANISMS}.dirichlet:Dirichlet",
+        "DirichletCounts": f"{_MECHANISMS}.dirichlet_counts:DirichletCounts",
+        "DiscreteGaussianCounts": f"{_MECHANISMS}.noisy_counts:DiscreteGaussianCounts",
+        "Gaussian": f"{_MECHANISMS}.additive:Gaussian",
+        "GeometricCounts": f"{_MECHANISMS}.noisy_counts:GeometricCounts",
+        "Laplace": f"{_MECHANISMS}.additive:Laplace",
+    }
+    domains: ClassVar[Places] = {
+        "Counts": "veil.vectors.counts:Counts",
+        "Simplex": "veil.vectors.simplex:Simplex",
+    }
+    adjacencies: ClassVar[Places] = {
+        "Contributions": "veil.vectors.adjacency:Contributions",
+        "Records": "veil.vectors.adjacency:Records",
+        "Transfer": "veil.vectors.adjacency:Transfer",
+    }
+    short_adjacencies: ClassVar[Any] = {
+        "add-remove": lambda _: Records("add-remove"),
+        "replace": lambda _: Records("replace"),
+        "transfer:": lambda mass: Transfer(float(mass)),
+    }
+    read_request = "veil.vectors.requests:VectorRead"
+    release_request = "veil.vectors.requests:VectorRelease"
+    plan_request = "veil.vectors.requests:VectorPlanning"
+    audit_subject = "veil.vectors.auditing:VectorAudit"
+
+    def check_drawn(self, mechanism: Any, array: Floats) -> None:
+        if array.shape[-1] != mechanism.domain.size:
+            expected = f"{mechanism.domain.size} entries, as the mechanism has"
+            raise InvalidArgument("value", expected=expected, found=f"shape {array.shape}")
+
+    def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
+        from veil.vectors.report.page import VectorReport
+
+        return VectorReport.of(release, plan).html()
+
+    def plot(self, release: Release[Any]) -> Any:
+        from veil.vectors.report.page import release_figure
+
+        return release_figure(release)
+
+    def print_release(self, release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
+        from veil.vectors.report.console import print_vector_release
+
+        print_vector_release(release, job=job, written=written)
+
+    def print_plan(self, plan: Any, *, request: PlanRequest) -> None:
+        from veil.vectors.report.console import print_vector_plan
+
+        print_vector_plan(plan)
+
+    def plot_plans(self, plans: Sequence[Any], chosen: float) -> Any:
+        from veil.vectors.report.figures import curve_figure
+
+        return curve_figure(plans, chosen)

@@ -1,0 +1,335 @@
+"""What can be asked of counts and probability vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from veil.core.arrays import Floats
+from veil.core.checks import choice, integer, within
+from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.intake import Labels, say
+from veil.core.job import Job
+from veil.core.kind import Progress
+from veil.core.mechanism import Mechanism
+from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, Request, option
+from veil.tables.given import files_among
+from veil.vectors.adjacency import Records, Transfer
+from veil.vectors.calibration import FOR_COUNTS, FOR_VECTORS, calibrated, check_exact, names_for
+from veil.vectors.comparison import Comparison, compare
+from veil.vectors.counts import Counts, Integers
+from veil.vectors.expected_errors import METRICS
+from veil.vectors.mechanisms.dirichlet import Dirichlet
+from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
+from veil.vectors.planning import EpsilonPlan, needed_epsilons
+from veil.vectors.reading import LabelledVector, read_vector
+from veil.vectors.simplex import Simplex
+
+_WHOLE = 1e-6
+_TOTALS = {"total", "sum", "all", "overall", "grand total", "totals"}
+# What only vectors have, rather than counts.
+_OF_VECTORS: dict[str, Any] = {"expected": "{transfer} or {l1} with it", "names": ("transfer", "l1")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorRead(ReadRequest):
+    """Read counts or a probability vector, with labels if they have any."""
+
+    source: Any = option(help="CSV, JSON or Parquet file, or - for a pipe.", secret=True)
+    label_column: str | None = option(None, help="The column of the labels.", group="Input")
+    value_column: str | None = option(None, help="The column of the numbers.", group="Input")
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return files_among(self.source)
+
+    def read(self, progress: Progress | None = None) -> LabelledVector:
+        self.check()
+        return read_vector(self.source, label_column=self.label_column, value_column=self.value_column)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Neighbours(Request):
+    """What is secret: records behind the numbers, or the vector itself."""
+
+    records: int | None = option(
+        None,
+        help="The numbers are counts or frequencies of N records; N is public. Without it, {transfer} and "
+        "{l1} they are counts of records whose number is secret.",
+        short="-n",
+        least=1,
+        group="Privacy",
+    )
+    transfer: float | None = option(
+        None, help="The vector is secret; two entries exchange at most M.", group="Privacy"
+    )
+    l1: float | None = option(
+        None, help="The vector is secret; neighbours are within L1 distance B.", group="Privacy"
+    )
+    change: str | None = option(
+        None,
+        help="One record is: replace (default with {records}) or add-remove (default otherwise).",
+        choices=("replace", "add-remove"),
+        group="Privacy",
+    )
+
+    def check(self) -> None:
+        super().check()
+        _ = self.adjacency
+
+    @property
+    def adjacency(self) -> Records | Transfer:
+        """Between which inputs the difference is hidden."""
+        given = [name for name in ("records", "transfer", "l1") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise InvalidArgument(
+                given[0],
+                expected="one of {records}, {transfer} and {l1}, or none: counts whose number is secret",
+                found=f"{len(given)} of them",
+                names=("records", "transfer", "l1"),
+            )
+        if self.change is not None and given and given != ["records"]:
+            raise InvalidArgument("change", expected="counts with it", found="a vector")
+        if self.transfer is not None:
+            words = "a mass above 0 and at most 1"
+            return Transfer(within("transfer", self.transfer, 1e-30, 1.0, expected=words))
+        if self.l1 is not None:
+            words = "an L1 distance above 0 and at most 2"
+            return Transfer.from_l1(within("l1", self.l1, 1e-30, 2.0, expected=words))
+        if self.records is not None:
+            integer("records", self.records, least=1)
+        elif self.change == "replace":
+            raise InvalidArgument(
+                "records", expected="the public number of records, since one is replaced", found="none"
+            )
+        return Records(self.change or ("add-remove" if self.records is None else "replace"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorRelease(_Neighbours, ReleaseRequest):
+    """Release a private probability vector."""
+
+    examples = (
+        (
+            "Counts of 98 people's grades, a number that is public.",
+            {"source": "grades.csv", "records": 98, "epsilon": 1.0},
+        ),
+        ("Counts whose number is secret.", {"source": "grades.csv", "epsilon": 1.0}),
+        ("The vector itself is the secret.", {"source": "policy.csv", "transfer": 0.01, "epsilon": 1.0}),
+    )
+
+    mechanism: str = option(
+        "auto",
+        help="auto (least expected error); of counts: dirichlet, geometric, discrete-gaussian; of vectors: "
+        "dirichlet, laplace, gaussian.",
+        short="-m",
+        choices=("auto", *dict.fromkeys((*FOR_COUNTS, *FOR_VECTORS))),
+        group="Mechanism",
+    )
+    smooth: bool = option(
+        True,
+        help="With {transfer} or {l1}. Without smoothing, dirichlet has its published form, which holds only "
+        "for vectors that respect {floor}.",
+        negative="--no-smooth",
+        group="Mechanism",
+    )
+    floor: float | None = option(
+        None,
+        help="Of dirichlet with {transfer} or {l1}: the least entry; chosen for least error unless given.",
+        group="Mechanism",
+    )
+    normalise: bool = option(False, help="Divide the input by its sum first.", group="Input")
+    exact: bool = option(
+        False,
+        help="Draw in whole numbers (dirichlet: by an urn), so that nothing is left to rounding.",
+        group="Mechanism",
+    )
+    draws: int | None = option(
+        None, help="With {exact} and dirichlet: how often the urn is drawn from.", least=1, group="Mechanism"
+    )
+
+    def check(self) -> None:
+        super().check()
+        adjacency = self.adjacency
+        choice("mechanism", self.mechanism, ("auto", *names_for(adjacency)))
+        floored = "smooth" if self.floor is None else "floor"
+        if isinstance(adjacency, Records):
+            if self._floored:
+                found = "counts, which need no floor and are always smoothed"
+                raise InvalidArgument(floored, found=found, **_OF_VECTORS)
+            if self.normalise:
+                raise InvalidArgument("normalise", found="counts", **_OF_VECTORS)
+        if self._floored and self.mechanism not in ("auto", "dirichlet"):
+            raise InvalidArgument(floored, expected="the mechanism dirichlet with it", found=self.mechanism)
+        if not self.smooth and self.floor is None:
+            raise InvalidArgument("floor", expected="a floor, without smoothing", found="None")
+        check_exact("dirichlet" if self.mechanism == "auto" else self.mechanism, self.exact, self.draws)
+
+    @property
+    def _floored(self) -> bool:
+        return self.floor is not None or not self.smooth
+
+    def prepare(self, data: Any, *, rng: Any = None, progress: Progress | None = None) -> Job[Floats]:
+        self.check()
+        held = read_vector(data)
+        adjacency, values = self.adjacency, np.array(held.values)
+        value = _as_counts(values, self.records) if isinstance(adjacency, Records) else self._vector(values)
+        _no_total(held.labels, values)
+        name, mechanism, plan = self._chosen(adjacency, values.size)
+        return Job.prepare(
+            mechanism,
+            value,
+            adjacency=adjacency,
+            delta=self.delta or None,
+            labels=held.labels,
+            records=self.records,
+            chosen=name,
+            why="" if plan is None else "the least expected error",
+            plan=plan,
+            kept=share_kept(mechanism, self.records),
+            request=self,
+            source=held,
+        )
+
+    def _vector(self, values: Floats) -> Floats:
+        possible = self.normalise and np.isfinite(values).all() and values.sum() > 0 and (values >= 0).all()
+        given = values / values.sum() if possible else values
+        valid = Simplex(values.size).validate(given)
+        if self.floor is not None:
+            words = f"a number above 0 and below 1/{values.size}"
+            within("floor", self.floor, 1e-30, (1.0 - 1e-9) / values.size, expected=words)
+        # An exact mechanism takes the entries unchanged: dividing by their sum would round them.
+        return given if self.exact else valid
+
+    def _chosen(self, adjacency: Records | Transfer, size: int) -> tuple[str, Mechanism, Comparison | None]:
+        """The mechanism, from public numbers alone, and the comparison by which it was chosen."""
+        budget: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "records": self.records}
+        vectors, name, plan = isinstance(adjacency, Transfer), self.mechanism, None
+        if name == "auto":
+            # What no other mechanism has leaves no choice.
+            name = "dirichlet" if self._floored or self.draws or (self.exact and vectors) else name
+        if name == "auto":
+            plan = compare(None, adjacency, size=size, **budget)
+            best = plan.best
+            if not self.exact and best.mechanism is not None:
+                return best.name, best.mechanism, plan
+            name = best.name
+        if vectors and name == "dirichlet":
+            budget |= {"floor": self.floor, "smooth": self.smooth}
+        form: dict[str, Any] = {"exact": self.exact, "draws": self.draws}
+        return name, calibrated(name, adjacency, size=size, **form, **budget), plan
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorPlanning(_Neighbours, PlanRequest):
+    """What to expect of each mechanism for a vector, or which epsilon an error takes."""
+
+    examples = (
+        ("", {"size": 5, "records": 98, "epsilon": 1.0}),
+        ("The question turned round.", {"size": 5, "records": 98, "error": 0.05}),
+    )
+
+    size: int = option(help="The number of entries.", short="-s", least=2)
+    epsilon: float | None = option(None, help="Privacy loss; smaller is more private.", short="-e")
+    delta: float = option(0.0, help="Failure probability; far below 1/people.", short="-d")
+    error: float | None = option(None, help="The other way round: the epsilon for this error.")
+    metric: str = option("tv", help="The error's measure: tv, l1, sup or kl.", choices=METRICS)
+    confidence: float = option(0.95, help="How surely the error must be met.", least=0.5, most=0.9999)
+    typical: Any = option(
+        None, help="A public vector to plan for (CSV or JSON); vectors of all kinds unless given."
+    )
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return files_among(self.typical)
+
+    def check(self) -> None:
+        super().check()
+        if (self.epsilon is None) == (self.error is None):
+            expected, found = "either it or {error}", "both or neither"
+            raise InvalidArgument("epsilon", expected=expected, found=found, names=("error",))
+        integer("size", self.size, least=2)
+        within("confidence", self.confidence, 0.5, 0.9999, expected="a number between 0.5 and 0.9999")
+
+    def plan(self, progress: Progress | None = None) -> Comparison | EpsilonPlan:
+        self.check()
+        typical = None if self.typical is None else list(read_vector(self.typical, name="typical").values)
+        shape: dict[str, Any] = {
+            "size": self.size,
+            "delta": self.delta,
+            "records": self.records,
+            "typical": typical,
+        }
+        if self.epsilon is not None:
+            return compare(None, self.adjacency, epsilon=self.epsilon, **shape)
+        wanted: dict[str, Any] = {
+            "error": self.error,
+            "metric": self.metric,
+            "confidence": self.confidence,
+        }
+        return needed_epsilons(self.adjacency, progress=progress, **wanted, **shape)
+
+
+def share_kept(mechanism: Mechanism, records: int | None) -> float:
+    """The weight of the data, against the public prior, in the mean of the released vector.
+
+    1 is all of it, 0 is an answer that is always the same.
+    """
+    if isinstance(mechanism, Dirichlet) and mechanism.smooth:
+        return 1.0 - mechanism.domain.size * mechanism.domain.floor
+    if isinstance(mechanism, DirichletCounts) and records is not None:
+        data = mechanism.scale * records
+        return data / (data + mechanism.size * mechanism.prior)
+    return 1.0
+
+
+def _no_total(labels: Labels | None, values: Floats) -> None:
+    """A total among the categories would count every record twice."""
+    for label, value in zip(labels or (), values, strict=False):
+        if not label.strip():
+            raise InvalidData("labels", expected="a label for every entry", found="an empty one")
+        if label.strip().casefold() in _TOTALS and 2.0 * value == values.sum():
+            raise InvalidData(
+                "labels",
+                expected="categories only",
+                found=f"an entry {label!r} that is the sum of all others",
+                hint="Remove that line: it would count every record twice.",
+            )
+
+
+def _as_counts(values: Floats, records: int | None) -> Integers:
+    """Counts as they are, or frequencies of a known number of records made into counts."""
+    counts, total = Counts(values.size), float(values.sum())
+    if not np.isfinite(values).all() or (values < 0.0).any():
+        return counts.validate(values)
+    if records is None:
+        broken = values != np.floor(values)
+        if broken.any():
+            raise InvalidData(
+                "value",
+                expected="counts of records, which are whole numbers",
+                found=say(broken, "not whole"),
+                hint="Frequencies need {records}, the public number of records behind them. Where the vector "
+                "itself is the secret, give {transfer} or {l1}.",
+                names=("records", "transfer", "l1"),
+            )
+        return counts.validate(values)
+    if abs(total - records) <= _WHOLE * records:
+        return counts.validate(values)
+    if abs(total - 1.0) > _WHOLE:
+        raise InvalidData(
+            "value",
+            expected=f"counts that sum to the {records} records, or frequencies that sum to 1",
+            found="another sum",
+        )
+    whole = np.rint(values * records)
+    if (np.abs(values * records - whole) > _WHOLE * records).any():
+        raise InvalidData(
+            "value",
+            expected=f"frequencies that are whole numbers of {records} records",
+            found="some that are not",
+            hint="Give the counts themselves.",
+        )
+    return counts.validate(whole)

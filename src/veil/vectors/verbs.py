@@ -1,0 +1,131 @@
+"""Read, plan and release counts and probability vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from veil.core.account import Account
+from veil.core.arrays import Floats
+from veil.core.job import run_with_warnings
+from veil.core.record import Release
+from veil.vectors.comparison import Comparison
+from veil.vectors.planning import EpsilonPlan
+from veil.vectors.reading import LabelledVector
+from veil.vectors.requests import VectorPlanning, VectorRead, VectorRelease
+
+
+def read(source: Any, *, label_column: str | None = None, value_column: str | None = None) -> LabelledVector:
+    """Read counts or a probability vector, with labels if they have any. They are sensitive data.
+
+    source: a path, or "-" for standard input. CSV: one number in each line, or a label and a number in each
+        line, with or without a header; or a header of labels over one line of numbers. JSON: a list of
+        numbers, or {label: number}. Parquet and JSON lines: a column of numbers, and one of labels. In
+        memory: {label: number}, a Series, a list or an array, or a frame with such columns.
+    label_column, value_column: the columns of the labels and of the numbers, where a table has more than two.
+
+    >>> from veil import vectors
+    >>> grades = vectors.read({"A": 31, "B": 28, "C": 21})
+    >>> grades.labels
+    ('A', 'B', 'C')
+    """
+    return VectorRead(source=source, label_column=label_column, value_column=value_column).read()
+
+
+def plan(
+    *,
+    size: int,
+    epsilon: float | None = None,
+    delta: float = 0.0,
+    records: int | None = None,
+    transfer: float | None = None,
+    l1: float | None = None,
+    change: str | None = None,
+    error: float | None = None,
+    metric: str = "tv",
+    confidence: float = 0.95,
+    typical: Any = None,
+) -> Comparison | EpsilonPlan:
+    """What to expect of each mechanism for a vector of so many entries, from public numbers alone.
+
+    epsilon, or error: with error the question is turned round, which epsilon keeps to it. metric: how the
+        error is measured: "tv" (total variation), "l1", "sup" or "kl". confidence: how surely it is kept to.
+    records, transfer, l1, change: what is secret, as in `release`.
+    typical: a public vector to plan for, as `read` takes it; vectors of all kinds unless given.
+
+    >>> from veil import vectors
+    >>> vectors.plan(size=5, records=98, epsilon=1.0).best.name
+    'geometric'
+    >>> 0.5 < vectors.plan(size=5, records=1000, error=0.01).epsilon < 2.0
+    True
+    """
+    return VectorPlanning(
+        size=size,
+        epsilon=epsilon,
+        delta=delta,
+        records=records,
+        transfer=transfer,
+        l1=l1,
+        change=change,
+        error=error,
+        metric=metric,
+        confidence=confidence,
+        typical=typical,
+    ).plan()
+
+
+def release(
+    values: Any,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    mechanism: str = "auto",
+    records: int | None = None,
+    transfer: float | None = None,
+    l1: float | None = None,
+    change: str | None = None,
+    smooth: bool = True,
+    floor: float | None = None,
+    normalise: bool = False,
+    exact: bool = False,
+    draws: int | None = None,
+    ledger: Account | None = None,
+    rng: Any = None,
+) -> Release[Floats]:
+    """Release a private probability vector. By default the values are counts of records, of which one is
+    added or removed.
+
+    values: what `read` returned, or anything that it reads.
+    epsilon, delta: what it may cost.
+    mechanism: "auto" takes the one of least expected total variation; or "dirichlet", "geometric" or
+        "discrete-gaussian" for counts, "dirichlet", "laplace" or "gaussian" for vectors.
+    records: the values are counts or frequencies of so many records, which is public; one is replaced.
+    transfer, l1: the vector itself is the secret; in a neighbour two entries exchange at most so much, or it
+        is within this L1 distance.
+    change: of counts, whether one record is "replace"d or "add-remove"d, where that is not as above.
+    smooth, floor: of "dirichlet" on vectors. smooth=False is the published form, which holds only for vectors
+        none of whose entries is below the floor; with smoothing the floor is chosen for least error.
+    normalise: divide the vector by its sum first.
+    exact: draw in whole numbers, so that nothing is left to rounding; draws: how often "dirichlet" then draws
+        from its urn.
+    ledger: the dataset to charge. rng: a seed for experiments, which makes the release not private.
+
+    >>> from veil import vectors
+    >>> out = vectors.release({"A": 31, "B": 28, "C": 21, "D": 10, "F": 8}, epsilon=1.0, rng=1)
+    >>> out.labels, out.epsilon, out.mechanism.name, out.assumptions
+    (('A', 'B', 'C', 'D', 'F'), 1.0, 'GeometricCounts', ())
+    """
+    request = VectorRelease(
+        epsilon=epsilon,
+        delta=delta,
+        mechanism=mechanism,
+        records=records,
+        transfer=transfer,
+        l1=l1,
+        change=change,
+        smooth=smooth,
+        floor=floor,
+        normalise=normalise,
+        exact=exact,
+        draws=draws,
+    )
+    return run_with_warnings(request.prepare(values, rng=rng), ledger=ledger, rng=rng)

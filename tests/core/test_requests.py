@@ -1,0 +1,104 @@
+"""Requests are the one description of what can be asked: the verbs, the options and the schemas agree with them."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from importlib import import_module
+from typing import Any, get_type_hints
+
+import pytest
+
+from veil.cli.options import flags_of
+from veil.core.errors import InvalidArgument
+from veil.core.kinds import every_kind
+from veil.core.request import NO_DEFAULT, Request
+
+KINDS = every_kind()
+ASKED = [
+    (kind, verb, request)
+    for kind in KINDS
+    for verb, request in (("read", kind.reads), ("release", kind.releases), ("plan", kind.plans))
+    if request is not None
+]
+BY_NAME = [pytest.param(*one, id=f"{one[0].name}-{one[1]}") for one in ASKED]
+# What every `release` has besides, and `read` may have.
+BESIDES = {"read": {"progress"}, "release": {"ledger", "rng"}, "plan": set()}
+
+
+@pytest.mark.parametrize(("kind", "verb", "request_type"), BY_NAME)
+def test_the_verb_has_the_parameters_of_the_request(
+    kind: Any, verb: str, request_type: type[Request]
+) -> None:
+    function = getattr(import_module(kind.module), verb)
+    parameters = inspect.signature(function).parameters
+    hints = get_type_hints(function)
+    expected = {
+        name: (field.default, hint)
+        for name, (field, mark, hint) in request_type.options().items()
+        if mark.in_python and name != "source"
+    }
+    first = next(iter(parameters)) if verb != "plan" else None
+    found = {name: one for name, one in parameters.items() if name != first and name not in BESIDES[verb]}
+    assert list(found) == list(expected)
+    for name, (default, hint) in expected.items():
+        has = found[name].default
+        assert (has is inspect.Parameter.empty) == (default is NO_DEFAULT), name
+        assert default is NO_DEFAULT or has == default, name
+        assert hints[name] == hint, name
+        assert found[name].kind is inspect.Parameter.KEYWORD_ONLY, name
+
+
+@pytest.mark.parametrize(("kind", "verb", "request_type"), BY_NAME)
+def test_the_verb_explains_every_parameter(kind: Any, verb: str, request_type: type[Request]) -> None:
+    function = getattr(import_module(kind.module), verb)
+    text = inspect.getdoc(function) or ""
+    for name in inspect.signature(function).parameters:
+        assert f"{name}" in text, f"{kind.name}.{verb} says nothing of {name}"
+    assert ">>>" in text
+
+
+@pytest.mark.parametrize(("kind", "verb", "request_type"), BY_NAME)
+def test_every_field_has_a_sentence_and_names_only_fields(
+    kind: Any, verb: str, request_type: type[Request]
+) -> None:
+    known = {name for _, _, other in ASKED if other.__module__ == request_type.__module__ for name in other.options()}
+    for name, (_, mark, _) in request_type.options().items():
+        assert mark.help.endswith("."), name
+        for found in set(mark.help.split("{")[1:]):
+            assert found.partition("}")[0] in known, name
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_flags_of_one_command_differ(kind: Any) -> None:
+    if kind.reads is None or kind.releases is None:
+        pytest.skip("not released from the command line")
+    flags = flags_of((kind.reads, kind.releases))
+    assert len(set(flags.values())) == len(flags)
+    assert set(kind.reads.options()).isdisjoint(kind.releases.options())
+
+
+@pytest.mark.parametrize(("kind", "verb", "request_type"), BY_NAME)
+def test_schemas_are_json_and_leave_secrets_out(kind: Any, verb: str, request_type: type[Request]) -> None:
+    schema = json.loads(json.dumps(request_type.schema()))
+    secrets = {name for name, (_, mark, _) in request_type.options().items() if mark.secret}
+    assert secrets.isdisjoint(schema["properties"])
+    assert set(schema["properties"]) == set(request_type.options()) - secrets
+    for name, content in schema["properties"].items():
+        assert content["description"], name
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_request_survives_a_plan_file(kind: Any) -> None:
+    if kind.releases is None:
+        pytest.skip("no releases")
+    asked = kind.releases(epsilon=0.5)
+    written = json.loads(json.dumps(asked.to_dict()))
+    assert written == {"epsilon": 0.5}
+    assert kind.releases.from_dict(written) == asked
+    with pytest.raises(InvalidArgument, match="epsilon: expected"):
+        kind.releases.from_dict({"epsilon": "much"})
+    with pytest.raises(InvalidArgument, match="epsilom: expected some of epsilon"):
+        kind.releases.from_dict({"epsilom": 1.0})
+    with pytest.raises(InvalidArgument, match="epsilon: expected a value"):
+        kind.releases.from_dict({})
