@@ -16,8 +16,8 @@ CAPS = (2, 20)
 
 def run() -> None:
     """Print the shapes at which auto loses most, and the largest loss."""
-    from veil.chains.chain_mechanism import Table, chosen_mechanism
     from veil.chains.adjacency import Transitions
+    from veil.chains.chain_mechanism import Table, chosen_mechanism
     from veil.chains.planning import PLANNED, measured
     from veil.chains.typical_chain import typical_tables
     from veil.errors import CannotCalibrate

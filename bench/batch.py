@@ -28,7 +28,8 @@ def measured(*, runs: int = 5) -> dict[str, float]:
         "dirichlet": least_seconds(dirichlet, runs=runs),
         "sample": least_seconds(lambda: mechanism.sample(vectors), runs=runs),
         "release": least_seconds(
-            lambda: veil.release(mechanism, vectors, adjacency=veil.vectors.Transfer(0.001), delta=1e-3), runs=runs
+            lambda: veil.release(mechanism, vectors, adjacency=veil.vectors.Transfer(0.001), delta=1e-3),
+            runs=runs,
         ),
     }
 

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 import veil
 from veil.errors import CannotCalibrate
+from veil.matrices.adjacency import Rectangle, Rows
 from veil.matrices.mechanisms.doubly_stochastic import DoublyStochastic
-from veil.matrices.adjacency import Rectangle
 from veil.matrices.samplers.birkhoff import project_birkhoff
-from veil.matrices.adjacency import Rows
 from veil.vectors.samplers.simplex import project
 
 Floats = NDArray[np.float64]

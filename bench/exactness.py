@@ -30,11 +30,16 @@ def run() -> None:
     print(f"profile.epsilon: {1e3 * least_seconds(lambda: profile.epsilon(1e-6)):.1f} ms")
     calibrated = least_seconds(
         lambda: veil.calibrate(
-            lambda k: veil.vectors.Dirichlet(k, veil.vectors.Simplex(5, floor=0.073)), adjacency, epsilon=2.255, delta=0.0026
+            lambda k: veil.vectors.Dirichlet(k, veil.vectors.Simplex(5, floor=0.073)),
+            adjacency,
+            epsilon=2.255,
+            delta=0.0026,
         )
     )
     print(f"calibrate: {1e3 * calibrated:.1f} ms")
-    wide = veil.vectors.Dirichlet(5000.0, veil.vectors.Simplex(501, floor=1.5e-3, protected=range(500), slack=0.1))
+    wide = veil.vectors.Dirichlet(
+        5000.0, veil.vectors.Simplex(501, floor=1.5e-3, protected=range(500), slack=0.1)
+    )
     for gamma in (1e-4, 1e-6):
         seconds = least_seconds(partial(wide.published, veil.vectors.Transfer(1e-4), gamma=gamma))
         delta = wide.published(veil.vectors.Transfer(1e-4), gamma=gamma).delta

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from veil_papers.xor_mechanism import PLAIN_F1, TABLE_2
 
-from veil.bits.mechanisms.randomized_response import RandomizedResponse
 from veil.core.releasing import release
-from veil.graphs.estimation import graph_estimates
+from veil.graphs.estimation import estimates
 from veil.graphs.graph import Graph
 from veil.graphs.likely_graph import decoding
 from veil.graphs.mechanisms.private_graph import PrivateGraph
+from veil.graphs.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.numerics.agreement import adjusted_rand, average_f1, communities_of, degree_divergence
 from veil.graphs.numerics.degrees import degree_distribution
 from veil.graphs.numerics.triangles import count_triangles, neighbours
@@ -107,8 +107,7 @@ def row_of(truth: Truth, name: str, graph: Graph | None, **known: float) -> dict
 def rows_at(truth: Truth, epsilon: float, seed: int) -> list[dict[str, Any]]:
     """All rows for one release."""
     out = release(RandomizedResponse(epsilon), truth.graph, rng=seed)
-    reading = graph_estimates(out)
-    assert out.graph is not None
+    reading = estimates(out)
     assert reading.triangles is not None
     spectral = reading.communities()
     estimated = {
@@ -123,12 +122,12 @@ def rows_at(truth: Truth, epsilon: float, seed: int) -> list[dict[str, Any]]:
     facts = {}
     for name in ("edges", "triangles", "degrees"):
         direct = release(PrivateGraph(epsilon, statistics=[name], share=1.0), truth.graph, rng=seed)
-        facts[name] = graph_estimates(direct)
+        facts[name] = estimates(direct)
     asked = facts["triangles"].triangles
     assert asked is not None
     distribution = facts["degrees"].degree_distribution
     return [
-        row_of(truth, "released, as it is", out.graph),
+        row_of(truth, "released, as it is", out.value),
         row_of(truth, "corrected", None, **estimated),
         row_of(truth, "decoded", found.graph, told=found.reconstruction),
         row_of(

@@ -16,9 +16,9 @@ from bench.measure import Growth
 from bench.speed.counting import log
 from bench.speed.graphs import random_edges
 from bench.work import Work
-from veil.bits.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.graph import Graph
 from veil.graphs.mechanisms.private_graph import PrivateGraph
+from veil.graphs.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.numerics.pairs import PairSpace
 from veil.samples.streets import streets
 from veil.words.chain_words import ChainWords
@@ -53,7 +53,9 @@ def entries(work: Work) -> list[Growth]:
     rng = np.random.default_rng(1)
 
     def release(size: int) -> None:
-        mechanism = veil.vectors.Dirichlet(10.0 * size, veil.vectors.Simplex(size, floor=0.2 / size), smooth=True)
+        mechanism = veil.vectors.Dirichlet(
+            10.0 * size, veil.vectors.Simplex(size, floor=0.2 / size), smooth=True
+        )
         mechanism.profile(veil.vectors.Transfer(0.1 / size)).delta(1.0)
         mechanism.sample(np.full(size, 1.0 / size))
 

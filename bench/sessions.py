@@ -9,13 +9,13 @@ import numpy as np
 
 from veil.core.random.streams import generator
 from veil.tables.sequences import SequenceFile
-from veil.words.batch import WordBatch
 from veil.words.language import FreeWords
 from veil.words.mechanisms.exponential_words import ExponentialWords
 from veil.words.mechanisms.permute_and_flip import PermuteAndFlip
 from veil.words.mechanisms.staircase_words import StaircaseWords
 from veil.words.mechanisms.word_mechanism import WordMechanism
 from veil.words.reading import read_words
+from veil.words.word_batch import WordBatch
 
 MSNBC = Path(__file__).parents[2] / "shared" / "data" / "msnbc990928.zip"
 SHORTEST, LONGEST, CATEGORIES = 5, 20, 17

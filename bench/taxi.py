@@ -39,9 +39,8 @@ def run() -> None:
         return
     import duckdb
 
+    from veil import chains
     from veil.chains.counting.transitions import count_transitions
-    from veil.chains.job import fit_chain
-    from veil.matrices.report.chain import ChainReport
 
     zones = _component()
 
@@ -51,14 +50,14 @@ def run() -> None:
 
     def private() -> None:
         counts = count_transitions(TAXI, states=zones, drop_unlisted=True, **TRIPS)
-        fit_chain(counts, epsilon=1.0, rng=1)
+        chains.release(counts, epsilon=1.0, rng=1)
 
     raw, ours = least_seconds(bare, runs=5), least_seconds(private, runs=5)
     print(f"{len(zones)} zones: bare GROUP BY {raw:.2f} s, counted and released in {ours:.2f} s", end=" ")
     print(f"(goal: at most {3 * raw + 1:.2f})")
     counts = count_transitions(TAXI, states=zones, drop_unlisted=True, **TRIPS)
-    out = fit_chain(counts, epsilon=1.0, rng=1)
-    page = least_seconds(lambda: ChainReport.of_release(out).html(), runs=2)
+    out = chains.release(counts, epsilon=1.0, rng=1)
+    page = least_seconds(lambda: out.kind.page(out), runs=2)
     print(f"report {page:.2f} s (goal: at most 5)")
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "zones.csv"

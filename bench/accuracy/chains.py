@@ -52,7 +52,8 @@ def errors(chains: list[Any], counts: Any) -> tuple[Any, Any]:
 def _private(counts: Any, repeats: int, epsilon: float, **options: Any) -> list[Any]:
     held = veil.chains.TransitionCounts(counts)
     return [
-        np.asarray(veil.chains.release(held, epsilon=epsilon, rng=seed, **options).value.matrix) for seed in range(repeats)
+        np.asarray(veil.chains.release(held, epsilon=epsilon, rng=seed, **options).value.matrix)
+        for seed in range(repeats)
     ]
 
 

@@ -16,7 +16,9 @@ def profiles() -> dict[str, tuple[PrivacyProfile, float]]:
     """One release of each kind, with its own epsilon: a count, and a vector whose two entries move."""
     geometric = veil.vectors.GeometricCounts(SCALE, 3).profile(veil.vectors.Records())
     # Two entries move by 1 / scale each.
-    laplace = veil.vectors.Laplace(1.0 / SCALE, veil.vectors.Simplex(3)).profile(veil.vectors.Transfer(SCALE**-2))
+    laplace = veil.vectors.Laplace(1.0 / SCALE, veil.vectors.Simplex(3)).profile(
+        veil.vectors.Transfer(SCALE**-2)
+    )
     return {"geometric": (geometric, geometric.pure_epsilon), "laplace": (laplace, laplace.pure_epsilon)}
 
 

@@ -111,8 +111,8 @@ def small_k() -> Figure:
 def grades() -> Figure:
     """A real release of the sample grades, and what is proved of it."""
     import numpy as np
-
     from veil.vectors.job import Secret, vector_job
+
     from veil.vectors.report.page import published_beside
 
     job = vector_job(np.array(BEFORE, dtype=float), GRADES, Secret(records=98), epsilon=2.0, delta=1e-6)

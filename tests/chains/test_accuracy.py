@@ -11,11 +11,11 @@ import veil
 from veil.chains.lengths import LengthBins
 from veil.chains.report.accuracy import Accuracy
 from veil.chains.report.console import print_chain_release
+from veil.chains.report.page import CountedReport
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
 from veil.core.arrays import Floats
 from veil.core.named_matrix import Taken
-from veil.matrices.job import matrix_job
-from veil.matrices.report.chain import ChainReport
+from veil.matrices.requests import MatrixRelease
 
 WARNING = "the noise is larger than most counts; these numbers say almost nothing."
 
@@ -60,7 +60,9 @@ def test_groups_have_two_errors() -> None:
     assert found.row_tv is not None
     assert found.group_tv is not None
     assert found.row_tv < found.group_tv
-    happened = np.mean([error(release.chain_of(name).to_numpy(), one) for name, one in tables.items()])
+    happened = np.mean(
+        [error(veil.chains.group_chain(release, name).to_numpy(), one) for name, one in tables.items()]
+    )
     assert 0.5 < found.group_tv / happened < 2.0
     assert "for all groups together" in found.words
     assert "within a group" in found.words
@@ -101,9 +103,9 @@ def test_a_cap_could_be_smaller() -> None:
 
 def test_the_page_warns_as_well() -> None:
     _, noise = accuracy(np.ones((3, 3), dtype=np.int64), 0.01)
-    assert "Mostly noise." in ChainReport.of_release(noise).html()
+    assert "Mostly noise." in CountedReport.of_release(noise).html()
     _, clear = accuracy(table(3, 1e4), 1.0)
-    page = ChainReport.of_release(clear).html()
+    page = CountedReport.of_release(clear).html()
     assert "Mostly noise." not in page
     assert "Expected error of the next step, by the noise alone:" in page
 
@@ -151,5 +153,11 @@ def test_the_published_form_has_a_public_noise() -> None:
 def test_matrices_have_none() -> None:
     taken = Taken(np.array([[0.5, 0.5], [0.1, 0.9]]), ("a", "b"), ("a", "b"))
     adjacency = veil.matrices.Rows(1, veil.vectors.Transfer(0.01))
-    release = matrix_job(taken, adjacency, epsilon=2.0, delta=0.0, mechanism="laplace").run(rng=1)
+    release = (
+        MatrixRelease(
+            rows=adjacency.changed, transfer=adjacency.each.mass, epsilon=2.0, delta=0.0, mechanism="laplace"
+        )
+        .prepare(taken)
+        .run(rng=1)
+    )
     assert Accuracy.of(release) is None

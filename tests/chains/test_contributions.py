@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import veil
-from veil.vectors.adjacency import Contributions
 from veil.chains.adjacency import Transitions
 from veil.chains.mechanisms.chain_parts import Part
-from veil.errors import InvalidArgument
 from veil.core.registry import adjacency_from
+from veil.errors import InvalidArgument
+from veil.vectors.adjacency import Contributions
 
 # A row is (who, when, state); a log is a sorted tuple of rows, since rows that agree are alike.
 Row = tuple[int, int, int]

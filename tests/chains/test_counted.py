@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 import veil
-from veil.chains.job import chain_job
 from veil.chains.lengths import LengthBins
 from veil.chains.report.console import print_chain_release
 from veil.chains.report.counted import CountedChain
+from veil.chains.report.page import CountedReport
+from veil.chains.requests import ChainRelease
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
 from veil.core.named_matrix import Taken
 from veil.matrices.chain_intervals import chain_intervals
-from veil.matrices.job import matrix_job
-from veil.matrices.report.chain import ChainReport
+from veil.matrices.requests import MatrixRelease
 
 MATRIX = np.array([[800, 150, 50], [100, 300, 100], [40, 60, 500]])
 NAMES = ["<script>alert(1)</script>", "B & co", "$x$"]
@@ -52,7 +52,7 @@ def released(kind: str = "geometric", epsilon: float = 1.0) -> veil.Release:
 
 
 def counted(release: veil.Release) -> CountedChain:
-    report = ChainReport.of_release(release)
+    report = CountedReport.of_release(release)
     assert report.counted is not None
     return report.counted
 
@@ -69,7 +69,7 @@ def text_of(page: str) -> str:
 def test_routes_are_the_largest_cells(kind: str) -> None:
     release = released(kind)
     routes = counted(release).routes
-    joint = release.model.joint()
+    joint = veil.chains.model(release).joint()
     assert [route.share for route in routes] == sorted(joint.ravel(), reverse=True)
     assert sum(route.share for route in routes) == pytest.approx(1.0)
     for route in routes:
@@ -85,7 +85,7 @@ def test_routes_have_the_intervals_of_the_analysis() -> None:
         i, j = NAMES.index(route.origin), NAMES.index(route.destination)
         assert route.interval == tuple(bars[i, j])
         assert route.interval[0] <= route.probability <= route.interval[1]
-    page = text_of(ChainReport.of_release(release).html())
+    page = text_of(CountedReport.of_release(release).html())
     assert f"<td>{bars[0, 0, 0]:.4f}</td><td>{bars[0, 0, 1]:.4f}</td>" in page
 
 
@@ -119,7 +119,7 @@ def test_beliefs_are_those_of_bayes(epsilon: float) -> None:
 
 
 def test_beliefs_are_on_the_page() -> None:
-    page = text_of(ChainReport.of_release(released()).html())
+    page = text_of(CountedReport.of_release(released()).html())
     # By hand at epsilon 1: e / (1 + e) of one half, e / (e + 9) of a tenth, e / (e + 99) of a hundredth.
     for before, after in (("50", "73.1"), ("10", "23.2"), ("1", "2.67")):
         assert f"<td>{before} %</td><td>{after} %</td>" in page
@@ -134,15 +134,15 @@ def test_beliefs_are_on_the_page() -> None:
     ],
 )
 def test_what_is_hidden_is_said(kind: str, words: str) -> None:
-    page = text_of(ChainReport.of_release(released(kind)).html())
+    page = text_of(CountedReport.of_release(released(kind)).html())
     assert f"Hidden is {words}." in page
     assert ("with k of them ε counts k times" in page) == (kind == "geometric")
 
 
 def test_a_delta_is_said_with_the_beliefs() -> None:
     rest = "(but for a rest of probability 1e-06)"
-    assert rest in text_of(ChainReport.of_release(released("gaussian")).html())
-    assert rest not in text_of(ChainReport.of_release(released()).html())
+    assert rest in text_of(CountedReport.of_release(released("gaussian")).html())
+    assert rest not in text_of(CountedReport.of_release(released()).html())
 
 
 # Other mechanisms
@@ -161,7 +161,7 @@ def test_others_are_compared_at_the_same_budget(kind: str) -> None:
     for row in plan.rows:
         assert row.mechanism is not None
         assert row.mechanism.profile(release.adjacency).delta(plan.epsilon) <= plan.delta
-    page = ChainReport.of_release(release).html()
+    page = CountedReport.of_release(release).html()
     assert "Other mechanisms at the same ε" in page
     assert ("while this release needs none" in page) == (release.delta == 0.0)
 
@@ -170,7 +170,7 @@ def test_others_are_compared_at_the_same_budget(kind: str) -> None:
 def test_what_has_no_like_is_not_compared(kind: str) -> None:
     release = released(kind)
     assert counted(release).comparison is None
-    page = ChainReport.of_release(release).html()
+    page = CountedReport.of_release(release).html()
     assert "Other mechanisms" not in page
     assert "The most frequent transitions" in page
 
@@ -183,7 +183,7 @@ def test_large_chains_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_tables_with_next_to_nothing_are_not_compared() -> None:
     """One transition of each of two states: in a third of all releases nothing of them is left."""
     for seed in range(10):
-        page = ChainReport.of_release(veil.chains.release(np.eye(2), epsilon=1.0, rng=seed)).html()
+        page = CountedReport.of_release(veil.chains.release(np.eye(2), epsilon=1.0, rng=seed)).html()
         assert not re.search(r"\bnan\b", page)
 
 
@@ -195,9 +195,9 @@ def test_tables_with_next_to_nothing_are_not_compared() -> None:
 )
 def test_nothing_but_the_release_goes_in(kind: str, tmp_path: Path) -> None:
     release = released(kind, 9.0)
-    page = ChainReport.of_release(release).html()
+    page = CountedReport.of_release(release).html()
     release.save(tmp_path / "r.json")
-    assert ChainReport.of_release(veil.load(tmp_path / "r.json")).html() == page
+    assert CountedReport.of_release(veil.load(tmp_path / "r.json")).html() == page
     text = text_of(page)
     assert "None" not in text
     assert not re.search(r"\bnan\b", text)
@@ -212,7 +212,7 @@ def test_mechanisms_are_called_by_what_they_do() -> None:
         ("dirichlet", "the Dirichlet mechanism on counts"),
         ("published", "the published Dirichlet mechanism"),
     ):
-        report = ChainReport.of_release(released(kind, 9.0))
+        report = CountedReport.of_release(released(kind, 9.0))
         assert report.released_by == words
         assert f"Released by {words}." in text_of(report.html())
 
@@ -226,9 +226,15 @@ def test_parts_and_groups_are_listed() -> None:
 def test_matrices_are_not_counted() -> None:
     taken = Taken(MATRIX / MATRIX.sum(axis=1, keepdims=True), tuple("abc"), tuple("abc"))
     adjacency = veil.matrices.Rows(1, veil.vectors.Transfer(0.01))
-    release = matrix_job(taken, adjacency, epsilon=2.0, delta=0.0, mechanism="laplace").run(rng=1)
+    release = (
+        MatrixRelease(
+            rows=adjacency.changed, transfer=adjacency.each.mass, epsilon=2.0, delta=0.0, mechanism="laplace"
+        )
+        .prepare(taken)
+        .run(rng=1)
+    )
     assert CountedChain.of(release, None) is None
-    assert "belief before" not in ChainReport.of_release(release).html()
+    assert "belief before" not in CountedReport.of_release(release).html()
 
 
 # In the terminal
@@ -236,7 +242,7 @@ def test_matrices_are_not_counted() -> None:
 
 def test_the_terminal_shows_the_largest(capsys: pytest.CaptureFixture[str]) -> None:
     counts = TransitionCounts(np.diag(np.arange(100, 114)) + 1, [f"zone [b]{i}[/b]" for i in range(14)])
-    job = chain_job(counts, epsilon=2000.0)
+    job = ChainRelease(epsilon=2000.0).prepare(counts)
     release = job.run(rng=1)
     print_chain_release(
         release, why="geometric: so", warnings=["take care"], written=[Path("x.json")], notes=["Counted: all"]

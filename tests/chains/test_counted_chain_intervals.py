@@ -64,7 +64,9 @@ every_case = pytest.mark.parametrize("name", CASES)
 def released(table: Integers, epsilon: float, delta: float, **how: Any) -> veil.Release:
     if "mechanism" not in how:
         how["mechanism"] = "gaussian" if delta else "geometric"
-    return veil.chains.release(veil.chains.TransitionCounts(table), epsilon=epsilon, delta=delta, rng=0, **how)
+    return veil.chains.release(
+        veil.chains.TransitionCounts(table), epsilon=epsilon, delta=delta, rng=0, **how
+    )
 
 
 def again(release: veil.Release, table: Integers, rng: np.random.Generator) -> veil.Release:
@@ -210,7 +212,8 @@ def test_intervals_are_those_of_the_transitions() -> None:
     table, epsilon, delta = CASES["five states, thirty a row"]
     out = released(table, epsilon, delta)
     assert np.array_equal(
-        veil.vectors.intervals(out, confidence=0.9), veil.matrices.chain_intervals(out, confidence=0.9).transitions
+        veil.vectors.intervals(out, confidence=0.9),
+        veil.matrices.chain_intervals(out, confidence=0.9).transitions,
     )
 
 

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 import veil
 from veil.chains.adjacency import Transitions
-from veil.chains.job import chain_job
 from veil.chains.lengths import LengthBins
 from veil.chains.mechanisms.private_chain import PrivateChain
-from veil.core.assumptions import STATES_ARE_PUBLIC
+from veil.chains.requests import ChainRelease
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
+from veil.core.assumptions import STATES_ARE_PUBLIC
 from veil.core.files import to_json
 from veil.errors import (
     BudgetExceeded,
@@ -74,7 +74,9 @@ EPSILONS = [0.1, 0.3, 1 / 3, 0.7, 1.0, 2.255]
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize(("unit", "change"), UNITS)
 def test_geometric_is_charged_what_was_asked(unit: str, change: str, epsilon: float) -> None:
-    out = veil.chains.release(counts_for(unit), epsilon=epsilon, mechanism="geometric", unit=unit, change=change, rng=1)
+    out = veil.chains.release(
+        counts_for(unit), epsilon=epsilon, mechanism="geometric", unit=unit, change=change, rng=1
+    )
     assert (out.epsilon, out.delta) == (epsilon, 0.0)
     assert out.adjacency == Transitions(unit, change, 5 if unit == "user" else None)
     (part,) = out.mechanism.parts  # type: ignore[attr-defined]
@@ -100,7 +102,9 @@ def test_parts_share_the_charge(unit: str, parts: tuple[str, ...], epsilon: floa
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_others_are_charged_what_was_asked(mechanism: str, epsilon: float) -> None:
     for unit in ("event", "user"):
-        out = veil.chains.release(counts_for(unit), epsilon=epsilon, delta=1e-6, mechanism=mechanism, unit=unit, rng=1)
+        out = veil.chains.release(
+            counts_for(unit), epsilon=epsilon, delta=1e-6, mechanism=mechanism, unit=unit, rng=1
+        )
         assert out.delta == 1e-6
         if epsilon == 1 / 3:
             # No short decimal: the search stops a hair away.
@@ -135,15 +139,9 @@ def test_never_more_than_was_asked(unit: str, change: str, mechanism: str) -> No
     # Composing the exact profile of Dirichlet rows takes seconds: see the slow test.
     further = () if (unit, mechanism) == ("event", "dirichlet") else ("starts", "lengths")
     for parts in {(), further}:
-        job = chain_job(
-            counts_for(unit),
-            epsilon=epsilon,
-            delta=delta,
-            mechanism=mechanism,
-            unit=unit,
-            change=change,
-            parts=parts,
-        )
+        job = ChainRelease(
+            epsilon=epsilon, delta=delta, mechanism=mechanism, unit=unit, change=change, parts=parts
+        ).prepare(counts_for(unit))
         assert job.chosen == mechanism
         assert job.mechanism.profile(job.adjacency).delta(epsilon) <= delta
         assert job.epsilon <= epsilon
@@ -153,14 +151,9 @@ def test_never_more_than_was_asked(unit: str, change: str, mechanism: str) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("change", ["add-remove", "replace"])
 def test_dirichlet_events_with_parts_are_never_charged_more(change: str) -> None:
-    job = chain_job(
-        counts_for("event"),
-        epsilon=0.7,
-        delta=1e-5,
-        mechanism="dirichlet",
-        change=change,
-        parts=("starts", "lengths"),
-    )
+    job = ChainRelease(
+        epsilon=0.7, delta=1e-5, mechanism="dirichlet", change=change, parts=("starts", "lengths")
+    ).prepare(counts_for("event"))
     assert job.mechanism.profile(job.adjacency).delta(0.7) <= 1e-5
     assert job.epsilon <= 0.7
 
@@ -180,7 +173,9 @@ SECOND = np.arange(36).reshape(4, 3, 3)
 )
 def test_strata_are_never_charged_more(mechanism: str, change: str) -> None:
     counts = TransitionCounts(MATRIX, cap=20, strata=STRATA, sequences=SEQUENCES)
-    job = chain_job(counts, epsilon=1.0, delta=1e-6, mechanism=mechanism, unit="user", change=change)
+    job = ChainRelease(epsilon=1.0, delta=1e-6, mechanism=mechanism, unit="user", change=change).prepare(
+        counts
+    )
     assert [part.cap for part in job.mechanism.strata] == [3, 20]
     assert job.mechanism.profile(job.adjacency).delta(1.0) <= 1e-6
     assert job.epsilon <= 1.0
@@ -190,21 +185,21 @@ def test_strata_are_never_charged_more(mechanism: str, change: str) -> None:
 @pytest.mark.parametrize("change", ["add-remove", "replace"])
 def test_a_memory_of_two_is_never_charged_more(mechanism: str, change: str) -> None:
     counts = TransitionCounts(MATRIX, cap=4, second=SECOND, sequences=SEQUENCES)
-    job = chain_job(
-        counts, epsilon=1.0, delta=1e-6, mechanism=mechanism, unit="user", change=change, parts=("starts",)
-    )
+    job = ChainRelease(
+        epsilon=1.0, delta=1e-6, mechanism=mechanism, unit="user", change=change, parts=("starts",)
+    ).prepare(counts)
     assert job.mechanism.has("second")
     assert job.mechanism.profile(job.adjacency).delta(1.0) <= 1e-6
     assert job.epsilon <= 1.0
     for asked in ("dirichlet", "published"):
         with pytest.raises(VeilError):
-            chain_job(counts, epsilon=1.0, delta=1e-6, mechanism=asked, unit="user", change=change)
+            ChainRelease(epsilon=1.0, delta=1e-6, mechanism=asked, unit="user", change=change).prepare(counts)
 
 
 def test_a_memory_of_two_hides_a_row_or_is_refused() -> None:
     counts = TransitionCounts(MATRIX, second=SECOND)
     try:
-        job = chain_job(counts, epsilon=1.0, unit="row")
+        job = ChainRelease(epsilon=1.0, unit="row").prepare(counts)
     except InvalidArgument:
         return
     scales = {part.of: part.mechanism.scale for part in job.mechanism.parts}  # type: ignore[union-attr]
@@ -227,7 +222,7 @@ def test_a_pure_release_is_charged_no_delta() -> None:
 
 def test_what_is_announced_is_what_is_charged() -> None:
     for unit in ("event", "row"):
-        job = chain_job(MATRIX, epsilon=1.0, delta=1e-6, mechanism="dirichlet", unit=unit)
+        job = ChainRelease(epsilon=1.0, delta=1e-6, mechanism="dirichlet", unit=unit).prepare(MATRIX)
         assert job.epsilon == job.run(rng=1).epsilon
 
 
@@ -252,7 +247,9 @@ def test_the_mechanism_does_not_look_at_the_table(mechanism: str, delta: float, 
     cap = 5 if unit == "user" else None
     other = np.array([[0, 0, 0], [0, 10**9, 0], [0, 1, 0]])
     jobs = [
-        chain_job(TransitionCounts(table, cap=cap), epsilon=0.8, delta=delta, mechanism=mechanism, unit=unit)
+        ChainRelease(epsilon=0.8, delta=delta, mechanism=mechanism, unit=unit).prepare(
+            TransitionCounts(table, cap=cap)
+        )
         for table in (MATRIX, other)
     ]
     assert jobs[0].mechanism == jobs[1].mechanism
@@ -260,17 +257,19 @@ def test_the_mechanism_does_not_look_at_the_table(mechanism: str, delta: float, 
 
 
 def test_auto_takes_the_least_noise() -> None:
-    event = chain_job(MATRIX, epsilon=1.0, delta=1e-6)
+    event = ChainRelease(epsilon=1.0, delta=1e-6).prepare(MATRIX)
     assert event.chosen == "geometric"
     # Many records in one go: Gaussian noise grows with the root of their squares.
-    user = chain_job(TransitionCounts(MATRIX, cap=5), epsilon=0.2, delta=0.05, unit="user", change="replace")
+    user = ChainRelease(epsilon=0.2, delta=0.05, unit="user", change="replace").prepare(
+        TransitionCounts(MATRIX, cap=5)
+    )
     assert user.chosen == "gaussian"
     assert "on average" in user.why
 
 
 def test_the_number_of_records_tunes_dirichlet_only_where_public() -> None:
     few, many = (
-        chain_job(MATRIX, epsilon=1.0, delta=1e-6, mechanism="dirichlet", records=records)
+        ChainRelease(epsilon=1.0, delta=1e-6, mechanism="dirichlet", records=records).prepare(MATRIX)
         for records in (300, 3_000_000)
     )
     assert few.mechanism != many.mechanism
@@ -293,9 +292,14 @@ def _caught(*calls: Any, **options: Any) -> list[str]:
 
 
 def test_users_behind_events_are_warned_of() -> None:
-    assert any("hides one transition" in text for text in _caught(TransitionCounts(MATRIX, has_users=True)))
-    assert _caught(TransitionCounts(MATRIX, has_users=True), rng=1) == []
-    assert _caught(TransitionCounts(MATRIX, has_users=True), unit="row") == []
+    assert any(
+        "hides one transition" in text
+        for text in _caught(TransitionCounts(MATRIX, provenance=veil.chains.Provenance(has_users=True)))
+    )
+    assert _caught(TransitionCounts(MATRIX, provenance=veil.chains.Provenance(has_users=True)), rng=1) == []
+    assert (
+        _caught(TransitionCounts(MATRIX, provenance=veil.chains.Provenance(has_users=True)), unit="row") == []
+    )
     assert _caught(TransitionCounts(MATRIX, cap=3), unit="user") == []
     assert _caught(TransitionCounts(MATRIX)) == []
 
@@ -315,7 +319,9 @@ def test_releasing_twice_is_warned_of() -> None:
 def test_a_release_that_failed_is_not_one_before() -> None:
     counts = TransitionCounts(MATRIX)
     with pytest.raises(InvalidData):
-        veil.chains.release(counts, epsilon=5.0, delta=1e-3, mechanism="published", change="replace", floor=0.3)
+        veil.chains.release(
+            counts, epsilon=5.0, delta=1e-3, mechanism="published", change="replace", floor=0.3
+        )
     assert _caught(counts) == []
 
 
@@ -330,7 +336,7 @@ def test_a_chain_with_the_labels_that_went_in() -> None:
     assert np.abs(out.array - MATRIX / MATRIX.sum(axis=1, keepdims=True)).max() < 0.05
     assert out.reproducible
     assert not veil.chains.release(MATRIX, epsilon=1.0).reproducible
-    found = TransitionCounts(MATRIX, states_found=True)
+    found = TransitionCounts(MATRIX, provenance=veil.chains.Provenance(states_found=True))
     assert veil.chains.release(found, epsilon=1.0, rng=1).assumptions == (STATES_ARE_PUBLIC,)
     assert out.assumptions == ()
 
@@ -338,7 +344,7 @@ def test_a_chain_with_the_labels_that_went_in() -> None:
 @pytest.mark.parametrize("mechanism", ["geometric", "gaussian", "dirichlet"])
 def test_a_row_without_data_is_a_row(mechanism: str) -> None:
     for table in ([[5, 0, 0], [0, 0, 0], [0, 0, 7]], [[0, 0, 0], [0, 0, 0], [0, 0, 1]]):
-        job = chain_job(table, epsilon=0.1, delta=1e-6, mechanism=mechanism)
+        job = ChainRelease(epsilon=0.1, delta=1e-6, mechanism=mechanism).prepare(table)
         for seed in range(5):
             out = job.run(rng=seed)
             assert out.array.shape == (3, 3)
@@ -451,7 +457,9 @@ def test_capped_counts_are_for_users_only() -> None:
 @pytest.mark.parametrize("floor", [[0.1, 0.2], "a", [[0.1] * 3] * 2, {}])
 def test_a_malformed_floor_is_named(floor: Any) -> None:
     with pytest.raises(InvalidArgument, match="floor"):
-        veil.chains.release(MATRIX, epsilon=5.0, delta=1e-3, mechanism="published", change="replace", floor=floor, rng=1)
+        veil.chains.release(
+            MATRIX, epsilon=5.0, delta=1e-3, mechanism="published", change="replace", floor=floor, rng=1
+        )
 
 
 GROUPS = {"a": MATRIX // 2, "b": MATRIX - MATRIX // 2}
@@ -461,8 +469,8 @@ def test_groups() -> None:
     out = veil.chains.release(TransitionCounts(MATRIX, groups=GROUPS), epsilon=1.0, rng=1)
     assert out.epsilon == 1.0
     assert out.tables["transitions"].shape == (2, 3, 3)
-    assert set(out.model.groups) == {"a", "b"}
-    for name, chain in out.model.groups.items():
+    assert set(veil.chains.model(out).groups) == {"a", "b"}
+    for name, chain in veil.chains.model(out).groups.items():
         truth = GROUPS[name] / GROUPS[name].sum(axis=1, keepdims=True)
         assert np.abs(chain.to_numpy() - truth).max() < 0.1
 
@@ -471,9 +479,13 @@ def test_dirichlet_with_groups_works_or_costs_nothing() -> None:
     book = Book()
     try:
         out = veil.chains.release(
-            TransitionCounts(MATRIX, groups=GROUPS), epsilon=1.0, delta=1e-6, mechanism="dirichlet", ledger=book
+            TransitionCounts(MATRIX, groups=GROUPS),
+            epsilon=1.0,
+            delta=1e-6,
+            mechanism="dirichlet",
+            ledger=book,
         )
-        assert set(out.model.groups) == {"a", "b"}
+        assert set(veil.chains.model(out).groups) == {"a", "b"}
     except VeilError:
         assert book.events == []
 
@@ -503,7 +515,9 @@ def test_further_tables_are_checked_like_the_first(tables: dict[str, Any]) -> No
     book = Book()
     refused = False
     try:
-        out = veil.chains.release(TransitionCounts(MATRIX, cap=5, **tables), epsilon=1.0, unit="user", ledger=book)
+        out = veil.chains.release(
+            TransitionCounts(MATRIX, cap=5, **tables), epsilon=1.0, unit="user", ledger=book
+        )
         assert all(table.dtype == np.int64 for table in out.tables.values())
     except InvalidField:
         refused = True
@@ -519,7 +533,7 @@ def test_strata_and_a_memory_give_a_model(mechanism: str, epsilon: float, tmp_pa
         counts, epsilon=epsilon, delta=1e-6, mechanism=mechanism, unit="user", parts=("starts", "ends"), rng=1
     )
     assert out.epsilon <= epsilon
-    model = out.model
+    model = veil.chains.model(out)
     assert np.allclose(out.array.sum(axis=1), 1.0)
     assert model.second is not None
     assert model.second.shape == (4, 3, 3)
@@ -558,9 +572,9 @@ def _shows(text: str) -> set[str]:
 def test_counts_are_nowhere_but_behind_the_noise(mechanism: str, tmp_path: Path) -> None:
     counts = TransitionCounts(SECRETS, ["x", "y", "z"], sequences=SEQUENCES)
     assert not _shows(repr(counts) + str(counts))
-    job = chain_job(
-        counts, epsilon=0.01, delta=1e-9, mechanism=mechanism, unit="row", parts=("starts", "sizes")
-    )
+    job = ChainRelease(
+        epsilon=0.01, delta=1e-9, mechanism=mechanism, unit="row", parts=("starts", "sizes")
+    ).prepare(counts)
     assert not _shows(repr(job) + job.why + str(job.mechanism.describe()) + str(job.warnings))
     out = job.run(rng=5)
     out.save(tmp_path / "out.json")
@@ -634,8 +648,10 @@ def test_saved_and_loaded(mechanism: str, states: Any, tmp_path: Path) -> None:
         assert again.tables[key].dtype == table.dtype
         with pytest.raises(ValueError, match="read-only"):
             again.tables[key][...] = 0
-    assert np.array_equal(again.model.chain.to_numpy(), out.model.chain.to_numpy())
-    assert np.array_equal(np.asarray(again.model.starts), np.asarray(out.model.starts))
+    assert np.array_equal(veil.chains.model(again).chain.to_numpy(), veil.chains.model(out).chain.to_numpy())
+    assert np.array_equal(
+        np.asarray(veil.chains.model(again).starts), np.asarray(veil.chains.model(out).starts)
+    )
     out.save(tmp_path / "chain.csv")
     assert (tmp_path / "chain.csv").read_text(encoding="utf-8").startswith("from,")
 
@@ -650,7 +666,9 @@ def test_labels_of_numpy_come_back_as_numbers(tmp_path: Path) -> None:
 def _text(mechanism: str) -> str:
     # For rows: the profile of Dirichlet rows for events takes seconds to compose.
     return to_json(
-        veil.chains.release(MATRIX, epsilon=1.0, delta=1e-6, mechanism=mechanism, unit="row", parts=("sizes",), rng=1)
+        veil.chains.release(
+            MATRIX, epsilon=1.0, delta=1e-6, mechanism=mechanism, unit="row", parts=("sizes",), rng=1
+        )
     )
 
 
@@ -767,7 +785,9 @@ def test_tampered_mechanisms_are_refused(tmp_path: Path) -> None:
 
 
 def test_published_lists_its_condition() -> None:
-    out = veil.chains.release(MATRIX, epsilon=9.0, delta=1e-3, mechanism="published", change="replace", floor=0.04, rng=1)
+    out = veil.chains.release(
+        MATRIX, epsilon=9.0, delta=1e-3, mechanism="published", change="replace", floor=0.04, rng=1
+    )
     assert any("0.04" in text for text in out.assumptions)
     assert any("public" in text for text in out.assumptions)
     assert out.epsilon <= 9.0
@@ -778,7 +798,9 @@ def test_published_lists_its_condition() -> None:
 
 def test_a_frequency_at_the_floor_as_it_is_written_is_inside() -> None:
     """50 of 1000, and a floor of 0.05."""
-    veil.chains.release(MATRIX, epsilon=9.0, delta=1e-3, mechanism="published", change="replace", floor=0.05, rng=1)
+    veil.chains.release(
+        MATRIX, epsilon=9.0, delta=1e-3, mechanism="published", change="replace", floor=0.05, rng=1
+    )
 
 
 def test_published_says_what_it_can_reach() -> None:
@@ -822,6 +844,6 @@ def test_msnbc_figures(
     msnbc: NDArray[np.int64], mechanism: str, epsilon: float, delta: float, limit: float
 ) -> None:
     truth = veil.Chain(msnbc / msnbc.sum(axis=1, keepdims=True)).stationary()
-    job = chain_job(msnbc, epsilon=epsilon, delta=delta, mechanism=mechanism)
+    job = ChainRelease(epsilon=epsilon, delta=delta, mechanism=mechanism).prepare(msnbc)
     gaps = [0.5 * np.abs(job.run(rng=seed).value.stationary() - truth).sum() for seed in range(20)]
     assert np.mean(gaps) <= limit

@@ -64,7 +64,7 @@ def test_figures_of_one_release(truth: Truth, cap: int | None, limit: float) -> 
         out = veil.chains.release(counts, epsilon=1.0, unit="user", parts=("starts",), rng=seed)
         assert (out.epsilon, out.delta) == (1.0, 0.0)
         assert out.adjacency.describe()["cap"] == plan.cap
-        model = out.model
+        model = veil.chains.model(out)
         assert model.second is not None
         assert model.lengths is not None
         bigrams.append(gap(pairs.ravel(), model.joint().ravel()))

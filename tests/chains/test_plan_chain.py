@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import veil
-from veil.chains.chain_mechanism import Table, chosen_mechanism
 from veil.chains.adjacency import Transitions
-from veil.chains.job import chain_job
+from veil.chains.chain_mechanism import Table, chosen_mechanism
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.planning import (
     PLANNED,
@@ -20,6 +19,7 @@ from veil.chains.planning import (
     plan_chain,
     simulated,
 )
+from veil.chains.requests import ChainRelease
 from veil.chains.typical_chain import typical_tables
 from veil.errors import CannotCalibrate, InvalidArgument
 
@@ -66,7 +66,7 @@ def test_errors_are_those_of_real_releases() -> None:
     found = measured("geometric", mechanism("geometric"), [COUNTS])
     share, truth = COUNTS.sum(axis=1) / COUNTS.sum(), COUNTS / COUNTS.sum(axis=1, keepdims=True)
     long_run = veil.Chain(truth).stationary()
-    job = chain_job(COUNTS, epsilon=1.0)
+    job = ChainRelease(epsilon=1.0).prepare(COUNTS)
     gaps, moved = [], []
     for seed in range(300):
         matrix = job.run(rng=seed).value.to_numpy()

@@ -17,7 +17,7 @@ import veil
 from tests.core.fit import ALPHA, chi_square, gaussian_pmf, laplace_pmf
 from veil.chains.adjacency import Transitions
 from veil.chains.lengths import LengthBins
-from veil.chains.mechanisms.chain_parts import Hides, Part
+from veil.chains.mechanisms.chain_parts import CountMechanism, Part
 from veil.chains.mechanisms.private_chain import ChainDraw
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
 from veil.core.registry import mechanism_from
@@ -228,7 +228,12 @@ def test_no_cheaper_than_any_part() -> None:
 
 
 def test_other_adjacencies_are_refused() -> None:
-    for adjacency in (None, veil.vectors.Records(), veil.vectors.Contributions(2), veil.vectors.Transfer(0.1)):
+    for adjacency in (
+        None,
+        veil.vectors.Records(),
+        veil.vectors.Contributions(2),
+        veil.vectors.Transfer(0.1),
+    ):
         with pytest.raises(InvalidArgument, match="Transitions"):
             MECHANISMS[0].profile(adjacency)
 
@@ -328,7 +333,9 @@ def tables_of(mechanism: veil.chains.PrivateChain, counts: TransitionCounts, dra
     return {key: np.array([draw.tables[key] for draw in found]) for key in found[0].tables}
 
 
-def many(mechanism: veil.chains.PrivateChain, counts: TransitionCounts, draws: int, seed: int) -> dict[str, Any]:
+def many(
+    mechanism: veil.chains.PrivateChain, counts: TransitionCounts, draws: int, seed: int
+) -> dict[str, Any]:
     """The same, much faster: each part draws copies of its table as if they were one large table."""
     rng = np.random.default_rng(seed)
     found = {}
@@ -339,7 +346,7 @@ def many(mechanism: veil.chains.PrivateChain, counts: TransitionCounts, draws: i
 
 
 def _wider(part: Part, copies: int) -> Part:
-    hides: Hides = part.mechanism
+    hides: CountMechanism = part.mechanism
     if isinstance(hides, veil.vectors.GeometricCounts):
         hides = veil.vectors.GeometricCounts(hides.scale, copies * hides.size)
     elif isinstance(hides, veil.vectors.DiscreteGaussianCounts):
@@ -435,14 +442,18 @@ def hiding(name: str, adjacency: Transitions) -> tuple[veil.chains.PrivateChain,
     change = adjacency.on_transitions()
     size = change.total
     if name == "geometric":
-        return veil.chains.PrivateChain(3, [Part("transitions", geometric(3, 3, scale=size / 1.5), (3, 3))]), 0.0
+        return veil.chains.PrivateChain(
+            3, [Part("transitions", geometric(3, 3, scale=size / 1.5), (3, 3))]
+        ), 0.0
     if name == "gaussian":
         sigma = math.hypot(change.added, change.removed) * 1.5
         return veil.chains.PrivateChain(
             3, [Part("transitions", veil.vectors.DiscreteGaussianCounts(sigma, 9), (3, 3))]
         ), 0.01
     scale = 1.0 / size
-    return veil.chains.PrivateChain(3, [Part("transitions", veil.vectors.DirichletCounts(scale, 2.0, 3), (3, 3))]), 0.01
+    return veil.chains.PrivateChain(
+        3, [Part("transitions", veil.vectors.DirichletCounts(scale, 2.0, 3), (3, 3))]
+    ), 0.01
 
 
 @pytest.mark.parametrize("name", ["geometric", "gaussian", "dirichlet"])

@@ -13,11 +13,11 @@ import veil
 from veil.chains.lengths import LengthBins
 from veil.chains.report import section_figures
 from veil.chains.report.console import print_chain_release
+from veil.chains.report.page import CountedReport
 from veil.chains.report.sections import Sections, also_holds
 from veil.chains.sequence_model import LengthLaw
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
-from veil.matrices.report.chain import ChainReport
-from veil.matrices.report.console_chain import print_chain
+from veil.matrices.report.console import print_chain
 from veil.report.console import print_inspection
 
 MATRIX = np.array([[800, 150, 50], [100, 300, 100], [40, 60, 500]])
@@ -62,13 +62,13 @@ def released(kind: str) -> veil.Release:
 
 
 def sections(kind: str) -> Sections:
-    report = ChainReport.of_release(released(kind))
+    report = CountedReport.of_release(released(kind))
     assert report.counted is not None
     return report.counted.sections
 
 
 def page(kind: str) -> str:
-    text = ChainReport.of_release(released(kind)).html()
+    text = CountedReport.of_release(released(kind)).html()
     return re.sub(r"\s+", " ", re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL))
 
 
@@ -203,17 +203,17 @@ def test_the_noise_of_all_strata_is_said(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_missing_error_bars_have_a_reason(capsys: pytest.CaptureFixture[str]) -> None:
-    report = ChainReport.of_release(released("strata"))
+    report = CountedReport.of_release(released("strata"))
     reason = "No error bars: they need a chain of one table of transitions, and this is one of several strata"
     assert reason in page("strata")
     print_chain(report)
     assert reason in capsys.readouterr().out
-    assert ChainReport.of_release(released("plain")).no_bars is None
+    assert CountedReport.of_release(released("plain")).no_bars is None
     assert "No error bars" not in page("plain")
 
 
 def test_one_group_has_no_error_bars(capsys: pytest.CaptureFixture[str]) -> None:
-    report = ChainReport.of(released("groups").chain_of("day"), group="day")
+    report = CountedReport.of(released("groups").chain_of("day"), group="day")
     print_chain(report)
     reason = "No error bars: they are known for the chain of all groups together"
     assert reason in capsys.readouterr().out

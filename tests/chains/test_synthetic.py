@@ -13,7 +13,7 @@ import veil
 from veil.chains.synthesis import DEFAULT_LENGTH, Synthetic, synthetic
 from veil.core.named_matrix import Taken
 from veil.errors import InvalidArgument, VeilError
-from veil.matrices.job import matrix_job
+from veil.matrices.requests import MatrixRelease
 
 # No noise to speak of.
 LARGE = 20_000.0
@@ -86,7 +86,13 @@ def test_groups() -> None:
 def test_released_matrices_will_do() -> None:
     taken = Taken(np.array([[0.5, 0.5], [0.2, 0.8]]), ("s", "t"), ("s", "t"))
     adjacency = veil.matrices.Rows(1, veil.vectors.Transfer(0.01))
-    release = matrix_job(taken, adjacency, epsilon=2.0, delta=0.0, mechanism="laplace").run(rng=1)
+    release = (
+        MatrixRelease(
+            rows=adjacency.changed, transfer=adjacency.each.mass, epsilon=2.0, delta=0.0, mechanism="laplace"
+        )
+        .prepare(taken)
+        .run(rng=1)
+    )
     made = synthetic(release, 5, length=7, rng=1)
     assert {state for sequence in made for state in sequence} <= {"s", "t"}
     assert made.notes == (NO_STARTS,)
@@ -122,9 +128,7 @@ def test_tables(tmp_path: Any) -> None:
     expected = [(i, j, state) for i, one in enumerate(made) for j, state in enumerate(one)]
     assert list(rows) == expected
     # Counted again, they are the same transitions.
-    counted = veil.chains.read(
-        table, by="sequence", order="place", state="state", states=["a", "b", "c"]
-    )
+    counted = veil.chains.read(table, by="sequence", order="place", state="state", states=["a", "b", "c"])
     pairs = Counter(pair for one in made for pair in pairwise(one))
     assert counted.matrix.tolist() == [[pairs[a, b] for b in "abc"] for a in "abc"]
 
@@ -160,11 +164,18 @@ def test_wrong_calls(arguments: dict[str, Any], field: str) -> None:
 def test_chains_that_fall_apart_need_starts() -> None:
     """Without starts nobody knows in which part to begin."""
     apart = Taken(np.array([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), tuple("stu"), tuple("stu"))
-    job = matrix_job(
-        apart, veil.matrices.Rows(1, veil.vectors.Transfer(0.01)), epsilon=2.0, delta=0.0, mechanism="laplace", support="zeros"
-    )
+    job = MatrixRelease(
+        rows=veil.matrices.Rows(1, veil.vectors.Transfer(0.01)).changed,
+        transfer=veil.matrices.Rows(1, veil.vectors.Transfer(0.01)).each.mass,
+        epsilon=2.0,
+        delta=0.0,
+        mechanism="laplace",
+        support="zeros",
+    ).prepare(apart)
     with pytest.raises(VeilError):
         synthetic(job.run(rng=1), 3)
-    vector = veil.release(veil.vectors.GeometricCounts(1.0, 3), [1, 2, 3], adjacency=veil.vectors.Records("add-remove"))
+    vector = veil.release(
+        veil.vectors.GeometricCounts(1.0, 3), [1, 2, 3], adjacency=veil.vectors.Records("add-remove")
+    )
     with pytest.raises(InvalidArgument, match="a square matrix"):
         synthetic(vector, 3)

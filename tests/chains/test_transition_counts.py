@@ -17,7 +17,8 @@ from scipy.sparse import coo_array, csc_matrix, csr_array, random_array
 
 import veil
 from veil.chains.transition_counts import MOST_FULL, TransitionCounts, TransitionTable
-from veil.core.domain import domain_from
+from veil.core.kinds import kind_named
+from veil.core.registry import domain_from
 from veil.errors import InvalidArgument, InvalidData, InvalidField
 from veil.vectors.counts import LARGEST_COUNT
 
@@ -153,8 +154,8 @@ def test_bad_caps(cap: Any) -> None:
 
 
 def test_a_cap_means_users() -> None:
-    assert TransitionCounts(MATRIX, cap=3).has_users
-    assert not TransitionCounts(MATRIX).has_users
+    assert TransitionCounts(MATRIX, cap=3).provenance.has_users
+    assert not TransitionCounts(MATRIX).provenance.has_users
 
 
 def test_the_callers_array_stays_theirs() -> None:
@@ -215,7 +216,7 @@ def test_seen_and_said() -> None:
     again = pickle.loads(pickle.dumps(counts))
     assert again == counts
     domain = TransitionTable(2)
-    assert domain_from(domain.describe()) == domain
+    assert domain_from(domain.describe(), kind_named("chain")) == domain
     assert domain.words == "counts of transitions between 2 states"
     for states in (1, 0, 2.5, "2"):
         with pytest.raises(InvalidArgument):

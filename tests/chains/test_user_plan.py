@@ -123,8 +123,8 @@ def test_a_planned_release_costs_what_was_asked(memory: int, epsilon: float) -> 
     assert out.epsilon <= epsilon
     assert out.epsilon == pytest.approx(epsilon, rel=1e-12)
     assert out.delta == 0.0
-    assert out.model.lengths is not None
-    assert (out.model.second is not None) == (memory == 2)
+    assert veil.chains.model(out).lengths is not None
+    assert (veil.chains.model(out).second is not None) == (memory == 2)
 
 
 # Trials on made-up users

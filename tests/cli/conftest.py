@@ -65,11 +65,10 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
     def call(*arguments: str, stdin: str = "") -> Done:
         monkeypatch.setattr(sys, "argv", ["veil", *arguments])
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
-        code: Any = 0
-        try:
+        with pytest.raises(SystemExit) as left:
             run_veil()
-        except SystemExit as left:
-            code = left.code or 0
+        code = left.value.code or 0
+        assert isinstance(code, int)
         printed = capsys.readouterr()
         return Done(code, printed.out, printed.err)
 

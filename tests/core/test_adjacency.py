@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from veil.core.registry import adjacency_from
 from veil.errors import InvalidArgument
 from veil.vectors.adjacency import Records, Transfer
-from veil.core.registry import adjacency_from
 
 
 def test_constructors_of_a_transfer() -> None:

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import veil
-from veil.chains.audit.events import MORE_THAN_TABLES
 from veil.chains.adjacency import Transitions
+from veil.chains.audit.events import MORE_THAN_TABLES
 from veil.chains.mechanisms.chain_parts import Part
 from veil.chains.mechanisms.private_chain import ChainDraw
 from veil.core.audit.auditing import WRONG_LAW

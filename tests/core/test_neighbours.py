@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from veil.core.audit.relations import check_neighbours
+from veil.words.batch import WordBatch
 
 import veil
 from veil.chains.adjacency import Transitions
 from veil.chains.mechanisms.chain_parts import Part
 from veil.core.audit.examples import audit_examples
-from veil.core.audit.relations import check_neighbours
 from veil.errors import InvalidArgument
 from veil.graphs.graph import Graph
-from veil.words.batch import WordBatch
 
 
 def differ(mechanism: Any, pair: veil.AuditPair) -> bool:

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 import veil
 from tests.core.loss_bins import gamma_losses, gaussian_losses, response_losses
 from tests.oracles.hockey import normal_hockey_stick
-from veil.vectors.adjacency import Contributions
 from veil.core.privacy import renyi
 from veil.core.privacy.discrete_gaussian import DiscreteGaussianShift
 from veil.core.privacy.pairs import GammaPair, NormalPair
@@ -24,6 +23,7 @@ from veil.core.privacy.profile import Floats, PrivacyProfile
 from veil.core.privacy.renyi import RenyiProfile
 from veil.core.privacy.responses import RandomizedResponses
 from veil.errors import InvalidArgument, NoGuarantee
+from veil.vectors.adjacency import Contributions
 from veil.vectors.contribution_profiles import gamma_contributions, gaussian_contributions
 
 EPSILONS = (0.0, 1e-9, 0.05, 0.3, 1.0, 2.0, 5.0, 12.0, 40.0)

@@ -402,7 +402,9 @@ def test_uses_of_what_is_no_place(file: Place, declared: bool) -> None:
 @pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, lambda word: pickle.loads(pickle.dumps(word))])
 def test_copies_of_a_word_that_is_being_made(file: Place, way: Any) -> None:
     dataset = file.ledger().open("words", epsilon=4)
-    trip = veil.words.online(veil.words.SequentialWords(veil.words.ChainWords(ROADS, 3, start="a"), 4.0), ledger=dataset)
+    trip = veil.words.online(
+        veil.words.SequentialWords(veil.words.ChainWords(ROADS, 3, start="a"), 4.0), ledger=dataset
+    )
     with pytest.raises(InvalidArgument, match="copy"):
         way(trip)
     assert [trip.push(symbol) for symbol in "bac"] == list(trip.finish().value)

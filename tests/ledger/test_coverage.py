@@ -121,7 +121,11 @@ def test_against_all_pairs(name: str) -> None:
 
 def test_every_relation_covers_itself_and_no_other_kind() -> None:
     kinds: list[Any] = [near for _, relations, _ in RELATIONS.values() for near in relations[:2]]
-    kinds += [veil.matrices.Rectangle(0.1), veil.chains.Transitions("event"), veil.chains.Transitions("user", cap=3)]
+    kinds += [
+        veil.matrices.Rectangle(0.1),
+        veil.chains.Transitions("event"),
+        veil.chains.Transitions("user", cap=3),
+    ]
     for one, other in itertools.product(kinds, repeat=2):
         if one == other:
             assert covers(one, other)
@@ -134,7 +138,11 @@ def test_transitions() -> None:
     user = veil.chains.Transitions("user", cap=3)
     assert covers(user, veil.chains.Transitions("user", cap=9))
     assert covers(veil.chains.Transitions("user", cap=9), user)
-    for other in (veil.chains.Transitions("user", "replace", 3), veil.chains.Transitions("event"), veil.chains.Transitions("row")):
+    for other in (
+        veil.chains.Transitions("user", "replace", 3),
+        veil.chains.Transitions("event"),
+        veil.chains.Transitions("row"),
+    ):
         assert not covers(user, other)
         assert not covers(other, user)
     assert not covers(veil.chains.Transitions("row"), veil.chains.Transitions("row", "replace-state"))

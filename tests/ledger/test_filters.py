@@ -140,6 +140,10 @@ def test_what_a_filter_does_not_know(ledger: veil.Ledger) -> None:
         dataset.reserve(epsilon=0.1, description={"name": "test"})
     with pytest.raises((NoGuarantee, VeilError), match="zCDP"):
         veil.release(
-            veil.vectors.DirichletCounts(2.2, 100, 3), [40, 35, 25], adjacency=NEAR, delta=1e-6, ledger=dataset
+            veil.vectors.DirichletCounts(2.2, 100, 3),
+            [40, 35, 25],
+            adjacency=NEAR,
+            delta=1e-6,
+            ledger=dataset,
         )
     assert len(dataset.entries()) == 1

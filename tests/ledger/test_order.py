@@ -141,7 +141,9 @@ BAD: dict[str, Callable[[Any], Any]] = {
     "adjacency": lambda d: veil.release(NOISE, COUNTS, ledger=d),
     "epsilon": lambda d: veil.release(NOISE, COUNTS, adjacency=NEAR, epsilon=0.01, ledger=d),
     "rng": lambda d: veil.release(NOISE, COUNTS, adjacency=NEAR, rng="dice", ledger=d),
-    "delta": lambda d: veil.release(veil.vectors.DirichletCounts(2.2, 100, 3), COUNTS, adjacency=NEAR, ledger=d),
+    "delta": lambda d: veil.release(
+        veil.vectors.DirichletCounts(2.2, 100, 3), COUNTS, adjacency=NEAR, ledger=d
+    ),
     "chain": lambda d: veil.chains.release([[1, -1], [0, 2]], epsilon=0.1, ledger=d),
     "words": lambda d: veil.words.release([["z"]], veil.words.FreeWords("ab", 2), epsilon=0.1, ledger=d),
     "bits": lambda d: veil.bits.release([[1, 2]], epsilon=0.1, ledger=d),
@@ -182,7 +184,11 @@ def test_what_must_be_hidden(ledger: veil.Ledger) -> None:
         with pytest.raises(InvalidArgument, match="adjacency"):
             veil.release(NOISE, COUNTS, adjacency=other, ledger=dataset)
     bits = ledger.open("bits", epsilon=100, adjacency=veil.bits.BitFlips(2, where="row"))
-    for near in (veil.bits.BitFlips(2, where="row"), veil.bits.BitFlips(3, where="row"), veil.bits.BitFlips(2)):
+    for near in (
+        veil.bits.BitFlips(2, where="row"),
+        veil.bits.BitFlips(3, where="row"),
+        veil.bits.BitFlips(2),
+    ):
         veil.release(veil.bits.RandomizedResponse(0.1), TABLE, adjacency=near, ledger=bits)
     for near in (veil.bits.BitFlips(1), veil.bits.BitFlips(1, where="row")):
         with pytest.raises(InvalidArgument, match="adjacency"):

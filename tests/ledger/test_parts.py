@@ -58,7 +58,9 @@ def test_against_every_person(
         fits = most_lost([*made, (part, text)], moves=moves) <= 1
         records = 2 if moves and part is not None else 1
         assert fits == (records * Fraction(text) <= Fraction(left))
-        charge = Charge(float(text), 0.0, SAID, veil.vectors.Records() if moves and part is not None else near)
+        charge = Charge(
+            float(text), 0.0, SAID, veil.vectors.Records() if moves and part is not None else near
+        )
         if fits:
             account.reserve_charge(charge)
             made.append((part, text))
@@ -113,7 +115,9 @@ def test_a_part_as_an_account(ledger: veil.Ledger) -> None:
 
 def test_a_part_that_somebody_moves_to_sees_one_more(ledger: veil.Ledger) -> None:
     """A replacement that crosses parts is an addition in one and a removal in the other."""
-    dataset = ledger.open("trips", epsilon=1, adjacency=veil.vectors.Records("replace"), parts=PARTS, moves=True)
+    dataset = ledger.open(
+        "trips", epsilon=1, adjacency=veil.vectors.Records("replace"), parts=PARTS, moves=True
+    )
     veil.release(NOISE, COUNTS, adjacency=veil.vectors.Records("add-remove"), ledger=dataset.part("north"))
     with pytest.raises(InvalidArgument, match="adjacency"):
         veil.release(NOISE, COUNTS, adjacency=veil.vectors.Records("replace"), ledger=dataset.part("north"))

@@ -165,7 +165,9 @@ def test_protect_largest() -> None:
     assert second.protected == last.protected == (0, 1, 2)
     assert third is None
     assert matrix in domain
-    assert any("looking at the matrix" in text for text in veil.matrices.MatrixDirichlet(20.0, domain).assumptions())
+    assert any(
+        "looking at the matrix" in text for text in veil.matrices.MatrixDirichlet(20.0, domain).assumptions()
+    )
     with pytest.raises(InvalidArgument, match="row 1 with two"):
         protect_largest([[0.2, 0.5, 0.3], [0.5, 0.5, 0.0], [0.2, 0.4, 0.4]], 0.1, 0.05)
 

@@ -14,7 +14,9 @@ def test_ds_figure_1() -> None:
     """Most projected vectors lie on the boundary; those of the Dirichlet mechanism never do."""
     assert figure_1(np.random.default_rng(1)) > 0.6
     inputs = np.random.default_rng(2).dirichlet(np.ones(3), size=1000)
-    private = veil.vectors.Dirichlet(20.0, veil.vectors.Simplex(3, floor=0.05), smooth=True).sample(inputs, rng=3)
+    private = veil.vectors.Dirichlet(20.0, veil.vectors.Simplex(3, floor=0.05), smooth=True).sample(
+        inputs, rng=3
+    )
     assert (private > 0).all()
 
 
@@ -42,7 +44,8 @@ def test_ds_lemma_1_integrates_the_other_entries_out() -> None:
     apart = veil.vectors.Simplex(9, floor=0.1, protected=(0, 1), slack=0.2)
     adjacency = veil.vectors.Transfer(0.05)
     deltas = [
-        veil.vectors.Dirichlet(15.0, domain).published(adjacency, gamma=0.01).delta for domain in (together, apart)
+        veil.vectors.Dirichlet(15.0, domain).published(adjacency, gamma=0.01).delta
+        for domain in (together, apart)
     ]
     assert deltas[0] == deltas[1]
     draws = np.random.default_rng(5).dirichlet(15.0 * np.array([0.1, 0.1, *[0.8 / 7] * 7]), size=200_000)

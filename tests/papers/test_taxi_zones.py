@@ -22,8 +22,8 @@ from veil_papers.taxi_zones import (
 )
 
 import veil
-from veil.matrices.mechanisms.bordered_rows import BorderedRows
 from veil.errors import CannotCalibrate
+from veil.matrices.mechanisms.bordered_rows import BorderedRows
 from veil.samples.city import city_trips
 from veil.vectors.published_bounds import published_delta
 from veil.vectors.simplex import Simplex

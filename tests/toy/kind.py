@@ -124,7 +124,9 @@ class TallyRelease(ReleaseRequest):
     def prepare(self, data: Any, *, rng: Any = None, progress: Progress | None = None) -> Job[int]:
         self.check()
         mechanism = NoisyTally(float_above(1 / Fraction(self.epsilon)))
-        return Job.prepare(mechanism, data, chosen="noise", why="there is no other", request=self, source=data)
+        return Job.prepare(
+            mechanism, data, chosen="noise", why="there is no other", request=self, source=data
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,9 +69,7 @@ def test_it_is_charged(tmp_path: Path) -> None:
         veil.release(NoisyTally(1.0), 5, ledger=dataset)
 
 
-def test_the_command_line_has_it(
-    visitors: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_line_has_it(visitors: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     record, page = tmp_path / "private.json", tmp_path / "private.html"
     asked = ["release", "tally", str(visitors), "--line", "2", "--epsilon", "1", "-o", str(record)]
     assert main([*asked, "--report", str(page)]) == 0

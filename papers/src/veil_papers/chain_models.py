@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from veil.core.errors import InvalidArgument
 from veil.core.arrays import Floats
+from veil.core.errors import InvalidArgument
+from veil.core.published import Published
 from veil.matrices.chain import Chain
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.stochastic import StochasticMatrix
@@ -18,7 +19,6 @@ from veil.vectors.accuracy import expected_kl
 from veil.vectors.adjacency import Transfer
 from veil.vectors.counts import Counts
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.core.published import Published
 from veil.vectors.simplex import Simplex
 from veil_papers.data_driven_chains import corollary_1
 from veil_papers.matrix_dirichlet import fundamental_as_printed

@@ -1,4 +1,4 @@
-"""veil papers: what five papers print, made anew, and Veil's numbers beside theirs."""
+"""veil papers: reproduce what five papers print, and show Veil's numbers beside theirs."""
 
 from __future__ import annotations
 
@@ -8,81 +8,97 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from cyclopts import Parameter
 
-from veil.cli import options
-from veil.cli.output import print_json
+from veil.cli.output import print_error, print_json
+from veil.cli.parameters import JsonOption, option
+from veil.core.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from veil_papers.reproduction.runner import Shown
 
+_FLAGS = {"name": "NAME", "output": "--output", "data": "--data"}
+
 
 def papers(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="DS, MD, DC, ST or XO; all five unless given.")
+        str | None,
+        Parameter(
+            name="NAME",
+            help="dirichlet-simplex, matrix-dirichlet, data-driven-chains, symbolic-trajectories or xor; all "
+            "five by default.",
+        ),
     ] = None,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="A folder for the pages and the results.")
-    ] = Path("papers"),
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer repetitions: minutes instead of an hour.")
-    ] = False,
+    /,
+    *,
+    output: Annotated[Path, option("--output", "-o", help="A folder for the pages and the results.")] = Path(
+        "papers"
+    ),
+    quick: Annotated[bool, option("--quick", help="Fewer repetitions: minutes instead of an hour.")] = False,
     data: Annotated[
         Path | None,
-        typer.Option("--data", help="A folder with the real data; named stand-ins take its place elsewhere."),
+        option("--data", help="A folder with the real data; labelled stand-ins replace what it lacks."),
     ] = None,
-    anew: Annotated[
-        bool, typer.Option("--anew", help="Compute everything again, also what an earlier run left.")
+    fresh: Annotated[
+        bool, option("--fresh", help="Compute everything again, instead of keeping earlier results.")
     ] = False,
-    as_json: options.JsonOption = False,
-) -> None:
+    as_json: JsonOption = False,
+) -> int:
     """Reproduce the papers: their number, our number, why they differ. Writes a page for each, and an index.
 
     Example: veil papers --quick -o papers
 
-    A run that was stopped goes on where it was: every finished table and figure is kept in the folder.
+    An interrupted run resumes: every finished table and figure is kept in the folder.
     """
+    try:
+        shown, written = _write(name, output, quick, data, fresh, as_json)
+    except InvalidArgument as error:
+        print_error(error, as_json=as_json, flags=_FLAGS)
+        return error.exit_code
+    if as_json:
+        from veil_papers.reproduction.pages import counts
+
+        exhibits = [_as_json(one) for one in shown]
+        print_json({"written": written, "printed": counts(shown), "exhibits": exhibits})
+    else:
+        from veil_papers.reproduction.console import print_papers
+
+        print_papers(shown, written)
+    return 0
+
+
+def _write(
+    name: str | None, output: Path, quick: bool, data: Path | None, fresh: bool, quiet: bool
+) -> tuple[list[Shown], list[str]]:
+    """Run the exhibits and write the pages. Returns what was found, and the files."""
     from veil.core.files import write_text
     from veil_papers.reproduction.catalogue import papers_named
     from veil_papers.reproduction.data import Data
     from veil_papers.reproduction.exhibit import Run
-    from veil_papers.reproduction.pages import counts, index_page, page_name, paper_page
+    from veil_papers.reproduction.pages import index_page, page_name, paper_page
     from veil_papers.reproduction.runner import run_all
 
     chosen = papers_named(name)
     found = Data.of(data)
     folder = _folder(output)
     total = sum(len(paper.exhibits) for paper in chosen)
-    shown: list[Shown] = []
-    with _bar(total, quiet=as_json) as (begun, tell):
-        shown += run_all(chosen, Run(quick, found, tell), folder, begun=begun, anew=anew)
-    written = []
+    with _bar(total, quiet=quiet) as (begun, tell):
+        shown = list(run_all(chosen, Run(quick, found, tell), folder, begun=begun, fresh=fresh))
+    pages = {} if name is not None else {"index.html": index_page(chosen, shown, quick=quick)}
     for paper in chosen:
-        mine = [one for one in shown if one.paper.key == paper.key]
-        write_text(folder / page_name(paper), paper_page(paper, mine, quick=quick), overwrite=True)
-        written.append(str(folder / page_name(paper)))
-    if name is None:
-        write_text(folder / "index.html", index_page(chosen, shown, quick=quick), overwrite=True)
-        written.insert(0, str(folder / "index.html"))
-    if as_json:
-        print_json(
-            {"written": written, "printed": counts(shown), "exhibits": [_as_json(one) for one in shown]}
-        )
-        return
-    from veil_papers.reproduction.console import print_papers
-
-    print_papers(shown, written)
+        mine = [one for one in shown if one.paper is paper]
+        pages[page_name(paper)] = paper_page(paper, mine, quick=quick)
+    for file, text in pages.items():
+        write_text(folder / file, text, overwrite=True)
+    return shown, [str(folder / file) for file in pages]
 
 
 def _folder(path: Path) -> Path:
-    from veil.core.errors import InvalidArgument
-
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InvalidArgument(
-            "--output", expected="a folder to write to", found=error.strerror or "none"
-        ) from None
+        found = error.strerror or "none"
+        raise InvalidArgument("output", expected="a folder to write to", found=found) from None
     return path
 
 
@@ -115,7 +131,7 @@ def _bar(total: int, *, quiet: bool) -> Iterator[tuple[Callable[[str], None], Ca
 
 def _as_json(one: Shown) -> dict[str, object]:
     return {
-        "paper": one.paper.key,
+        "paper": one.paper.name,
         "name": one.exhibit.name,
         "seconds": round(one.seconds, 2),
         "kept": one.kept,

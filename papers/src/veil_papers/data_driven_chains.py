@@ -10,11 +10,11 @@ import numpy as np
 from scipy.special import betaln, digamma
 
 from veil.core.arrays import Floats
+from veil.core.published import Published
 from veil.core.random.streams import Rng
 from veil.vectors.adjacency import Transfer
 from veil.vectors.counts import Counts
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.core.published import Published
 from veil.vectors.simplex import Simplex
 
 

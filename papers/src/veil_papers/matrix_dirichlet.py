@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 from scipy.special import betaln
 
-from veil.core.errors import InvalidArgument
 from veil.core.arrays import Floats
+from veil.core.errors import InvalidArgument
+from veil.core.published import Published
 from veil.core.random.streams import Rng
+from veil.matrices.adjacency import Rows
 from veil.matrices.chain import Chain
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.matrices.stochastic import StochasticMatrix
 from veil.vectors.accuracy import largest_expected_entry_error
-from veil.matrices.adjacency import Rows
 from veil.vectors.adjacency import Transfer
-from veil.core.published import Published
 from veil.vectors.simplex import Simplex
 
 # Section V

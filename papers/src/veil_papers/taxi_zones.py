@@ -11,9 +11,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from veil.matrices.mechanisms.bordered_rows import BorderedRows
 from veil.core.arrays import Floats
 from veil.core.numerics.rounding import float_below
+from veil.matrices.mechanisms.bordered_rows import BorderedRows
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.vectors.adjacency import Records
 from veil.vectors.counts import Integers

@@ -33,7 +33,6 @@ from scipy.stats import binom
 
 from veil.bits.adjacency import BitFlips
 from veil.bits.mechanisms.matrix_bernoulli import xor_parameters
-from veil.bits.mechanisms.randomized_response import RandomizedResponse
 from veil.bits.mechanisms.xor import Xor
 from veil.bits.numerics.expected_ones import column_law
 from veil.bits.numerics.quadratic import Quadratic
@@ -41,6 +40,7 @@ from veil.core.errors import InvalidArgument
 from veil.core.numerics.staircase import staircase
 from veil.core.random.streams import generator
 from veil.graphs.graph import Graph
+from veil.graphs.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.numerics.agreement import degree_divergence
 from veil.graphs.numerics.degrees import degree_distribution
 from veil.graphs.numerics.leakage import checked_epsilon, kept_at_most

@@ -132,13 +132,11 @@ class Request:
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """The JSON Schema of plan files that hold such a request; secrets are not part of it."""
-        import msgspec
-
         properties: dict[str, Any] = {}
         for name, (field, mark, kind) in cls.options().items():
             if mark.secret:
                 continue
-            found: dict[str, Any] = {} if kind is Any else msgspec.json.schema(kind)
+            found = _json_schema(kind)
             if mark.choices:
                 found = {"enum": [*mark.choices, *((None,) if field.default is None else ())]}
             found["description"] = mark.helped()
@@ -246,6 +244,17 @@ def _options(cls: Any) -> dict[str, tuple[dataclasses.Field[Any], Option, Any]]:
         for field in dataclasses.fields(cls)
         if _OPTION in field.metadata
     }
+
+
+def _json_schema(kind: Any) -> dict[str, Any]:
+    """The schema of a type; of one that JSON cannot tell apart from another, that anything will do."""
+    import msgspec
+
+    try:
+        found: dict[str, Any] = {} if kind is Any else msgspec.json.schema(kind)
+    except TypeError:
+        found = {}
+    return found
 
 
 def _json_words(message: str) -> str:

@@ -5,6 +5,8 @@ from .likely_graph import Decoding, decode, decoding
 from .mechanisms.private_graph import PrivateGraph
 from .mechanisms.randomized_response import RandomizedResponse
 from .mechanisms.xor_graph import XorGraph
+from .numerics.agreement import adjusted_rand, average_f1, degree_divergence
+from .numerics.leakage import edge_leakage
 from .planning import GraphPlan
 from .reading import EdgeSource
 from .verbs import plan, read, release
@@ -19,8 +21,12 @@ __all__ = [
     "PrivateGraph",
     "RandomizedResponse",
     "XorGraph",
+    "adjusted_rand",
+    "average_f1",
     "decode",
     "decoding",
+    "degree_divergence",
+    "edge_leakage",
     "estimates",
     "plan",
     "read",

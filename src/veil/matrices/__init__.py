@@ -1,0 +1,5 @@
+"""Stochastic matrices: transitions and policies; Markov chains; decision processes."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -84,7 +84,7 @@ class DecisionProcess:
 
     def __repr__(self) -> str:
         sizes = f"{len(self)} states and {self.transitions.shape[1]} actions"
-        return f"<matrices.DecisionProcess of {sizes}, discount {self.discount:g}>"
+        return f"<veil.matrices.DecisionProcess of {sizes}, discount {self.discount:g}>"
 
     def __len__(self) -> int:
         return len(self.transitions)

@@ -43,6 +43,7 @@ def plan(
 ) -> MatrixPlan:
     """What to expect of each mechanism for a matrix, from public numbers alone.
 
+    epsilon, delta: what the release may cost.
     states, columns: the size of the matrix; as many columns as states unless given.
     rows, transfer, l1: what is hidden, as in `release`.
     support: a public table of the entries that may be above zero, instead of states; or "zeros": those of the

@@ -113,11 +113,11 @@ class VectorRelease(_Neighbours, ReleaseRequest):
 
     examples = (
         (
-            "Counts of 98 people's grades, a number that is public.",
+            "Counts of records whose number is public",
             {"source": "grades.csv", "records": 98, "epsilon": 1.0},
         ),
-        ("Counts whose number is secret.", {"source": "grades.csv", "epsilon": 1.0}),
-        ("The vector itself is the secret.", {"source": "policy.csv", "transfer": 0.01, "epsilon": 1.0}),
+        ("Counts of records whose number is secret", {"source": "grades.csv", "epsilon": 1.0}),
+        ("The vector itself is the secret", {"source": "policy.csv", "transfer": 0.01, "epsilon": 1.0}),
     )
 
     mechanism: str = option(
@@ -228,7 +228,7 @@ class VectorPlanning(_Neighbours, PlanRequest):
 
     examples = (
         ("", {"size": 5, "records": 98, "epsilon": 1.0}),
-        ("The question turned round.", {"size": 5, "records": 98, "error": 0.05}),
+        ("The other way round", {"size": 5, "records": 98, "error": 0.05}),
     )
 
     size: int = option(help="The number of entries.", short="-s", least=2)

@@ -47,8 +47,9 @@ def plan(
 ) -> Comparison | EpsilonPlan:
     """What to expect of each mechanism for a vector of so many entries, from public numbers alone.
 
-    epsilon, or error: with error the question is turned round, which epsilon keeps to it. metric: how the
+    epsilon, or error: with error the plan is the other way round, which epsilon keeps to it. metric: how the
         error is measured: "tv" (total variation), "l1", "sup" or "kl". confidence: how surely it is kept to.
+    delta: the failure probability that the mechanisms may have.
     records, transfer, l1, change: what is secret, as in `release`.
     typical: a public vector to plan for, as `read` takes it; vectors of all kinds unless given.
 

@@ -17,9 +17,9 @@ from veil_papers.reproduction.matrix_dirichlet import PAPER
 from veil_papers.reproduction.road_town import agreement, best_for, stationary_errors
 
 from veil.core.arrays import Floats
+from veil.matrices.adjacency import Rows
 from veil.matrices.mechanisms.row_by_row import RowByRow
 from veil.vectors.accuracy import expected_absolute_deviation
-from veil.matrices.adjacency import Rows
 from veil.vectors.adjacency import Transfer
 
 # Each exhibit is run, which takes a while.

@@ -27,8 +27,8 @@ from veil_papers.xor_mechanism import NODES, TABLE_2
 
 import veil
 from veil.bits.mechanisms.matrix_bernoulli import xor_parameters
-from veil.bits.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.graph import Graph
+from veil.graphs.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.mechanisms.xor_graph import XorGraph
 from veil.graphs.numerics.agreement import degree_divergence
 from veil.graphs.numerics.distances import path_lengths
@@ -162,7 +162,7 @@ def test_decoding_is_that_of_veil_and_beats_the_bound(findings: dict[str, Findin
     known = network(RUN)
     out = veil.release(RandomizedResponse(3.0), known.graph, rng=RUN.rng("XO release 3"))
     assert decoded(RUN, known, 3.0).graph == veil.graphs.decode(out)
-    assert out.graph == released(RUN, known, 3.0)
+    assert out.value == released(RUN, known, 3.0)
     first = findings["Table 2"].lines[0]
     assert first.veil == kept(decoded(RUN, known, 1.0).larger, known.graph)
     assert isinstance(first.veil, float)

@@ -36,14 +36,14 @@ def _theorem_1() -> Numbers:
 def _smallest() -> Numbers:
     from itertools import product
 
-    import veil
+    from veil import bits
 
     # P(b) is in proportion to exp(0.5 (b1 + b2) + b1 b2): every output of two neighbours, by hand.
     energy = {bits: 0.5 * sum(bits) + bits[0] * bits[1] for bits in product((0, 1), repeat=2)}
     loss = max(abs(energy[a, b] - energy[1 - a, b]) for a, b in energy)
-    mechanism = veil.bits.Xor(veil.bits.MatrixBernoulli([0.5], [0.5], 2))
-    stated = mechanism.published(veil.bits.BitFlips(1))
-    certified = mechanism.certified_epsilon(veil.bits.BitFlips(1))
+    mechanism = bits.Xor(bits.MatrixBernoulli([0.5], [0.5], 2))
+    stated = mechanism.published(bits.BitFlips(1))
+    certified = mechanism.certified_epsilon(bits.BitFlips(1))
     assert stated.epsilon < 1.01 < loss <= certified < 1.501
     assert "false" in stated.violations[0]
     return [("stated ε", stated.epsilon), ("loss by hand", loss), ("ε that Veil charges", certified)]
@@ -52,17 +52,17 @@ def _smallest() -> Numbers:
 def _own_parameters() -> Numbers:
     import math
 
-    import veil
+    from veil import bits, graphs
 
     found: list[tuple[str, float | str]] = []
     for rows, columns in ((240, 16), (426, 30)):
-        near = veil.bits.BitFlips(columns, where="row")
-        mechanism = veil.bits.Xor(veil.bits.xor_parameters(1.0, 1.0, rows, columns, columns))
+        near = bits.BitFlips(columns, where="row")
+        mechanism = bits.Xor(bits.xor_parameters(1.0, 1.0, rows, columns, columns))
         certified = mechanism.certified_epsilon(near)
         assert abs(mechanism.published(near).epsilon - 1.0) < 1e-9
         assert abs(certified - 1.0 / math.sqrt(columns)) < 1e-9
         found.append((f"true loss of a record, {rows} × {columns}, stated 1", certified))
-    graph = veil.graphs.XorGraph(veil.bits.xor_parameters(1.0, 1.0, 4039, 4039, 2))
+    graph = graphs.XorGraph(bits.xor_parameters(1.0, 1.0, 4039, 4039, 2))
     assert graph.certified_epsilon() < 0.016
     return [*found, ("true loss of an edge, 4,039 nodes, stated 1", graph.certified_epsilon())]
 
@@ -111,12 +111,12 @@ def _appendix_a() -> Numbers:
 
 
 def _wrong_sign() -> Numbers:
-    import veil
+    from veil import bits
     from veil.bits.numerics.published_bounds import algorithm_1, proposition_1
     from veil.bits.numerics.quadratic import Quadratic
 
     rates = [
-        veil.bits.Xor(veil.bits.xor_parameters(e, 1.0, 240, 16, 16), complement=False).flip_rate for e in (0.1, 1, 10)
+        bits.Xor(bits.xor_parameters(e, 1.0, 240, 16, 16), complement=False).flip_rate for e in (0.1, 1, 10)
     ]
     assert 0.5 < rates[0] < rates[1] < rates[2]
     nothing = proposition_1(Quadratic.exchangeable(0.0, 0.0, rows=240, columns=16)).bound
@@ -132,12 +132,12 @@ def _wrong_sign() -> Numbers:
 
 
 def _complement() -> Numbers:
-    import veil
+    from veil import bits, calibrate
 
-    noise, near = veil.bits.xor_parameters(1.0, 1.0, 240, 16, 16), veil.bits.BitFlips(16, where="row")
-    printed, repaired = veil.bits.Xor(noise, complement=False), veil.bits.Xor(noise)
-    calibrated = veil.calibrate(lambda scale: veil.bits.Xor(noise.scaled(scale)), near, epsilon=1.0)
-    best = veil.bits.StaircaseXor(16, 1.0).flip_rate
+    noise, near = bits.xor_parameters(1.0, 1.0, 240, 16, 16), bits.BitFlips(16, where="row")
+    printed, repaired = bits.Xor(noise, complement=False), bits.Xor(noise)
+    calibrated = calibrate(lambda scale: bits.Xor(noise.scaled(scale)), near, epsilon=1.0)
+    best = bits.StaircaseXor(16, 1.0).flip_rate
     assert best < calibrated.flip_rate < repaired.flip_rate < 0.5 < printed.flip_rate
     assert repaired.certified_epsilon(near) == printed.certified_epsilon(near)
     return [
@@ -208,15 +208,15 @@ def _uniform() -> Numbers:
 def _finite() -> Numbers:
     import numpy as np
 
-    import veil
+    from veil import bits, errors, release
 
     raw = 3.0 * np.random.default_rng(7).normal(size=(2, 20, 20))
     theta, between = raw + raw.transpose(0, 2, 1)
-    noise = veil.bits.MatrixBernoulli(theta, between, 10)
+    noise = bits.MatrixBernoulli(theta, between, 10)
     table, refused = np.zeros((10, 20), dtype=bool), "no"
     try:
-        veil.release(veil.bits.Xor(noise), table, adjacency=veil.bits.BitFlips(1))
-    except veil.errors.NoGuarantee:
+        release(bits.Xor(noise), table, adjacency=bits.BitFlips(1))
+    except errors.NoGuarantee:
         refused = "yes"
     assert refused == "yes"
     return [
@@ -229,20 +229,20 @@ BITS = (
     Erratum(
         "bits",
         "The privacy theorem is false",
-        ("XO Thm 1",),
+        ("xor Theorem 1",),
         "ε = s_f(‖Θ‖ + Σ_{i<j}‖Λ_ij‖), Frobenius norms, where s_f bits may differ.",
         "For s bits of one record\n\n"
         "```text\n"
         "loss ≤ √(s(2P − s)) · ‖Θ‖ + 2√(sP) · max_i Σ_{j≠i} ‖Λ_ij‖\n"
         "```\n\n"
-        "For less than a record Thm 1 fails even without couplings, by up to √(2P − 1). Veil charges "
+        "For less than a record Theorem 1 fails even without couplings, by up to √(2P − 1). Veil charges "
         "neither: it computes the worst loss of the noise, exactly where it can, and never below.",
         _theorem_1,
     ),
     Erratum(
         "bits",
         "The smallest counterexample",
-        ("XO Thm 1", "XO Def. 5"),
+        ("xor Theorem 1", "xor Definition 5"),
         "Two records of one bit, Θ = Λ = 0.5: ε = 1.",
         "The loss is 1.5. `published` shows the stated ε and says that it is false; `certified_epsilon` "
         "is what a release is charged.",
@@ -251,7 +251,7 @@ BITS = (
     Erratum(
         "bits",
         "For its own parameters the theorem is loose",
-        ("XO Thm 1", "XO Alg. 1"),
+        ("xor Theorem 1", "xor Algorithm 1"),
         "With Algorithm 1's parameters ε is what was asked for.",
         "For records the loss is ε/√P · (α + 4(1 − α)/N), here with α = 1; for an edge of a graph ε/√N.",
         _own_parameters,
@@ -259,16 +259,16 @@ BITS = (
     Erratum(
         "bits",
         "Where the theorem is true",
-        ("XO Thm 1",),
-        "Thm 1 for whole records, s = P.",
-        "It holds without couplings, as in XO's Sect. 7 with α = 1, and with one coupling for all pairs "
+        ("xor Theorem 1",),
+        "Theorem 1 for whole records, s = P.",
+        "It holds without couplings, as in XO's Section 7 with α = 1, and with one coupling for all pairs "
         "if N ≥ 4. The proof is ours.",
         _whole_records,
     ),
     Erratum(
         "bits",
         "Three steps of its proof",
-        ("XO Appendix A",),
+        ("xor Appendix A",),
         "Appendix A takes √Σx² to be at most |Σx|. It drops squared terms, on the ground that Tr[Λ "
         "b_i′b_j] = 0. Its last step counts equal flips of one column in two rows as 2.",
         "The first fails where terms of both signs cancel, the second is the very term that it bounds, and "
@@ -278,17 +278,17 @@ BITS = (
     Erratum(
         "bits",
         "The noise has the wrong sign",
-        ("XO Remark 2", "XO Problem (5)", "XO Problem (6)", "XO Prop. 1"),
-        "NP/2, at ε = 0, is the largest error (Remark 2; Sect. 5.1), and U/L falls as the norms grow.",
+        ("xor Remark 2", "xor Problem (5)", "xor Problem (6)", "xor Proposition 1"),
+        "NP/2, at ε = 0, is the largest error (Remark 2; Section 5.1), and U/L falls as the norms grow.",
         "Positive parameters make a flip *more* likely than none: always E‖B‖² ≥ NP/2, and it grows with "
-        "ε. So problem (5) is solved best by Π = 0, which spends nothing. So is (6): Prop. 1 is true, "
+        "ε. So problem (5) is solved best by Π = 0, which spends nothing. So is (6): Proposition 1 is true, "
         "hence U/L ≥ NP/2, with equality at Π = 0. The bound grows with the norms, and says nothing.",
         _wrong_sign,
     ),
     Erratum(
         "bits",
         "The sign repaired",
-        ("XO Def. 5",),
+        ("xor Definition 5",),
         "The output is X ⊕ B.",
         "Its complement is post-processing with the same loss, and flips less than half of the bits.",
         _complement,
@@ -296,17 +296,17 @@ BITS = (
     Erratum(
         "bits",
         "No association is preserved",
-        ("XO Alg. 1",),
+        ("xor Algorithm 1",),
         "U diag(λ) U⁻¹ for a basis U of choice is to keep associations between the features.",
         "Equal eigenvalues make it a multiple of the identity for every U. The noise of different "
         "features is independent, and (5)'s own condition Θ > 0 is broken. (Algorithm 1 also asks 0 < α < "
-        "1; Sect. 7 sets α = 1.)",
+        "1; Section 7 sets α = 1.)",
         _identity,
     ),
     Erratum(
         "bits",
         "Permanents are not needed",
-        ("XO Footnote 4",),
+        ("xor Footnote 4",),
         "The normalising constant is said to need permanents.",
         "For Algorithm 1's parameters there are P independent columns, in which all orders of the rows "
         "are equally likely. They can be drawn exactly, and the constant is P equal factors, each a sum "
@@ -316,7 +316,7 @@ BITS = (
     Erratum(
         "bits",
         "The sampler is uniform",
-        ("XO Alg. 2",),
+        ("xor Algorithm 2",),
         "Hamiltonian motion draws B from its law.",
         "The printed motion ignores the walls, the places where a coordinate changes its sign and the "
         "potential jumps. y(T) is normal again, B is a table of fair coins whatever Π is, and the release "
@@ -326,7 +326,7 @@ BITS = (
     Erratum(
         "bits",
         "Exact is not exact",
-        ("XO Sect. 5.2",),
+        ("xor Section 5.2",),
         "The sampler works without approximation.",
         'With walls (Pakman and Paninski) a chain of finite length only comes near its law. "Exact" means '
         "that the motion is integrated exactly; the distance from the law belongs into δ. Veil draws "

@@ -6,12 +6,12 @@ from veil_papers.errata.erratum import Erratum, Numbers
 
 
 def _one_row() -> Numbers:
-    import veil
+    from veil import matrices, vectors
 
-    row = veil.vectors.Simplex(3, floor=0.1, protected=(0, 1), slack=0.051)
-    mechanism, each = veil.matrices.MatrixDirichlet(9.87, [row] * 32), veil.vectors.Transfer.from_l1(0.025)
-    formula = mechanism.published(veil.matrices.Rows("all", each), gamma=0.001)
-    exact = {rows: mechanism.profile(veil.matrices.Rows(rows, each)).epsilon(0.011) for rows in (1, 7, 8, "all")}
+    row = vectors.Simplex(3, floor=0.1, protected=(0, 1), slack=0.051)
+    mechanism, each = matrices.MatrixDirichlet(9.87, [row] * 32), vectors.Transfer.from_l1(0.025)
+    formula = mechanism.published(matrices.Rows("all", each), gamma=0.001)
+    exact = {rows: mechanism.profile(matrices.Rows(rows, each)).epsilon(0.011) for rows in (1, 7, 8, "all")}
     assert exact[1] < 0.3 < 1.1 < exact[7] < 1.16 < exact[8] < exact["all"]
     assert any("Definition 4" in text for text in formula.violations)
     return [
@@ -19,20 +19,20 @@ def _one_row() -> Numbers:
         ("exact ε at δ = 0.011, one changed row", exact[1]),
         ("exact, 7 changed rows", exact[7]),
         ("exact, 8 changed rows", exact[8]),
-        ("exact, all 32 rows changed, as Def. 4 allows", exact["all"]),
+        ("exact, all 32 rows changed, as Definition 4 allows", exact["all"]),
     ]
 
 
 def _least_delta() -> Numbers:
     import numpy as np
 
-    import veil
+    from veil import matrices, vectors
 
-    few, many = (veil.vectors.Simplex(n + 1, floor=0.1, protected=range(n), slack=0.051) for n in (2, 4))
-    each = veil.vectors.Transfer.from_l1(0.025)
-    domain = veil.matrices.StochasticMatrix([few, many], support=[(0, 1, 2), (0, 1, 2, 3, 4)])
-    printed = veil.matrices.MatrixDirichlet(10.0, domain).published(veil.matrices.Rows(1, each), gamma=0.001).delta
-    rows = [veil.vectors.Dirichlet(10.0, row).published(each, gamma=0.001).delta for row in (few, many)]
+    few, many = (vectors.Simplex(n + 1, floor=0.1, protected=range(n), slack=0.051) for n in (2, 4))
+    each = vectors.Transfer.from_l1(0.025)
+    domain = matrices.StochasticMatrix([few, many], support=[(0, 1, 2), (0, 1, 2, 3, 4)])
+    printed = matrices.MatrixDirichlet(10.0, domain).published(matrices.Rows(1, each), gamma=0.001).delta
+    rows = [vectors.Dirichlet(10.0, row).published(each, gamma=0.001).delta for row in (few, many)]
     drawn = np.random.default_rng(1).dirichlet([1.0, 1.0, 1.0, 1.0, 6.0], size=200_000)
     outside = float((drawn[:, :4] < 0.001).any(axis=1).mean())
     assert printed < 1.01 * rows[0] < 0.6 * outside
@@ -45,7 +45,7 @@ def _least_delta() -> Numbers:
 
 
 def _section_5() -> Numbers:
-    import veil
+    from veil import errors
     from veil_papers.matrix_dirichlet import example_section_5, protect_largest
 
     weak, strong = example_section_5()
@@ -55,7 +55,7 @@ def _section_5() -> Numbers:
     try:
         protect_largest([[0.2, 0.5, 0.3], [0.5, 0.5, 0.0], [0.2, 0.4, 0.4]], 0.1, 0.05)
         refused = "no"
-    except veil.errors.InvalidArgument:
+    except errors.InvalidArgument:
         refused = "yes"
     assert refused == "yes"
     return [
@@ -71,11 +71,11 @@ def _section_5() -> Numbers:
 def _figure_1() -> Numbers:
     from scipy.stats import beta
 
-    import veil
+    from veil import vectors
 
     def bound(k: float, slack: float) -> tuple[float, float]:
-        domain = veil.vectors.Simplex(10, floor=0.1, protected=range(4), slack=slack)
-        found = veil.vectors.Dirichlet(k, domain).published(veil.vectors.Transfer.from_l1(0.05), gamma=0.001)
+        domain = vectors.Simplex(10, floor=0.1, protected=range(4), slack=slack)
+        found = vectors.Dirichlet(k, domain).published(vectors.Transfer.from_l1(0.05), gamma=0.001)
         return found.epsilon, found.delta
 
     most, delta = bound(10.0, 1e-9)[0], bound(10.0, 0.051)[1]
@@ -94,12 +94,13 @@ def _figure_1() -> Numbers:
 def _figure_3() -> Numbers:
     import numpy as np
 
-    import veil
+    from veil import vectors
     from veil_papers.matrix_dirichlet import figure_3
 
-    row, each = veil.vectors.Simplex(5, floor=0.1, protected=range(4), slack=0.051), veil.vectors.Transfer.from_l1(0.025)
+    row = vectors.Simplex(5, floor=0.1, protected=range(4), slack=0.051)
+    each = vectors.Transfer.from_l1(0.025)
     stated = {
-        k: veil.vectors.Dirichlet(k, row).published(each, gamma=0.001).epsilon for k in (3.8, 10.0, 80.0, 200.0)
+        k: vectors.Dirichlet(k, row).published(each, gamma=0.001).epsilon for k in (3.8, 10.0, 80.0, 200.0)
     }
     assert abs(stated[3.8] - 0.5) < 0.05 < stated[10.0] - 0.5
     assert abs(stated[80.0] - 9.0) < 0.1 < stated[200.0] - 9.0
@@ -115,12 +116,12 @@ def _figure_3() -> Numbers:
 def _column_sums() -> Numbers:
     import numpy as np
 
-    import veil
+    from veil import Chain
     from veil.matrices.perturbation import stationary_bound
     from veil_papers.matrix_dirichlet import lemma_4
 
     s = 1e-6
-    chain, other = veil.Chain([[0.5, 0.5], [0.5, 0.5]]), veil.Chain([[0.5, 0.5], [s, 1 - s]])
+    chain, other = Chain([[0.5, 0.5], [0.5, 0.5]]), Chain([[0.5, 0.5], [s, 1 - s]])
     truth = float(np.abs(chain.stationary() - other.stationary()).sum())
     rows = np.abs(chain.to_numpy() - other.to_numpy()).sum(axis=1)
     printed, ours = lemma_4(chain, other), stationary_bound(chain.condition(), rows)
@@ -132,11 +133,11 @@ def _column_sums() -> Numbers:
 def _which_condition() -> Numbers:
     import numpy as np
 
-    import veil
+    from veil import Chain
     from veil.matrices.perturbation import stationary_bound, stationary_bound_from_kl
 
-    chain = veil.Chain([[0.5, 0.5], [1e-4, 0.9999]])
-    other = veil.Chain([[1 - 1e-9, 1e-9], [1e-4, 0.9999]])
+    chain = Chain([[0.5, 0.5], [1e-4, 0.9999]])
+    other = Chain([[1 - 1e-9, 1e-9], [1e-4, 0.9999]])
     truth = float(np.abs(chain.stationary() - other.stationary()).sum())
     rows = np.abs(chain.to_numpy() - other.to_numpy()).sum(axis=1)
     wrong = stationary_bound(chain.condition(), rows, weights=chain.stationary())
@@ -155,7 +156,7 @@ def _which_condition() -> Numbers:
 def _expected_change() -> Numbers:
     import numpy as np
 
-    import veil
+    from veil import Chain, matrices
     from veil.matrices.perturbation import expected_stationary_change
     from veil_papers.matrix_dirichlet import protect_largest, road_chain, theorem_3
 
@@ -163,10 +164,10 @@ def _expected_change() -> Numbers:
     sizes = (chain.to_numpy() > 0).sum(axis=1)
     printed = theorem_3(chain, k, floor=0.1, slack=0.051, protected=[size - 1 for size in sizes])
     ours = expected_stationary_change(chain.condition(), [k] * 32, sizes)
-    drawn = veil.matrices.MatrixDirichlet(k, protect_largest(chain, 0.1, 0.051)).sample(
+    drawn = matrices.MatrixDirichlet(k, protect_largest(chain, 0.1, 0.051)).sample(
         chain.to_numpy(), rng=2, size=50
     )
-    truth = np.mean([np.abs(veil.Chain(one).stationary() - chain.stationary()).sum() for one in drawn])
+    truth = np.mean([np.abs(Chain(one).stationary() - chain.stationary()).sum() for one in drawn])
     assert truth < ours < 2.0 < printed
     return [("the printed bound", printed), ("ours", ours), ("mean of 50 releases", float(truth))]
 
@@ -175,18 +176,18 @@ CHAINS = (
     Erratum(
         "chains",
         "One row is not the matrix",
-        ("MD Thm 1", "MD Def. 4"),
-        "Neighbours may differ in every row (Def. 4), but the bound is that of the worst row, as if one "
+        ("matrix-dirichlet Theorem 1", "matrix-dirichlet Definition 4"),
+        "Neighbours may differ in every row (Definition 4), but the bound is that of the worst row, as if one "
         "row changed. MD's example, 32 rows, k = 9.87, prints (1.16, 0.011).",
         "With all rows changed the losses add. The bound is four times too large for one row and far too "
         "small for all: the printed pair holds for at most 7 of 32 changed rows. In Veil the number of "
-        'changed rows is part of the adjacency: `veil.matrices.Rows(1, ...)` or `veil.matrices.Rows("all", ...)`.',
+        'changed rows is part of the adjacency: `matrices.Rows(1, ...)` or `matrices.Rows("all", ...)`.',
         _one_row,
     ),
     Erratum(
         "chains",
         "The δ of a matrix is not that of its best row",
-        ("MD Thm 1",),
+        ("matrix-dirichlet Theorem 1",),
         "δ reads 1 − max over the rows of the probability of Ω₁.",
         "MD's own proof gives 1 − min, the δ of the worst row.",
         _least_delta,
@@ -194,7 +195,7 @@ CHAINS = (
     Erratum(
         "chains",
         "The example",
-        ("MD Sect. V", "MD Assumption 2"),
+        ("matrix-dirichlet Section V", "matrix-dirichlet Assumption 2"),
         "k = 9.87 and k = 98.7 are given (1.16, 0.011) and (11.12, 0.019).",
         "k = 9.87 breaks MD's own Assumption 2, k ≥ 1/η = 10. The printed δ are not the formula's: with "
         "two protected entries a row it gives 0.019 at k = *9.87* and almost nothing at k = 98.7. |W_i| ≥ "
@@ -205,7 +206,7 @@ CHAINS = (
     Erratum(
         "chains",
         "The first figure",
-        ("MD Fig. 1",),
+        ("matrix-dirichlet Figure 1",),
         "ε runs from 2.5 to 22.5 for k from 10 to 100, and δ ≤ 0.027.",
         "η̄ is not printed, and no η̄ that is allowed gives more than 2.356 at k = 10. δ is 0.035 at k = "
         "10: all four protected entries can be at the floor, not only three.",
@@ -214,7 +215,7 @@ CHAINS = (
     Erratum(
         "chains",
         "The third figure",
-        ("MD Fig. 3",),
+        ("matrix-dirichlet Figure 3",),
         "ε runs from 0.5 to 9 for k from 10 to 200. The text averages π̃ over 10,000 draws *before* it "
         "takes the norm.",
         "The formula gives 1.18 to 22.5; 0.5 and 9 belong to k = 3.8 and 80. The average hides the noise: "
@@ -225,7 +226,7 @@ CHAINS = (
     Erratum(
         "chains",
         "The perturbation bound with column sums is false",
-        ("MD Lemma 4", "DC Lemma 5"),
+        ("matrix-dirichlet Lemma 4", "data-driven-chains Lemma 5"),
         "‖π − π̃‖₁ ≤ ‖Z‖₁‖P − P̃‖₁ with largest column sums.",
         "Take P with all entries ½ and change its second row to (s, 1 − s): the truth is 1/(½ + s) times "
         "the bound, as near to 2 as one likes. With κ = τ₁ of the group inverse, `Chain.condition()`:\n\n"
@@ -238,8 +239,8 @@ CHAINS = (
     Erratum(
         "chains",
         "Whose condition goes with whose weights",
-        ("DC Lemma 5", "DC Thm 4"),
-        "Thm 4 joins the condition of the true chain, ‖Z‖, with a mean over its own stationary distribution.",
+        ("data-driven-chains Lemma 5", "data-driven-chains Theorem 4"),
+        "Theorem 4 joins the condition of the true chain, ‖Z‖, with a mean over its own stationary distribution.",
         "In the second line above κ belongs to the *released* chain and the weights to the true one. κ(P) "
         "with the weights π fails, by a factor of 5,000 in this chain of two states.",
         _which_condition,
@@ -247,7 +248,7 @@ CHAINS = (
     Erratum(
         "chains",
         "Expected change of π",
-        ("MD Thm 3",),
+        ("matrix-dirichlet Theorem 3",),
         "A bound on E‖π − π̃‖₁ that rests on Lemma 4.",
         "So it is not proved; no counterexample is known. An earlier version of this list said that its "
         "variance step treats dependent entries of a row as independent. **That was our error:** "

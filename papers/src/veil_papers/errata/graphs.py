@@ -53,13 +53,13 @@ def _table_2() -> Numbers:
 
 
 def _figure_3() -> Numbers:
-    import veil
+    from veil import graphs
     from veil.samples.friends import friends
     from veil_papers.xor_figures import figure_3, random_graph_divergence
 
     people = sorted({person for pair in friends() for person in pair})
     place = {person: number for number, person in enumerate(people)}
-    graph = veil.graphs.Graph.from_edges([(place[a], place[b]) for a, b in friends()], len(people))
+    graph = graphs.Graph.from_edges([(place[a], place[b]) for a, b in friends()], len(people))
     own, found = random_graph_divergence(graph), figure_3(graph, (6.0, 0.8, 0.3, 0.01), rng=1)
     assert max(found[1:]) < 0.5 * own < found[0]
     return [
@@ -72,13 +72,13 @@ def _figure_3() -> Numbers:
 
 
 def _artefact() -> Numbers:
-    import veil
+    from veil import bits
     from veil_papers.xor_figures import artefact_multiple
 
     blocks = {"Voting": (10, 16, 16), "Cancer": (6, 30, 30), "Email": (841, 34, 2), "Facebook": (4039, 7, 2)}
     found = {name: artefact_multiple(*shape) for name, shape in blocks.items()}
-    noise = veil.bits.xor_parameters(0.1, 1.0, 24, 16, 16).scaled(2.0 / 3e-5)
-    true = veil.bits.Xor(noise).certified_epsilon(veil.bits.BitFlips(16, where="row"))
+    noise = bits.xor_parameters(0.1, 1.0, 24, 16, 16).scaled(2.0 / 3e-5)
+    true = bits.Xor(noise).certified_epsilon(bits.BitFlips(16, where="row"))
     assert abs(true / found["Voting"] - 1.0) < 1e-6
     assert min(found.values()) > 6.0
     return [(f"{name}: true loss over the stated ε, α = 1", multiple) for name, multiple in found.items()]
@@ -96,7 +96,7 @@ def _leakage() -> Numbers:
     assert printed < prior < attained <= ours * (1 + 1e-12)
     return [
         ("what the prior knows alone, odds 0.01", prior),
-        ("leakage by Thm 4, ε = 1", printed),
+        ("leakage by Theorem 4, ε = 1", printed),
         ("what a 1-private answer can teach", attained),
         ("our bound", ours),
     ]
@@ -163,7 +163,7 @@ GRAPHS = (
     Erratum(
         "bits",
         "The unchanged image",
-        ("XO Fig. 1", "XO Sect. 5.3"),
+        ("xor Figure 1", "xor Section 5.3"),
         "At ε = 0.7, α = 0.7 the perturbed image is said to be the same as the one without privacy. The "
         "image is 12 × 9 in XO's code; the text does not say what may differ between neighbours.",
         "No 0.7-private mechanism leaves it unchanged. As printed the error grows with ε and with α, "
@@ -173,7 +173,7 @@ GRAPHS = (
     Erratum(
         "bits",
         "The graphs cannot be that sparse",
-        ("XO Table 2", "XO Alg. 3"),
+        ("xor Table 2", "xor Algorithm 3"),
         "Facebook is released with 113,000, 148,000 and 273,000 edges at ε = 1, 0.6 and 0.2.",
         "The share of true edges that can be kept holds for every mechanism whose released bit depends on "
         "its own pair, the same way for all pairs. (Reading across pairs does better, honestly: `veil "
@@ -184,7 +184,7 @@ GRAPHS = (
     Erratum(
         "bits",
         "Degrees that survive",
-        ("XO Fig. 3",),
+        ("xor Figure 3",),
         "KL divergences from an Erdős–Rényi graph of 1.74 for the network itself and 1.44, 1.12, 0.02 at "
         "ε = 0.8, 0.3, 0.01.",
         "The first we find too (1.72; the divergence of the random graph's degrees from the network's, "
@@ -196,7 +196,7 @@ GRAPHS = (
     Erratum(
         "bits",
         "The published code runs something else",
-        ("XO Published code",),
+        ("xor Published code",),
         "XO's code has a hard-coded temperature of 3·10⁻⁵.",
         "A bit changes the logarithm of its law by 2c/(3·10⁻⁵) where the paper has c, and the opposite "
         "sign. With its blocks that multiplies the stated ε. Of nine states it releases the one *before* "
@@ -208,18 +208,18 @@ GRAPHS = (
     Erratum(
         "bits",
         "Leakage of an edge",
-        ("XO Thm 4", "XO Appendix D"),
+        ("xor Theorem 4", "xor Appendix D"),
         "The leakage equals max{1/(ζe^ε + 1), ζe^ε/(ζe^ε + 1)}. Appendix D uses the inequality of privacy "
         "as an equation, and one ζ for both answers.",
         "At prior odds ζ = 0.01 and ε = 1 that is below what the prior knows alone. A bound, which is "
         "attained, is m·e^ε/(1 + m·e^ε), m = max(ζ, 1/ζ). Nor do all ε-private mechanisms leak the same "
-        "(Sect. 8.3).",
+        "(Section 8.3).",
         _leakage,
     ),
     Erratum(
         "bits",
         "Both triangles",
-        ("XO Sect. 6", "XO Sect. 8.1"),
+        ("xor Section 6", "xor Section 8.1"),
         "s_f = 2 with both triangles, and AND.",
         "A lopsided randomised response. Its unbiased estimate of a pair without an edge has more than "
         "twice the variance of one bit a pair.",
@@ -228,7 +228,7 @@ GRAPHS = (
     Erratum(
         "bits",
         "A divergence that is infinite",
-        ("XO Sect. 8.3",),
+        ("xor Section 8.3",),
         "Releases are compared by the KL divergence of their degrees.",
         "It is infinite as soon as the release has a degree that no node had. The code adds 2⁻⁵² to the "
         "shares; then that constant decides.",
@@ -237,7 +237,7 @@ GRAPHS = (
     Erratum(
         "bits",
         "Numbers that do not fit each other",
-        ("XO Table 2",),
+        ("xor Table 2",),
         "Edges, densities and average path lengths of the released networks.",
         "Three densities do not fit their own edges, by 10, 18 and 34 %. Two average path lengths are "
         "below the least that so many edges allow, about 2 − density; XO's code counts pairs without a "

@@ -26,7 +26,7 @@ def _weighted() -> Numbers:
     weighted = (change.sum(axis=2) @ chain.stationary()).mean()
     assert weighted <= ours.expected_weighted_row_distance(chain.stationary(), ks, 3)
     return [
-        ("the bound of Lemma 6 and Thm 5", printed),
+        ("the bound of Lemma 6 and Theorem 5", printed),
         ("mean largest column sum of |P − P̃|, over it", float(column / printed)),
         ("mean largest row sum, over it", float(row / printed)),
         ("mean change of τ_∞, over it", float(moved / printed)),
@@ -52,7 +52,7 @@ def _theorem_4() -> Numbers:
     assert truth <= ours / 2
     return [
         ("mean total variation of π and π̃", float(truth)),
-        ("the bound of Thm 4, not proved", printed),
+        ("the bound of Theorem 4, not proved", printed),
         ("our bound, proved", ours / 2),
     ]
 
@@ -77,9 +77,9 @@ def _parallel() -> Numbers:
 def _periodic() -> Numbers:
     import numpy as np
 
-    import veil
+    from veil import Chain
 
-    chain = veil.Chain([[0.0, 1.0], [1.0, 0.0]])
+    chain = Chain([[0.0, 1.0], [1.0, 0.0]])
     start, pi = np.array([1.0, 0.0]), chain.stationary()
     later = start @ np.linalg.matrix_power(chain.to_numpy(), 1000)
     assert chain.is_irreducible
@@ -96,7 +96,7 @@ MODELS = (
     Erratum(
         "chains",
         "A weighted KL cannot bound the largest row",
-        ("DC Lemma 6", "DC Thm 5"),
+        ("data-driven-chains Lemma 6", "data-driven-chains Theorem 5"),
         "E‖P − P̃‖₁ and the expected change of τ_∞ are at most √(2L), L a π-weighted mean of divergences.",
         "A row that is rarely visited hardly counts in L, yet may be the one that is far off. Here all of "
         "DC's assumptions are met. With more records in the first row the ratios grow without end. In "
@@ -107,7 +107,7 @@ MODELS = (
     Erratum(
         "chains",
         "A theorem without a proof",
-        ("DC Thm 4",),
+        ("data-driven-chains Theorem 4",),
         "E of the total variation of π and π̃ is at most ‖Z‖₁√(2L)/2.",
         "It rests on Lemma 5 and 6, so it is not proved; in a search over chains of three to six states "
         "the truth stayed below a third of it, as here.",
@@ -116,7 +116,7 @@ MODELS = (
     Erratum(
         "chains",
         "Parallel composition",
-        ("DC Lemma 1",),
+        ("data-driven-chains Lemma 1",),
         "The conclusion is (max ε_i, max δ_i). The printed proof multiplies the δ_i, as if the output "
         "were bad only where every part is bad.",
         "The conclusion is right for one changed record: only the part that holds the record changes its "
@@ -126,7 +126,7 @@ MODELS = (
     Erratum(
         "chains",
         "Irreducible is not enough",
-        ("MD Sect. II-B", "DC Assumption 5"),
+        ("matrix-dirichlet Section II-B", "data-driven-chains Assumption 5"),
         "A chain all of whose states lead to each other tends to its stationary distribution.",
         "A periodic one has a stationary distribution and does not tend to it. Veil says what the period is.",
         _periodic,

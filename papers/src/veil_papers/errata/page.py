@@ -86,10 +86,10 @@ def shown(value: float | str) -> str:
 
 
 def places(papers: tuple[str, ...]) -> str:
-    """What an entry is about, in short: DS Thm 1, 2, 3, DC Thm 1.
+    """What an entry is about, in short: DS Theorem 1, 2, 3, DC Theorem 1.
 
-    >>> places(("DS Thm 1", "DS Thm 2", "DC Thm 1"))
-    'DS Thm 1, 2, DC Thm 1'
+    >>> places(("dirichlet-simplex Theorem 1", "dirichlet-simplex Theorem 2", "data-driven-chains Theorem 1"))
+    'DS Theorem 1, 2, DC Theorem 1'
     """
     kinds = groupby((name.rpartition(" ") for name in papers), key=lambda parts: parts[0])
     return ", ".join(f"{kind} {', '.join(number for _, _, number in found)}" for kind, found in kinds)

@@ -35,14 +35,14 @@ def _blocks() -> Numbers:
 
 
 def _error_rate() -> Numbers:
-    import veil
+    from veil import bits
     from veil_papers.xor_figures import least_flip_rate
     from veil_papers.xor_mechanism import flip_rate_of_error, square_error_rate
 
     # 240 records of 16 votes, of which 1,887 are yes, the share in the published data.
     rows, columns, ones = 240, 16, 1887
     printed = flip_rate_of_error(0.04, rows, columns, ones)
-    own = veil.bits.Xor(veil.bits.xor_parameters(0.5, 1.0, rows, columns, columns)).flip_rate
+    own = bits.Xor(bits.xor_parameters(0.5, 1.0, rows, columns, columns)).flip_rate
     least = least_flip_rate(columns, 0.5, unit="row")
     assert 20 * printed < least < own
     return [
@@ -140,7 +140,7 @@ TABLES = (
     Erratum(
         "bits",
         "A factor of four",
-        ("XO Sect. 5.2",),
+        ("xor Section 5.2",),
         "With s = 2b − 1 the potential is that of s′Πs + 2s′Π1.",
         "b′Πb is *a quarter* of that and a constant. The potential as printed belongs to 4Π, whose loss "
         "is four times as large.",
@@ -149,7 +149,7 @@ TABLES = (
     Erratum(
         "bits",
         "Blocks",
-        ("XO Sect. 5.2",),
+        ("xor Section 5.2",),
         "Blocks get a part of ε by size, and it is all counted.",
         "Bands of rows do not add up for one record: ten bands of 24 rows spend ε/10.",
         _blocks,
@@ -157,7 +157,7 @@ TABLES = (
     Erratum(
         "bits",
         "An error of four per cent",
-        ("XO Fig. 2", "XO Sect. 7"),
+        ("xor Figure 2", "xor Section 7"),
         "At ε = 0.5 the square query error on Voting is 0.04.",
         "That means 2.0 % of all bits flipped. XO's parameters flip 49.8 %, and no 0.5-private mechanism "
         "less than 47.5 % in the worst case.",
@@ -166,7 +166,7 @@ TABLES = (
     Erratum(
         "bits",
         "Regression without a ridge",
-        ("XO Footnote 7",),
+        ("xor Footnote 7",),
         "PPLR is printed without its ridge and without |x| ≤ 1.",
         "Then it guarantees nothing: whether it has a minimum at all can depend on one record.",
         _regression,
@@ -174,7 +174,7 @@ TABLES = (
     Erratum(
         "bits",
         "Labels and thresholds",
-        ("XO Sect. 7",),
+        ("xor Section 7",),
         "The class labels are trained on as they are. Cancer's numbers become bits at a certain threshold.",
         "Labels are a bit of the record too. The threshold is, in the code, the mean of all records, test "
         "records too: one record moves the bits of others, and no ε covers that.",
@@ -183,7 +183,7 @@ TABLES = (
     Erratum(
         "bits",
         "The error rate",
-        ("XO Def. 6",),
+        ("xor Definition 6",),
         "The error is divided by the number of ones.",
         "That is by zero for an empty table, and the rate can exceed 1.",
         _error_definition,
@@ -191,7 +191,7 @@ TABLES = (
     Erratum(
         "bits",
         "What the parameters mean",
-        ("XO Footnote 2",),
+        ("xor Footnote 2",),
         "θ^{pq}, λ and φ are log P(1, 1)/P(0, 0).",
         "That is θ^p + θ^q + 2θ^{pq}; the ratio of odds gives 2θ^{pq}.",
         _footnote_2,
@@ -199,8 +199,8 @@ TABLES = (
     Erratum(
         "bits",
         "An eigenvalue that is zero",
-        ("XO Appendix C",),
-        "The proof of Prop. 1 applies λ_max(X ⊗ Y) = λ_max(X)λ_max(Y) to J_ij.",
+        ("xor Appendix C",),
+        "The proof of Proposition 1 applies λ_max(X ⊗ Y) = λ_max(X)λ_max(Y) to J_ij.",
         "The eigenvalues of J_ij are all 0. Taken with J_ji the step is right, and its factor 2 is not "
         "needed.",
         _eigenvalue,

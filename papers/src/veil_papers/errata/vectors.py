@@ -6,13 +6,13 @@ from veil_papers.errata.erratum import Erratum, Numbers
 
 
 def _loose() -> Numbers:
-    import veil
+    from veil import calibrate, vectors
 
-    domain, move = veil.vectors.Simplex(5, floor=0.073), veil.vectors.Transfer.from_records(98)
-    mechanism = veil.vectors.Dirichlet(20.6, domain)
+    domain, move = vectors.Simplex(5, floor=0.073), vectors.Transfer.from_records(98)
+    mechanism = vectors.Dirichlet(20.6, domain)
     formula, other = (mechanism.published(move, delta=delta) for delta in (0.0026, 0.002))
     exact = mechanism.profile(move)
-    larger = veil.calibrate(lambda k: veil.vectors.Dirichlet(k, domain), move, epsilon=2.255, delta=0.0026)
+    larger = calibrate(lambda k: vectors.Dirichlet(k, domain), move, epsilon=2.255, delta=0.0026)
     assert formula.epsilon > 3 * exact.epsilon(0.0026)
     assert larger.k > 12 * 20.6
     return [
@@ -27,14 +27,14 @@ def _loose() -> Numbers:
 def _conditional() -> Numbers:
     import numpy as np
 
-    import veil
+    from veil import vectors
 
     rng = np.random.default_rng(1)
     with_one, without = np.array([40, 30, 17, 10, 1]), np.array([40, 30, 17, 11, 0])
     shares = [rng.dirichlet(20.6 * counts / 98, size=10_000)[:, 4] for counts in (with_one, without)]
     assert (shares[0] > 0).all()
     assert (shares[1] == 0).all()
-    counts = veil.vectors.DirichletCounts(2.0, 20.0, 5).profile(veil.vectors.Records("replace"))
+    counts = vectors.DirichletCounts(2.0, 20.0, 5).profile(vectors.Records("replace"))
     assert counts.epsilon(0.0026) < 2.255
     return [
         ("chance of a positive share for the grade that one record has", float((shares[0] > 0).mean())),
@@ -44,13 +44,13 @@ def _conditional() -> Numbers:
 
 
 def _transfer() -> Numbers:
-    import veil
+    from veil import vectors
 
-    mechanism = veil.vectors.Dirichlet(10.0, veil.vectors.Simplex(3, floor=0.1, protected=(0, 1), slack=0.02))
-    large, small = (mechanism.published(veil.vectors.Transfer(mass), gamma=0.4) for mass in (0.78, 0.478))
+    mechanism = vectors.Dirichlet(10.0, vectors.Simplex(3, floor=0.1, protected=(0, 1), slack=0.02))
+    large, small = (mechanism.published(vectors.Transfer(mass), gamma=0.4) for mass in (0.78, 0.478))
     assert small.epsilon > large.epsilon + 2.0
     assert any("Lemma 4" in text for text in large.violations)
-    exact = [mechanism.profile(veil.vectors.Transfer(mass)).delta(1.0) for mass in (0.78, 0.478)]
+    exact = [mechanism.profile(vectors.Transfer(mass)).delta(1.0) for mass in (0.78, 0.478)]
     assert exact[0] > exact[1]
     return [
         ("the formula's ε at the full transfer 0.78", large.epsilon),
@@ -119,7 +119,7 @@ def _expected_kl() -> Numbers:
     at_vertex, at_middle = expected_kl(k * vertex, vertex), expected_kl(k * middle, middle)
     assert at_middle < at_vertex <= largest * (1 + 1e-12) < printed
     return [
-        ("bound of Cor. 1", printed),
+        ("bound of Corollary 1", printed),
         ("largest value over the domain", largest),
         ("its value at the vertex", at_vertex),
         ("its value in the middle", at_middle),
@@ -130,22 +130,22 @@ def _expected_kl() -> Numbers:
 def _gaussian() -> Numbers:
     import numpy as np
 
-    import veil
+    from veil import compare, vectors
     from veil_papers.dirichlet_simplex import figure_3
 
     drawn = figure_3(np.random.default_rng(1), vectors=50_000)
     names = ["laplace", "gaussian", "dirichlet"]
-    table = veil.compare(names, veil.vectors.Transfer(0.01), epsilon=1.0, delta=1e-6, size=5)
-    vectors = {row.name: row.errors.tv for row in table.rows if row.errors is not None}
-    assert vectors["laplace"] < vectors["gaussian"] < vectors["dirichlet"]
-    near, names = veil.vectors.Records("replace"), ["geometric", "dirichlet"]
-    table = veil.compare(names, near, epsilon=1.0, delta=1e-6, size=5, records=10_000)
+    table = compare(names, vectors.Transfer(0.01), epsilon=1.0, delta=1e-6, size=5)
+    errors = {row.name: row.errors.tv for row in table.rows if row.errors is not None}
+    assert errors["laplace"] < errors["gaussian"] < errors["dirichlet"]
+    near, names = vectors.Records("replace"), ["geometric", "dirichlet"]
+    table = compare(names, near, epsilon=1.0, delta=1e-6, size=5, records=10_000)
     counts = {row.name: row.errors.tv for row in table.rows if row.errors is not None}
     assert 10 * counts["geometric"] < counts["dirichlet"]
     return [
-        ("Fig. 3 again, mean L1 error of the Dirichlet mechanism (printed 0.478)", drawn.dirichlet),
-        ("Fig. 3 again, of the Gaussian mechanism (printed 0.981)", drawn.gaussian),
-        *((f"mean TV error of {name}, 5 entries, transfer 0.01", error) for name, error in vectors.items()),
+        ("Figure 3 again, mean L1 error of the Dirichlet mechanism (printed 0.478)", drawn.dirichlet),
+        ("Figure 3 again, of the Gaussian mechanism (printed 0.981)", drawn.gaussian),
+        *((f"mean TV error of {name}, 5 entries, transfer 0.01", error) for name, error in errors.items()),
         *((f"mean TV error of {name}, 10,000 records", error) for name, error in counts.items()),
     ]
 
@@ -153,10 +153,10 @@ def _gaussian() -> Numbers:
 def _two_entries() -> Numbers:
     from scipy.special import betaln
 
-    import veil
+    from veil import vectors
 
-    k, floor, move = 5.0, 0.4, veil.vectors.Transfer.from_l1(0.2)
-    mechanism = veil.vectors.Dirichlet(k, veil.vectors.Simplex(2, floor=floor))
+    k, floor, move = 5.0, 0.4, vectors.Transfer.from_l1(0.2)
+    mechanism = vectors.Dirichlet(k, vectors.Simplex(2, floor=floor))
     with_floor, exact = mechanism.published(move, delta=0.04), mechanism.profile(move).epsilon(0.04)
     assert any("n >= 3" in text for text in with_floor.violations)
     # The two formulas differ in eta-bar alone: 0.4 above, 0 here.
@@ -174,11 +174,11 @@ def _two_entries() -> Numbers:
 def _small_k() -> Numbers:
     import math
 
-    import veil
+    from veil import vectors
     from veil.vectors.two_entries import limit_as_k_vanishes
 
-    domain, move = veil.vectors.Simplex(5, floor=0.02), veil.vectors.Transfer(0.02)
-    found = [veil.vectors.Dirichlet(k, domain).profile(move).delta(1.0) for k in (1.0, 0.1, 0.001)]
+    domain, move = vectors.Simplex(5, floor=0.02), vectors.Transfer(0.02)
+    found = [vectors.Dirichlet(k, domain).profile(move).delta(1.0) for k in (1.0, 0.1, 0.001)]
     limit = math.exp(limit_as_k_vanishes(0.02, 0.02, 1.0))
     assert min(found) > 0.9 * limit > 0.1
     return [
@@ -193,7 +193,7 @@ VECTORS = (
     Erratum(
         "vectors",
         "The privacy bounds are very loose",
-        ("DS Thm 1", "DS Thm 2", "DS Thm 3", "DC Thm 1"),
+        ("dirichlet-simplex Theorem 1", "dirichlet-simplex Theorem 2", "dirichlet-simplex Theorem 3", "data-driven-chains Theorem 1"),
         "They split the output space at a chosen γ and bound both parts separately. DC's grade example (5 "
         "grades, 98 records, floor 0.073, k = 20.6) prints (2.255, 0.0026).",
         "The exact trade-off is one integral in one variable. Veil charges the exact figure and shows the "
@@ -203,7 +203,7 @@ VECTORS = (
     Erratum(
         "vectors",
         "The guarantee is conditional",
-        ("DC Thm 1",),
+        ("data-driven-chains Theorem 1",),
         "DC promises privacy only between databases whose frequencies all respect the floor η, and its η, "
         "k and merging of categories come from the data.",
         "With η public and fixed beforehand, the conditional form; a release then lists the assumption. "
@@ -214,7 +214,7 @@ VECTORS = (
     Erratum(
         "vectors",
         "A larger transfer is not always the worst",
-        ("DS Lemma 4", "DS Thm 1", "DS Thm 2", "DS Thm 3"),
+        ("dirichlet-simplex Lemma 4", "dirichlet-simplex Theorem 1", "dirichlet-simplex Theorem 2", "dirichlet-simplex Theorem 3"),
         "The formula is evaluated at the full transfer b/2.",
         "If b/2 > (1 − η̄)/2 − η and γ is large, a *smaller* transfer gives more: here η = 0.1, η̄ = "
         "0.02, two protected entries, k = 10, γ = 0.4. Veil lists this under `.violations`. The exact "
@@ -224,7 +224,7 @@ VECTORS = (
     Erratum(
         "vectors",
         "A proof that does not go through",
-        ("DS Lemma 2",),
+        ("dirichlet-simplex Lemma 2",),
         "P[Ω₁] is log-concave in p, because the integrand is log-concave in p and x together.",
         "The integrand is not: between (p, x) = (0.1, 0.05) and (0.9, 0.9) at k = 20 its logarithm sags. "
         "No counterexample to the conclusion is known: it survived 6,000 numerical cases. Veil charges "
@@ -234,7 +234,7 @@ VECTORS = (
     Erratum(
         "vectors",
         "Concentration",
-        ("DS Thm 4",),
+        ("dirichlet-simplex Theorem 4",),
         "k = −log θ/(2μ²) − 1 keeps the largest entry error below μ but for a probability of θ. The "
         "inequality points the wrong way in the proof, and the union over the entries is missing.",
         "With p = (0.1, …, 0.1), k = 10 and θ = 0.9 it exceeds μ nearly always (in 400,000 draws with "
@@ -247,7 +247,7 @@ VECTORS = (
     Erratum(
         "vectors",
         "Expected KL",
-        ("DC Cor. 1",),
+        ("data-driven-chains Corollary 1",),
         "The largest expected divergence is at entries of 1/N. The proof calls the trigamma function "
         "negative.",
         "The trigamma function is positive, and 1/N lies outside the domain when η > 1/N. The largest "
@@ -258,7 +258,7 @@ VECTORS = (
     Erratum(
         "vectors",
         "The comparison with Gaussian noise",
-        ("DS Fig. 3",),
+        ("dirichlet-simplex Figure 3",),
         "The Dirichlet mechanism is said to be twice as accurate as Gaussian noise at the same privacy. "
         "The Gaussian mechanism is given a sensitivity of 1, though DS's own neighbours move at most b.",
         "The figure can be reproduced (200,000 vectors: 0.473 and 0.978), but the two are not at equal "
@@ -269,7 +269,7 @@ VECTORS = (
     Erratum(
         "vectors",
         "Two entries are not in the setting",
-        ("DS Sect. VII",),
+        ("dirichlet-simplex Section VII",),
         "Both entries of a vector of two are protected and Theorem 1 is applied. DS's own setting, at "
         "least two protected entries among the first n − 1, excludes that, and neither η nor η̄ is "
         "printed.",
@@ -282,7 +282,7 @@ VECTORS = (
     Erratum(
         "vectors",
         "A small k does not give any privacy you like",
-        ("DS Thm 1",),
+        ("dirichlet-simplex Theorem 1",),
         "A smaller k stands for stronger privacy.",
         "It does, down to a limit: as k vanishes δ(ε) tends to m/(2η + m)·exp(−εη/m) for a transfer m, "
         "which is not 0. See [Concepts](concepts.md#a-small-k-does-not-buy-any-privacy-you-like).",

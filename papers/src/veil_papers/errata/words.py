@@ -216,7 +216,7 @@ WORDS = (
     Erratum(
         "words",
         "The factor 2 is wasted",
-        ("ST Mechanism 1", "ST Mechanism 2", "ST Thm 1"),
+        ("symbolic-trajectories Mechanism 1", "symbolic-trajectories Mechanism 2", "symbolic-trajectories Theorem 1"),
         "Both mechanisms take the exponent ε/(2b).",
         "The 2 is needed only where the normaliser depends on the input. Over all words it does not. "
         "Mechanism 1 really spends ε/2 + log(Φ(ℓ)/Φ(ℓ+b)) at worst, never more than ε/2 + log 2. Over all "
@@ -228,7 +228,7 @@ WORDS = (
     Erratum(
         "words",
         "The printed savings are impossible",
-        ("ST Sect. V", "ST Fig. 5"),
+        ("symbolic-trajectories Section V", "symbolic-trajectories Figure 5"),
         "Expected errors of 0.28 (permute-and-flip) and 0.62 (exponential) at ε = 5, up to 55.7 % less, "
         "and at least 25 % less for all ε > 3 (also in the abstract).",
         "Permute-and-flip has at least *half* the error of the exponential mechanism, whatever the words, "
@@ -242,7 +242,7 @@ WORDS = (
     Erratum(
         "words",
         "The lower bound",
-        ("ST Thm 2",),
+        ("symbolic-trajectories Theorem 2",),
         "(8) and (10) begin their sums at ℓ = 1.",
         "ℓ = 0 belongs to them. Repaired, the bound is true, but negative for ε > 3.8 at n = 5, m = 2 and "
         "for all n < 20 at ε = 5, m = 2. Nearer in every case tried:\n\n"
@@ -254,7 +254,7 @@ WORDS = (
     Erratum(
         "words",
         "The tail",
-        ("ST Thm 2",),
+        ("symbolic-trajectories Theorem 2",),
         "P(|ℓ − E ℓ| ≥ t) ≤ 2·exp(−2t²/n²).",
         "True, and above 1 for t < 0.588 n. For the upper tail the exponent may be n times as large:\n\n"
         "```text\n"
@@ -265,7 +265,7 @@ WORDS = (
     Erratum(
         "words",
         "Where the bounds are tight",
-        ("ST Fig. 2",),
+        ("symbolic-trajectories Figure 2",),
         "The caption calls the bounds tightest for large n.",
         "In the figure's own range the gap is least at n = 2 and grows until n = 16.",
         _caption,
@@ -273,7 +273,7 @@ WORDS = (
     Erratum(
         "words",
         "The sum over subsets",
-        ("ST Equation (5)",),
+        ("symbolic-trajectories Equation (5)",),
         "Φ is a sum over all subsets of the N = mⁿ words.",
         "It has 2^N terms, so the mechanism as printed enumerates more than the words it avoids to "
         "enumerate. Added up by size it costs N², but the signs alternate: with floats and ε = 0.1 seven "
@@ -284,16 +284,16 @@ WORDS = (
     Erratum(
         "words",
         "A policy that is none",
-        ("ST Alg. 1", "ST Fig. 1"),
+        ("symbolic-trajectories Algorithm 1", "symbolic-trajectories Figure 1"),
         "Line 7 adds V once for each successor.",
-        "It must be once for each symbol. To the letter, the probabilities in the automaton of Fig. 1 add "
+        "It must be once for each symbol. To the letter, the probabilities in the automaton of Figure 1 add "
         "up to 5/3 at the start. (This list once said 3/2, which took the right V for the later states.)",
         _line_7,
     ),
     Erratum(
         "words",
         "A ratio that is always one",
-        ("ST Alg. 2", "ST Fig. 3"),
+        ("symbolic-trajectories Algorithm 2", "symbolic-trajectories Figure 3"),
         "Line 8 prints V(q, y)/V(q, y).",
         "V(q′, y′)/V(q, y). The edges here are ours, as the paper shows its own in a picture only.",
         _line_8,
@@ -301,7 +301,7 @@ WORDS = (
     Erratum(
         "words",
         "Which words are feasible",
-        ("ST Sect. II.B",),
+        ("symbolic-trajectories Section II.B",),
         "The index of T is transposed, and y₀ → y₁ is left out.",
         "A word is feasible if T[y_t, y_{t+1}] > 0 from y₀ on. Some distances have no feasible word.",
         _transposed,
@@ -309,7 +309,7 @@ WORDS = (
     Erratum(
         "words",
         "An infeasible word",
-        ("ST Def. 4",),
+        ("symbolic-trajectories Definition 4",),
         "(2)–(5) leave out that permute-and-flip measures utilities from the best candidate's.",
         "If the sensitive word is infeasible, the printed probabilities add up to less than 1. Veil "
         "refuses such a word.",
@@ -318,7 +318,7 @@ WORDS = (
     Erratum(
         "words",
         "The sensitivity can be zero",
-        ("ST Lemma 1",),
+        ("symbolic-trajectories Lemma 1",),
         "The sensitivity of the distance is at most b, and (2) divides by it.",
         "It can be smaller than b, even 0, and then (2) divides by 0. The proofs read b for it, which is "
         "safe.",
@@ -327,8 +327,8 @@ WORDS = (
     Erratum(
         "words",
         "Small print",
-        ("ST Mechanism 1", "ST Def. 1"),
+        ("symbolic-trajectories Mechanism 1", "symbolic-trajectories Definition 1"),
         "",
-        "- Mechanism 1 names A_{w,b} for A_{w,ℓ}.\n- A run has n + 1 states; Def. 1 prints Qⁿ.",
+        "- Mechanism 1 names A_{w,b} for A_{w,ℓ}.\n- A run has n + 1 states; Definition 1 prints Qⁿ.",
     ),
 )

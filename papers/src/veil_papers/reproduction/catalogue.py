@@ -1,4 +1,4 @@
-"""The five papers."""
+"""The five papers, each with its tables and figures."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ PAPERS: tuple[Paper, ...] = (
 
 
 def papers_named(name: str | None) -> tuple[Paper, ...]:
-    """One paper by its short name, or all."""
+    """One paper by its name, such as "xor", or all."""
     if name is None:
         return PAPERS
-    found = tuple(paper for paper in PAPERS if paper.key.lower() == name.lower())
+    found = tuple(paper for paper in PAPERS if paper.name == name.lower())
     if not found:
-        known = ", ".join(paper.key for paper in PAPERS)
-        raise InvalidArgument("NAME", expected=f"one of {known}", found=repr(name)[:40])
+        known = ", ".join(paper.name for paper in PAPERS)
+        raise InvalidArgument("name", expected=f"one of {known}", found=repr(name)[:40])
     return found

@@ -12,13 +12,13 @@ from veil_papers.reproduction.runner import Shown
 
 
 def print_papers(shown: Sequence[Shown], written: Sequence[str]) -> None:
-    """What stands on the first page."""
+    """The headlines, how many printed numbers are met, and where the pages are."""
     console = Console(highlight=False, soft_wrap=True, markup=False)
     table = Table(box=None, pad_edge=False)
     for name in ("paper", "what", "printed", "its recipe", "Veil"):
         table.add_column(name, justify="left" if name in ("paper", "what") else "right")
     for one, line in headlines(shown):
-        where = f"{one.paper.key} {one.exhibit.name}"
+        where = one.paper.cite(one.exhibit)
         table.add_row(where, line.what, line.printed, shown_value(line.found), shown_value(line.veil))
     console.print(table)
     stood_in = [one for one in shown if one.finding.stand_in]
@@ -28,6 +28,6 @@ def print_papers(shown: Sequence[Shown], written: Sequence[str]) -> None:
         f"digit and {number['differ']} differ, each with its reason."
     )
     if stood_in:
-        names = ", ".join(f"{one.paper.key} {one.exhibit.name}" for one in stood_in)
+        names = "; ".join(one.paper.cite(one.exhibit) for one in stood_in)
         console.print(f"With stand-ins for data that cannot be had here: {names}.")
     console.print(f"Written: {written[0]}")

@@ -27,10 +27,10 @@ class Data:
     @classmethod
     def of(cls, folder: Path | None) -> Data:
         if folder is not None and not folder.is_dir():
-            raise InvalidArgument("--data", expected="a folder", found=str(folder))
+            raise InvalidArgument("data", expected="a folder", found=str(folder))
         if folder is not None and not any((folder / name).is_file() for name in FILES.values()):
             raise InvalidArgument(
-                "--data", expected=f"a folder with some of {', '.join(FILES.values())}", found="none of them"
+                "data", expected=f"a folder with some of {', '.join(FILES.values())}", found="none of them"
             )
         return cls(folder)
 

@@ -14,9 +14,10 @@ from scipy.optimize import brentq
 from scipy.stats import binom
 
 from veil.chains.counting.transitions import count_transitions
-from veil.core.errors import CannotCalibrate
 from veil.core.arrays import Floats
+from veil.core.errors import CannotCalibrate
 from veil.core.privacy.calibrate import calibrate
+from veil.core.published import Published
 from veil.core.random.streams import Rng
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.samples import path as sample
@@ -27,10 +28,10 @@ from veil.vectors.calibration import calibrated
 from veil.vectors.counts import Integers
 from veil.vectors.expected_errors import expected_errors
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.core.published import Published
 from veil.vectors.published_bounds import published_delta
 from veil.vectors.samplers.dirichlet import sample_dirichlet
 from veil.vectors.simplex import Simplex
+from veil_papers import references
 from veil_papers.data_driven_chains import corollary_1, delta_by_monte_carlo
 from veil_papers.reproduction.exhibit import Exhibit, Paper, Run
 from veil_papers.reproduction.finding import Curve, Finding, Line, Panel
@@ -360,9 +361,7 @@ def _by_the_letter(counts: Integers, rng: Rng, draws: int) -> list[Line]:
 
 
 PAPER = Paper(
-    "DC",
-    "Differentially private data-driven Markov chain modeling",
-    "A. Benvenuti, B. Fallin, C. Hawkins, B. Bialy, M. Dennis, W. Dixon, M. Hale",
+    references.DATA_DRIVEN_CHAINS,
     (
         Exhibit("Figure 1", "Grades: the divergence against ε", figure_1),
         Exhibit("Figure 2", "Taxis: where they are in the long run", figure_2, ("trips",)),

@@ -18,6 +18,7 @@ from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.samplers.dirichlet import sample_dirichlet
 from veil.vectors.simplex import Simplex
+from veil_papers import references
 from veil_papers.dirichlet_simplex import FIG_3_K, FIG_3_SIGMA, figure_2
 from veil_papers.reproduction.exhibit import Exhibit, Paper, Run
 from veil_papers.reproduction.finding import Curve, Finding, Line, Panel, Role
@@ -327,9 +328,7 @@ def theorem_4(run: Run) -> Finding:
 
 
 PAPER = Paper(
-    "DS",
-    "Differential privacy on the unit simplex via the Dirichlet mechanism",
-    "P. Gohari, B. Wu, C. Hawkins, M. Hale, U. Topcu",
+    references.DIRICHLET_SIMPLEX,
     (
         Exhibit("Figure 1", "Gaussian noise, projected back onto the simplex", figure_1),
         Exhibit("Figure 2", "Theorem 1 against Corollary 1", figure_2_curves),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from veil.core.random.streams import Rng
+from veil_papers.references import Reference
 from veil_papers.reproduction.data import Data
 from veil_papers.reproduction.finding import Finding
 
@@ -22,7 +23,7 @@ class Run:
     tell: Callable[[str], None] = lambda step: None
 
     def rng(self, name: str) -> Rng:
-        """Always the same for the same exhibit: a page can be made again."""
+        """Always the same for the same name, which is a seed and nothing else: a page can be made again."""
         return np.random.default_rng(zlib.crc32(name.encode()))
 
     def many(self, full: int, quick: int) -> int:
@@ -42,14 +43,21 @@ class Exhibit:
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """One of the five papers. key: its short name, "DS"; folder: of its files."""
+    """One of the five papers, with what is reproduced of it."""
 
-    key: str
-    title: str
-    authors: str
+    reference: Reference
     exhibits: tuple[Exhibit, ...]
 
+    @property
+    def name(self) -> str:
+        """The name on the command line: "xor"."""
+        return self.reference.name
+
+    def cite(self, exhibit: Exhibit) -> str:
+        """An exhibit as it is cited: "XOR paper, Figure 3"."""
+        return self.reference.cite(exhibit.name)
+
     def slug(self, exhibit: Exhibit) -> str:
-        """A name for files and links: ds-figure-3."""
-        words = f"{self.key} {exhibit.name}".lower()
+        """A name for files and links: xor-figure-3."""
+        words = f"{self.name} {exhibit.name}".lower()
         return "-".join("".join(mark if mark.isalnum() else " " for mark in words).split())

@@ -8,13 +8,14 @@ from scipy.stats import beta
 from veil.core.arrays import Floats
 from veil.core.mechanism import Mechanism
 from veil.core.privacy.calibrate import calibrate
-from veil.core.random.streams import Rng
-from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
-from veil.matrices.adjacency import Rows
-from veil.vectors.adjacency import Transfer
 from veil.core.published import Published
+from veil.core.random.streams import Rng
+from veil.matrices.adjacency import Rows
+from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
+from veil.vectors.adjacency import Transfer
 from veil.vectors.simplex import Simplex
 from veil_papers import matrix_dirichlet as md
+from veil_papers import references
 from veil_papers.reproduction.exhibit import Exhibit, Paper, Run
 from veil_papers.reproduction.finding import Curve, Finding, Line, Panel
 from veil_papers.reproduction.road_town import (
@@ -194,9 +195,7 @@ def _for_every_row(example: md.MatrixExample, epsilon: str, delta: str) -> Line:
 
 
 PAPER = Paper(
-    "MD",
-    "Differential privacy for stochastic matrices using the matrix Dirichlet mechanism",
-    "B. Fallin, C. Hawkins, B. Chen, P. Gohari, A. Benvenuti, U. Topcu, M. Hale",
+    references.MATRIX_DIRICHLET,
     (
         Exhibit("Figure 1", "The mean error of an entry against ε", figure_1),
         Exhibit("Section V", "What k = 9.87 and k = 98.7 reveal", section_5),

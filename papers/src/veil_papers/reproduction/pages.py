@@ -55,7 +55,7 @@ def index_page(papers: Sequence[Paper], shown: Sequence[Shown], *, quick: bool) 
     return page(
         "papers.html",
         package="veil_papers",
-        papers=[(paper, [one for one in shown if one.paper.key == paper.key]) for paper in papers],
+        papers=[(paper, [one for one in shown if one.paper is paper]) for paper in papers],
         headlines=headlines(shown),
         quick=quick,
         version=__version__,
@@ -71,9 +71,9 @@ def headlines(shown: Sequence[Shown]) -> list[tuple[Shown, Line]]:
 
 
 def summary_table(shown: Sequence[Shown]) -> str:
-    """The headlines as a table in Markdown, as it stands on the first page of the documentation."""
+    """The headlines as a table in Markdown, for the first page of the documentation."""
     rows = [
-        f"| {one.paper.key} {one.exhibit.name} | {line.what} | {line.printed or '–'} | "
+        f"| {one.paper.cite(one.exhibit)} | {line.what} | {line.printed or '–'} | "
         f"{shown_value(line.found) or '–'} | **{shown_value(line.veil)}** | {line.why} |"
         for one, line in headlines(shown)
     ]
@@ -84,7 +84,7 @@ def summary_table(shown: Sequence[Shown]) -> str:
 
 def page_name(paper: Paper) -> str:
     """The file of a paper's page."""
-    return f"{paper.key.lower()}.html"
+    return f"{paper.name}.html"
 
 
 def counts(shown: Sequence[Shown]) -> dict[str, Any]:

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from veil.core.arrays import Floats
 from veil.core.mechanism import Mechanism
 from veil.core.random.streams import Rng
+from veil.matrices.adjacency import Rows
 from veil.matrices.chain import Chain
-from veil.matrices.job import plan_matrix
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.numerics.stationary import quick_stationary
-from veil.matrices.adjacency import Rows
+from veil.matrices.planning import plan_matrix
 from veil.vectors.adjacency import Transfer
 from veil_papers import matrix_dirichlet as md
 from veil_papers.reproduction.exhibit import Run

@@ -14,7 +14,7 @@ from veil.version import __version__
 from veil_papers.reproduction.exhibit import Exhibit, Paper, Run
 from veil_papers.reproduction.finding import Finding
 
-# Changes where what is computed or stored does: older results are then made anew.
+# Changes where what is computed or stored does: older results are then computed again.
 SCHEMA = 1
 
 
@@ -39,18 +39,21 @@ def run_all(
     folder: Path,
     *,
     begun: Callable[[str], None] = lambda name: None,
-    anew: bool = False,
+    fresh: bool = False,
 ) -> Iterator[Shown]:
-    """Every exhibit of the papers, in their order. What is done is on the disk before the next begins."""
+    """Every exhibit of the papers, in their order. What is done is on the disk before the next begins.
+
+    begun: called with the name of each exhibit. fresh: compute everything again, keep no earlier result.
+    """
     results = folder / "results"
     results.mkdir(parents=True, exist_ok=True)
     for paper in papers:
         for exhibit in paper.exhibits:
-            name = f"{paper.key} {exhibit.name}"
+            name = paper.cite(exhibit)
             begun(name)
             path = results / f"{paper.slug(exhibit)}.json"
             key = _key(exhibit, run)
-            known = None if anew else _read(path, key)
+            known = None if fresh else _read(path, key)
             if known is not None:
                 yield Shown(paper, exhibit, known[0], known[1], kept=True)
                 continue
@@ -77,7 +80,7 @@ def _key(exhibit: Exhibit, run: Run) -> dict[str, Any]:
 
 
 def _read(path: Path, key: dict[str, Any]) -> tuple[Finding, float] | None:
-    """What an earlier run left, if it is of the same kind; whatever cannot be read is made anew."""
+    """What an earlier run left, if it is of the same kind; whatever cannot be read is computed again."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content["key"] != key:

@@ -19,6 +19,7 @@ from veil.words.mechanisms.exponential_words import ExponentialWords
 from veil.words.mechanisms.permute_and_flip import PermuteAndFlip
 from veil.words.mechanisms.word_mechanism import WordMechanism
 from veil.words.planning import plan_words
+from veil_papers import references
 from veil_papers.hamming_automaton import feasible_counts, hamming
 from veil_papers.reproduction.exhibit import Exhibit, Paper, Run
 from veil_papers.reproduction.finding import Curve, Finding, Line, Panel, Role
@@ -307,9 +308,7 @@ def claim(run: Run) -> Finding:
 
 
 PAPER = Paper(
-    "ST",
-    "Differential privacy for symbolic trajectories via the permute-and-flip mechanism",
-    "A. Benvenuti, H. Rao, M. Hale",
+    references.SYMBOLIC_TRAJECTORIES,
     (
         Exhibit("Figure 1", "The automaton of words at distance 2 from abc", figure_1),
         Exhibit("Figure 2", "Bounds on the expected error", figure_2_curves),

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from veil.chains.counting.transitions import count_transitions
-from veil.chains.job import chain_job
+from veil.chains.requests import ChainRelease
 from veil.core.arrays import Floats
 from veil.core.privacy.pairs import SymmetricBetaPair
 from veil.core.random.streams import Rng
@@ -71,14 +71,13 @@ def veil_moved(
     records: int | None = None,
 ) -> float:
     """The same for `veil.chains.release`."""
-    job = chain_job(
-        counts,
+    job = ChainRelease(
         epsilon=short(epsilon),
         delta=delta,
         mechanism=mechanism,
         change=change,
         records=records,
-    )
+    ).prepare(counts)
     return moved(counts, np.stack([job.run(rng=rng).value.to_numpy() for _ in range(draws)]))
 
 
@@ -143,7 +142,7 @@ def figure_2(run: Run) -> Finding:
         rows = rows_at(counts, times)
         bound = rows.published(gamma=_GAMMA)
         drawn = quick_stationary(rows.sample(counts, rng=rng))
-        job = chain_job(counts, epsilon=short(bound.epsilon), change="replace")
+        job = ChainRelease(epsilon=short(bound.epsilon), change="replace").prepare(counts)
         mine = quick_stationary(job.run(rng=rng).value.to_numpy())
         epsilons.append(f"ε = {bound.epsilon:.3g}")
         theirs.append(drawn[order])

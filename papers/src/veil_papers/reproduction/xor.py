@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from veil_papers import references
 from veil_papers.reproduction import xor_graphs, xor_tables
 from veil_papers.reproduction.exhibit import Paper
 
 PAPER = Paper(
-    "XO",
-    "Differentially private binary- and matrix-valued data query: an XOR mechanism",
-    "T. Ji, P. Li, E. Yilmaz, E. Ayday, Y. Ye, J. Sun",
+    references.XOR,
     (*xor_tables.EXHIBITS, *xor_graphs.EXHIBITS),
 )

@@ -10,14 +10,14 @@ from fractions import Fraction
 import numpy as np
 from scipy.stats import binom
 
-from veil.bits.mechanisms.randomized_response import RandomizedResponse
 from veil.core.arrays import Floats
 from veil.core.random.discrete import sample_discrete_laplace
 from veil.core.random.streams import Rng
 from veil.core.releasing import release
-from veil.graphs.estimation import graph_estimates
+from veil.graphs.estimation import estimates
 from veil.graphs.graph import Graph
 from veil.graphs.mechanisms.private_graph import PrivateGraph
+from veil.graphs.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.numerics.agreement import average_f1, communities_of, degree_divergence
 from veil.graphs.numerics.communities import Integers, spectral_communities
 from veil.graphs.numerics.debias_degrees import debiased_distribution
@@ -56,7 +56,7 @@ def degrees_of(graph: Graph) -> Floats:
 def asked_degrees(graph: Graph, epsilon: float, rng: Rng) -> Floats:
     """Veil's degrees: asked directly, with all of epsilon."""
     out = release(PrivateGraph(epsilon, statistics=["degrees"], share=1.0), graph, rng=rng)
-    return graph_estimates(out).degree_distribution
+    return estimates(out).degree_distribution
 
 
 # Figure 3
@@ -246,9 +246,8 @@ def figure_5(run: Run) -> Finding:
     for epsilon in grid:
         run.tell(f"ε = {epsilon:g}")
         out = release(RandomizedResponse(epsilon), known.graph, rng=run.rng(f"XO release {epsilon:g}"))
-        assert out.graph is not None
-        plain[epsilon] = as_it_is(out.graph)
-        corrected[epsilon] = score(graph_estimates(out).communities())
+        plain[epsilon] = as_it_is(out.value)
+        corrected[epsilon] = score(estimates(out).communities())
         # Decoding is most of the work.
         if epsilon < 6.0 or not run.quick:
             guessed[epsilon] = as_it_is(decoded(run, known, epsilon).graph)

@@ -14,8 +14,8 @@ from veil.bits.adjacency import BitFlips
 from veil.bits.mechanisms.matrix_bernoulli import MatrixBernoulli, xor_parameters
 from veil.bits.mechanisms.staircase_xor import StaircaseXor
 from veil.bits.mechanisms.xor import Xor
-from veil.core.errors import MissingExtra
 from veil.core.arrays import Floats
+from veil.core.errors import MissingExtra
 from veil.core.privacy.calibrate import calibrate
 from veil.core.random.streams import Rng
 from veil.samples.ballots import PARTIES, ballots

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from veil.bits.mechanisms.matrix_bernoulli import xor_parameters
-from veil.bits.mechanisms.randomized_response import RandomizedResponse
 from veil.core.random.streams import Rng
 from veil.core.releasing import release
-from veil.graphs.estimation import graph_estimates
+from veil.graphs.estimation import estimates
 from veil.graphs.graph import Graph
 from veil.graphs.mechanisms.private_graph import PrivateGraph
+from veil.graphs.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.mechanisms.xor_graph import XorGraph
 from veil.graphs.numerics.decoding import pair_chances
 from veil.graphs.numerics.distances import PathLengths, path_lengths
@@ -123,9 +123,8 @@ def decoded(run: Run, known: Network, epsilon: float) -> Decoded:
         run.tell(f"decoding at ε = {epsilon:g}")
         mechanism = RandomizedResponse(epsilon)
         out = release(mechanism, known.graph, rng=run.rng(f"XO release {epsilon:g}"))
-        assert out.graph is not None
-        chances = pair_chances(space=out.graph.space, codes=out.graph.codes, flip=mechanism.flip_rate)
-        likeliest = chances.likeliest(round(graph_estimates(out).edges.value))
+        chances = pair_chances(space=out.value.space, codes=out.value.codes, flip=mechanism.flip_rate)
+        likeliest = chances.likeliest(round(estimates(out).edges.value))
         more = chances.likeliest(round(len(known.graph) * _longer(epsilon)))
         _DECODED[key] = Decoded(known.graph.replaced(likeliest), known.graph.replaced(more))
     return _DECODED[key]
@@ -146,7 +145,7 @@ def asked_edges(nodes: int, edges: int, epsilon: float, rng: Rng) -> float:
     """The number of edges asked directly. Its noise does not depend on which they are: any graph will do."""
     graph = Graph(PairSpace.among(nodes), np.arange(edges))
     out = release(PrivateGraph(epsilon, statistics=["edges"], share=1.0), graph, rng=rng)
-    return graph_estimates(out).edges.value
+    return estimates(out).edges.value
 
 
 def dense_paths(nodes: int, density: float, least: float) -> tuple[float, float]:
@@ -328,7 +327,7 @@ def _misfits(head: str, nodes: int, column: NetworkStatistics, text: tuple[str, 
 
 def _triangle_line(known: Network, rng: Rng) -> Line:
     out = release(PrivateGraph(1.0, statistics=["triangles"], share=1.0), known.graph, rng=rng)
-    asked = graph_estimates(out).triangles
+    asked = estimates(out).triangles
     assert asked is not None
     true = count_triangles(near(known.graph))
     why = f"The network has {true:,}. Asked directly, with all of ε, by the ladder."
