@@ -19,7 +19,7 @@ from veil.chains.report.page import CountedReport
 from veil.chains.requests import ChainRelease
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
 from veil.core.named_matrix import Taken
-from veil.matrices.chain_intervals import chain_intervals
+from veil.matrices.chain_error_bars import chain_intervals
 from veil.matrices.requests import MatrixRelease
 
 MATRIX = np.array([[800, 150, 50], [100, 300, 100], [40, 60, 500]])

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 import veil
 from veil.core.named_matrix import Taken
-from veil.matrices.chain_intervals import chain_intervals
+from veil.matrices.chain_error_bars import chain_intervals
 from veil.matrices.job import matrix_job
 from veil.matrices.report.chain import MOST_PICTURED, ChainReport
 from veil.matrices.report.console_chain import print_chain

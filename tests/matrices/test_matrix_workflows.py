@@ -16,7 +16,7 @@ from veil.core.named_matrix import Taken, take_matrix
 from veil.errors import CannotCalibrate, InvalidArgument, InvalidData
 from veil.matrices.calibrated_rows import calibrated_rows
 from veil.matrices.chain_classes import Reducible
-from veil.matrices.chain_facts import chain_facts, read_chain
+from veil.matrices.chain_summary import chain_facts, read_chain
 from veil.matrices.job import MatrixPlan, MatrixRow, calibrated_matrix, matrix_job, plan_matrix
 from veil.matrices.stochastic import ZEROS_ARE_PUBLIC
 

@@ -1,18 +1,33 @@
-from . import perturbation
 from .adjacency import Rectangle, Rows
 from .birkhoff import Birkhoff
 from .chain import Chain
+from .chain_classes import CommunicatingClass, Reducible
 from .chain_comparison import ChainComparison
-from .chain_facts import ChainFacts, chain_facts
-from .chain_intervals import ChainIntervals, chain_intervals
-from .decisions import DecisionProcess
+from .chain_error_bars import ChainIntervals, chain_intervals
+from .chain_summary import ChainFacts, chain_facts
+from .decisions import DecisionProcess, Solution
 from .error_bars import intervals
 from .mechanisms.bordered_rows import BorderedRows
 from .mechanisms.doubly_stochastic import DoublyStochastic
 from .mechanisms.matrix_dirichlet import MatrixDirichlet
 from .mechanisms.row_by_row import RowByRow
-from .planning import MatrixPlan
+from .perturbation import (
+    ergodicity_bound,
+    expected_ergodicity_change,
+    expected_largest_column_distance,
+    expected_largest_row_distance,
+    expected_stationary_change,
+    expected_weighted_row_distance,
+    row_radius,
+    simultaneous_row_radii,
+    stationary_bound,
+    stationary_bound_from_kl,
+    stationary_radii,
+    stationary_radius,
+)
+from .planning import MatrixPlan, MatrixRow, calibrated_matrix, plan_matrix
 from .released import to_chain
+from .report.decisions import value_figure
 from .stochastic import StochasticMatrix
 from .value_losses import ValueLoss, value_loss
 from .verbs import plan, read, release
@@ -24,22 +39,40 @@ __all__ = [
     "ChainComparison",
     "ChainFacts",
     "ChainIntervals",
+    "CommunicatingClass",
     "DecisionProcess",
     "DoublyStochastic",
     "MatrixDirichlet",
     "MatrixPlan",
+    "MatrixRow",
     "Rectangle",
+    "Reducible",
     "RowByRow",
     "Rows",
+    "Solution",
     "StochasticMatrix",
     "ValueLoss",
+    "calibrated_matrix",
     "chain_facts",
     "chain_intervals",
+    "ergodicity_bound",
+    "expected_ergodicity_change",
+    "expected_largest_column_distance",
+    "expected_largest_row_distance",
+    "expected_stationary_change",
+    "expected_weighted_row_distance",
     "intervals",
-    "perturbation",
     "plan",
+    "plan_matrix",
     "read",
     "release",
+    "row_radius",
+    "simultaneous_row_radii",
+    "stationary_bound",
+    "stationary_bound_from_kl",
+    "stationary_radii",
+    "stationary_radius",
     "to_chain",
+    "value_figure",
     "value_loss",
 ]

@@ -9,7 +9,7 @@ from typing import Any
 from veil.core.kind import Progress
 from veil.core.request import CommandRequest, option
 from veil.matrices.chain_comparison import ChainComparison
-from veil.matrices.chain_facts import read_chain
+from veil.matrices.chain_summary import read_chain
 from veil.matrices.report.chain import ChainReport
 
 

@@ -1,5 +1,7 @@
 from .accuracy import (
     Errors,
+    dirichlet_errors,
+    expected_absolute_deviation,
     expected_kl,
     largest_expected_entry_error,
     largest_expected_kl,
@@ -7,11 +9,12 @@ from .accuracy import (
 )
 from .adjacency import Contributions, Records, Transfer
 from .calibration import calibrated
-from .comparison import Comparison, compare
-from .concentration import (
+from .comparison import Comparison, Row, compare
+from .concentration_bounds import (
     concentration,
     largest_entry_failure,
     largest_entry_quantile,
+    published_concentration,
     total_variation_failure,
 )
 from .counts import Counts
@@ -20,7 +23,7 @@ from .mechanisms.additive import Gaussian, Laplace
 from .mechanisms.dirichlet import Dirichlet
 from .mechanisms.dirichlet_counts import DirichletCounts
 from .mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
-from .planning import EpsilonPlan, least_epsilon
+from .planning import EpsilonPlan, NeededEpsilon, least_epsilon
 from .reading import LabelledVector
 from .simplex import Simplex
 from .verbs import plan, read, release
@@ -38,12 +41,16 @@ __all__ = [
     "GeometricCounts",
     "LabelledVector",
     "Laplace",
+    "NeededEpsilon",
     "Records",
+    "Row",
     "Simplex",
     "Transfer",
     "calibrated",
     "compare",
     "concentration",
+    "dirichlet_errors",
+    "expected_absolute_deviation",
     "expected_kl",
     "intervals",
     "largest_entry_failure",
@@ -53,6 +60,7 @@ __all__ = [
     "largest_expected_l1",
     "least_epsilon",
     "plan",
+    "published_concentration",
     "read",
     "release",
     "total_variation_failure",

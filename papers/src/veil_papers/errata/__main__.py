@@ -1,4 +1,4 @@
-"""python -m veil_papers.errata: print docs/errata.md, computed anew."""
+"""python -m veil_papers.errata: compute docs/errata.md and print it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The errata on bits: XO's theorem, its noise and its samplers."""
+"""The errata on bits: the theorem of the XOR paper, its noise and its samplers."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ BITS = (
         "Where the theorem is true",
         ("xor Theorem 1",),
         "Theorem 1 for whole records, s = P.",
-        "It holds without couplings, as in XO's Section 7 with α = 1, and with one coupling for all pairs "
+        "It holds without couplings, as in Section 7 with α = 1, and with one coupling for all pairs "
         "if N ≥ 4. The proof is ours.",
         _whole_records,
     ),

@@ -1,4 +1,4 @@
-"""The errata on matrices and their chains: MD, and what DC has from it."""
+"""The errata on matrices and their chains: the matrix Dirichlet paper, and what the data-driven chains paper takes from it."""
 
 from __future__ import annotations
 
@@ -177,8 +177,8 @@ CHAINS = (
         "chains",
         "One row is not the matrix",
         ("matrix-dirichlet Theorem 1", "matrix-dirichlet Definition 4"),
-        "Neighbours may differ in every row (Definition 4), but the bound is that of the worst row, as if one "
-        "row changed. MD's example, 32 rows, k = 9.87, prints (1.16, 0.011).",
+        "Neighbours may differ in every row (Definition 4), but the bound is that of the worst row, as if "
+        "one row changed. The example, 32 rows, k = 9.87, prints (1.16, 0.011).",
         "With all rows changed the losses add. The bound is four times too large for one row and far too "
         "small for all: the printed pair holds for at most 7 of 32 changed rows. In Veil the number of "
         'changed rows is part of the adjacency: `matrices.Rows(1, ...)` or `matrices.Rows("all", ...)`.',
@@ -189,7 +189,7 @@ CHAINS = (
         "The δ of a matrix is not that of its best row",
         ("matrix-dirichlet Theorem 1",),
         "δ reads 1 − max over the rows of the probability of Ω₁.",
-        "MD's own proof gives 1 − min, the δ of the worst row.",
+        "The paper's own proof gives 1 − min, the δ of the worst row.",
         _least_delta,
     ),
     Erratum(
@@ -197,7 +197,7 @@ CHAINS = (
         "The example",
         ("matrix-dirichlet Section V", "matrix-dirichlet Assumption 2"),
         "k = 9.87 and k = 98.7 are given (1.16, 0.011) and (11.12, 0.019).",
-        "k = 9.87 breaks MD's own Assumption 2, k ≥ 1/η = 10. The printed δ are not the formula's: with "
+        "k = 9.87 breaks the paper's own Assumption 2, k ≥ 1/η = 10. The printed δ are not the formula's: with "
         "two protected entries a row it gives 0.019 at k = *9.87* and almost nothing at k = 98.7. |W_i| ≥ "
         "2 excludes rows with two successors, which a road network has. W_i itself is chosen by looking "
         "at the matrix; a Veil release then says so.",
@@ -240,7 +240,8 @@ CHAINS = (
         "chains",
         "Whose condition goes with whose weights",
         ("data-driven-chains Lemma 5", "data-driven-chains Theorem 4"),
-        "Theorem 4 joins the condition of the true chain, ‖Z‖, with a mean over its own stationary distribution.",
+        "Theorem 4 joins the condition of the true chain, ‖Z‖, with a mean over its own stationary "
+        "distribution.",
         "In the second line above κ belongs to the *released* chain and the weights to the true one. κ(P) "
         "with the weights π fails, by a factor of 5,000 in this chain of two states.",
         _which_condition,

@@ -14,7 +14,7 @@ Numbers = list[tuple[str, float | str]]
 class Erratum:
     """What a paper claims, and what holds.
 
-    papers: the items that it is about, as "DS Theorem 4"; docs/papers.md has a row for each.
+    papers: the items that it is about, as "xor Theorem 4"; docs/papers.md has a row for each.
     says, holds: markdown.
     show: computes the counterexample, asserts that the claim fails and ours holds, and returns its numbers.
         Its source is printed on the page and runs there at top level, so it imports what it needs itself.

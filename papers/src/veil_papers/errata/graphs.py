@@ -1,4 +1,4 @@
-"""The errata on what XO shows: its image, its graphs, its classifiers and its code."""
+"""The errata on what the XOR paper shows: its image, its graphs, its classifiers and its code."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ GRAPHS = (
         "The unchanged image",
         ("xor Figure 1", "xor Section 5.3"),
         "At ε = 0.7, α = 0.7 the perturbed image is said to be the same as the one without privacy. The "
-        "image is 12 × 9 in XO's code; the text does not say what may differ between neighbours.",
+        "image is 12 × 9 in the published code; the text does not say what may differ between neighbours.",
         "No 0.7-private mechanism leaves it unchanged. As printed the error grows with ε and with α, "
         "against the figure.",
         _image,
@@ -197,7 +197,7 @@ GRAPHS = (
         "bits",
         "The published code runs something else",
         ("xor Published code",),
-        "XO's code has a hard-coded temperature of 3·10⁻⁵.",
+        "The code that was published with the paper has a hard-coded temperature of 3·10⁻⁵.",
         "A bit changes the logarithm of its law by 2c/(3·10⁻⁵) where the paper has c, and the opposite "
         "sign. With its blocks that multiplies the stated ε. Of nine states it releases the one *before* "
         "that of least energy, and may so release its start, which flips every bit. The printed results "
@@ -240,7 +240,7 @@ GRAPHS = (
         ("xor Table 2",),
         "Edges, densities and average path lengths of the released networks.",
         "Three densities do not fit their own edges, by 10, 18 and 34 %. Two average path lengths are "
-        "below the least that so many edges allow, about 2 − density; XO's code counts pairs without a "
+        "below the least that so many edges allow, about 2 − density; the published code counts pairs without a "
         "path as 0.",
         _inconsistent,
     ),

@@ -1,4 +1,4 @@
-"""The errata on chains that are made from data: DC's second half."""
+"""The errata on chains that are estimated from data: the second half of the data-driven chains paper."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ MODELS = (
         ("data-driven-chains Lemma 6", "data-driven-chains Theorem 5"),
         "E‖P − P̃‖₁ and the expected change of τ_∞ are at most √(2L), L a π-weighted mean of divergences.",
         "A row that is rarely visited hardly counts in L, yet may be the one that is far off. Here all of "
-        "DC's assumptions are met. With more records in the first row the ratios grow without end. In "
+        "the paper's assumptions are met. With more records in the first row the ratios grow without end. In "
         "expectation there are `expected_largest_column_distance`, `expected_ergodicity_change` and "
         "`expected_stationary_change`; from the release alone, with a confidence, `stationary_radius`.",
         _weighted,

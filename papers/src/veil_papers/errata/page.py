@@ -1,4 +1,4 @@
-"""docs/errata.md, made from the entries: their text, their code, and the numbers that the code gives now."""
+"""docs/errata.md, made from the entries: their text, their code, and the numbers that the code gives."""
 
 from __future__ import annotations
 
@@ -17,40 +17,49 @@ from veil_papers.errata.models import MODELS
 from veil_papers.errata.tables import TABLES
 from veil_papers.errata.vectors import VECTORS
 from veil_papers.errata.words import WORDS
+from veil_papers.references import reference
 
 ERRATA: tuple[Erratum, ...] = (*VECTORS, *CHAINS, *MODELS, *WORDS, *BITS, *GRAPHS, *TABLES)
 
 _INTRO = """\
 # What the papers say, and what holds
 
-Veil implements published mechanisms. Some published statements are loose, some hold only under conditions that are easy to miss, and some are false. Each entry says which, and carries its counterexample: the Python below it runs as it stands, ends in assertions, and gives the numbers of the table under it. `python -m veil_papers.errata` computes them all anew and prints this page.
+Veil implements published mechanisms. Some published statements are loose, some hold only under conditions that are easy to miss, and some are false. Each entry says which, with a counterexample: the Python code below it can be run as is, ends in assertions, and gives the numbers of the table under it. `python -m veil_papers.errata` computes all of them and prints this page.
 
-Short names: **DS** "Differential privacy on the unit simplex via the Dirichlet mechanism", **DC** "Differentially private data-driven Markov chain modeling", **MD** the matrix Dirichlet paper, **ST** symbolic trajectories, **XO** the XOR mechanism. What we reproduce is in [The papers, reproduced](papers.md).
+The papers are listed in [References](references.md). What is reproduced of them is in [The papers, item by item](papers.md).
 """  # noqa: E501 - a paragraph of markdown is one line
 
 _CHAPTERS: dict[Chapter, str] = {
-    "vectors": "## Vectors: DS and DC\n",
+    "vectors": "## Vectors\n\nThe Dirichlet simplex paper, and the first half of the data-driven chains paper.\n",
     "chains": """\
-## Matrices and chains: MD and DC
+## Matrices and chains
 
-P is the true chain, P̃ the released one, π and π̃ their stationary distributions. Proofs of what holds: `matrices/perturbation.md` and `matrices/mechanisms/matrix_dirichlet.md`.
+The matrix Dirichlet paper, and the second half of the data-driven chains paper. P is the true chain, P̃ the released one, π and π̃ their stationary distributions. Proofs of what holds: `matrices/perturbation.md` and `matrices/mechanisms/matrix_dirichlet.md`.
 """,  # noqa: E501
-    "words": "## Words: ST\n",
+    "words": "## Words\n\nThe symbolic trajectories paper.\n",
     "bits": """\
-## Bits and graphs: XO
+## Bits and graphs
 
-A table X of N × P bits is released as X ⊕ B, P(B = b) ∝ exp(b′Πb), where Π holds Θ for the bits of a record and Λ_ij between two records. Proofs of what holds: `bits/mechanisms/bits.md` and `papers/xor_figures.py`.
+The XOR paper. A table X of N × P bits is released as X ⊕ B, P(B = b) ∝ exp(b′Πb), where Π holds Θ for the bits of a record and Λ_ij between two records. Proofs of what holds: `bits/mechanisms/bits.md` and `veil_papers.xor_figures`.
 """,  # noqa: E501
 }
+_PLURALS = {"Corollary": "Corollaries", "Appendix": "Appendices"}
 
 
-def errata_page() -> str:
-    """The whole page. Every counterexample is computed for it, which takes some seconds."""
+def errata_page(table: Callable[[Erratum], str] | None = None) -> str:
+    """The whole page. table: gives an entry's numbers as Markdown; they are computed by default."""
+    given = _computed if table is None else table
     parts = [_INTRO]
-    for chapter, heading in _CHAPTERS.items():
-        parts.append(heading)
-        parts += [_entry(erratum) for erratum in ERRATA if erratum.chapter == chapter]
+    for chapter, text in _CHAPTERS.items():
+        parts.append(text)
+        parts += [_entry(erratum, given) for erratum in ERRATA if erratum.chapter == chapter]
     return "\n".join(parts)
+
+
+def number_table(numbers: Numbers) -> str:
+    """The numbers of a counterexample as a table in Markdown."""
+    rows = [(name.replace("|", r"\|"), shown(number)) for name, number in numbers]
+    return "\n".join(["| | |", "|---|---|", *(f"| {name} | {number} |" for name, number in rows), ""])
 
 
 def top_level(show: Callable[[], Numbers]) -> str:
@@ -85,26 +94,41 @@ def shown(value: float | str) -> str:
     return f"{digits}·10{str(int(power)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
 
 
-def places(papers: tuple[str, ...]) -> str:
-    """What an entry is about, in short: DS Theorem 1, 2, 3, DC Theorem 1.
+def places(items: tuple[str, ...]) -> str:
+    """What an entry is about, as it is cited.
 
-    >>> places(("dirichlet-simplex Theorem 1", "dirichlet-simplex Theorem 2", "data-driven-chains Theorem 1"))
-    'DS Theorem 1, 2, DC Theorem 1'
+    >>> places(("xor Theorem 1", "xor Theorem 2", "xor Section 7", "matrix-dirichlet Figure 1"))
+    'XOR paper, Theorems 1, 2, Section 7; matrix Dirichlet paper, Figure 1'
     """
-    kinds = groupby((name.rpartition(" ") for name in papers), key=lambda parts: parts[0])
-    return ", ".join(f"{kind} {', '.join(number for _, _, number in found)}" for kind, found in kinds)
+    papers = groupby((item.partition(" ") for item in items), key=lambda parts: parts[0])
+    return "; ".join(reference(name).cite(_listed([item for _, _, item in found])) for name, found in papers)
 
 
-def _entry(erratum: Erratum) -> str:
-    parts = [f"### {erratum.title} ({places(erratum.papers)})\n"]
+def heading(erratum: Erratum) -> str:
+    """The title of an entry, with what it is about."""
+    return f"{erratum.title} ({places(erratum.papers)})"
+
+
+def _listed(items: list[str]) -> str:
+    """Items of one paper, those of a kind together: Theorems 1, 2, Section 7."""
+    parts = []
+    for kind, found in groupby((item.rpartition(" ") for item in items), key=lambda words: words[0]):
+        numbers = [number for _, _, number in found]
+        plural = _PLURALS.get(kind, f"{kind}s")
+        parts.append(f"{kind if len(numbers) == 1 else plural} {', '.join(numbers)}")
+    return ", ".join(parts)
+
+
+def _computed(erratum: Erratum) -> str:
+    assert erratum.show is not None
+    return number_table(erratum.show())
+
+
+def _entry(erratum: Erratum, table: Callable[[Erratum], str]) -> str:
+    parts = [f"### {heading(erratum)}\n"]
     if erratum.says:
         parts.append(f"**The paper.** {erratum.says}\n")
     parts.append(f"**What holds.** {erratum.holds}\n" if erratum.says else f"{erratum.holds}\n")
     if erratum.show is not None:
-        numbers = [(name.replace("|", r"\|"), shown(number)) for name, number in erratum.show()]
-        rows = [f"| {name} | {number} |" for name, number in numbers]
-        parts += [
-            f"```python\n{top_level(erratum.show)}\n```\n",
-            "\n".join(["| | |", "|---|---|", *rows, ""]),
-        ]
+        parts += [f"```python\n{top_level(erratum.show)}\n```\n", table(erratum)]
     return "\n".join(parts)

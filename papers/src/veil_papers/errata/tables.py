@@ -1,4 +1,4 @@
-"""The errata on tables of bits: XO's classifiers, blocks and definitions."""
+"""The errata on tables of bits: classifiers, blocks and definitions of the XOR paper."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _error_rate() -> Numbers:
     assert 20 * printed < least < own
     return [
         ("share of flipped bits that an error of 0.04 means", printed),
-        ("share by XO's parameters at ε = 0.5, complement", own),
+        ("share by the paper's parameters at ε = 0.5, complement", own),
         ("their error", square_error_rate(own, rows, columns, ones)),
         ("least share of any 0.5-private mechanism, worst case", least),
         ("its error", square_error_rate(least, rows, columns, ones)),
@@ -89,7 +89,7 @@ def _thresholds() -> Numbers:
     assert moved == 4
     return [
         ("records whose bit changes when another record does", moved),
-        ("records whose bits XO's neighbours differ in", 1),
+        ("records whose bits the paper's neighbours differ in", 1),
         ("loss of a label that is used as it is", "∞"),
     ]
 
@@ -159,8 +159,8 @@ TABLES = (
         "An error of four per cent",
         ("xor Figure 2", "xor Section 7"),
         "At ε = 0.5 the square query error on Voting is 0.04.",
-        "That means 2.0 % of all bits flipped. XO's parameters flip 49.8 %, and no 0.5-private mechanism "
-        "less than 47.5 % in the worst case.",
+        "That means 2.0 % of all bits flipped. The paper's parameters flip 49.8 %, and no 0.5-private "
+        "mechanism less than 47.5 % in the worst case.",
         _error_rate,
     ),
     Erratum(

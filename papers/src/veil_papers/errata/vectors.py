@@ -1,4 +1,4 @@
-"""The errata on vectors: DS, and DC's first half."""
+"""The errata on vectors: the Dirichlet simplex paper, and the first half of the data-driven chains paper."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _log_concave() -> Numbers:
 def _concentration() -> Numbers:
     import numpy as np
 
-    from veil.vectors.concentration import concentration, published_concentration
+    from veil.vectors.concentration_bounds import concentration, published_concentration
 
     p, theta = np.full(10, 0.1), 0.9
     mu = float(np.sqrt(-np.log(theta) / 22.0))
@@ -193,9 +193,14 @@ VECTORS = (
     Erratum(
         "vectors",
         "The privacy bounds are very loose",
-        ("dirichlet-simplex Theorem 1", "dirichlet-simplex Theorem 2", "dirichlet-simplex Theorem 3", "data-driven-chains Theorem 1"),
-        "They split the output space at a chosen γ and bound both parts separately. DC's grade example (5 "
-        "grades, 98 records, floor 0.073, k = 20.6) prints (2.255, 0.0026).",
+        (
+            "dirichlet-simplex Theorem 1",
+            "dirichlet-simplex Theorem 2",
+            "dirichlet-simplex Theorem 3",
+            "data-driven-chains Theorem 1",
+        ),
+        "They split the output space at a chosen γ and bound both parts separately. The grade example "
+        "of the data-driven chains paper (5 grades, 98 records, floor 0.073, k = 20.6) prints (2.255, 0.0026).",
         "The exact trade-off is one integral in one variable. Veil charges the exact figure and shows the "
         "published one on request.",
         _loose,
@@ -204,8 +209,8 @@ VECTORS = (
         "vectors",
         "The guarantee is conditional",
         ("data-driven-chains Theorem 1",),
-        "DC promises privacy only between databases whose frequencies all respect the floor η, and its η, "
-        "k and merging of categories come from the data.",
+        "Privacy is promised only between databases whose frequencies all respect the floor η, and η, k "
+        "and the merging of categories come from the data.",
         "With η public and fixed beforehand, the conditional form; a release then lists the assumption. "
         "Without the floor there is no guarantee at all: the last record of a grade is told apart with "
         "certainty. The default for data is `DirichletCounts`, which needs no floor.",
@@ -214,7 +219,12 @@ VECTORS = (
     Erratum(
         "vectors",
         "A larger transfer is not always the worst",
-        ("dirichlet-simplex Lemma 4", "dirichlet-simplex Theorem 1", "dirichlet-simplex Theorem 2", "dirichlet-simplex Theorem 3"),
+        (
+            "dirichlet-simplex Lemma 4",
+            "dirichlet-simplex Theorem 1",
+            "dirichlet-simplex Theorem 2",
+            "dirichlet-simplex Theorem 3",
+        ),
         "The formula is evaluated at the full transfer b/2.",
         "If b/2 > (1 − η̄)/2 − η and γ is large, a *smaller* transfer gives more: here η = 0.1, η̄ = "
         "0.02, two protected entries, k = 10, γ = 0.4. Veil lists this under `.violations`. The exact "
@@ -260,7 +270,7 @@ VECTORS = (
         "The comparison with Gaussian noise",
         ("dirichlet-simplex Figure 3",),
         "The Dirichlet mechanism is said to be twice as accurate as Gaussian noise at the same privacy. "
-        "The Gaussian mechanism is given a sensitivity of 1, though DS's own neighbours move at most b.",
+        "The Gaussian mechanism is given a sensitivity of 1, though the paper's own neighbours move at most b.",
         "The figure can be reproduced (200,000 vectors: 0.473 and 0.978), but the two are not at equal "
         "privacy. At equal adjacency plain noise usually wins, here at (1, 10⁻⁶); on counts the gap is "
         "wider.",
@@ -270,11 +280,12 @@ VECTORS = (
         "vectors",
         "Two entries are not in the setting",
         ("dirichlet-simplex Section VII",),
-        "Both entries of a vector of two are protected and Theorem 1 is applied. DS's own setting, at "
+        "Both entries of a vector of two are protected and Theorem 1 is applied. The paper's own setting, at "
         "least two protected entries among the first n − 1, excludes that, and neither η nor η̄ is "
         "printed.",
         "For two entries the worst pair is different; Veil treats that case apart and certifies it. "
-        "Nothing is left outside the protected entries, so no η̄ > 0 fits. Read as DC reads it, η̄ = η, "
+        "Nothing is left outside the protected entries, so no η̄ > 0 fits. Read as in the data-driven chains paper, "
+        "η̄ = η, "
         "the formula can be far below the truth (k = 5, b = 0.2, η = 0.4, δ = 0.04; this also breaks η + "
         "η̄ < ½). With η̄ = 0 it is above it.",
         _two_entries,

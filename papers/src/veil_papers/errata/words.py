@@ -1,4 +1,4 @@
-"""The errata on words: ST."""
+"""The errata on words: the symbolic trajectories paper."""
 
 from __future__ import annotations
 
@@ -216,13 +216,17 @@ WORDS = (
     Erratum(
         "words",
         "The factor 2 is wasted",
-        ("symbolic-trajectories Mechanism 1", "symbolic-trajectories Mechanism 2", "symbolic-trajectories Theorem 1"),
+        (
+            "symbolic-trajectories Mechanism 1",
+            "symbolic-trajectories Mechanism 2",
+            "symbolic-trajectories Theorem 1",
+        ),
         "Both mechanisms take the exponent ε/(2b).",
         "The 2 is needed only where the normaliser depends on the input. Over all words it does not. "
         "Mechanism 1 really spends ε/2 + log(Φ(ℓ)/Φ(ℓ+b)) at worst, never more than ε/2 + log 2. Over all "
         "words the best staircase in the distance has the least largest expected error of *all* ε-private "
         "mechanisms from words to words; for b = 1 it is randomised response. Proof: "
-        "`numerics/words/staircase.py`.",
+        "`veil.core.numerics.staircase`.",
         _factor_two,
     ),
     Erratum(
@@ -232,7 +236,7 @@ WORDS = (
         "Expected errors of 0.28 (permute-and-flip) and 0.62 (exponential) at ε = 5, up to 55.7 % less, "
         "and at least 25 % less for all ε > 3 (also in the abstract).",
         "Permute-and-flip has at least *half* the error of the exponential mechanism, whatever the words, "
-        'as ST\'s own reference [22] says ("up to a factor of two"). So 0.28 would need to be at least '
+        'as the paper\'s own reference [22] says ("up to a factor of two"). So 0.28 would need to be at least '
         "0.31. And if the exponential mechanism errs by 0.615 or more at ε = 5, permute-and-flip saves at "
         "most 48.6 % there and at most **10.2 %** at ε = 3, for any chain with n = 14 (`largest_saving`, "
         "with proof). On the made-up town it saves 33 % at ε = 5. The paper averages 2,000 draws and does "

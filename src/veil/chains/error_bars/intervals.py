@@ -10,7 +10,7 @@ from veil.chains.error_bars.counted_transitions import counted_transitions
 from veil.chains.released import mechanism_of
 from veil.core.checks import integer, within
 from veil.core.record import Release
-from veil.matrices.chain_intervals import ChainIntervals, matrix_chain_intervals
+from veil.matrices.chain_error_bars import ChainIntervals, matrix_chain_intervals
 from veil.matrices.mechanisms.bordered_rows import BorderedRows
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.vectors.simplex import Simplex

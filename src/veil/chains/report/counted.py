@@ -17,7 +17,7 @@ from veil.chains.report.accuracy import Accuracy
 from veil.chains.report.sections import Sections
 from veil.core.errors import CannotCalibrate
 from veil.core.record import Release
-from veil.matrices.chain_intervals import ChainIntervals
+from veil.matrices.chain_error_bars import ChainIntervals
 from veil.matrices.planning import MatrixPlan, MatrixRow
 from veil.vectors.counts import Integers
 

@@ -12,7 +12,7 @@ from veil.chains.released import mechanism_of
 from veil.chains.report import section_figures
 from veil.chains.report.counted import CountedChain
 from veil.core.record import Release
-from veil.matrices.chain_intervals import ChainIntervals
+from veil.matrices.chain_error_bars import ChainIntervals
 from veil.matrices.report import chain_figures
 from veil.matrices.report.chain import ChainReport, digits
 from veil.report import figures

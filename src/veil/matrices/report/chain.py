@@ -15,8 +15,8 @@ from veil.core.published import Published
 from veil.core.record import Release
 from veil.matrices.chain import Chain
 from veil.matrices.chain_classes import CommunicatingClass
-from veil.matrices.chain_facts import ChainFacts, chain_facts
-from veil.matrices.chain_intervals import ChainIntervals, chain_intervals
+from veil.matrices.chain_error_bars import ChainIntervals, chain_intervals
+from veil.matrices.chain_summary import ChainFacts, chain_facts
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.released import to_chain
 from veil.matrices.report import chain_figures
