@@ -8,10 +8,11 @@ READY_SPARK := $(VENV)/.ready-spark
 READY_FUZZ := $(VENV)/.ready-fuzz
 SECONDS ?= 600
 WORKERS ?= auto
+FOLDER = $(if $(KIND),tests/$(KIND))
 LOCKED := --upgrade --generate-hashes --no-emit-index-url --no-header --python-version 3.11 --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-spark peers demo test test-slow fuzz bench bench-quick lint docs errata lock clean
+.PHONY: help setup setup-spark peers demo test test-slow evidence fuzz bench bench-quick lint docs reference errata lock clean
 
 help:  ## This list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -42,15 +43,19 @@ peers: $(READY)  ## Libraries to compare with, each in its own .venv-peers/<name
 demo: $(READY)  ## Release sample data and write a report to look at
 	$(BIN)/veil demo --folder demo --force
 
-# Tests that share a server ask to be run by one worker (--dist loadgroup); else each starts its own.
+# Tests that share a server ask to be run by one worker (--dist loadgroup); otherwise each would start its own.
 # Each worker has a core of its own; linear algebra with more threads would only get in the way.
-test test-slow bench bench-quick: export OPENBLAS_NUM_THREADS = 1
+test test-slow evidence bench bench-quick: export OPENBLAS_NUM_THREADS = 1
 
-test: $(READY)  ## The tests
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m "not slow"
+test: $(READY)  ## The tests, in minutes; of one folder with KIND=graphs
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m "not slow and not evidence" $(FOLDER)
 
-test-slow: $(READY)  ## The long statistical suites
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m slow
+test-slow: $(READY)  ## The long statistical suites; of one folder with KIND=graphs
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m slow $(FOLDER)
+
+evidence: $(READY)  ## Long studies, outside CI: coverage, repetitions of audits, sweeps
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m evidence $(FOLDER)
+	$(BIN)/python -m bench.audit_repetitions
 
 fuzz: $(READY_FUZZ)  ## Ten minutes of hostile files for the parsers (SECONDS=600)
 	$(BIN)/python -m tests.fuzz.long_run --seconds $(SECONDS)

@@ -85,7 +85,7 @@ def test_larger_tables_and_graphs_are_sampled(delta: float) -> None:
     fewer.remove_edge(0, 1)
     for mechanism, value, neighbour in (
         (veil.bits.StaircaseXor(8, 1.0), table, other),
-        (veil.bits.RandomizedResponse(1.0), club, fewer),
+        (veil.graphs.RandomizedResponse(1.0), club, fewer),
         (veil.graphs.PrivateGraph(1.0, statistics=["edges", "degrees", "triangles"], share=0.5), club, fewer),
     ):
         found = veil.audit(mechanism, value, neighbour, samples=1_000, delta=delta, rng=3)
@@ -93,25 +93,36 @@ def test_larger_tables_and_graphs_are_sampled(delta: float) -> None:
         assert not found.violated, str(found)
 
 
-@dataclass(frozen=True)
-class _Timid(veil.bits.RandomizedResponse):
+class _Timid:
     """Claims less than it does: a planted fault."""
+
+    epsilon: float
 
     def profile(self, adjacency: Any = None) -> Any:
         return RandomizedResponses(0.5 * self.epsilon)
+
+
+@dataclass(frozen=True)
+class _TimidOnBits(_Timid, veil.bits.RandomizedResponse):
+    """The fault for tables."""
+
+
+@dataclass(frozen=True)
+class _TimidOnGraphs(_Timid, veil.graphs.RandomizedResponse):
+    """The fault for graphs."""
 
 
 def test_planted_faults_are_found() -> None:
     club = networkx.karate_club_graph()
     fewer = club.copy()
     fewer.remove_edge(0, 1)
-    found = veil.audit(_Timid(3.0), club, fewer, samples=4_000, rng=4)
+    found = veil.audit(_TimidOnGraphs(3.0), club, fewer, samples=4_000, rng=4)
     assert found.violated
     assert found.lower > 1.5
     table = np.zeros((3, 9), dtype=bool)
     other = table.copy()
     other[1, 4] = True
-    assert veil.audit(_Timid(3.0), table, other, samples=4_000, rng=5).violated
+    assert veil.audit(_TimidOnBits(3.0), table, other, samples=4_000, rng=5).violated
 
 
 def test_values_that_are_no_neighbours_are_refused() -> None:
@@ -127,5 +138,5 @@ def test_values_that_are_no_neighbours_are_refused() -> None:
     )
     assert found.claimed == pytest.approx(2.0)
     with pytest.raises(InvalidArgument, match="same nodes"):
-        veil.audit(veil.bits.RandomizedResponse(1.0), networkx.path_graph(4), networkx.path_graph(5))
+        veil.audit(veil.graphs.RandomizedResponse(1.0), networkx.path_graph(4), networkx.path_graph(5))
     assert math.isfinite(found.lower)

@@ -64,7 +64,7 @@ def test_what_cannot_be_read() -> None:
     whole = veil.release(veil.bits.StaircaseXor(6, 1.0, flips=2, rows=4), small)
     with pytest.raises(InvalidArgument, match="independent between rows"):
         veil.bits.estimates(whole)
-    graph = veil.release(veil.bits.RandomizedResponse(1.0), veil.graphs.Graph.from_edges([(0, 1)], 5))
+    graph = veil.release(veil.graphs.RandomizedResponse(1.0), veil.graphs.Graph.from_edges([(0, 1)], 5))
     with pytest.raises(InvalidArgument, match="a table of bits"):
         veil.bits.estimates(graph)
     with pytest.raises(InvalidArgument, match="confidence"):

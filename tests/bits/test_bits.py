@@ -57,7 +57,7 @@ def test_columns_of_several_types() -> None:
 
 REFUSED: dict[str, tuple[Any, str]] = {
     "text": (FRAME.replace({True: "SECRET", False: "no"}), "True and False, or 0 and 1"),
-    "a name of a file": ("votes.csv", "found text"),
+    "a name of a file": ("votes.csv", "votes.csv: expected a file, found no such file"),
     "NaN": (holes("float"), r"1 entry neither 0 nor 1, the first at position \(3, 1\)"),
     "NA": (holes("boolean"), "True and False, or 0 and 1"),
     "None in a list": ([[1, None], [0, 1]], "True and False, or 0 and 1"),
@@ -114,8 +114,8 @@ def test_an_adjacency_matrix_as_a_table_is_warned_of() -> None:
 
 
 @pytest.mark.parametrize("graph", [nx.path_graph(2), sp.csr_array(np.eye(2)), veil.graphs.Graph.from_edges([], 2)])
-def test_a_graph_is_told_the_way(graph: Any) -> None:
-    with pytest.raises(InvalidData, match="release_graph"):
+def test_a_graph_is_sent_to_graphs(graph: Any) -> None:
+    with pytest.raises(InvalidData, match="veil.graphs.release takes graphs"):
         veil.bits.release(graph, epsilon=1.0)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import veil
-from veil.bits.job import bit_job
+from veil.bits.requests import BitRelease
 from veil.errors import InvalidArgument, NoGuarantee, VeilError
 
 RNG = np.random.default_rng(3)
@@ -18,7 +18,7 @@ TABLE = RNG.random((4000, 4)) < SHARES
 FRAME = pd.DataFrame(TABLE, columns=["a", "b c", "d", "e"])
 
 
-def release(value: Any = TABLE, **options: Any) -> veil.Release:
+def release(value: Any = TABLE, **options: Any) -> veil.Release[Any]:
     return veil.bits.release(value, **({"epsilon": 3.0, "rng": 1} | options))
 
 
@@ -79,8 +79,8 @@ def test_wrong_arguments(options: dict[str, Any], says: str) -> None:
 
 
 def test_a_job_does_not_show_its_table() -> None:
-    job = bit_job(TABLE[:3], epsilon=1.0)
-    assert "True" not in repr(job).replace("graphs=True", "")
+    job = BitRelease(epsilon=1.0).prepare(TABLE[:3])
+    assert "True" not in repr(job)
     assert job.epsilon == 1.0
 
 

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import veil
+from tests.chains.pages import page_text
 from veil.chains.lengths import LengthBins
 from veil.chains.report.accuracy import Accuracy
 from veil.chains.report.console import print_chain_release
-from veil.chains.report.page import CountedReport
+from veil.chains.requests import ChainRelease
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
 from veil.core.arrays import Floats
-from veil.core.named_matrix import Taken
+from veil.core.named_matrix import NamedMatrix
 from veil.matrices.requests import MatrixRelease
 
 WARNING = "the noise is larger than most counts; these numbers say almost nothing."
@@ -26,7 +27,9 @@ def table(states: int, total: float, seed: int = 1) -> Any:
     return rng.poisson(total * shares)
 
 
-def accuracy(counts: Any, epsilon: float, seed: int = 1, **options: Any) -> tuple[Accuracy, veil.Release]:
+def accuracy(
+    counts: Any, epsilon: float, seed: int = 1, **options: Any
+) -> tuple[Accuracy, veil.Release[Any]]:
     release = veil.chains.release(counts, epsilon=epsilon, rng=seed, **options)
     found = Accuracy.of(release)
     assert found is not None
@@ -49,7 +52,7 @@ def test_the_error_is_the_one_that_happens(states: int, total: float, epsilon: f
         found, release = accuracy(counts, epsilon, seed, mechanism=mechanism, delta=1e-6)
         assert found.row_tv is not None
         said.append(found.row_tv)
-        happened.append(error(release.array, counts))
+        happened.append(error(release.value.to_numpy(), counts))
     assert 0.6 < np.mean(said) / np.mean(happened) < 1.7
 
 
@@ -77,7 +80,7 @@ def test_strata_have_an_error_too() -> None:
     data = TransitionCounts(counts, list("abcdefgh"), cap=4, strata=strata, sequences=sequences)
     found, release = accuracy(data, 1.0, unit="user")
     assert found.row_tv is not None
-    assert 0.4 < found.row_tv / error(release.array, counts) < 2.5
+    assert 0.4 < found.row_tv / error(release.value.to_numpy(), counts) < 2.5
     assert found.moved is not None
     # Four transitions of one user instead of one.
     assert 3.5 < found.moved[1] / found.moved[0] < 5.0
@@ -89,23 +92,24 @@ def test_noise_is_called_noise(states: int, seed: int, capsys: pytest.CaptureFix
     found, release = accuracy(np.ones((states, states), dtype=np.int64), 0.01, seed)
     assert found.drowned
     assert found.warning is not None
-    print_chain_release(release, why="so", warnings=[], written=[])
+    job = ChainRelease(epsilon=0.01).prepare(np.ones((states, states), dtype=np.int64))
+    print_chain_release(release, job=job, written=[])
     shown = capsys.readouterr().out
-    assert f"WARNING: {WARNING} A larger --epsilon or merged states would help." in shown
+    assert f"WARNING: {WARNING} A larger epsilon or merged states would help." in shown
     assert "not known, since the counts cannot be told from noise" in shown
 
 
 def test_a_cap_could_be_smaller() -> None:
     counts = TransitionCounts(np.ones((3, 3), dtype=np.int64), list("abc"), cap=5)
     found, _ = accuracy(counts, 0.01, unit="user")
-    assert found.warning == f"{WARNING} A larger --epsilon, a smaller --cap, or merged states would help"
+    assert found.warning == f"{WARNING} A larger epsilon, a smaller cap, or merged states would help"
 
 
 def test_the_page_warns_as_well() -> None:
     _, noise = accuracy(np.ones((3, 3), dtype=np.int64), 0.01)
-    assert "Mostly noise." in CountedReport.of_release(noise).html()
+    assert "Mostly noise." in page_text(noise)
     _, clear = accuracy(table(3, 1e4), 1.0)
-    page = CountedReport.of_release(clear).html()
+    page = page_text(clear)
     assert "Mostly noise." not in page
     assert "Expected error of the next step, by the noise alone:" in page
 
@@ -130,11 +134,11 @@ def test_rows_of_probabilities() -> None:
     counts = table(5, 1e4)
     alone, _ = accuracy(counts, 2.0, mechanism="dirichlet", delta=1e-6)
     assert alone.row_tv is None
-    assert "--with-sizes" in alone.words
+    assert "(with parts sizes it would)" in alone.words
     assert alone.warning is None
     found, release = accuracy(counts, 2.0, mechanism="dirichlet", delta=1e-6, parts=("sizes",))
     assert found.row_tv is not None
-    assert 0.4 < found.row_tv / error(release.array, counts) < 2.5
+    assert 0.4 < found.row_tv / error(release.value.to_numpy(), counts) < 2.5
 
 
 def test_the_published_form_has_a_public_noise() -> None:
@@ -146,12 +150,12 @@ def test_the_published_form_has_a_public_noise() -> None:
         )
         assert found.row_tv is not None
         said.append(found.row_tv)
-        happened.append(error(release.array, counts))
+        happened.append(error(release.value.to_numpy(), counts))
     assert 0.5 < np.mean(said) / np.mean(happened) < 2.0
 
 
 def test_matrices_have_none() -> None:
-    taken = Taken(np.array([[0.5, 0.5], [0.1, 0.9]]), ("a", "b"), ("a", "b"))
+    taken = NamedMatrix(np.array([[0.5, 0.5], [0.1, 0.9]]), ("a", "b"), ("a", "b"))
     adjacency = veil.matrices.Rows(1, veil.vectors.Transfer(0.01))
     release = (
         MatrixRelease(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 import veil
 import veil.chains.error_bars
+from veil.chains.error_bars.counted_transitions import counted_transitions
 from veil.chains.error_bars.noise_quantiles import share_quantiles
 from veil.chains.error_bars.noise_reach import length_reach, sum_reach
 from veil.chains.mechanisms.chain_parts import Part
@@ -61,7 +62,7 @@ CASES: dict[str, tuple[Integers, float, float]] = {
 every_case = pytest.mark.parametrize("name", CASES)
 
 
-def released(table: Integers, epsilon: float, delta: float, **how: Any) -> veil.Release:
+def released(table: Integers, epsilon: float, delta: float, **how: Any) -> veil.Release[Any]:
     if "mechanism" not in how:
         how["mechanism"] = "gaussian" if delta else "geometric"
     return veil.chains.release(
@@ -69,7 +70,7 @@ def released(table: Integers, epsilon: float, delta: float, **how: Any) -> veil.
     )
 
 
-def again(release: veil.Release, table: Integers, rng: np.random.Generator) -> veil.Release:
+def again(release: veil.Release[Any], table: Integers, rng: np.random.Generator) -> veil.Release[Any]:
     """Another release of the same counts, drawn fast."""
     mechanism = release.mechanism
     assert isinstance(mechanism, PrivateChain)
@@ -94,7 +95,7 @@ def held(bars: Any, truth: Any, short: float = 1.0) -> Any:
     return (middle - half <= truth + 1e-12) & (truth - 1e-12 <= middle + half)
 
 
-def coverage(table: Integers, first: veil.Release, count: int, *, seed: int = 1) -> dict[str, Any]:
+def coverage(table: Integers, first: veil.Release[Any], count: int, *, seed: int = 1) -> dict[str, Any]:
     """How often the bars hold the truth; how much wider they are than ideal ones for the release's errors."""
     truth = table / table.sum(axis=1, keepdims=True)
     pi = veil.Chain(truth).stationary()
@@ -102,7 +103,7 @@ def coverage(table: Integers, first: veil.Release, count: int, *, seed: int = 1)
     seen: dict[str, list[Any]] = {}
     for _ in range(count):
         out = again(first, table, rng)
-        found = veil.matrices.chain_intervals(out)
+        found = veil.chains.intervals(out)
         for key, value in {
             "transitions": held(found.transitions, truth),
             "stationary": held(found.stationary, pi),
@@ -167,12 +168,12 @@ def test_the_smoothing_is_undone_where_the_sizes_were_released() -> None:
     table = zipf(17, 3_000.0, 8)
     truth = veil.Chain(table / table.sum(axis=1, keepdims=True)).stationary()
     out = released(table, 2.0, 1e-6, mechanism="dirichlet", parts=("sizes",))
-    found = veil.matrices.chain_intervals(out)
+    found = veil.chains.intervals(out)
     assert (
         np.abs(found.estimate.stationary() - truth).sum() < 0.7 * np.abs(out.value.stationary() - truth).sum()
     )
     blind = released(table, 2.0, 1e-6, mechanism="dirichlet")
-    wide = veil.matrices.chain_intervals(blind)
+    wide = veil.chains.intervals(blind)
     assert wide.estimate == blind.value
     assert np.ptp(wide.transitions, axis=-1).mean() > np.ptp(found.transitions, axis=-1).mean()
 
@@ -187,11 +188,12 @@ def test_the_published_form() -> None:
         change="replace",
         floor=0.999 * float((table.T / table.sum(1)).min()),
     )
-    found = veil.matrices.chain_intervals(out, draws=200)
+    found = veil.chains.intervals(out, draws=200)
     truth = table / table.sum(axis=1, keepdims=True)
     assert held(found.transitions, truth).mean() > 0.7
     assert held(found.proved_stationary, veil.Chain(truth).stationary()).all()
-    assert np.array_equal(veil.vectors.intervals(out), found.transitions)
+    assert isinstance(out.mechanism, PrivateChain)
+    assert np.array_equal(counted_transitions(out.mechanism, out.tables, 0.95), found.transitions)
 
 
 def test_groups_are_added_up() -> None:
@@ -201,7 +203,7 @@ def test_groups_are_added_up() -> None:
     truth = table / table.sum(axis=1, keepdims=True)
     transitions, stationary = [], []
     for seed in range(60):
-        found = veil.matrices.chain_intervals(veil.chains.release(counts, epsilon=1.0, rng=seed))
+        found = veil.chains.intervals(veil.chains.release(counts, epsilon=1.0, rng=seed))
         transitions.append(held(found.transitions, truth))
         stationary.append(held(found.stationary, veil.Chain(truth).stationary()))
     assert 0.93 <= np.mean(transitions) <= 0.99
@@ -211,16 +213,15 @@ def test_groups_are_added_up() -> None:
 def test_intervals_are_those_of_the_transitions() -> None:
     table, epsilon, delta = CASES["five states, thirty a row"]
     out = released(table, epsilon, delta)
-    assert np.array_equal(
-        veil.vectors.intervals(out, confidence=0.9),
-        veil.matrices.chain_intervals(out, confidence=0.9).transitions,
-    )
+    assert isinstance(out.mechanism, PrivateChain)
+    alone = counted_transitions(out.mechanism, out.tables, 0.9)
+    assert np.array_equal(alone, veil.chains.intervals(out, confidence=0.9).transitions)
 
 
 def test_bars_widen_until_they_say_nothing() -> None:
     table, widths, shares = zipf(8, 400.0, 12), [], []
     for epsilon in (10.0, 1.0, 0.1, 0.001):
-        found = veil.matrices.chain_intervals(released(table, epsilon, 0.0))
+        found = veil.chains.intervals(released(table, epsilon, 0.0))
         widths.append(np.ptp(found.stationary, axis=-1).mean())
         shares.append(np.ptp(found.transitions, axis=-1).mean())
         assert (found.proved_stationary[:, 0] <= found.stationary[:, 0] + 1e-9).all()
@@ -235,7 +236,7 @@ def test_bars_widen_until_they_say_nothing() -> None:
 def test_an_empty_cell_with_little_noise_has_a_bar_that_is_not_empty() -> None:
     table = np.array([[500, 0], [250, 250]])
     tables = {"transitions": np.array([[500, -9], [250, 250]])}
-    found = veil.vectors.intervals(replace(released(table, 1.0, 0.0), tables=tables))
+    found = veil.chains.intervals(replace(released(table, 1.0, 0.0), tables=tables)).transitions
     assert found[0, 1, 0] == 0.0
     assert 0.001 < found[0, 1, 1] < 0.02
 
@@ -244,11 +245,10 @@ def test_strata_and_bad_arguments_are_refused() -> None:
     parts = [Part("transitions", GeometricCounts(1.0, 4), (2, 2), least=least, cap=5) for least in (2, 6)]
     table, epsilon, delta = CASES["five states, thirty a row"]
     out = released(table, epsilon, delta)
-    for bars in (veil.matrices.chain_intervals, veil.vectors.intervals):
-        with pytest.raises(InvalidArgument, match="strata"):
-            bars(replace(out, mechanism=PrivateChain(2, parts)))
+    with pytest.raises(InvalidArgument, match="strata"):
+        veil.chains.intervals(replace(out, mechanism=PrivateChain(2, parts)))
     with pytest.raises(InvalidArgument, match="confidence"):
-        veil.matrices.chain_intervals(out, confidence=1.5)
+        veil.chains.intervals(out, confidence=1.5)
 
 
 # What it rests on

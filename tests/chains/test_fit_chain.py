@@ -176,6 +176,7 @@ def test_strata_are_never_charged_more(mechanism: str, change: str) -> None:
     job = ChainRelease(epsilon=1.0, delta=1e-6, mechanism=mechanism, unit="user", change=change).prepare(
         counts
     )
+    assert isinstance(job.mechanism, PrivateChain)
     assert [part.cap for part in job.mechanism.strata] == [3, 20]
     assert job.mechanism.profile(job.adjacency).delta(1.0) <= 1e-6
     assert job.epsilon <= 1.0
@@ -188,6 +189,7 @@ def test_a_memory_of_two_is_never_charged_more(mechanism: str, change: str) -> N
     job = ChainRelease(
         epsilon=1.0, delta=1e-6, mechanism=mechanism, unit="user", change=change, parts=("starts",)
     ).prepare(counts)
+    assert isinstance(job.mechanism, PrivateChain)
     assert job.mechanism.has("second")
     assert job.mechanism.profile(job.adjacency).delta(1.0) <= 1e-6
     assert job.epsilon <= 1.0
@@ -202,6 +204,7 @@ def test_a_memory_of_two_hides_a_row_or_is_refused() -> None:
         job = ChainRelease(epsilon=1.0, unit="row").prepare(counts)
     except InvalidArgument:
         return
+    assert isinstance(job.mechanism, PrivateChain)
     scales = {part.of: part.mechanism.scale for part in job.mechanism.parts}  # type: ignore[union-attr]
     # One row removed: three pairs differ, and five triples (tests/chains/test_contributions.py).
     if 3 / scales["transitions"] + 5 / scales["second"] > 1.0:
@@ -333,7 +336,7 @@ def test_a_chain_with_the_labels_that_went_in() -> None:
     assert isinstance(out.value, veil.Chain)
     assert out.value.states == ("home", "work", "shop")
     assert out.labels == ("home", "work", "shop")
-    assert np.abs(out.array - MATRIX / MATRIX.sum(axis=1, keepdims=True)).max() < 0.05
+    assert np.abs(out.value.to_numpy() - MATRIX / MATRIX.sum(axis=1, keepdims=True)).max() < 0.05
     assert out.reproducible
     assert not veil.chains.release(MATRIX, epsilon=1.0).reproducible
     found = TransitionCounts(MATRIX, provenance=veil.chains.Provenance(states_found=True))
@@ -347,21 +350,21 @@ def test_a_row_without_data_is_a_row(mechanism: str) -> None:
         job = ChainRelease(epsilon=0.1, delta=1e-6, mechanism=mechanism).prepare(table)
         for seed in range(5):
             out = job.run(rng=seed)
-            assert out.array.shape == (3, 3)
-            assert (out.array > 0.0).all()
-            assert np.allclose(out.array.sum(axis=1), 1.0)
+            assert out.value.to_numpy().shape == (3, 3)
+            assert (out.value.to_numpy() > 0.0).all()
+            assert np.allclose(out.value.to_numpy().sum(axis=1), 1.0)
             assert np.isfinite(out.value.stationary()).all()
 
 
 def test_hopeless_noise_still_gives_a_chain() -> None:
     for mechanism in ("geometric", "gaussian", "dirichlet"):
         out = veil.chains.release(MATRIX, epsilon=0.001, delta=1e-9, mechanism=mechanism, rng=1)
-        assert np.allclose(out.array.sum(axis=1), 1.0)
+        assert np.allclose(out.value.to_numpy().sum(axis=1), 1.0)
 
 
 def test_large_counts() -> None:
     out = veil.chains.release(np.full((3, 3), 2**48), epsilon=1.0, rng=1)
-    assert np.allclose(out.array, 1 / 3, atol=1e-9)
+    assert np.allclose(out.value.to_numpy(), 1 / 3, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -497,7 +500,7 @@ def test_dirichlet_with_groups_of_different_sizes_or_refused() -> None:
         out = veil.chains.release(counts, epsilon=4.0, delta=1e-6, mechanism="dirichlet", rng=1)
     except InvalidArgument:
         return
-    assert abs(out.array[0, 0] - 0.9) < 0.1
+    assert abs(out.value.to_numpy()[0, 0] - 0.9) < 0.1
 
 
 @pytest.mark.parametrize(
@@ -534,7 +537,7 @@ def test_strata_and_a_memory_give_a_model(mechanism: str, epsilon: float, tmp_pa
     )
     assert out.epsilon <= epsilon
     model = veil.chains.model(out)
-    assert np.allclose(out.array.sum(axis=1), 1.0)
+    assert np.allclose(out.value.to_numpy().sum(axis=1), 1.0)
     assert model.second is not None
     assert model.second.shape == (4, 3, 3)
     assert np.allclose(model.second.sum(axis=2), 1.0)
@@ -677,7 +680,7 @@ def _content(mechanism: str) -> dict[str, Any]:
     return content
 
 
-def _load(content: Any, tmp_path: Path) -> veil.Release:
+def _load(content: Any, tmp_path: Path) -> veil.Release[Any]:
     (tmp_path / "tampered.json").write_text(json.dumps(content), encoding="utf-8")
     return veil.load(tmp_path / "tampered.json")
 
@@ -804,7 +807,7 @@ def test_a_frequency_at_the_floor_as_it_is_written_is_inside() -> None:
 
 
 def test_published_says_what_it_can_reach() -> None:
-    def fit(epsilon: float) -> veil.Release:
+    def fit(epsilon: float) -> veil.Release[Any]:
         return veil.chains.release(
             MATRIX, epsilon=epsilon, delta=1e-3, mechanism="published", change="replace", floor=0.04, rng=1
         )

@@ -20,6 +20,7 @@ from veil.chains.lengths import LengthBins
 from veil.chains.mechanisms.chain_parts import CountMechanism, Part
 from veil.chains.mechanisms.private_chain import ChainDraw
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
+from veil.core.kinds import kind_named
 from veil.core.registry import mechanism_from
 from veil.errors import InvalidArgument, InvalidData, InvalidField
 
@@ -80,7 +81,7 @@ MECHANISMS = [
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda m: f"{m.parts[0].mechanism.name}-{len(m.parts)}")
 def test_described_and_built_again(mechanism: veil.chains.PrivateChain) -> None:
     text = json.dumps(mechanism.describe(), allow_nan=False)
-    again = mechanism_from(json.loads(text))
+    again = mechanism_from(json.loads(text), kind_named("chain"))
     assert again == mechanism
     assert again.describe() == mechanism.describe()
     assert hash(again) == hash(mechanism)
@@ -506,7 +507,7 @@ def test_dirichlet_and_gaussian_faults_are_found() -> None:
         weaker = veil.chains.PrivateChain(3, [Part("transitions", weak, (3, 3))])
 
         def sampler(
-            _: Any, counts: TransitionCounts, draws: int, seed: int, weaker: veil.PrivateChain = weaker
+            _: Any, counts: TransitionCounts, draws: int, seed: int, weaker: veil.chains.PrivateChain = weaker
         ) -> dict[str, Any]:
             return many(weaker, counts, draws, seed)
 

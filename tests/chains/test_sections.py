@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -10,13 +11,17 @@ import numpy as np
 import pytest
 
 import veil
+from tests.chains.pages import page_text
+from veil.chains.kind import ChainKind
 from veil.chains.lengths import LengthBins
 from veil.chains.report import section_figures
 from veil.chains.report.console import print_chain_release
 from veil.chains.report.page import CountedReport
 from veil.chains.report.sections import Sections, also_holds
+from veil.chains.requests import ChainRelease
 from veil.chains.sequence_model import LengthLaw
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
+from veil.core.job import Job
 from veil.matrices.report.console import print_chain
 from veil.report.console import print_inspection
 
@@ -46,7 +51,7 @@ def second() -> Any:
 
 
 @cache
-def released(kind: str) -> veil.Release:
+def prepared(kind: str) -> Job[Any]:
     more: dict[str, Any] = {}
     options: dict[str, Any] = {}
     if kind == "groups":
@@ -58,7 +63,12 @@ def released(kind: str) -> veil.Release:
         more, options = {"sequences": SEQUENCES}, {"parts": ("starts", "ends", "lengths")}
     elif kind == "second":
         more = {"second": second()}
-    return veil.chains.release(TransitionCounts(MATRIX, NAMES, **more), epsilon=50.0, rng=1, **options)
+    return ChainRelease(epsilon=50.0, **options).prepare(TransitionCounts(MATRIX, NAMES, **more))
+
+
+@cache
+def released(kind: str) -> veil.Release[Any]:
+    return prepared(kind).run(rng=1)
 
 
 def sections(kind: str) -> Sections:
@@ -67,9 +77,9 @@ def sections(kind: str) -> Sections:
     return report.counted.sections
 
 
+@cache
 def page(kind: str) -> str:
-    text = CountedReport.of_release(released(kind)).html()
-    return re.sub(r"\s+", " ", re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL))
+    return page_text(released(kind))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +110,7 @@ def test_groups_are_told_apart() -> None:
     assert day.share == pytest.approx(800 / 2100, abs=0.002)
     assert (night.origin, night.destination) == ("shop", "shop")
     assert night.share == pytest.approx(91 / 129, abs=0.02)
-    chain = released("groups").chain_of("day")
+    chain = veil.chains.group_chain(released("groups"), "day")
     assert day.top_share == chain.stationary().max()
     assert "--group day" in page("groups")
     assert "&lt;night&gt;" in page("groups")
@@ -110,13 +120,13 @@ def test_many_groups_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("veil.chains.report.sections._MOST_GROUPS", 1)
     found = sections("groups")
     assert (len(found.groups), found.more_groups) == (1, 1)
-    assert "And 1 more." in page("groups")
+    assert "And 1 more." in page_text(released("groups"))
 
 
 def test_lengths_in_numbers() -> None:
     facts = sections("sequences").lengths
     assert facts is not None
-    law = released("sequences").model.lengths
+    law = veil.chains.model(released("sequences")).lengths
     assert law is not None
     assert facts.mean == law.mean
     below = {int(n): float(law.probabilities[law.lengths <= n].sum()) for n in law.lengths}
@@ -148,7 +158,7 @@ def test_the_pair_that_memory_changes_most_is_first() -> None:
     found = sections("second")
     first = found.pairs[0]
     assert (first.before, first.origin) == ("work", NAMES[0])
-    model = released("second").model
+    model = veil.chains.model(released("second"))
     assert model.second is not None
     places = [NAMES.index(name) for name in (first.before, first.origin, first.destination)]
     assert first.known == model.second[tuple(places)]
@@ -184,7 +194,7 @@ def test_the_terminal_says_what_it_holds(
     assert also_holds(release) == line
     print_inspection(release, computed=release.epsilon, missing=[])
     inspected = capsys.readouterr().out
-    print_chain_release(release, why="geometric: so", warnings=[], written=[])
+    print_chain_release(release, job=prepared(kind), written=[])
     for shown in (inspected, capsys.readouterr().out):
         assert ("Also holds" in shown) == (line is not None)
         assert (line or "") in shown
@@ -192,11 +202,12 @@ def test_the_terminal_says_what_it_holds(
 
 def test_the_noise_of_all_strata_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     moved = [line.moved for line in sections("strata").strata]
-    print_chain_release(released("strata"), why="it moves a count by 1", warnings=[], written=[])
+    moves: dict[str, Any] = {"chosen": "geometric", "why": "it moves a count by 1"}
+    print_chain_release(released("strata"), job=replace(prepared("strata"), **moves), written=[])
     text = f"it moves a count by {min(moved):.3g} to {max(moved):.3g})"
     assert text in capsys.readouterr().out
-    print_chain_release(released("plain"), why="it moves a count by 1", warnings=[], written=[])
-    assert "Mechanism: it moves a count by 1.\n" in capsys.readouterr().out
+    print_chain_release(released("plain"), job=replace(prepared("plain"), **moves), written=[])
+    assert "Mechanism: geometric: it moves a count by 1.\n" in capsys.readouterr().out
 
 
 # Error bars that are not there
@@ -213,14 +224,15 @@ def test_missing_error_bars_have_a_reason(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_one_group_has_no_error_bars(capsys: pytest.CaptureFixture[str]) -> None:
-    report = CountedReport.of(released("groups").chain_of("day"), group="day")
+    report = ChainKind().chain_report(released("groups"), "day")
     print_chain(report)
     reason = "No error bars: they are known for the chain of all groups together"
     assert reason in capsys.readouterr().out
-    assert reason in report.html()
-    assert "chain of the group “day”" in report.html()
+    text = page_text(report)
+    assert reason in text
+    assert "chain of the group “day”" in text
 
 
 def test_large_chains_say_why_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("veil.matrices.report.chain._MOST_INTERVALS", 2)
-    assert "No error bars: of more than 2 states they would take too long." in page("plain")
+    assert "No error bars: of more than 2 states they would take too long." in page_text(released("plain"))

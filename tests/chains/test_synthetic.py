@@ -11,7 +11,7 @@ import pytest
 
 import veil
 from veil.chains.synthesis import DEFAULT_LENGTH, Synthetic, synthetic
-from veil.core.named_matrix import Taken
+from veil.core.named_matrix import NamedMatrix
 from veil.errors import InvalidArgument, VeilError
 from veil.matrices.requests import MatrixRelease
 
@@ -24,13 +24,13 @@ NO_STARTS = "starts: drawn from the stationary distribution; the release has non
 NO_LENGTHS = "lengths: 2 states each; the release has none of its own"
 
 
-def of_sequences(*parts: str, memory: int = 1) -> veil.Release:
+def of_sequences(*parts: str, memory: int = 1) -> veil.Release[Any]:
     lines = [["a", "b", "c"]] * 600 + [["c", "b", "a", "b"]] * 300 + [["b"]] * 100
     counts = veil.chains.read(lines, states=["a", "b", "c"], sequences=True, memory=memory)
     return veil.chains.release(counts, epsilon=LARGE, parts=parts, rng=1)
 
 
-def grouped() -> veil.Release:
+def grouped() -> veil.Release[Any]:
     one, two = np.array([[9, 1], [9, 1]]) * 50, np.array([[1, 9], [1, 9]]) * 50
     counts = veil.chains.TransitionCounts(one + two, ["x", "y"], groups={"early": one, "late": two})
     return veil.chains.release(counts, epsilon=LARGE, rng=1)
@@ -84,7 +84,7 @@ def test_groups() -> None:
 
 
 def test_released_matrices_will_do() -> None:
-    taken = Taken(np.array([[0.5, 0.5], [0.2, 0.8]]), ("s", "t"), ("s", "t"))
+    taken = NamedMatrix(np.array([[0.5, 0.5], [0.2, 0.8]]), ("s", "t"), ("s", "t"))
     adjacency = veil.matrices.Rows(1, veil.vectors.Transfer(0.01))
     release = (
         MatrixRelease(
@@ -163,7 +163,7 @@ def test_wrong_calls(arguments: dict[str, Any], field: str) -> None:
 
 def test_chains_that_fall_apart_need_starts() -> None:
     """Without starts nobody knows in which part to begin."""
-    apart = Taken(np.array([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), tuple("stu"), tuple("stu"))
+    apart = NamedMatrix(np.array([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), tuple("stu"), tuple("stu"))
     job = MatrixRelease(
         rows=veil.matrices.Rows(1, veil.vectors.Transfer(0.01)).changed,
         transfer=veil.matrices.Rows(1, veil.vectors.Transfer(0.01)).each.mass,

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from veil_papers.references import Reference
 from veil_papers.reproduction import catalogue
 from veil_papers.reproduction.exhibit import Exhibit, Paper
 from veil_papers.reproduction.exhibit import Run as Reproduction
@@ -27,56 +28,62 @@ def _figure(run: Reproduction) -> Finding:
     )
 
 
+def _paper(name: str) -> Paper:
+    reference = Reference(
+        name, f"{name} topic", f"The {name}", ("A. Uthor",), 2020, "A journal", "https://x.org"
+    )
+    return Paper(reference, (Exhibit("Figure 1", "A title", _figure),))
+
+
 @pytest.fixture(autouse=True)
 def _two_small_papers(monkeypatch: pytest.MonkeyPatch) -> None:
-    papers = tuple(
-        Paper(key, f"The paper {key}", "A. Uthor", (Exhibit("Figure 1", "A title", _figure),))
-        for key in ("AA", "BB")
-    )
-    monkeypatch.setattr(catalogue, "PAPERS", papers)
+    monkeypatch.setattr(catalogue, "PAPERS", tuple(map(_paper, ("first", "second"))))
 
 
 def test_pages_and_an_index(run: Run, folder: Path) -> None:
     done = run("papers", "--quick", "-o", "out")
     assert done.code == 0
-    assert "AA Figure 1" in done.out
+    assert "first topic paper, Figure 1" in done.out
     assert "0.264" in done.out
     assert "0 are met to the last digit and 0 differ" in done.out  # made-up data meets nothing
     assert "stand-ins" in done.out
     assert {path.name for path in (folder / "out").iterdir()} == {
-        "aa.html",
-        "bb.html",
+        "first.html",
+        "second.html",
         "index.html",
         "results",
     }
-    page = (folder / "out" / "aa.html").read_text(encoding="utf-8")
+    page = (folder / "out" / "first.html").read_text(encoding="utf-8")
     for text in ("<svg", "Less &lt;noise&gt;.", "0.478", "met", "Made up.", "x (m)", "A. Uthor"):
         assert text in page
+    # Cited by name and link.
+    assert '<a href="https://x.org">Uthor et al. 2020 (first topic)</a>, A journal.' in page
     index = (folder / "out" / "index.html").read_text(encoding="utf-8")
-    assert 'href="bb.html#bb-figure-1"' in index
+    assert 'href="second.html#second-figure-1"' in index
+    assert "Second topic paper" in index
 
 
-def test_one_paper_in_small_letters(run: Run, folder: Path) -> None:
-    assert run("papers", "bb", "--quick", "-o", "out").code == 0
+def test_one_paper_in_any_letters(run: Run, folder: Path) -> None:
+    assert run("papers", "Second", "--quick", "-o", "out").code == 0
     assert not (folder / "out" / "index.html").exists()
-    assert (folder / "out" / "bb.html").exists()
+    assert (folder / "out" / "second.html").exists()
 
 
 def test_for_machines(run: Run) -> None:
     run("papers", "--quick", "-o", "out")
     told = run("papers", "--quick", "-o", "out", "--json").json
     assert [one["kept"] for one in told["exhibits"]] == [True, True]
+    assert [one["paper"] for one in told["exhibits"]] == ["first", "second"]
     assert told["printed"] == {"met": 0, "differ": 0, "other": 4}
     assert json.loads(json.dumps(told)) == told
-    assert [
-        one["kept"] for one in run("papers", "--anew", "--quick", "-o", "out", "--json").json["exhibits"]
-    ] == [False, False]
+    fresh = run("papers", "--fresh", "--quick", "-o", "out", "--json").json
+    assert [one["kept"] for one in fresh["exhibits"]] == [False, False]
 
 
 def test_mistakes(run: Run, folder: Path) -> None:
     (folder / "file").write_text("x")
     for arguments, words in (
-        (("XY",), "AA, BB"),
+        (("other",), "NAME: expected one of first, second"),
         (("--data", "nowhere"), "--data"),
         (("--data", "."), "none of them"),
         (("-o", "file"), "--output"),
@@ -84,3 +91,5 @@ def test_mistakes(run: Run, folder: Path) -> None:
         done = run("papers", "--quick", *arguments)
         assert done.code == 2
         assert words in done.err
+    done = run("papers", "--quick", "--json", "other")
+    assert done.json["error"]["field"] == "name"

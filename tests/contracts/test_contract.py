@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import veil
 from tests.contracts.cases import CASES, Case, one_entry_not_randomised, too_little_noise
+from veil.core.kinds import kind_of
 from veil.core.registry import mechanism_from
 from veil.errors import InvalidArgument, InvalidField, VeilError
 
@@ -107,7 +108,7 @@ def test_calibration_is_tight(case: Case) -> None:
 @every_mechanism
 def test_description_rebuilds_the_mechanism(case: Case) -> None:
     description = json.loads(json.dumps(case.mechanism.describe()))
-    rebuilt = mechanism_from(description)
+    rebuilt = mechanism_from(description, kind_of(case.mechanism))
     assert rebuilt == case.mechanism
     assert type(rebuilt) is type(case.mechanism)
     same = rebuilt.sample(case.value, rng=3), case.mechanism.sample(case.value, rng=3)

@@ -55,7 +55,9 @@ def test_repeating_often_is_not_a_long_list() -> None:
 
 
 def test_two_entries_with_a_tiny_transfer() -> None:
-    profile = veil.vectors.Dirichlet(1000.0, veil.vectors.Simplex(2, floor=0.1)).profile(veil.vectors.Transfer.from_records(1000))
+    profile = veil.vectors.Dirichlet(1000.0, veil.vectors.Simplex(2, floor=0.1)).profile(
+        veil.vectors.Transfer.from_records(1000)
+    )
     truth = float(two_entry_dirichlet(1000.0, 0.1, 1e-3, 0.3))
     assert truth * (1 - 1e-9) <= profile.delta(0.3) <= truth * (1 + 3e-6)
     assert profile.delta(profile.epsilon(1e-6)) <= 1e-6
@@ -101,9 +103,23 @@ def test_two_entries_compose() -> None:
 
 def test_the_edges_of_what_is_taken_work() -> None:
     for value in (1e-30, 1e30):
-        assert 0.0 <= veil.vectors.Gaussian(value, veil.vectors.Simplex(3)).profile(veil.vectors.Transfer(1.0)).delta(1.0) <= 1.0
-        assert 0.0 <= veil.vectors.DirichletCounts(value, 1.0, 3).profile(veil.vectors.Records()).delta(1.0) <= 1.0
-        assert 0.0 <= veil.vectors.DirichletCounts(1.0, value, 3).profile(veil.vectors.Records()).delta(1.0) <= 1.0
+        assert (
+            0.0
+            <= veil.vectors.Gaussian(value, veil.vectors.Simplex(3))
+            .profile(veil.vectors.Transfer(1.0))
+            .delta(1.0)
+            <= 1.0
+        )
+        assert (
+            0.0
+            <= veil.vectors.DirichletCounts(value, 1.0, 3).profile(veil.vectors.Records()).delta(1.0)
+            <= 1.0
+        )
+        assert (
+            0.0
+            <= veil.vectors.DirichletCounts(1.0, value, 3).profile(veil.vectors.Records()).delta(1.0)
+            <= 1.0
+        )
         mechanism = veil.vectors.Dirichlet(value, veil.vectors.Simplex(3, floor=0.1))
         assert 0.0 <= mechanism.profile(veil.vectors.Transfer(0.1)).delta(1.0) <= 1.0
         assert np.isfinite(mechanism.sample([0.2, 0.3, 0.5], rng=1)).all()

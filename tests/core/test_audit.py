@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from veil.core.audit.relations import relation_between
 
 import veil
 from tests.oracles.words import permute_and_flip_law
 from veil.core.audit.auditing import WRONG_LAW, WRONG_SUM
 from veil.core.audit.enumerated import LAW_ERROR, exact_loss, log_below, misfit
 from veil.core.audit.events import best_event, lower_limit, upper_limit
+from veil.core.audit.neighbours import relation_between
 from veil.core.privacy.responses import RandomizedResponses
 from veil.errors import InvalidArgument
 from veil.vectors.counts import Counts
@@ -260,8 +260,18 @@ def test_relation_between_neighbours() -> None:
 @pytest.mark.parametrize(
     ("mechanism", "adjacency", "value", "far"),
     [
-        (veil.vectors.Laplace(0.1, veil.vectors.Simplex(3)), veil.vectors.Transfer(0.1), [0.5, 0.3, 0.2], [0.3, 0.5, 0.2]),
-        (veil.vectors.Laplace(0.1, veil.vectors.Simplex(3)), veil.vectors.Transfer(0.1), [0.5, 0.3, 0.2], [0.4, 0.35, 0.25]),
+        (
+            veil.vectors.Laplace(0.1, veil.vectors.Simplex(3)),
+            veil.vectors.Transfer(0.1),
+            [0.5, 0.3, 0.2],
+            [0.3, 0.5, 0.2],
+        ),
+        (
+            veil.vectors.Laplace(0.1, veil.vectors.Simplex(3)),
+            veil.vectors.Transfer(0.1),
+            [0.5, 0.3, 0.2],
+            [0.4, 0.35, 0.25],
+        ),
         (veil.vectors.GeometricCounts(1.0, 3), veil.vectors.Records(), [1, 2, 3], [2, 1, 3]),
         (veil.vectors.GeometricCounts(1.0, 3), veil.vectors.Records("replace"), [1, 2, 3], [1, 2, 4]),
         (veil.vectors.GeometricCounts(1.0, 3), veil.vectors.Contributions(2), [1, 2, 3], [4, 2, 3]),
@@ -271,7 +281,12 @@ def test_relation_between_neighbours() -> None:
             [[0.5, 0.5], [0.5, 0.5]],
             [[0.45, 0.55], [0.45, 0.55]],
         ),
-        (veil.matrices.DoublyStochastic(0.1, 2), veil.matrices.Rectangle(0.1), np.eye(2), [[0.8, 0.2], [0.2, 0.8]]),
+        (
+            veil.matrices.DoublyStochastic(0.1, 2),
+            veil.matrices.Rectangle(0.1),
+            np.eye(2),
+            [[0.8, 0.2], [0.2, 0.8]],
+        ),
     ],
 )
 def test_values_further_apart_than_the_claim_are_refused(

@@ -19,14 +19,15 @@ from veil.chains.mechanisms.private_chain import ChainDraw
 from veil.core.audit.auditing import WRONG_LAW
 from veil.core.audit.examples import audit_examples
 from veil.core.audit.seed_reuse import seed_reuse
-from veil.core.registry import _PLACES
+from veil.core.kinds import every_kind, kind_of
 from veil.errors import InvalidArgument
 
 EXAMPLES = audit_examples()
 
 
 def test_the_examples_are_of_every_kind() -> None:
-    assert {mechanism.name for mechanism, _ in EXAMPLES} == set(_PLACES)
+    named = {(kind.name, name) for kind in every_kind() for name in kind.mechanisms}
+    assert {(kind_of(mechanism).name, mechanism.name) for mechanism, _ in EXAMPLES} == named
 
 
 def suite(mechanism: Any, adjacency: Any = None, **options: Any) -> veil.AuditSuite:
@@ -85,7 +86,7 @@ class LastSymbolKept(veil.words.ExponentialWords):
         return drawn
 
 
-class OneEdgeKept(veil.bits.RandomizedResponse):
+class OneEdgeKept(veil.graphs.RandomizedResponse):
     """The last pair of nodes keeps its bit."""
 
     def draw_graph(self, rng: Any, graph: Any) -> Any:
@@ -215,7 +216,9 @@ def test_independent_draws_raise_no_alarm() -> None:
 
 
 def test_cryptographic_draws_are_independent() -> None:
-    assert not seed_reuse(veil.vectors.GeometricCounts(3.0, 3), [4, 2, 9], [5, 2, 9], calls=100, alpha=1e-9).found
+    assert not seed_reuse(
+        veil.vectors.GeometricCounts(3.0, 3), [4, 2, 9], [5, 2, 9], calls=100, alpha=1e-9
+    ).found
 
 
 def test_arguments() -> None:
@@ -237,6 +240,11 @@ def test_arguments() -> None:
     assert found.delta == 0.1
     assert len(steps) == 2
     assert (
-        suite(veil.vectors.Gaussian(0.1, veil.vectors.Simplex(3)), veil.vectors.Transfer(0.05), pairs=None, samples=1_000).delta
+        suite(
+            veil.vectors.Gaussian(0.1, veil.vectors.Simplex(3)),
+            veil.vectors.Transfer(0.05),
+            pairs=None,
+            samples=1_000,
+        ).delta
         == 0.01
     )

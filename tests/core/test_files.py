@@ -17,12 +17,12 @@ from veil.errors import InvalidArgument, OutputExists, UnreadableFile
 
 
 @pytest.fixture
-def out() -> veil.Release:
+def out() -> veil.Release[Any]:
     mechanism = veil.vectors.DirichletCounts(2.0, 10.0, 3)
     return veil.release(mechanism, {"a": 1, "b": 2, "ü": 3}, adjacency=veil.vectors.Records(), delta=1e-6)
 
 
-def test_bit_for_bit(out: veil.Release, tmp_path: Path) -> None:
+def test_bit_for_bit(out: veil.Release[Any], tmp_path: Path) -> None:
     out.save(tmp_path / "r.json")
     back = veil.load(tmp_path / "r.json")
     assert back.value.tobytes() == out.value.tobytes()
@@ -30,18 +30,18 @@ def test_bit_for_bit(out: veil.Release, tmp_path: Path) -> None:
     assert back.labels == ("a", "b", "ü")
 
 
-def test_schema_is_written(out: veil.Release) -> None:
+def test_schema_is_written(out: veil.Release[Any]) -> None:
     content = json.loads(to_json(out))
     assert content["format"] == "veil-release"
-    assert content["schema"] == 2
+    assert content["schema"] == 3
     assert content["veil"] == veil.__version__
     assert set(content) == {
-        "format", "schema", "veil", "created", "mechanism", "domain", "adjacency", "privacy",
+        "format", "schema", "kind", "veil", "created", "mechanism", "domain", "adjacency", "privacy",
         "assumptions", "reproducible", "entry", "records", "value",
     }  # fmt: skip
 
 
-def test_csv(out: veil.Release, tmp_path: Path) -> None:
+def test_csv(out: veil.Release[Any], tmp_path: Path) -> None:
     out.save(tmp_path / "r.csv")
     lines = (tmp_path / "r.csv").read_text(encoding="utf-8").splitlines()
     assert lines[0] == "label,probability"
@@ -51,7 +51,7 @@ def test_csv(out: veil.Release, tmp_path: Path) -> None:
     assert (tmp_path / "b.csv").read_text().splitlines()[0] == "0,1,2"
 
 
-def test_existing_files_are_kept(out: veil.Release, tmp_path: Path) -> None:
+def test_existing_files_are_kept(out: veil.Release[Any], tmp_path: Path) -> None:
     target = tmp_path / "r.json"
     target.write_text("precious")
     with pytest.raises(OutputExists, match="exists"):
@@ -71,7 +71,7 @@ def test_nothing_is_left_behind_when_writing_fails(tmp_path: Path, monkeypatch: 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_wrong_places_and_endings(out: veil.Release, tmp_path: Path) -> None:
+def test_wrong_places_and_endings(out: veil.Release[Any], tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match=r"\.json or \.csv"):
         out.save(tmp_path / "r.txt")
     with pytest.raises(InvalidArgument, match="folder"):
@@ -80,7 +80,7 @@ def test_wrong_places_and_endings(out: veil.Release, tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "r.json").stat().st_mode) == 0o644
 
 
-def _spoil(out: veil.Release, path: tuple[str, ...], value: Any) -> str:
+def _spoil(out: veil.Release[Any], path: tuple[str, ...], value: Any) -> str:
     content = json.loads(to_json(out))
     place = content
     for key in path[:-1]:
@@ -96,7 +96,7 @@ def _spoil(out: veil.Release, path: tuple[str, ...], value: Any) -> str:
     ("path", "value"),
     [
         (("format",), "other"),
-        (("schema",), 3),
+        (("schema",), 4),
         (("schema",), ...),
         (("mechanism", "name"), "Oracle"),
         (("mechanism", "parameters", "scale"), -1),
@@ -115,7 +115,7 @@ def _spoil(out: veil.Release, path: tuple[str, ...], value: Any) -> str:
     ],
 )
 def test_malformed_records_are_refused(
-    out: veil.Release, tmp_path: Path, path: tuple[str, ...], value: Any
+    out: veil.Release[Any], tmp_path: Path, path: tuple[str, ...], value: Any
 ) -> None:
     (tmp_path / "bad.json").write_text(_spoil(out, path, value))
     with pytest.raises(UnreadableFile) as caught:

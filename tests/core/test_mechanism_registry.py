@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from veil.core.kinds import kind_named
 from veil.core.registry import mechanism_from
 from veil.errors import InvalidArgument, VeilError
 
@@ -32,9 +33,9 @@ from veil.errors import InvalidArgument, VeilError
 )
 def test_refused(description: Any) -> None:
     with pytest.raises(VeilError):
-        mechanism_from(description)
+        mechanism_from(description, kind_named("vector"))
 
 
 def test_unknown_names_say_what_is_known() -> None:
     with pytest.raises(InvalidArgument, match=r"Dirichlet.*newer Veil"):
-        mechanism_from({"name": "Future", "parameters": {}})
+        mechanism_from({"name": "Future", "parameters": {}}, kind_named("vector"))

@@ -42,12 +42,16 @@ def test_files_of_schema_1_are_read(tmp_path: Path, entry: Any) -> None:
     assert (out.entry, out.value.tolist(), out.epsilon) == (entry, [0.25, 0.25, 0.5], 0.996)
     out.save(tmp_path / "new.json")
     new = json.loads((tmp_path / "new.json").read_text())
-    assert (new["schema"], new["entry"]) == (2, None if entry is None else {"id": entry})
+    assert (new["schema"], new["kind"], new["entry"]) == (
+        3,
+        "vector",
+        None if entry is None else {"id": entry},
+    )
     again = veil.load(tmp_path / "new.json")
     assert again.entry == entry
 
 
-@pytest.mark.parametrize("schema", [0, 3, -1, None, "2", True, 1.0])
+@pytest.mark.parametrize("schema", [0, 4, -1, None, "2", True, 1.0])
 def test_other_schemas_are_refused(tmp_path: Path, schema: Any) -> None:
     with pytest.raises(UnreadableFile, match="schema"):
         veil.load(_written(tmp_path, OLD | {"schema": schema}))
@@ -81,7 +85,9 @@ def test_steps_leave_the_content_alone_that_they_were_given() -> None:
 
 def test_the_entry_of_a_ledger_survives_a_file(tmp_path: Path) -> None:
     budget = veil.Ledger(tmp_path / "budget.db").open("grades", epsilon=1)
-    out = veil.release(veil.vectors.GeometricCounts(10.0, 3), [1, 2, 3], adjacency=veil.vectors.Records(), ledger=budget)
+    out = veil.release(
+        veil.vectors.GeometricCounts(10.0, 3), [1, 2, 3], adjacency=veil.vectors.Records(), ledger=budget
+    )
     out.save(tmp_path / "out.json")
     again = veil.load(tmp_path / "out.json")
     assert again.entry == out.entry
@@ -98,7 +104,9 @@ def test_ids_of_other_ledgers_are_written_as_text(tmp_path: Path) -> None:
         def confirm(self, entry: Any) -> None:
             assert entry == Fraction(1, 3)
 
-    out = veil.release(veil.vectors.GeometricCounts(10.0, 3), [1, 2, 3], adjacency=veil.vectors.Records(), ledger=Purse())
+    out = veil.release(
+        veil.vectors.GeometricCounts(10.0, 3), [1, 2, 3], adjacency=veil.vectors.Records(), ledger=Purse()
+    )
     out.save(tmp_path / "out.json")
     assert veil.load(tmp_path / "out.json").entry == "1/3"
 
@@ -120,4 +128,6 @@ def test_a_confirmation_that_cannot_be_written_does_not_lose_the_release() -> No
 def test_a_whole_ledger_is_not_an_account(tmp_path: Path) -> None:
     ledger: Any = veil.Ledger(tmp_path / "budget.db")
     with pytest.raises(veil.errors.InvalidArgument, match=r"ledger\.dataset\(name\)"):
-        veil.release(veil.vectors.GeometricCounts(10.0, 3), [1, 2, 3], adjacency=veil.vectors.Records(), ledger=ledger)
+        veil.release(
+            veil.vectors.GeometricCounts(10.0, 3), [1, 2, 3], adjacency=veil.vectors.Records(), ledger=ledger
+        )

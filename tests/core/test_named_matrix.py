@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import veil
-from veil.core.named_matrix import Taken, take_matrix
+from veil.core.named_matrix import NamedMatrix, named_matrix
 from veil.errors import InvalidData
 
 TABLE = np.array([[0.25, 0.75, 0.0], [0.0, 0.5, 0.5]])
 
 
-def table_of(taken: Taken) -> Any:
+def table_of(taken: NamedMatrix) -> Any:
     entries: Any = taken.entries
     return (entries.toarray() if hasattr(entries, "toarray") else entries).tolist()
 
@@ -30,7 +30,7 @@ def table_of(taken: Taken) -> Any:
     ids=["array", "lists", "tuples", "float32", "masked without gaps"],
 )
 def test_plain_tables_have_no_names(value: Any) -> None:
-    taken = take_matrix("table", value)
+    taken = named_matrix("table", value)
     assert table_of(taken) == TABLE.tolist()
     assert (taken.rows, taken.columns) == (None, None)
     assert isinstance(taken.entries, np.ndarray)
@@ -40,7 +40,7 @@ def test_plain_tables_have_no_names(value: Any) -> None:
 @pytest.mark.parametrize("layout", ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"])
 def test_sparse_tables_stay_sparse(layout: str) -> None:
     for kind in ("array", "matrix"):
-        taken = take_matrix("table", getattr(sparse, f"{layout}_{kind}")(TABLE))
+        taken = named_matrix("table", getattr(sparse, f"{layout}_{kind}")(TABLE))
         assert isinstance(taken.entries, sparse.csr_array)
         assert table_of(taken) == TABLE.tolist()
         assert taken.entries.has_canonical_format
@@ -49,34 +49,34 @@ def test_sparse_tables_stay_sparse(layout: str) -> None:
 
 def test_stacks_are_taken_as_they_are() -> None:
     stack = np.full((2, 3, 4), 0.25)
-    assert take_matrix("table", stack).entries.shape == (2, 3, 4)
-    assert take_matrix("table", stack.tolist()).entries.shape == (2, 3, 4)
+    assert named_matrix("table", stack).entries.shape == (2, 3, 4)
+    assert named_matrix("table", stack.tolist()).entries.shape == (2, 3, 4)
 
 
 def test_frames() -> None:
     frame = pd.DataFrame(TABLE, index=["s", "t"], columns=["x", "y", "z"])
-    taken = take_matrix("table", frame)
+    taken = named_matrix("table", frame)
     assert table_of(taken) == TABLE.tolist()
     assert (taken.rows, taken.columns) == (("s", "t"), ("x", "y", "z"))
-    assert take_matrix("table", frame.reset_index(drop=True)).rows is None
+    assert named_matrix("table", frame.reset_index(drop=True)).rows is None
     pairs = pd.MultiIndex.from_product([["s"], [1, 2]])
-    assert take_matrix("table", frame.set_index(pairs)).rows == (("s", 1), ("s", 2))
+    assert named_matrix("table", frame.set_index(pairs)).rows == (("s", 1), ("s", 2))
     mixed = pd.DataFrame({"x": [0, 1], "y": [1.0, 0.0]}, index=["s", "t"])
-    assert table_of(take_matrix("table", mixed)) == [[0.0, 1.0], [1.0, 0.0]]
+    assert table_of(named_matrix("table", mixed)) == [[0.0, 1.0], [1.0, 0.0]]
     with pytest.raises(InvalidData, match=r"^table: expected an array of numbers"):
-        take_matrix("table", pd.DataFrame({"x": ["a", "b"], "y": [0.5, 0.5]}))
+        named_matrix("table", pd.DataFrame({"x": ["a", "b"], "y": [0.5, 0.5]}))
 
 
 def test_graphs() -> None:
     graph = nx.DiGraph([("a", "b", {"weight": 3}), ("b", "a", {"probability": 0.5, "weight": 9})])
     graph.add_node("c")
-    taken = take_matrix("graph", graph)
+    taken = named_matrix("graph", graph)
     assert taken.rows == taken.columns == ("a", "b", "c")
     assert table_of(taken) == [[0, 3, 0], [0.5, 0, 0], [0, 0, 0]]
     assert isinstance(taken.entries, sparse.csr_array)
     lonely = nx.DiGraph()
     lonely.add_node("a")
-    assert table_of(take_matrix("graph", lonely)) == [[0.0]]
+    assert table_of(named_matrix("graph", lonely)) == [[0.0]]
 
 
 @pytest.mark.parametrize(
@@ -92,20 +92,20 @@ def test_graphs() -> None:
 )
 def test_graphs_that_are_refused(graph: Any, words: str) -> None:
     with pytest.raises(InvalidData, match=words) as caught:
-        take_matrix("graph", graph)
+        named_matrix("graph", graph)
     assert caught.value.field == "graph"
 
 
 def test_mappings_that_are_chains() -> None:
-    taken = take_matrix("chain", {"b": {"a": 0.5, "b": 0.5}, "a": {"b": 1.0}})
+    taken = named_matrix("chain", {"b": {"a": 0.5, "b": 0.5}, "a": {"b": 1.0}})
     assert taken.rows == taken.columns == ("b", "a")
     assert table_of(taken) == [[0.5, 0.5], [1.0, 0.0]]
-    more = take_matrix("chain", {"a": {"a": 0.5, "end": 0.5}})
+    more = named_matrix("chain", {"a": {"a": 0.5, "end": 0.5}})
     assert (more.rows, more.columns) == (("a",), ("a", "end"))
 
 
 def test_mappings_that_are_policies() -> None:
-    taken = take_matrix("policy", {"s": {"left": 0.25, "right": 0.75}, "t": {"right": 1}})
+    taken = named_matrix("policy", {"s": {"left": 0.25, "right": 0.75}, "t": {"right": 1}})
     assert (taken.rows, taken.columns) == (("s", "t"), ("left", "right"))
     assert table_of(taken) == [[0.25, 0.75], [0.0, 1.0]]
 
@@ -117,7 +117,7 @@ def test_mappings_that_are_policies() -> None:
 )  # fmt: skip
 def test_mappings_that_are_refused(value: Any) -> None:
     with pytest.raises(InvalidData, match=r"^chain: expected .*, found "):
-        take_matrix("chain", value)
+        named_matrix("chain", value)
 
 
 @pytest.mark.parametrize(
@@ -129,19 +129,19 @@ def test_mappings_that_are_refused(value: Any) -> None:
 )  # fmt: skip
 def test_what_is_no_table(value: Any) -> None:
     with pytest.raises(InvalidData) as caught:
-        take_matrix("table", value)
+        named_matrix("table", value)
     assert caught.value.field == "table"
 
 
 def test_empty_graphs_are_no_table_either() -> None:
     with pytest.raises(InvalidData):
-        take_matrix("graph", nx.DiGraph())
+        named_matrix("graph", nx.DiGraph())
 
 
 @pytest.mark.parametrize("make", [np.array, sparse.csr_array, sparse.csc_array], ids=["array", "csr", "csc"])
 def test_what_is_taken_is_a_copy(make: Any) -> None:
     value = make(TABLE)
-    taken = take_matrix("table", value)
+    taken = named_matrix("table", value)
     (value.data if sparse.issparse(value) else value)[...] = 9.0
     assert table_of(taken) == TABLE.tolist()
 
@@ -149,7 +149,7 @@ def test_what_is_taken_is_a_copy(make: Any) -> None:
 def test_chains_are_taken_with_their_states() -> None:
     for matrix in ([[0.5, 0.5], [1.0, 0.0]], sparse.csr_array([[0.5, 0.5], [1.0, 0.0]])):
         chain = veil.Chain(matrix, states=["a", "b"])
-        taken = take_matrix("chain", chain)
+        taken = named_matrix("chain", chain)
         assert taken.rows == taken.columns == ("a", "b")
         assert table_of(taken) == [[0.5, 0.5], [1.0, 0.0]]
         entries: Any = taken.entries
@@ -170,7 +170,7 @@ def test_every_form_is_the_same_table(rows: list[list[float]]) -> None:
     frame = pd.DataFrame(rows, index=names, columns=ends)
     nested = {name: dict(zip(ends, row, strict=True)) for name, row in zip(names, rows, strict=True)}
     for value in (rows, np.array(rows), sparse.csr_array(rows), frame, nested):
-        taken = take_matrix("table", value)
+        taken = named_matrix("table", value)
         assert table_of(taken) == rows
         if taken.rows is not None:
             assert (taken.rows, taken.columns) == (tuple(names), tuple(ends))

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from veil.core.audit.relations import check_neighbours
-from veil.words.batch import WordBatch
 
 import veil
 from veil.chains.adjacency import Transitions
 from veil.chains.mechanisms.chain_parts import Part
 from veil.core.audit.examples import audit_examples
+from veil.core.audit.neighbours import check_neighbours
 from veil.errors import InvalidArgument
 from veil.graphs.graph import Graph
+from veil.words.word_batch import WordBatch
 
 
 def differ(mechanism: Any, pair: veil.AuditPair) -> bool:
@@ -76,7 +76,11 @@ def test_vectors_of_every_domain(domain: veil.vectors.Simplex, mass: float) -> N
 @pytest.mark.parametrize("support", [None, [[0, 1], [1, 2], [0, 1, 2]], [[0, 1, 2], [1], [0, 2]]])
 @pytest.mark.parametrize("changed", [1, 2, "all"])
 def test_matrices_with_and_without_a_support(support: Any, changed: Any) -> None:
-    domains = veil.vectors.Simplex(3, floor=0.1) if support is not None else [veil.vectors.Simplex(3, floor=0.1)] * 3
+    domains = (
+        veil.vectors.Simplex(3, floor=0.1)
+        if support is not None
+        else [veil.vectors.Simplex(3, floor=0.1)] * 3
+    )
     for smooth in (False, True):
         mechanism = veil.matrices.MatrixDirichlet(20.0, domains, support=support, smooth=smooth)
         found = veil.audit_pairs(mechanism, veil.matrices.Rows(changed, veil.vectors.Transfer(0.05)))
@@ -94,7 +98,9 @@ def test_doubly_stochastic_matrices() -> None:
         for pair in veil.audit_pairs(veil.matrices.DoublyStochastic(0.2, 5), adjacency):
             assert pair.neighbour in veil.matrices.Birkhoff(5)
     with pytest.raises(InvalidArgument, match="neighbours"):
-        veil.audit_pairs(veil.matrices.DoublyStochastic(0.2, 3), veil.matrices.Rows(1, veil.vectors.Transfer(0.1)))
+        veil.audit_pairs(
+            veil.matrices.DoublyStochastic(0.2, 3), veil.matrices.Rows(1, veil.vectors.Transfer(0.1))
+        )
 
 
 def test_counts_in_empty_and_large_cells() -> None:
@@ -138,7 +144,9 @@ def test_words_of_every_language(language: Any, radius: int) -> None:
 
 
 def test_tables_of_words_hold_shorter_ones() -> None:
-    mechanism = veil.words.EachWord(veil.words.ExponentialWords(veil.words.FreeWords(3, 4), 1.0), words_each=2)
+    mechanism = veil.words.EachWord(
+        veil.words.ExponentialWords(veil.words.FreeWords(3, 4), 1.0), words_each=2
+    )
     lengths = {int(pair.value.lengths[0]) for pair in veil.audit_pairs(mechanism)}
     assert lengths == {4, 2, 1}
 

@@ -364,7 +364,10 @@ def test_whatever_is_handed_in_marks_the_release(rng: Any, tmp_path: Path) -> No
 
 def test_two_releases_differ_and_seeded_ones_do_not() -> None:
     mechanism = veil.vectors.Dirichlet(30.0, veil.vectors.Simplex(3, floor=0.1), smooth=True)
-    for exact in (mechanism, veil.vectors.Dirichlet(30.0, veil.vectors.Simplex(3, floor=0.1), smooth=True, exact=True)):
+    for exact in (
+        mechanism,
+        veil.vectors.Dirichlet(30.0, veil.vectors.Simplex(3, floor=0.1), smooth=True, exact=True),
+    ):
         drawn = [exact.sample([0.2, 0.3, 0.5]) for _ in range(2)]
         assert not np.array_equal(*drawn)
         seeded = [exact.sample([0.2, 0.3, 0.5], rng=7) for _ in range(2)]

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from veil.core.domain import domain_from
+from veil.core.kinds import kind_named
+from veil.core.registry import domain_from
 from veil.errors import InvalidArgument
 from veil.vectors.counts import Counts
 from veil.vectors.simplex import Simplex
@@ -28,7 +29,7 @@ def simplices(draw: st.DrawFn) -> Simplex:
 @given(st.one_of(simplices(), st.builds(Counts, st.integers(2, 10**6))))
 def test_a_description_gives_the_domain_back(domain: Simplex | Counts) -> None:
     described = domain.describe()
-    again = domain_from(described)
+    again = domain_from(described, kind_named(domain.kind))
     assert again == domain
     assert hash(again) == hash(domain)
     assert again.words == domain.words
@@ -57,10 +58,10 @@ def test_a_description_is_plain_data() -> None:
 def test_a_malformed_description(description: dict[str, Any]) -> None:
     # Missing and unknown fields stay errors of the call; whoever reads a file turns both into one kind.
     with pytest.raises((InvalidArgument, TypeError)):
-        domain_from(description)
+        domain_from(description, kind_named("vector"))
 
 
 @pytest.mark.parametrize("name", [None, "Sphere", "", 3])
 def test_an_unknown_name(name: Any) -> None:
     with pytest.raises(InvalidArgument, match=r"expected one of .*, found "):
-        domain_from({"name": name})
+        domain_from({"name": name}, kind_named("vector"))

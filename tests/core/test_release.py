@@ -104,8 +104,8 @@ def test_labels_are_kept() -> None:
     frame = pd.DataFrame([[5, 6, 7], [1, 2, 3]], columns=["a", "b", "c"])
     batch = veil.release(COUNTS, frame, adjacency=RECORDS, delta=1e-6)
     assert list(batch.to_pandas().columns) == ["a", "b", "c"]
-    with pytest.raises(InvalidArgument, match="a matrix or a graph"):
-        out.to_networkx()
+    with pytest.raises(InvalidArgument, match="a square matrix"):
+        veil.matrices.to_chain(out)
 
 
 def test_the_record_is_frozen() -> None:
@@ -131,7 +131,9 @@ def test_notebook_card_escapes_labels() -> None:
     card = out._repr_html_()
     assert "&lt;b&gt;" in card
     assert "<b></td>" not in card
-    many = veil.release(veil.vectors.DirichletCounts(2.0, 10.0, 30), np.ones((2, 30)), adjacency=RECORDS, delta=1e-6)
+    many = veil.release(
+        veil.vectors.DirichletCounts(2.0, 10.0, 30), np.ones((2, 30)), adjacency=RECORDS, delta=1e-6
+    )
     assert "and 18 more" in many._repr_html_()
 
 

@@ -12,7 +12,7 @@ import pytest
 from matplotlib.patches import Arc, Circle, FancyArrowPatch
 
 import veil
-from veil.core.named_matrix import Taken
+from veil.core.named_matrix import NamedMatrix
 from veil.matrices.job import MatrixPlan, MatrixRow, matrix_job
 from veil.matrices.report import chain_figures
 from veil.matrices.report.chain import ChainReport
@@ -142,7 +142,7 @@ def test_plans_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_large_releases_are_cut_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     names = tuple(f"s{i}" for i in range(40))
-    taken = Taken(np.full((40, 40), 1 / 40), names, names)
+    taken = NamedMatrix(np.full((40, 40), 1 / 40), names, names)
     release = matrix_job(taken, ONE, epsilon=2.0, delta=0.0, mechanism="laplace").run(rng=1)
     print_matrix_release(release, kept=1.0, written=[Path("x.json")], tip="A tip.")
     shown = capsys.readouterr().out

@@ -15,7 +15,7 @@ import quantecon as qe
 from scipy import sparse
 
 import veil
-from veil.core.named_matrix import take_matrix
+from veil.core.named_matrix import named_matrix
 from veil.errors import InvalidArgument, InvalidData, InvalidField
 
 MATRIX = np.array([[0.9, 0.1, 0.0], [0.0, 0.25, 0.75], [0.5, 0.0, 0.5]])
@@ -157,7 +157,7 @@ def test_rows_are_scaled_to_one() -> None:
 @pytest.mark.parametrize(
     "make",
     [np.array, sparse.csr_array, sparse.coo_array, lambda m: pd.DataFrame(m),
-     lambda m: take_matrix("matrix", sparse.csr_array(m)), lambda m: take_matrix("matrix", m)],
+     lambda m: named_matrix("matrix", sparse.csr_array(m)), lambda m: named_matrix("matrix", m)],
     ids=["array", "csr", "coo", "frame", "taken sparse", "taken"],
 )  # fmt: skip
 def test_the_callers_matrix_is_left_alone(make: Callable[[Any], Any]) -> None:

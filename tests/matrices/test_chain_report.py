@@ -14,7 +14,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import veil
-from veil.core.named_matrix import Taken
+from veil.core.named_matrix import NamedMatrix
 from veil.matrices.chain_error_bars import chain_intervals
 from veil.matrices.job import matrix_job
 from veil.matrices.report.chain import MOST_PICTURED, ChainReport
@@ -26,11 +26,11 @@ CHAIN = veil.Chain(MATRIX, states=LABELS)
 APART = veil.Chain([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], states=["<i>", "end", "alone"])
 CYCLE = veil.Chain([[0, 1, 0], [0, 0, 1], [1, 0, 0]])
 ONE = veil.matrices.Rows(1, veil.vectors.Transfer(0.01))
-POLICY = Taken(np.array([[0.5, 0.25, 0.25], [0.1, 0.8, 0.1]]), ("s & t", "u"), ("<left>", "mid", "right"))
+POLICY = NamedMatrix(np.array([[0.5, 0.25, 0.25], [0.1, 0.8, 0.1]]), ("s & t", "u"), ("<left>", "mid", "right"))
 
 
-def released(mechanism: str = "laplace", data: Taken | None = None) -> veil.Release:
-    taken = Taken(MATRIX, LABELS, LABELS) if data is None else data
+def released(mechanism: str = "laplace", data: NamedMatrix | None = None) -> veil.Release:
+    taken = NamedMatrix(MATRIX, LABELS, LABELS) if data is None else data
     return matrix_job(taken, ONE, epsilon=2.0, delta=1e-3, mechanism=mechanism).run(rng=1)
 
 
@@ -66,7 +66,7 @@ PAGES: dict[str, Any] = {
     "policy": lambda: ChainReport.of_release(released(data=POLICY)),
     "released, reducible": lambda: ChainReport.of_release(
         matrix_job(
-            Taken(APART.to_numpy(), APART.states, APART.states),
+            NamedMatrix(APART.to_numpy(), APART.states, APART.states),
             ONE, epsilon=2.0, delta=0.0, mechanism="laplace", support="zeros",
         ).run(rng=1)
     ),
@@ -197,7 +197,7 @@ def test_policies() -> None:
 
 
 def test_square_policies_are_no_chains() -> None:
-    square = Taken(np.array([[0.5, 0.5], [0.1, 0.9]]), ("s", "t"), ("left", "right"))
+    square = NamedMatrix(np.array([[0.5, 0.5], [0.1, 0.9]]), ("s", "t"), ("left", "right"))
     report = ChainReport.of_release(released(data=square))
     assert report.chain is None
     page = report.html()
@@ -217,7 +217,7 @@ def test_stacks() -> None:
 
 
 def test_turned_columns_keep_their_labels() -> None:
-    turned = Taken(MATRIX[:, [2, 0, 1]], ("a", "b", "c"), ("c", "a", "b"))
+    turned = NamedMatrix(MATRIX[:, [2, 0, 1]], ("a", "b", "c"), ("c", "a", "b"))
     job = matrix_job(turned, veil.matrices.Rows(1, veil.vectors.Transfer(1e-9)), epsilon=2.0, delta=0.0, mechanism="laplace")
     report = ChainReport.of_release(job.run(rng=1))
     found = {name: share for name, share, _ in report.top()}
@@ -292,7 +292,7 @@ def test_the_same_numbers_give_the_same_bytes() -> None:
 
 
 def test_error_bars_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    data = Taken(MATRIX, ("a", "b", "c"), ("a", "b", "c"))
+    data = NamedMatrix(MATRIX, ("a", "b", "c"), ("a", "b", "c"))
     release = released("dirichlet", data)
     print_chain(ChainReport.of_release(release))
     shown = capsys.readouterr().out

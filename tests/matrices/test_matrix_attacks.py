@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import veil
-from veil.core.named_matrix import Taken
+from veil.core.named_matrix import NamedMatrix
 from veil.core.privacy.pairs import SymmetricBetaPair
 from veil.errors import InvalidData, NoGuarantee, UnreadableFile
 from veil.matrices.job import matrix_job
@@ -38,16 +38,16 @@ def test_zeros_that_were_looked_at_are_assumed_public_even_if_there_are_none() -
     matrix = np.array([[0.98, 0.01, 0.01], [0.3, 0.3, 0.4], [0.2, 0.2, 0.6]])
     for name in ("dirichlet", "laplace", "gaussian"):
         job = matrix_job(
-            Taken(matrix), veil.matrices.Rows(1, EACH), epsilon=2.0, delta=1e-6, mechanism=name, support="zeros"
+            NamedMatrix(matrix), veil.matrices.Rows(1, EACH), epsilon=2.0, delta=1e-6, mechanism=name, support="zeros"
         )
         assert ZEROS_ARE_PUBLIC in job.run(rng=1).assumptions
-        plain = matrix_job(Taken(matrix), veil.matrices.Rows(1, EACH), epsilon=2.0, delta=1e-6, mechanism=name)
+        plain = matrix_job(NamedMatrix(matrix), veil.matrices.Rows(1, EACH), epsilon=2.0, delta=1e-6, mechanism=name)
         assert plain.run(rng=1).assumptions == ()
 
 
 def test_names_found_among_the_entries_are_assumed_public() -> None:
     policy = {"s": {"b": 0.5, "a": 0.5}, "t": {"b": 1.0}}
-    taken = veil.core.named_matrix.take_matrix("policy", policy)
+    taken = veil.core.named_matrix.named_matrix("policy", policy)
     assert taken.columns == ("a", "b")
     job = matrix_job(taken, veil.matrices.Rows(1, EACH), epsilon=2.0, delta=0.0, mechanism="laplace")
     assert "the list of states is public" in job.run(rng=1).assumptions

@@ -17,20 +17,20 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import veil
-from veil.core.named_matrix import Taken
+from veil.core.named_matrix import NamedMatrix
 from veil.errors import InvalidData, UnreadableFile, VeilError
 from veil.matrices.reading import read_matrix
 
 TABLE = [[0.25, 0.75], [0.5, 0.5]]
 
 
-def _read(folder: Path, text: str | bytes, name: str = "m.csv") -> Taken:
+def _read(folder: Path, text: str | bytes, name: str = "m.csv") -> NamedMatrix:
     path = folder / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return read_matrix(str(path))
 
 
-def _parts(taken: Taken) -> tuple[Any, Any, Any]:
+def _parts(taken: NamedMatrix) -> tuple[Any, Any, Any]:
     entries: Any = taken.entries
     table = entries.toarray() if sparse.issparse(entries) else entries
     return table.tolist(), taken.rows, taken.columns
@@ -133,7 +133,7 @@ def test_a_transition_of_probability_zero_is_none(tmp_path: Path) -> None:
         ("a,b,1\na,b,0.5\n", "each transition once"),
         ("a,b,1\nb,a,much\n", "line 3.*a number such as 0.31, found text"),
         ("a,b,1\nb,a,\n", "line 3.*found an empty cell"),
-        ("a,b,1\nb,a\n", "line 3.*3 columns"),
+        ("a,b,1\nb,a\n", "line 3.*3 cells"),
     ],
 )
 def test_broken_lists_of_transitions(tmp_path: Path, lines: str, words: str) -> None:
@@ -196,7 +196,7 @@ def test_broken_json(tmp_path: Path, text: str) -> None:
 
 
 def test_json_with_numbers_that_are_none(tmp_path: Path) -> None:
-    """Taken for numbers here, refused where probabilities are wanted."""
+    """NamedMatrix for numbers here, refused where probabilities are wanted."""
     for text in ("[[NaN, 1], [0, 1]]", "[[Infinity, 1], [0, 1]]", "[[1e999, 1], [0, 1]]"):
         with pytest.raises(InvalidData, match="finite"):
             veil.Chain(_read(tmp_path, text, "m.json"))
@@ -238,7 +238,7 @@ def test_errors_name_the_place(tmp_path: Path, text: str, place: str, found: str
     """Lines are counted as an editor counts them, blank ones too."""
     with pytest.raises(InvalidData) as caught:
         _read(tmp_path, text)
-    assert caught.value.field == f"{tmp_path / 'm.csv'}, {place}"
+    assert caught.value.field == f"m.csv, {place}"
     assert caught.value.found == found
 
 

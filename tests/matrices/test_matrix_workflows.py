@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 import veil
-from veil.core.named_matrix import Taken, take_matrix
+from veil.core.named_matrix import NamedMatrix, named_matrix
 from veil.errors import CannotCalibrate, InvalidArgument, InvalidData
 from veil.matrices.calibrated_rows import calibrated_rows
 from veil.matrices.chain_classes import Reducible
@@ -26,7 +26,7 @@ FULL = np.ones((3, 3), dtype=bool)
 ZEROS = np.array([[True, True, False], [True, True, True], [True, False, False]])
 MATRIX = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]])
 THIN = np.array([[0.5, 0.5, 0.0], [0.25, 0.25, 0.5], [1.0, 0.0, 0.0]])
-NAMED = Taken(MATRIX, ("a", "b", "c"), ("a", "b", "c"))
+NAMED = NamedMatrix(MATRIX, ("a", "b", "c"), ("a", "b", "c"))
 BUDGET: dict[str, Any] = {"epsilon": 2.0, "delta": 1e-3}
 
 
@@ -242,14 +242,14 @@ def test_a_pure_job() -> None:
 
 
 def test_labels_become_text() -> None:
-    job = matrix_job(Taken(MATRIX, (1, 2, 3), None), ONE, mechanism="laplace", **BUDGET)
+    job = matrix_job(NamedMatrix(MATRIX, (1, 2, 3), None), ONE, mechanism="laplace", **BUDGET)
     assert (job.row_labels, job.labels) == (("1", "2", "3"), None)
-    thin = take_matrix("m", sparse.csr_array(THIN))
+    thin = named_matrix("m", sparse.csr_array(THIN))
     assert matrix_job(thin, ONE, mechanism="laplace", **BUDGET).value.tolist() == THIN.tolist()
 
 
 def test_counts_are_normalised_on_request() -> None:
-    counts = Taken(np.array([[5.0, 3.0, 2.0], [10.0, 60.0, 30.0], [1.0, 1.0, 2.0]]))
+    counts = NamedMatrix(np.array([[5.0, 3.0, 2.0], [10.0, 60.0, 30.0], [1.0, 1.0, 2.0]]))
     with pytest.raises(InvalidData, match="sum to 1"):
         matrix_job(counts, ONE, mechanism="laplace", **BUDGET)
     job = matrix_job(counts, ONE, mechanism="laplace", normalise=True, **BUDGET)
@@ -258,7 +258,7 @@ def test_counts_are_normalised_on_request() -> None:
 
 
 def test_supports() -> None:
-    data = Taken(THIN)
+    data = NamedMatrix(THIN)
     own = matrix_job(data, ONE, mechanism="laplace", support="zeros", **BUDGET)
     given = matrix_job(data, ONE, mechanism="laplace", support=THIN > 0.0, **BUDGET)
     assert own.mechanism == given.mechanism
@@ -300,14 +300,14 @@ def test_auto_takes_the_best_of_the_plan() -> None:
 def test_impossible_jobs(entries: Any, options: dict[str, Any], error: Any, words: str) -> None:
     arguments: dict[str, Any] = BUDGET | {"mechanism": "laplace"} | options
     with pytest.raises(error, match=words):
-        matrix_job(Taken(entries), ONE, **arguments)
+        matrix_job(NamedMatrix(entries), ONE, **arguments)
 
 
 def test_the_published_form_refuses_matrices_below_its_floor() -> None:
     options: dict[str, Any] = {"epsilon": 2.0, "delta": 1e-2, "smooth": False}
     with pytest.raises(InvalidData, match=r"at least the floor 0\.15"):
         matrix_job(NAMED, ONE, floor=0.15, **options)
-    fine = matrix_job(Taken(np.full((3, 3), 1 / 3)), ONE, floor=0.15, **options)
+    fine = matrix_job(NamedMatrix(np.full((3, 3), 1 / 3)), ONE, floor=0.15, **options)
     assert "at least 0.15" in fine.mechanism.assumptions(ONE)[0]
 
 

@@ -1,4 +1,4 @@
-"""ST Def. 5, 6 and Algorithms 1, 2 against the enumeration of all words."""
+"""The automata of the symbolic trajectories paper against the enumeration of all words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from veil_papers.hamming_automaton import (
 from veil.errors import InvalidArgument, InvalidData
 
 FIGURE_1 = HammingAutomaton(tuple("abc"), 2, tuple("abc"))
-# ST prints the edges of its four states in a picture only; these are of the same kind.
+# The paper prints the edges of its four states in a picture only; these are of the same kind.
 SUPPORT = {"y0": ["y1", "y2"], "y1": ["y2", "y3"], "y2": ["y1", "y3"], "y3": ["y0", "y2", "y3"]}
 FIGURE_3 = ProductAutomaton(("y1", "y2", "y3"), 2, SUPPORT, "y0")
 # Probability that a right sampler fails a test of its frequencies.

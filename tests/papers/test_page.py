@@ -26,8 +26,8 @@ def test_every_row_has_a_state() -> None:
 
 
 def test_named_code_exists() -> None:
-    places = [place for row in ROWS for place in re.findall(r"`(veil(?:\.\w+)+):([\w.]+)`", row)]
-    assert len(places) > 45
+    places = [place for row in ROWS for place in re.findall(r"`(veil(?:_papers)?(?:\.\w+)+):([\w.]+)`", row)]
+    assert len(places) > 100
     for module, name in places:
         value = import_module(module)
         for part in name.split("."):
@@ -49,4 +49,4 @@ def test_every_exhibit_is_named() -> None:
             # Our own comparisons are no item of a paper.
             if exhibit.name not in ("MSNBC", "Signal"):
                 place = f"{exhibit.run.__module__}:{getattr(exhibit.run, '__name__', '')}"
-                assert f"`{place}`" in text, f"{paper.key} {exhibit.name}"
+                assert f"`{place}`" in text, paper.cite(exhibit)

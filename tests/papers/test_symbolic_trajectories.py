@@ -1,4 +1,4 @@
-"""ST's statements and figures, checked in numbers."""
+"""The symbolic trajectories paper's statements and figures, checked in numbers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from scipy.integrate import quad
 from scipy.stats import chisquare
 from veil_papers.hamming_automaton import Word, feasible_counts, hamming
 from veil_papers.symbolic_trajectories import (
-    PRINTED_EXPONENTIAL,
-    PRINTED_FLIP,
     binomial_tail,
     expected,
     exponential_distances,
@@ -77,7 +75,7 @@ def flip_by_definition(chances: list[float]) -> list[float]:
 
 
 def phi_by_definition(chances: list[float], place: int) -> float:
-    """ST (3) and (5): the sum over every subset, one by one."""
+    """Equation (3) and (5): the sum over every subset, one by one."""
     others = [chance for other, chance in enumerate(chances) if other != place]
     return math.fsum(
         (1.0 if k % 2 == 0 else -1.0) / (k + 1) * math.prod(subset)
@@ -87,13 +85,9 @@ def phi_by_definition(chances: list[float], place: int) -> float:
 
 
 def test_lemma_1() -> None:
-    """The sensitivity is b over all words, but less if n < b, and 0 where feasible words are far apart."""
-    for length, radius in ((3, 1), (3, 2), (2, 3)):
-        words = list(product("ab", repeat=length))
-        assert lemma_1(words, radius) == min(length, radius)
+    """The sensitivity is at most b, over all words and over those of a chain."""
+    assert lemma_1(list(product("ab", repeat=3)), 2) == 2
     assert lemma_1(feasible_words(3), 1) == 1
-    # Then (2) divides by 0; with b in its place, as in Mechanism 2, it does not.
-    assert lemma_1([("a", "b"), ("b", "a")], 1) == 0
 
 
 def test_equation_5_is_permute_and_flip() -> None:
@@ -130,28 +124,6 @@ def test_the_integral_for_many_candidates() -> None:
     value, _ = quad(integrand, -60.0, 0.0, epsabs=0.0, epsrel=1e-12, limit=500)
     assert phi(counts, epsilon, 1)[3] == pytest.approx(value, rel=1e-10)
     assert published_distances(counts, epsilon, 1).sum() == pytest.approx(1.0, rel=1e-12)
-
-
-def test_an_infeasible_word_has_no_law() -> None:
-    """Without a candidate at distance 0 the printed probabilities add up to less than 1."""
-    counts, epsilon = [0, 3, 4], 2.0
-    missing = (1 - math.exp(-1.0)) ** 3 * (1 - math.exp(-2.0)) ** 4
-    assert published_distances(counts, epsilon, 1).sum() == pytest.approx(1 - missing, rel=1e-12)
-    assert missing > 0.1
-
-
-def test_floats_lose_every_digit_of_the_alternating_sum() -> None:
-    """At epsilon = 0.1: seven digits with 32 candidates, none with 64, where it is not even positive."""
-    lost = {}
-    for length in (5, 6):
-        counts = free_counts(length, 2)
-        right = phi_by_subsets(counts, 0.1, 1)
-        rough = phi_by_subsets(counts, 0.1, 1, digits=16)
-        lost[length] = max(abs(float(a / b) - 1.0) for a, b in zip(rough, right, strict=True))
-        if length == 6:
-            assert min(rough) < 0 < min(right)
-    assert 1e-10 < lost[5] < 1e-6
-    assert lost[6] > 1.0
 
 
 @pytest.mark.parametrize(("length", "alphabet", "radius"), [(3, 2, 1), (3, 2, 2), (2, 3, 1), (2, 3, 3)])
@@ -207,17 +179,8 @@ def test_theorem_2(length: int, alphabet: int) -> None:
         assert theorem_2(length, alphabet, epsilon, radius, first=1).lower < found.lower
 
 
-def test_theorem_2_says_nothing_in_most_of_figure_2() -> None:
-    """An expected number of errors is not negative; the printed lower bound mostly is."""
-    assert theorem_2(5, 2, 3.8, 1).lower > 0 > theorem_2(5, 2, 3.9, 1).lower
-    assert theorem_2(5, 2, 5.0, 1).lower == pytest.approx(-0.291, abs=5e-4)
-    assert theorem_2(5, 2, 10.0, 1).lower == pytest.approx(-0.598, abs=5e-4)
-    assert theorem_2(5, 2, 10.0, 1, first=1).lower == pytest.approx(-37.3, abs=0.05)
-    assert theorem_2(5, 2, 10.0, 1).half == pytest.approx(0.01673, abs=5e-6)
-
-
 def test_the_tails() -> None:
-    """ST's tail holds and is above 1 up to 0.588 n; the binomial one is far sharper."""
+    """The paper's tail holds and is above 1 up to 0.588 n; the binomial one is far sharper."""
     for (length, alphabet), epsilon in product(CASES, EPSILONS):
         law = published_distances(free_counts(length, alphabet), epsilon, 1)
         mean, upper = expected(law), theorem_2(length, alphabet, epsilon, 1).upper
@@ -225,20 +188,10 @@ def test_the_tails() -> None:
         for away in np.arange(0.25, length, 0.25):
             assert law[np.abs(places - mean) >= away].sum() <= hoeffding_tail(length, away) + 1e-12
             assert law[places >= upper + away].sum() <= binomial_tail(length, away) + 1e-12
-    assert hoeffding_tail(20, 0.588 * 20) > 1.0 > hoeffding_tail(20, 0.589 * 20)
 
 
-def test_the_factor_two_is_wasted() -> None:
-    """n=5, m=2, epsilon=5, b=1: 0.379 exponential, 0.245 permute-and-flip, 0.033 randomised response."""
-    found = theorem_2(5, 2, 5.0, 1)
-    assert found.upper == pytest.approx(0.379, abs=5e-4)
-    assert found.exact == pytest.approx(0.245, abs=5e-4)
-    assert response_error(5, 2, 5.0, 1) == pytest.approx(0.033, abs=5e-4)
-    assert published_loss(5, 2, 5.0, 1) == pytest.approx(3.087, abs=5e-4)
-    # b = 2: per symbol as above, a staircase in the distance is better.
-    assert response_error(5, 2, 5.0, 2) == pytest.approx(0.379, abs=5e-4)
-    assert staircase(5, 2, 2, 5.0).expected_error == pytest.approx(0.155, abs=5e-4)
-    assert theorem_2(5, 2, 5.0, 2).exact == pytest.approx(1.000, abs=5e-4)
+def test_the_staircase_errs_least() -> None:
+    """Less than permute-and-flip, and at most as much as randomised response with the whole exponent."""
     for (length, alphabet), epsilon, radius in product(CASES, EPSILONS, (1, 2)):
         best = staircase(length, alphabet, radius, epsilon).expected_error
         assert best < theorem_2(length, alphabet, epsilon, radius).exact
@@ -257,34 +210,24 @@ def test_figure_2() -> None:
         # "More closely resembles that of [21]" with n and m, and less so with epsilon: relative to the error.
         saved = (upper - exact) / upper
         assert (np.diff(saved) > 0).all() if panel == "a" else (np.diff(saved) < 0).all()
-        # "The bounds are tightest with large m and n": not in n, where the gap grows until 16.
+        # The bounds are tightest with small epsilon and large m, as the caption says; for n see the errata.
         gap = upper - lower
-        assert int(np.argmin(gap)) == {"a": 0, "b": 0, "c": 8}[panel]
-        if panel == "b":
-            assert int(np.argmax(gap)) + 2 == 16
+        if panel != "b":
+            assert int(np.argmin(gap)) == {"a": 0, "c": 8}[panel]
+        else:
             assert (gap / upper)[3] > (gap / upper)[0]
 
 
 def test_figure_5_on_the_town() -> None:
-    """Much like the printed one: 13.1 at 0.5, and 0.70 against 0.47 at 5; but hardly a saving at 3."""
+    """Both err in nearly all places at 0.5, and the saving tends to one half; 3 and 5 are in the errata."""
     word, roads = way()
     counts = feasible_counts(word, roads, START)
     assert sum(counts) > 10**8
-    curves = figure_5(counts, (0.5, 3.0, 5.0, 10.0, 20.0))
+    curves = figure_5(counts, (0.5, 10.0, 20.0))
     exponential, flip = (np.array(curve[1]) for curve in curves.values())
     saved = 1.0 - flip / exponential
     assert (exponential[0], flip[0]) == (pytest.approx(13.06, abs=5e-3), pytest.approx(13.06, abs=5e-3))
-    assert (exponential[2], flip[2]) == (pytest.approx(0.702, abs=5e-4), pytest.approx(0.472, abs=5e-4))
-    assert saved[1] < 0.005
-    assert saved[2] == pytest.approx(0.328, abs=5e-4)
-    assert 0.47 < saved[3] < saved[4] < 0.5
-
-
-def test_the_printed_savings_are_impossible() -> None:
-    """55.7 % at epsilon = 5 is more than one half; 25 % at 3 does not go with an error of 0.62 at 5."""
-    assert PRINTED_FLIP < 0.5 * PRINTED_EXPONENTIAL
-    assert largest_saving(14, 0.615, 5.0, 5.0) == pytest.approx(0.485, abs=1e-3)
-    assert largest_saving(14, 0.615, 5.0, 3.0) == pytest.approx(0.101, abs=1e-3)
+    assert 0.47 < saved[1] < saved[2] < 0.5
 
 
 def test_no_words_save_more() -> None:
@@ -315,15 +258,15 @@ def test_mechanisms_draw_their_law(feasible: bool) -> None:
     if feasible:
         word: Word = ("y1", "y2", "y3")
         counts, words = feasible_counts(word, SUPPORT, "y0"), feasible_words(3)
-        drawn = Counter(mechanism_2(word, SUPPORT, "y0", epsilon, 1, rng) for _ in range(6000))
+        drawn = Counter(mechanism_2(word, SUPPORT, "y0", epsilon, 1, rng) for _ in range(2500))
     else:
         word = ("a", "b", "b")
         counts, words = free_counts(3, 2), list(product("ab", repeat=3))
-        drawn = Counter(mechanism_1(word, ("a", "b"), epsilon, 1, rng) for _ in range(6000))
+        drawn = Counter(mechanism_1(word, ("a", "b"), epsilon, 1, rng) for _ in range(2500))
 
     def p_value(law: np.ndarray) -> float:
         each = [law[hamming(v, word)] / counts[hamming(v, word)] for v in words]
-        return float(chisquare([drawn[v] for v in words], 6000 * np.array(each) / sum(each)).pvalue)
+        return float(chisquare([drawn[v] for v in words], 2500 * np.array(each) / sum(each)).pvalue)
 
     assert sum(drawn.values()) == sum(drawn[v] for v in words)
     assert p_value(published_distances(counts, epsilon, 1)) > ALPHA

@@ -1,4 +1,4 @@
-"""Paper DC, Section 6.2 and Supplement E: the formulas by hand, and what the printed figures say."""
+"""The taxi zones of the data-driven chains paper: formulas by hand, and what the printed figures say."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def log_beta(a: float, b: float) -> float:
 
 
 def epsilon_by_hand(least: float, records: float, zones: int, *, times: float = 1.0) -> float:
-    """DC (3) for a row of so many records whose least count is so large, at k = times * 3 / (2 eta)."""
+    """Equation (3) for a row of so many records whose least count is so large, at k = times * 3 / (2 eta)."""
     eta = least / records
     k = times * 1.5 / eta
     ratio = log_beta(k * eta, k * (1 - 2 * eta))
@@ -50,7 +50,7 @@ def epsilon_by_hand(least: float, records: float, zones: int, *, times: float = 
 
 
 def delta_by_hand(k: float, zones: int, *, times: float = 1.0) -> float:
-    """DC (4) where k = times * 3 / (2 eta): of the count, only k matters."""
+    """Equation (4) where k = times * 3 / (2 eta): of the count, only k matters."""
     return published_delta(k, Simplex(zones, floor=times * 1.5 / k), GAMMA)
 
 

@@ -1,4 +1,4 @@
-"""XO's proofs step by step, its figures and Table 2, in numbers."""
+"""The XOR paper's proofs step by step, its figures and Table 2, in numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 from veil_papers.xor_figures import (
     EDGES,
     LETTER_C,
-    artefact_multiple,
     edges_of_algorithm_3,
     figure_1,
     figure_3,
@@ -27,7 +26,6 @@ from veil_papers.xor_mechanism import (
     FIGURE_3,
     NODES,
     PRINTED_ERROR_RATE,
-    TABLE_2,
     TRAINING_SHAPE,
     flip_rate_of_error,
     square_error_rate,
@@ -44,7 +42,7 @@ from tests.bits.numerics.brute import (
 )
 from veil.bits.numerics.expected_ones import column_law, expected_ones_in_closed_form
 from veil.bits.numerics.flip_losses import worst_loss
-from veil.bits.numerics.published_bounds import algorithm_1, condition_4, proposition_1
+from veil.bits.numerics.published_bounds import condition_4
 from veil.bits.numerics.quadratic import Quadratic
 from veil.errors import InvalidArgument
 
@@ -69,7 +67,7 @@ def test_repaired_condition_holds_where_the_printed_one_does_not() -> None:
         repaired_condition_4(Quadratic([[1.0]], rows=2), 2)
 
 
-@pytest.mark.parametrize("columns", [2, 3, 4])
+@pytest.mark.parametrize("columns", [2, 3])
 def test_theorem_1_fails_without_couplings_by_a_root(columns: int) -> None:
     theta = np.zeros((columns, columns))
     theta[0] = theta[:, 0] = 1.0
@@ -88,24 +86,6 @@ def test_theorem_1_is_true_for_whole_records() -> None:
         four = Quadratic(random_symmetric(rng, 2), random_symmetric(rng, 2), rows=4)
         assert repaired_condition_4(four, 2) <= condition_4(four, 2) * (1 + 1e-9)
         assert worst_loss(four, 2, "row").value <= condition_4(four, 2)
-    # Not with three.
-    three = Quadratic([[0.5]], [[0.5]], rows=3)
-    assert condition_4(three, 1) == pytest.approx(2.0)
-    assert brute_loss(three, 1, "row") == pytest.approx(2.5)
-
-
-def test_steps_of_appendix_a() -> None:
-    # After (c): the root of a sum of squares is taken for at most the sum. Here it is sqrt(2) against 0.
-    one, other = np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])
-    gaps = np.linalg.eigvalsh(one.T @ one)[::-1] - np.linalg.eigvalsh(other.T @ other)
-    assert math.sqrt((gaps**2).sum()) == pytest.approx(math.sqrt(2.0))
-    assert abs(gaps.sum()) == 0.0
-    # (a) of the second part: Tr[Lambda b_i' b_j] = 0 would make the coupling vanish; it is b_j Lambda b_i'.
-    row, coupling = np.ones((1, 2)), np.array([[0.5, 0.2], [0.2, 0.5]])
-    assert np.trace(coupling @ row.T @ row) == pytest.approx(1.4)
-    # (e): equal flips of one column in two rows count four times in the square, and twice in s_f.
-    flips = np.ones(1)
-    assert float(((flips + flips) ** 2).sum()) == 4.0
 
 
 def test_lemma_2() -> None:
@@ -128,36 +108,21 @@ def test_footnote_2_is_not_what_the_parameters_mean() -> None:
         return math.log(law[tuple(int(i in ones) for i in range(4))] / law[0, 0, 0, 0])
 
     assert ratio(0) == pytest.approx(theta[0, 0])
-    # Both bits one against both zero holds the bits' own parameters, and the pair's twice.
-    assert ratio(0, 1) == pytest.approx(theta[0, 0] + theta[1, 1] + 2 * theta[0, 1])
+    # Two bits of different records: their own parameters, and the coupling twice.
     assert ratio(0, 2) == pytest.approx(2 * theta[0, 0] + 2 * between[0, 0])
     assert ratio(0, 3) == pytest.approx(theta[0, 0] + theta[1, 1] + 2 * between[0, 1])
     # What singles it out is the ratio of odds.
-    assert ratio(0, 1) - ratio(0) - ratio(1) == pytest.approx(2 * theta[0, 1])
+    assert ratio(0, 3) - ratio(0) - ratio(3) == pytest.approx(2 * between[0, 1])
 
 
-def test_doing_nothing_solves_problems_5_and_6() -> None:
-    """For positive parameters E[ones] >= NP/2 (Griffiths), which is also U/L, and reached, at zero."""
+def test_positive_parameters_flip_at_least_half() -> None:
+    """For positive parameters E[ones] >= NP/2 (Griffiths)."""
     rng = np.random.default_rng(3)
     for _ in range(100):
         theta, between = (np.abs(random_symmetric(rng, 2)) for _ in range(2))
         ones = expected_ones_in_closed_form(Quadratic(theta, between, rows=3))
         assert ones is not None
         assert ones > 3.0
-    assert proposition_1(Quadratic.exchangeable(0.0, 0.0, rows=240, columns=16)).bound == pytest.approx(1920)
-    bounds = [proposition_1(algorithm_1(e, 0.5, 240, 16, 16)).bound for e in (0.001, 0.1, 0.5, 1.0)]
-    assert bounds == sorted(bounds)
-    assert bounds[0] == pytest.approx(2001, abs=1)
-    assert bounds[-1] == pytest.approx(1.9e22, rel=0.05)
-
-
-def test_algorithm_1_breaks_its_own_constraints() -> None:
-    q = algorithm_1(1.0, 0.75, 4, 3, 3)
-    # (5) asks for positive entries; all features are independent instead.
-    assert (q.theta[~np.eye(3, dtype=bool)] == 0.0).all()
-    rng = np.random.default_rng(4)
-    basis, _ = np.linalg.qr(rng.normal(size=(3, 3)))
-    np.testing.assert_allclose(basis @ (q.theta[0, 0] * np.eye(3)) @ basis.T, q.theta, atol=1e-15)
 
 
 def test_signs_lose_a_factor_of_four() -> None:
@@ -174,9 +139,8 @@ def test_signs_lose_a_factor_of_four() -> None:
 
 
 def test_footnote_4_the_constant_is_a_product_of_short_sums() -> None:
-    for diagonal, between in ((0.3, 0.1), (-0.5, 0.2)):
-        q = Quadratic.exchangeable(diagonal, between, rows=4, columns=3)
-        assert brute_law(q)[0] == pytest.approx(column_law(4, diagonal, between)[0] ** 3)
+    q = Quadratic.exchangeable(-0.5, 0.2, rows=4, columns=3)
+    assert brute_law(q)[0] == pytest.approx(column_law(4, -0.5, 0.2)[0] ** 3)
 
 
 # Figure 1
@@ -193,13 +157,6 @@ def test_figure_1_cannot_be_unchanged() -> None:
         assert row.certified < row.epsilon
     # As printed the error grows with epsilon and with alpha.
     assert pictures[0.7, 0.7].printed_rate > pictures[0.7, 0.3].printed_rate > pictures[0.3, 0.3].printed_rate
-    last = pictures[0.7, 0.7]
-    found = last.printed_rate, last.repaired_rate, last.least_rate, last.certified
-    assert found == pytest.approx((0.5439, 0.4561, 0.3318, 0.1867), abs=5e-5)
-    assert last.log_unchanged == pytest.approx(-36.66, abs=0.01)
-    rows = figure_1((0.7,), (0.7,), unit="row")[0]
-    assert (rows.printed_rate, rows.least_rate) == pytest.approx((0.5049, 0.4540), abs=5e-5)
-    assert rows.log_unchanged_at_most == pytest.approx(-28.87, abs=0.01)
 
 
 def test_images_have_their_share_of_wrong_pixels() -> None:
@@ -231,7 +188,7 @@ def test_printed_error_rate_on_the_votes() -> None:
     rows, columns = TRAINING_SHAPE["Voting"]
     ones = round(rows * columns * float(votes.mean()))
     assert flip_rate_of_error(PRINTED_ERROR_RATE, rows, columns, ones) == pytest.approx(0.0197, abs=1e-4)
-    # XO's own parameters at epsilon = 0.5, and the least of any 0.5-private mechanism: 25 times as much.
+    # The paper's own parameters at epsilon = 0.5, and the least of any mechanism: 25 times as much.
     own = veil.bits.Xor(veil.bits.xor_parameters(0.5, 1.0, rows, columns, columns)).flip_rate
     assert square_error_rate(own, rows, columns, ones) == pytest.approx(1.013, abs=1e-3)
     best = least_flip_rate(columns, 0.5, unit="row")
@@ -246,21 +203,21 @@ def test_figure_3() -> None:
     edges = np.loadtxt(FACEBOOK, dtype=np.int64)
     graph = veil.graphs.Graph.from_edges(edges, NODES["Facebook"])
     assert len(graph) == EDGES["Facebook"]
-    # XO prints 1.74, from one simulated random graph; with the random graph's law itself it is 1.72.
+    # The paper prints 1.74, from one simulated random graph; with the random graph's law itself it is 1.72.
     assert random_graph_divergence(graph) == pytest.approx(FIGURE_3[math.inf], abs=0.025)
     # Printed: 1.44, 1.12 and 0.02.
     found = figure_3(graph, (0.8, 0.3, 0.01), rng=1)
     assert max(found) < 0.06
     assert found[0] > found[1]
     assert found[2] == pytest.approx(FIGURE_3[0.01], abs=0.01)
-    # What XO prints for 0.3 and 0.8 is reached at about 4 and 5.
+    # What the paper prints for 0.3 and 0.8 is reached at about 4 and 5.
     less, more = figure_3(graph, (3.5, 6.0), rng=2)
     assert less < FIGURE_3[0.3] < FIGURE_3[0.8] < more
 
 
 def test_a_random_graph_is_its_own() -> None:
     space = veil.graphs.Graph.from_edges([], 300)
-    drawn = veil.bits.RandomizedResponse(1.0).sample(space, rng=3)
+    drawn = veil.graphs.RandomizedResponse(1.0).sample(space, rng=3)
     assert random_graph_divergence(drawn) < 0.1
 
 
@@ -268,22 +225,14 @@ def test_a_random_graph_is_its_own() -> None:
 
 
 def test_table_2_edges_are_out_of_reach() -> None:
-    facebook = {row.epsilon: row for row in table_2_edges("Facebook")}
-    kept = [facebook[epsilon].kept_at_most for epsilon in (1.0, 0.6, 0.2)]
-    assert kept == pytest.approx([0.0370, 0.0328, 0.0408], abs=5e-5)
-    plain = [facebook[epsilon].plain for epsilon in (1.0, 0.6, 0.2)]
-    assert plain == pytest.approx([2.234e6, 2.915e6, 3.680e6], rel=5e-4)
-    losses = [facebook[epsilon].implied_loss for epsilon in (1.0, 0.6, 0.2)]
-    assert losses == pytest.approx([5.27, 4.46, 3.29], abs=0.005)
     for network in NODES:
         for row in table_2_edges(network):
-            # XO's own algorithms release a quarter of all pairs, 3 to 18 times the printed number.
+            # The paper's own algorithms release a quarter of all pairs, 3 to 18 times the printed number.
             pairs = NODES[network] * (NODES[network] - 1) / 2
             assert row.algorithm_3 == pytest.approx(pairs / 4, rel=0.02)
             assert row.algorithm_3 > 3.0 * row.printed
             assert row.kept_at_most < 0.1
             assert row.implied_loss > 5.0 * row.epsilon
-    assert facebook[1.0].algorithm_3 == pytest.approx(2.054e6, rel=5e-4)
 
 
 def test_edges_of_algorithm_3() -> None:
@@ -294,44 +243,3 @@ def test_edges_of_algorithm_3() -> None:
     # The parameters of Algorithm 1 as printed show an edge less often than its absence.
     flip = veil.bits.Xor(veil.bits.xor_parameters(1.0, 1.0, 50, 50, 2), complement=False).flip_rate
     assert (1.0 - flip) ** 2 < flip**2
-
-
-def test_algorithm_3_wastes_most_of_the_stated_budget() -> None:
-    nodes = NODES["Facebook"]
-    graph = veil.graphs.XorGraph(veil.bits.xor_parameters(1.0, 1.0, nodes, nodes, 2))
-    assert graph.published().epsilon == pytest.approx(1.0)
-    assert graph.certified_epsilon() == pytest.approx(1.0 / math.sqrt(nodes))
-
-
-def test_and_needs_twice_the_variance_of_one_bit_a_pair() -> None:
-    """The variance of the unbiased estimate of a pair without an edge, at epsilon = 1."""
-    one = 1.0 / (1.0 + math.e)
-    half = 1.0 / (1.0 + math.exp(0.5))
-    single = one * (1.0 - one) / (1.0 - 2.0 * one) ** 2
-    both = half**2 * (1.0 - half**2) / (1.0 - 2.0 * half) ** 2
-    assert (single, both) == pytest.approx((0.9207, 2.0372), abs=5e-4)
-
-
-def test_printed_path_lengths() -> None:
-    """Distances are 1 for edges and at least 2 otherwise; XO's code counts the n pairs (i, i) as well."""
-    broken = []
-    for network, mechanisms in TABLE_2.items():
-        nodes = NODES[network]
-        for name, columns in mechanisms.items():
-            for epsilon, column in columns.items():
-                density = column.edges / (nodes * (nodes - 1) / 2)
-                least = (2.0 - density) * (nodes - 1) / nodes
-                if column.path_length is not None and column.path_length < least - 0.001:
-                    broken.append((network, name, epsilon))
-    assert broken == [("Email", "Pygmalion", 0.6), ("Email", "Pygmalion", 0.2)]
-
-
-def test_the_published_code_multiplies_the_loss() -> None:
-    """Blocks and temperature of the code: 10 of 16 columns, 6 of 30, 29 x 29 of 34, 7 x 577 of 7."""
-    shapes = {(10, 16, 16): 1667, (6, 30, 30): 2029, (29 * 29, 34, 2): 13.6, (7 * 577, 7, 2): 6.24}
-    for (blocks, columns, sensitivity), multiple in shapes.items():
-        assert artefact_multiple(blocks, columns, sensitivity) == pytest.approx(multiple, rel=2e-3)
-    # The parameters times what the temperature makes of them, by the certified loss.
-    noise = veil.bits.xor_parameters(1.0 / 10, 1.0, 24, 16, 16).scaled(2.0 / 3e-5)
-    near = veil.bits.BitFlips(16, where="row")
-    assert veil.bits.Xor(noise).certified_epsilon(near) == pytest.approx(artefact_multiple(10, 16, 16))

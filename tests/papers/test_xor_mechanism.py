@@ -1,4 +1,4 @@
-"""XO's statements on graphs and blocks, checked in numbers."""
+"""The XOR paper's statements on graphs and blocks, checked in numbers."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from itertools import product
 
 import numpy as np
 import pytest
+from veil_papers.xor_figures import least_flip_rate
 from veil_papers.xor_mechanism import (
     FIGURE_3,
     NODES,
     PLAIN_ACCURACY,
     PLAIN_F1,
-    PRINTED_ERROR_RATE,
-    TABLE_2,
     TRAINING_SHAPE,
     algorithm_3,
     block_budgets,
@@ -32,12 +31,6 @@ from veil.graphs.numerics.leakage import edge_leakage, kept_at_most
 
 PAIRS = 4039 * 4038 // 2
 EDGES = 88_234
-
-
-def test_theorem_4_is_below_the_prior() -> None:
-    prior = 1.0 / 1.01
-    assert printed_leakage(0.01, 1.0) == pytest.approx(0.974, abs=5e-4)
-    assert printed_leakage(0.01, 1.0) < prior < edge_leakage(0.01, 1.0)
 
 
 def test_leakage_bounds_every_mechanism_and_is_attained() -> None:
@@ -59,10 +52,6 @@ def test_leakage_bounds_every_mechanism_and_is_attained() -> None:
 
 
 def test_kept_at_most() -> None:
-    assert kept_at_most(TABLE_2["Facebook"]["XOR"][1.0].edges, EDGES, PAIRS, 1.0) == pytest.approx(
-        0.037, abs=5e-4
-    )
-    assert edges_of_plain_release(EDGES, PAIRS, 1.0) > 2.2e6
     assert kept_at_most(PAIRS, EDGES, PAIRS, 1.0) == 1.0
     rng = np.random.default_rng(1)
     for epsilon in (0.3, 1.0, 3.0):
@@ -109,7 +98,7 @@ def test_blocks_compose_by_bands() -> None:
     budgets = block_budgets(10, 7, 4, 3, 1.0)
     assert budgets.shape == (3, 3)
     assert budgets.sum() == pytest.approx(1.0)
-    # The largest band has 4 of 10 rows: XO spends 0.4, where it says 1.
+    # The largest band has 4 of 10 rows: the paper spends 0.4, where it says 1.
     assert composed_loss(budgets) == pytest.approx(0.4)
     assert composed_loss(block_budgets(10, 7, 4, 3, 1.0, by="columns")) == pytest.approx(1.0)
     assert composed_loss(budgets, unit="bit") == pytest.approx(4 * 3 / 70)
@@ -135,22 +124,12 @@ def test_square_error_rates() -> None:
     rows, columns = TRAINING_SHAPE["Voting"]
     ones = rows * columns // 2
     assert largest_error_rate(rows, columns, ones) == 1.0
-    # What the figure shows at epsilon = 0.5 is 2 % of the bits; no private mechanism flips fewer than 47.5 %.
-    printed = flip_rate_of_error(PRINTED_ERROR_RATE, rows, columns, ones)
     least = staircase(columns, 2, columns, 0.5).expected_error / columns
-    assert printed == pytest.approx(0.02)
-    assert least == pytest.approx(0.475, abs=5e-4)
-    assert square_error_rate(least, rows, columns, ones) > 20 * PRINTED_ERROR_RATE
+    assert least == pytest.approx(least_flip_rate(columns, 0.5, unit="row"))
+    assert flip_rate_of_error(square_error_rate(least, rows, columns, ones), rows, columns, ones) == least
 
 
-def test_printed_numbers_agree_with_one_another() -> None:
-    for network, mechanisms in TABLE_2.items():
-        pairs = NODES[network] * (NODES[network] - 1) / 2
-        for name, columns in mechanisms.items():
-            for statistics in columns.values():
-                off = abs(statistics.density * pairs / statistics.edges - 1.0)
-                # Three columns do not fit their own number of edges: 10, 18 and 34 % too dense.
-                assert off < 0.05 or (network, name) in {("Email", "Pygmalion"), ("Facebook", "PBCN")}
+def test_printed_numbers_are_complete() -> None:
     assert FIGURE_3[math.inf] > FIGURE_3[0.8] > FIGURE_3[0.3] > FIGURE_3[0.01]
     assert PLAIN_F1.keys() == NODES.keys()
     assert PLAIN_ACCURACY.keys() == TRAINING_SHAPE.keys()

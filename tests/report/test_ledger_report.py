@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import veil
-from veil.report.console_ledger import print_dataset, print_datasets
-from veil.report.ledger import BudgetHistory
-from veil.report.ledger_figures import budget_figure, save_budget
+from veil.cli.ledger_console import print_dataset, print_datasets
+from veil.cli.ledger_figures import budget_figure, save_budget
+from veil.ledger.dataset import Dataset
+from veil.ledger.history import BudgetHistory
 
 
 @pytest.fixture
@@ -18,7 +19,7 @@ def ledger(tmp_path: Path) -> veil.Ledger:
     return veil.Ledger(tmp_path / "budget.db")
 
 
-def _charge(dataset: veil.ledger.dataset.Dataset, epsilon: float, *, confirm: bool = True) -> None:
+def _charge(dataset: Dataset, epsilon: float, *, confirm: bool = True) -> None:
     entry = dataset.reserve(epsilon=epsilon, description={"name": "Example"})
     if confirm:
         dataset.confirm(entry)
@@ -64,7 +65,9 @@ def test_pictures_are_saved_by_their_ending(ledger: veil.Ledger, tmp_path: Path,
 def test_a_filter_shows_its_own_measure(ledger: veil.Ledger, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("zcdp", "renyi"):
         dataset = ledger.open(name, epsilon=1, delta=1e-6, accounting=name)
-        veil.release(veil.vectors.GeometricCounts(50.0, 3), [5, 2, 9], adjacency=veil.vectors.Records(), ledger=dataset)
+        veil.release(
+            veil.vectors.GeometricCounts(50.0, 3), [5, 2, 9], adjacency=veil.vectors.Records(), ledger=dataset
+        )
         history = BudgetHistory.of(dataset)
         assert history.line == "rho" if name == "zcdp" else history.line.startswith("order ")
         budget_figure(history)

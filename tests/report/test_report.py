@@ -5,36 +5,41 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import veil
-from veil.report import figures
-from veil.vectors.job import Secret, vector_job
-from veil.vectors.report.page import VectorReport, error_bars
 from veil.core.privacy.beliefs import best_guess
+from veil.report.figures import svg
+from veil.vectors.report.figures import vector_figure
+from veil.vectors.report.page import VectorReport, error_bars
 
 GRADES = np.array([31.0, 28.0, 21.0, 10.0, 8.0])
 LABELS = ("A", "B & co", "<C>", "D", "F")
-JOBS = {
-    "counts": (GRADES, Secret(records=98), "dirichlet"),
-    "geometric": (GRADES, Secret(records=98), "geometric"),
-    "unknown total": (GRADES, Secret(counts=True), "dirichlet"),
-    "vector": (GRADES / 98, Secret(l1=0.02), "dirichlet"),
-    "laplace": (GRADES / 98, Secret(transfer=0.02), "laplace"),
+RELEASES: dict[str, dict[str, Any]] = {
+    "counts": {"records": 98, "mechanism": "dirichlet"},
+    "geometric": {"records": 98, "mechanism": "geometric"},
+    "unknown total": {"mechanism": "dirichlet"},
+    "vector": {"l1": 0.02, "mechanism": "dirichlet"},
+    "laplace": {"transfer": 0.02, "mechanism": "laplace"},
 }
 
 
-def _release(name: str) -> veil.Release:
-    values, secret, mechanism = JOBS[name]
-    return vector_job(values, LABELS, secret, epsilon=2.0, delta=1e-4, mechanism=mechanism).run()
+@cache
+def _release(name: str) -> veil.Release[Any]:
+    asked = RELEASES[name]
+    values = GRADES / 98 if {"l1", "transfer"} & asked.keys() else GRADES
+    labelled = dict(zip(LABELS, values.tolist(), strict=True))
+    return veil.vectors.release(labelled, epsilon=2.0, delta=1e-4, **asked)
 
 
-@pytest.mark.parametrize("name", JOBS)
+@pytest.mark.parametrize("name", RELEASES)
 def test_page_is_self_contained_and_complete(name: str) -> None:
-    page = VectorReport.of(_release(name)).html()
+    page = _release(name).kind.page(_release(name))
     assert page.count("<svg") == 3
     assert not re.search(r"""(src|href)\s*=\s*["'](?!#)""", page.replace('xlink:href="#', "")), (
         "no outside files"
@@ -49,25 +54,18 @@ def test_page_is_self_contained_and_complete(name: str) -> None:
     assert ("No error bars" in page) == (name == "unknown total")
 
 
-def test_page_shows_nothing_of_the_input() -> None:
+def test_page_shows_nothing_of_the_input(tmp_path: Path) -> None:
     release = _release("counts")
+    release.save(tmp_path / "r.json")
     page = VectorReport.of(release).html()
-    again = VectorReport.of(veil.load(_saved(release))).html()
+    again = VectorReport.of(veil.load(tmp_path / "r.json")).html()
     # Made from the file alone, the page is the same: so nothing else went into it.
     assert page == again
 
 
-def _saved(release: veil.Release) -> Path:
-    import tempfile
-
-    path = Path(tempfile.mkdtemp()) / "r.json"
-    release.save(path)
-    return path
-
-
 def test_assumptions_and_seeds_are_shown() -> None:
-    job = vector_job(GRADES / 98, None, Secret(l1=0.01), epsilon=3.0, delta=1e-2, smooth=False, floor=0.05)
-    page = VectorReport.of(job.run(rng=3)).html()
+    out = veil.vectors.release(GRADES / 98, l1=0.01, epsilon=3.0, delta=1e-2, smooth=False, floor=0.05, rng=3)
+    page = VectorReport.of(out).html()
     assert "This holds only if" in page
     assert "Not private." in page
     assert "Nothing is assumed" not in page
@@ -95,15 +93,13 @@ def test_error_bars_fall_back_to_typical_errors() -> None:
 
 def test_long_vectors_are_cut_in_the_figure() -> None:
     size = 60
-    figure = figures.vector_figure(
-        np.full(size, 1 / size), [f"label {i} " * 5 for i in range(size)], None, ""
-    )
-    assert "the first 40 of 60" in figures.svg(figure)
+    figure = vector_figure(np.full(size, 1 / size), [f"label {i} " * 5 for i in range(size)], None, "")
+    assert "the first 40 of 60" in svg(figure)
 
 
 def test_figures_are_the_same_for_the_same_numbers() -> None:
     value = np.array([0.2, 0.8])
-    first, second = (figures.svg(figures.vector_figure(value, ["a", "b"], None, "")) for _ in range(2))
+    first, second = (svg(vector_figure(value, ["a", "b"], None, "")) for _ in range(2))
     assert first == second
 
 

@@ -55,8 +55,8 @@ def test_trips_with_states_found(put: Put) -> None:
     table: dict[str, list[Any]] = {"from": [1, 20, 3, 1, 1], "to": [20, 1, 3, 20, 3]}
     counts = count_transitions(**put(table), origin="from", destination="to")
     assert counts.states == (1, 3, 20)
-    assert counts.states_found
-    assert not counts.has_users
+    assert counts.provenance.states_found
+    assert not counts.provenance.has_users
     check(counts, Counter({(1, 20): 2, (20, 1): 1, (3, 3): 1, (1, 3): 1}))
 
 
@@ -76,7 +76,7 @@ def test_ties_are_broken_the_same_everywhere(put: Put, words: bool) -> None:
     rows = rows_of_log(words=words)
     counts = count_transitions(**put(columns_of(rows, "who", "time", "state")), **LOG)
     assert counts.states == tuple(sorted({row["state"] for row in rows}))
-    assert counts.has_users
+    assert counts.provenance.has_users
     bare = [{name: row[name] for name in ("who", "time", "state")} for row in rows]
     check(counts, count_log(bare).moves)
 
@@ -230,7 +230,7 @@ def test_trips_of_users_are_sampled_the_same_everywhere(put: Put) -> None:
             cap=5,
             salt=SALT,
         )
-        assert counts.has_users
+        assert counts.provenance.has_users
         assert counts.total == 12 * 5
         check(counts, count_trips(chosen, cap=5, salt=SALT))
 
@@ -244,7 +244,7 @@ def test_empty_and_unknown_states_go_where_they_are_sent(put: Put, states: list[
     listed = states or sorted({row["state"] for row in rows if row["state"]})
     counts = count_transitions(**put(columns_of(bare)), **LOG, states=states, other="rest")
     assert counts.states == (*listed, "rest")
-    assert counts.states_found == (states is None)
+    assert counts.provenance.states_found == (states is None)
     check(counts, count_log(bare, states=listed, other="rest").moves)
 
 

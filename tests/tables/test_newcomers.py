@@ -64,7 +64,7 @@ def test_frames_of_counts_keep_their_labels() -> None:
 
 
 def test_a_table_is_counted_first() -> None:
-    with pytest.raises(InvalidData, match="count_transitions first"):
+    with pytest.raises(InvalidData, match=r"counted by chains\.read first"):
         veil.chains.release("trips.csv", epsilon=1.0)
 
 

@@ -14,8 +14,8 @@ from tests.conftest import Put
 from veil.chains.adjacency import Transitions
 from veil.chains.counting.transitions import count_transitions
 from veil.chains.mechanisms.chain_parts import Part
-from veil.core.assumptions import LAYOUT_IS_PUBLIC
 from veil.chains.transition_counts import ONE_SEQUENCE_EACH
+from veil.core.assumptions import LAYOUT_IS_PUBLIC
 from veil.errors import InvalidData, VeilError
 from veil.tables.engines.watching import watched
 

@@ -28,7 +28,10 @@ def test_lines_become_a_log(tmp_path: Path) -> None:
     counts = count_transitions(SequenceFile(path, skip=1))
     assert counts.states == (1, 2, 10)
     assert counts.matrix.tolist() == [[0, 0, 1], [0, 0, 1], [1, 0, 0]]
-    assert count_transitions(table, by="sequence", order="place", state="state") == counts
+    by_columns = count_transitions(table, by="sequence", order="place", state="state")
+    assert (by_columns.states, by_columns.matrix.tolist()) == (counts.states, counts.matrix.tolist())
+    # Of lines nobody knows whose they are.
+    assert (by_columns.provenance.without_names, counts.provenance.without_names) == (False, True)
 
 
 def test_a_separator_may_stand_between_labels_with_spaces(tmp_path: Path) -> None:
@@ -45,7 +48,7 @@ def test_a_separator_may_stand_between_labels_with_spaces(tmp_path: Path) -> Non
 def test_lists_of_labels() -> None:
     counts = count_transitions([["a", "b", "a"], ["b"], ("b", "a")], sequences=True, cap=5)
     assert counts.matrix.tolist() == [[0, 1], [2, 0]]
-    assert counts.has_users
+    assert counts.provenance.has_users
     assert counts.sequences is not None
     assert counts.sequences.starts.tolist() == [1, 2]
     assert counts.sequences.lengths[:4].tolist() == [1, 1, 1, 0]

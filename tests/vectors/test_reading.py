@@ -56,7 +56,7 @@ def test_named_columns(tmp_path: Path) -> None:
     assert _read(tmp_path, text, label_column="grade", value_column="n") == ((31.0, 28.0), ("A", "B"))
     with pytest.raises(InvalidData, match="Did you mean 'grade'"):
         _read(tmp_path, text, label_column="grades", value_column="n")
-    with pytest.raises(InvalidData, match="--label-column"):
+    with pytest.raises(InvalidData, match="label_column="):
         _read(tmp_path, text)
     with pytest.raises(InvalidData, match="no header"):
         _read(tmp_path, "A,1\nB,2\n", value_column="n")

@@ -1,4 +1,4 @@
-"""Paper DC: "Differentially private data-driven Markov chain modeling", Sections 4, 5 and Supplement B."""
+"""The data-driven chains paper (references.DATA_DRIVEN_CHAINS), Sections 4, 5 and Supplement B."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ __all__ = [
 
 
 def frequencies(counts: Any) -> Chain:
-    """DC (2): each row of transition counts, divided by its sum."""
+    """Equation (2): each row of transition counts, divided by its sum."""
     table = np.asarray(counts)
     if table.ndim != 2 or table.shape[0] != table.shape[1]:
         raise InvalidArgument("counts", expected="a square table", found=f"shape {table.shape}")
@@ -50,7 +50,7 @@ def frequencies(counts: Any) -> Chain:
 
 
 def lemma_1(bounds: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """DC Lemma 1: one changed record and disjoint parts: (max epsilon_i, max delta_i).
+    """Lemma 1: one changed record and disjoint parts: (max epsilon_i, max delta_i).
 
     Right, by parallel composition: only the part with the record changes, so the pair of outputs is as
     distinguishable as that part's. The paper's proof instead multiplies the delta_i, as if the output
@@ -60,7 +60,7 @@ def lemma_1(bounds: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def theorem_3(bounds: Sequence[Published]) -> tuple[float, float]:
-    """DC Theorem 3: the epsilon and delta of the chain, from Theorem 1 for its rows. Right as Lemma 1."""
+    """Theorem 3: the epsilon and delta of the chain, from Theorem 1 for its rows. Right as Lemma 1."""
     return lemma_1([(bound.epsilon, bound.delta) for bound in bounds])
 
 
@@ -83,7 +83,7 @@ def algorithm_2(
     ks: Sequence[float],
     rng: Any = None,
 ) -> PrivateChain:
-    """DC Algorithm 2 to the letter: row i is drawn from Dirichlet(k_i C_i), then (3), (4) and the maxima.
+    """Algorithm 2 to the letter: row i is drawn from Dirichlet(k_i C_i), then (3), (4) and the maxima.
 
     The guarantee is conditional, as Algorithm 1's: it holds between databases whose rows all respect
     their floors, and the numbers N_i of records that leave each state are public.
@@ -104,7 +104,7 @@ def algorithm_2(
 
 
 def definition_8(weights: Floats, one: Chain, other: Chain) -> float:
-    """DC Definition 8: sum_i w_i KL(one_i || other_i)."""
+    """Definition 8: sum_i w_i KL(one_i || other_i)."""
     p, q = one.to_numpy(), other.to_numpy()
     taken = p > 0.0
     if (q[taken] <= 0.0).any():
@@ -115,13 +115,13 @@ def definition_8(weights: Floats, one: Chain, other: Chain) -> float:
 
 
 def lemma_4(chain: Chain, ks: Sequence[float]) -> float:
-    """DC Lemma 4: E K(P || P') = sum_i pi_i sum_j P_ij (log P_ij + psi(k_i) - psi(k_i P_ij)). True."""
+    """Lemma 4: E K(P || P') = sum_i pi_i sum_j P_ij (log P_ij + psi(k_i) - psi(k_i P_ij)). True."""
     rows = [expected_kl(k * row, row) for k, row in zip(ks, chain.to_numpy(), strict=True)]
     return float(chain.stationary() @ np.array(rows))
 
 
 def lemma_4_bound(stationary: Floats, ks: Sequence[float], records: Sequence[int]) -> float:
-    """DC (7), the L of Theorem 4: the weighted mean of Corollary 1's bounds, as printed.
+    """Equation (7), the L of Theorem 4: the weighted mean of Corollary 1's bounds, as printed.
 
     True where every feasible transition occurs, as Assumption 6 asks (Corollary 1's maximiser 1/N then
     lies outside the domain or at its edge). It needs the true stationary distribution, which is not
@@ -133,7 +133,7 @@ def lemma_4_bound(stationary: Floats, ks: Sequence[float], records: Sequence[int
 
 
 def lemma_6(stationary: Floats, ks: Sequence[float], records: Sequence[int]) -> float:
-    """DC Lemma 6's bound on E||P - P'||_1, the square root of 2 L, as printed.
+    """Lemma 6's bound on E||P - P'||_1, the square root of 2 L, as printed.
 
     FALSE for the largest column sum, which Theorem 4 and 5 need, and for the largest row sum: a row that is
     rarely visited hardly counts in L, yet may be the one that is off. What holds:
@@ -144,7 +144,7 @@ def lemma_6(stationary: Floats, ks: Sequence[float], records: Sequence[int]) -> 
 
 
 def theorem_4(chain: Chain, ks: Sequence[float], records: Sequence[int]) -> float:
-    """DC Theorem 4's bound on E of the total variation of pi and pi': ||Z||_1 sqrt(2 L) / 2, as printed.
+    """Theorem 4's bound on E of the total variation of pi and pi': ||Z||_1 sqrt(2 L) / 2, as printed.
 
     NOT PROVED: it rests on Lemma 5 and Lemma 6, both false. No counterexample is known.
     `veil.matrices.perturbation.expected_stationary_change` (twice the total variation) holds.
@@ -154,7 +154,7 @@ def theorem_4(chain: Chain, ks: Sequence[float], records: Sequence[int]) -> floa
 
 
 def theorem_5(chain: Chain, ks: Sequence[float], records: Sequence[int]) -> float:
-    """DC Theorem 5's bound on E|tau_inf(P) - tau_inf(P')|, the square root of 2 L, as printed.
+    """Theorem 5's bound on E|tau_inf(P) - tau_inf(P')|, the square root of 2 L, as printed.
 
     FALSE, with Lemma 6. `veil.matrices.perturbation.expected_ergodicity_change` holds.
     """

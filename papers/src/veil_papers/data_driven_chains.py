@@ -1,4 +1,4 @@
-"""Paper DC: "Differentially private data-driven Markov chain modeling", Section 3 and Supplement A, D."""
+"""The data-driven chains paper (references.DATA_DRIVEN_CHAINS), Section 3 and Supplement A, D."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class PrivateCount:
 
 
 def algorithm_1(counts: Any, *, gamma: float, floor: float, k: float, rng: Any = None) -> PrivateCount:
-    """DC Algorithm 1 to the letter: count, draw Dirichlet(k C), compute epsilon and delta by (3), (4).
+    """Algorithm 1 to the letter: count, draw Dirichlet(k C), compute epsilon and delta by (3), (4).
 
     The guarantee is conditional: it holds between databases whose frequencies all respect the floor,
     and the number of records is public. `veil.vectors.DirichletCounts` needs neither.
@@ -63,7 +63,7 @@ def smallest_epsilon(size: int, records: int, *, floor: float, gamma: float) -> 
 
 
 def corollary_1(size: int, records: int, k: float) -> float:
-    """DC Corollary 1's bound on the expected KL divergence, as printed.
+    """Corollary 1's bound on the expected KL divergence, as printed.
 
     Its maximiser 1/N lies outside the domain eta <= p unless eta <= 1/N, and its proof calls the
     trigamma function negative. The bound itself holds where eta >= 1/N; the largest value over the

@@ -1,4 +1,4 @@
-"""Paper DS: "Differential privacy on the unit simplex via the Dirichlet mechanism"."""
+"""The Dirichlet simplex paper (references.DIRICHLET_SIMPLEX): its figures and Lemma 5."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ FIG_3_K, FIG_3_SIGMA = 3.0, 1.120
 
 @dataclass(frozen=True, slots=True)
 class MeanErrors:
-    """Mean L1 errors of the two mechanisms of DS Fig. 3."""
+    """Mean L1 errors of the two mechanisms of Figure 3."""
 
     dirichlet: float
     gaussian: float
 
 
 def figure_3(rng: Rng, *, vectors: int = 10_000) -> MeanErrors:
-    """DS Fig. 3 (printed: 0.478 and 0.981): identity queries on uniform vectors of three entries.
+    """Figure 3 (printed: 0.478 and 0.981): identity queries on uniform vectors of three entries.
 
     The paper sets the Gaussian's sigma for a sensitivity of 1, although its own adjacency moves at
     most b; `veil.compare` shows both at equal adjacency.
@@ -43,14 +43,14 @@ def figure_3(rng: Rng, *, vectors: int = 10_000) -> MeanErrors:
 
 
 def figure_1(rng: Rng, *, vectors: int = 1_000) -> float:
-    """DS Fig. 1: the share of vectors that land on the boundary after N(0, 0.25 I) and projection."""
+    """Figure 1: the share of vectors that land on the boundary after N(0, 0.25 I) and projection."""
     inputs = rng.dirichlet(np.ones(3), size=vectors)
     projected = Gaussian(0.5, Simplex(3)).sample(inputs, rng=rng)
     return float((projected <= 0.0).any(axis=1).mean())
 
 
 def figure_2(*, k: float, floor: float, slack: float, deltas: Sequence[float]) -> list[tuple[float, float]]:
-    """DS Fig. 2 (|W| = 3, b = 0.1): epsilon by Theorem 1 and by Corollary 1 at each delta, gamma optimised.
+    """Figure 2 (|W| = 3, b = 0.1): epsilon by Theorem 1 and by Corollary 1 at each delta, gamma optimised.
 
     The three parameter sets of the figure are not printed in the text; these are arguments.
     """
@@ -66,5 +66,5 @@ def figure_2(*, k: float, floor: float, slack: float, deltas: Sequence[float]) -
 
 
 def lemma_5(a: float, b: float) -> tuple[float, float]:
-    """DS Lemma 5: exp(2 - a - b) <= B(a, b) <= (a+b-1) / ((2a-1)(2b-1)), for a, b > 1/2."""
+    """Lemma 5: exp(2 - a - b) <= B(a, b) <= (a+b-1) / ((2a-1)(2b-1)), for a, b > 1/2."""
     return math.exp(2.0 - a - b), (a + b - 1.0) / ((2.0 * a - 1.0) * (2.0 * b - 1.0))

@@ -1,4 +1,4 @@
-"""XO Algorithm 2 as it is printed: Hamiltonian motion that knows no walls.
+"""Algorithm 2 of the XOR paper as printed: Hamiltonian motion that knows no walls.
 
 The coordinates swing from normal places with normal velocities for a time T, and the bits are their signs.
 The potential of Pi jumps where a coordinate changes its sign, and nothing in the printed motion notices:

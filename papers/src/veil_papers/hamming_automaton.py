@@ -1,6 +1,8 @@
-"""Paper ST, Def. 5 and 6, Algorithms 1 and 2: automata whose runs are the words at a given Hamming distance.
+"""Automata whose runs are the words at a given Hamming distance.
 
-By the letter and in whole numbers, for small cases. What ST prints otherwise is repaired: line 7 of
+The symbolic trajectories paper, Definitions 5 and 6, Algorithms 1 and 2.
+
+By the letter and in whole numbers, for small cases. What the paper prints otherwise is repaired: line 7 of
 Algorithm 1 must add V once for each symbol, line 8 of Algorithm 2 must read V(q', y') / V(q, y), and a word
 is feasible if T[y_t, y_{t+1}] > 0 (printed transposed), from y_0 -> y_1 on (printed from y_1 on).
 """
@@ -39,7 +41,7 @@ class DistanceAutomaton(ABC):
 
     @abstractmethod
     def delta(self, state: State, symbol: str) -> State | None:
-        """Where the symbol leads: never to two states at once, for the Hamming distance needs none."""
+        """The state that the symbol leads to: at most one, since the Hamming distance needs no choice."""
 
     @cached_property
     def layers(self) -> list[list[State]]:
@@ -65,7 +67,7 @@ class DistanceAutomaton(ABC):
         counts: dict[State, int] = dict.fromkeys(self.accepting, 1)
         for layer in reversed(self._reached[:-1]):
             for state in layer:
-                # Once for each symbol: ST adds V(q'') once however many symbols lead to q''.
+                # Once for each symbol: the paper adds V(q'') once however many symbols lead to q''.
                 counts[state] = sum(counts.get(ahead, 0) for ahead in self.successors(state).values())
         return counts
 
@@ -126,7 +128,9 @@ class DistanceAutomaton(ABC):
 
 @dataclass(frozen=True)
 class HammingAutomaton(DistanceAutomaton):
-    """ST Def. 5: accepts the words at exactly `distance` from `word`. A state (i, j) is ST's q_{i,j}.
+    """Definition 5: accepts the words at exactly `distance` from `word`.
+
+    A state (i, j) is the paper's q_{i,j}.
 
     >>> automaton = HammingAutomaton(tuple("abc"), 2, tuple("abc"))
     >>> automaton.size, automaton.policy((0, 0))
@@ -153,10 +157,10 @@ class HammingAutomaton(DistanceAutomaton):
 
 
 class ProductAutomaton(DistanceAutomaton):
-    """ST Def. 6: accepts the feasible words of a chain at exactly `distance` from `word`.
+    """Definition 6: accepts the feasible words of a chain at exactly `distance` from `word`.
 
     support: the feasible successors of each state. start: y_0, which is public and not part of the word. A
-    state (i, j, y) is ST's (q_{i,j}, y).
+    state (i, j, y) is the paper's (q_{i,j}, y).
     """
 
     def __init__(self, word: Word, distance: int, support: Mapping[str, Sequence[str]], start: str) -> None:
@@ -165,7 +169,7 @@ class ProductAutomaton(DistanceAutomaton):
             raise InvalidArgument("start", expected="a state of the chain", found=repr(start))
         for place, (before, after) in enumerate(zip((start, *word), word, strict=False)):
             if after not in support[before]:
-                # ST is silent here; the private word may leave its way, the sensitive one may not.
+                # The paper is silent here; the private word may leave its way, the sensitive one may not.
                 raise InvalidData(
                     f"symbol {place}", expected="a successor of the one before", found="another"
                 )
@@ -185,7 +189,7 @@ class ProductAutomaton(DistanceAutomaton):
 
 
 def feasible_counts(word: Word, support: Mapping[str, Sequence[str]], start: str) -> list[int]:
-    """ST's N(l) for l = 0 ... n: the feasible words at each distance, by one pass over the product."""
+    """The paper's N(l) for l = 0 ... n: the feasible words at each distance, by one pass over the product."""
     ahead = {state: [1] for state in support}
     for symbol in reversed(word):
         now: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""Paper MD: "Differential privacy for stochastic matrices using the matrix Dirichlet mechanism"."""
+"""The matrix Dirichlet paper (references.MATRIX_DIRICHLET): its bounds, its example and its figures."""
 
 from __future__ import annotations
 
@@ -29,22 +29,27 @@ _CHUNK = 2_000
 
 
 def theorem_2_absolute(k: float) -> float:
-    """MD (15): E|P_ij - P'_ij| <= Gamma(k) 2^(1-k) / (Gamma(k/2)^2 k). True: the largest is at 1/2."""
+    """Equation (15): E|P_ij - P'_ij| <= Gamma(k) 2^(1-k) / (Gamma(k/2)^2 k). True: the largest is at 1/2."""
     return largest_expected_entry_error(k)
 
 
 def theorem_2_squared(k: float) -> float:
-    """MD (16): E|P_ij - P'_ij|^2 <= k / (4 (k^2 + k)). True."""
+    """Equation (16): E|P_ij - P'_ij|^2 <= k / (4 (k^2 + k)). True."""
     return k / (4.0 * (k * k + k))
 
 
 def fundamental_as_printed(chain: Chain) -> Floats:
-    """Z = (I - P - 1 pi')^-1, with the minus of MD Section IV and DC Lemma 5: the group inverse - 1 pi'."""
+    """Z = (I - P - 1 pi')^-1, which is the group inverse - 1 pi'. The minus is that of Section IV.
+
+    The data-driven chains paper has it too (Lemma 5).
+    """
     return chain.group_inverse() - chain.stationary()
 
 
 def lemma_4(chain: Chain, other: Chain) -> float:
-    """MD Lemma 4 = DC Lemma 5: |pi - pi'|_1 <= ||Z||_1 ||P - P'||_1 with column sums, as printed.
+    """Lemma 4: |pi - pi'|_1 <= ||Z||_1 ||P - P'||_1 with column sums, as printed.
+
+    It is Lemma 5 of the data-driven chains paper.
 
     FALSE: two chains on two states exceed it by a factor of 1.99999. Row sums make it true:
     `veil.matrices.perturbation.stationary_bound` is that, with a smaller factor.
@@ -54,7 +59,7 @@ def lemma_4(chain: Chain, other: Chain) -> float:
 
 
 def theorem_3(chain: Chain, k: float, *, floor: float, slack: float, protected: Sequence[int]) -> float:
-    """MD Theorem 3's bound on E|pi - pi'|_1, as printed; protected: |W_i| of each row.
+    """Theorem 3's bound on E|pi - pi'|_1, as printed; protected: |W_i| of each row.
 
     NOT PROVED: it rests on Lemma 4, which is false. Its other steps are right, the sum of variances in
     (27) too. No counterexample is known. `veil.matrices.perturbation.expected_stationary_change` holds.
@@ -76,10 +81,10 @@ def _squared_mean_from_below(k: float, floor: float, slack: float, protected: in
 
 
 def protect_largest(matrix: Any, floor: float, slack: float) -> StochasticMatrix:
-    """MD Section V's choice: W_i is all but the smallest of the |S_i| nonzero entries of row i.
+    """Section V's choice: W_i is all but the smallest of the |S_i| nonzero entries of row i.
 
     It is made by looking at the matrix, so releases say that it may be known. Rows with two nonzero
-    entries have |W_i| = 1, which MD's Assumption 1 excludes.
+    entries have |W_i| = 1, which the paper's Assumption 1 excludes.
     """
     table = StochasticMatrix(Simplex(np.shape(matrix)[-1])).validate(matrix)
     domains: list[Simplex | None] = []
@@ -88,7 +93,7 @@ def protect_largest(matrix: Any, floor: float, slack: float) -> StochasticMatrix
         if len(columns) == 2:
             raise InvalidArgument(
                 "matrix",
-                expected="one nonzero entry in a row, or three and more (MD Assumption 1: |W_i| >= 2)",
+                expected="one nonzero entry in a row, or three and more (Assumption 1: |W_i| >= 2)",
                 found=f"row {number} with two",
                 hint="veil.matrices.StochasticMatrix with protected=None protects both.",
             )
@@ -103,7 +108,7 @@ class MatrixExample:
     """One k of Section V: the paper's formula, and the exact epsilon at the delta that it prints.
 
     exact_one_row: where one row may change, which is all that the maximum over rows covers.
-    exact_all_rows: where every row may change, as MD Definition 4 says.
+    exact_all_rows: where every row may change, as Definition 4 says.
     """
 
     k: float
@@ -114,7 +119,7 @@ class MatrixExample:
 
 
 def example_section_5(*, protected: int = 2) -> tuple[MatrixExample, MatrixExample]:
-    """MD Section V: k = 9.87 (printed 1.16, 0.011) and k = 98.7 (printed 11.12, 0.019).
+    """Section V: k = 9.87 (printed 1.16, 0.011) and k = 98.7 (printed 11.12, 0.019).
 
     k = 9.87 breaks the paper's Assumption 2, k >= 1/eta = 10. |W_i| is not printed; with the least that
     is allowed, 2, the formula's delta is 0.019 at k = 9.87 and 5e-17 at k = 98.7.
@@ -136,7 +141,7 @@ def _example(k: float, delta: float, row: Simplex) -> MatrixExample:
 
 @dataclass(frozen=True, slots=True)
 class EntryErrors:
-    """A point of MD Fig. 1: simulated mean entry error, its bound (15), published and exact epsilon."""
+    """A point of Figure 1: simulated mean entry error, its bound (15), published and exact epsilon."""
 
     k: float
     simulated: float
@@ -148,7 +153,7 @@ class EntryErrors:
 def figure_1(
     rng: Rng, *, ks: Sequence[float] = (10.0, 25.0, 50.0, 100.0), responses: int = 10_000
 ) -> list[EntryErrors]:
-    """MD Fig. 1: a 10 x 10 matrix of 0.1, b = 0.05, gamma = 0.001, |W| = 4.
+    """Figure 1: a 10 x 10 matrix of 0.1, b = 0.05, gamma = 0.001, |W| = 4.
 
     eta is not printed; the entries allow at most 0.1 and Assumption 2 at k = 10 asks for no less. eta-bar
     is not printed either; here it is that of Section V. exact: at the published delta, one changed row.
@@ -174,7 +179,7 @@ def figure_1(
 
 @dataclass(frozen=True, slots=True)
 class StationaryErrors:
-    """A point of MD Fig. 3.
+    """A point of Figure 3.
 
     mean_of_errors: the mean of |pi - pi'|_1, what a user of one release meets.
     error_of_mean: |pi - mean of pi'|_1, what the paper computed: the noise is averaged away first.
@@ -190,7 +195,7 @@ class StationaryErrors:
 def figure_3(
     rng: Rng, *, ks: Sequence[float] = (10.0, 50.0, 200.0), responses: int = 10_000
 ) -> list[StationaryErrors]:
-    """MD Fig. 3 on a made-up road network of 32 states, since Gainesville's matrix is not printed.
+    """Figure 3 on a made-up road network of 32 states, since Gainesville's matrix is not printed.
 
     Its figures (0.485 to 0.101) are therefore not reproduced; the shape of the curve is.
     """

@@ -1,4 +1,4 @@
-"""Private logistic regression by a perturbed objective (PPLR), the baseline of XO Sect. 7.
+"""Private logistic regression by a perturbed objective (PPLR), the baseline of the XOR paper.
 
 Chaudhuri and Monteleoni (2009; with Sarwate, 2011): for records x with |x| <= 1 and labels y = +-1, release
 
@@ -15,16 +15,16 @@ of the gradients of the records' losses at w), and the density of w is that of b
 replaced record has gradients of length at most 1, so b(w) moves by at most 2, and the density of b changes
 by at most exp(2 rate). And |det b'(w)| = det(M + a x x^T), M = n ridge I + what the other records add, 0 <=
 a <= 1/4: between det M and det M (1 + a x^T M^-1 x) <= det M (1 + 1 / (4 n ridge)), for either record. (The
-paper of 2011 squares that factor, which is not needed. XO's noise, rate = epsilon / 2, leaves no room for
-it.)
+paper of 2011 squares that factor, which is not needed. The XOR paper's noise, rate = epsilon / 2, leaves no
+room for it.)
 
 So at epsilon the rate is (epsilon - log(1 + 1 / (4 n ridge))) / 2; where the ridge is so small that the
 second term is above epsilon / 2, the ridge is raised until it is that.
 
-XO's footnote 7 prints it without the ridge and without |x| <= 1. Then there is no guarantee at all: a column
-without a one makes the objective linear in its weight, so it has no minimum, with probability 1; give one
-record a one there, and it has a minimum with positive probability. The event "there is a minimum" has loss
-infinity. Also |x| is as much as sqrt(P), so that b(w) may move by 2 sqrt(P).
+Footnote 7 of the XOR paper prints it without the ridge and without |x| <= 1. Then there is no guarantee at
+all: a column without a one makes the objective linear in its weight, so it has no minimum, with probability
+1; give one record a one there, and it has a minimum with positive probability. The event "there is a minimum"
+has loss infinity. Also |x| is as much as sqrt(P), so that b(w) may move by 2 sqrt(P).
 
 The proof is about real numbers. Here they are floats, and w is the result of finitely many Newton steps: this
 is a yardstick, not a mechanism of Veil.
@@ -96,7 +96,7 @@ def private_weights(records: Floats, labels: Floats, epsilon: float, rng: Rng, *
 
 
 def printed_weights(records: Floats, labels: Floats, epsilon: float, rng: Rng) -> tuple[Floats, bool]:
-    """PPLR as XO's footnote 7 prints it, and whether a minimum was found. It guarantees nothing."""
+    """PPLR as footnote 7 of the XOR paper prints it, and whether it has a minimum. It guarantees nothing."""
     return _minimum(records, labels, 0.0, noise(rng, records.shape[1], epsilon / 2.0))
 
 

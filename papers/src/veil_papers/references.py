@@ -92,3 +92,25 @@ REFERENCES = (DIRICHLET_SIMPLEX, MATRIX_DIRICHLET, DATA_DRIVEN_CHAINS, SYMBOLIC_
 def reference(name: str) -> Reference:
     """The paper of this name, such as "xor"."""
     return next(one for one in REFERENCES if one.name == name)
+
+
+def references_page() -> str:
+    """docs/references.md: the papers with their short names and links."""
+    rows = [
+        f"| {one.heading} | {one.key}: {one.title}. {', '.join(one.authors)}. {one.venue}. <{one.link}> |"
+        for one in REFERENCES
+    ]
+    return "\n".join([_PAGE, "| short name | paper |", "|---|---|", *rows, _PAGE_END])
+
+
+_PAGE = """\
+# References
+
+Veil implements the mechanisms of five papers. Code, reports and documentation cite them by a short name and the number of the item, as in "XOR paper, Theorem 1". The numbers are those of the versions listed here.
+"""  # noqa: E501 - a paragraph of markdown is one line
+_PAGE_END = """
+`veil papers` reproduces their tables and figures: [The papers, item by item](papers.md). Statements in them that are loose, conditional or false are in the [errata](errata.md).
+"""  # noqa: E501
+
+if __name__ == "__main__":
+    print(references_page(), end="")

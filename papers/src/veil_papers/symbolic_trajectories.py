@@ -1,4 +1,4 @@
-"""Paper ST: "Differential privacy for symbolic trajectories via the permute-and-flip mechanism".
+"""The symbolic trajectories paper (references.SYMBOLIC_TRAJECTORIES): its statements and figures.
 
 The laws of the distance by the letter, Theorem 2 as printed and repaired, and the figures. Privacy and
 production code live elsewhere; this is the oracle they are tested against.
@@ -23,26 +23,26 @@ Floats = NDArray[np.float64]
 Curve = tuple[Sequence[float], Sequence[float]]
 
 EPSILONS = tuple(float(epsilon) for epsilon in np.round(np.linspace(0.1, 10.0, 100), 10))
-# Printed in Sect. V: expected errors at epsilon = 5 of Mechanism 2 and of [21, Mechanism 3].
+# Printed in Section V: expected errors at epsilon = 5 of Mechanism 2 and of [21, Mechanism 3].
 PRINTED_FLIP, PRINTED_EXPONENTIAL = 0.28, 0.62
 _NODES, _WEIGHTS = leggauss(20)
 
 
 def lemma_1(words: Sequence[Word], radius: int) -> int:
-    """ST Lemma 1: the sensitivity of the distance over a set of words. At most the radius, often less."""
+    """Lemma 1: the sensitivity of the distance over a set of words. At most the radius, often less."""
     pairs = [(w, v) for w, v in combinations(words, 2) if hamming(w, v) <= radius]
     return max((abs(hamming(w, u) - hamming(v, u)) for w, v in pairs for u in words), default=0)
 
 
 def free_counts(length: int, alphabet: int) -> list[int]:
-    """ST's M(n, m, l): all words at distance l = 0 ... n."""
+    """The paper's M(n, m, l): all words at distance l = 0 ... n."""
     return [math.comb(length, errors) * (alphabet - 1) ** errors for errors in range(length + 1)]
 
 
 def phi_by_subsets(
     counts: Sequence[int], epsilon: float, radius: int, *, digits: int | None = None
 ) -> list[Decimal]:
-    """ST (5) as an alternating sum over subsets of the candidates, added up by their size.
+    """Equation (5) as an alternating sum over subsets of the candidates, added up by their size.
 
     The sum over all subsets of k candidates is an elementary symmetric polynomial, so it costs N^2 and not
     2^N. The terms are as large as 2^N, the result is as small as 1/N: digits=None takes as many digits as
@@ -55,7 +55,7 @@ def phi_by_subsets(
         found = []
         for errors, count in enumerate(counts):
             if not count:
-                # There is no i(l) for such a distance; its probability is 0 whatever stands here.
+                # There is no i(l) for such a distance; its probability is 0 in any case.
                 found.append(Decimal(0))
                 continue
             left = [many - (other == errors) for other, many in enumerate(counts)]
@@ -69,7 +69,7 @@ def phi_by_subsets(
 
 
 def phi(counts: Sequence[int], epsilon: float, radius: int) -> Floats:
-    """ST (5) for any number of candidates: the integral over [0, 1] of prod (1 - p_j t) without one of l.
+    """Equation (5) for any number of candidates: the integral of prod (1 - p_j t) without one of l.
 
     Expanding the product gives (5) back. By Gauss-Legendre in log t, where the integrand is smooth on a
     scale of one however many candidates there are.
@@ -88,11 +88,11 @@ def phi(counts: Sequence[int], epsilon: float, radius: int) -> Floats:
 def published_distances(
     counts: Sequence[int], epsilon: float, radius: int, *, by_subsets: bool = False
 ) -> Floats:
-    """ST (4): the law of the distance under permute-and-flip, p_l N(l) Phi(l), for Mechanism 1 and 2.
+    """Equation (4): the law of the distance under permute-and-flip, p_l N(l) Phi(l), for Mechanism 1 and 2.
 
     It adds up to 1 - prod (1 - p_j), which is 1 if the true word is a candidate. Permute-and-flip measures
-    utilities from the best candidate's; ST leaves that out, so its law is none if the true word is
-    infeasible.
+    utilities from the best candidate's; the paper leaves that out, so its probabilities do not add up to 1 if
+    the true word is infeasible.
     """
     values = phi(counts, epsilon, radius)
     if by_subsets:
@@ -102,7 +102,7 @@ def published_distances(
 
 
 def exponential_distances(counts: Sequence[int], epsilon: float, radius: int) -> Floats:
-    """The law of the distance under the exponential mechanism of ST's [21]."""
+    """The law of the distance under the exponential mechanism of the paper's [21]."""
     weights = _weights(counts, epsilon, radius)
     return weights / float(weights.sum())
 
@@ -118,7 +118,7 @@ def expected(law: Floats) -> float:
 
 
 def mechanism_1(word: Word, alphabet: Word, epsilon: float, radius: int, rng: Rng) -> Word:
-    """ST Mechanism 1: draw a distance l, then run the automaton A_{w,l} (printed A_{w,b})."""
+    """Mechanism 1: draw a distance l, then run the automaton A_{w,l} (printed A_{w,b})."""
     law = published_distances(free_counts(len(word), len(alphabet)), epsilon, radius)
     return HammingAutomaton(word, int(rng.choice(len(law), p=law / law.sum())), alphabet).run(rng)
 
@@ -126,7 +126,7 @@ def mechanism_1(word: Word, alphabet: Word, epsilon: float, radius: int, rng: Rn
 def mechanism_2(
     word: Word, support: Mapping[str, Sequence[str]], start: str, epsilon: float, radius: int, rng: Rng
 ) -> Word:
-    """ST Mechanism 2: the same over the feasible words of a chain. Distances without a word have no mass."""
+    """Mechanism 2: the same over the feasible words of a chain. Distances without a word have no mass."""
     law = published_distances(feasible_counts(word, support, start), epsilon, radius)
     return ProductAutomaton(word, int(rng.choice(len(law), p=law / law.sum())), support, start).run(rng)
 
@@ -144,7 +144,7 @@ def published_loss(length: int, alphabet: int, epsilon: float, radius: int) -> f
 
 @dataclass(frozen=True, slots=True)
 class Theorem2:
-    """ST Theorem 2 around the exact expectation, and the two statements that we add."""
+    """Theorem 2 around the exact expectation, and the two statements that we add."""
 
     lower: float
     exact: float
@@ -156,10 +156,10 @@ class Theorem2:
 
 
 def theorem_2(length: int, alphabet: int, epsilon: float, radius: int, *, first: int = 0) -> Theorem2:
-    """ST Theorem 2: nC/(1+C) - n (Phi(0) - Phi(n)) / (4 E_Exp[Phi]) <= E[l] <= nC/(1+C).
+    """Theorem 2: nC/(1+C) - n (Phi(0) - Phi(n)) / (4 E_Exp[Phi]) <= E[l] <= nC/(1+C).
 
-    first: where the sum in E_Exp[Phi] begins. ST (8) prints 1; the distance 0 belongs to it, and without it
-    the fraction is no expectation at all and the bound far lower.
+    first: where the sum in E_Exp[Phi] begins. Equation (8) prints 1; the distance 0 belongs to it, and
+    without it the fraction is no expectation at all and the bound far lower.
     """
     counts = free_counts(length, alphabet)
     values = phi(counts, epsilon, radius)
@@ -212,7 +212,7 @@ def largest_saving(length: int, error: float, at: float, epsilon: float) -> floa
 
 
 def hoeffding_tail(length: int, away: float) -> float:
-    """ST Theorem 2: P(|l - E l| >= t) <= 2 exp(-2 t^2 / n^2). True, and above 1 for t < 0.588 n."""
+    """Theorem 2: P(|l - E l| >= t) <= 2 exp(-2 t^2 / n^2). True, and above 1 for t < 0.588 n."""
     return 2.0 * math.exp(-2.0 * away**2 / length**2)
 
 
@@ -232,7 +232,7 @@ def response_error(length: int, alphabet: int, epsilon: float, radius: int) -> f
 
 
 def figure_2(panel: str) -> dict[str, Curve]:
-    """ST Fig. 2: (a) epsilon in [0.1, 10] at n=5, m=2; (b) n in 2..20 and (c) m in 2..10 at epsilon=5; b=1.
+    """Figure 2: (a) epsilon in [0.1, 10] at n=5, m=2; (b) n in 2..20 and (c) m in 2..10 at epsilon=5; b=1.
 
     The lower bound is the repaired one. It is negative, so says nothing, for epsilon above 3.8 in (a), for n
     below 20 in (b) and for m=2 in (c).
@@ -253,7 +253,7 @@ def figure_2(panel: str) -> dict[str, Curve]:
 
 
 def figure_5(counts: Sequence[int], epsilons: Sequence[float] = EPSILONS) -> dict[str, Curve]:
-    """ST Fig. 5 for any word, b=1: the expected errors of [21, Mechanism 3] and of Mechanism 2, exactly.
+    """Figure 5 for any word, b=1: the expected errors of [21, Mechanism 3] and of Mechanism 2, exactly.
 
     The Gainesville roads are not printed. On the made-up town of `veil.samples.streets` the two are alike up
     to epsilon = 3, and the gain comes near to one half only where both errors are small.

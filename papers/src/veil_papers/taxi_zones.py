@@ -1,4 +1,4 @@
-"""Paper DC, Section 6.2 and Supplement E: trips between the zones of a city.
+"""The data-driven chains paper, Section 6.2 and Supplement E: trips between the zones of a city.
 
 The paper's table of trips is not at hand; everything here works on any table of counts.
 """
@@ -72,7 +72,8 @@ def strongest(counts: Integers, *, gamma: float) -> Strength:
 def merged(counts: Integers, zones: int) -> Integers:
     """Merge the zone with the fewest trips into the one it shares most trips with, until so many are left.
 
-    The paper merges into zones that lie beside; without a map, most trips shared stands for that. Both look
+    The paper merges neighbouring zones; without a map, the zone with most shared trips takes their place.
+    Both look
     at the data, which no guarantee covers: in a release the merging is a public choice of the user.
     """
     table = counts.astype(np.int64)

@@ -1,7 +1,8 @@
-"""Paper XO, its figures and its table in numbers, and a condition that holds in place of (4).
+"""The XOR paper, its figures and its table in numbers, and a condition that holds in place of (4).
 
 Repaired condition. Neighbours differ in at most s bits of one record of P bits, P(b) is in proportion to
-exp(b' Pi b), and |.| is the Frobenius norm, which is XO's norm of eigenvalues. Then the loss is at most
+exp(b' Pi b), and |.| is the Frobenius norm, which is the paper's norm of eigenvalues. Then the loss is at
+most
 
     sqrt(s (2P - s)) |theta|  +  2 sqrt(s P) max_i sum_{j != i} |Lambda_ij|.
 
@@ -11,7 +12,7 @@ times |bb' - cc'|. Let z bits be one in both, u in b only, v in c only, t = u + 
 t = P. The energy of the couplings changes by 2 sum_j (b - c)' Lambda_ij b_j, where |b - c| <= sqrt(s) and
 |b_j| <= sqrt(P). For s = 1 without couplings it is attained: theta with ones in one row and one column.
 
-So for whole records, s = P, it reads P (|theta| + 2 max_i sum_j |Lambda_ij|): XO's Theorem 1 is true there
+So for whole records, s = P, it reads P (|theta| + 2 max_i sum_j |Lambda_ij|): Theorem 1 is true there
 without couplings, and with one coupling for all pairs of rows if N >= 4: then 2 (N - 1) <= N (N - 1) / 2.
 
 Unchanged data. Averaged over all data x, an epsilon-private release gives back x with a probability of at
@@ -51,7 +52,7 @@ Unit = Literal["pixel", "row"]
 # Far above the rounding of norms of matrices that fit into memory.
 _ROUNDING = 2.0**-36
 
-# A letter C of 12 x 9 pixels, the size of XO's; the drawing is ours.
+# A letter C of 12 x 9 pixels, the size of the paper's; the drawing is ours.
 LETTER_C: Table = np.array(
     [
         [mark == "#" for mark in line]
@@ -71,12 +72,12 @@ LETTER_C: Table = np.array(
         )
     ]
 )
-# Edges of the two networks of Sect. 8.
+# Edges of the two networks of Section 8.
 EDGES = {"Facebook": 88_234, "Email": 16_064}
 
 
 def repaired_condition_4(q: Quadratic, flips: int) -> float:
-    """A proved bound on the loss of `flips` bits of a record, in XO's terms; `worst_loss` is nearer.
+    """A proved bound on the loss of `flips` bits of a record, in the paper's terms; `worst_loss` is nearer.
 
     >>> repaired_condition_4(Quadratic([[0.5]], [[0.5]], rows=2), 1) >= 1.5
     True
@@ -99,7 +100,7 @@ def repaired_condition_4(q: Quadratic, flips: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ImageNoise:
-    """One picture of Fig. 1. Rates are expected shares of wrong pixels, chances are given as log10."""
+    """One picture of Figure 1. Rates are expected shares of wrong pixels, chances are given as log10."""
 
     epsilon: float
     alpha: float
@@ -114,9 +115,9 @@ class ImageNoise:
 def figure_1(
     epsilons: Sequence[float] = (0.3, 0.5, 0.7), alphas: Sequence[float] = (0.3, 0.7), *, unit: Unit = "pixel"
 ) -> list[ImageNoise]:
-    """XO's parameters for the image of Fig. 1, and what no epsilon-private mechanism can better.
+    """The paper's parameters for the image of Figure 1, and what no epsilon-private mechanism can better.
 
-    unit: what may differ between neighbours. XO's text does not say; its code hides a row of pixels.
+    unit: what may differ between neighbours. The paper's text does not say; its code hides a row of pixels.
     """
     rows, columns = LETTER_C.shape
     flips = 1 if unit == "pixel" else columns
@@ -164,7 +165,7 @@ def log_unchanged_at_most(rows: int, columns: int, epsilon: float, *, unit: Unit
 def perturbed_image(
     epsilon: float, alpha: float, *, unit: Unit = "pixel", complement: bool = True, rng: Any = None
 ) -> Table:
-    """A picture of Fig. 1, drawn exactly; without the complement as XO prints it."""
+    """A picture of Figure 1, drawn exactly; without the complement as the paper prints it."""
     rows, columns = LETTER_C.shape
     noise = xor_parameters(epsilon, alpha, rows, columns, 1 if unit == "pixel" else columns)
     drawn: Table = Xor(noise, complement=complement).sample(LETTER_C, rng=rng)
@@ -177,8 +178,9 @@ def perturbed_image(
 def random_graph_divergence(graph: Graph) -> float:
     """The Kullback-Leibler divergence of an Erdős–Rényi graph's degrees from a network's of equal mean.
 
-    XO does not say which way, nor what is done with degrees that no node has. Of the two ways this one, with
-    those left out, gives XO's 1.74 for the network itself. The degrees of the random graph are binomial.
+    The paper does not say which way, nor what is done with degrees that no node has. Of the two ways this
+    one, with those left out, gives the paper's 1.74 for the network itself. The degrees of the random graph
+    are binomial.
     """
     nodes = graph.space.nodes
     ends = np.concatenate(graph.edges())
@@ -211,7 +213,7 @@ class PrintedRelease:
 
 
 def table_2_edges(network: str) -> list[PrintedRelease]:
-    """XO's releases of a network: the printed edges against what its algorithms give at that epsilon.
+    """The paper's releases of a network: the printed edges against what its algorithms give at that epsilon.
 
     kept_at_most: the share of true edges among the printed number. plain: the edges of randomised response.
     algorithm_3: those of Algorithm 3 with the parameters of Algorithm 1 at alpha = 1, as printed.
@@ -251,7 +253,7 @@ def implied_loss(released: float, edges: float, pairs: float) -> float:
 
 
 def artefact_multiple(blocks: int, columns: int, sensitivity: int, *, temperature: float = 3e-5) -> float:
-    """By how much the law that XO's published code moves by exceeds the stated epsilon, at alpha = 1.
+    """By how much the law that the paper's published code moves by exceeds the stated epsilon, at alpha = 1.
 
     A bit changes log P by 2 c / temperature there and by c in the paper, where c = epsilon / (blocks s_f
     sqrt(P)) is what Algorithm 1 gives a block of P columns. s_f bits differ.

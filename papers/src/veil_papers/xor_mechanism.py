@@ -1,4 +1,4 @@
-"""Paper XO: "Differentially Private Binary- and Matrix-Valued Data Query: An XOR Mechanism".
+"""The XOR paper (references.XOR): what it prints, its algorithms for graphs and blocks, and its errors.
 
 Graphs, blocks and printed numbers by the letter, and what holds in their place. The mechanisms themselves are
 `veil.bits.Xor`, `veil.bits.StaircaseXor` and `veil.bits.RandomizedResponse`.
@@ -24,7 +24,7 @@ _ROUNDING = 2.0**-48
 
 @dataclass(frozen=True, slots=True)
 class NetworkStatistics:
-    """A column of XO Table 2. None where XO prints N/A: the released network is not connected."""
+    """A column of Table 2. None where the paper prints N/A: the released network is not connected."""
 
     edges: float
     diameter: int | None
@@ -82,19 +82,19 @@ TABLE_2: dict[str, dict[str, dict[float, NetworkStatistics]]] = {
     },
 }
 NODES = {"Facebook": 4039, "Email": 986}
-# Sect. 7 and Fig. 2: accuracy of logistic regression without privacy, training records, columns.
+# Section 7 and Figure 2: accuracy of logistic regression without privacy, training records, columns.
 PLAIN_ACCURACY = {"Voting": 0.9744, "Cancer": 0.979}
 TRAINING_SHAPE = {"Voting": (240, 16), "Cancer": (426, 30)}
-# Fig. 2, in the text: the square query error rate on Voting at epsilon = 0.5.
+# Figure 2, in the text: the square query error rate on Voting at epsilon = 0.5.
 PRINTED_ERROR_RATE = 0.04
-# Fig. 3: KL divergence of degrees from an Erdős–Rényi graph's; inf is the network itself.
+# Figure 3: KL divergence of degrees from an Erdős–Rényi graph's; inf is the network itself.
 FIGURE_3 = {math.inf: 1.74, 0.8: 1.44, 0.3: 1.12, 0.01: 0.02}
-# Fig. 5: average F1 of the communities found without privacy.
+# Figure 5: average F1 of the communities found without privacy.
 PLAIN_F1 = {"Facebook": 0.53, "Email": 0.504}
 
 
 def printed_leakage(zeta: float, epsilon: float) -> float:
-    """XO Theorem 4 as printed: max(1 / (zeta e^eps + 1), zeta e^eps / (zeta e^eps + 1)).
+    """Theorem 4 as printed: max(1 / (zeta e^eps + 1), zeta e^eps / (zeta e^eps + 1)).
 
     It is no bound: with prior odds of 0.01 it is 0.974 at epsilon = 1, where the prior alone knows 0.990.
     """
@@ -109,7 +109,7 @@ def edges_of_plain_release(edges: float, pairs: float, epsilon: float) -> float:
 
 
 def algorithm_3(adjacency: Any, noise: Any) -> Table:
-    """XO Algorithm 3 for given noise: A xor B, AND with its transpose, without the diagonal."""
+    """Algorithm 3 for given noise: A xor B, AND with its transpose, without the diagonal."""
     given, bits = np.asarray(adjacency, dtype=np.bool_), np.asarray(noise, dtype=np.bool_)
     if given.ndim != 2 or given.shape[0] != given.shape[1] or bits.shape != given.shape:
         raise InvalidArgument("noise", expected="two square matrices of one size", found=f"{bits.shape}")
@@ -133,7 +133,7 @@ def block_budgets(
 ) -> Floats:
     """The budget of every block of a table that is cut into blocks: [band of rows, band of columns].
 
-    by="size" is XO 5.2, each block's part of the whole table. by="columns" gives a block its part of the
+    by="size" is Section 5.2, each block's part of the whole table. by="columns" gives a block its part of the
     columns: see `composed_loss` for why that is enough.
     """
     if min(rows, columns, block_rows, block_columns) < 1 or by not in ("size", "columns"):
@@ -149,11 +149,12 @@ def composed_loss(budgets: Floats, *, unit: str = "row") -> float:
     unit="row": neighbours differ in one record. Bands of rows are parallel: only the band that holds the
     record differs, so it is the largest over bands. Bands of columns add: every block of that band holds a
     part of the record, and the noises are independent, so their losses sum up. unit="bit": one entry
-    changes, in one block: the largest budget. unit="edge": XO's matrix with both triangles, the entries (i,
-    j) and (j, i) change: two blocks that mirror each other, or one on the diagonal (made for two changes).
+    changes, in one block: the largest budget. unit="edge": the paper's matrix with both triangles, the
+    entries (i, j) and (j, i) change: two blocks that mirror each other, or one on the diagonal (made for two
+    changes).
 
-    So XO's split by size costs epsilon times the largest band's part of the rows, and not epsilon: it wastes
-    nearly a factor of the number of bands. The split by columns costs epsilon exactly. Rounded up.
+    So the paper's split by size costs epsilon times the largest band's part of the rows, and not epsilon: it
+    wastes nearly a factor of the number of bands. The split by columns costs epsilon exactly. Rounded up.
     """
     table = np.asarray(budgets, dtype=np.float64)
     if unit == "row":
@@ -172,7 +173,7 @@ def composed_loss(budgets: Floats, *, unit: str = "row") -> float:
 
 
 def square_error_rate(flip_rate: float, rows: int, columns: int, ones: int) -> float:
-    """XO Def. 6 in expectation: E|B|^2 / |f|^2 = N P q / (number of ones), q the mean flip rate.
+    """Definition 6 in expectation: E|B|^2 / |f|^2 = N P q / (number of ones), q the mean flip rate.
 
     |B xor f - f|^2 is the number of flipped bits, whatever f is.
     """
@@ -180,7 +181,7 @@ def square_error_rate(flip_rate: float, rows: int, columns: int, ones: int) -> f
 
 
 def largest_error_rate(rows: int, columns: int, ones: int) -> float:
-    """XO Remark 2, at epsilon = 0: N P / (2 |f|^2), half of all bits."""
+    """Remark 2, at epsilon = 0: N P / (2 |f|^2), half of all bits."""
     return square_error_rate(0.5, rows, columns, ones)
 
 

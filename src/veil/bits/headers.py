@@ -23,7 +23,8 @@ def has_header(columns: Sequence[Cells], name: str) -> bool:
         name,
         expected="a first line that names the columns, or one that is clearly a record",
         found="one that may be either",
-        hint="Say header=True or header=False (--header or --no-header).",
+        hint="Say which with {header}.",
+        names=("header",),
     )
 
 

@@ -153,10 +153,11 @@ def _gaps(names: Sequence[str]) -> InvalidData:
 def given_values(values: Any) -> Any:
     """What 0 and 1 are called, where it is given as text: one pair for all columns, or pairs by name."""
     texts = [values] if isinstance(values, str) else values
-    if not isinstance(texts, (list, tuple)) or not any("," in str(text) for text in texts):
+    is_pair = isinstance(texts, (list, tuple)) and len(texts) == 2 and not any("," in str(one) for one in texts)
+    if not texts or is_pair or not isinstance(texts, (list, tuple)):
         return texts or None
     found: dict[str, tuple[str, str]] = {}
-    for text in texts:
+    for text in map(str, texts):
         name, _, pair = text.rpartition("=")
         parts = [part.strip() for part in pair.split(",")]
         if len(parts) != 2 or not all(parts):

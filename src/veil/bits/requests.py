@@ -17,6 +17,7 @@ from veil.core.intake import labels_of
 from veil.core.job import Job
 from veil.core.kind import Progress
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option, texts
+from veil.tables.given import files_among
 
 _UNIT = "What is hidden: row (all bits of a record together) or bit (each alone)."
 _FLIPS = "Hide only so many bits at once: of a record, or with unit bit anywhere."
@@ -49,6 +50,10 @@ class BitRead(ReadRequest):
         None, help="What separates the cells of a line; found out unless given.", group="Input", advanced=True
     )
 
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return files_among(self.source)
+
     def read(self, progress: Progress | None = None) -> BitSource:
         self.check()
         return read_bits(
@@ -63,7 +68,15 @@ class BitRead(ReadRequest):
 
 @dataclass(frozen=True, kw_only=True)
 class BitRelease(ReleaseRequest):
-    """Release a table of bits."""
+    """Release a private table of bits: votes, answers, features."""
+
+    examples = (
+        ("", {"source": "votes.csv", "unit": "row", "epsilon": 2, "output": "private.csv"}),
+        (
+            "Gaps need an answer",
+            {"source": "house-votes.csv", "missing": "no", "epsilon": 4, "output": "private.csv"},
+        ),
+    )
 
     mechanism: str = option(
         "auto",
@@ -98,7 +111,9 @@ class BitRelease(ReleaseRequest):
 
 @dataclass(frozen=True, kw_only=True)
 class BitPlanning(PlanRequest):
-    """What to expect of a released table of bits."""
+    """What to expect of a released table of bits, without any data."""
+
+    examples = (("", {"columns": 16, "rows": 435, "epsilon": 2}),)
 
     columns: int = option(help="How many columns.", short="-c", least=1)
     epsilon: float = option(help="Privacy loss; smaller is more private.", short="-e")

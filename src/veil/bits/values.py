@@ -115,6 +115,7 @@ def pair_of(values: set[str], name: str) -> Pair:
             expected="two different values",
             found="1 value only" if len(values) == 1 else f"{len(values) or 'no'} different values",
             hint=_advice(len(values)),
+            names=("columns", "values", "missing"),
         )
     zero, one = sorted(values, key=_rank)
     return Pair(zero, one, found=True)
@@ -127,10 +128,10 @@ def _rank(value: str) -> tuple[float, str]:
 
 def _advice(number: int) -> str:
     if number < 2:
-        return "Give both values with values=, or leave the column out with columns=."
+        return "Give both values with {values}, or leave the column out with {columns}."
     return (
-        "Choose columns of two values with columns=; if some values stand for gaps, leave those cells empty"
-        " and say missing=; values= says which two values are meant."
+        "Choose columns of two values with {columns}; if some values stand for gaps, leave those cells empty"
+        " and say {missing}; {values} says which two values are meant."
     )
 
 

@@ -41,9 +41,7 @@ def read(
     >>> votes.table.astype(int).tolist(), votes.zeros, votes.ones
     ([[1, 0], [0, 0], [1, 0]], ('n', 'n'), ('y', 'y'))
     """
-    return BitRead(
-        source=source, columns=columns, values=values, missing=missing, header=header, delimiter=delimiter
-    ).read()
+    return BitRead.given(locals()).read()
 
 
 def plan(
@@ -60,7 +58,7 @@ def plan(
     >>> plan.best.name, round(plan.best.flip_rate, 4), [round(row.flip_rate, 4) for row in plan.found]
     ('staircase', 0.4501, [0.4501, 0.4844])
     """
-    return BitPlanning(columns=columns, epsilon=epsilon, rows=rows, unit=unit, flips=flips).plan()
+    return BitPlanning.given(locals()).plan()
 
 
 def release(
@@ -89,5 +87,5 @@ def release(
     >>> out.value.shape, out.epsilon, out.mechanism.name
     ((2, 3), 4.0, 'StaircaseXor')
     """
-    request = BitRelease(epsilon=epsilon, delta=delta, mechanism=mechanism, unit=unit, flips=flips)
+    request = BitRelease.given(locals())
     return run_with_warnings(request.prepare(table, rng=rng), ledger=ledger, rng=rng)

@@ -98,8 +98,7 @@ class ChainRead(ReadRequest):
     strata: Sequence[tuple[int, int]] | None = option(
         None,
         help="Pairs (least number of states, cap): users with longer sequences are sampled differently.",
-        group=_COUNTS,
-        advanced=True,
+        in_command=False,
     )
     memory: int = option(1, help="How many past states matter: 1 or 2.", least=1, most=2, group=_COUNTS)
     second_cap: int | None = option(
@@ -164,7 +163,39 @@ class ChainRead(ReadRequest):
 
 @dataclass(frozen=True, kw_only=True)
 class ChainRelease(ReleaseRequest):
-    """Release the Markov chain behind counted transitions."""
+    """Release a private Markov chain, counted from a table of trips, a log of states or sequences.
+
+    The counting runs where the data is; only the counts leave it. What is hidden is one transition, or with
+    the unit user a whole person.
+    """
+
+    examples = (
+        (
+            "",
+            {
+                "source": "trips.parquet",
+                "origin": "pickup",
+                "destination": "dropoff",
+                "states": "zones.csv",
+                "epsilon": 1,
+                "output": "model.json",
+                "report": "model.html",
+            },
+        ),
+        (
+            "A log, hiding whole users",
+            {
+                "source": "visits.csv",
+                "by": "user",
+                "order": "time",
+                "state": "page",
+                "unit": "user",
+                "users": 100_000,
+                "epsilon": 1,
+                "output": "model.json",
+            },
+        ),
+    )
 
     mechanism: str = option(
         "auto",
@@ -281,7 +312,16 @@ class ChainRelease(ReleaseRequest):
 
 @dataclass(frozen=True, kw_only=True)
 class ChainPlanning(PlanRequest):
-    """What to expect of each mechanism for a chain that is counted from a table."""
+    """What to expect of each mechanism for a chain that is counted from a table, without any data."""
+
+    examples = (
+        ("", {"states": 63, "records": 2_900_000, "epsilon": 1}),
+        ("Which epsilon for an error of 1 %", {"states": 63, "records": 2_900_000, "error": 0.01}),
+        (
+            "Whole users, of whom a plan chooses how much to count",
+            {"states": 17, "records": 4_000_000, "unit": "user", "users": 1_000_000, "epsilon": 1},
+        ),
+    )
 
     states: int = option(help="The number of states.", short="-s", least=2)
     records: int = option(help="About how many transitions there are, as far as public.", short="-n", least=1)

@@ -76,32 +76,7 @@ def read(
     >>> chains.read(trips, origin="from", destination="to").matrix.tolist()
     [[1, 1], [1, 0]]
     """
-    return ChainRead(
-        source=source,
-        origin=origin,
-        destination=destination,
-        by=by,
-        order=order,
-        state=state,
-        tie_break=tie_break,
-        lines=lines,
-        skip=skip,
-        separator=separator,
-        table=table,
-        query=query,
-        states=states,
-        other=other,
-        drop_unlisted=drop_unlisted,
-        merge=merge,
-        group=group,
-        groups=groups,
-        cap=cap,
-        strata=strata,
-        memory=memory,
-        second_cap=second_cap,
-        sequences=sequences,
-        salt=salt,
-    ).read(progress)
+    return ChainRead.given(locals()).read(progress)
 
 
 def plan(
@@ -130,18 +105,7 @@ def plan(
     >>> chains.plan(states=10, records=100_000, epsilon=1.0).best.name
     'geometric'
     """
-    return ChainPlanning(
-        states=states,
-        records=records,
-        epsilon=epsilon,
-        delta=delta,
-        unit=unit,
-        change=change,
-        cap=cap,
-        users=users,
-        mean_length=mean_length,
-        error=error,
-    ).plan()
+    return ChainPlanning.given(locals()).plan()
 
 
 def release(
@@ -180,16 +144,7 @@ def release(
     >>> out.value, out.epsilon, bool(abs(out.value.matrix[0, 1] - 0.2) < 0.02)
     (<veil.Chain of 2 states>, 1.0, True)
     """
-    request = ChainRelease(
-        epsilon=epsilon,
-        delta=delta,
-        mechanism=mechanism,
-        unit=unit,
-        change=change,
-        parts=parts,
-        records=records,
-        floor=floor,
-    )
+    request = ChainRelease.given(locals())
     job = request.prepare(counts)
     if ledger is not None or rng is not None:
         return run_with_warnings(job, ledger=ledger, rng=rng)

@@ -99,8 +99,8 @@ def _add(group: App, made: Callable[..., Any], name: str, requests: Sequence[typ
     """Register a command with the text of its last request and its examples."""
     last = requests[-1]
     start = " ".join((*(one for one in group.name if one != "veil"), name))
-    lines = [line.strip() for line in (last.__doc__ or "").strip().split("\n")]
-    text = "\n".join(lines)
+    paragraphs = (last.__doc__ or "").strip().split("\n\n")
+    text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
     for words, fields in last.examples:
         text += f"\n\n{words or 'Example'}: {example(start, fields, requests)}"
     made.__doc__ = text

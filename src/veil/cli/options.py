@@ -16,7 +16,17 @@ from veil.core.errors import VeilError
 from veil.core.request import NO_DEFAULT, Option, Request
 
 # The order of the headings in --help; others follow.
-_HEADINGS = ("Input", "States", "What is counted", "Privacy", "Mechanism", "Options", "Output", "Budget")
+_HEADINGS = (
+    "Input",
+    "States",
+    "What is counted",
+    "Privacy",
+    "Mechanism",
+    "Options",
+    "Advanced",
+    "Output",
+    "Budget",
+)
 _PLAIN = (str, int, float, bool, Path)
 
 
@@ -33,6 +43,7 @@ def command(
         _parameter(name, field.default, mark, kind, flags)
         for _, options in owners
         for name, (field, mark, kind) in options.items()
+        if mark.in_command
     ]
     parameters = [*parameters, *extra]
     # A positional argument first; those without a default before the others.
@@ -63,7 +74,9 @@ def flags_of(requests: Iterable[type[Request]]) -> dict[str, str]:
     found = {}
     for request in requests:
         for name, (_, mark, _) in request.options().items():
-            found[name] = "INPUT" if name == "source" else mark.named(name)
+            found[name] = (
+                "INPUT" if name == "source" else "/".join(filter(None, (mark.named(name), mark.negative)))
+            )
     return found
 
 
@@ -80,7 +93,7 @@ def _parameter(
     marks = Parameter(
         name=names,
         help=mark.helped(flags),
-        group=_group("Input" if positional else mark.group),
+        group=_group("Input" if positional else "Advanced" if mark.advanced else mark.group),
         negative=(mark.negative,) if mark.negative else (),
         allow_leading_hyphen=positional,
         consume_multiple=False if repeated else None,

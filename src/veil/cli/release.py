@@ -105,13 +105,12 @@ def released(kind: Kind, read: ReadRequest, request: ReleaseRequest, options: Re
         data = read.read(progress)
     with working("Calibrating", quiet=quiet) as progress:
         job = request.prepare(data, rng=options.seed, progress=progress)
-    warnings = (*job.warnings, *((AGAIN,) if again else ()))
-    job = replace(job, notes=(*notes, *job.notes), warnings=warnings if options.seed is None else ())
+    job = replace(job, notes=(*notes, *job.notes), warnings=job.warnings if options.seed is None else ())
     files.check_job(job)
     if options.dry_run:
         return print_dry_run(job, account, as_json=quiet)
     if quiet:
-        for text in job.warnings:
+        for text in (*job.warnings, *((AGAIN,) if again else ())):
             print(f"veil: warning: {text}.", file=sys.stderr)
     with working("Releasing", quiet=quiet):
         out = job.run(ledger=account, rng=options.seed)
@@ -126,4 +125,6 @@ def released(kind: Kind, read: ReadRequest, request: ReleaseRequest, options: Re
         return 0
     kind.print_release(out, job=job, written=written)
     print_charge(account)
+    if again:
+        print(f"WARNING: {AGAIN}.")
     return 0

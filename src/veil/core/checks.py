@@ -86,8 +86,8 @@ def truth(field: str, value: Any) -> bool:
     return bool(value)
 
 
-def told(field: str, progress: Any) -> Callable[[str], None]:
-    """What is told of the progress of some work; nobody is where it is None."""
+def on_progress(field: str, progress: Any) -> Callable[[str], None]:
+    """The function to call with what is being done; one that does nothing where none was given."""
     if progress is None:
         return lambda step: None
     if not callable(progress):

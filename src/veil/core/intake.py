@@ -72,9 +72,9 @@ def labels_of(value: Any) -> Labels | None:
     Of a matrix it is the labels of the columns.
     """
     if _has_rows(value):
-        from veil.core.named_matrix import take_matrix
+        from veil.core.named_matrix import named_matrix
 
-        columns = take_matrix("value", value).columns
+        columns = named_matrix("value", value).columns
         return None if columns is None else tuple(map(str, columns))
     if isinstance(value, Mapping):
         return tuple(map(str, value))
@@ -88,9 +88,9 @@ def row_labels_of(value: Any) -> Labels | None:
     """The labels of the rows that come with a matrix."""
     if not _has_rows(value) and type(value).__name__ != "DataFrame":
         return None
-    from veil.core.named_matrix import take_matrix
+    from veil.core.named_matrix import named_matrix
 
-    rows = take_matrix("value", value).rows
+    rows = named_matrix("value", value).rows
     return None if rows is None else tuple(map(str, rows))
 
 

@@ -24,7 +24,7 @@ _EDGE_NUMBERS = ("probability", "weight")
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class NamedMatrix:
     """A matrix (dense, or csr_array where it came sparse) and the names of its rows and columns.
 
     names_found: the names are those that occurred among the entries, rather than a list given beforehand.
@@ -36,25 +36,25 @@ class Taken:
     names_found: bool = False
 
 
-def take_matrix(field: str, value: Any) -> Taken:
+def named_matrix(field: str, value: Any) -> NamedMatrix:
     """The value as a matrix of floats of its own, with the names that came with it."""
-    if isinstance(value, Taken):
+    if isinstance(value, NamedMatrix):
         return value
     if hasattr(value, "states") and hasattr(value, "matrix"):
-        return Taken(value.matrix.copy(), value.states, value.states)
+        return NamedMatrix(value.matrix.copy(), value.states, value.states)
     if hasattr(value, "tocsr"):
         # Before mappings: SciPy's dok_array is one.
-        return Taken(_sparse(field, value))
+        return NamedMatrix(_sparse(field, value))
     if isinstance(value, Mapping):
         return _from_mapping(field, value)
     if hasattr(value, "is_directed") and hasattr(value, "adjacency"):
         return _from_graph(field, value)
     if type(value).__name__ == "DataFrame":
         return _from_frame(field, value)
-    return Taken(as_floats(field, value))
+    return NamedMatrix(as_floats(field, value))
 
 
-def _from_frame(field: str, frame: Any) -> Taken:
+def _from_frame(field: str, frame: Any) -> NamedMatrix:
     rows, columns = tuple(frame.index), tuple(frame.columns)
     # Rows 0, 1, ... are names only where the columns have the same in another order.
     plain = type(frame.index).__name__ == "RangeIndex" and (rows == columns or set(rows) != set(columns))
@@ -62,7 +62,7 @@ def _from_frame(field: str, frame: Any) -> Taken:
     if entries.dtype == object and all(getattr(kind, "kind", "O") in "iuf" for kind in frame.dtypes):
         # Nullable numbers, such as Float64.
         entries = frame.to_numpy(dtype=np.float64, na_value=np.nan)
-    return Taken(as_floats(field, entries), None if plain else rows, columns)
+    return NamedMatrix(as_floats(field, entries), None if plain else rows, columns)
 
 
 def _sparse(field: str, value: Any) -> csr_array:
@@ -79,7 +79,7 @@ def _sparse(field: str, value: Any) -> csr_array:
     return matrix
 
 
-def _from_graph(field: str, graph: Any) -> Taken:
+def _from_graph(field: str, graph: Any) -> NamedMatrix:
     from scipy.sparse import csr_array
 
     if not graph.is_directed():
@@ -106,10 +106,10 @@ def _from_graph(field: str, graph: Any) -> Taken:
     entries = csr_array(
         (as_floats(field, numbers or [0.0]), (origins or [0], ends or [0])), shape=(size, size)
     )
-    return Taken(_sparse(field, entries), nodes, nodes)
+    return NamedMatrix(_sparse(field, entries), nodes, nodes)
 
 
-def _from_mapping(field: str, rows: Mapping[Any, Any]) -> Taken:
+def _from_mapping(field: str, rows: Mapping[Any, Any]) -> NamedMatrix:
     """{from: {to: probability}}; what is not named is zero."""
     if not rows or not all(isinstance(row, Mapping) for row in rows.values()):
         raise InvalidData(field, expected="{from: {to: probability}}", found="another mapping")
@@ -129,7 +129,7 @@ def _from_mapping(field: str, rows: Mapping[Any, Any]) -> Taken:
         from scipy.sparse import csr_array
 
         sparse = csr_array((numbers, (origins, ends)), shape=(len(rows), len(columns)))
-        return Taken(_sparse(field, sparse), tuple(rows), tuple(columns), names_found=True)
+        return NamedMatrix(_sparse(field, sparse), tuple(rows), tuple(columns), names_found=True)
     entries = np.zeros((len(rows), len(columns)))
     entries[origins, ends] = numbers
-    return Taken(entries, tuple(rows), tuple(columns), names_found=True)
+    return NamedMatrix(entries, tuple(rows), tuple(columns), names_found=True)

@@ -34,6 +34,7 @@ class Option:
     files, records, hashes or the ledger (addresses, paths). public: a property of the request, never of the
     data. advanced: most users leave it alone. negative: of a switch, the flag that turns it off.
     in_python: whether the Python function has it too; not what only joins reading and releasing.
+    in_command: whether the command line has it; not what cannot be typed in.
     """
 
     help: str
@@ -49,6 +50,7 @@ class Option:
     advanced: bool = False
     negative: str | None = None
     in_python: bool = True
+    in_command: bool = True
 
     def named(self, field: str) -> str:
         """The flag of a field on the command line."""
@@ -70,6 +72,11 @@ class Request:
 
     # Fields of good examples, each with a sentence about it; interfaces write them in their own way.
     examples: ClassVar[tuple[tuple[str, Mapping[str, Any]], ...]] = ()
+
+    @classmethod
+    def given(cls, arguments: Mapping[str, Any]) -> Self:
+        """The request with the arguments of a function that has its fields as parameters."""
+        return cls(**{name: arguments[name] for name in cls.options() if name in arguments})
 
     @classmethod
     def options(cls) -> dict[str, tuple[dataclasses.Field[Any], Option, Any]]:

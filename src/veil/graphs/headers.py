@@ -59,5 +59,6 @@ def has_header(columns: Sequence[Ends], name: str) -> bool:
         name,
         expected="a first line that names the columns, or one that is clearly an edge",
         found="one that may be either",
-        hint="Say header=True or header=False (--header or --no-header).",
+        hint="Say which with {header}.",
+        names=("header",),
     )

@@ -191,6 +191,7 @@ def placed(labels: Names, columns: Sequence[Integers], nodes: Names, *, side: st
             "nodes",
             expected=f"one of the {len(nodes)} listed nodes {side.strip() or 'at both ends'} of every edge",
             found=f"that {number}, the first is edge {int(np.argmax(outside)) + 1}",
-            hint="nodes= must list every node that occurs.",
+            hint="{nodes} must list every node that occurs.",
+            names=("nodes",),
         )
     return found

@@ -162,7 +162,8 @@ def _no_edges(source: Any) -> InvalidData:
         name_of(os.fspath(source)) if is_path else "source",
         expected="edges, two labels each",
         found="none",
-        hint="Give nodes= if the graph has no edges.",
+        hint="Give {nodes} if the graph has no edges.",
+        names=("nodes",),
     )
 
 
@@ -190,7 +191,8 @@ def _without_loops(ends: Sequence[Integers], keeps: str) -> list[Integers]:
             "source",
             expected="edges between different nodes",
             found="1 edge from a node to itself" if number == 1 else f"{number} edges from a node to itself",
-            hint="loops='drop' leaves them out, loops='keep' keeps them.",
+            hint="{loops} drop leaves them out, {loops} keep keeps them.",
+            names=("loops",),
         )
     return [column[~loops] for column in ends]
 

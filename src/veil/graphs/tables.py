@@ -24,7 +24,8 @@ def check_names(origin: Any, destination: Any) -> None:
             "origin" if origin is None else "destination", expected="both columns or neither", found="none"
         )
     if origin is not None and origin == destination:
-        raise InvalidArgument("destination", expected="another column than origin=", found="the same")
+        expected = "another column than {origin}"
+        raise InvalidArgument("destination", expected=expected, found="the same", names=("origin",))
 
 
 def places_of(present: Sequence[str], origin: str | None, destination: str | None, name: str) -> list[int]:
@@ -34,7 +35,8 @@ def places_of(present: Sequence[str], origin: str | None, destination: str | Non
             name,
             expected="two columns, one for each end of an edge",
             found=f"{len(present)}",
-            hint="Is the separator another one? delimiter= states it.",
+            hint="Is the separator another one? {delimiter} states it.",
+            names=("delimiter",),
         )
     if origin is None or destination is None:
         return [0, 1]

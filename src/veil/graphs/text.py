@@ -134,7 +134,8 @@ def _names(
             expected=f"a column {column!r}",
             # The first line may be an edge, of which nothing is to be shown.
             found="none of that name in the first line",
-            hint="Without a line of names, leave origin= and destination= out.",
+            hint="Without a line of names, leave {origin} and {destination} out.",
+            names=("origin", "destination"),
         )
     return names
 

@@ -47,16 +47,7 @@ def read(
     >>> friends.labels, friends.graph.labelled_edges()
     (('ann', 'bob', 'cid'), [('ann', 'bob'), ('bob', 'cid')])
     """
-    return GraphRead(
-        source=source,
-        origin=origin,
-        destination=destination,
-        nodes=nodes,
-        kind=kind,
-        loops=loops,
-        header=header,
-        delimiter=delimiter,
-    ).read()
+    return GraphRead.given(locals()).read()
 
 
 def plan(
@@ -78,9 +69,7 @@ def plan(
     >>> f"{plan.false_edges:.3g} false edges, at most {100 * plan.kept:.1f} % kept by one of as many edges"
     '2.17e+06 false edges, at most 2.9 % kept by one of as many edges'
     """
-    return GraphPlanning(
-        nodes=nodes, epsilon=epsilon, edges=edges, kind=kind, statistics=statistics, share=share
-    ).plan()
+    return GraphPlanning.given(locals()).plan()
 
 
 def release(
@@ -117,12 +106,5 @@ def release(
     >>> out.value.space.nodes, out.epsilon, list(out.tables)
     (34, 3.0, ['edges'])
     """
-    request = GraphRelease(
-        epsilon=epsilon,
-        delta=delta,
-        mechanism=mechanism,
-        statistics=statistics,
-        share=share,
-        alpha=alpha,
-    )
+    request = GraphRelease.given(locals())
     return run_with_warnings(request.prepare(graph, rng=rng), ledger=ledger, rng=rng)

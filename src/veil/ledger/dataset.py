@@ -13,11 +13,11 @@ from veil.core.adjacency import Adjacency
 from veil.core.checks import shown
 from veil.core.errors import BudgetExceeded, InvalidArgument, LedgerCorrupt, VeilError
 from veil.ledger.accounting import words_of
+from veil.ledger.attribution import by_whom, one_line
 from veil.ledger.balance import Balance
 from veil.ledger.chain import all_entries, append, dataset_names, entry_at, entry_with, last_entry
 from veil.ledger.description import described, mapping
 from veil.ledger.entry import Entry, is_place
-from veil.ledger.said import by_whom, one_line
 from veil.ledger.store import Store
 from veil.ledger.terms import Budget, Terms
 

@@ -14,11 +14,11 @@ from veil.core.adjacency import Adjacency
 from veil.core.checks import shown, truth
 from veil.core.errors import InvalidArgument, LedgerCorrupt
 from veil.ledger.address import Address
+from veil.ledger.attribution import by_whom, one_line
 from veil.ledger.balance import Balance
 from veil.ledger.chain import append, dataset_names, entry_at, entry_with, last_entry
 from veil.ledger.dataset import Dataset
 from veil.ledger.entry import Entry
-from veil.ledger.said import by_whom, one_line
 from veil.ledger.store import Store
 from veil.ledger.terms import Terms
 

@@ -26,8 +26,8 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from veil.core.errors import LedgerCorrupt, LedgerUnavailable, VeilError
 from veil.ledger import schema
 from veil.ledger.address import Address
+from veil.ledger.database_errors import gone, is_full, is_gone, missing, translated, unavailable
 from veil.ledger.engines import engine_for
-from veil.ledger.troubles import gone, is_full, is_gone, missing, translated, unavailable
 
 Result = TypeVar("Result")
 

@@ -11,7 +11,7 @@ from veil.core.arrays import Floats
 from veil.core.checks import items
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import say
-from veil.core.named_matrix import Names, take_matrix
+from veil.core.named_matrix import Names, named_matrix
 from veil.vectors.simplex import SUM_TOLERANCE
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def take_chain(matrix: Any, states: Sequence[Hashable] | None) -> tuple[Floats | csr_array, Names]:
     """The transition probabilities, rows scaled to sum to 1, and the labels of the states."""
-    taken = take_matrix("matrix", matrix)
+    taken = named_matrix("matrix", matrix)
     entries = taken.entries
     if taken.rows is not None and taken.columns is not None:
         stuck = [name for name in taken.columns if name not in set(taken.rows)]

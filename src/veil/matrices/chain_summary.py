@@ -12,7 +12,7 @@ from veil.core.record import Release
 from veil.matrices.chain import MOST_DENSE, Chain
 from veil.matrices.reading import parse_matrix
 from veil.matrices.released import to_chain
-from veil.tables.cells import read_text
+from veil.tables.files import decoded, file_of, name_of, text_bytes
 
 # Beyond it the eigenvalues would take minutes; `Chain.second_eigenvalue` still gives them.
 _MOST_EIGENVALUES = 1_000
@@ -23,12 +23,13 @@ def read_chain(path: str, group: str | None = None) -> tuple[Chain, Release[Any]
 
     group: of a release with a chain for each group, that one's.
     """
-    name = "standard input" if path == "-" else path
-    text = read_text(path, name)
+    file = file_of(path)
+    raw, name = text_bytes(file), name_of(file)
+    text = decoded(raw, name)
     if not holds_release(text):
         if group is not None:
             raise InvalidArgument("group", expected="a release with groups", found="a plain matrix")
-        return Chain(parse_matrix(text, name)), None
+        return Chain(parse_matrix(raw, name)), None
     release = parse_release(text, name)
     # Kinds whose releases are chains have this method.
     chain_of = getattr(release.kind, "chain", lambda release, group: to_chain(release))

@@ -13,7 +13,7 @@ from veil.core.arrays import Floats
 from veil.core.checks import items, within
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import as_floats, say
-from veil.core.named_matrix import Names, take_matrix
+from veil.core.named_matrix import Names, named_matrix
 from veil.matrices.chain import Chain
 from veil.matrices.numerics.decisions import Actions, best_policies, expected_rewards, mixed_values
 from veil.vectors.simplex import SUM_TOLERANCE
@@ -101,7 +101,7 @@ class DecisionProcess:
         return self._mixed(policy)
 
     def _mixed(self, policy: Any) -> Floats:
-        taken = take_matrix("policy", policy)
+        taken = named_matrix("policy", policy)
         entries: Floats = taken.entries.toarray() if hasattr(taken.entries, "toarray") else taken.entries
         if entries.shape == self.gains.shape:
             entries = _ordered(entries, taken.rows, self.states, "states")

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import math
-from os import PathLike, fspath
+from collections.abc import Sequence
+from functools import partial
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from veil.core.errors import InvalidData, UnreadableFile
-from veil.core.named_matrix import Taken, take_matrix
-from veil.tables.cells import decimal_point, delimiter_of, is_number, kind_of, read_text
+from veil.core.named_matrix import NamedMatrix, named_matrix
+from veil.tables.cells import is_number, number_in
+from veil.tables.dialect import above_numbers, has_header
+from veil.tables.files import file_of, name_of, text_bytes
+from veil.tables.json_texts import is_json, parse_json
+from veil.tables.text_tables import TextTable, parse_rows
 
-_FROM = {"from", "origin", "source", "state", "start"}
+FROM = {"from", "origin", "source", "state", "start"}
 _TO = {"to", "destination", "target", "next", "end"}
-_NUMBER = {"probability", "weight", "p", "share", "value"}
+NUMBERS = {"probability", "weight", "p", "share", "value", "count"}
 
 
-def read_matrix(source: Any, field: str = "matrix") -> Taken:
-    """The matrix that a source holds: a path ("-" is standard input), or whatever `take_matrix` takes.
+def read_matrix(source: Any, field: str = "matrix") -> NamedMatrix:
+    """The matrix that a source holds: a path ("-" is standard input), or whatever `named_matrix` takes.
 
     CSV: rows of numbers; with a header and a first column of labels if it has any. Or a list of
     transitions: a header such as from,to,probability over one transition in each line (the rest is zero).
@@ -30,26 +32,20 @@ def read_matrix(source: Any, field: str = "matrix") -> Taken:
     field: what errors call a matrix in memory.
     """
     if not isinstance(source, (str, PathLike)):
-        return take_matrix(field, source)
-    path = fspath(source)
-    name = "standard input" if path == "-" else path
-    return parse_matrix(read_text(path, name), name)
+        return named_matrix(field, source)
+    file = file_of(source)
+    return parse_matrix(text_bytes(file), name_of(file))
 
 
-def parse_matrix(text: str, name: str) -> Taken:
+def parse_matrix(raw: bytes, name: str) -> NamedMatrix:
     """The matrix in the text of a file with this name."""
-    if not text.strip():
-        raise UnreadableFile(name, expected="a matrix", found="an empty file")
-    if name.lower().endswith(".json") or text.lstrip()[:1] in "[{":
-        return _from_json(text, name)
-    return _from_csv(text, name)
+    if raw.strip() and is_json(raw, name):
+        return _from_json(parse_json(raw, name), name)
+    table, rows = parse_rows(raw, name, expected="a matrix", decimals=True)
+    return _from_transitions(table, rows) if is_list_of_transitions(rows[0]) else _from_table(table, rows)
 
 
-def _from_json(text: str, name: str) -> Taken:
-    try:
-        content = json.loads(text, parse_constant=lambda word: math.nan)
-    except (ValueError, RecursionError):
-        raise UnreadableFile(name, expected="JSON", found="something else") from None
+def _from_json(content: Any, name: str) -> NamedMatrix:
     if isinstance(content, dict) and content.get("format") == "veil-release":
         raise UnreadableFile(
             name,
@@ -59,55 +55,29 @@ def _from_json(text: str, name: str) -> Taken:
         )
     if not isinstance(content, (list, dict)):
         raise UnreadableFile(name, expected="a list of rows, or {from: {to: probability}}", found="neither")
-    return take_matrix(name, content)
+    return named_matrix(name, content)
 
 
-def _from_csv(text: str, name: str) -> Taken:
-    delimiter = delimiter_of(text)
-    try:
-        rows = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
-        numbered = [
-            (rows.line_num, [cell.strip() for cell in row])
-            for row in rows
-            if any(cell.strip() for cell in row)
-        ]
-    except csv.Error as error:
-        raise UnreadableFile(name, expected="CSV", found=str(error)) from None
-    if not numbered:
-        raise UnreadableFile(name, expected="a matrix", found="empty cells")
-    places, lines = [place for place, _ in numbered], [row for _, row in numbered]
-    if delimiter == ";":
-        lines = [[decimal_point(cell) for cell in row] for row in lines]
-    width = len(lines[0])
-    uneven = next((i for i, row in enumerate(lines) if len(row) != width), None)
-    if uneven is not None:
-        raise InvalidData(
-            f"{name}, line {places[uneven]}",
-            expected=f"{width} columns like the first line",
-            found=f"{len(lines[uneven])}",
-        )
-    if _is_list_of_transitions(lines[0]):
-        return _from_transitions(lines, name, places)
-    return _from_table(lines, name, places)
-
-
-def _from_table(lines: list[list[str]], name: str, places: list[int]) -> Taken:
+def _from_table(table: TextTable, lines: list[list[str]]) -> NamedMatrix:
+    name = table.name
     # Numbers may be labels: under an empty corner, or one that says what the rows are.
-    cornered = lines[0][0].casefold() in {"", *_FROM}
+    cornered = lines[0][0].casefold() in {"", *FROM}
     kinds = {is_number(row[0]) for row in lines[1:] if row[0]}
     labelled = len(lines) > 1 and (cornered or False in kinds or _numbers_rows(lines))
     first = 1 if labelled else 0
-    header = cornered or not all(is_number(cell) for cell in lines[0][first:]) or _counts_up(lines[0][first:])
+    heads = lines[0][first:]
+    header = cornered or _counts_up(heads) or bool(has_header([(heads, ())], judge=above_numbers))
     body = lines[1:] if header else lines
     if not body or len(body[0]) <= first:
         raise InvalidData(name, expected="rows of numbers", found="none")
+
+    def place(row: int, column: int) -> str:
+        return f"{table.place(row)}, column {column}"
+
     matrix = np.array(
         [
-            [
-                _number(cell, f"{name}, line {places[i + header]}, column {j + 1 + first}")
-                for j, cell in enumerate(row[first:])
-            ]
-            for i, row in enumerate(body)
+            [number_in(cell, partial(place, i, j)) for j, cell in enumerate(row[first:], start=1 + first)]
+            for i, row in enumerate(body, start=int(header))
         ]
     )
     columns = tuple(lines[0][first:]) if header else None
@@ -115,7 +85,7 @@ def _from_table(lines: list[list[str]], name: str, places: list[int]) -> Taken:
     for names in (columns, labels):
         if names is not None and len(set(names)) < len(names):
             raise InvalidData(name, expected="different labels", found="one label twice")
-    return Taken(matrix, labels, columns)
+    return NamedMatrix(matrix, labels, columns)
 
 
 def _numbers_rows(lines: list[list[str]]) -> bool:
@@ -136,12 +106,17 @@ def _counts_up(cells: list[str]) -> bool:
     return len(cells) > 2 and any(cells == [str(i + k) for i in range(len(cells))] for k in (0, 1))
 
 
-def _is_list_of_transitions(header: list[str]) -> bool:
-    words = [cell.casefold() for cell in header]
-    return len(words) == 3 and words[0] in _FROM and words[1] in _TO and words[2] in _NUMBER
+def names_ends(header: Sequence[str]) -> bool:
+    """Whether a first line begins with the usual names of the two ends of a transition."""
+    return len(header) > 1 and header[0].casefold() in FROM and header[1].casefold() in _TO
 
 
-def _from_transitions(lines: list[list[str]], name: str, at: list[int]) -> Taken:
+def is_list_of_transitions(header: Sequence[str]) -> bool:
+    """Whether a first line is that of a list of transitions with their probabilities."""
+    return len(header) == 3 and names_ends(header) and header[2].casefold() in NUMBERS
+
+
+def _from_transitions(table: TextTable, lines: list[list[str]]) -> NamedMatrix:
     from scipy.sparse import csr_array
 
     # Sorted: the order in which they happen to come would tell which transitions there are.
@@ -150,14 +125,9 @@ def _from_transitions(lines: list[list[str]], name: str, at: list[int]) -> Taken
     origins = [places[row[0]] for row in lines[1:]]
     ends = [places[row[1]] for row in lines[1:]]
     if len(set(zip(origins, ends, strict=True))) < len(origins):
-        raise InvalidData(name, expected="each transition once", found="one of them twice")
-    numbers = [_number(row[2], f"{name}, line {at[i + 1]}") for i, row in enumerate(lines[1:])]
-    size = len(places)
-    entries = csr_array((np.array(numbers), (origins, ends)), shape=(size, size))
-    return Taken(take_matrix(name, entries).entries, tuple(places), tuple(places), names_found=True)
-
-
-def _number(cell: Any, place: str) -> float:
-    if not is_number(cell):
-        raise InvalidData(place, expected="a number such as 0.31", found=kind_of(cell))
-    return float(cell)
+        raise InvalidData(table.name, expected="each transition once", found="one of them twice")
+    numbers = [number_in(row[2], partial(table.place, i)) for i, row in enumerate(lines) if i]
+    entries = csr_array((np.array(numbers), (origins, ends)), shape=(len(states), len(states)))
+    return NamedMatrix(
+        named_matrix(table.name, entries).entries, tuple(places), tuple(places), names_found=True
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from veil.core.errors import InvalidArgument
-from veil.core.named_matrix import Taken
+from veil.core.named_matrix import NamedMatrix
 from veil.core.record import Release
 from veil.matrices.chain import Chain
 
@@ -24,4 +24,4 @@ def to_chain(release: Release[Any]) -> Chain:
     if release.kind.name != "matrix" or len(shape) != 2 or shape[0] != shape[1]:
         found = f"shape {shape} of {release.domain.words}" if shape else release.domain.words
         raise InvalidArgument("value", expected="a square matrix of transitions", found=found)
-    return Chain(Taken(value, release.row_labels, release.labels))
+    return Chain(NamedMatrix(value, release.row_labels, release.labels))

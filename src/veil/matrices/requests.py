@@ -16,7 +16,7 @@ from veil.core.intake import Labels, array_of
 from veil.core.job import Job
 from veil.core.kind import Progress
 from veil.core.mechanism import Mechanism
-from veil.core.named_matrix import Taken, take_matrix
+from veil.core.named_matrix import NamedMatrix, named_matrix
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, Request, option
 from veil.matrices.adjacency import Rows
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
@@ -39,7 +39,7 @@ class MatrixRead(ReadRequest):
     def inputs(self) -> tuple[str, ...]:
         return files_among(self.source)
 
-    def read(self, progress: Progress | None = None) -> Taken:
+    def read(self, progress: Progress | None = None) -> NamedMatrix:
         self.check()
         return read_matrix(self.source)
 
@@ -168,7 +168,7 @@ class MatrixRelease(_Neighbours, ReleaseRequest):
             source=held,
         )
 
-    def _valid(self, held: Taken) -> Floats:
+    def _valid(self, held: NamedMatrix) -> Floats:
         matrix = dense(held)
         if matrix.ndim != 2 or min(matrix.shape) < 1 or matrix.shape[1] < 2:
             raise InvalidData("matrix", expected="rows of two or more numbers", found=f"shape {matrix.shape}")
@@ -249,7 +249,7 @@ def is_zeros(support: Any) -> bool:
     return isinstance(support, str) and support == "zeros"
 
 
-def mask_of(support: Any, like: Taken | None = None) -> Mask | None:
+def mask_of(support: Any, like: NamedMatrix | None = None) -> Mask | None:
     """Where entries may be above zero, in the order of the matrix; None where that is for the matrix to say.
 
     support: None, "zeros", a path, or a table in memory: of True and False, or of numbers (0 is never).
@@ -263,15 +263,15 @@ def mask_of(support: Any, like: Taken | None = None) -> Mask | None:
     elif isinstance(support, PathLike) or hasattr(support, "tocsr"):
         found = read_matrix(support, "support")
     elif type(support).__name__ == "DataFrame":
-        found = take_matrix("support", support.astype(float))
+        found = named_matrix("support", support.astype(float))
     elif isinstance(support, (list, tuple, np.ndarray)):
         try:
-            found = take_matrix("support", array_of("support", support).astype(float))
+            found = named_matrix("support", array_of("support", support).astype(float))
         except ValueError:
             expected = "rows of equal length, of True and False or of numbers"
             raise InvalidData("support", expected=expected, found="something else") from None
     else:
-        found = take_matrix("support", support)
+        found = named_matrix("support", support)
     table = dense(found)
     if like is not None:
         table = _ordered(_ordered(table, found.rows, like.rows).T, found.columns, like.columns).T
@@ -283,7 +283,7 @@ def mask_of(support: Any, like: Taken | None = None) -> Mask | None:
     return np.asarray(table != 0.0)
 
 
-def dense(matrix: Taken) -> Floats:
+def dense(matrix: NamedMatrix) -> Floats:
     """The entries as an array."""
     found: Floats = matrix.entries.toarray() if hasattr(matrix.entries, "toarray") else matrix.entries
     return found
@@ -309,7 +309,7 @@ def share_kept(mechanism: Mechanism) -> float:
     return min(1.0 - row.size * row.floor for row in rows)
 
 
-def _same_states(held: Taken, matrix: Floats) -> None:
+def _same_states(held: NamedMatrix, matrix: Floats) -> None:
     """A square matrix nearly all of whose rows and columns have the same names has a misspelt one."""
     if held.rows is None or held.columns is None or matrix.shape[0] != matrix.shape[1]:
         return

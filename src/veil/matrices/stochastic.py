@@ -15,7 +15,7 @@ from veil.core.checks import integer
 from veil.core.domain import Domain
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import say
-from veil.core.named_matrix import take_matrix
+from veil.core.named_matrix import named_matrix
 from veil.vectors.simplex import SUM_TOLERANCE, Simplex
 
 Places = NDArray[np.intp]
@@ -88,7 +88,7 @@ class StochasticMatrix(Domain):
 
     def validate(self, value: Any) -> Floats:
         """The rows as floats that sum to 1: a matrix, or a stack such as P(s, a, ·)."""
-        taken = take_matrix("value", value).entries
+        taken = named_matrix("value", value).entries
         if math.prod(taken.shape) > _MOST_ENTRIES:
             raise InvalidData(
                 "value", expected=f"at most {_MOST_ENTRIES:,} entries", found=f"shape {taken.shape}"

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
-from veil.core.named_matrix import Taken
-from veil.matrices.reading import parse_matrix
-from veil.tables.cells import decimal_point, delimiter_of, is_number
+from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.named_matrix import NamedMatrix
+from veil.matrices.reading import NUMBERS, names_ends, parse_matrix
+from veil.tables.cells import is_number, is_plain_integer
+from veil.tables.dialect import column_names, has_header, named
 from veil.tables.engines.protocol import missing_column
-from veil.tables.states import is_plain_integer
+from veil.tables.text_tables import parse_rows
 
 # A transition and, where it has one, its probability or weight.
 Edge = tuple[Any, Any, float | None]
-_FROM = {"from", "origin", "source", "state", "start"}
-_TO = {"to", "destination", "target", "next", "end"}
-_NUMBER = {"probability", "weight", "p", "share", "value", "count"}
 _SHAPES = "a square matrix, or two columns of states"
 
 
@@ -42,7 +38,7 @@ def listed(columns: Mapping[str, list[Any]], name: str, origin: str | None, dest
     if origin == destination:
         raise InvalidArgument("destination", expected="another column than origin=", found="the same")
     others = [column for column in names if column not in {origin, destination}]
-    number = next((column for column in others if column.casefold() in _NUMBER), None)
+    number = next((column for column in others if column.casefold() in NUMBERS), None)
     if number is None and len(others) == 1 and all(map(_is_numeric, columns[others[0]])):
         number = others[0]
     weights = [None] * len(columns[origin]) if number is None else list(map(weight_of, columns[number]))
@@ -58,30 +54,17 @@ def weight_of(cell: Any) -> float:
     return float(cell) if _is_numeric(cell) else math.nan
 
 
-def from_csv(text: str, name: str, origin: str | None, destination: str | None, layout: str) -> Any:
-    """What a CSV file holds: a list of transitions or a matrix."""
-    delimiter = delimiter_of(text)
-    try:
-        rows = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
-        lines = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
-    except csv.Error:
-        raise UnreadableFile(name, expected="CSV", found="something else") from None
-    if not lines:
-        raise UnreadableFile(name, expected="allowed transitions", found="empty cells")
-    if any(len(line) != len(lines[0]) for line in lines):
-        raise InvalidData(name, expected="as many cells in every line", found="lines of uneven length")
-    if delimiter == ";":
-        lines = [[decimal_point(cell) for cell in row] for row in lines]
+def from_text(raw: bytes, name: str, origin: str | None, destination: str | None, layout: str) -> Any:
+    """What text with separators holds: a list of transitions or a matrix."""
+    _, lines = parse_rows(raw, name, expected="allowed transitions", decimals=True)
     if layout == "matrix" or (layout == "auto" and origin is None and _is_matrix(lines)):
-        return _with_numbers(parse_matrix(text, f"{name}.csv" if name.lower().endswith(".gz") else name))
+        return _with_numbers(parse_matrix(raw, name))
     if len(lines[0]) < 2:
         raise InvalidData(name, expected=_SHAPES, found="1 column")
     if origin is None and _hold_decimals([row[:2] for row in lines]):
         raise InvalidData(name, expected=_SHAPES, found="numbers with decimals in place of states")
     body = lines[1:] if origin is not None or _has_header(lines) else lines
-    names = lines[0] if body is not lines else [f"column {i + 1}" for i in range(len(lines[0]))]
-    if len(set(names)) < len(names):
-        raise InvalidData(name, expected="columns with different names", found="one name twice")
+    names = column_names(len(lines[0])) if body is lines else named(lines[0], name)
     edges = listed(
         {key: [row[i] for row in body] for i, key in enumerate(names)}, name, origin, destination
     ).edges
@@ -93,7 +76,7 @@ def _in_numbers(edges: Sequence[Edge]) -> list[Edge]:
     return [(int(start), int(end), number) for start, end, number in edges]
 
 
-def _with_numbers(taken: Taken) -> Taken:
+def _with_numbers(taken: NamedMatrix) -> NamedMatrix:
     """The matrix with labels that are whole numbers as such, if all are."""
     names = [names for names in (taken.rows, taken.columns) if names is not None]
     if not names or not all(is_plain_integer(str(label)) for labels in names for label in labels):
@@ -102,25 +85,21 @@ def _with_numbers(taken: Taken) -> Taken:
         None if labels is None else tuple(int(str(label)) for label in labels)
         for labels in (taken.rows, taken.columns)
     )
-    return Taken(taken.entries, rows, columns)
-
-
-def _names_ends(header: Sequence[str]) -> bool:
-    return header[0].casefold() in _FROM and len(header) > 1 and header[1].casefold() in _TO
+    return NamedMatrix(taken.entries, rows, columns)
 
 
 def _has_header(lines: Sequence[Sequence[str]]) -> bool:
-    """Whether the first line of a list names the columns: no state is called like one of the first two."""
-    if _names_ends(lines[0]):
-        return True
+    """Whether the first line of a public list names the columns; it does unless it can be a transition."""
     states = {cell for row in lines[1:] for cell in row[:2]}
-    return bool(states) and not states & set(lines[0][:2])
+    usual = names_ends(lines[0])
+    found = has_header([(lines[0][:2], states)], usual=usual)
+    return (usual or bool(states)) if found is None else found
 
 
 def _is_matrix(lines: Sequence[Sequence[str]]) -> bool:
     """Whether a table is a square one of numbers, perhaps with labels."""
     width, height = len(lines[0]), len(lines)
-    if _names_ends(lines[0]):
+    if names_ends(lines[0]):
         return False
     body = [row[1:] for row in lines[1:]]
     if width == height and width > 2 and _are_numbers(body):

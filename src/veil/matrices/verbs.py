@@ -7,13 +7,13 @@ from typing import Any
 from veil.core.account import Account
 from veil.core.arrays import Floats
 from veil.core.job import run_with_warnings
-from veil.core.named_matrix import Taken
+from veil.core.named_matrix import NamedMatrix
 from veil.core.record import Release
 from veil.matrices.planning import MatrixPlan
 from veil.matrices.requests import MatrixPlanning, MatrixRead, MatrixRelease
 
 
-def read(source: Any) -> Taken:
+def read(source: Any) -> NamedMatrix:
     """Read a matrix of transitions or a policy, with the names of its rows and columns. It is sensitive data.
 
     source: a path, or "-" for standard input. CSV: rows of numbers, with a header and a first column of

@@ -1,36 +1,16 @@
-"""What the readers share: text from files and pipes, separators, cells."""
+"""What a cell holds, told from how it is written: a number, a whole number, or something else."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
-from veil.core.errors import UnreadableFile
+import numpy as np
 
+from veil.core.errors import InvalidData
 
-def read_text(source: str, name: str) -> str:
-    """The text of a file, or of standard input if the source is "-"."""
-    try:
-        raw = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
-    except FileNotFoundError:
-        raise UnreadableFile(name, expected="a file", found="no such file") from None
-    except OSError as error:
-        raise UnreadableFile(name, expected="a readable file", found=error.strerror or "none") from None
-    except ValueError:
-        # A NUL or half a character in the name.
-        raise UnreadableFile(name, expected="a file", found="a name that no file can have") from None
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UnreadableFile(
-            name, expected="text in UTF-8", found=f"another encoding at byte {error.start}"
-        ) from None
-
-
-def delimiter_of(text: str) -> str:
-    """The separator of the first line: semicolons or tabs if it has any, else commas."""
-    first = text.lstrip().splitlines()[0]
-    return next((mark for mark in (";", "\t") if mark in first), ",")
+# Bytes that are looked at together.
+_CHUNK = 1 << 24
 
 
 def decimal_point(cell: str) -> str:
@@ -40,7 +20,7 @@ def decimal_point(cell: str) -> str:
 
 
 def kind_of(cell: str) -> str:
-    """What stands in a cell that is no number, without quoting it."""
+    """What is in a cell that is no number, without quoting it."""
     if not cell.strip():
         return "an empty cell"
     if cell.strip().endswith("%") and is_number(cell.strip()[:-1]):
@@ -58,3 +38,56 @@ def is_number(cell: str) -> bool:
         return False
     # float() takes 1_000 and infinity; a data file that holds them is more likely broken.
     return "_" not in cell
+
+
+def number_in(cell: str, place: Callable[[], str]) -> float:
+    """The number in a cell. place: says where it is, for the error, which does not quote it."""
+    if not is_number(cell):
+        raise InvalidData(place(), expected="a number such as 0.31", found=kind_of(cell))
+    return float(cell)
+
+
+def is_plain_integer(text: str) -> bool:
+    """Whether the text is how a database writes a whole number of 64 bits."""
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal()) or len(digits) > 19:
+        return False
+    return str(int(text)) == text and -(2**63) <= int(text) < 2**63
+
+
+def has_odd_zeros(raw: bytes) -> bool:
+    """Whether some number begins with a zero that a whole number would lose: 007 or -0."""
+    if b"-0" in raw:
+        return True
+    cells = np.frombuffer(raw, dtype=np.uint8)
+    for start in range(0, len(cells), _CHUNK):
+        part = cells[max(start - 2, 0) : start + _CHUNK]
+        digit = (part - np.uint8(48)) < 10
+        zero = part == 48
+        if start == 0 and len(part) > 1 and zero[0] and digit[1]:
+            return True
+        if bool((zero[1:-1] & digit[2:] & ~digit[:-2]).any()):
+            return True
+    return False
+
+
+def numbers_of(column: Any) -> Any:
+    """An Arrow column of numbers without gaps as an array of NumPy; to_numpy() would first import pandas."""
+    chunks = column.chunks if hasattr(column, "chunks") else [column]
+    some = [np.from_dlpack(chunk) for chunk in chunks if len(chunk)]
+    if not some:
+        return np.empty(0, dtype=np.int64)
+    return some[0] if len(some) == 1 else np.concatenate(some)
+
+
+# Until the last reader has moved.
+def read_text(source: str, name: str) -> str:
+    from veil.tables.files import file_of
+    from veil.tables.files import read_text as read
+
+    return read(file_of(source))
+
+
+def delimiter_of(text: str) -> str:
+    first = text.lstrip().splitlines()[0]
+    return next((mark for mark in (";", "\t") if mark in first), ",")

@@ -83,7 +83,8 @@ def absent(mark: str, lines: Sequence[str]) -> InvalidData | None:
         "delimiter",
         expected="a mark that separates the cells",
         found=f"{mark!r}, which does not occur in the first lines",
-        hint="Leave delimiter= out: it is told from the file.",
+        hint="Leave {delimiter} out: it is found out from the file.",
+        names=("delimiter",),
     )
 
 
@@ -156,7 +157,8 @@ def parse(
         name if number is None else f"{name}, record {number}",
         expected=f"{_cells(width)} as in the first",
         found=str(cells),
-        hint="Is the separator another one? delimiter= states it.",
+        hint="Is the separator another one? {delimiter} states it.",
+        names=("delimiter",),
     )
 
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,8 +10,13 @@ from typing import Any
 
 from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
 from veil.core.intake import Labels, as_floats, labels_of
-from veil.tables.cells import decimal_point, delimiter_of, is_number, kind_of, read_text
+from veil.tables.cells import is_number, number_in
+from veil.tables.dialect import above_numbers, has_header
+from veil.tables.engines.protocol import missing_column
+from veil.tables.files import file_of, name_of, text_bytes
+from veil.tables.json_texts import is_json, parse_json
 from veil.tables.plain_tables import file_columns, frame_columns, is_table_file
+from veil.tables.text_tables import parse_rows
 
 # What tables in memory have, of whatever library.
 _FRAMES = ("columns", "__arrow_c_stream__")
@@ -44,9 +45,8 @@ def read_vector(
     if isinstance(source, LabelledVector):
         return source
     if isinstance(source, (str, PathLike)):
-        path = fspath(source)
-        name = "standard input" if path == "-" else path
-        vector = _from_file(path, name, label_column, value_column)
+        name = name_of(fspath(source))
+        vector = _from_file(fspath(source), label_column, value_column)
     elif type(source).__name__ != "Series" and any(map(partial(hasattr, source), _FRAMES)):
         vector = _from_columns(frame_columns(source, None) or {}, name, label_column, value_column)
     else:
@@ -70,15 +70,14 @@ def _in_memory(source: Any, name: str) -> LabelledVector:
     return LabelledVector(tuple(numbers.tolist()), labels)
 
 
-def _from_file(path: str, name: str, label_column: str | None, value_column: str | None) -> LabelledVector:
+def _from_file(path: str, label_column: str | None, value_column: str | None) -> LabelledVector:
     if is_table_file(path) and not path.lower().endswith(".json"):
-        return _from_columns(file_columns(path, None), name, label_column, value_column)
-    text = read_text(path, name)
-    if not text.strip():
-        raise UnreadableFile(name, expected="numbers", found="an empty file")
-    if path.lower().endswith(".json") or text.lstrip()[:1] in "[{":
-        return _from_json(text, name)
-    return _from_csv(text, name, label_column, value_column)
+        return _from_columns(file_columns(path, None), name_of(path), label_column, value_column)
+    file = file_of(path)
+    raw, name = text_bytes(file), name_of(file)
+    if raw.strip() and is_json(raw, path):
+        return _from_json(parse_json(raw, name), name)
+    return _from_text(raw, name, label_column, value_column)
 
 
 def _from_columns(
@@ -119,11 +118,7 @@ def _check(vector: LabelledVector, name: str) -> None:
         raise InvalidData(name, expected="different labels", found="one label twice")
 
 
-def _from_json(text: str, name: str) -> LabelledVector:
-    try:
-        content = json.loads(text, parse_constant=lambda word: math.nan)
-    except (ValueError, RecursionError):
-        raise UnreadableFile(name, expected="JSON", found="something else") from None
+def _from_json(content: Any, name: str) -> LabelledVector:
     if isinstance(content, dict):
         return LabelledVector(
             tuple(_number(item, f"{name}, entry {i}") for i, item in enumerate(content.values())),
@@ -147,37 +142,22 @@ def _number(item: Any, place: str) -> float:
         raise InvalidData(place, expected="a number", found="one too large") from None
 
 
-def _from_csv(text: str, name: str, label_column: str | None, value_column: str | None) -> LabelledVector:
-    delimiter = delimiter_of(text)
-    try:
-        rows = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
-        lines = [row for row in rows if any(cell.strip() for cell in row)]
-        if delimiter == ";":
-            # Where semicolons separate columns, a comma is a decimal comma.
-            lines = [[decimal_point(cell) for cell in row] for row in lines]
-    except csv.Error as error:
-        raise UnreadableFile(name, expected="CSV", found=str(error)) from None
-    if not lines:
-        raise UnreadableFile(name, expected="numbers", found="empty cells")
-    width = len(lines[0])
-    uneven = next((i for i, row in enumerate(lines) if len(row) != width), None)
-    if uneven is not None:
-        raise InvalidData(
-            f"{name}, line {uneven + 1}",
-            expected=f"{width} columns like the first line",
-            found=f"{len(lines[uneven])}",
-        )
-    header = lines[0] if not is_number(lines[0][-1]) or _is_wide(lines) else None
-    body = lines[1:] if header is not None else lines
+def _from_text(raw: bytes, name: str, label_column: str | None, value_column: str | None) -> LabelledVector:
+    table, rows = parse_rows(raw, name, expected="numbers", decimals=True)
+    is_wide = _is_wide(rows)
+    below = {row[-1] for row in rows[1:]}
+    header = rows[0] if is_wide or has_header([(rows[0][-1:], below)], judge=above_numbers) else None
+    body = rows[1:] if header is not None else rows
     if not body:
         raise InvalidData(name, expected="numbers below the header", found="none")
-    if header is not None and _is_wide(lines):
-        return LabelledVector(_column(body[0], name, 2, across=True), tuple(cell.strip() for cell in header))
-    value_at, label_at = _places(header, width, name, label_column, value_column)
-    first_line = 2 if header is not None else 1
-    values = _column([row[value_at] for row in body], name, first_line)
-    labels = None if label_at is None else tuple(row[label_at].strip() for row in body)
-    return LabelledVector(values, labels)
+    if header is not None and is_wide:
+        return LabelledVector(tuple(map(float, body[0])), tuple(header))
+    value_at, label_at = _places(header, len(rows[0]), name, label_column, value_column)
+    skipped = len(rows) - len(body)
+    values = tuple(
+        number_in(row[value_at], partial(table.place, i)) for i, row in enumerate(body, start=skipped)
+    )
+    return LabelledVector(values, None if label_at is None else tuple(row[label_at] for row in body))
 
 
 def _is_wide(lines: Sequence[Sequence[str]]) -> bool:
@@ -195,25 +175,8 @@ def _position(
 ) -> int | None:
     if column is None:
         return default
-    names = [] if header is None else [cell.strip() for cell in header]
-    if column not in names:
-        from difflib import get_close_matches
-
-        near = get_close_matches(column, names, 1)
-        raise InvalidData(
-            name,
-            expected=f"a column {column!r}",
-            found=f"the columns {', '.join(names)}" if names else "no header",
-            hint=f"Did you mean {near[0]!r}?" if near else "",
-        )
-    return names.index(column)
-
-
-def _column(cells: Sequence[str], name: str, first_line: int, *, across: bool = False) -> tuple[float, ...]:
-    values = []
-    for i, cell in enumerate(cells):
-        place = f"{name}, column {i + 1}" if across else f"{name}, line {first_line + i}"
-        if not is_number(cell):
-            raise InvalidData(place, expected="a number such as 1031 or 0.31", found=kind_of(cell))
-        values.append(float(cell))
-    return tuple(values)
+    if header is None:
+        raise InvalidData(name, expected=f"a column {column!r}", found="no header")
+    if column not in header:
+        raise missing_column(list(header), column, name)
+    return header.index(column)

@@ -11,7 +11,7 @@ import numpy as np
 
 from veil.core.errors import InvalidArgument
 from veil.core.intake import array_of
-from veil.core.named_matrix import take_matrix
+from veil.core.named_matrix import named_matrix
 from veil.core.record import Release
 from veil.words.language import Language, labels_from, written
 from veil.words.numerics.graph import WordGraph, graph_of
@@ -158,7 +158,7 @@ def _from_matrix(support: Any, states: Sequence[Hashable] | None) -> tuple[Label
             [float(x) if isinstance(x, bool) else x for x in row] if isinstance(row, (list, tuple)) else row
             for row in support
         ]
-    taken = take_matrix("support", support)
+    taken = named_matrix("support", support)
     entries = taken.entries
     size = entries.shape[0] if entries.ndim == 2 else 0
     if size < 2 or entries.shape[1] != size:

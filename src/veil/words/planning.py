@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from veil.core.checks import integer, items, positive, shown, told, truth
+from veil.core.checks import integer, items, positive, shown, on_progress, truth
 from veil.core.errors import CannotCalibrate, InvalidArgument, VeilError
 from veil.core.kind import Progress
 from veil.core.plan import Plan
@@ -129,7 +129,7 @@ def plan_words(
     >>> plan.best.name, round(plan.best.error, 2)
     ('exponential', 5.78)
     """
-    tell = told("progress", progress)
+    tell = on_progress("progress", progress)
     if not isinstance(language, Language):
         expected = "a language such as words.FreeWords"
         raise InvalidArgument("language", expected=expected, found=type(language).__name__)

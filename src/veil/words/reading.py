@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from veil.core.checks import told
+from veil.core.checks import on_progress
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.kind import Progress
 from veil.tables import complaints
@@ -55,7 +55,7 @@ def read_words(
     >>> words.states, words.to_lists()
     (('Ash', 'Birch'), [['Ash'], ['Birch', 'Ash']])
     """
-    tell = told("progress", progress)
+    tell = on_progress("progress", progress)
     log = as_log(source)
     if log is not None:
         for field, name in (("by", by), ("order", order), ("state", state), ("tie_break", tie_break)):

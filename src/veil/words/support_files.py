@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import zlib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
 from veil.core.files import holds_release, parse_release
-from veil.matrices.transition_lists import Edges, from_csv, listed, weight_of
-from veil.tables.cells import read_text
+from veil.matrices.transition_lists import Edges, from_text, listed, weight_of
+from veil.tables.cells import is_plain_integer
+from veil.tables.files import decoded, ending_of, file_of, name_of, text_bytes
+from veil.tables.json_texts import parse_json, parse_json_lines
 from veil.tables.parquet_files import read_parquet
-from veil.tables.states import is_plain_integer
-from veil.tables.unpacking import unpacked
 
 _TEXTS, _LINES, _PARQUET = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), (".parquet", ".pq")
 
 
 def from_file(path: str, origin: str | None, destination: str | None, layout: str) -> Any:
     """What a file holds: a list of transitions, a matrix, a mapping or a release."""
-    name = Path(path).name
-    suffix = Path(path.lower().removesuffix(".gz")).suffix
+    file = file_of(path)
+    name, suffix = name_of(file), ending_of(file)
     if suffix not in {*_TEXTS, *_LINES, *_PARQUET, ".json"}:
         raise UnreadableFile(
             name,
@@ -32,45 +28,21 @@ def from_file(path: str, origin: str | None, destination: str | None, layout: st
             hint="Known are .csv, .tsv, .txt, .json and .jsonl (also .gz), and .parquet.",
         )
     if suffix in _PARQUET:
-        return from_table(read_parquet(path, name), name, origin, destination, layout)
-    text = _text(path, name)
-    if not text.strip():
+        return from_table(read_parquet(file, name), name, origin, destination, layout)
+    raw = text_bytes(file)
+    if not raw.strip():
         raise UnreadableFile(name, expected="allowed transitions", found="an empty file")
+    text = decoded(raw, name)
     if holds_release(text):
         return parse_release(text, name)
     if suffix in _LINES:
-        return _records(_json_lines(text, name), name, origin, destination)
+        return _records(parse_json_lines(raw, name), name, origin, destination)
     if suffix == ".json":
-        return _from_json(text, name, origin, destination)
-    return from_csv(text, name, origin, destination, layout)
+        return _from_json(parse_json(raw, name), name, origin, destination)
+    return from_text(raw, name, origin, destination, layout)
 
 
-def _text(path: str, name: str) -> str:
-    if not path.lower().endswith(".gz"):
-        return read_text(path, name)
-    try:
-        with gzip.open(path) as packed:
-            return unpacked(packed, Path(path).stat().st_size, name).decode("utf-8-sig")
-    except FileNotFoundError:
-        raise UnreadableFile(name, expected="a file", found="no such file") from None
-    except (OSError, EOFError, zlib.error):
-        raise UnreadableFile(name, expected="a packed file that is whole", found="another") from None
-    except UnicodeDecodeError:
-        raise UnreadableFile(name, expected="text in UTF-8", found="another encoding") from None
-
-
-def _json_lines(text: str, name: str) -> list[Any]:
-    try:
-        return [json.loads(line) for line in text.split("\n") if line.strip()]
-    except (ValueError, RecursionError):
-        raise UnreadableFile(name, expected="JSON in every line", found="something else") from None
-
-
-def _from_json(text: str, name: str, origin: str | None, destination: str | None) -> Any:
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        raise UnreadableFile(name, expected="JSON", found="something else") from None
+def _from_json(content: Any, name: str, origin: str | None, destination: str | None) -> Any:
     if isinstance(content, list) and content and all(map(_is_record, content)):
         return _records(content, name, origin, destination)
     if not isinstance(content, (list, dict)) or not content:

@@ -11,7 +11,7 @@ import numpy as np
 
 from veil.core.checks import choice, within
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.named_matrix import Names, take_matrix
+from veil.core.named_matrix import Names, named_matrix
 from veil.core.record import Release
 from veil.matrices.chain import Chain
 from veil.matrices.transition_lists import Edge, Edges
@@ -79,8 +79,9 @@ def read_support(
         source = from_table(source, name, origin, destination, layout)
     found = _support(source, name, least)
     if not any(found.successors):
-        hint = "least= may be too large." if least > 0.0 else ""
-        raise InvalidData(name, expected="a transition that is allowed", found="none", hint=hint)
+        hint = "{least} may be too large." if least > 0.0 else ""
+        expected = "a transition that is allowed"
+        raise InvalidData(name, expected=expected, found="none", hint=hint, names=("least",))
     return found
 
 
@@ -182,7 +183,7 @@ def _from_matrix(name: str, value: Any, least: float) -> Support:
         value = value.astype(np.int8)
     if hasattr(value, "tocsr") and value.dtype == np.bool_:
         value = value.astype(np.int8)
-    taken = take_matrix(name, value)
+    taken = named_matrix(name, value)
     entries = taken.entries
     size = entries.shape[0] if entries.ndim == 2 else 0
     if size == 0 or entries.shape[1] != size:

@@ -59,22 +59,7 @@ def read(
     >>> trips.states, trips.to_lists()
     (('Ash', 'Birch'), [['Ash'], ['Birch', 'Ash']])
     """
-    return WordRead(
-        source=source,
-        by=by,
-        order=order,
-        state=state,
-        tie_break=tie_break,
-        lines=lines,
-        skip=skip,
-        separator=separator,
-        table=table,
-        query=query,
-        chain=chain,
-        least=least,
-        symbols=symbols,
-        start=start,
-    ).read()
+    return WordRead.given(locals()).read()
 
 
 def plan(
@@ -107,19 +92,7 @@ def plan(
     >>> plan.best.name, round(plan.best.error, 2)
     ('exponential', 5.78)
     """
-    return WordPlanning(
-        length=length,
-        epsilon=epsilon,
-        chain=chain,
-        least=least,
-        symbols=symbols,
-        start=start,
-        radius=radius,
-        error=error,
-        shorter=shorter,
-        language=language,
-        typical=typical,
-    ).plan()
+    return WordPlanning.given(locals()).plan()
 
 
 def release(
@@ -163,15 +136,5 @@ def release(
     >>> [len(word) for word in out.value], out.epsilon
     ([2, 3], 2.0)
     """
-    request = WordRelease(
-        epsilon=epsilon,
-        delta=delta,
-        mechanism=mechanism,
-        radius=radius,
-        words_each=words_each,
-        longest=longest,
-        keep_keys=keep_keys,
-        language=language,
-        typical=typical,
-    )
+    request = WordRelease.given(locals())
     return run_with_warnings(request.prepare(words, rng=rng), ledger=ledger, rng=rng)

@@ -1,4 +1,4 @@
-"""Paper DC, made anew: what is printed, what holds, and sharp checks by other means."""
+"""The data-driven chains paper, reproduced: what is printed, what holds, and sharp checks by other means."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def same(one: float, other: float) -> bool:
 
 
 def test_exhibits() -> None:
-    assert PAPER.key == "DC"
+    assert PAPER.name == "data-driven-chains"
     assert tuple(exhibit.name for exhibit in PAPER.exhibits) == NAMES
     needs = {exhibit.name: tuple(exhibit.needs) for exhibit in PAPER.exhibits if exhibit.needs}
     assert needs == {
@@ -123,14 +123,14 @@ def log_beta(a: float, b: float) -> float:
 
 
 def epsilon_by_hand(k: float) -> float:
-    """DC (3) at n = 5, N = 98, eta = 0.073, gamma = 0.0004."""
+    """Equation (3) at n = 5, N = 98, eta = 0.073, gamma = 0.0004."""
     eta, one = 0.073, 1.0 / 98.0
     ratio = log_beta(k * eta, k * (1 - 2 * eta)) - log_beta(k * (eta + one), k * (1 - 2 * eta - one))
     return ratio + k * one * math.log((1.0 - 4 * 4e-4) / 4e-4)
 
 
 def delta_by_hand() -> float:
-    """DC (4) at k = 20.6, by inclusion and exclusion up to pairs; the rest is below 1e-6 of it."""
+    """Equation (4) at k = 20.6, by inclusion and exclusion up to pairs; the rest is below 1e-6 of it."""
     k, eta, gamma = 20.6, 0.073, 4e-4
     single = float(betainc(k * eta, k * (1 - eta), gamma))
 
@@ -179,7 +179,7 @@ def test_the_order_of_the_divergences(found: Found) -> None:
 
 
 def trips_epsilon(least: float, records: float, zones: int, times: float = 1.0) -> float:
-    """DC (3) for a row whose rarest cell has so many trips, k = times * 3 / (2 eta), gamma = 1e-8."""
+    """Equation (3) for a row whose rarest cell has so many trips, k = times * 3 / (2 eta), gamma = 1e-8."""
     eta = least / records
     k, one = times * 1.5 / eta, 1.0 / records
     ratio = log_beta(k * eta, k * (1 - 2 * eta)) - log_beta(k * (eta + one), k * (1 - 2 * eta - one))

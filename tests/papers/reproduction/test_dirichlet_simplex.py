@@ -1,4 +1,4 @@
-"""Paper DS, made anew: its printed numbers, and what must hold of ours."""
+"""The Dirichlet simplex paper, reproduced: its printed numbers, and what must hold of ours."""
 
 from __future__ import annotations
 

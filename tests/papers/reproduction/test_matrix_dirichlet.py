@@ -1,4 +1,4 @@
-"""Paper MD made anew: every exhibit, its printed numbers, and checks by other means."""
+"""The matrix Dirichlet paper, reproduced: every exhibit, its printed numbers, and checks by other means."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _curve(finding: Finding, panel: int, label: str) -> Curve:
 
 
 def _theorem_1(k: float, b: float, protected: int, slack: float = SLACK) -> float:
-    """MD Theorem 1's epsilon, written out."""
+    """Theorem 1's epsilon, written out."""
     ratio = betaln(k * FLOOR, k * (1 - slack - FLOOR)) - betaln(
         k * (FLOOR + b / 2), k * (1 - slack - FLOOR - b / 2)
     )

@@ -1,4 +1,4 @@
-"""Runs can be stopped and go on; what they leave is whole, and only of the same kind is it kept."""
+"""An interrupted run resumes, and keeps only results of the same version, data and size."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ import json
 from pathlib import Path
 
 import pytest
+from veil_papers.references import Reference
 from veil_papers.reproduction.data import FILES, Data
 from veil_papers.reproduction.exhibit import Exhibit, Paper, Run
 from veil_papers.reproduction.finding import Finding, Line
 from veil_papers.reproduction.runner import run_all
 
 from veil.errors import InvalidArgument
+
+REFERENCE = Reference(
+    "a-paper", "sample", "A paper", ("S. Omebody",), 2020, "a journal", "https://example.org"
+)
 
 
 class Counted:
@@ -26,7 +31,7 @@ class Counted:
         if self.fails:
             raise RuntimeError("stopped")
         run.tell("half way")
-        return Finding([Line("draw", "", float(run.rng("XX Figure 1").random()))])
+        return Finding([Line("draw", "", float(run.rng("Figure 1").random()))])
 
 
 @pytest.fixture
@@ -37,7 +42,7 @@ def works() -> list[Counted]:
 @pytest.fixture
 def paper(works: list[Counted]) -> Paper:
     exhibits = [Exhibit(f"Figure {i}", "a title", work, ("trips",)) for i, work in enumerate(works, start=1)]
-    return Paper("XX", "A paper", "Somebody", tuple(exhibits))
+    return Paper(REFERENCE, tuple(exhibits))
 
 
 def test_a_stopped_run_goes_on(paper: Paper, works: list[Counted], tmp_path: Path) -> None:
@@ -49,14 +54,16 @@ def test_a_stopped_run_goes_on(paper: Paper, works: list[Counted], tmp_path: Pat
     found = list(run_all([paper], Run(), tmp_path, begun=begun.append))
     assert [one.kept for one in found] == [True, True, False]
     assert [work.runs for work in works] == [1, 1, 2]
-    assert begun == [f"XX Figure {i}" for i in (1, 2, 3, 1, 2, 3)]
-    assert [one.slug for one in found] == ["xx-figure-1", "xx-figure-2", "xx-figure-3"]
+    assert begun == [f"sample paper, Figure {i}" for i in (1, 2, 3, 1, 2, 3)]
+    assert [one.slug for one in found] == ["a-paper-figure-1", "a-paper-figure-2", "a-paper-figure-3"]
     # Whether kept or computed, the same.
     again = list(run_all([paper], Run(), tmp_path))
     assert [one.finding for one in again] == [one.finding for one in found]
 
 
-def test_what_was_made_otherwise_is_made_anew(paper: Paper, works: list[Counted], tmp_path: Path) -> None:
+def test_results_of_another_run_are_computed_again(
+    paper: Paper, works: list[Counted], tmp_path: Path
+) -> None:
     results, data = tmp_path / "out", tmp_path / "data"
     data.mkdir()
     list(run_all([paper], Run(), results))
@@ -65,19 +72,19 @@ def test_what_was_made_otherwise_is_made_anew(paper: Paper, works: list[Counted]
     (data / FILES["trips"]).write_bytes(b"trips")
     list(run_all([paper], Run(quick=False, data=Data.of(data)), results))
     assert works[0].runs == 3
-    list(run_all([paper], Run(quick=False, data=Data.of(data)), results, anew=True))
+    list(run_all([paper], Run(quick=False, data=Data.of(data)), results, fresh=True))
     assert works[0].runs == 4
-    # A result that cannot be read is made anew too.
-    (results / "results" / "xx-figure-1.json").write_text("{", encoding="utf-8")
+    # A result that cannot be read is computed again too.
+    (results / "results" / "a-paper-figure-1.json").write_text("{", encoding="utf-8")
     found = list(run_all([paper], Run(quick=False, data=Data.of(data)), results))
     assert [one.kept for one in found] == [False, True, True]
-    content = json.loads((results / "results" / "xx-figure-1.json").read_text(encoding="utf-8"))
+    content = json.loads((results / "results" / "a-paper-figure-1.json").read_text(encoding="utf-8"))
     assert content["key"]["data"] == {"trips": 5}
 
 
 def test_folders_of_data(tmp_path: Path) -> None:
     assert Data.of(None).file("trips") is None
-    with pytest.raises(InvalidArgument, match="--data"):
+    with pytest.raises(InvalidArgument, match="data"):
         Data.of(tmp_path / "none")
     with pytest.raises(InvalidArgument, match="none of them"):
         Data.of(tmp_path)

@@ -1,4 +1,4 @@
-"""Paper ST made anew: the numbers, what they are compared with, and who is better."""
+"""The symbolic trajectories paper, reproduced: the numbers, and how they compare."""
 
 from __future__ import annotations
 

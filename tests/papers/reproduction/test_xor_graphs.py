@@ -1,4 +1,4 @@
-"""The graphs of paper XO, made anew: its printed digits, and checks by other ways."""
+"""The graphs of the XOR paper, reproduced: its printed digits, and checks by other ways."""
 
 from __future__ import annotations
 

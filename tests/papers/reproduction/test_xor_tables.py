@@ -1,4 +1,4 @@
-"""Paper XO's tables of bits, made anew: Figure 1, Theorem 1, Figure 2, and the signal of a bit."""
+"""The tables of bits of the XOR paper, reproduced: Figure 1, Theorem 1, Figure 2, and the signal of a bit."""
 
 from __future__ import annotations
 

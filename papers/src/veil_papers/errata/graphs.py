@@ -240,7 +240,8 @@ GRAPHS = (
         ("xor Table 2",),
         "Edges, densities and average path lengths of the released networks.",
         "Three densities do not fit their own edges, by 10, 18 and 34 %. Two average path lengths are "
-        "below the least that so many edges allow, about 2 − density; the published code counts pairs without a "
+        "below the least that so many edges allow, about 2 − density; the published code counts pairs "
+        "without a "
         "path as 0.",
         _inconsistent,
     ),

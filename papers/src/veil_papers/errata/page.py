@@ -30,7 +30,11 @@ The papers are listed in [References](references.md). What is reproduced of them
 """  # noqa: E501 - a paragraph of markdown is one line
 
 _CHAPTERS: dict[Chapter, str] = {
-    "vectors": "## Vectors\n\nThe Dirichlet simplex paper, and the first half of the data-driven chains paper.\n",
+    "vectors": """\
+## Vectors
+
+The Dirichlet simplex paper, and the first half of the data-driven chains paper.
+""",
     "chains": """\
 ## Matrices and chains
 

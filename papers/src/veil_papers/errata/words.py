@@ -236,7 +236,8 @@ WORDS = (
         "Expected errors of 0.28 (permute-and-flip) and 0.62 (exponential) at ε = 5, up to 55.7 % less, "
         "and at least 25 % less for all ε > 3 (also in the abstract).",
         "Permute-and-flip has at least *half* the error of the exponential mechanism, whatever the words, "
-        'as the paper\'s own reference [22] says ("up to a factor of two"). So 0.28 would need to be at least '
+        'as the paper\'s own reference [22] says ("up to a factor of two"). So 0.28 would need to be at '
+        "least "
         "0.31. And if the exponential mechanism errs by 0.615 or more at ε = 5, permute-and-flip saves at "
         "most 48.6 % there and at most **10.2 %** at ε = 3, for any chain with n = 14 (`largest_saving`, "
         "with proof). On the made-up town it saves 33 % at ε = 5. The paper averages 2,000 draws and does "
@@ -287,7 +288,7 @@ WORDS = (
     ),
     Erratum(
         "words",
-        "A policy that is none",
+        "Probabilities that do not add up to one",
         ("symbolic-trajectories Algorithm 1", "symbolic-trajectories Figure 1"),
         "Line 7 adds V once for each successor.",
         "It must be once for each symbol. To the letter, the probabilities in the automaton of Figure 1 add "

@@ -1,4 +1,4 @@
-"""Paper DC, made anew: the grades (Figures 1 and 4), and our own comparison on page visits.
+"""The data-driven chains paper, reproduced: grades (Figures 1 and 4), and a comparison on page visits.
 
 The taxi trips (Figures 2 and 3, Table 1) are in `taxi_trips`.
 """
@@ -78,7 +78,7 @@ def _simulated_kl(rng: Rng, k: float, truth: Floats, draws: int) -> Floats:
 
 
 def figure_1(run: Run) -> Finding:
-    """DC Fig. 1: the KL divergence of private grades, for k from 20.6 to 110.6."""
+    """Figure 1: the KL divergence of private grades, for k from 20.6 to 110.6."""
     rng, draws = run.rng("DC Figure 1"), 2_000
     counts = _class()
     truth = counts / counts.sum()
@@ -182,7 +182,7 @@ def _mean_relative_error(delta: float, samples: int, points: int) -> float:
 
 
 def figure_4(run: Run) -> Finding:
-    """DC Fig. 4: how far the simulated delta is from the true one."""
+    """Figure 4: how far the simulated delta is from the true one."""
     rng, corners = run.rng("DC Figure 4"), _GRADES - 1
     exact = published_delta(_LEAST_K, _CLASS, _GAMMA)
 
@@ -285,7 +285,7 @@ def _least_floor(records: int, epsilon: float) -> float:
 
 
 def _one_floor(counts: Integers, floor: float, epsilon: float, rng: Rng, draws: int) -> float:
-    """DC's form with the same public floor in every row, and every row at its exact k."""
+    """The paper's form with the same public floor in every row, and every row at its exact k."""
     shapes = []
     for row, records in zip(counts / counts.sum(axis=1, keepdims=True), counts.sum(axis=1), strict=True):
         found = _row_at(floor, int(records), epsilon)

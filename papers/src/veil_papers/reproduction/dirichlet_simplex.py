@@ -1,4 +1,4 @@
-"""Paper DS, made anew: Figures 1 to 5 and Theorem 4."""
+"""The Dirichlet simplex paper, reproduced: Figures 1 to 5 and Theorem 4."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _mean(values: Floats) -> tuple[float, float]:
 
 
 def figure_1(run: Run) -> Finding:
-    """DS Fig. 1: Gaussian noise of variance 0.25, and the projection back."""
+    """Figure 1: Gaussian noise of variance 0.25, and the projection back."""
     rng = run.rng("DS Figure 1")
     inputs = rng.dirichlet(np.ones(3), size=1_000)
     noisy = inputs + rng.normal(0.0, 0.5, inputs.shape)
@@ -118,7 +118,7 @@ def figure_1(run: Run) -> Finding:
 
 
 def figure_2_curves(run: Run) -> Finding:
-    """DS Fig. 2: Theorem 1 against Corollary 1, and what is true."""
+    """Figure 2: Theorem 1 against Corollary 1, and what is true."""
     deltas = np.geomspace(1e-4, 0.2, run.many(25, 7))
     sets = ((0.1, 0.05, 10.0), (0.15, 0.05, 10.0), (0.05, 0.05, 25.0))
     panels, lines = [], []
@@ -159,7 +159,7 @@ def figure_2_curves(run: Run) -> Finding:
 
 
 def figure_3(run: Run) -> Finding:
-    """DS Fig. 3: mean L1 errors of the Dirichlet and of projected Gaussian noise."""
+    """Figure 3: mean L1 errors of the Dirichlet and of projected Gaussian noise."""
     rng, many = run.rng("DS Figure 3"), run.many(200_000, 40_000)
     inputs = rng.dirichlet(np.ones(3), size=many)
     domain = Simplex(3, floor=_FLOOR, protected=(0, 1), slack=_SLACK)
@@ -281,17 +281,17 @@ def _policies(run: Run, name: str, cases: tuple[tuple[float, float, str], ...], 
 
 
 def figure_4(run: Run) -> Finding:
-    """DS Fig. 4: one agent's policy, b = 0.2."""
+    """Figure 4: one agent's policy, b = 0.2."""
     return _policies(run, "DS Figure 4", ((5.0, 0.1, "1.45"), (10.0, 0.1, "2")), 1)
 
 
 def figure_5(run: Run) -> Finding:
-    """DS Fig. 5: the mean policy of four agents, b = 0.2, so a transfer of b / 2N."""
+    """Figure 5: the mean policy of four agents, b = 0.2, so a transfer of b / 2N."""
     return _policies(run, "DS Figure 5", ((40.0, 0.025, "0.83"), (60.0, 0.025, "1.02")), 4)
 
 
 def theorem_4(run: Run) -> Finding:
-    """DS Theorem 4: the k that is said to keep every entry within mu."""
+    """Theorem 4: the k that is said to keep every entry within mu."""
     rng, draws = run.rng("DS Theorem 4"), run.many(400_000, 50_000)
     size, k, thetas = 10, 10.0, np.linspace(0.02, 0.98, 25)
     vector = np.full(size, 1.0 / size)

@@ -1,4 +1,4 @@
-"""Paper MD, made anew: Figure 1 and the numbers of Section V. Figures 2 and 3: road_town."""
+"""The matrix Dirichlet paper, reproduced: Figure 1 and Section V. Figures 2 and 3: road_town."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _entry_error(mechanism: Mechanism, matrix: Floats, rng: Rng, responses: int)
 
 
 def figure_1(run: Run) -> Finding:
-    """MD Fig. 1: the mean error of an entry against epsilon, simulated and by the bound (15)."""
+    """Figure 1: the mean error of an entry against epsilon, simulated and by the bound (15)."""
     rng, responses = run.rng("MD Figure 1"), run.many(10_000, 2_000)
     ks = np.geomspace(10.0, 100.0, run.many(9, 4)).tolist()
     points = md.figure_1(rng, ks=ks, responses=responses)
@@ -111,7 +111,7 @@ def _published_1(k: float, slack: float) -> Published:
 
 
 def section_5(run: Run) -> Finding:
-    """MD Section V: the privacy of k = 9.87 and k = 98.7, as stated and as it is."""
+    """Section V: the privacy of k = 9.87 and k = 98.7, as stated and as it is."""
     # 7 and 8 are in both: between them k = 9.87 exceeds what is stated for it.
     counts = (1, 3, 7, 8, 16, 32) if run.quick else (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 28, 32)
     lines, panels = [], []

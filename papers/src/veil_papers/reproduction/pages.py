@@ -66,7 +66,7 @@ def index_page(papers: Sequence[Paper], shown: Sequence[Shown], *, quick: bool) 
 
 
 def headlines(shown: Sequence[Shown]) -> list[tuple[Shown, Line]]:
-    """The numbers that stand for their papers."""
+    """The numbers that sum up their papers."""
     return [(one, line) for one in shown for line in one.finding.lines if line.headline]
 
 

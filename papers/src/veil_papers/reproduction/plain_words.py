@@ -1,4 +1,4 @@
-"""Paper ST, made anew: Figures 1 to 3, on words without roads."""
+"""The symbolic trajectories paper, reproduced: Figures 1 to 3, on words without roads."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _said(policy: dict[str, Fraction]) -> str:
 
 
 def figure_1(run: Run) -> Finding:
-    """ST Fig. 1: the automaton of the words at distance 2 from abc."""
+    """Figure 1: the automaton of the words at distance 2 from abc."""
     automaton = HammingAutomaton(tuple("abc"), 2, tuple("abc"))
     states = [state for layer in automaton.layers[:-1] for state in layer]
     totals = _literal_totals(automaton)
@@ -104,7 +104,7 @@ def figure_1(run: Run) -> Finding:
                             [float(sum(automaton.policy(s).values())) for s in states], "veil", "bars"),
                   ], ticks=names),
         ],
-        says="The figure's probabilities stand in its picture only. Those above are Algorithm 1's with line "
+        says="The figure's probabilities are in its picture only. Those above are Algorithm 1's with line "
         "7 mended, and they make all 12 words equally likely.",
     )  # fmt: skip
 
@@ -123,7 +123,7 @@ _CASES: dict[str, Callable[[float], float]] = {
 
 
 def figure_2_curves(run: Run) -> Finding:
-    """ST Fig. 2: the bounds of Theorem 2, and what lies between them."""
+    """Figure 2: the bounds of Theorem 2, and what lies between them."""
     axes = {"a": ("ε", "n = 5, m = 2"), "b": ("word length n", "ε = 5, m = 2"),
             "c": ("alphabet size m", "ε = 5, n = 5")}  # fmt: skip
     panels = []
@@ -180,7 +180,7 @@ def figure_2_curves(run: Run) -> Finding:
 
 
 def figure_3(run: Run) -> Finding:
-    """ST Fig. 3: the product with a chain of four states."""
+    """Figure 3: the product with a chain of four states."""
     support = {"y0": ["y1", "y2"], "y1": ["y2", "y3"], "y2": ["y1", "y3"], "y3": ["y0", "y2", "y3"]}
     word = ("y1", "y2", "y3")
     automaton = ProductAutomaton(word, 2, support, "y0")
@@ -210,6 +210,6 @@ def figure_3(run: Run) -> Finding:
         ],
         says="Line 8 of Algorithm 2 prints V(q, y) / V(q, y), which is always 1. With the next state's V "
         "above the line, as here, all feasible words at that distance are equally likely.",
-        stand_in="The edges of the four states stand in the paper's picture only. Edges of the same kind "
+        stand_in="The edges of the four states are in the paper's picture only. Edges of the same kind "
         "take their place, so the counts are ours.",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Paper MD, made anew: the town of Figures 2 and 3, and Veil's side of all figures.
+"""The matrix Dirichlet paper, reproduced: the town of Figures 2 and 3, and Veil's side of all figures.
 
 Veil's side is always what `veil release matrix --mechanism auto` takes at the same certified privacy: the
 mechanism of least row error on typical matrices, which are public. The secret matrix has no say in it.
@@ -104,7 +104,7 @@ def _streets(mask: Mask) -> Curve:
 
 
 def figure_2(run: Run) -> Finding:
-    """MD Fig. 2: ten steps through the town, without privacy and at the two printed levels."""
+    """Figure 2: ten steps through the town, without privacy and at the two printed levels."""
     rng = run.rng("MD Figure 2")
     chain, matrix, mask = _town()
     domain = md.protect_largest(matrix, md.FLOOR, md.SLACK)
@@ -185,7 +185,7 @@ def _streets_lost(mechanism: Mechanism, rng: Rng, releases: int) -> tuple[float,
 
 
 def figure_3(run: Run) -> Finding:
-    """MD Fig. 3: the error of the stationary distribution against epsilon."""
+    """Figure 3: the error of the stationary distribution against epsilon."""
     rng, responses = run.rng("MD Figure 3"), run.many(10_000, 1_500)
     _, _, mask = _town()
     ks = np.geomspace(10.0, 200.0, run.many(11, 4)).tolist()

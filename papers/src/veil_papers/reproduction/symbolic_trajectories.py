@@ -1,4 +1,4 @@
-"""Paper ST, made anew: Figures 4 and 5 and the saving of 55 %, on roads; Figures 1 to 3 are imported."""
+"""The symbolic trajectories paper, reproduced on roads: Figures 4 and 5 and the saving of 55 %."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _one(mechanism: WordMechanism, rng: Rng) -> tuple[str, ...]:
 
 
 def figure_4(run: Run) -> Finding:
-    """ST Fig. 4: a way of 14 segments, and private versions of it."""
+    """Figure 4: a way of 14 segments, and private versions of it."""
     rng = run.rng("ST Figure 4")
     flips = {epsilon: PermuteAndFlip(town(), epsilon) for epsilon in (0.5, 5.0)}
     mine = {epsilon: ours(epsilon, run.quick) for epsilon in (0.5, 5.0)}
@@ -182,7 +182,7 @@ def _off(law: Floats, mean: float) -> float:
 
 
 def figure_5(run: Run) -> Finding:
-    """ST Fig. 5: expected and sampled errors against epsilon."""
+    """Figure 5: expected and sampled errors against epsilon."""
     rng = run.rng("ST Figure 5")
     budgets = _budgets(run)
     exact = {e: (exponential_error(e), flip_error(e)) for e in EPSILONS}
@@ -256,7 +256,7 @@ def figure_5(run: Run) -> Finding:
 
 
 def claim(run: Run) -> Finding:
-    """ST abstract and Sect. V: 55 % less error than [21], and 25 % for all epsilon above 3."""
+    """Abstract and Section V: 55 % less error than [21], and 25 % for all epsilon above 3."""
     places = [e for e in EPSILONS if e >= 0.5]
     below = [e for e in places if e <= 5.0]
     # Printed 0.62 may have been 0.615: the smaller the error, the more can be saved.

@@ -1,4 +1,4 @@
-"""Paper DC, made anew: the taxi trips of Section 6.2 and Supplement E (Figures 2 and 3, Table 1)."""
+"""The taxi trips of the data-driven chains paper, reproduced: Figures 2 and 3, Table 1."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _city() -> Integers:
 
 
 def figure_2(run: Run) -> Finding:
-    """DC Fig. 2: the stationary distribution, private and not."""
+    """Figure 2: the stationary distribution, private and not."""
     rng, trips = run.rng("DC Figure 2"), _trips(run.data.file("trips"))
     counts = trips.merged
     truth = quick_stationary(counts / counts.sum(axis=1, keepdims=True))
@@ -182,7 +182,7 @@ def figure_2(run: Run) -> Finding:
 
 
 def _delta_at(k: float, zones: int, times: float = 1.0) -> float:
-    """DC (4) for a row with k = times * 3 / (2 eta): of the data, only k matters."""
+    """Equation (4) for a row with k = times * 3 / (2 eta): of the data, only k matters."""
     return published_delta(k, Simplex(zones, floor=times * 1.5 / k), _GAMMA)
 
 
@@ -220,7 +220,7 @@ def _records_for(least: int, zones: int, epsilon: float) -> int:
 
 
 def figure_3(run: Run) -> Finding:
-    """DC Fig. 3: how far the stationary distribution moves, k from k_min to 3 k_min."""
+    """Figure 3: how far the stationary distribution moves, k from k_min to 3 k_min."""
     rng, trips = run.rng("DC Figure 3"), _trips(run.data.file("trips"))
     counts = trips.merged
     times = np.linspace(1.0, 3.0, run.many(21, 6)).tolist()
@@ -286,7 +286,7 @@ def _of_trips(number: int) -> str:
 
 
 def table_1(run: Run) -> Finding:
-    """DC Table 1: the smallest epsilon, as the smallest zones are merged."""
+    """Table 1: the smallest epsilon, as the smallest zones are merged."""
     trips = _trips(run.data.file("trips"))
     lines, printed, at_most = [], [], []
     for zones, epsilon in _PRINTED:

@@ -1,4 +1,4 @@
-"""Paper XO, made anew: its tables of bits, then its graphs."""
+"""The XOR paper, reproduced: its tables of bits, then its graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paper XO, made anew: the graphs of Section 8 (Table 2, Figures 3 to 5) and Theorem 4."""
+"""The XOR paper, reproduced: the graphs of Section 8 (Table 2, Figures 3 to 5) and Theorem 4."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def from_random(shares: Floats, rng: Rng) -> tuple[float, float]:
 
 
 def figure_3(run: Run) -> Finding:
-    """XO Fig. 3: degree distributions of releases beside those of random graphs."""
+    """Figure 3: degree distributions of releases beside those of random graphs."""
     known, rng = network(run), run.rng("XO Figure 3")
     true = degrees_of(known.graph)
     own, spread = from_random(true, rng)
@@ -190,7 +190,7 @@ def degree_distances(known: Network, epsilon: float, rng: Rng, many: int) -> dic
 
 
 def figure_4(run: Run) -> Finding:
-    """XO Fig. 4: how far released degree distributions are from the true one."""
+    """Figure 4: how far released degree distributions are from the true one."""
     known, rng = network(run), run.rng("XO Figure 4")
     grid = (0.1, 0.3, 0.6, 1.0) if run.quick else tuple(round(0.1 * k, 1) for k in range(1, 11))
     rows = {}
@@ -210,7 +210,7 @@ def figure_4(run: Run) -> Finding:
         Line("ε from which on the XOR mechanism has the nearest degrees", "more than 0.3",
              f"{min(first):g}" if first else "none up to 1",
              why="The curves are not printed in numbers. ApproxDeg, Pygmalion, PBCN and LDPGen are other "
-             "papers' mechanisms and not made anew; we compare with simpler ways.")
+             "papers' mechanisms and not reproduced; we compare with simpler ways.")
     )  # fmt: skip
     roles: dict[str, Role] = dict(zip(rows[1.0], ("paper", "exact", "another", "other", "veil"), strict=True))
     curves = [Curve(name, grid, [row[name] for row in rows.values()], role) for name, role in roles.items()]
@@ -229,7 +229,7 @@ def figure_4(run: Run) -> Finding:
 
 
 def figure_5(run: Run) -> Finding:
-    """XO Fig. 5: communities found in released graphs, by average F1."""
+    """Figure 5: communities found in released graphs, by average F1."""
     known, rng = network(run), run.rng("XO Figure 5")
     if not known.groups:
         known = network(Run(run.quick))
@@ -298,7 +298,7 @@ def figure_5(run: Run) -> Finding:
 
 
 def theorem_4(run: Run) -> Finding:
-    """XO Theorem 4: how sure an attacker can be of an edge."""
+    """Theorem 4: how sure an attacker can be of an edge."""
     grid, odds = np.linspace(0.0, 8.0, 81), 0.01
     priors = np.geomspace(1e-4, 1e4, 81)
     own = 1.0 / math.sqrt(NODES["Facebook"])

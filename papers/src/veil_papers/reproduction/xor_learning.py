@@ -1,4 +1,4 @@
-"""Paper XO, made anew: Figure 2, classifiers that are learnt from private bits."""
+"""The XOR paper, reproduced: Figure 2, classifiers that are learnt from private bits."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _BUDGETS = tuple(round(0.1 * step, 1) for step in range(1, 11))
 _RIDGE = 0.1
 # The ways of Figure 2: how they are drawn, and what they are called.
 _WAYS: dict[str, tuple[Role, str]] = {
-    "stated": ("paper", "XO as printed, ε as stated"),
-    "certified": ("exact", "XO, sign repaired, ε certified"),
+    "stated": ("paper", "the paper as printed, ε as stated"),
+    "certified": ("exact", "the paper, sign repaired, ε certified"),
     "pplr": ("other", "PPLR with its ridge"),
     "veil": ("veil", "Veil, label hidden too"),
-    "public": ("another", "Veil, label public as in XO"),
+    "public": ("another", "Veil, label public as in the paper"),
 }
 
 
@@ -56,7 +56,7 @@ def _scaled(noise: MatrixBernoulli, number: float) -> Xor:
 
 
 def calibrated(epsilon: float, alpha: float, rows: int, columns: int) -> Xor:
-    """XO's mechanism, sign repaired, with as little noise as its true loss of a record allows."""
+    """The paper's mechanism, sign repaired, with as little noise as its true loss of a record allows."""
     noise = xor_parameters(epsilon, alpha, rows, columns, columns)
     return calibrate(partial(_scaled, noise), record_unit(columns), epsilon=epsilon)
 
@@ -85,7 +85,7 @@ class Records:
 
 
 def voting(run: Run) -> Records:
-    """The votes of 1984, or made-up ones; what is not a yes is a no (XO footnote 5)."""
+    """The votes of 1984, or made-up ones; what is not a yes is a no (footnote 5)."""
     path = run.data.file("votes")
     rows = ballots() if path is None else [tuple(line.split(",")) for line in path.read_text("utf-8").split()]
     bits = np.array([[vote == "y" for vote in row[1:]] for row in rows])
@@ -94,7 +94,7 @@ def voting(run: Run) -> Records:
 
 
 def cancer() -> Records | None:
-    """The diagnoses that ship with scikit-learn, above or below the mean as in XO's code; None without it."""
+    """The diagnoses that ship with scikit-learn, above or below the mean as in the published code."""
     try:
         from sklearn.datasets import load_breast_cancer
     except ImportError:
@@ -111,15 +111,17 @@ def _learnt(bits: Table, labels: Table, records: Records, test: Ints) -> float:
 
 
 def _to_the_letter(records: Records, train: Ints, test: Ints) -> float:
-    """XO footnote 7 without privacy: neither a constant nor a ridge."""
+    """Footnote 7 without privacy: neither a constant nor a ridge."""
     bits, signs = records.bits.astype(np.float64), np.where(records.labels, 1.0, -1.0)
     return accuracy(plain_weights(bits[train], signs[train], ridge=0.0), bits[test], signs[test])
 
 
 def accuracies(records: Records, epsilons: tuple[float, ...], many: int, rng: Rng) -> dict[str, Floats]:
-    """The share of test records classified rightly, by way: a row a split, a column an epsilon.
+    """The share of test records classified correctly, by method: a row for each split, a column for each
+    epsilon.
 
-    "plain" and "letter" are without privacy, with one column. "quarter" is XO at alpha = 0.75, certified.
+    "plain" and "letter" are without privacy, with one column. "quarter" is the paper at alpha = 0.75,
+    certified.
     """
     rows, columns = records.training, records.bits.shape[1]
     noises = {
@@ -201,8 +203,9 @@ def _panels(records: Records, found: dict[str, Floats], epsilons: tuple[float, .
     rates = [error_rates(records, epsilon) for epsilon in epsilons]
     half = largest_error_rate(records.training, records.bits.shape[1], records.ones)
     errors = [
-        Curve("XO as printed, ε as stated", epsilons, [one["stated"] for one in rates], "paper"),
-        Curve("XO, sign repaired, ε certified", epsilons, [one["certified"] for one in rates], "exact"),
+        Curve("the paper as printed, ε as stated", epsilons, [one["stated"] for one in rates], "paper"),
+        Curve("the paper, sign repaired, ε certified", epsilons,
+              [one["certified"] for one in rates], "exact"),
         Curve("Veil, the table alone: the least there is", epsilons, [one["veil"] for one in rates], "veil",
               "dotted"),
         Curve("half of all bits wrong", ends, [half, half], "truth", "dotted"),
@@ -225,7 +228,8 @@ def _lines(records: Records, found: dict[str, Floats], epsilons: tuple[float, ..
     last = {way: float(values[-1]) for way, values in percent.items()}
     mine = last.get("veil")
     labelled = (
-        f"Veil hides the label as well, and XO does not; with public labels Veil has {last['public']:.1f}. "
+        "Veil hides the label as well, and the paper does not; with public labels Veil has "
+        f"{last['public']:.1f}. "
         if "public" in last
         else ""
     )
@@ -247,14 +251,14 @@ def _lines(records: Records, found: dict[str, Floats], epsilons: tuple[float, ..
              "As printed the noise is a coin almost, with the wrong sign, and spends a fraction of the ε."),
         Line(f"{name}: accuracy at certified ε = 1, %", "", last["certified"], mine,
              f"{labelled}PPLR, which yields one model and no data, has {last['pplr']:.1f}."),
-        Line(f"{name}: XO (α = 1) is better than PPLR",
+        Line(f"{name}: the paper (α = 1) is better than PPLR",
              {"Voting": "ε ≥ 0.3", "Cancer": "all ε"}[name], first("certified"), first("veil"),
              "All at certified ε, in the mean. PPLR has the ridge that its proof needs."),
     ]  # fmt: skip
     if name == "Voting":
         rates, shape = error_rates(records, 0.5), (records.training, records.bits.shape[1], records.ones)
         lines += [
-            Line("Voting: XO with α = 0.75 is slightly better than PPLR", "ε ≥ 0.9", first("quarter"),
+            Line("Voting: the paper with α = 0.75 is slightly better than PPLR", "ε ≥ 0.9", first("quarter"),
                  first("veil"), "At the same certified ε it flips nearly as many bits as with α = 1."),
             Line("Voting: square query error at ε = 0.5", "0.04", shown(rates["stated"]), rates["veil"],
                  "Out of reach: no 0.5-private mechanism has less than Veil's in the worst case. The paper's "
@@ -270,7 +274,7 @@ def _lines(records: Records, found: dict[str, Floats], epsilons: tuple[float, ..
 
 
 def figure_2(run: Run) -> Finding:
-    """XO Fig. 2: accuracy and square query error against epsilon."""
+    """Figure 2: accuracy and square query error against epsilon."""
     rng, many = run.rng("XO Figure 2"), run.many(200, 60)
     votes, diagnoses = voting(run), cancer()
     lines, panels = [], []
@@ -291,9 +295,9 @@ def figure_2(run: Run) -> Finding:
     return Finding(
         lines,
         panels,
-        says="Neighbours differ in one record, ε-private without δ. XO and PPLR are given what helps them: "
-        "true labels for XO, a ridge chosen with hindsight for PPLR, which is the best here for a single "
-        "model; a release answers every question. Veil's classifier was chosen with these data in view. "
-        "Cancer's thresholds are means of all records, as in the paper's code, and taken as public.",
+        says="Neighbours differ in one record, ε-private without δ. The paper and PPLR are given what helps "
+        "them: true labels for the paper, a ridge chosen with hindsight for PPLR, which is the best here for "
+        "a single model; a release answers every question. Veil's classifier was chosen with these data in "
+        "view. Cancer's thresholds are means of all records, as in the paper's code, and taken as public.",
         stand_in=" ".join(missing),
     )

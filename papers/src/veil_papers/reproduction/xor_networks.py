@@ -1,4 +1,4 @@
-"""Paper XO, made anew: the networks that its exhibits share, and Table 2."""
+"""The XOR paper, reproduced: the networks that its exhibits share, and Table 2."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """What veil.graphs.decode makes of a release: as many edges as are estimated, and as many as XO prints."""
+    """A decoded release: with as many edges as are estimated, and with as many as the paper prints."""
 
     graph: Graph
     larger: Graph
@@ -105,7 +105,7 @@ def released(run: Run, known: Network, epsilon: float) -> Graph:
 
 
 def by_algorithm_3(known: Network, epsilon: float, rng: Rng) -> Graph:
-    """XO Algorithm 3 with the parameters of Algorithm 1 at alpha = 1, as printed."""
+    """Algorithm 3 with the parameters of Algorithm 1 at alpha = 1, as printed."""
     nodes = known.graph.space.nodes
     noise = xor_parameters(epsilon, 1.0, nodes, nodes, 2)
     drawn: Graph = XorGraph(noise, complement=False).sample(known.graph, rng=rng)
@@ -131,7 +131,7 @@ def decoded(run: Run, known: Network, epsilon: float) -> Decoded:
 
 
 def _longer(epsilon: float) -> float:
-    """How many times the true edges XO prints; as many as there are where it prints none."""
+    """How many times the true edges the paper prints; as many as there are where it prints none."""
     column = TABLE_2["Facebook"]["XOR"].get(epsilon)
     return 1.0 if column is None else column.edges / EDGES["Facebook"]
 
@@ -152,7 +152,7 @@ def dense_paths(nodes: int, density: float, least: float) -> tuple[float, float]
     """Diameter and mean path length where pairs are joined independently, each at least so likely.
 
     Two nodes without an edge and without a common neighbour: so unlikely that there are none, or an error.
-    The mean is over all ordered pairs, a node with itself among them, as XO's code has it.
+    The mean is over all ordered pairs, a node with itself among them, as the paper's code has it.
     """
     none = math.comb(nodes, 2) * (1.0 - least**2) ** (nodes - 2)
     if none > _NEVER:
@@ -174,7 +174,7 @@ def letters(name: str, mechanism: str, column: NetworkStatistics) -> tuple[str, 
 
 
 def table_2(run: Run) -> Finding:
-    """XO Table 2: edges, diameter, density and path length of released networks."""
+    """Table 2: edges, diameter, density and path length of released networks."""
     known, rng = network(run), run.rng("XO Table 2")
     shown = _STATED if known.real and not run.quick else _STATED[:1]
     guesses = {epsilon: decoded(run, known, epsilon) for epsilon in shown}
@@ -200,7 +200,7 @@ def table_2(run: Run) -> Finding:
         "a loss of 2 to 6 instead. Veil's edges and density are one number asked with all of ε; its paths "
         "and kept edges are those of another release, a graph at the same ε, decoded. The Email "
         "network is not at hand: all that is said of it follows from its nodes, its edges and ε. Pygmalion, "
-        "PBCN and LDPGen are other papers' mechanisms: shown, not made anew; only their densities follow "
+        "PBCN and LDPGen are other papers' mechanisms: shown, not reproduced; only their densities follow "
         "from their edges.",
         stand_in=stand_in(
             known,
@@ -256,7 +256,7 @@ def _plain_lines(known: Network) -> list[Line]:
 def _released_lines(
     name: str, row: PrintedRelease, asked: float, paths: dict[float, PathLengths]
 ) -> list[Line]:
-    """A column of XO's own releases."""
+    """A column of the paper's own releases."""
     unit, power, _ = _UNIT[name]
     nodes = NODES[name]
     pairs = math.comb(nodes, 2)

@@ -1,4 +1,4 @@
-"""Paper XO, made anew: its tables of bits (Figure 1, Theorem 1, Figure 2), and what is left of a bit."""
+"""The XOR paper, reproduced: tables of bits (Figure 1, Theorem 1, Figure 2), and what is left of a bit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _signal(mechanism: Xor | StaircaseXor | RandomizedResponse) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """1 - 2 * (share of wrong bits): by XO at its stated epsilon, at its true one, and by Veil's default."""
+    """1 - 2 * (share of wrong bits): the paper at its stated epsilon, at its true one, and Veil's default."""
 
     stated: float
     certified: float
@@ -42,7 +42,7 @@ class Signals:
 
 
 def signals(rows: int, columns: int, epsilon: float) -> Signals:
-    """What is left of a bit where a whole record is hidden; of XO with the sign that keeps the bits."""
+    """What is left of a bit where a whole record is hidden; the paper has the sign that keeps the bits."""
     return Signals(
         _signal(Xor(xor_parameters(epsilon, 1.0, rows, columns, columns))),
         _signal(calibrated(epsilon, 1.0, rows, columns)),
@@ -51,7 +51,7 @@ def signals(rows: int, columns: int, epsilon: float) -> Signals:
 
 
 def signal(run: Run) -> Finding:
-    """What is left of a bit, XO's mechanism against Veil's default."""
+    """What is left of a bit, the paper's mechanism against Veil's default."""
     lines, panels = [], []
     grid = np.geomspace(0.1, 8.0, run.many(40, 16))
     for name, (rows, columns) in TRAINING_SHAPE.items():
@@ -65,8 +65,9 @@ def signal(run: Run) -> Finding:
                  f"stated 1: that wastes a factor of {found.certified / found.stated:.1f}; the rest is the "
                  "better noise."),
             Line(f"{what}, certified ε = 1", "", found.certified, found.veil, headline=first,
-                 why=f"{found.veil / found.certified:.1f} times as much at the same true privacy: XO's noise "
-                 "flips every bit on its own; the staircase draws how many bits of a record flip."),
+                 why=f"{found.veil / found.certified:.1f} times as much at the same true privacy: the "
+                 "paper's noise flips every bit on its own; the staircase draws how many bits of a record "
+                 "flip."),
         ]  # fmt: skip
         curves = [signals(rows, columns, float(epsilon)) for epsilon in grid]
         panels.append(
@@ -75,8 +76,8 @@ def signal(run: Run) -> Finding:
                 "ε for a whole record",
                 "signal of a bit",
                 [
-                    Curve("XO at its stated ε", grid.tolist(), [one.stated for one in curves], "paper"),
-                    Curve("XO at its true ε", grid.tolist(), [one.certified for one in curves], "exact"),
+                    Curve("paper at its stated ε", grid.tolist(), [one.stated for one in curves], "paper"),
+                    Curve("paper at its true ε", grid.tolist(), [one.certified for one in curves], "exact"),
                     Curve("Veil's default", grid.tolist(), [one.veil for one in curves], "veil"),
                 ],
                 log_x=True,
@@ -86,10 +87,10 @@ def signal(run: Run) -> Finding:
     many = sorted({round(float(size)) for size in np.geomspace(1, 128, run.many(40, 20))})
     by_size = [signals(240, columns, 1.0) for columns in many]
     panels.append(
-        Panel("Veil's gain at ε = 1", "bits of a record, P", "times the signal of XO",
+        Panel("Veil's gain at ε = 1", "bits of a record, P", "times the paper's signal",
               [
-                  Curve("against XO at its stated ε", many, [s.veil / s.stated for s in by_size], "paper"),
-                  Curve("against XO at its true ε", many, [s.veil / s.certified for s in by_size], "exact"),
+                  Curve("against the paper, stated ε", many, [s.veil / s.stated for s in by_size], "paper"),
+                  Curve("against the paper, true ε", many, [s.veil / s.certified for s in by_size], "exact"),
                   Curve("no gain", [many[0], many[-1]], [1.0, 1.0], "truth", "dashed"),
               ], log_x=True, log_y=True)
     )  # fmt: skip
@@ -98,12 +99,12 @@ def signal(run: Run) -> Finding:
     single = Xor(xor_parameters(1.0, 1.0, 240, 16, 1))
     alone = single.certified_epsilon(BitFlips(1))
     lines += [
-        Line(f"the same table at what XO really spends, certified ε = {true:.3g}", "", _signal(own),
+        Line(f"the same table at what the paper really spends, certified ε = {true:.3g}", "", _signal(own),
              _signal(StaircaseXor(16, true)), f"{_signal(StaircaseXor(16, true)) / _signal(own):.1f} times."),
         Line("Voting with the party as a 17th bit of the record, stated ε = 1", "", hidden.stated,
-             hidden.veil, "XO leaves the labels open; hiding them too costs a little."),
+             hidden.veil, "The paper leaves the labels open; hiding them too costs a little."),
         Line("one bit of 16 columns hidden, stated ε = 1", "", _signal(single),
-             _signal(RandomizedResponse(1.0)), f"XO spends {alone:.3g} of it."),
+             _signal(RandomizedResponse(1.0)), f"The paper spends {alone:.3g} of it."),
         Line(f"one bit hidden, certified ε = {alone:.3g}", "", _signal(single),
              _signal(RandomizedResponse(alone)),
              "No gain: for single bits the sign-repaired noise is randomised response, which is the best."),
@@ -112,7 +113,7 @@ def signal(run: Run) -> Finding:
         lines,
         panels,
         says="The signal is 1 − 2 · (share of wrong bits), what a released bit still says: 1 is the bit "
-        "itself, 0 a coin. XO is taken with its sign repaired (α = 1); as printed its signal is "
+        "itself, 0 a coin. The paper is taken with its sign repaired (α = 1); as printed its signal is "
         "negative and of the same size. Twice the signal is worth about four times the records.",
     )
 
@@ -121,7 +122,7 @@ def signal(run: Run) -> Finding:
 
 
 def figure_1(run: Run) -> Finding:
-    """XO Fig. 1: the image of a C in noise."""
+    """Figure 1: the image of a C in noise."""
     rng = run.rng("XO Figure 1")
     rows, columns = LETTER_C.shape
     found = {(one.alpha, one.epsilon): one for one in image_noises(_EPSILONS, _ALPHAS)}
@@ -165,7 +166,8 @@ def figure_1(run: Run) -> Finding:
              "Formula (4) gives what Algorithm 1 was given; the true loss is about a quarter of it."),
         Line(f"share of pixels that differ at the certified ε = {last.certified:.3f}", "",
              last.repaired_rate, RandomizedResponse(last.certified).flip_rate,
-             "With the complement XO is nearly as good at its true ε: what is lost is the unspent budget."),
+             "With the complement the paper is nearly as good at its true ε: what is lost is the unspent "
+             "budget."),
         *(Line(f"share of pixels that differ, ε = {one.epsilon:g}, α = {one.alpha:g}", "", one.printed_rate,
                one.least_rate, "As printed it grows with ε and with α; the paper says that it falls.")
           for one in (found[0.3, 0.7], found[0.7, 0.3])),
@@ -217,7 +219,7 @@ def counterexamples() -> list[Case]:
 
 
 def _random_cases(rng: Rng, many: int) -> list[Case]:
-    """Positive definite matrices with positive entries, as Sect. 5.1 asks for; two records of two bits."""
+    """Positive definite matrices with positive entries, as Section 5.1 asks for; two records of two bits."""
     cases = []
     for _ in range(many):
         first, second = rng.random((2, 2, 2)) * rng.random((2, 1, 1))
@@ -226,7 +228,7 @@ def _random_cases(rng: Rng, many: int) -> list[Case]:
 
 
 def theorem_1(run: Run) -> Finding:
-    """XO Theorem 1: the stated epsilon against the true worst loss."""
+    """Theorem 1: the stated epsilon against the true worst loss."""
     drawn = _random_cases(run.rng("XO Theorem 1"), run.many(2_000, 200))
     false = counterexamples()
     sizes = sorted({round(float(size)) for size in np.geomspace(1, 256, 25)})
@@ -240,7 +242,7 @@ def theorem_1(run: Run) -> Finding:
     broken = sum(case.true > case.stated * (1.0 + 1e-9) for case in drawn) / len(drawn)
     lines.append(
         Line("share of random parameters of two records of two bits for which it is false", "", broken,
-             why=f"{len(drawn):,} draws of the kind Sect. 5.1 asks for; Veil computes the loss itself and "
+             why=f"{len(drawn):,} draws of the kind Section 5.1 asks for; Veil computes the loss itself and "
              "charges that.")
     )  # fmt: skip
     for name, (rows, columns) in TRAINING_SHAPE.items():
@@ -269,8 +271,8 @@ def theorem_1(run: Run) -> Finding:
               ]),
         Panel("Algorithm 1 spends 1/√P of ε", "bits of a record, P (240 records)", "certified ε / stated ε",
               [
-                  Curve("XO, α = 1", sizes, spent(1.0), "exact"),
-                  Curve("XO, α = 0.75", sizes, spent(0.75), "another", "dashed"),
+                  Curve("paper, α = 1", sizes, spent(1.0), "exact"),
+                  Curve("paper, α = 0.75", sizes, spent(0.75), "another", "dashed"),
                   Curve("Veil's default", sizes, ours, "veil"),
               ], log_x=True, log_y=True),
     ]  # fmt: skip

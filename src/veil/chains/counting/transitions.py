@@ -8,7 +8,7 @@ from typing import Any
 from veil.chains.counting.counting import count, look_for_states
 from veil.chains.counting.tally import check_size
 from veil.chains.transition_counts import Provenance, TransitionCounts
-from veil.core.checks import items, told
+from veil.core.checks import items, on_progress
 from veil.core.errors import InvalidArgument
 from veil.tables.engines.columns import needed_columns
 from veil.tables.engines.opening import open_engine
@@ -44,33 +44,8 @@ def count_transitions(
     salt: str | None = None,
     progress: Progress | None = None,
 ) -> TransitionCounts:
-    """How often one state followed another. The result is sensitive data, not a release.
-
-    source: a path or glob (CSV, Parquet, JSON lines, DuckDB), a pandas, Polars, Arrow, Ibis or Spark
-        table, a DuckDB relation or connection, a "postgresql://" address, a SequenceFile, or a list of
-        sequences. table, query: which table of a database, or what to select from it.
-    origin, destination: columns of trips, one row a transition; `by` may say who made it.
-    by, order, state: columns of a log; consecutive states of one `by` are counted. Rows of the same time
-        are ordered by tie_break (a column), then by the order of the states. Times that are text are
-        ordered letter by letter, which suits 2026-11-15 and not 11/15/2026.
-    states: the public list: labels, {what stands in the data: label}, or a file. Without it, the labels
-        found, sorted. other: a state that takes in all that is not on the list, and empty cells.
-        drop_unlisted: leave out rows with such a state instead; both are a public choice.
-    cap: of each user at most so many transitions, sampled at random in the order of a hash of the salt
-        (secret unless given), the user and the transition's place. strata: [(least number of states, cap),
-        ...], to sample users with longer sequences differently.
-    memory: 2 also counts by the state before, with second_cap as a cap of its own. sequences: also count
-        starts, ends and lengths.
-    group, groups: a column and its public values, one table of counts each; a transition of a log belongs
-        to the row that it leaves. merge: {state: state}, counts the first together with the second.
-    progress: is told in a few words what is being done.
-
-    >>> from veil.chains.counting.transitions import count_transitions
-    >>> trips = {"from": ["home", "home", "work"], "to": ["work", "home", "home"]}
-    >>> count_transitions(trips, origin="from", destination="to").matrix.tolist()
-    [[1, 1], [1, 0]]
-    """
-    tell = told("progress", progress)
+    """How often one state followed another. The arguments are those of `chains.read`."""
+    tell = on_progress("progress", progress)
     log = as_log(source, is_sampled=cap is not None or strata is not None)
     if log is not None:
         for field, name in (("by", by), ("order", order), ("state", state)):

@@ -12,7 +12,7 @@ from veil.core.audit.auditing import CONFIDENCE, Audit, alpha_of, audit_at
 from veil.core.audit.neighbours import audit_pairs
 from veil.core.audit.pair import AuditPair
 from veil.core.audit.seed_reuse import SeedReuse, seed_reuse
-from veil.core.checks import integer, items, told
+from veil.core.checks import integer, items, on_progress
 from veil.core.errors import InvalidArgument
 from veil.core.kinds import kind_of
 from veil.core.mechanism import Mechanism, checked_mechanism
@@ -119,7 +119,7 @@ def audit_suite(
         raise InvalidArgument("pairs", expected="veil.AuditPair of neighbours", found="others")
     if relation is None or not chosen:
         raise InvalidArgument("adjacency", expected="one, and a pair of neighbours at least", found="none")
-    progress = told("progress", progress)
+    progress = on_progress("progress", progress)
     draws = subject.samples(mechanism) if samples is None else integer("samples", samples, least=1000)
     if delta is None:
         delta = 0.0 if math.isfinite(mechanism.profile(relation).epsilon(0.0)) else _DELTA

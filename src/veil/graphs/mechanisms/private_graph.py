@@ -89,8 +89,9 @@ class PrivateGraph(OnGraphs, Described):
         if (share > 0.0) != bool(asked):
             raise InvalidArgument(
                 "share",
-                expected="more than 0 for statistics" if asked else "statistics= with it, to spend it on",
+                expected="more than 0 for {statistics}" if asked else "{statistics} with it, to spend it on",
                 found=f"{share:g}" if asked else "none",
+                names=("statistics",),
             )
         object.__setattr__(self, "share", share)
         if any(cost < 1e-9 for cost in self.costs.values()):

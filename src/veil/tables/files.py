@@ -1,0 +1,163 @@
+"""Files as bytes and text: which ones a path means, unpacked, within the limits, and in UTF-8."""
+
+from __future__ import annotations
+
+import os
+import struct
+import sys
+import zipfile
+import zlib
+from difflib import get_close_matches
+from glob import glob, has_magic
+from pathlib import Path
+
+from veil.core.errors import InvalidArgument, UnreadableFile
+from veil.tables.limits import unpacked
+
+PARQUET, JSON_LINES = (".parquet", ".pq"), (".jsonl", ".ndjson", ".json")
+_PACKING = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".zip": "zip"}
+# Files that are not text, and what to do with them.
+_BINARY = {
+    (".xlsx", ".xls", ".ods"): "Save the sheet as CSV.",
+    (".tar", ".7z"): "Unpack it first; .gz may stay packed.",
+    (".sav", ".dta", ".sas7bdat", ".rds", ".rdata", ".feather"): "Save it as CSV or Parquet.",
+    (".npy", ".npz", ".pkl", ".pickle"): "Load it and hand in the array.",
+}
+_STANDARD_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+_BYTE_ORDERS = (b"\xff\xfe", b"\xfe\xff")
+# What Python's reader of archives raises where one is broken.
+_NOT_WHOLE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, RuntimeError, ValueError)
+
+
+def ending_of(path: str) -> str:
+    """How a file ends, in lower case, whether or not it is packed: `.csv` for votes.CSV.gz."""
+    bare = path.lower()
+    for packed in _PACKING:
+        bare = bare.removesuffix(packed)
+    return Path(bare).suffix
+
+
+def name_of(path: str) -> str:
+    """What a file is called in messages: by its name alone, since a path may tell whose it is."""
+    if path == "-":
+        return "standard input"
+    return path if path.startswith("/dev/") else Path(path).name
+
+
+def files_of(source: str | os.PathLike[str]) -> list[str]:
+    """The files that a path or a glob means, in the order of their names; "-" is standard input."""
+    path = os.fspath(source)
+    if path in _STANDARD_INPUT:
+        return ["-"]
+    if "://" in path:
+        raise InvalidArgument("source", expected="a path or a glob", found="an address")
+    plain = Path(path)
+    if plain.is_dir():
+        raise UnreadableFile(
+            path or "source", expected="a file", found="a folder", hint="Use a glob such as folder/*.csv."
+        )
+    # A pipe is what the shell makes of <(command). It can be read once, and nothing is read twice.
+    if plain.is_file() or plain.is_fifo():
+        return [path]
+    if has_magic(path):
+        found = sorted(one for one in glob(path, recursive=True) if Path(one).is_file())
+        if not found:
+            raise UnreadableFile(path, expected="files that match", found="none")
+        return found
+    if plain.exists():
+        raise UnreadableFile(path, expected="a file", found="a device")
+    raise UnreadableFile(path, expected="a file", found="no such file", hint=_nearest(plain))
+
+
+def file_of(source: str | os.PathLike[str]) -> str:
+    """The one file that a path means."""
+    found = files_of(source)
+    if len(found) > 1:
+        raise UnreadableFile(os.fspath(source), expected="one file", found=f"{len(found)} that match")
+    return found[0]
+
+
+def _nearest(path: Path) -> str:
+    """The file or folder beside which the user may have meant."""
+    if not path.parent.is_dir():
+        return f"There is no folder {str(path.parent)!r}."
+    try:
+        names = [one.name for one in path.parent.iterdir()]
+    except OSError:
+        return ""
+    near = get_close_matches(path.name, names, 1, 0.7)
+    return f"Did you mean {str(path.parent / near[0])!r}?" if near else ""
+
+
+def text_bytes(path: str) -> bytes:
+    """The text of a file, unpacked, without a byte order mark; it is UTF-8 as far as the start shows."""
+    name, ending = name_of(path), ending_of(path)
+    for endings, hint in _BINARY.items():
+        if ending in endings:
+            raise UnreadableFile(
+                name, expected="text, Parquet or JSON lines", found=f"a {ending} file", hint=hint
+            )
+    raw = _content(path, name).removeprefix(b"\xef\xbb\xbf")
+    if raw.startswith(_BYTE_ORDERS):
+        raise UnreadableFile(name, expected="text in UTF-8", found="UTF-16", hint="Save it as UTF-8.")
+    if b"\0" in raw[:65536]:
+        raise UnreadableFile(name, expected="text, Parquet or JSON lines", found="another kind of file")
+    return raw
+
+
+def read_text(path: str) -> str:
+    """The text of a file, all of it in UTF-8."""
+    return decoded(text_bytes(path), name_of(path))
+
+
+def decoded(raw: bytes, name: str) -> str:
+    """The text that bytes are in UTF-8; an error says in which line they are not."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise UnreadableFile(
+            name,
+            expected="text in UTF-8",
+            found=f"another encoding in line {line}",
+            hint="Save it as UTF-8.",
+        ) from None
+
+
+def _content(path: str, name: str) -> bytes:
+    if path == "-":
+        return sys.stdin.buffer.read()
+    packing = _PACKING.get(Path(path).suffix.lower())
+    try:
+        if packing is None:
+            return Path(path).read_bytes()
+        size = Path(path).stat().st_size
+        if packing == "zip":
+            return _unzipped(path, size, name)
+        import pyarrow as pa
+
+        with pa.input_stream(path, compression=packing) as stream:
+            return unpacked(stream, size, name)
+    except UnreadableFile:
+        raise
+    except (OSError, *_NOT_WHOLE) as error:
+        if packing is None or getattr(error, "strerror", None) is not None:
+            found = getattr(error, "strerror", None) or "none"
+            raise UnreadableFile(name, expected="a readable file", found=found) from None
+        raise UnreadableFile(
+            name, expected="a packed file that is whole", found="another", hint="Unpack it first."
+        ) from None
+
+
+def _unzipped(path: str, size: int, name: str) -> bytes:
+    with zipfile.ZipFile(path) as packed:
+        # Some systems pack a folder of their own beside the file.
+        files = [
+            one
+            for one in packed.infolist()
+            if not one.filename.endswith("/") and not one.filename.startswith("__MACOSX/")
+        ]
+        if len(files) != 1:
+            raise UnreadableFile(name, expected="one file in the archive", found=str(len(files)))
+        with packed.open(files[0]) as inside:
+            return unpacked(inside, size, name)
