@@ -1,9 +1,12 @@
-"""Classifiers trained on private bits: XO's two data sets, 200 splits, against PPLR and no privacy.
+"""Classifiers trained on private bits: the two data sets of the XOR paper, 200 splits, against PPLR and no
+privacy.
 
-Voting: 435 records of 16 votes, 240 of them to train on; a vote that is not a yes is a no (XO footnote 5).
-Cancer: 569 records of 30 measurements, 426 to train on, as bits above and below a threshold. XO does not say
-which thresholds; here they are the medians of all records and taken as public, as a reference table of the
-measurements would be. Thresholds chosen from the training records themselves would have to be paid for.
+Voting: 435 records of 16 votes, 240 of them to train on; a vote that is not a yes is a no (XOR paper,
+    footnote 5).
+Cancer: 569 records of 30 measurements, 426 to train on, as bits above and below a threshold. The paper does
+not say which thresholds; here they are the medians of all records and taken as public, as a reference table
+of the measurements would be. Thresholds chosen from the training records themselves would have to be paid
+for.
 
 The bands are those of the mean over splits and noises of these records, not over other records. The debiased
 classifier's form was chosen with these two data sets in view, and PPLR's ridge by a grid on them: neither is
@@ -31,8 +34,8 @@ from veil_papers.private_regression import (
 VOTES = Path(__file__).parents[2] / "shared" / "data" / "house-votes-84.data"
 EPSILONS = (0.1, 0.3, 0.5, 0.7, 1.0, 2.0, 4.0, 8.0)
 SEEDS = 200
-# XO Sect. 7: the accuracy without privacy.
-XO_PLAIN = {"voting": 0.9744, "cancer": 0.979}
+# XOR paper, Section 7: the accuracy without privacy.
+PRINTED_PLAIN = {"voting": 0.9744, "cancer": 0.979}
 # What each column is; the order of the table.
 METHODS = {
     "public": "staircase, debiased, labels public",
@@ -40,7 +43,7 @@ METHODS = {
     "ordinary": "the same release, ordinary logistic regression on its bits and labels",
     "uncoded": "record and label released as they stand, ordinary logistic regression",
     "pplr": "PPLR with its ridge: one private classifier, no data",
-    "printed": "PPLR as XO prints it, which guarantees nothing",
+    "printed": "PPLR as the XOR paper prints it, which guarantees nothing",
 }
 
 
@@ -156,7 +159,7 @@ def table(*, seeds: int = SEEDS, epsilons: tuple[float, ...] = EPSILONS) -> dict
         found[data.name] = {
             "plain": [plain.mean, plain.half],
             "majority": majority,
-            "printed by XO without privacy": XO_PLAIN[data.name],
+            "printed without privacy": PRINTED_PLAIN[data.name],
             "curves": curves,
         }
     return found
@@ -169,7 +172,7 @@ def run() -> None:
         plain = Band(*numbers["plain"])
         print(f"{name}: accuracy in %, mean of {SEEDS} splits and its 95 % band; without privacy {plain},")
         print(
-            f"  XO prints {100 * numbers['printed by XO without privacy']:.2f}; the larger class alone is ",
+            f"  printed {100 * numbers['printed without privacy']:.2f}; the larger class alone is ",
             end="",
         )
         print(f"{100 * numbers['majority']:.1f}")

@@ -1,4 +1,4 @@
-"""The Facebook network: what a release at each epsilon gives, beside XO's printed figures.
+"""The Facebook network: what a release at each epsilon gives, beside the printed figures of the XOR paper.
 
 Rows of one honest table: the released graph as it is, estimates corrected for the noise, the decoded graph,
 and facts asked directly, each with the whole epsilon. Needs the data folder, NetworKit and some minutes.
@@ -39,7 +39,7 @@ def facebook() -> Graph:
 
 
 def egos() -> list[list[int]]:
-    """The ten circles that XO takes as true communities; they overlap."""
+    """The ten circles that the XOR paper takes as true communities; they overlap."""
     table = np.loadtxt(DATA / "facebook_ego_membership.csv", delimiter=",", dtype=np.int64, skiprows=1)
     members = table[:, 1:]
     return [np.flatnonzero(members[:, k]).tolist() for k in range(members.shape[1])]
@@ -168,7 +168,7 @@ def run() -> None:
             cells = "".join(f"{row[key]:>12.4g}" if key in row else f"{'':12}" for key in columns)
             print(f"eps {epsilon:<4g} {row['name']:19}" + cells)
     printed = TABLE_2["Facebook"]["XOR"][1.0]
-    print(f"XO prints at epsilon 1: {printed}; F1 without privacy {PLAIN_F1['Facebook']}")
+    print(f"the XOR paper prints at epsilon 1: {printed}; F1 without privacy {PLAIN_F1['Facebook']}")
     print(
         "kl: of degrees, smoothed; kept: share of the true edges; rand: adjusted Rand index against Leiden on"
     )

@@ -15,7 +15,7 @@ from veil.chains.published_chain import Published, strongest_epsilon
 GROUP = "Accuracy: a Markov chain"
 STATES, EPSILON = 17, 1.0
 DELTA = 1e-6
-# DC's form holds only where no frequency is below a public floor.
+# The published form (data-driven chains paper) holds only where no frequency is below a public floor.
 FLOOR = 0.02
 
 
@@ -58,7 +58,7 @@ def _private(counts: Any, repeats: int, epsilon: float, **options: Any) -> list[
 
 
 def run(work: Work) -> list[Ratio]:
-    """Noise on each count by OpenDP, with many and few transitions, and DC's published form."""
+    """Noise on each count by OpenDP, with many and few transitions, and the published Dirichlet form."""
     found = []
     for transitions in (2_000, 20_000, 1_000_000):
         counts, repeats = counted(transitions), work.either(60, 300)
@@ -83,7 +83,7 @@ def run(work: Work) -> list[Ratio]:
 
 
 def published(work: Work) -> list[Ratio]:
-    """DC's Algorithm 2 at the least epsilon that it reaches, its exact profile taken in its favour."""
+    """Algorithm 2 of the data-driven chains paper at its least epsilon, with its exact profile."""
     counts, repeats = counted(200_000, least=2.0 * FLOOR), work.either(60, 300)
     sizes = counts.sum(axis=1).tolist()
     epsilon = 1.001 * strongest_epsilon(Published.of(FLOOR, sizes, STATES), size=STATES, delta=DELTA)
@@ -91,8 +91,12 @@ def published(work: Work) -> list[Ratio]:
     ours = errors(_private(counts, repeats, epsilon, **options), counts)
     theirs = errors(_private(counts, repeats, epsilon, mechanism="published", floor=FLOOR, **options), counts)
     what = f"17 states, frequencies above {FLOOR:g}"
-    setting = f"epsilon {epsilon:.3g}, delta {DELTA:g}, one of 200,000 replaced; DC's form reaches no less"
-    return _rows(what, setting, ours, theirs, "DC's published Dirichlet form, its exact profile")
+    setting = (
+        f"epsilon {epsilon:.3g}, delta {DELTA:g}, one of 200,000 replaced; the published form reaches no less"
+    )
+    return _rows(
+        what, setting, ours, theirs, "published Dirichlet form (data-driven chains paper), its exact profile"
+    )
 
 
 def _rows(what: str, setting: str, ours: Any, theirs: Any, peer: str) -> list[Ratio]:

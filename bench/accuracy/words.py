@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import veil
 from bench.measure import Ratio
 from bench.work import Work
 from veil.samples.streets import streets
 from veil.words.chain_words import ChainWords
+from veil.words.planning import plan_words
 
 GROUP = "Accuracy: words"
 EPSILON, WALKS = 4.0, 40
@@ -32,7 +32,7 @@ def run(work: Work) -> list[Ratio]:
     for length in (SHORT, LONG):
         words = language(length)
         true = words.walks(WALKS, rng=3)
-        plan = veil.words.planning.plan_words(words, EPSILON, examples=true)
+        plan = plan_words(words, EPSILON, examples=true)
         plain = next(row for row in plan.rows if row.name == "permute-and-flip")
         assert plan.best.error is not None
         assert plain.error is not None

@@ -1,4 +1,4 @@
-"""The delta of the published Dirichlet form: exactly, against draws as in DC's supplement."""
+"""The delta of the published Dirichlet form: exactly, against draws as in the data-driven chains paper."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run(work: Work) -> list[Ratio]:
                 f"delta = {delta:.3g}; draws to a standard error of {100 * ACCURACY:g} %",
                 ours,
                 theirs,
-                "Monte Carlo as in DC",
+                "Monte Carlo, data-driven chains paper",
                 "seconds",
                 note=f"{needed:.2g} draws are needed; their time is that of {samples:,}, times as many",
             )

@@ -111,12 +111,11 @@ def small_k() -> Figure:
 def grades() -> Figure:
     """A real release of the sample grades, and what is proved of it."""
     import numpy as np
-    from veil.vectors.job import Secret, vector_job
 
     from veil.vectors.report.page import published_beside
 
-    job = vector_job(np.array(BEFORE, dtype=float), GRADES, Secret(records=98), epsilon=2.0, delta=1e-6)
-    out = job.run(rng=1)
+    counts = dict(zip(GRADES, BEFORE, strict=True))
+    out = veil.vectors.release(counts, records=98, epsilon=2.0, delta=1e-6, mechanism="dirichlet", rng=1)
     limits = veil.vectors.intervals(out)
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
     places = range(len(GRADES))
@@ -150,7 +149,9 @@ def value_loss() -> Figure:
     run = [[0.80, 0.15, 0.05, 0], [0, 0.70, 0.20, 0.10], [0, 0, 0.60, 0.40], [0, 0, 0, 1]]
     service = [[0.95, 0.05, 0, 0], [0.70, 0.25, 0.05, 0], [0.10, 0.50, 0.30, 0.10], [0, 0, 0.20, 0.80]]
     moves = list(zip(run, service, [[1, 0, 0, 0]] * 4, strict=True))
-    plant = veil.matrices.DecisionProcess(moves, [[10, 6, -20], [9, 5, -20], [6, 2, -20], [-5, -8, -30]], 0.95)
+    plant = veil.matrices.DecisionProcess(
+        moves, [[10, 6, -20], [9, 5, -20], [6, 2, -20], [-5, -8, -30]], 0.95
+    )
     habits = [[0.90, 0.10, 0.00], [0.40, 0.55, 0.05], [0.20, 0.50, 0.30], [0.00, 0.20, 0.80]]
     found = veil.matrices.value_loss(
         plant,
@@ -173,13 +174,14 @@ def _town() -> veil.words.ChainWords:
 
 def word_errors() -> Figure:
     """Expected errors in the made-up town against epsilon, for all mechanisms."""
-    from veil.words.planning import error_curve
+    from veil.words.planning import error_curves, plan_words
     from veil.words.report.figures import error_figure
 
     epsilons = [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0]
-    curves = error_curve(_town(), epsilons)
-    spoken = {"generic": "exponential, as published", "exponential": "exponential, certified"}
-    return error_figure({spoken.get(name, name): curve for name, curve in curves.items()})
+    town = _town()
+    curves = error_curves([plan_words(town, epsilon) for epsilon in epsilons])
+    names = {"generic": "exponential, as published", "exponential": "exponential, certified"}
+    return error_figure({names.get(name, name): curve for name, curve in curves.items()})
 
 
 def word_paths() -> Figure:
@@ -197,22 +199,22 @@ def word_paths() -> Figure:
 
 
 def automaton() -> Figure:
-    """All words at distance 2 from abc over three letters (ST, Fig. 1)."""
+    """All words at distance 2 from abc over three letters (symbolic trajectories paper, Figure 1)."""
     from veil_papers.hamming_automaton import HammingAutomaton
 
     from veil.words.report.figures import automaton_figure
 
-    return automaton_figure(HammingAutomaton("abc", 2, "abc"))
+    return automaton_figure(HammingAutomaton(tuple("abc"), 2, tuple("abc")))
 
 
 def product_automaton() -> Figure:
-    """The same for paths of a chain of four states (ST, Fig. 3)."""
+    """The same for paths of a chain of four states (symbolic trajectories paper, Figure 3)."""
     from veil_papers.hamming_automaton import ProductAutomaton
 
     from veil.words.report.figures import automaton_figure
 
     chain = {"y0": ["y1", "y2"], "y1": ["y0", "y2"], "y2": ["y1", "y3"], "y3": ["y0", "y3"]}
-    return automaton_figure(ProductAutomaton(["y1", "y2", "y3"], 2, chain, "y0"))
+    return automaton_figure(ProductAutomaton(("y1", "y2", "y3"), 2, chain, "y0"))
 
 
 def bit_signals() -> Figure:
@@ -223,7 +225,10 @@ def bit_signals() -> Figure:
     epsilons = np.geomspace(0.1, 10.0, 41)
     for ax, (columns, rows) in zip(axes, ((16, 240), (30, 426)), strict=True):
         near = veil.bits.BitFlips(columns, where="row")
-        stated = [veil.bits.Xor(veil.bits.xor_parameters(e, 1.0, rows, columns, columns)).flip_rate for e in epsilons]
+        stated = [
+            veil.bits.Xor(veil.bits.xor_parameters(e, 1.0, rows, columns, columns)).flip_rate
+            for e in epsilons
+        ]
         curves = {
             "staircase": ([veil.bits.StaircaseXor(columns, e).flip_rate for e in epsilons], BLUE, "-"),
             "each bit with ε/P": (
@@ -231,7 +236,7 @@ def bit_signals() -> Figure:
                 ORANGE,
                 "--",
             ),
-            "XO's parameters as stated": (stated, GREEN, ":"),
+            "XOR paper, ε as stated": (stated, GREEN, ":"),
         }
         for name, (rates, colour, dash) in curves.items():
             signal = 100.0 - 200.0 * np.array(rates)
@@ -299,16 +304,17 @@ PICTURES: dict[str, Callable[[], Figure | None]] = {
 }
 
 
-def main(ending: str = "svg", folder: Path = Path(__file__).parent) -> None:
+def main(ending: str = "svg", folder: str = str(Path(__file__).parent)) -> None:
+    """Draw all of them."""
     for name, draw in PICTURES.items():
         figure = draw()
         if figure is None:
             print(f"{name}: its data is not at hand")
             continue
         metadata = {"Date": None, "Creator": None} if ending == "svg" else None
-        figure.savefig(folder / f"{name}.{ending}", metadata=metadata, dpi=100)
+        figure.savefig(Path(folder) / f"{name}.{ending}", metadata=metadata, dpi=100)
         plt.close(figure)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2], *map(Path, sys.argv[2:3]))
+    main(*sys.argv[1:3])

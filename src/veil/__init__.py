@@ -11,5 +11,9 @@ import lazy_loader
 import veil.kinds as _kinds  # noqa: F401
 from veil.version import __version__ as __version__
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__ = sorted((*__all__, "__version__"))
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

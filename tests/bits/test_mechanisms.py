@@ -1,4 +1,4 @@
-"""Randomised response, the staircase and XO's noise on bits, against brute force."""
+"""Randomised response, the staircase and the noise of the XOR paper on bits, against brute force."""
 
 from __future__ import annotations
 
@@ -268,14 +268,14 @@ def test_bad_staircases_and_tables() -> None:
         mechanism.sample(veil.graphs.Graph.from_edges([], 3))
 
 
-# XO
+# The XOR paper
 
 
 def test_the_counterexample() -> None:
     mechanism = veil.bits.Xor(veil.bits.MatrixBernoulli([0.5], [0.5], 2))
     stated = mechanism.published(veil.bits.BitFlips(1))
     assert stated.epsilon == pytest.approx(1.0)
-    assert stated.theorem == "XO Theorem 1"
+    assert stated.theorem == "XOR paper, Theorem 1"
     assert "false" in stated.violations[0]
     assert mechanism.certified_epsilon(veil.bits.BitFlips(1)) == pytest.approx(1.5)
     law = oracle.quadratic_law([[0.5]], [[0.5]], 2)
@@ -340,7 +340,7 @@ def test_square_error_rate_is_the_share_of_flips() -> None:
         drawn = mechanism.sample(table, rng=2, size=4_000)
         wrong = (drawn ^ table).sum(axis=(1, 2)) / table.sum()
         assert abs(wrong.mean() - rate) < 4.5 * wrong.std() / math.sqrt(4_000)
-    # XO Remark 2: half of all bits without any noise parameters.
+    # XOR paper, Remark 2: half of all bits without any noise parameters.
     nothing = veil.bits.Xor(veil.bits.MatrixBernoulli(np.zeros((4, 4)), None, 20))
     assert nothing.square_error_rate(int(table.sum()))[0] == pytest.approx(40 / table.sum())
     # No closed form: a Monte Carlo mean with its error, which four times as many rows halve relative to it.

@@ -251,7 +251,7 @@ def test_numbers_below_text_tell_that_the_text_is_names(tmp_path: Path) -> None:
 )
 def test_no_record_is_lost_where_the_first_line_may_be_one(tmp_path: Path, text: str) -> None:
     path = put(tmp_path, text)
-    with pytest.raises(InvalidData, match=r"may be either.*header=True or header=False"):
+    with pytest.raises(InvalidData, match=r"may be either.*Say which with header="):
         read_bits(path)
 
 
@@ -298,12 +298,12 @@ def test_messages_never_show_cells(tmp_path: Path) -> None:
     [
         ("", {}, "found an empty file"),
         ("\n\n", {}, "found an empty file"),
-        ("a,a\ny,n\nn,n\n", {}, "a name that stands twice"),
-        ("a,b\ny,n\nn\n", {}, "record 3: expected 2 cells as in the first, found 1"),
+        ("a,a\ny,n\nn,n\n", {}, "columns with different names, found one of them twice"),
+        ("a,b\ny,n\nn\n", {}, "line 3: expected 2 cells as in the first line, found 1"),
         ("a,b\n1,y\n2,n\n3,y\n", {}, "a: expected two different values, found 3 different values. Choose"),
         (CSV, {"columns": ["smokr"]}, "Did you mean 'smoker'"),
         (CSV, {"columns": []}, "names of columns"),
-        (CSV, {"columns": ["smoker", "smoker"]}, "one that stands twice"),
+        (CSV, {"columns": ["smoker", "smoker"]}, "one of them twice"),
         (CSV, {"columns": 3}, "found int"),
         (CSV, {"missing": "maybe"}, "'no' or 'yes' or 'drop-column'"),
         (CSV, {"delimiter": ";;"}, "one mark"),

@@ -663,14 +663,14 @@ def test_published_values_by_the_papers_formula() -> None:
 
     epsilons = []
     for k, floor, records in zip(mechanism.k, mechanism.floor, mechanism.records, strict=True):
-        # DC Theorem 1, with eta-bar = eta and all three entries protected.
+        # Data-driven chains paper, Theorem 1, with eta-bar = eta and all three entries protected.
         mass, rest = 1.0 / records, 1.0 - 2.0 * floor
         ratio = log_beta(k * floor, k * rest) - log_beta(k * (floor + mass), k * (rest - mass))
         epsilons.append(ratio + k * mass * math.log((1.0 - 2.0 * gamma) / gamma))
     found = [row.published(moved, gamma=gamma) for row, moved in mechanism.rows()]
     assert bound.epsilon == max(row.epsilon for row in found)
     assert bound.delta == max(row.delta for row in found)
-    assert bound.theorem == "DC Theorem 3"
+    assert bound.theorem == "data-driven chains paper, Theorem 3"
     for row, expected in zip(found, epsilons, strict=True):
         assert row.epsilon == pytest.approx(expected, rel=1e-12)
     # The exact profile is far below what is printed.

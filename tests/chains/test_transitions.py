@@ -161,6 +161,23 @@ def test_numbers_written_with_zeros_stay_as_they_are(tmp_path: Path) -> None:
     assert counts.matrix.tolist() == [[0, 1], [1, 0]]
 
 
+def test_labels_are_text_as_soon_as_one_is(tmp_path: Path) -> None:
+    """However late it comes, and whether or not there is a list of states."""
+    path = tmp_path / "codes.csv"
+    path.write_text("a,b\n" + "1,2\n" * 50_000 + "x,1\n", encoding="utf-8")
+    assert count_transitions(path, **ENDS).states == ("1", "2", "x")
+    path.write_text("a,b\n7,8\n007,8\n8,7\n", encoding="utf-8")
+    assert count_transitions(path, **ENDS).states == ("007", "7", "8")
+
+
+def test_users_are_told_apart_by_how_they_are_written(tmp_path: Path) -> None:
+    """Taken for one, 7 and 007 would share a cap, and one of them could change the sample of the other."""
+    path = tmp_path / "log.csv"
+    path.write_text("who,time,state\n7,1,x\n7,2,y\n007,1,y\n007,2,x\n", encoding="utf-8")
+    assert count_transitions(path, **LOG).matrix.tolist() == [[0, 1], [1, 0]]
+    assert count_transitions(path, **LOG, cap=1).total == 2
+
+
 def test_a_file_of_text_alone_has_a_header_all_the_same(tmp_path: Path) -> None:
     path = tmp_path / "words.csv"
     path.write_text("a,b\nx,y\ny,x\n", encoding="utf-8")
@@ -326,8 +343,12 @@ def test_files_that_cannot_be_counted(tmp_path: Path) -> None:
     refuse("t.xlsx", b"", "known kind")
     refuse("t.csv", b"", "column 'a'", InvalidData)
     refuse("t.csv", b"a,b\n", "rows, found none", InvalidData)
-    late = b"a,b\n" + b"1,2\n" * 50_000 + b"secret,1\n"
-    assert "secret" not in refuse("t.csv", late, "fit the types of their columns")
+    late = b"a,b,t\n" + b"1,2,3\n" * 50_000 + b"1,2,secret\n"
+    log: dict[str, Any] = {"by": "a", "order": "t", "state": "b"}
+    (tmp_path / "log.csv").write_bytes(late)
+    with pytest.raises(UnreadableFile, match="fit the types of their columns") as shown:
+        count_transitions(tmp_path / "log.csv", **log)
+    assert "secret" not in str(shown.value)
     torn = b"a,b\n" + b"1,2\n" * 50_000 + b"1,2,secret\n"
     assert "secret" not in refuse("t.csv", torn, "t.csv")
     broken = b'{"a": 1, "b": 2}\n' * 10 + b'{"a": "secret", \n'

@@ -14,7 +14,7 @@ import networkx as nx
 import pytest
 
 import veil
-from veil.bits.mechanisms.bit_mechanism import NODES_ARE_PUBLIC
+from veil.graphs.domain import NODES_ARE_PUBLIC
 
 from .conftest import Done, Run
 
@@ -91,8 +91,7 @@ def test_what_comes_out_is_what_went_in(run: Run, folder: Path, name: str) -> No
     assert done.out.endswith(f"Written: {name}\nWritten: out.json\n")
     assert edges_of(folder / name) == set(FEW)
     held = veil.load(folder / "out.json")
-    assert held.graph is not None
-    assert set(held.graph.labelled_edges()) == set(FEW)
+    assert set(held.value.labelled_edges()) == set(FEW)
     assert held.epsilon == 400.0
     assert held.reproducible
 
@@ -145,8 +144,7 @@ def test_seeds(run: Run, folder: Path) -> None:
 def test_a_list_of_nodes(run: Run, folder: Path) -> None:
     done = release(run, "few.csv", *EXACT, "--nodes", "names.txt", "-o", "out.json")
     held = veil.load(folder / "out.json")
-    assert held.graph is not None
-    assert held.graph.node_labels == ("Ann", "Bob", "Cy", "Dee", "Eve Lee")
+    assert held.value.node_labels == ("Ann", "Bob", "Cy", "Dee", "Eve Lee")
     assert NODES_ARE_PUBLIC in held.assumptions
     assert "has an edge" not in done.out
     assert "has an edge" in release(run, "few.csv", *EXACT).out
@@ -154,8 +152,7 @@ def test_a_list_of_nodes(run: Run, folder: Path) -> None:
 
 def test_a_number_of_nodes(run: Run, folder: Path) -> None:
     release(run, *QUICK, "--nodes", "30", "-o", "out.json")
-    graph = veil.load(folder / "out.json").graph
-    assert graph is not None
+    graph = veil.load(folder / "out.json").value
     assert graph.space.count == math.comb(30, 2)
 
 
@@ -166,11 +163,10 @@ def test_a_graph_without_edges(run: Run, folder: Path) -> None:
 
 
 def test_bipartite_lists(run: Run, folder: Path) -> None:
-    sides = ("--kind", "bipartite", "--nodes", "left.txt", "--nodes", "right.txt")
+    sides = ("--kind", "bipartite", "--nodes", "left.txt,right.txt")
     release(run, "buys.csv", *EXACT, *sides, "-o", "out.csv")
     assert edges_of(folder / "out.csv") == set(BUYS)
-    graph = veil.load(folder / "out.json").graph
-    assert graph is not None
+    graph = veil.load(folder / "out.json").value
     assert (graph.space.rows, graph.space.columns) == (4, 3)
 
 
@@ -198,7 +194,7 @@ def test_facts_alone(run: Run, folder: Path) -> None:
     done = release(run, "club.txt", *EXACT, "--with", "edges", "--share", "1", "-o", "out.json")
     assert f"{CLUB.number_of_edges()} to {CLUB.number_of_edges()}" in done.out
     held = veil.load(folder / "out.json")
-    assert held.graph is None
+    assert set(held.value) == {"edges", "nodes"}
     assert "club" not in (folder / "out.json").read_text()
     refused(run, "out.json", code=2, says="RELEASE: expected a released graph", command=("decode",))
     release(run, "club.txt", *EXACT, "--with", "edges", "--share", "1", "-o", "facts.csv")
@@ -240,7 +236,7 @@ def test_a_dry_run(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     def never(*args: Any, **kwargs: Any) -> Any:
         raise AssertionError("drawn")
 
-    monkeypatch.setattr("veil.graphs.job.release", never)
+    monkeypatch.setattr("veil.core.job.Job.run", never)
     done = release(run, *QUICK, "--dry-run", "-o", "out.txt")
     assert "Would be charged: epsilon = 3, delta = 0. Nothing was drawn or written." in done.out
     assert release(run, *QUICK, "--dry-run", "--json").json["charge"]["epsilon"] == 3.0
@@ -250,7 +246,8 @@ def test_a_dry_run(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_machines_get_one_document(run: Run, folder: Path) -> None:
     done = release(run, *QUICK, "--json", "-o", "out.txt", "--report", "out.html")
     assert done.json["value"]["kind"] == "undirected"
-    assert json.loads((folder / "out.json").read_text()) == done.json
+    written = {"written": ["out.txt", "out.json", "out.html"]}
+    assert json.loads((folder / "out.json").read_text()) | written == done.json
     assert (folder / "out.html").exists()
 
 
@@ -278,15 +275,15 @@ def test_overwriting(run: Run) -> None:
         (("spaced.csv", "-e", "1", "--nodes", "pair.txt"), 4, "--nodes: expected one of the 2 listed nodes"),
         (("few.csv", "-e", "1", "--nodes", "9"), 4, "--nodes: expected one of the 9 listed nodes"),
         (("few.csv", "-e", "1", "--nodes", "nosuch.txt"), 4, "nosuch.txt: expected a file"),
-        (("few.csv", "-e", "1", "--nodes", "9", "--nodes", "9"), 2, "--nodes: expected once, found 2 times"),
-        (("buys.csv", "-e", "1", "--kind", "bipartite", "--nodes", "3"), 2, "--nodes: expected twice"),
+        (("few.csv", "-e", "1", "--nodes", "9,9"), 2, "--nodes: expected one list"),
+        (("buys.csv", "-e", "1", "--kind", "bipartite", "--nodes", "3"), 2, "--nodes: expected two lists"),
         (("club.txt", "-e", "0"), 2, "epsilon: expected a positive number"),
         (("club.txt", "-e", "-3"), 2, "epsilon: expected a positive number"),
         (("club.txt", "-e", "1e4"), 2, "between 1e-06 and 500"),
         ((*QUICK, "--kind", "dircted"), 2, "--kind: expected 'undirected' or 'directed' or 'bipartite'"),
         ((*QUICK, "--loops", "yes"), 2, "--loops: expected 'refuse' or 'keep' or 'drop'"),
-        ((*QUICK, "--with", "degree"), 2, "--with: expected some of degrees,edges,triangles, found 'degree'"),
-        ((*QUICK, "--with", "edges", "--share", "2"), 2, "--share: expected a part of epsilon"),
+        ((*QUICK, "--with", "degree"), 2, "--with: expected some of degrees, edges, triangles, found 'degree'"),
+        ((*QUICK, "--with", "edges", "--share", "2"), 2, "--share: expected a number between 0 and 1"),
         ((*QUICK, "--with", "edges", "--share", "0"), 2, "--share: expected more than 0"),
         ((*QUICK, "--share", "1"), 2, "--share: expected --with with it"),
         (
@@ -322,7 +319,7 @@ def test_labels_with_spaces_are_refused_before_the_draw(run: Run, monkeypatch: p
     def never(*args: Any, **kwargs: Any) -> Any:
         raise AssertionError("drawn")
 
-    monkeypatch.setattr("veil.graphs.job.release", never)
+    monkeypatch.setattr("veil.core.job.Job.run", never)
     refused(run, "spaced.csv", "-e", "1", "-o", "out.txt", code=2, says="--output: expected")
 
 
@@ -427,7 +424,7 @@ def test_plans(run: Run) -> None:
     for part in ("8,154,741 pairs", "at most 2.", "No data was read.", "veil decode"):
         assert part in done.out
     assert "Of that: edges" in run("plan", "graph", "-n", "99", "-e", "1", "--with", "edges").out
-    assert "1,200 pairs" in run("plan", "graph", "-n", "40", "-n", "30", "-e", "1", "--kind", "bipartite").out
+    assert "1,200 pairs" in run("plan", "graph", "-n", "40,30", "-e", "1", "--kind", "bipartite").out
 
 
 def test_plans_for_machines(run: Run) -> None:
@@ -440,8 +437,8 @@ def test_plans_for_machines(run: Run) -> None:
     ("arguments", "says"),
     [
         (("-n", "1", "-e", "1"), "--nodes: expected a whole number of at least 2"),
-        (("-n", "40", "-n", "30", "-e", "1"), "--nodes: expected once"),
-        (("-n", "40", "-e", "1", "--kind", "bipartite"), "--nodes: expected twice"),
+        (("-n", "40,30", "-e", "1"), "--nodes: expected one number"),
+        (("-n", "40", "-e", "1", "--kind", "bipartite"), "--nodes: expected two numbers"),
         (("-n", "40", "-e", "1", "--kind", "tree"), "--kind: expected 'undirected'"),
         (("-n", "40", "-e", "1", "-m", "8000"), "at most the 780 pairs"),
         (("-n", "40", "-e", "0"), "epsilon: expected a positive number"),
@@ -466,8 +463,9 @@ def test_a_plan_recommends_only_what_can_be_had(run: Run) -> None:
 def test_the_demo_names_commands_that_work(run: Run) -> None:
     done = run("demo", "--trips", "1000")
     assert done.code == 0, done.err
+    lines = done.out.replace("\\\n", " ").splitlines()
     for kind in ("graph", "bits"):
-        line = next(line for line in done.out.splitlines() if f"veil release {kind}" in line)
+        line = next(line for line in lines if f"veil release {kind}" in line)
         made = run(*line[line.index("release") :].split(), "--dry-run")
         assert made.code == 0, made.err
         assert "Would be charged: epsilon =" in made.out

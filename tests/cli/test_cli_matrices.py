@@ -15,10 +15,11 @@ from veil.matrices.reading import read_matrix
 from .conftest import FILES, Run
 
 MATRIX = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]])
-BUDGET = ("--l1", "0.02", "-e", "2")
-QUICK = (*BUDGET, "-m", "laplace", "-d", "0")
+PURE = ("--l1", "0.02", "-e", "2")
+BUDGET = (*PURE, "-d", "1e-6")
+QUICK = (*PURE, "-m", "laplace")
 # Two entries that exchange 1e-9 at epsilon 2 need so little noise that the numbers stay.
-EXACT = ("--transfer", "1e-9", "-e", "2", "-m", "laplace", "-d", "0")
+EXACT = ("--transfer", "1e-9", "-e", "2", "-m", "laplace")
 
 
 def _never(*args: Any, **kwargs: Any) -> Any:
@@ -29,12 +30,13 @@ def _never(*args: Any, **kwargs: Any) -> Any:
 
 
 def test_release_and_inspect(run: Run, folder: Path) -> None:
-    done = run("release", "matrix", "roads.csv", *BUDGET, "-o", "out.json")
+    done = run("release", "matrix", "roads.csv", *BUDGET, "-m", "dirichlet", "-o", "out.json")
     assert done.code == 0, done.err
     assert "epsilon = 2, delta = 1e-06" in done.out
     assert "one row of the matrix may change" in done.out
-    assert "the formula of the paper, MD Theorem 1, gives" in done.out
+    assert "the published formula (matrix Dirichlet paper, Theorem 1) gives" in done.out
     assert "Written: out.json" in done.out
+    assert "Another mechanism may be more accurate: the mechanism auto takes the best." in done.out
     assert "holds only if" not in done.out
     out = veil.load(folder / "out.json")
     assert out.labels == out.row_labels == ("a", "b", "c")
@@ -95,18 +97,8 @@ def test_dry_runs_draw_and_write_nothing(
     for kind in (veil.matrices.RowByRow, veil.matrices.MatrixDirichlet):
         monkeypatch.setattr(kind, "_draw", _never)
     before = sorted(folder.iterdir())
-    command = (
-        "release",
-        "matrix",
-        "roads.csv",
-        *BUDGET,
-        "-m",
-        mechanism,
-        "-o",
-        "out.csv",
-        "--report",
-        "r.html",
-    )
+    kept = ("-o", "out.csv", "--report", "r.html")
+    command = ("release", "matrix", "roads.csv", *BUDGET, "-m", mechanism, *kept)
     done = run(*command, "--dry-run")
     assert done.code == 0, done.err
     assert "Would be charged: epsilon = 2, delta = 1e-06. Nothing was drawn or written." in done.out
@@ -162,11 +154,14 @@ def test_counts_pipes_and_seeds(run: Run, folder: Path) -> None:
 
 
 def test_the_best_mechanism(run: Run) -> None:
-    done = run("release", "matrix", "roads.csv", *BUDGET, "-d", "0", "-m", "auto", "--json")
-    assert done.json["mechanism"]["parameters"]["mechanism"]["name"] == "Laplace"
-    told = run("release", "matrix", "roads.csv", *QUICK)
-    assert "Not saved: add -o FILE.json" in told.out
-    assert "--mechanism auto" not in told.out
+    for auto in ((), ("-m", "auto")):
+        done = run("release", "matrix", "roads.csv", *PURE, *auto, "--json")
+        assert done.json["mechanism"]["parameters"]["mechanism"]["name"] == "Laplace"
+    printed = run("release", "matrix", "roads.csv", *PURE).out
+    assert "Mechanism: laplace (the least expected error)." in printed
+    printed = run("release", "matrix", "roads.csv", *QUICK).out
+    assert "Not saved: add -o FILE.json" in printed
+    assert "Another mechanism" not in printed
 
 
 def test_the_published_form_says_what_it_assumes(run: Run) -> None:
@@ -200,7 +195,7 @@ def test_existing_files_are_kept_without_force(run: Run, folder: Path) -> None:
         assert "--force" in refused.err
     assert {(folder / name).read_text() for name in ("out.json", "out.csv", "out.html")} == {"precious"}
     assert run("release", "matrix", "roads.csv", *QUICK, "-o", "out.json", "--force").code == 0
-    assert veil.load(folder / "out.json").is_matrix
+    assert veil.load(folder / "out.json").kind.name == "matrix"
     kept = run("chain", "roads.csv", "--report", "out.html")
     assert (kept.code, (folder / "out.html").read_text()) == (2, "precious")
 
@@ -226,10 +221,11 @@ def test_outputs_never_overwrite_inputs(run: Run, folder: Path, arguments: tuple
 
 
 def test_plans(run: Run, folder: Path) -> None:
-    done = run("plan", "matrix", "--states", "3", *BUDGET)
+    asked = ("plan", "matrix", "--states", "3", *BUDGET)
+    done = run(*asked)
     assert done.code == 0, done.err
     assert "At epsilon = 2, delta = 1e-06; neighbours: one row of the matrix may change" in done.out
-    machine = run("plan", "matrix", "--states", "3", *BUDGET, "--json").json
+    machine = run(*asked, "--json").json
     names = [row["name"] for row in machine["mechanisms"]]
     assert sorted(names) == ["dirichlet", "gaussian", "laplace"]
     assert f"Least error: {names[0]}" in done.out
@@ -239,14 +235,13 @@ def test_plans(run: Run, folder: Path) -> None:
 
 
 def test_plans_without_delta_draw_and_compare(run: Run, folder: Path) -> None:
-    pure = (*BUDGET, "-d", "0")
-    done = run("plan", "matrix", "--states", "4", *pure, "--plot", "plan.svg")
+    done = run("plan", "matrix", "--states", "4", *PURE, "--plot", "plan.svg")
     assert done.code == 0, done.err
     assert "gaussian: delta: gaussian needs a delta above 0" in done.out
     assert "Drawn: plan.svg" in done.out
     assert "expected error of a row" in (folder / "plan.svg").read_text()
     square, policy, thin = (
-        run("plan", "matrix", *options, *pure, "--json").json["mechanisms"][0]
+        run("plan", "matrix", *options, *PURE, "--json").json["mechanisms"][0]
         for options in (
             ("--states", "3"),
             ("--states", "3", "--columns", "2"),
@@ -256,10 +251,10 @@ def test_plans_without_delta_draw_and_compare(run: Run, folder: Path) -> None:
     assert square["stationary_tv"] is not None
     assert policy["stationary_tv"] is None
     assert thin["row_tv"] < square["row_tv"]
-    typical = run("plan", "matrix", "--typical", "zeros.csv", "--support", "zeros", *pure, "--json")
+    typical = run("plan", "matrix", "--typical", "zeros.csv", "--support", "zeros", *PURE, "--json")
     assert typical.json["mechanisms"][0]["name"] == "laplace"
     every, one = (
-        run("plan", "matrix", "--states", "3", "--rows", rows, *pure, "--json").json["mechanisms"][0][
+        run("plan", "matrix", "--states", "3", "--rows", rows, *PURE, "--json").json["mechanisms"][0][
             "row_tv"
         ]
         for rows in ("all", "1")
@@ -276,18 +271,18 @@ MATRIX_COMMAND = ("release", "matrix")
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        ((*MATRIX_COMMAND, "roads.csv", "-e", "1"), 2, "either --transfer M or --l1 B"),
+        ((*MATRIX_COMMAND, "roads.csv", "-e", "1"), 2, "--transfer: expected either it or --l1"),
         ((*MATRIX_COMMAND, "roads.csv", *BUDGET, "--transfer", "0.1"), 2, "both of them"),
         ((*MATRIX_COMMAND, "roads.csv", "--l1", "0.02"), 2, "epsilon"),
         ((*MATRIX_COMMAND, "roads.csv", "--l1", "0.02", "-e", "0"), 2, "epsilon"),
         ((*MATRIX_COMMAND, "roads.csv", "--l1", "0.02", "-e", "nan"), 2, "epsilon"),
-        ((*MATRIX_COMMAND, "roads.csv", "--l1", "0.02", "-e", "lots"), 2, "epsilon"),
+        ((*MATRIX_COMMAND, "roads.csv", "--l1", "0.02", "--epsilon", "lots"), 2, "epsilon"),
         ((*MATRIX_COMMAND, "roads.csv", "--l1", "3", "-e", "1"), 2, "--l1"),
         ((*MATRIX_COMMAND, "roads.csv", "--l1", "0", "-e", "1"), 2, "--l1"),
         ((*MATRIX_COMMAND, "roads.csv", "--transfer", "1.5", "-e", "1"), 2, "--transfer"),
-        ((*MATRIX_COMMAND, "roads.csv", *BUDGET, "-d", "2"), 2, "delta"),
-        ((*MATRIX_COMMAND, "roads.csv", *BUDGET, "-d", "nan"), 2, "delta"),
-        ((*MATRIX_COMMAND, "roads.csv", *BUDGET, "-d", "0"), 2, "needs a delta above 0"),
+        ((*MATRIX_COMMAND, "roads.csv", *PURE, "-d", "2"), 2, "delta"),
+        ((*MATRIX_COMMAND, "roads.csv", *PURE, "-d", "nan"), 2, "delta"),
+        ((*MATRIX_COMMAND, "roads.csv", *PURE, "-m", "dirichlet"), 2, "needs a delta above 0"),
         ((*MATRIX_COMMAND, "roads.csv", *BUDGET, "--rows", "0"), 2, "--rows"),
         ((*MATRIX_COMMAND, "roads.csv", *BUDGET, "--rows", "-1"), 2, "--rows"),
         ((*MATRIX_COMMAND, "roads.csv", *BUDGET, "--rows", "1.5"), 2, "--rows"),
@@ -295,7 +290,7 @@ MATRIX_COMMAND = ("release", "matrix")
         ((*MATRIX_COMMAND, "roads.csv", *BUDGET, "--rows", "²"), 2, "--rows"),
         ((*MATRIX_COMMAND, "roads.csv", *BUDGET, "--rows", ""), 2, "--rows"),
         ((*MATRIX_COMMAND, "roads.csv", *BUDGET, "--suport", "zeros"), 2, "--support"),
-        ((*MATRIX_COMMAND, "roads.csv", *BUDGET, "-m", "laplase"), 2, "mechanism"),
+        ((*MATRIX_COMMAND, "roads.csv", *BUDGET, "--mechanism", "laplase"), 2, "mechanism"),
         ((*MATRIX_COMMAND, "roads.csv", *BUDGET, "-m", "laplace", "--floor", "0.1"), 2, "dirichlet"),
         ((*MATRIX_COMMAND, "roads.csv", *BUDGET, "--floor", "0.5"), 2, "below 1/3"),
         ((*MATRIX_COMMAND, "roads.csv", *BUDGET, "--no-smooth"), 2, "floor"),
@@ -317,13 +312,13 @@ MATRIX_COMMAND = ("release", "matrix")
             4,
             "found no 'c'",
         ),
-        (("plan", "matrix", *BUDGET), 2, "--states N, --support FILE or --typical FILE"),
-        (("plan", "matrix", "--states", "3", "-e", "2"), 2, "either --transfer M or --l1 B"),
+        (("plan", "matrix", *BUDGET), 2, "--states: expected it, --support or --typical"),
+        (("plan", "matrix", "--states", "3", "-e", "2"), 2, "--transfer: expected either it or --l1"),
         (("plan", "matrix", "--states", "0", *BUDGET), 2, "--states"),
         (("plan", "matrix", "--states", "-3", *BUDGET), 2, "--states"),
         (("plan", "matrix", "--states", "3", "--columns", "1", *BUDGET), 2, "--columns"),
         (("plan", "matrix", "--states", "3", "--columns", "0", *BUDGET), 2, "--columns"),
-        (("plan", "matrix", "--states", "3", *BUDGET, "-d", "2"), 2, "delta"),
+        (("plan", "matrix", "--states", "3", *PURE, "-d", "2"), 2, "delta"),
         (("plan", "matrix", "--states", "3", *BUDGET, "--plot", "x.txt"), 2, "--plot"),
         (("plan", "matrix", "--support", "zeros", *BUDGET), 2, "--support"),
         (("plan", "matrix", "--typical", "counts.csv", *BUDGET), 4, "sum to 1"),
@@ -347,7 +342,7 @@ def test_unforeseen_errors_do_not_quote_data(run: Run, monkeypatch: pytest.Monke
     def broken(*args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("secret 4711")
 
-    monkeypatch.setattr("veil.matrices.reading.read_matrix", broken)
+    monkeypatch.setattr("veil.matrices.requests.read_matrix", broken)
     done = run("release", "matrix", "roads.csv", *QUICK)
     assert done.code == 1
     assert "4711" not in done.out + done.err

@@ -16,7 +16,7 @@ import pytest
 
 import veil
 from veil.core.assumptions import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC
-from veil.words.job import WordJob
+from veil.core.job import Job
 from veil.words.mechanisms.each_word import LENGTHS_ARE_PUBLIC, ONE_WORD_EACH
 from veil.words.mechanisms.word_mechanism import FEASIBLE_IS_PUBLIC
 from veil.words.report.page import WordReport
@@ -110,6 +110,15 @@ def _unnumbered(text: str) -> str:
     return re.sub(r"word \d+", "word", text)
 
 
+def but(arguments: tuple[str, ...], **changes: str) -> tuple[str, ...]:
+    """The arguments with other values for options that they have; each may be given once."""
+    found = list(arguments)
+    for name, value in changes.items():
+        flag = f"-{name}" if len(name) == 1 else f"--{name}"
+        found[found.index(flag) + 1] = value
+    return tuple(found)
+
+
 def is_feasible(word: str) -> bool:
     return all(b in CHAIN[a] for a, b in pairwise(word))
 
@@ -135,10 +144,9 @@ def test_tables(run: Run, folder: Path, name: str) -> None:
     # Numbered, and nobody is named.
     assert [int(key) for key in found] == list(range(1, len(WORDS) + 1))
     assert sorted(found.values()) == sorted(IN_ORDER)
-    held = json.loads((folder / record).read_text())["value"]
-    assert held["file"] == name
-    assert held["lengths"] == {"2": 2, "3": 3, "4": 3}
-    assert "data" not in held
+    held = json.loads((folder / record).read_text())
+    assert held["attachments"]["words"]["file"] == name
+    assert held["value"] == {"type": "words", "words": 8, "lengths": {"2": 2, "3": 3, "4": 3}}
     seen = run("inspect", record)
     assert seen.code == 0
     assert f"The table {name} beside it is the one that was written." in seen.out
@@ -166,7 +174,7 @@ def test_keys_are_kept_if_asked(run: Run, folder: Path) -> None:
 def test_records_with_the_words_in_them(run: Run, folder: Path) -> None:
     release(run, *EXACT, "-o", "out.json")
     record = loaded(folder / "out.json")
-    assert sorted("".join(word) for word in record.batch) == sorted(IN_ORDER)
+    assert sorted("".join(word) for word in veil.words.batch(record)) == sorted(IN_ORDER)
     assert (record.epsilon, record.delta, record.reproducible) == (400.0, 0.0, False)
     assert not (folder / "out.csv").exists()
     assert not any(key in (folder / "out.json").read_text() for key in WORDS)
@@ -175,7 +183,7 @@ def test_records_with_the_words_in_them(run: Run, folder: Path) -> None:
 def test_records_do_not_say_whose_is_whose(run: Run, folder: Path) -> None:
     """A seed makes it repeat. In the order of the keys, who knows those would know whose is whose."""
     release(run, *EXACT, "-o", "out.json", "--seed", "1")
-    assert ["".join(word) for word in loaded(folder / "out.json").batch] != IN_ORDER
+    assert ["".join(word) for word in veil.words.batch(loaded(folder / "out.json"))] != IN_ORDER
 
 
 def test_the_page_does_not_say_whose_is_whose(run: Run, folder: Path) -> None:
@@ -196,7 +204,7 @@ def test_keys_cannot_be_kept_in_a_record(run: Run) -> None:
 
 
 def test_several_words_a_person(run: Run, folder: Path) -> None:
-    trips = ("trips.csv", "--by", "who", "--by", "trip", *LOG[2:], *ROADS, "-e", "6", "-m", "sequential")
+    trips = ("trips.csv", "--by", "who,trip", *LOG[2:], *ROADS, "-e", "6", "-m", "sequential")
     done = refused(run, *trips, code=4, says="--words-each: expected at most 1 words for each who")
     assert "Ida" not in done.err
     assert "3" not in done.err
@@ -219,7 +227,7 @@ def test_several_words_a_person(run: Run, folder: Path) -> None:
 
 
 def test_words_each_needs_two_keys(run: Run) -> None:
-    refused(run, *QUICK, "--words-each", "2", code=2, says="--words-each: expected --by twice with it")
+    refused(run, *QUICK, "--words-each", "2", code=2, says="--words-each: expected two columns --by with it")
 
 
 def test_lines_of_symbols(run: Run, folder: Path) -> None:
@@ -231,7 +239,7 @@ def test_lines_of_symbols(run: Run, folder: Path) -> None:
     (folder / "bars.txt").write_text("a|b|c\nb|a\n")
     release(run, "bars.txt", "--separator", "|", *exact, "bars.csv")
     assert sorted(words_of(read_csv((folder / "bars.csv").read_text())[1]).values()) == ["abc", "ba"]
-    refused(run, *QUICK, "--skip", "1", code=2, says="--sequences: expected it, with --skip or --separator")
+    refused(run, *QUICK, "--skip", "1", code=2, says="--sequences: expected it with --skip or --separator")
     refused(
         run, "lines.txt", "--sequences", "--by", "who", "-e", "1", code=2, says="--by: expected none for a"
     )
@@ -264,7 +272,7 @@ def test_starts(run: Run, folder: Path) -> None:
     release(run, *home, "a", "-o", "out.json")
     record = loaded(folder / "out.json")
     assert record.domain.start == "a"
-    assert all(word[0] in "bc" for word in record.batch)
+    assert all(word[0] in "bc" for word in veil.words.batch(record))
     refused(run, *home, "q", code=2, says="--start: expected a state of the chain, found 'q'.")
     refused(run, *QUICK, "--start", "a", code=4, says="position 1: expected a first symbol")
     refused(run, "log.csv", *LOG, "-e", "1", "--start", "a", code=2, says="--start: expected --chain with it")
@@ -295,8 +303,8 @@ def test_mechanisms(run: Run, folder: Path, name: str, kind: str) -> None:
     assert record.mechanism.mechanism.name == kind
     assert record.epsilon == 2.0
     assert record.adjacency == veil.words.Hamming(2)
-    assert sorted(map(len, record.batch)) == sorted(map(len, IN_ORDER))
-    assert all(is_feasible("".join(word)) for word in record.batch)
+    assert sorted(map(len, veil.words.batch(record))) == sorted(map(len, IN_ORDER))
+    assert all(is_feasible("".join(word)) for word in veil.words.batch(record))
     assert run("inspect", "out.json", "--json").json["verified"] is True
 
 
@@ -304,7 +312,7 @@ def test_staircases_are_for_free_words(run: Run, folder: Path) -> None:
     free = ("log.csv", *LOG, "-e", "2", "-m", "staircase", "--symbols", "a,b,c", "-b", "2")
     release(run, *free, "-o", "out.json")
     assert loaded(folder / "out.json").mechanism.mechanism.name == "StaircaseWords"
-    refused(run, *QUICK, "-m", "staircase", code=2, says="language: expected FreeWords, found ChainWords")
+    refused(run, *but(QUICK, m="staircase"), code=2, says="language: expected FreeWords, found ChainWords")
 
 
 def test_the_best_is_taken_and_said(run: Run) -> None:
@@ -336,12 +344,12 @@ def test_a_released_model_as_the_chain(run: Run, folder: Path) -> None:
     release(run, *model, "some.json", "--least", "0.01")
     assert loaded(folder / "some.json").domain.successors == ((1, 2), (0, 2), (0, 1, 2))
     # Words themselves are no chain.
-    refused(run, *QUICK, "--chain", "all.json", code=4, says="all.json: expected")
+    refused(run, *but(QUICK, chain="all.json"), code=4, says="all.json: expected")
 
 
 def test_a_matrix_as_the_chain(run: Run, folder: Path) -> None:
     (folder / "matrix.csv").write_text("from,a,b,c\na,0,0.5,0.5\nb,0.75,0,0.25\nc,0.2,0.3,0.5\n")
-    matrix = (*QUICK, "--chain", "matrix.csv", "-o", "out.json", "--force")
+    matrix = (*but(QUICK, chain="matrix.csv"), "-o", "out.json", "--force")
     release(run, *matrix)
     assert loaded(folder / "out.json").domain.successors == ((1, 2), (0, 2), (0, 1, 2))
     # What is as probable as that stays.
@@ -382,8 +390,8 @@ def test_wrong_chains(run: Run, folder: Path) -> None:
         ("chain.xyz", "a", "expected a file of a known kind"),
     ):
         (folder / name).write_text(text)
-        refused(run, *QUICK, "--chain", name, code=4, says=f"{name}: {says}")
-    refused(run, *QUICK, "--chain", "lost.csv", code=4, says="lost.csv: expected a file, found no such file")
+        refused(run, *but(QUICK, chain=name), code=4, says=f"{name}: {says}")
+    refused(run, *but(QUICK, chain="lost.csv"), code=4, says="lost.csv: expected a file, found no such file")
 
 
 # Words that are wrong: where, not what
@@ -438,9 +446,6 @@ def test_wrong_tables(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("-m", "laplace"), "mechanism: expected 'auto' or 'balanced'"),
-        (("-e", "0"), "epsilon: expected a positive number, found 0.0."),
-        (("-e", "nan"), "epsilon: expected a positive number"),
         (("-o", "out.txt"), "--output: expected a name that ends in .json or .csv"),
         (("--report", "out.pdf"), "--report: expected a name that ends in .html"),
         (("-o", "log.csv"), "--output: expected a file of its own, found log.csv, which is the input."),
@@ -450,6 +455,18 @@ def test_wrong_tables(run: Run, folder: Path) -> None:
 )
 def test_wrong_options(run: Run, options: tuple[str, ...], says: str) -> None:
     refused(run, *QUICK, *options, code=2, says=says)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"m": "laplace"}, "--mechanism: expected 'auto' or 'balanced'"),
+        ({"e": "0"}, "epsilon: expected a positive number, found 0.0."),
+        ({"e": "nan"}, "epsilon: expected a positive number"),
+    ],
+)
+def test_wrong_values(run: Run, changes: dict[str, str], says: str) -> None:
+    refused(run, *but(QUICK, **changes), code=2, says=says)
 
 
 @pytest.mark.parametrize(
@@ -465,11 +482,11 @@ def test_numbers_out_of_range(run: Run, options: tuple[str, str]) -> None:
 def test_an_epsilon_beyond_what_words_take(run: Run) -> None:
     done = run("release", "words", "log.csv", *LOG, *ROADS, "-e", "5000")
     assert done.code == 2
-    assert done.err.startswith("veil: epsilon: expected a positive number between")
+    assert done.err.startswith("veil: --epsilon: expected a positive number between")
 
 
 def test_packed_files_of_another_kind(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(WordJob, "run", _never)
+    monkeypatch.setattr(Job, "run", _never)
     refused(run, *QUICK, "-o", "out.gz", code=2, says="--output: expected a name that ends in")
 
 
@@ -482,8 +499,8 @@ def test_folders_that_take_no_files(run: Run, folder: Path) -> None:
 def test_folders_that_take_no_files_are_noticed_before_the_draw(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(WordJob, "run", _never)
-    monkeypatch.setattr("veil.cli.output._takes_files", lambda folder: False)
+    monkeypatch.setattr(Job, "run", _never)
+    monkeypatch.setattr("veil.cli.output_files._takes_files", lambda folder: False)
     refused(run, *QUICK, "-o", "out.csv", code=2, says="--output: expected a folder that can be written to")
 
 
@@ -491,13 +508,13 @@ def test_files_that_are_there_stay(run: Run, folder: Path, monkeypatch: pytest.M
     release(run, *QUICK, "-o", "out.csv", "--report", "out.html")
     kept = {name: (folder / name).read_bytes() for name in ("out.csv", "out.json", "out.html")}
     with monkeypatch.context() as patch:
-        patch.setattr(WordJob, "run", _never)
+        patch.setattr(Job, "run", _never)
         refused(run, *QUICK, "-o", "out.csv", code=2, says="--output: expected a new file")
         refused(run, *QUICK, "--report", "out.html", code=2, says="Add --force to overwrite it.")
         # The record is in the way of a table with another ending.
         refused(run, *QUICK, "-o", "out.parquet", code=2, says="the record beside --output: expected a new")
     assert kept == {name: (folder / name).read_bytes() for name in kept}
-    release(run, *QUICK, "-o", "out.csv", "--report", "out.html", "--force", "-e", "3")
+    release(run, *but(QUICK, e="3"), "-o", "out.csv", "--report", "out.html", "--force")
     assert loaded(folder / "out.json").epsilon == 3.0
     assert run("inspect", "out.json").code == 0
 
@@ -511,7 +528,7 @@ def test_releasing_again_is_warned_of(run: Run) -> None:
 
 
 def test_dry_runs_draw_and_write_nothing(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(WordJob, "run", _never)
+    monkeypatch.setattr(Job, "run", _never)
     before = sorted(folder.iterdir())
     command = (*QUICK, "-o", "x.csv", "--report", "x.html", "--dry-run")
     done = release(run, *command)
@@ -533,22 +550,23 @@ def test_dry_runs_say_all_that_is_assumed(run: Run) -> None:
     assert release(run, *free, "--dry-run").json["assumptions"] == release(run, *free).json["assumptions"]
 
 
-def test_json_is_one_document(run: Run) -> None:
+def test_json_is_one_document(run: Run, folder: Path) -> None:
+    """The record as it was written, which does not hold the words that are in the table beside it."""
     done = release(run, *QUICK, "-o", "x.csv", "--report", "x.html", "--json")
     assert done.err == ""
-    assert done.json == {
-        "privacy": {"epsilon": 4.0, "delta": 0.0},
-        "adjacency": {"name": "Hamming", "radius": 1, "words_each": 1},
-        "mechanism": "sequential",
-        "words": 8,
-        "assumptions": [FEASIBLE_IS_PUBLIC, LENGTHS_ARE_PUBLIC, ONE_WORD_EACH, LAYOUT_IS_PUBLIC],
-        "reproducible": False,
-        "written": ["x.csv", "x.json", "x.html"],
-    }
+    record = json.loads((folder / "x.json").read_text())
+    assert done.json == record | {"written": ["x.csv", "x.json", "x.html"]}
+    assert (record["privacy"]["epsilon"], record["privacy"]["delta"]) == (4.0, 0.0)
+    adjacency = {key: item for key, item in record["adjacency"].items() if key != "words"}
+    assert adjacency == {"name": "Hamming", "radius": 1, "words_each": 1}
+    assert record["mechanism"]["parameters"]["mechanism"]["name"] == "SequentialWords"
+    assert record["value"] == {"type": "words", "words": 8, "lengths": {"2": 2, "3": 3, "4": 3}}
+    assert record["assumptions"] == [FEASIBLE_IS_PUBLIC, LENGTHS_ARE_PUBLIC, ONE_WORD_EACH, LAYOUT_IS_PUBLIC]
+    assert record["reproducible"] is False
 
 
 def test_json_without_an_output_has_the_words(run: Run) -> None:
-    assert "value" in release(run, *QUICK, "--json").json
+    assert sorted(map("".join, release(run, *EXACT, "--json").json["value"]["data"])) == sorted(IN_ORDER)
 
 
 def test_seeds(run: Run, folder: Path) -> None:
@@ -591,14 +609,15 @@ def test_reports_hold_neither_words_nor_keys(run: Run, folder: Path) -> None:
     page = (folder / "x.html").read_text(encoding="utf-8")
     for text in (page, done.out, (folder / "x.json").read_text()):
         assert not any(key in text for key in LONG)
-    private = ["".join(word) for word in loaded(folder / "x.json").batch]
+    private = ["".join(word) for word in veil.words.batch(loaded(folder / "x.json"))]
     assert not set(private) & set(LONG.values())
     for word in LONG.values():
         assert " → ".join(word) not in page
     # Power: the words that came out are found in just that way.
     assert " → ".join(private[0]) in page
     # Made from the record alone: so nothing of the table is in it.
-    assert WordReport.of(loaded(folder / "x.json")).html() == page
+    record = loaded(folder / "x.json")
+    assert WordReport.of(record, veil.words.batch(record)).html() == page
     assert run("inspect", "x.json", "--report", "again.html").code == 0
     assert (folder / "again.html").read_text(encoding="utf-8") == page
 
@@ -714,10 +733,10 @@ def test_plans_the_other_way_round(run: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "says"),
     [
-        (("--symbols", "3"), 2, "--epsilon: expected either --epsilon or --error"),
-        (("--symbols", "3", "-e", "1", "--error", "1"), 2, "--epsilon: expected either --epsilon or --error"),
-        (("-e", "1"), 2, "--chain: expected either --chain or --symbols"),
-        (("-e", "1", "--symbols", "3", *ROADS), 2, "--chain: expected either --chain or --symbols"),
+        (("--symbols", "3"), 2, "--epsilon: expected either it or --error"),
+        (("--symbols", "3", "-e", "1", "--error", "1"), 2, "--epsilon: expected either it or --error"),
+        (("-e", "1"), 2, "--chain: expected one of --chain, --symbols and --language"),
+        (("-e", "1", "--symbols", "3", *ROADS), 2, "--chain: expected one of --chain, --symbols and --language"),
         (("-e", "1", "--symbols", "1"), 2, "symbols: expected a whole number of at least 2, found 1."),
         (("-e", "1", "--symbols", "3", "--start", "a"), 2, "--start: expected --chain with it"),
         (("-e", "1", *ROADS, "--start", "q"), 2, "--start: expected a state of the chain, found 'q'."),

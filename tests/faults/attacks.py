@@ -116,13 +116,20 @@ _SMOOTHED_URN = Attack(
     {"adjacency": veil.vectors.Transfer(0.2501), "delta": 0.02},
 )
 _FREE = Attack(lambda: veil.words.ExponentialWords(veil.words.FreeWords("abc", 3), 1.0), "aba", "abb")
-_STEPS = Attack(lambda: veil.words.StaircaseWords(veil.words.FreeWords("abc", 3), 2.0, radius=2), "aba", "acb")
+_STEPS = Attack(
+    lambda: veil.words.StaircaseWords(veil.words.FreeWords("abc", 3), 2.0, radius=2), "aba", "acb"
+)
 _LANGUAGE = veil.words.ChainWords(ROADS, 4)
 _CROOKED = Attack(lambda: veil.words.ExponentialWords(_LANGUAGE, 1.5), "baba", "caba")
 _PERMUTED = Attack(lambda: veil.words.PermuteAndFlip(_LANGUAGE, 1.5), "baba", "caba")
-_SEQUENTIAL = Attack(lambda: veil.words.SequentialWords(veil.words.FreeWords("ab", 3), 1.0, radius=2), "aba", "aab")
+_SEQUENTIAL = Attack(
+    lambda: veil.words.SequentialWords(veil.words.FreeWords("ab", 3), 1.0, radius=2), "aba", "aab"
+)
 _FURTHER = Attack(
-    lambda: veil.words.SequentialWords(veil.words.FreeWords("ab", 3), 1.0), "aba", "aab", {"adjacency": veil.words.Hamming(2)}
+    lambda: veil.words.SequentialWords(veil.words.FreeWords("ab", 3), 1.0),
+    "aba",
+    "aab",
+    {"adjacency": veil.words.Hamming(2)},
 )
 _RESPONSE = Attack(lambda: veil.bits.RandomizedResponse(1.0), _TABLE, _bit((1, 1)), {"samples": 3_000})
 _RECORD = Attack(lambda: veil.bits.StaircaseXor(3, 3.0), [[False] * 3], [[True] * 3])
@@ -132,14 +139,16 @@ _SEVERAL = Attack(
     [[True] * 3 + [False] * 3],
     {"adjacency": veil.bits.BitFlips(3, where="row")},
 )
-_SEVERAL_AT_DELTA = Attack(lambda: veil.bits.StaircaseXor(6, 1.3), [[False] * 6], [[True] * 6], {"delta": 0.02})
+_SEVERAL_AT_DELTA = Attack(
+    lambda: veil.bits.StaircaseXor(6, 1.3), [[False] * 6], [[True] * 6], {"delta": 0.02}
+)
 _BLOCKS = Attack(
     lambda: veil.bits.XorBlocks([[veil.bits.Xor(veil.bits.MatrixBernoulli([0.5], [0.5], 2))] * 2]),
     [[False] * 2] * 2,
     [[True] * 2, [False] * 2],
     {"adjacency": veil.bits.BitFlips(2, where="row")},
 )
-_LAST_PAIR = Attack(lambda: veil.bits.RandomizedResponse(1.0), _PATH, _joined((3, 4)), {"samples": 4_000})
+_LAST_PAIR = Attack(lambda: veil.graphs.RandomizedResponse(1.0), _PATH, _joined((3, 4)), {"samples": 4_000})
 _DEGREES = Attack(
     lambda: veil.graphs.PrivateGraph(1.0, statistics=["degrees"], share=1.0),
     _PATH,

@@ -44,7 +44,7 @@ mutant(
 mutant(
     "any-neighbours-will-do",
     "A release may hide less than what the dataset was opened for.",
-    Edit(Terms, "check", "if adjacency is None or not covers(adjacency, stated):", "if adjacency is None:"),
+    Edit(Terms, "check", "if adjacency is None or not adjacency.covers(stated):", "if adjacency is None:"),
     caught_by=("tests/ledger/test_order.py::test_what_must_be_hidden[sqlite]",),
 )
 mutant(

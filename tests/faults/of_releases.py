@@ -2,25 +2,29 @@
 
 from tests.faults.planting import Edit
 from tests.faults.registry import mutant
+from veil.bits.kind import BitKind
 from veil.chains.counting.queries import CountingQuery
 from veil.chains.mechanisms.private_chain import PrivateChain
-from veil.chains.transition_counts import TransitionCounts
-from veil.core import releasing as release
+from veil.chains.transition_counts import Provenance, TransitionCounts
+from veil.core import job
+from veil.core.job import Job
+from veil.graphs.kind import GraphKind
 from veil.vectors import counts, simplex
+from veil.vectors.array_kind import ArrayKind
 from veil.words.online_word import OnlineWord
 
-_CHARGE = "Charge(epsilon, delta, description, neighbours, (profile,), reproducible=reproducible)"
-_RESERVE = f"entry = reserve(\n            ledger, {_CHARGE}\n        )"
+_RESERVE = "reserve(ledger, self.charge(reproducible=reproducible))"
+_RESERVED = f"entry = None if ledger is None else {_RESERVE}"
 
 mutant(
     "charged-after-the-draw",
     "The charge is made when the value has been drawn.",
     Edit(
-        release,
-        "release",
-        _RESERVE,
-        f"charge = {_CHARGE}",
-        (("confirm(ledger, entry)", "entry = reserve(ledger, charge)\n        confirm(ledger, entry)"),),
+        Job,
+        "run",
+        _RESERVED,
+        "entry = None",
+        (("confirm(ledger, entry)", f"entry = {_RESERVE}\n        confirm(ledger, entry)"),),
     ),
     caught_by=(
         "tests/core/test_release.py::test_a_failure_after_the_reservation_stays_charged",
@@ -31,36 +35,36 @@ mutant(
     "confirmed-before-the-draw",
     "A release is confirmed before anything has been drawn.",
     Edit(
-        release,
-        "release",
+        Job,
+        "run",
         "    if ledger is not None:\n        confirm(ledger, entry)\n",
         "",
-        ((_RESERVE, f"{_RESERVE}\n        confirm(ledger, entry)"),),
+        ((_RESERVED, f"{_RESERVED}\n    if ledger is not None:\n        confirm(ledger, entry)"),),
     ),
     caught_by=("tests/core/test_release.py::test_a_failure_after_the_reservation_stays_charged",),
 )
 mutant(
     "half-of-epsilon-charged",
     "The ledger is charged half of epsilon.",
-    Edit(release, "release", "Charge(epsilon, delta,", "Charge(epsilon / 2, delta,"),
+    Edit(Job, "charge", "self.epsilon,", "self.epsilon / 2,"),
     caught_by=("tests/core/test_release.py::test_order_and_entry",),
 )
 mutant(
     "delta-not-charged",
     "The ledger is not charged the delta.",
-    Edit(release, "release", "Charge(epsilon, delta,", "Charge(epsilon, 0.0,"),
+    Edit(Job, "charge", "self.delta,", "0.0,"),
     caught_by=("tests/core/test_release.py::test_order_and_entry",),
 )
 mutant(
     "wrong-generator-is-charged",
     "What is handed in as a source of randomness is looked at after the charge.",
-    Edit(release, "release", "stream = generator(rng)", "stream = rng"),
+    Edit(Job, "run", "generator(rng), ", "rng, "),
     caught_by=("tests/core/test_release.py::test_bad_input_is_not_charged",),
 )
 mutant(
     "stated-epsilon-is-believed",
     "An epsilon that was stated is charged whether or not it covers what is revealed.",
-    Edit(release, "cost", "if not profile.covers(stated, delta or 0.0):", "if False:"),
+    Edit(job, "cost", "if not profile.covers(stated, delta or 0.0):", "if False:"),
     caught_by=(
         "tests/words/test_word_release.py::test_what_is_wrong_costs_nothing[certified]",
         "tests/words/test_word_release.py::test_other_adjacencies_are_charged_for",
@@ -69,9 +73,7 @@ mutant(
 mutant(
     "charge-rounded-to-nearest",
     "The charge is rounded to twelve digits, downwards as well as upwards.",
-    Edit(
-        release, "_plain_above", "plain if epsilon <= plain <= epsilon * (1.0 + 1e-12) else epsilon", "plain"
-    ),
+    Edit(job, "_plain_above", "plain if epsilon <= plain <= epsilon * (1.0 + 1e-12) else epsilon", "plain"),
     caught_by=(
         "tests/contracts/test_contract.py::test_release_round_trip[Dirichlet, some entries protected]",
     ),
@@ -79,7 +81,7 @@ mutant(
 mutant(
     "flag-of-the-seed-lost",
     "A release that is drawn from a seed is not marked.",
-    Edit(release, "release", "reproducible=is_reproducible(rng)", "reproducible=False"),
+    Edit(Job, "run", "reproducible=reproducible,\n        entry=", "reproducible=False,\n        entry="),
     caught_by=("tests/core/test_release.py::test_seeded_releases_are_marked",),
 )
 mutant(
@@ -101,15 +103,15 @@ mutant(
 mutant(
     "batch-assumption-lost",
     "A batch does not say that each of its items belongs to someone else.",
-    Edit(release, "_assumptions", "*((whose,) if is_batch else ())", "*()"),
+    Edit(ArrayKind, "assumptions", "*((ONE_PER_PERSON,) if is_batch else ())", "*()"),
     caught_by=("tests/contracts/test_contract.py::test_batches_say_what_they_assume[Laplace]",),
 )
 mutant(
     "public-nodes-assumption-lost",
     "A released graph does not say that the list of its nodes is public.",
     Edit(
-        release,
-        "_assumptions",
+        GraphKind,
+        "assumptions",
         "return (*mechanism.assumptions(adjacency), NODES_ARE_PUBLIC)",
         "return mechanism.assumptions(adjacency)",
     ),
@@ -118,17 +120,17 @@ mutant(
 mutant(
     "public-states-assumption-lost",
     "A chain whose states were read off the data does not say that their list is public.",
-    Edit(TransitionCounts, "assumptions", "STATES_ARE_PUBLIC: self.states_found", "STATES_ARE_PUBLIC: False"),
+    Edit(Provenance, "assumptions", "STATES_ARE_PUBLIC: self.states_found", "STATES_ARE_PUBLIC: False"),
     caught_by=("tests/chains/test_fit_chain.py::test_a_chain_with_the_labels_that_went_in",),
 )
 mutant(
     "input-in-the-tables",
     "The record keeps the value that went in.",
     Edit(
-        release,
-        "release",
-        'tables=getattr(drawn, "tables", {})',
-        'tables=getattr(drawn, "tables", {}) | {"checked": np.asarray(getattr(valid, "codes", valid))}',
+        Job,
+        "run",
+        "tables=content.tables",
+        'tables=content.tables | {"checked": getattr(self.value, "codes", self.value)}',
     ),
     caught_by=("tests/faults/test_watch_records.py::test_inputs_leave_the_same_record[Dirichlet, smoothed]",),
 )
@@ -136,11 +138,11 @@ mutant(
     "diagnostic-in-the-tables",
     "The record keeps how far the released vector is from the true one.",
     Edit(
-        release,
-        "release",
-        'tables=getattr(drawn, "tables", {})',
-        'tables=getattr(drawn, "tables", {}) | ({"distance": np.array([np.abs(drawn - valid).sum()])}'
-        " if isinstance(drawn, np.ndarray) and drawn.dtype == float else {})",
+        Job,
+        "run",
+        "tables=content.tables",
+        'tables=content.tables | ({"distance": [abs(drawn - self.value).sum()]}'
+        ' if getattr(drawn, "dtype", None) == float else {})',
     ),
     caught_by=("tests/faults/test_watch_records.py::test_inputs_leave_the_same_record[Dirichlet, smoothed]",),
 )
@@ -148,17 +150,17 @@ mutant(
     "input-handed-to-the-ledger",
     "The ledger is handed the value that is to be hidden, beside the description of the mechanism.",
     Edit(
-        release,
-        "release",
-        "description, reproducible = mechanism.describe(), ",
-        'description, reproducible = mechanism.describe() | {"value": value}, ',
+        Job,
+        "charge",
+        "self.mechanism.describe()",
+        'self.mechanism.describe() | {"value": self.value}',
     ),
     caught_by=("tests/faults/test_watch_records.py::test_inputs_leave_the_same_record[Dirichlet, smoothed]",),
 )
 mutant(
     "seed-in-the-record",
     "The record names the seed, from which the noise can be taken off again.",
-    Edit(release, "release", "version=__version__", 'version=f"{__version__} ({rng})"'),
+    Edit(Job, "run", "version=__version__", 'version=f"{__version__} ({rng})"'),
     caught_by=(
         "tests/faults/test_watch_records.py::test_seeds_leave_the_same_record[Dirichlet, published form]",
     ),
@@ -167,10 +169,10 @@ mutant(
     "names-of-records-kept",
     "A released table of bits keeps the names of its records, in their order.",
     Edit(
-        release,
-        "_labels",
-        "row_labels = None\n    if row_labels is not None and",
-        "pass\n    if row_labels is not None and",
+        BitKind,
+        "labels",
+        "return labels_of(value), None",
+        "return labels_of(value), tuple(map(str, getattr(value, 'index', ()))) or None",
     ),
     caught_by=("tests/bits/test_release_attacks.py::test_the_names_and_the_order_of_records_stay_at_home",),
 )

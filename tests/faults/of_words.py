@@ -2,12 +2,12 @@
 
 from tests.faults.planting import Edit
 from tests.faults.registry import mutant
-from veil.bits.mechanisms import randomized_response
 from veil.bits.mechanisms.bit_mechanism import BitMechanism
 from veil.bits.mechanisms.randomized_response import RandomizedResponse
 from veil.bits.mechanisms.staircase_xor import StaircaseXor
 from veil.bits.samplers import flips, matrix_bernoulli
-from veil.core.random import discrete
+from veil.core.random import discrete, free_words
+from veil.graphs.mechanisms import randomized_response as graph_response
 from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.graphs.numerics import ladder as ladder_rules
 from veil.graphs.numerics.ladder import LadderRule
@@ -16,7 +16,6 @@ from veil.words.mechanisms import exponential_words
 from veil.words.mechanisms.permute_and_flip import PermuteAndFlip
 from veil.words.mechanisms.sequential_words import SequentialWords
 from veil.words.online_word import OnlineWord
-from veil.core.random import free_words
 from veil.words.samplers import noisy_max
 
 mutant(
@@ -113,13 +112,13 @@ mutant(
 mutant(
     "last-pair-never-flipped",
     "The last pair of nodes of a graph is never flipped.",
-    Edit(RandomizedResponse, "draw_graph", "graph.space.count", "graph.space.count - 1"),
+    Edit(graph_response.RandomizedResponse, "draw_graph", "graph.space.count", "graph.space.count - 1"),
     caught_by=("tests/bits/test_mechanisms.py::test_every_pair_of_a_graph_flips_at_the_rate[loops]",),
 )
 mutant(
     "edges-never-taken-away",
     "Flips add edges to a graph and never take one away.",
-    Edit(randomized_response, "xor_codes", "return both[alone]", "return np.unique(both)"),
+    Edit(graph_response, "xor_codes", "return both[alone]", "return np.unique(both)"),
     caught_by=("tests/bits/test_mechanisms.py::test_every_pair_of_a_graph_flips_at_the_rate[directed]",),
 )
 mutant(

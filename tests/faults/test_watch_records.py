@@ -20,7 +20,6 @@ import pytest
 import veil
 from veil.core.account import Charge
 from veil.core.files import to_json
-from veil.graphs.graph import Graph
 
 from ..contracts.cases import CASES
 
@@ -57,13 +56,27 @@ KINDS = [
         for case in CASES
     ),
     Kind("a word", lambda: veil.words.SequentialWords(veil.words.FreeWords("abc", 3), 1.0), "abc", "cab", {}),
-    Kind("words", lambda: veil.words.SequentialWords(veil.words.FreeWords("ab", 2), 1.0), ["ab", "ba"], ["bb", "ab"], {}),
     Kind(
-        "bits", lambda: veil.bits.RandomizedResponse(1.0), np.eye(2, 3, dtype=bool), ~np.eye(2, 3, dtype=bool), {}
+        "words",
+        lambda: veil.words.SequentialWords(veil.words.FreeWords("ab", 2), 1.0),
+        ["ab", "ba"],
+        ["bb", "ab"],
+        {},
     ),
-    Kind("a graph", lambda: veil.bits.RandomizedResponse(1.0), nx.path_graph(5), nx.cycle_graph(5), {}),
     Kind(
-        "facts", lambda: veil.graphs.PrivateGraph(1.0, statistics=["edges"]), nx.path_graph(5), nx.cycle_graph(5), {}
+        "bits",
+        lambda: veil.bits.RandomizedResponse(1.0),
+        np.eye(2, 3, dtype=bool),
+        ~np.eye(2, 3, dtype=bool),
+        {},
+    ),
+    Kind("a graph", lambda: veil.graphs.RandomizedResponse(1.0), nx.path_graph(5), nx.cycle_graph(5), {}),
+    Kind(
+        "facts",
+        lambda: veil.graphs.PrivateGraph(1.0, statistics=["edges"]),
+        nx.path_graph(5),
+        nx.cycle_graph(5),
+        {},
     ),
     Kind("a chain", _chain, _counts([[5, 6], [7, 8]]), _counts([[1, 0], [0, 3]]), _PURE),
 ]
@@ -90,9 +103,7 @@ class Book:
 def _left(kind: Kind, value: Any, patch: pytest.MonkeyPatch, rng: Any) -> tuple[Any, str, list[str]]:
     """The record, the file and the ledger after a release in which the draw is held fixed."""
     mechanism, book = kind.mechanism(), Book()
-    # The form in which a graph is drawn, whatever form it came in.
-    given = Graph.of(kind.first).plain() if isinstance(kind.first, nx.Graph) else kind.first
-    fixed = mechanism.sample(given, rng=5)
+    fixed = mechanism.sample(kind.first, rng=5)
     with patch.context() as held:
         held.setattr(type(mechanism), "sample", lambda *_, **__: fixed)
         out = veil.release(mechanism, value, ledger=book, rng=rng, **kind.options)
@@ -100,7 +111,7 @@ def _left(kind: Kind, value: Any, patch: pytest.MonkeyPatch, rng: Any) -> tuple[
     return timeless, to_json(timeless), book.told
 
 
-def _text(record: veil.Release) -> str:
+def _text(record: veil.Release[Any]) -> str:
     """What is shown of a record, but for where in memory it lies."""
     return re.sub("0x[0-9a-f]+", "", repr(record))
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import veil
 from veil.ledger.batch import Batch
+from veil.ledger.dataset import Dataset
 
 from .entry import Entry
 
@@ -74,7 +75,7 @@ class Books:
         self.ledger._store.close()
 
     @property
-    def trips(self) -> veil.ledger.dataset.Dataset:
+    def trips(self) -> Dataset:
         return self.ledger.dataset("trips")
 
     def state(self) -> dict[str, Any]:
@@ -89,7 +90,7 @@ def clear(path: Path) -> None:
         path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
-def _asked(result: veil.ledger.dataset.Dataset) -> veil.ledger.dataset.Dataset:
+def _asked(result: Dataset) -> Dataset:
     """What one would ask of a dataset next."""
     _ = result.spent, result.remaining, result.used, result.terms, result.entries(), repr(result)
     return result

@@ -7,19 +7,25 @@ import veil
 from .entry import COUNTS, PAIRS, ROWS, STATES, Entry, good_release, graph, language, noise, simplex
 
 DOMAINS = (
-    Entry("Simplex", veil.vectors.Simplex, lambda: {"size": 3, "floor": 0.1, "protected": [0, 1], "slack": 0.1}),
-    Entry("Counts", veil.vectors.Counts, lambda: {"size": 3}),
-    Entry("Birkhoff", veil.matrices.Birkhoff, lambda: {"size": 3}),
-    Entry("Bits", veil.bits.Bits, lambda: {"columns": 3, "rows": 4, "graphs": False}),
-    Entry("FreeWords", veil.words.FreeWords, lambda: {"symbols": ["a", "b"], "length": 3}),
     Entry(
-        "ChainWords",
+        "vectors.Simplex",
+        veil.vectors.Simplex,
+        lambda: {"size": 3, "floor": 0.1, "protected": [0, 1], "slack": 0.1},
+    ),
+    Entry("vectors.Counts", veil.vectors.Counts, lambda: {"size": 3}),
+    Entry("matrices.Birkhoff", veil.matrices.Birkhoff, lambda: {"size": 3}),
+    Entry("bits.Bits", veil.bits.Bits, lambda: {"columns": 3, "rows": 4}),
+    Entry("graphs.Graphs", veil.graphs.Graphs, dict),
+    Entry("chains.TransitionTable", veil.chains.TransitionTable, lambda: {"states": 3}),
+    Entry("words.FreeWords", veil.words.FreeWords, lambda: {"symbols": ["a", "b"], "length": 3}),
+    Entry(
+        "words.ChainWords",
         veil.words.ChainWords,
         lambda: {"support": {"a": ["a", "b"], "b": ["a"]}, "length": 3, "start": "a"},
         ("states",),
     ),
     Entry(
-        "AutomatonWords",
+        "words.AutomatonWords",
         veil.words.AutomatonWords,
         lambda: {
             "transitions": {(0, "x"): [0, 1], (1, "y"): [1]},
@@ -29,20 +35,32 @@ DOMAINS = (
         },
     ),
     Entry(
-        "StochasticMatrix",
+        "matrices.StochasticMatrix",
         veil.matrices.StochasticMatrix,
         lambda: {"domains": [simplex(), simplex(), simplex()], "chosen_from_data": False},
         ("support",),
     ),
     Entry("Chain", veil.Chain, lambda: {"matrix": ROWS, "states": list(STATES)}),
     Entry(
-        "TransitionCounts",
+        "chains.TransitionCounts",
         veil.chains.TransitionCounts,
         lambda: {"matrix": COUNTS, "states": list(STATES)},
-        ("cap", "states_found", "has_users", "sequences", "strata", "second", "second_cap", "groups"),
+        ("cap", "provenance", "sequences", "strata", "second", "second_cap", "groups"),
     ),
     Entry(
-        "DecisionProcess",
+        "chains.Provenance",
+        veil.chains.Provenance,
+        lambda: {"states_found": True, "has_users": False},
+        ("layout_guessed", "without_names", "of_trips"),
+    ),
+    Entry(
+        "chains.Part",
+        veil.chains.Part,
+        lambda: {"of": "sizes", "mechanism": veil.vectors.GeometricCounts(1.0, 3), "shape": (3,)},
+        ("least", "cap", "bins"),
+    ),
+    Entry(
+        "matrices.DecisionProcess",
         veil.matrices.DecisionProcess,
         lambda: {
             "transitions": [[[0.5, 0.5], [0.2, 0.8]], [[0.9, 0.1], [0.3, 0.7]]],
@@ -51,69 +69,104 @@ DOMAINS = (
         },
         ("states", "actions"),
     ),
-    Entry("Graph.of", veil.graphs.Graph.of, lambda: {"value": graph()}, ("directed", "bipartite", "loops")),
     Entry(
-        "Graph.from_edges",
+        "graphs.Graph.of",
+        veil.graphs.Graph.of,
+        lambda: {"value": graph()},
+        ("directed", "bipartite", "loops"),
+    ),
+    Entry(
+        "graphs.Graph.from_edges",
         veil.graphs.Graph.from_edges,
         lambda: {"edges": list(PAIRS), "nodes": 5},
         ("directed", "loops"),
     ),
-    Entry("SequenceFile", veil.chains.SequenceFile, lambda: {"path": "walks.txt", "separator": " ", "skip": 0}),
     Entry(
-        "learn.PrivateBits",
+        "chains.SequenceFile",
+        veil.chains.SequenceFile,
+        lambda: {"path": "walks.txt", "separator": " ", "skip": 0},
+    ),
+    Entry(
+        "bits.learn.PrivateBits",
         veil.bits.learn.PrivateBits,
         lambda: {"epsilon": 1.0, "label": "protected"},
         ("classes",),
     ),
-    Entry("learn.DebiasedClassifier", veil.bits.learn.DebiasedClassifier, lambda: {"strength": 1.0}),
+    Entry("bits.learn.DebiasedClassifier", veil.bits.learn.DebiasedClassifier, lambda: {"strength": 1.0}),
 )
 
 ADJACENCIES = (
-    Entry("Transfer", veil.vectors.Transfer, lambda: {"mass": 0.1}),
-    Entry("Transfer.from_l1", veil.vectors.Transfer.from_l1, lambda: {"b": 0.1}),
-    Entry("Transfer.from_records", veil.vectors.Transfer.from_records, lambda: {"n": 10}),
-    Entry("Transfer.from_average", veil.vectors.Transfer.from_average, lambda: {"b": 0.1, "n": 10}),
-    Entry("Transfer.from_linear", veil.vectors.Transfer.from_linear, lambda: {"b": 0.1, "alpha": 0.5}),
-    Entry("Rows", veil.matrices.Rows, lambda: {"changed": 1, "each": veil.vectors.Transfer(0.1)}),
-    Entry("Records", veil.vectors.Records, lambda: {"change": "replace"}),
-    Entry("Rectangle", veil.matrices.Rectangle, lambda: {"mass": 0.1}),
-    Entry("Hamming", veil.words.Hamming, lambda: {"radius": 1, "words_each": 2}),
-    Entry("BitFlips", veil.bits.BitFlips, lambda: {"count": 1, "where": "row"}),
-    Entry("Transitions", veil.chains.Transitions, lambda: {"unit": "user", "change": "replace", "cap": 3}),
-    Entry("Contributions", veil.vectors.Contributions, lambda: {"added": 1, "removed": 1}),
+    Entry("vectors.Transfer", veil.vectors.Transfer, lambda: {"mass": 0.1}),
+    Entry("vectors.Transfer.from_l1", veil.vectors.Transfer.from_l1, lambda: {"b": 0.1}),
+    Entry("vectors.Transfer.from_records", veil.vectors.Transfer.from_records, lambda: {"n": 10}),
+    Entry("vectors.Transfer.from_average", veil.vectors.Transfer.from_average, lambda: {"b": 0.1, "n": 10}),
+    Entry(
+        "vectors.Transfer.from_linear", veil.vectors.Transfer.from_linear, lambda: {"b": 0.1, "alpha": 0.5}
+    ),
+    Entry("matrices.Rows", veil.matrices.Rows, lambda: {"changed": 1, "each": veil.vectors.Transfer(0.1)}),
+    Entry("vectors.Records", veil.vectors.Records, lambda: {"change": "replace"}),
+    Entry("matrices.Rectangle", veil.matrices.Rectangle, lambda: {"mass": 0.1}),
+    Entry("words.Hamming", veil.words.Hamming, lambda: {"radius": 1, "words_each": 2}),
+    Entry("bits.BitFlips", veil.bits.BitFlips, lambda: {"count": 1, "where": "row"}),
+    Entry(
+        "chains.Transitions", veil.chains.Transitions, lambda: {"unit": "user", "change": "replace", "cap": 3}
+    ),
+    Entry("vectors.Contributions", veil.vectors.Contributions, lambda: {"added": 1, "removed": 1}),
 )
 
 MECHANISMS = (
-    Entry("Dirichlet", veil.vectors.Dirichlet, lambda: {"k": 50.0, "domain": simplex(), "smooth": True}),
-    Entry("DirichletCounts", veil.vectors.DirichletCounts, lambda: {"scale": 2.2, "prior": 100.0, "size": 3}),
     Entry(
-        "MatrixDirichlet",
+        "vectors.Dirichlet", veil.vectors.Dirichlet, lambda: {"k": 50.0, "domain": simplex(), "smooth": True}
+    ),
+    Entry(
+        "vectors.DirichletCounts",
+        veil.vectors.DirichletCounts,
+        lambda: {"scale": 2.2, "prior": 100.0, "size": 3},
+    ),
+    Entry(
+        "matrices.MatrixDirichlet",
         veil.matrices.MatrixDirichlet,
         lambda: {"k": 50.0, "domains": [simplex()] * 3, "smooth": True},
         ("support",),
     ),
-    Entry("DoublyStochastic", veil.matrices.DoublyStochastic, lambda: {"scale": 0.1, "size": 3, "noise": "laplace"}),
     Entry(
-        "BorderedRows",
+        "matrices.DoublyStochastic",
+        veil.matrices.DoublyStochastic,
+        lambda: {"scale": 0.1, "size": 3, "noise": "laplace"},
+    ),
+    Entry(
+        "matrices.BorderedRows",
         veil.matrices.BorderedRows,
         lambda: {"k": [50.0, 50.0], "floor": [0.1, 0.1], "records": [10, 10], "size": 2},
     ),
-    Entry("Laplace", veil.vectors.Laplace, lambda: {"scale": 0.1, "domain": simplex(), "onto": "projection"}),
-    Entry("Gaussian", veil.vectors.Gaussian, lambda: {"sigma": 0.1, "domain": simplex(), "onto": "projection"}),
-    Entry("GeometricCounts", veil.vectors.GeometricCounts, lambda: {"scale": 1.0, "size": 3, "onto": "projection"}),
     Entry(
-        "DiscreteGaussianCounts",
+        "vectors.Laplace",
+        veil.vectors.Laplace,
+        lambda: {"scale": 0.1, "domain": simplex(), "onto": "projection"},
+    ),
+    Entry(
+        "vectors.Gaussian",
+        veil.vectors.Gaussian,
+        lambda: {"sigma": 0.1, "domain": simplex(), "onto": "projection"},
+    ),
+    Entry(
+        "vectors.GeometricCounts",
+        veil.vectors.GeometricCounts,
+        lambda: {"scale": 1.0, "size": 3, "onto": "projection"},
+    ),
+    Entry(
+        "vectors.DiscreteGaussianCounts",
         veil.vectors.DiscreteGaussianCounts,
         lambda: {"sigma": 1.0, "size": 3, "onto": "projection"},
     ),
     Entry(
-        "RowByRow",
+        "matrices.RowByRow",
         veil.matrices.RowByRow,
         lambda: {"mechanism": veil.vectors.Laplace(0.1, veil.vectors.Simplex(3)), "rows": 3},
         ("support",),
     ),
     Entry(
-        "PrivateChain",
+        "chains.PrivateChain",
         veil.chains.PrivateChain,
         lambda: {
             "states": 3,
@@ -122,50 +175,61 @@ MECHANISMS = (
         ("groups",),
     ),
     Entry(
-        "PermuteAndFlip", veil.words.PermuteAndFlip, lambda: {"language": language(), "epsilon": 1.0, "radius": 1}
+        "words.PermuteAndFlip",
+        veil.words.PermuteAndFlip,
+        lambda: {"language": language(), "epsilon": 1.0, "radius": 1},
     ),
     Entry(
-        "StaircaseWords", veil.words.StaircaseWords, lambda: {"language": language(), "epsilon": 1.0, "radius": 1}
+        "words.StaircaseWords",
+        veil.words.StaircaseWords,
+        lambda: {"language": language(), "epsilon": 1.0, "radius": 1},
     ),
     Entry(
-        "SequentialWords",
+        "words.SequentialWords",
         veil.words.SequentialWords,
         lambda: {"language": language(), "epsilon": 1.0, "radius": 1},
     ),
     Entry(
-        "ExponentialWords",
+        "words.ExponentialWords",
         veil.words.ExponentialWords,
         lambda: {"language": language(), "epsilon": 1.0, "radius": 1},
         ("shorter", "calibration", "drawn_with"),
     ),
     Entry(
-        "BalancedWords",
+        "words.BalancedWords",
         veil.words.BalancedWords,
         lambda: {"language": language(), "epsilon": 1.0, "radius": 1},
         ("shorter", "balance"),
     ),
     Entry(
-        "EachWord",
+        "words.EachWord",
         veil.words.EachWord,
         lambda: {"mechanism": veil.words.ExponentialWords(language(), 1.0), "words_each": 2},
     ),
-    Entry("RandomizedResponse", veil.bits.RandomizedResponse, lambda: {"epsilon": 1.0}),
-    Entry("StaircaseXor", veil.bits.StaircaseXor, lambda: {"columns": 3, "epsilon": 1.0, "flips": 2, "rows": 4}),
+    Entry("bits.RandomizedResponse", veil.bits.RandomizedResponse, lambda: {"epsilon": 1.0}),
+    Entry("graphs.RandomizedResponse", veil.graphs.RandomizedResponse, lambda: {"epsilon": 1.0}),
     Entry(
-        "MatrixBernoulli",
+        "bits.StaircaseXor",
+        veil.bits.StaircaseXor,
+        lambda: {"columns": 3, "epsilon": 1.0, "flips": 2, "rows": 4},
+    ),
+    Entry(
+        "bits.MatrixBernoulli",
         veil.bits.MatrixBernoulli,
         lambda: {"theta": [[0.1, 0.0], [0.0, 0.1]], "coupling": [[0.0, 0.1], [0.1, 0.0]], "rows": 2},
     ),
-    Entry("Xor", veil.bits.Xor, lambda: {"noise": noise(), "complement": True}, ("accept",)),
-    Entry("XorGraph", veil.graphs.XorGraph, lambda: {"noise": noise(), "complement": True}, ("accept",)),
-    Entry("XorBlocks", veil.bits.XorBlocks, lambda: {"bands": [[veil.bits.Xor(noise())]]}),
+    Entry("bits.Xor", veil.bits.Xor, lambda: {"noise": noise(), "complement": True}, ("accept",)),
     Entry(
-        "PrivateGraph",
+        "graphs.XorGraph", veil.graphs.XorGraph, lambda: {"noise": noise(), "complement": True}, ("accept",)
+    ),
+    Entry("bits.XorBlocks", veil.bits.XorBlocks, lambda: {"bands": [[veil.bits.Xor(noise())]]}),
+    Entry(
+        "graphs.PrivateGraph",
         veil.graphs.PrivateGraph,
         lambda: {"epsilon": 1.0, "statistics": ("edges", "triangles"), "share": 0.5},
     ),
     Entry(
-        "xor_parameters",
+        "bits.xor_parameters",
         veil.bits.xor_parameters,
         lambda: {"epsilon": 1.0, "alpha": 1.0, "rows": 2, "columns": 2, "sensitivity": 1},
     ),

@@ -102,7 +102,7 @@ def good_release(kind: str) -> Any:
         return veil.release(veil.words.ExponentialWords(language(), 1.0), ["a", "b", "a"], rng=1)
     if kind == "words":
         words = [["a", "b", "a"], ["b", "b", "b"]]
-        return veil.words.release(words, language(), epsilon=2.0, mechanism="exponential", rng=1)
+        return veil.words.release(words, language=language(), epsilon=2.0, mechanism="exponential", rng=1)
     rows = veil.matrices.MatrixDirichlet(50.0, [simplex()] * 3)
     near = veil.matrices.Rows(1, veil.vectors.Transfer(0.05))
     return veil.release(rows, ROWS, adjacency=near, delta=1e-6, rng=1)

@@ -13,12 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import veil
-from veil.bits.reading import read_bits
 from veil.core.files import load, to_json
-from veil.graphs.reading import read_edges
-from veil.matrices.reading import read_matrix
 from veil.tables.states import given_states
-from veil.vectors.reading import read_vector
 from veil.words.supports import read_support
 
 from .books import good_exports, good_file, read_books, verify_against
@@ -64,15 +60,25 @@ def _more_records() -> list[str]:
         veil.release(veil.words.PermuteAndFlip(automaton, 1.0), ["x", "x", "y"], rng=1),
         veil.release(veil.words.StaircaseWords(veil.words.FreeWords(3, 3), 1.0, radius=2), [0, 1, 2], rng=1),
         veil.release(veil.bits.Xor(noise), table, adjacency=veil.bits.BitFlips(1), rng=1),
-        veil.release(veil.bits.XorBlocks([[veil.bits.Xor(noise)]]), table, adjacency=veil.bits.BitFlips(1), rng=1),
+        veil.release(
+            veil.bits.XorBlocks([[veil.bits.Xor(noise)]]), table, adjacency=veil.bits.BitFlips(1), rng=1
+        ),
         veil.release(veil.bits.StaircaseXor(2, 1.0), table, rng=1),
         veil.release(veil.vectors.Laplace(0.1, simplex), vector, adjacency=near, rng=1),
         veil.release(veil.vectors.Gaussian(0.1, simplex), vector, adjacency=near, delta=1e-6, rng=1),
         veil.release(
-            veil.vectors.Dirichlet(50.0, veil.vectors.Simplex(3, floor=0.1)), vector, adjacency=near, delta=1e-6, rng=1
+            veil.vectors.Dirichlet(50.0, veil.vectors.Simplex(3, floor=0.1)),
+            vector,
+            adjacency=near,
+            delta=1e-6,
+            rng=1,
         ),
-        veil.release(veil.matrices.RowByRow(veil.vectors.Laplace(0.1, simplex), rows=3), matrix, adjacency=row, rng=1),
-        veil.release(veil.vectors.GeometricCounts(1.0, 3), [5, 3, 2], adjacency=veil.vectors.Records(), rng=1),
+        veil.release(
+            veil.matrices.RowByRow(veil.vectors.Laplace(0.1, simplex), rows=3), matrix, adjacency=row, rng=1
+        ),
+        veil.release(
+            veil.vectors.GeometricCounts(1.0, 3), [5, 3, 2], adjacency=veil.vectors.Records(), rng=1
+        ),
         veil.chains.release(_log_counts(), epsilon=2.0, rng=1, parts=("starts", "ends", "lengths")),
     ]
     return [to_json(one) for one in made]
@@ -80,9 +86,7 @@ def _more_records() -> list[str]:
 
 def _log_counts() -> Any:
     log = {"who": [1, 1, 1, 2, 2, 3], "when": [1, 2, 3, 1, 2, 1], "where": list("abaabb")}
-    return veil.chains.read(
-        log, by="who", order="when", state="where", sequences=True, states=["a", "b"]
-    )
+    return veil.chains.read(log, by="who", order="when", state="where", sequences=True, states=["a", "b"])
 
 
 @cache
@@ -158,7 +162,7 @@ def words(path: str) -> Any:
 
 
 def walks(path: str) -> Any:
-    return veil.chains.read(veil.chains.SequenceFile(path))
+    return veil.chains.read(path, lines=True)
 
 
 def _packed(files: list[bytes]) -> list[bytes]:
@@ -166,13 +170,13 @@ def _packed(files: list[bytes]) -> list[bytes]:
 
 
 TEXTS = (
-    Reader("vector", ".csv", read_vector, lambda: _VECTORS),
-    Reader("vector", ".json", read_vector, lambda: [b"[0.5, 0.25, 0.25]", b'{"a": 1, "b": 2, "c": 3}']),
-    Reader("matrix", ".csv", read_matrix, lambda: _MATRICES),
+    Reader("vector", ".csv", veil.vectors.read, lambda: _VECTORS),
+    Reader("vector", ".json", veil.vectors.read, lambda: [b"[0.5, 0.25, 0.25]", b'{"a": 1, "b": 2, "c": 3}']),
+    Reader("matrix", ".csv", veil.matrices.read, lambda: _MATRICES),
     Reader(
         "matrix",
         ".json",
-        read_matrix,
+        veil.matrices.read,
         lambda: [b"[[0.5, 0.5], [0.25, 0.75]]", b'{"a": {"a": 0.5, "b": 0.5}, "b": {"a": 1}}'],
     ),
     Reader("trips", ".csv", trips, lambda: _TRIPS),
@@ -180,10 +184,10 @@ TEXTS = (
     Reader("log", ".csv", log, lambda: _LOG),
     Reader("words", ".csv", words, lambda: _LOG),
     Reader("walks", ".txt", walks, lambda: _WALKS),
-    Reader("bits", ".csv", read_bits, lambda: _BITS),
-    Reader("bits", ".jsonl", read_bits, lambda: [_lines('{"a": "y", "b": 0}', '{"a": "n", "b": 1}')]),
-    Reader("edges", ".txt", read_edges, lambda: _EDGES),
-    Reader("edges", ".jsonl", read_edges, lambda: _JSON_LINES),
+    Reader("bits", ".csv", veil.bits.read, lambda: _BITS),
+    Reader("bits", ".jsonl", veil.bits.read, lambda: [_lines('{"a": "y", "b": 0}', '{"a": "n", "b": 1}')]),
+    Reader("edges", ".txt", veil.graphs.read, lambda: _EDGES),
+    Reader("edges", ".jsonl", veil.graphs.read, lambda: _JSON_LINES),
     Reader("states", ".csv", given_states, lambda: _STATES),
     Reader("support", ".csv", read_support, lambda: _SUPPORTS),
     Reader("support", ".json", read_support, lambda: [b'{"a": ["b"], "b": ["a", "b"]}', *_records()]),
@@ -195,8 +199,8 @@ PACKED = (
     Reader("words", ".csv.gz", words, lambda: _packed(_LOG)),
     Reader("walks", ".txt.gz", walks, lambda: _packed(_WALKS)),
     Reader("walks", ".zip", walks, lambda: [_zipped(content) for content in _WALKS]),
-    Reader("bits", ".csv.gz", read_bits, lambda: _packed(_BITS)),
-    Reader("edges", ".txt.gz", read_edges, lambda: _packed(_EDGES)),
+    Reader("bits", ".csv.gz", veil.bits.read, lambda: _packed(_BITS)),
+    Reader("edges", ".txt.gz", veil.graphs.read, lambda: _packed(_EDGES)),
     Reader("support", ".csv.gz", read_support, lambda: _packed(_SUPPORTS)),
 )
 PARQUET = (
@@ -207,8 +211,8 @@ PARQUET = (
         words,
         lambda: [_parquet(who=[1, 1, 2], when=[1, 2, 1], where=["a", SECRET, "b"])],
     ),
-    Reader("bits", ".parquet", read_bits, lambda: [_parquet(a=[True, False], b=["y", "n"])]),
-    Reader("edges", ".parquet", read_edges, lambda: [_parquet(**_ENDS)]),
+    Reader("bits", ".parquet", veil.bits.read, lambda: [_parquet(a=[True, False], b=["y", "n"])]),
+    Reader("edges", ".parquet", veil.graphs.read, lambda: [_parquet(**_ENDS)]),
     Reader("support", ".parquet", read_support, lambda: [_parquet(**_ENDS)]),
 )
 BOOKS = (

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.ledger.places import Place
@@ -42,8 +41,7 @@ def test_good_arguments_are_taken(act: str, place: Path) -> None:
 
 
 @pytest.mark.parametrize("act", ACTS)
-@tries(30)
-@given(data=st.data())
+@tries(30, data=st.data())
 def test_what_is_refused_leaves_no_trace(act: str, place: Path, data: st.DataObject) -> None:
     with Books(place) as books:
         entry = ACTS[act](books)
@@ -58,8 +56,7 @@ def test_what_is_refused_leaves_no_trace(act: str, place: Path, data: st.DataObj
             assert after[name][: len(chain)] == chain
 
 
-@tries(60)
-@given(content=changed([good_file()]))
+@tries(60, content=changed([good_file()]))
 def test_a_file_with_broken_bytes(place: Path, content: bytes) -> None:
     clear(place)
     place.write_bytes(content)
@@ -75,8 +72,7 @@ def _bodies() -> list[Any]:
         return [json.loads(body) for chain in books.state().values() for body in chain]
 
 
-@tries(80)
-@given(text=changed_records(_bodies()), column=st.sampled_from(("body", "last", "both")))
+@tries(80, text=changed_records(_bodies()), column=st.sampled_from(("body", "last", "both")))
 def test_a_file_with_changed_entries(place: Path, text: str, column: str) -> None:
     # Past the triggers, as one who has the file can: the newest entry of a dataset, or any.
     with Books(place) as books:
@@ -106,8 +102,7 @@ def test_a_file_with_changed_entries(place: Path, text: str, column: str) -> Non
             guarded(lambda: read.result.close(why="over"))
 
 
-@tries(80)
-@given(text=changed_records([json.loads(content) for content in good_exports()]))
+@tries(80, text=changed_records([json.loads(content) for content in good_exports()]))
 def test_a_changed_export(place: Path, text: str) -> None:
     with Books(place) as books:
         try:

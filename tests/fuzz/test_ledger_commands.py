@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 import veil
@@ -111,8 +110,7 @@ def test_good_arguments_are_taken(act: str, place: Path) -> None:
 
 
 @pytest.mark.parametrize("act", ACTS)
-@tries(15)
-@given(data=st.data())
+@tries(15, data=st.data())
 def test_senseless_options(act: str, place: Path, data: st.DataObject) -> None:
     _fresh(place)
     before = _state(place)
@@ -140,8 +138,7 @@ def test_senseless_options(act: str, place: Path, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("act", ACTS)
-@tries(6)
-@given(content=changed([good_file()]))
+@tries(6, content=changed([good_file()]))
 def test_broken_files(act: str, place: Path, content: bytes) -> None:
     _fresh(place)
     (place / "budget.db").write_bytes(content)
@@ -150,8 +147,8 @@ def test_broken_files(act: str, place: Path, content: bytes) -> None:
         _check_refusal(done)
 
 
-@tries(25)
-@given(
+@tries(
+    25,
     text=changed_records([*map(json.loads, good_exports()), *record_values()]),
     option=st.sampled_from(("--against", "--release")),
 )
@@ -166,13 +163,13 @@ def test_changed_files_to_verify_with(place: Path, text: str, option: str) -> No
 _AUDIT = ("--samples", "-d", "--confidence", "--seed", "--report")
 
 
-@tries(25)
-@given(
+@tries(
+    25,
     options=st.dictionaries(
         st.sampled_from(_AUDIT),
         st.sampled_from((*_NUMBERS, "1000", "0.9", "x.html", "out.svg", ".")),
         max_size=3,
-    )
+    ),
 )
 def test_audits_with_senseless_options(place: Path, options: dict[str, str]) -> None:
     _fresh(place)
@@ -185,8 +182,7 @@ def test_audits_with_senseless_options(place: Path, options: dict[str, str]) -> 
         assert done.made <= {"x.html"}
 
 
-@tries(15)
-@given(text=changed_records(record_values()))
+@tries(15, text=changed_records(record_values()))
 def test_audits_of_changed_records(place: Path, text: str) -> None:
     _fresh(place)
     (place / "private.json").write_text(text, encoding="utf-8", errors="surrogatepass")

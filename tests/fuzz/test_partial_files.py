@@ -16,10 +16,11 @@ import pytest
 
 import veil
 from veil.bits.files import write_bits
-from veil.core.files import save_record, write_text
+from veil.core.files import write_text
 from veil.errors import OutputExists, VeilError
 from veil.graphs.files import write_edges
 from veil.tables.engines.duck import private_connection
+from veil.words.codec import attached
 from veil.words.files import write_words
 
 from .commands import command
@@ -64,7 +65,7 @@ def _save(path: Path, overwrite: bool) -> None:
 
 def _record(path: Path, overwrite: bool) -> None:
     # Any file will do as the table that is named.
-    save_record(good_release("words"), path, beside=Path(__file__), overwrite=overwrite)
+    attached(good_release("words"), Path(__file__)).save(path, overwrite=overwrite)
 
 
 def _text(path: Path, overwrite: bool) -> None:
@@ -265,7 +266,7 @@ def test_synthetic_sequences_too(name: str, tmp_path: Path, monkeypatch: pytest.
 def test_a_release_that_cannot_be_kept_names_the_reason(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("a,5\nb,3\nc,2\n")
     with files_of_at_most(100):
-        done = command(tmp_path, "release", "vector", "data.csv", "--counts", "-e", "1", "-o", "out.json")
+        done = command(tmp_path, "release", "vector", "data.csv", "-e", "1", "-o", "out.json")
     assert done.code == 2
     assert done.made == set()
     assert done.err.startswith("veil: path: expected room to write to")

@@ -8,28 +8,14 @@ import os
 import stat
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import veil
-from veil.bits.reading import read_bits
 from veil.core.writing import replacing
 from veil.errors import InvalidData, LedgerCorrupt, OutputExists, UnreadableFile, VeilError
-from veil.graphs.reading import read_edges
-from veil.tables.states import given_states
-from veil.words.supports import read_support
 
 from .guard import guarded
-
-
-@pytest.mark.parametrize("read", [given_states, read_support])
-@pytest.mark.parametrize("text", [";\n", '""\n', ",,\n,,\n", "\t\t\n"])
-def test_files_of_empty_cells(read: Any, text: str, tmp_path: Path) -> None:
-    path = tmp_path / "cells.csv"
-    path.write_text(text)
-    with pytest.raises(UnreadableFile, match="empty"):
-        read(str(path))
 
 
 def test_an_archive_of_a_file_without_a_name(tmp_path: Path) -> None:
@@ -43,21 +29,6 @@ def test_an_archive_of_a_file_without_a_name(tmp_path: Path) -> None:
     path.write_bytes(raw[: at + 28] + b"\0\0" + raw[at + 30 : at + 46] + raw[at + 47 :])
     with pytest.raises(UnreadableFile):
         veil.chains.read(veil.chains.SequenceFile(str(path)))
-
-
-@pytest.mark.parametrize("read", [read_bits, read_edges, read_support])
-def test_parquet_with_text_that_is_none(read: Any, tmp_path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    good = pa.array(["ab", "cd"])
-    broken = pa.Array.from_buffers(pa.string(), 2, [None, good.buffers()[1], pa.py_buffer(b"a\xa7cd")])
-    path = tmp_path / "broken.parquet"
-    pq.write_table(pa.table({"a": broken, "b": good}), path)
-    with pytest.raises(UnreadableFile, match="UTF-8"):
-        read(str(path))
-    with pytest.raises(UnreadableFile):
-        veil.chains.read(str(path), origin="a", destination="b")
 
 
 # Text with a byte that is no letter, in a form that DuckDB hands on unseen.
@@ -80,39 +51,6 @@ def test_parquet_with_broken_text_that_duckdb_hands_on(tmp_path: Path) -> None:
     path.write_bytes(base64.b64decode(_NO_TEXT))
     with pytest.raises(UnreadableFile, match="UTF-8"):
         veil.chains.read(str(path), origin="origin", destination="destination")
-
-
-# Three rows; a group of rows claims to have 46,006,204,029.
-_MANY_ROWS = (
-    "UEFSMRUEFSwVLkwVBhUAEgAAFhABAAAAYQEFMGIIAAQAWmFuemliYXIVABUUFRgsFQYVEBUGFQYcNgAoAWIYFQYVBhw2ACgBYhgI"
-    "WmFuemliYXIREQAAAAokAgAAAAYBAgMkABUEGTw1ABgGc2NoZW1hFQQAFQwlAhgGb3JpZ2luJQBMHAAAABUMJQIYC2Rlc3RpbmF0"
-    "aW9uJQBMHAAAABYGGRwZLCYAHBUMGTUABhAZGAZvcmlnaW4VAhYGFqQBFqoBJlImCBw2ACgBYhgIWmFuemliYXIREQAZLBUEFQAV"
-    "AgAVABUQFQIAPBYUGQYZJgAGAAAAJgAcFQwZNQAGEBkYC2Rlc3RpbmF0aW9uFQIWBhakARasASb+ASayARw2ACgBYhgIWmFuemli"
-    "YXIREQAZLBUEFQAVAgAVABUQFQIAPBYUGQYZJgAGAAAAFsgCFvrZ9+LWAgAZHBgMQVJST1c6c2NoZW1hGOABLy8vLy82QUFBQUFR"
-    "QUFBQUFBQUtBQXdBQmdBRkFBZ0FDZ0FBQUFBQkJBQU1BQUFBQ0FBSUFBQUFCQUFJQUFBQUJBQUFBQUlBQUFCRUFBQUFCQUFBQU5U"
-    "Ly8vOEFBQUVGRUFBQUFCd0FBQUFFQUFBQUFBQUFBQXNBQUFCa1pYRDBhVzVoZEdsdmJnREkvLy8vRUFBVUFBZ0FCZ0FIQUF3QUFB"
-    "QVFBQkFBQUFBQUFBRUZFQUFBQUJ3QUFBQUVBQUFBQUFBQUFBWUFBQUJ2Y21sbmFXOEFBQVFBQkFBRUFBQUEAGCBwYXJxdWV0LWNw"
-    "cC1hcnJvdyB2ZXJzaW9uIDI2LjAuMRksHAAAHAAAABMCAABQQVIx"
-)
-
-
-@pytest.mark.parametrize("read", [read_bits, read_edges, read_support])
-def test_parquet_that_claims_more_rows_than_the_memory_holds(read: Any, tmp_path: Path) -> None:
-    path = tmp_path / "many.parquet"
-    path.write_bytes(base64.b64decode(_MANY_ROWS))
-    outcome = guarded(lambda: read(str(path)), room=2**30)
-    assert "do not add up" in str(outcome.error)
-
-
-def test_parquet_that_swells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path = tmp_path / "same.parquet"
-    pq.write_table(pa.table({"a": ["x"] * 100_000, "b": ["y"] * 100_000}), path)
-    assert guarded(lambda: read_edges(str(path))).error is None
-    monkeypatch.setattr("veil.tables.unpacking._FREELY", 2**10)
-    assert "swells" in str(guarded(lambda: read_edges(str(path))).error)
 
 
 def test_an_export_cannot_speak_in_our_name(tmp_path: Path) -> None:
@@ -145,9 +83,13 @@ def test_sizes_that_would_fill_the_memory_are_refused() -> None:
     calls = (
         lambda: veil.words.FreeWords(10**12, 3),
         lambda: veil.matrices.RowByRow(veil.vectors.Laplace(0.1, veil.vectors.Simplex(3)), rows=10**12),
-        lambda: veil.chains.planning.plan_chain(10**12, 100, epsilon=1.0),
+        lambda: veil.chains.plan(states=10**12, records=100, epsilon=1.0),
         lambda: veil.audit(
-            veil.vectors.GeometricCounts(1.0, 2), [1, 2], [2, 2], samples=10**12, adjacency=veil.vectors.Records()
+            veil.vectors.GeometricCounts(1.0, 2),
+            [1, 2],
+            [2, 2],
+            samples=10**12,
+            adjacency=veil.vectors.Records(),
         ),
         lambda: veil.words.StaircaseWords(veil.words.FreeWords(3, 3), 1.0, radius=10**30),
     )

@@ -6,10 +6,9 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
 
 from veil.core.files import parse_release, to_json
-from veil.core.releasing import expected_assumptions
+from veil.errors import NoGuarantee
 
 from .byte_changes import changed
 from .guard import guarded
@@ -25,7 +24,7 @@ def read(text: str) -> Any:
     release = parse_release(text, "private.json")
     assert release.domain.words
     assert repr(release)
-    expected_assumptions(release)
+    release.kind.implied_assumptions(release)
     return release
 
 
@@ -37,9 +36,14 @@ def check(text: str) -> None:
         assert said.isprintable()
         assert len(said) < _LONGEST_LINE
         return
-    again = guarded(lambda: to_json(parse_release(to_json(outcome.result), "again.json")))
+    written = guarded(lambda: to_json(outcome.result))
+    if written.error is not None:
+        # Its guarantee is computed when it is written: more is claimed than can be proved.
+        assert isinstance(written.error, NoGuarantee)
+        return
+    again = guarded(lambda: to_json(parse_release(written.result, "again.json")))
     assert again.error is None
-    assert again.result == to_json(outcome.result)
+    assert again.result == written.result
 
 
 @pytest.mark.parametrize("text", release_texts(), ids=lambda text: json.loads(text)["mechanism"]["name"])
@@ -47,13 +51,11 @@ def test_good_records_are_read(text: str) -> None:
     assert to_json(read(text)) == text
 
 
-@tries(300)
-@given(text=changed_records(record_values()))
+@tries(300, text=changed_records(record_values()))
 def test_records_changed_in_their_structure(text: str) -> None:
     check(text)
 
 
-@tries(100)
-@given(content=changed([text.encode() for text in release_texts()]))
+@tries(100, content=changed([text.encode() for text in release_texts()]))
 def test_records_changed_in_their_text(content: bytes) -> None:
     check(content.decode("utf-8", "replace"))

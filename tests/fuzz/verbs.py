@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
 import veil
 
 from .entry import (
     BITS,
+    PAIRS,
     ROWS,
+    Arguments,
     Entry,
     chain_counts,
     frame,
@@ -18,7 +25,56 @@ from .entry import (
     simplex,
 )
 
+
+def verb(
+    name: str, good: Callable[[], Arguments], *, heavy: tuple[str, ...] = (), without: tuple[str, ...] = ()
+) -> Entry:
+    """A verb of a kind, such as "chains.read" or "chains.read of users": all of its parameters are tried."""
+    module, _, function = name.partition(" ")[0].partition(".")
+    call: Any = getattr(import_module(f"veil.{module}"), function)
+    more = [one for one in inspect.signature(call).parameters if one not in {*good(), "ledger", *without}]
+    return Entry(name, call, good, tuple(more), heavy)
+
+
+_LOG = {"by": "who", "order": "when", "state": "where"}
+# A query or a table asks for a database, a progress for one who listens.
+READS = (
+    verb("vectors.read", lambda: {"source": {"a": 1, "b": 2}}),
+    verb("matrices.read", lambda: {"source": {"a": {"a": 0.5, "b": 0.5}, "b": {"a": 1.0}}}),
+    verb("chains.read", lambda: {"source": frame(), "origin": "where", "destination": "next"}),
+    verb("chains.read of users", lambda: {"source": frame(), **_LOG}),
+    verb("words.read", lambda: {"source": frame(), **_LOG}),
+    verb("words.read of lists", lambda: {"source": [["a", "b"], ["b"]]}),
+    verb("bits.read", lambda: {"source": {"a": ["y", "n"], "b": ["n", "n"]}}),
+    verb("graphs.read", lambda: {"source": list(PAIRS)}),
+)
+PLANS = (
+    verb("vectors.plan", lambda: {"size": 3, "epsilon": 1.0, "records": 100}, heavy=("size", "records")),
+    verb(
+        "vectors.plan for an error",
+        lambda: {"size": 3, "error": 0.2, "records": 1000},
+        heavy=("size", "records"),
+    ),
+    verb(
+        "matrices.plan", lambda: {"states": 3, "epsilon": 1.0, "transfer": 0.05}, heavy=("states", "columns")
+    ),
+    verb("chains.plan", lambda: {"states": 3, "records": 100, "epsilon": 1.0}, heavy=("states", "users")),
+    verb(
+        "chains.plan of users",
+        lambda: {"states": 3, "records": 100, "epsilon": 1.0, "unit": "user", "users": 10, "mean_length": 4},
+        heavy=("states", "users", "mean_length", "records"),
+    ),
+    verb(
+        "words.plan",
+        lambda: {"symbols": ["a", "b"], "length": 3, "epsilon": 1.0},
+        heavy=("length", "symbols", "radius"),
+    ),
+    verb("bits.plan", lambda: {"columns": 3, "epsilon": 1.0}, heavy=("columns",)),
+    verb("graphs.plan", lambda: {"nodes": 5, "epsilon": 1.0, "edges": 4}),
+)
 VERBS = (
+    *READS,
+    *PLANS,
     Entry(
         "audit",
         veil.audit,
@@ -35,7 +91,10 @@ VERBS = (
         heavy=("samples",),
     ),
     Entry(
-        "audit_pairs", veil.audit_pairs, lambda: {"mechanism": veil.vectors.GeometricCounts(1.0, 3)}, ("adjacency",)
+        "audit_pairs",
+        veil.audit_pairs,
+        lambda: {"mechanism": veil.vectors.GeometricCounts(1.0, 3)},
+        ("adjacency",),
     ),
     Entry(
         "audit_suite",
@@ -61,9 +120,15 @@ VERBS = (
         ("relative",),
     ),
     Entry(
-        "calibrated",
+        "vectors.calibrated",
         veil.vectors.calibrated,
-        lambda: {"name": "dirichlet", "adjacency": veil.vectors.Records(), "size": 3, "epsilon": 1.0, "delta": 1e-6},
+        lambda: {
+            "name": "dirichlet",
+            "adjacency": veil.vectors.Records(),
+            "size": 3,
+            "epsilon": 1.0,
+            "delta": 1e-6,
+        },
         ("typical", "records", "floor", "smooth"),
         ("size", "records"),
     ),
@@ -82,7 +147,7 @@ VERBS = (
         ("size", "records"),
     ),
     Entry(
-        "least_epsilon",
+        "vectors.least_epsilon",
         veil.vectors.least_epsilon,
         lambda: {
             "name": "geometric",
@@ -97,102 +162,71 @@ VERBS = (
     Entry("Ledger", veil.Ledger, lambda: {"url": "sqlite:///budget.db"}),
     Entry("load", veil.load, lambda: {"path": "no such file.json"}),
     Entry(
-        "intervals",
+        "vectors.intervals",
         veil.vectors.intervals,
         lambda: {"release": good_release("vector"), "confidence": 0.9, "records": 100},
     ),
     Entry(
-        "chain_intervals",
+        "matrices.chain_intervals",
         veil.matrices.chain_intervals,
         lambda: {"release": good_release("chain"), "confidence": 0.9, "draws": 20},
         heavy=("draws",),
     ),
-    Entry("bit_estimates", veil.bits.estimates, lambda: {"release": good_release("bits"), "confidence": 0.9}),
     Entry(
-        "graph_estimates", veil.graphs.estimates, lambda: {"release": good_release("graph"), "confidence": 0.9}
+        "matrices.intervals",
+        veil.matrices.intervals,
+        lambda: {"release": good_release("matrix"), "confidence": 0.9},
     ),
-    Entry("decode", veil.graphs.decode, lambda: {"release": good_release("graph"), "edges": 3, "agree": False}),
-    Entry("decoding", veil.graphs.decoding, lambda: {"release": good_release("graph"), "edges": 3, "agree": False}),
     Entry(
-        "synthetic",
+        "chains.intervals",
+        veil.chains.intervals,
+        lambda: {"release": good_release("chain"), "confidence": 0.9, "draws": 20},
+        ("records",),
+        ("draws",),
+    ),
+    Entry("chains.model", veil.chains.model, lambda: {"release": good_release("chain")}),
+    Entry(
+        "chains.group_chain",
+        veil.chains.group_chain,
+        lambda: {"release": good_release("chain"), "group": "a"},
+    ),
+    Entry("matrices.to_chain", veil.matrices.to_chain, lambda: {"release": good_release("matrix")}),
+    Entry("matrices.chain_facts", veil.matrices.chain_facts, lambda: {"chain": veil.Chain(ROWS)}),
+    Entry("words.batch", veil.words.batch, lambda: {"release": good_release("words")}),
+    Entry("graphs.edge_leakage", veil.graphs.edge_leakage, lambda: {"zeta": 0.1, "epsilon": 1.0}),
+    Entry(
+        "bits.estimates", veil.bits.estimates, lambda: {"release": good_release("bits"), "confidence": 0.9}
+    ),
+    Entry(
+        "graphs.estimates",
+        veil.graphs.estimates,
+        lambda: {"release": good_release("graph"), "confidence": 0.9},
+    ),
+    Entry(
+        "graphs.decode",
+        veil.graphs.decode,
+        lambda: {"release": good_release("graph"), "edges": 3, "agree": False},
+    ),
+    Entry(
+        "graphs.decoding",
+        veil.graphs.decoding,
+        lambda: {"release": good_release("graph"), "edges": 3, "agree": False},
+    ),
+    Entry(
+        "chains.synthetic",
         veil.chains.synthetic,
         lambda: {"release": good_release("chain"), "count": 3, "length": 4, "rng": 1},
         ("group",),
         ("count", "length"),
     ),
     Entry(
-        "count_transitions",
-        veil.chains.read,
-        lambda: {"source": frame(), "origin": "where", "destination": "next"},
-        (
-            "states",
-            "other",
-            "drop_unlisted",
-            "cap",
-            "strata",
-            "memory",
-            "group",
-            "groups",
-            "merge",
-            "table",
-            "query",
-            "salt",
-            "progress",
-        ),
-    ),
-    Entry(
-        "count_transitions of users",
-        veil.chains.read,
-        lambda: {"source": frame(), "by": "who", "order": "when", "state": "where"},
-        (
-            "states",
-            "other",
-            "cap",
-            "strata",
-            "second_cap",
-            "memory",
-            "sequences",
-            "group",
-            "groups",
-            "merge",
-            "tie_break",
-            "salt",
-        ),
-    ),
-    Entry(
-        "read_words",
-        veil.words.read,
-        lambda: {"source": frame(), "by": "who", "order": "when", "state": "where"},
-        ("tie_break", "states", "table", "query", "progress"),
-    ),
-    Entry("plan_bits", veil.bits.planning.plan_bits, lambda: {"columns": 3, "epsilon": 1.0}, ("unit", "flips", "rows")),
-    Entry(
-        "plan_chain",
-        veil.chains.planning.plan_chain,
-        lambda: {"states": 3, "records": 100, "epsilon": 1.0, "delta": 1e-6},
-        ("adjacency", "names"),
-        ("states",),
-    ),
-    Entry(
-        "plan_graph",
-        veil.graphs.planning.plan_graph,
-        lambda: {"nodes": 5, "epsilon": 1.0, "edges": 4},
-        ("kind", "statistics", "share"),
-    ),
-    Entry(
-        "plan_users",
+        "chains.plan_users",
         veil.chains.plan_users,
         lambda: {"states": 3, "epsilon": 1.0, "users": 10, "mean_length": 4.0},
         ("cap", "memory"),
     ),
     Entry(
-        "plan_words",
-        veil.words.planning.plan_words,
-        lambda: {"language": language(), "epsilon": 1.0, "radius": 1},
-        ("examples", "names", "shorter", "progress"),
-    ),
-    Entry(
-        "value_loss",
+        "matrices.value_loss",
         veil.matrices.value_loss,
         lambda: {
             "process": process(),
@@ -246,7 +280,11 @@ RELEASES = (
     Entry(
         "release of bits",
         veil.release,
-        lambda: {"mechanism": veil.bits.RandomizedResponse(1.0), "value": BITS, "adjacency": veil.bits.BitFlips(1)},
+        lambda: {
+            "mechanism": veil.bits.RandomizedResponse(1.0),
+            "value": BITS,
+            "adjacency": veil.bits.BitFlips(1),
+        },
         ("epsilon", "delta", "rng"),
     ),
     Entry(
@@ -258,37 +296,35 @@ RELEASES = (
     Entry(
         "release of a graph",
         veil.release,
-        lambda: {"mechanism": veil.graphs.PrivateGraph(1.0, statistics=("edges",), share=0.5), "value": graph()},
+        lambda: {
+            "mechanism": veil.graphs.PrivateGraph(1.0, statistics=("edges",), share=0.5),
+            "value": graph(),
+        },
         ("adjacency", "epsilon", "delta", "rng"),
     ),
-    Entry(
-        "fit_chain",
-        veil.chains.release,
-        lambda: {"counts": chain_counts(), "epsilon": 1.0, "delta": 1e-6, "rng": 1},
-        ("mechanism", "unit", "change", "parts", "records", "floor"),
+    verb("vectors.release", lambda: {"values": {"a": 5, "b": 3}, "epsilon": 1.0}, heavy=("records", "draws")),
+    verb(
+        "vectors.release of a vector",
+        lambda: {"values": [0.2, 0.3, 0.5], "epsilon": 1.0, "transfer": 0.1},
+        heavy=("draws",),
     ),
-    Entry(
-        "release_words",
-        veil.words.release,
+    verb("matrices.release", lambda: {"matrix": ROWS, "epsilon": 1.0, "transfer": 0.05}),
+    verb("chains.release", lambda: {"counts": chain_counts(), "epsilon": 1.0, "delta": 1e-6, "rng": 1}),
+    verb(
+        "words.release",
         lambda: {
             "words": [["a", "b", "a"], ["b", "b", "b"]],
             "language": language(),
             "epsilon": 1.0,
             "mechanism": "exponential",
         },
-        ("radius", "words_each", "examples", "rng"),
     ),
+    verb("bits.release", lambda: {"table": BITS, "epsilon": 1.0, "mechanism": "auto"}),
+    verb("graphs.release", lambda: {"graph": graph(), "epsilon": 1.0, "mechanism": "response"}),
     Entry(
-        "release_bits",
-        veil.bits.release,
-        lambda: {"table": BITS, "epsilon": 1.0, "mechanism": "auto"},
-        ("unit", "flips", "rng"),
+        "words.online",
+        veil.words.online,
+        lambda: {"mechanism": veil.words.SequentialWords(language(), 1.0)},
+        ("rng",),
     ),
-    Entry(
-        "release_graph",
-        veil.graphs.release,
-        lambda: {"graph": graph(), "epsilon": 1.0, "mechanism": "response"},
-        ("statistics", "share", "alpha", "rng"),
-    ),
-    Entry("online", veil.words.online, lambda: {"mechanism": veil.words.SequentialWords(language(), 1.0)}, ("rng",)),
 )

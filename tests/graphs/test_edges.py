@@ -17,10 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from veil.errors import InvalidArgument, InvalidData, OutputExists, UnreadableFile
+from veil.graphs.ends import HEADER
 from veil.graphs.files import check_labels, write_edges
-from veil.graphs.labels import sorted_once
 from veil.graphs.numerics.pairs import Kind, PairSpace
-from veil.graphs.reading import HEADER, NODES, SIDES, EdgeSource, read_edges
+from veil.graphs.reading import NODES, SIDES, EdgeSource, read_edges
+from veil.tables.coded import sorted_once
 
 FACEBOOK = Path(__file__).parents[3] / "shared" / "data" / "facebook_combined.txt"
 PAIRS = [(3, 1), (1, 2), (10, 2), (2, 1)]
@@ -198,7 +199,7 @@ def test_nodes_of_both_sides(tmp_path: Path) -> None:
         with pytest.raises(InvalidArgument, match=rf"^nodes: expected .*{text}"):
             read_edges(path, kind="bipartite", nodes=pair)
     for nodes in (3, [1, 2, 3], (3,)):
-        with pytest.raises(InvalidArgument, match="a pair of lists"):
+        with pytest.raises(InvalidArgument, match="two lists, the nodes of each side"):
             read_edges(path, kind="bipartite", nodes=nodes)
 
 
@@ -208,8 +209,8 @@ def test_labels_outside_the_list(tmp_path: Path) -> None:
         read_edges(path, nodes=["0", "1", "2"])
     assert "secret" not in str(caught.value)
     for nodes, text in (
-        (["a", "a"], "one that stands twice"),
-        ([1, "1"], "one that stands twice"),
+        (["a", "a"], "one of them twice"),
+        ([1, "1"], "one of them twice"),
         (["a", ""], "an empty one"),
         ([1.5], "one of type float"),
         (2.5, "found float"),
@@ -234,7 +235,7 @@ def test_a_graph_without_edges_has_nodes_that_were_given(tmp_path: Path) -> None
 
 def test_loops(tmp_path: Path) -> None:
     path = put(tmp_path, "1 1\n1 2\n3 3\n")
-    with pytest.raises(InvalidData, match=r"2 edges from a node to itself\. loops='drop' .*, loops='keep'"):
+    with pytest.raises(InvalidData, match=r"2 edges from a node to itself\. loops= drop .*, loops= keep"):
         read_edges(path)
     # A node that has no other edge is gone with its loop, as the assumption says.
     dropped = read_edges(path, loops="drop")
@@ -282,7 +283,7 @@ def test_the_first_line_is_told_from_the_rest(
 )
 def test_no_edge_is_lost_where_the_first_line_may_be_one(tmp_path: Path, text: str) -> None:
     path = put(tmp_path, text, "edges.csv")
-    with pytest.raises(InvalidData, match=r"may be either.*header=True or header=False"):
+    with pytest.raises(InvalidData, match=r"may be either.*Say which with header="):
         read_edges(path)
     lines = [tuple(line.split(",")) for line in text.splitlines()]
     for header in (True, False):
@@ -338,7 +339,7 @@ def test_columns_by_name(tmp_path: Path) -> None:
         ("a,b\nb,c\n", "e.csv", {"delimiter": ";"}, "^delimiter: .*';', which does not occur"),
         ("a b\nb c\n", "e.txt", {"delimiter": ","}, "^delimiter: .*',', which does not occur"),
         ("a b\nb c\n", "e.txt", {"delimiter": "tab"}, "does not occur in the first lines. Leave delimiter="),
-        ("a,b\nb,c,d\n", "e.csv", {}, "record 2: expected 2 cells as in the first, found 3"),
+        ("a,b\nb,c,d\n", "e.csv", {}, "line 2: expected 2 cells as in the first line, found 3"),
         ("a,b\nb,\n", "e.csv", {}, "a label at both ends of every edge, found 1 without one"),
         ("0 1\n", "e.txt", {"delimiter": ",,"}, "one mark"),
         ("0 1\n", "e.txt", {"header": 1}, "True, False or None"),
@@ -524,7 +525,7 @@ def test_writing(tmp_path: Path) -> None:
         ("e.csv", [" a", "c"], [0], [1], None, "Write to .parquet instead"),
         ("e.xlsx", ["a", "c"], [0], [1], None, "an ending of .txt, .edges, .csv or .tsv"),
         ("e.parquet.gz", ["a", "c"], [0], [1], None, "an ending of"),
-        ("e.txt", ["a", "a"], [0], [1], None, "one that stands twice"),
+        ("e.txt", ["a", "a"], [0], [1], None, "one of them twice"),
         ("e.txt", ["a", 1.5], [0], [1], None, "text or whole numbers"),
         ("e.txt", ["a", ""], [0], [1], None, "text or whole numbers"),
         ("e.txt", ["a", "b"], [0], [2], None, "places of nodes"),

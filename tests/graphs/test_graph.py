@@ -31,7 +31,7 @@ def test_networkx() -> None:
     graph = veil.graphs.Graph.of(CLUB)
     assert ends(graph) == EDGES
     assert graph.space.count == 34 * 33 // 2
-    back = graph.as_given()
+    back = graph.to_networkx()
     assert type(back) is nx.Graph
     assert set(back.nodes) == set(CLUB.nodes)
     # What hangs on the edges is not part of the graph, so it does not come back either.
@@ -42,7 +42,7 @@ def test_directed_networkx() -> None:
     graph = veil.graphs.Graph.of(nx.DiGraph([("b", "a"), ("a", "b"), ("c", "a")]))
     assert graph.space.kind == "directed"
     assert ends(graph) == {("b", "a"), ("a", "b"), ("c", "a")}
-    assert type(graph.as_given()) is nx.DiGraph
+    assert type(graph.to_networkx()) is nx.DiGraph
 
 
 def test_bipartite_networkx() -> None:
@@ -53,7 +53,7 @@ def test_bipartite_networkx() -> None:
     graph = veil.graphs.Graph.of(club, bipartite=True)
     assert ends(graph) == {("ann", "film"), ("bob", "song")}
     assert (graph.space.rows, graph.space.columns, graph.space.count) == (2, 3, 6)
-    assert set(graph.as_given().edges) == {("ann", "film"), ("bob", "song")}
+    assert set(graph.to_networkx().edges) == {("ann", "film"), ("bob", "song")}
 
 
 def test_labels_of_all_kinds() -> None:
@@ -76,7 +76,7 @@ def test_sparse_matrices(name: str, kind: str) -> None:
     matrix = getattr(sp, f"{name}_{kind}")(DENSE)
     graph = veil.graphs.Graph.of(matrix)
     assert ends(graph) == EDGES
-    back = graph.as_given()
+    back = graph.matrix()
     assert isinstance(back, sp.csr_array)
     assert np.array_equal(back.toarray(), DENSE.astype(bool))
 
@@ -95,7 +95,7 @@ def test_directed_and_bipartite_matrices() -> None:
     half = sp.csr_array(np.triu(DENSE))
     assert len(veil.graphs.Graph.of(half, directed=True)) == len(EDGES)
     wide = veil.graphs.Graph.of(sp.csr_array(DENSE[:5]), bipartite=True)
-    assert wide.as_given().shape == (5, 34)
+    assert wide.matrix().shape == (5, 34)
 
 
 def test_pairs() -> None:
@@ -133,7 +133,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "half a matrix": (lambda: veil.graphs.Graph.of(sp.csr_array(np.triu(DENSE))), "directed=True"),
     "too few rows": (lambda: veil.graphs.Graph.of(sp.csr_array(DENSE[:5])), "bipartite=True"),
     "a NumPy matrix": (lambda: veil.graphs.Graph.of(DENSE), "found ndarray"),
-    "a list": (lambda: veil.graphs.Graph.of([(0, 1)]), r"veil\.Graph\.from_edges"),
+    "a list": (lambda: veil.graphs.Graph.of([(0, 1)]), r"graphs\.read takes pairs of nodes"),
     "a frame": (lambda: veil.graphs.Graph.of(pd.DataFrame({"a": [0], "b": [1]})), "found DataFrame"),
     "sides not told": (lambda: veil.graphs.Graph.of(nx.path_graph(3), bipartite=True), "attribute bipartite"),
     "a name": (lambda: veil.graphs.Graph.from_edges([(0, 1)], "ab"), "nodes: expected how many"),
@@ -164,12 +164,12 @@ def test_a_node_twice_is_said_so() -> None:
         veil.graphs.Graph.from_edges([], [0, 1, 1])
 
 
-def test_a_numpy_matrix_is_told_the_way() -> None:
+def test_the_error_for_a_numpy_matrix_says_what_to_do() -> None:
     with pytest.raises(InvalidData, match=r"csr_array"):
         veil.graphs.Graph.of(DENSE)
 
 
-def test_loops_are_told_where_to_ask() -> None:
+def test_the_error_for_loops_says_how_to_keep_them() -> None:
     with pytest.raises(InvalidData, match=r"Graph\.of\(graph, loops=True\)"):
         veil.graphs.release(nx.Graph([(1, 1), (1, 2)]), epsilon=1.0)
 

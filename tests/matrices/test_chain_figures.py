@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,19 @@ import pytest
 from matplotlib.patches import Arc, Circle, FancyArrowPatch
 
 import veil
+from veil.chains.report.page import CountedReport
 from veil.core.named_matrix import NamedMatrix
-from veil.matrices.job import MatrixPlan, MatrixRow, matrix_job
+from veil.matrices.planning import MatrixPlan, MatrixRow
 from veil.matrices.report import chain_figures
 from veil.matrices.report.chain import ChainReport
-from veil.matrices.report.console_chain import print_chain, print_comparison_of_chains
+from veil.matrices.report.console import (
+    print_chain,
+    print_comparison_of_chains,
+    print_matrix_plan,
+    print_matrix_release,
+)
+from veil.matrices.requests import MatrixRelease
 from veil.report import figures
-from veil.report.console import print_matrix_plan, print_matrix_release
 from veil.report.labels import shorts
 
 MATRIX = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]])
@@ -143,15 +150,17 @@ def test_plans_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
 def test_large_releases_are_cut_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     names = tuple(f"s{i}" for i in range(40))
     taken = NamedMatrix(np.full((40, 40), 1 / 40), names, names)
-    release = matrix_job(taken, ONE, epsilon=2.0, delta=0.0, mechanism="laplace").run(rng=1)
-    print_matrix_release(release, kept=1.0, written=[Path("x.json")], tip="A tip.")
+    job = MatrixRelease(transfer=0.01, epsilon=2.0, mechanism="laplace").prepare(taken)
+    job = replace(job, notes=("A note",), warnings=("a warning",))
+    print_matrix_release(job.run(rng=1), job=job, written=[Path("x.json")])
     shown = capsys.readouterr().out
     assert "(the first rows and columns of 40 x 40)" in shown
     assert "s29" in shown
     assert "s30" not in shown
     assert "s12 " not in shown.splitlines()[0]
     assert "Written: x.json" in shown
-    assert "A tip." in shown
+    assert "A note." in shown
+    assert "WARNING: a warning." in shown
 
 
 # Layout
@@ -212,7 +221,7 @@ def test_plans_fit_into_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_narrow_intervals_get_more_digits() -> None:
     counts = np.array([[800_000, 150_000], [100_000, 300_000]])
-    report = ChainReport.of_release(veil.chains.release(counts, epsilon=1.0, rng=1))
+    report = CountedReport.of_release(veil.chains.release(counts, epsilon=1.0, rng=1))
     assert report.intervals is not None
     page = report.html()
     for low, high in report.intervals.stationary:
@@ -231,7 +240,7 @@ def test_one_step_is_not_steps() -> None:
 
 
 def test_proofs_that_say_nothing_are_left_out() -> None:
-    report = ChainReport.of_release(veil.chains.release(np.full((3, 3), 5), epsilon=0.1, rng=1))
+    report = CountedReport.of_release(veil.chains.release(np.full((3, 3), 5), epsilon=0.1, rng=1))
     assert report.intervals is not None
     assert report.intervals.proved_stationary[:, 1].min() > 0.99
     page = report.html()

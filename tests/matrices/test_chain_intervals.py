@@ -18,19 +18,26 @@ RAGGED = np.random.default_rng(5).dirichlet(np.full(5, 0.6), size=5)
 WHEEL = np.roll(np.eye(4), 1, axis=1) * 0.88 + 0.03
 
 CASES = {
-    "entries at the floor": (SPARSE, veil.matrices.MatrixDirichlet(60.0, veil.vectors.Simplex(8, floor=0.01))),
+    "entries at the floor": (
+        SPARSE,
+        veil.matrices.MatrixDirichlet(60.0, veil.vectors.Simplex(8, floor=0.01)),
+    ),
     "slowly mixing": (STICKY, veil.matrices.MatrixDirichlet(300.0, veil.vectors.Simplex(6, floor=0.02))),
     "little data": (WHEEL, veil.matrices.MatrixDirichlet(15.0, veil.vectors.Simplex(4, floor=0.03))),
     "smoothed, one k a row": (
         RAGGED,
-        veil.matrices.MatrixDirichlet((40.0, 80.0, 160.0, 320.0, 640.0), veil.vectors.Simplex(5, floor=0.03), smooth=True),
+        veil.matrices.MatrixDirichlet(
+            (40.0, 80.0, 160.0, 320.0, 640.0), veil.vectors.Simplex(5, floor=0.03), smooth=True
+        ),
     ),
 }
 every_case = pytest.mark.parametrize("name", CASES)
 
 
-def released(matrix: Any, mechanism: Any) -> veil.Release:
-    return veil.release(mechanism, matrix, adjacency=veil.matrices.Rows(1, veil.vectors.Transfer(0.01)), delta=1e-3, rng=0)
+def released(matrix: Any, mechanism: Any) -> veil.Release[Any]:
+    return veil.release(
+        mechanism, matrix, adjacency=veil.matrices.Rows(1, veil.vectors.Transfer(0.01)), delta=1e-3, rng=0
+    )
 
 
 def coverage(name: str, simulations: int) -> tuple[Any, Any, Any, float]:

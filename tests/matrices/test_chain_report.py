@@ -16,9 +16,9 @@ from matplotlib.figure import Figure
 import veil
 from veil.core.named_matrix import NamedMatrix
 from veil.matrices.chain_error_bars import chain_intervals
-from veil.matrices.job import matrix_job
 from veil.matrices.report.chain import MOST_PICTURED, ChainReport
-from veil.matrices.report.console_chain import print_chain
+from veil.matrices.report.console import print_chain
+from veil.matrices.requests import MatrixRelease
 
 MATRIX = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]])
 LABELS = ("<script>alert(1)</script>", "B & co", 'a "b"')
@@ -26,16 +26,20 @@ CHAIN = veil.Chain(MATRIX, states=LABELS)
 APART = veil.Chain([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], states=["<i>", "end", "alone"])
 CYCLE = veil.Chain([[0, 1, 0], [0, 0, 1], [1, 0, 0]])
 ONE = veil.matrices.Rows(1, veil.vectors.Transfer(0.01))
-POLICY = NamedMatrix(np.array([[0.5, 0.25, 0.25], [0.1, 0.8, 0.1]]), ("s & t", "u"), ("<left>", "mid", "right"))
+POLICY = NamedMatrix(
+    np.array([[0.5, 0.25, 0.25], [0.1, 0.8, 0.1]]), ("s & t", "u"), ("<left>", "mid", "right")
+)
 
 
-def released(mechanism: str = "laplace", data: NamedMatrix | None = None) -> veil.Release:
+def released(mechanism: str = "laplace", data: NamedMatrix | None = None) -> veil.Release[Any]:
     taken = NamedMatrix(MATRIX, LABELS, LABELS) if data is None else data
-    return matrix_job(taken, ONE, epsilon=2.0, delta=1e-3, mechanism=mechanism).run(rng=1)
+    return (
+        MatrixRelease(transfer=0.01, epsilon=2.0, delta=1e-3, mechanism=mechanism).prepare(taken).run(rng=1)
+    )
 
 
 @cache
-def dirichlet() -> veil.Release:
+def dirichlet() -> veil.Release[Any]:
     return released("dirichlet")
 
 
@@ -65,10 +69,9 @@ PAGES: dict[str, Any] = {
     "dirichlet": lambda: ChainReport.of_release(dirichlet()),
     "policy": lambda: ChainReport.of_release(released(data=POLICY)),
     "released, reducible": lambda: ChainReport.of_release(
-        matrix_job(
-            NamedMatrix(APART.to_numpy(), APART.states, APART.states),
-            ONE, epsilon=2.0, delta=0.0, mechanism="laplace", support="zeros",
-        ).run(rng=1)
+        MatrixRelease(transfer=0.01, epsilon=2.0, mechanism="laplace", support="zeros")
+        .prepare(NamedMatrix(APART.to_numpy(), APART.states, APART.states))
+        .run(rng=1)
     ),
 }  # fmt: skip
 
@@ -130,7 +133,8 @@ def test_the_page_of_a_release_holds_its_guarantee() -> None:
     assert "Nothing is assumed about the data." in page
     assert "Not private." in page
     assert report.published is not None
-    assert f"paper MD prints for the same release at the same δ: ε = {report.published.epsilon:.3g}" in page
+    beside = f"ε = {report.published.epsilon:.3g}"
+    assert f"the matrix Dirichlet paper prints for the same release at the same δ: {beside}" in page
     assert "The line is exact" in page
     truth = chain_intervals(release)
     for low, high in (*truth.stationary, *truth.proved_stationary):
@@ -144,7 +148,7 @@ def test_what_the_paper_does_not_cover_is_said(monkeypatch: pytest.MonkeyPatch) 
     # The curve of several rows takes a second or two, and is not what is looked at here.
     monkeypatch.setattr("veil.report.figures.privacy_figure", lambda *args, **kwargs: Figure())
     page = numbers(ChainReport.of_release(release).html())
-    assert "It does not apply as it stands" in page
+    assert "It does not apply here" in page
     assert "one changed row only" in page
     assert "The line is a proved upper bound." in page
 
@@ -155,7 +159,7 @@ def test_other_noise_has_no_error_bars() -> None:
     assert report.published is None
     page = numbers(report.html())
     assert "proved: low" not in page
-    assert "paper MD" not in page
+    assert "matrix Dirichlet paper" not in page
     assert "intervals" not in report.to_dict()
 
 
@@ -218,7 +222,7 @@ def test_stacks() -> None:
 
 def test_turned_columns_keep_their_labels() -> None:
     turned = NamedMatrix(MATRIX[:, [2, 0, 1]], ("a", "b", "c"), ("c", "a", "b"))
-    job = matrix_job(turned, veil.matrices.Rows(1, veil.vectors.Transfer(1e-9)), epsilon=2.0, delta=0.0, mechanism="laplace")
+    job = MatrixRelease(transfer=1e-9, epsilon=2.0, delta=0.0, mechanism="laplace").prepare(turned)
     report = ChainReport.of_release(job.run(rng=1))
     found = {name: share for name, share, _ in report.top()}
     assert found == pytest.approx({"a": 25 / 99, "b": 40 / 99, "c": 34 / 99}, abs=1e-5)
@@ -230,7 +234,7 @@ def test_nothing_but_the_release_goes_in(tmp_path: Path) -> None:
     release.save(tmp_path / "r.json")
     page = ChainReport.of_release(release).html()
     assert ChainReport.of_release(veil.load(tmp_path / "r.json")).html() == page
-    assert ChainReport.of(release.to_chain(), release).html() == page
+    assert ChainReport.of(veil.matrices.to_chain(release), release).html() == page
 
 
 # Labels

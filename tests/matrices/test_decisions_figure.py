@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from veil.matrices.adjacency import Rows
 from veil.matrices.decisions import DecisionProcess
 from veil.matrices.report.decisions import value_figure
 from veil.matrices.value_losses import ValueLoss, value_loss
 from veil.report.figures import svg
-from veil.matrices.adjacency import Rows
 from veil.vectors.adjacency import Transfer
 
 EPSILONS = [1.0, 2.0, 4.0, 8.0, 16.0]

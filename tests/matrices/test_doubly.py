@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from veil.errors import InvalidArgument, InvalidData
-from veil.matrices.birkhoff import SUM_TOLERANCE, Birkhoff
 from veil.matrices.adjacency import Rectangle
+from veil.matrices.birkhoff import SUM_TOLERANCE, Birkhoff
 
 SECRET = 0.12345
 SHAPE = "2 rows and 2 columns along the last two axes"

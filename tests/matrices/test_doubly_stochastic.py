@@ -16,10 +16,9 @@ from scipy.stats import norm
 
 import veil
 from veil.errors import InvalidArgument, InvalidData
+from veil.matrices.adjacency import Rectangle, Rows
 from veil.matrices.birkhoff import Birkhoff
 from veil.matrices.mechanisms.doubly_stochastic import DoublyStochastic
-from veil.matrices.adjacency import Rectangle
-from veil.matrices.adjacency import Rows
 
 Floats = NDArray[np.float64]
 BOTH = pytest.mark.parametrize("noise", ["laplace", "gaussian"])

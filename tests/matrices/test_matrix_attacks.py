@@ -13,7 +13,7 @@ import veil
 from veil.core.named_matrix import NamedMatrix
 from veil.core.privacy.pairs import SymmetricBetaPair
 from veil.errors import InvalidData, NoGuarantee, UnreadableFile
-from veil.matrices.job import matrix_job
+from veil.matrices.requests import MatrixRelease
 from veil.matrices.row_profiles import changed_rows
 from veil.matrices.stochastic import ZEROS_ARE_PUBLIC
 
@@ -22,7 +22,9 @@ EACH = veil.vectors.Transfer(0.01)
 
 def test_one_k_a_row_fixes_the_number_of_rows() -> None:
     """With two k's, six rows were once taken, and "all" counted as two."""
-    mechanism = veil.matrices.MatrixDirichlet([100.0, 100.0], veil.vectors.Simplex(6, floor=0.02), smooth=True)
+    mechanism = veil.matrices.MatrixDirichlet(
+        [100.0, 100.0], veil.vectors.Simplex(6, floor=0.02), smooth=True
+    )
     assert mechanism.rows == 2
     with pytest.raises(InvalidData, match="2 rows"):
         mechanism.validate(np.full((5, 6), 1 / 6))
@@ -37,11 +39,13 @@ def test_one_k_a_row_fixes_the_number_of_rows() -> None:
 def test_zeros_that_were_looked_at_are_assumed_public_even_if_there_are_none() -> None:
     matrix = np.array([[0.98, 0.01, 0.01], [0.3, 0.3, 0.4], [0.2, 0.2, 0.6]])
     for name in ("dirichlet", "laplace", "gaussian"):
-        job = matrix_job(
-            NamedMatrix(matrix), veil.matrices.Rows(1, EACH), epsilon=2.0, delta=1e-6, mechanism=name, support="zeros"
-        )
+        job = MatrixRelease(
+            transfer=EACH.mass, epsilon=2.0, delta=1e-6, mechanism=name, support="zeros"
+        ).prepare(NamedMatrix(matrix))
         assert ZEROS_ARE_PUBLIC in job.run(rng=1).assumptions
-        plain = matrix_job(NamedMatrix(matrix), veil.matrices.Rows(1, EACH), epsilon=2.0, delta=1e-6, mechanism=name)
+        plain = MatrixRelease(transfer=EACH.mass, epsilon=2.0, delta=1e-6, mechanism=name).prepare(
+            NamedMatrix(matrix)
+        )
         assert plain.run(rng=1).assumptions == ()
 
 
@@ -49,7 +53,7 @@ def test_names_found_among_the_entries_are_assumed_public() -> None:
     policy = {"s": {"b": 0.5, "a": 0.5}, "t": {"b": 1.0}}
     taken = veil.core.named_matrix.named_matrix("policy", policy)
     assert taken.columns == ("a", "b")
-    job = matrix_job(taken, veil.matrices.Rows(1, EACH), epsilon=2.0, delta=0.0, mechanism="laplace")
+    job = MatrixRelease(transfer=EACH.mass, epsilon=2.0, delta=0.0, mechanism="laplace").prepare(taken)
     assert "the list of states is public" in job.run(rng=1).assumptions
 
 

@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import beta, kstest
 
 import veil
+from veil.core.kinds import kind_named
 from veil.core.privacy.pairs import SymmetricBetaPair
 from veil.core.registry import mechanism_from
 from veil.errors import InvalidArgument, InvalidData, NoGuarantee
@@ -31,11 +32,13 @@ def matrix_of(seed: int, rows: int, columns: int, floor: float) -> Any:
 
 
 def test_section_5_numbers() -> None:
-    """MD prints 1.16 and 11.12; the first k breaks the paper's own assumption."""
+    """The paper prints 1.16 and 11.12; the first k breaks the paper's own assumption."""
     for k, epsilon in ((9.87, 1.168), (98.7, 11.128)):
-        printed = veil.matrices.MatrixDirichlet(k, [SIMPLEX] * 32).published(veil.matrices.Rows(1, SECTION_5), gamma=0.001)
+        printed = veil.matrices.MatrixDirichlet(k, [SIMPLEX] * 32).published(
+            veil.matrices.Rows(1, SECTION_5), gamma=0.001
+        )
         assert printed.epsilon == pytest.approx(epsilon, abs=5e-4)
-        assert printed.theorem == "MD Theorem 1"
+        assert printed.theorem == "matrix Dirichlet paper, Theorem 1"
         broken = [text for text in printed.violations if "Assumption 2" in text]
         assert bool(broken) == (k < 10.0)
 
@@ -51,9 +54,13 @@ def test_the_paper_covers_one_row_only() -> None:
 
 def test_published_delta_is_printed_with_the_wrong_extreme() -> None:
     wide = veil.vectors.Simplex(6, floor=0.1, protected=(0, 1, 2, 3, 4), slack=0.051)
-    mixed = veil.matrices.MatrixDirichlet(20.0, [SIMPLEX, wide]).published(veil.matrices.Rows(1, SECTION_5), gamma=0.001)
+    mixed = veil.matrices.MatrixDirichlet(20.0, [SIMPLEX, wide]).published(
+        veil.matrices.Rows(1, SECTION_5), gamma=0.001
+    )
     alone = [
-        veil.matrices.MatrixDirichlet(20.0, [domain]).published(veil.matrices.Rows(1, SECTION_5), gamma=0.001).delta
+        veil.matrices.MatrixDirichlet(20.0, [domain])
+        .published(veil.matrices.Rows(1, SECTION_5), gamma=0.001)
+        .delta
         for domain in (SIMPLEX, wide)
     ]
     assert mixed.delta == min(alone)
@@ -66,7 +73,9 @@ def test_one_row_is_the_worst_row(epsilon: float) -> None:
     """Against arbitrary precision, row by row; the worst row changes with epsilon."""
     ks, floors = (5.0, 40.0, 15.0), (0.05, 0.1, 0.02)
     domains = [veil.vectors.Simplex(5, floor=floor) for floor in floors]
-    profile = veil.matrices.MatrixDirichlet(ks, domains).profile(veil.matrices.Rows(1, veil.vectors.Transfer(0.03)))
+    profile = veil.matrices.MatrixDirichlet(ks, domains).profile(
+        veil.matrices.Rows(1, veil.vectors.Transfer(0.03))
+    )
     truths = [
         float(worst_case_dirichlet(k, eta, 0.03, 5, epsilon)) for k, eta in zip(ks, floors, strict=True)
     ]
@@ -171,7 +180,9 @@ def test_many_kinds_are_merged_safely() -> None:
 def test_rows_with_one_entry_reveal_nothing() -> None:
     support = [[0, 1, 2], [2], [0, 2]]
     mechanism = veil.matrices.MatrixDirichlet(30.0, veil.vectors.Simplex(3, floor=0.1), support=support)
-    three = veil.vectors.Dirichlet(30.0, veil.vectors.Simplex(3, floor=0.1)).profile(veil.vectors.Transfer(0.02))
+    three = veil.vectors.Dirichlet(30.0, veil.vectors.Simplex(3, floor=0.1)).profile(
+        veil.vectors.Transfer(0.02)
+    )
     found = mechanism.profile(veil.matrices.Rows("all", veil.vectors.Transfer(0.02))).epsilon(1e-4)
     # More than the widest row alone, less than if the row of two were as bad as that of three.
     assert three.epsilon(1e-4) * 1.05 < found < three.repeat(2).epsilon(1e-4) * 0.99
@@ -179,23 +190,31 @@ def test_rows_with_one_entry_reveal_nothing() -> None:
 
 def test_a_floor_of_zero_gives_no_guarantee() -> None:
     with pytest.raises(NoGuarantee, match="floor"):
-        veil.matrices.MatrixDirichlet(5.0, veil.vectors.Simplex(3)).profile(veil.matrices.Rows(1, veil.vectors.Transfer(0.1)))
+        veil.matrices.MatrixDirichlet(5.0, veil.vectors.Simplex(3)).profile(
+            veil.matrices.Rows(1, veil.vectors.Transfer(0.1))
+        )
 
 
 def test_any_number_of_rows_needs_a_number() -> None:
     with pytest.raises(InvalidArgument, match="changed"):
-        veil.matrices.MatrixDirichlet(5.0, veil.vectors.Simplex(3, floor=0.1)).profile(veil.matrices.Rows("all", veil.vectors.Transfer(0.1)))
+        veil.matrices.MatrixDirichlet(5.0, veil.vectors.Simplex(3, floor=0.1)).profile(
+            veil.matrices.Rows("all", veil.vectors.Transfer(0.1))
+        )
 
 
 def test_other_adjacencies_are_refused() -> None:
     with pytest.raises(InvalidArgument, match="Rows"):
-        veil.matrices.MatrixDirichlet(5.0, veil.vectors.Simplex(3, floor=0.1)).profile(veil.vectors.Transfer(0.1))
+        veil.matrices.MatrixDirichlet(5.0, veil.vectors.Simplex(3, floor=0.1)).profile(
+            veil.vectors.Transfer(0.1)
+        )
 
 
 def test_more_rows_than_there_are_means_all() -> None:
     mechanism = veil.matrices.MatrixDirichlet(30.0, [veil.vectors.Simplex(3, floor=0.1)] * 3)
     each = veil.vectors.Transfer(0.02)
-    many, every = (mechanism.profile(veil.matrices.Rows(changed, each)).epsilon(1e-4) for changed in (9, "all"))
+    many, every = (
+        mechanism.profile(veil.matrices.Rows(changed, each)).epsilon(1e-4) for changed in (9, "all")
+    )
     assert many == every
 
 
@@ -205,7 +224,9 @@ def test_more_rows_than_there_are_means_all() -> None:
 def test_every_entry_has_its_own_beta_law() -> None:
     """Kolmogorov-Smirnov on each entry of each row, alpha = 1e-3 over all; a 30 % wrong k is rejected."""
     ks, matrix = (8.0, 80.0, 20.0), matrix_of(1, 3, 4, 0.05)
-    drawn = veil.matrices.MatrixDirichlet(ks, veil.vectors.Simplex(4, floor=0.05)).sample(matrix, rng=2, size=4_000)
+    drawn = veil.matrices.MatrixDirichlet(ks, veil.vectors.Simplex(4, floor=0.05)).sample(
+        matrix, rng=2, size=4_000
+    )
     assert drawn.shape == (4_000, 3, 4)
     np.testing.assert_allclose(drawn.sum(axis=-1), 1.0, atol=1e-12)
     wrong = []
@@ -219,7 +240,9 @@ def test_every_entry_has_its_own_beta_law() -> None:
 
 def test_rows_are_independent() -> None:
     matrix = matrix_of(3, 2, 3, 0.1)
-    drawn = veil.matrices.MatrixDirichlet(10.0, veil.vectors.Simplex(3, floor=0.1)).sample(matrix, rng=4, size=20_000)
+    drawn = veil.matrices.MatrixDirichlet(10.0, veil.vectors.Simplex(3, floor=0.1)).sample(
+        matrix, rng=4, size=20_000
+    )
     correlations = np.corrcoef(drawn[:, 0, 0], drawn[:, 1, 0])[0, 1]
     assert abs(correlations) < 4.0 / math.sqrt(20_000)
 
@@ -229,7 +252,9 @@ def test_the_support_is_kept_exactly() -> None:
     matrix = np.array([[0.5, 0.5, 0.0], [0.0, 0.2, 0.8], [0.0, 1.0, 0.0]])
     for mechanism in (
         veil.matrices.MatrixDirichlet(9.0, veil.vectors.Simplex(3, floor=0.1), support=support),
-        veil.matrices.MatrixDirichlet(9.0, [veil.vectors.Simplex(2, floor=0.1), veil.vectors.Simplex(2, floor=0.1), None]),
+        veil.matrices.MatrixDirichlet(
+            9.0, [veil.vectors.Simplex(2, floor=0.1), veil.vectors.Simplex(2, floor=0.1), None]
+        ),
         veil.matrices.MatrixDirichlet(9.0, veil.vectors.Simplex(3, floor=0.1), support=support, smooth=True),
     ):
         drawn = mechanism.sample(matrix, rng=0, size=200)
@@ -248,7 +273,9 @@ def test_smoothing_takes_zeros_inside_the_support() -> None:
 def test_stacks_and_policies() -> None:
     """States x actions, and P(s, a, ·): rows like any other, with the shape they came in."""
     policy = matrix_of(5, 6, 3, 0.05)
-    assert veil.matrices.MatrixDirichlet(9.0, veil.vectors.Simplex(3, floor=0.05)).sample(policy, rng=0).shape == (6, 3)
+    assert veil.matrices.MatrixDirichlet(9.0, veil.vectors.Simplex(3, floor=0.05)).sample(
+        policy, rng=0
+    ).shape == (6, 3)
     stack = matrix_of(6, 8, 5, 0.02).reshape(4, 2, 5)
     for domains in (veil.vectors.Simplex(5, floor=0.02), [veil.vectors.Simplex(5, floor=0.02)] * 8):
         mechanism = veil.matrices.MatrixDirichlet(9.0, domains)
@@ -260,7 +287,9 @@ def test_stacks_and_policies() -> None:
 
 def test_expected_errors_are_those_of_the_draws() -> None:
     matrix = matrix_of(7, 5, 4, 0.03)
-    mechanism = veil.matrices.MatrixDirichlet((5.0, 10.0, 20.0, 40.0, 80.0), veil.vectors.Simplex(4, floor=0.03))
+    mechanism = veil.matrices.MatrixDirichlet(
+        (5.0, 10.0, 20.0, 40.0, 80.0), veil.vectors.Simplex(4, floor=0.03)
+    )
     drawn = mechanism.sample(matrix, rng=8, size=20_000)
     errors = mechanism.errors(matrix)
     assert errors.l1 == pytest.approx(np.abs(drawn - matrix).sum(axis=-1).mean(), rel=0.01)
@@ -274,10 +303,14 @@ def test_description_round_trip() -> None:
     support = [[0, 1, 2], [2], [0, 2]]
     for mechanism in (
         veil.matrices.MatrixDirichlet(3.0, veil.vectors.Simplex(3, floor=0.1)),
-        veil.matrices.MatrixDirichlet((3.0, 4.0, 5.0), veil.vectors.Simplex(3, floor=0.1), support=support, smooth=True),
-        veil.matrices.MatrixDirichlet(3.0, veil.matrices.StochasticMatrix([SIMPLEX] * 3, chosen_from_data=True)),
+        veil.matrices.MatrixDirichlet(
+            (3.0, 4.0, 5.0), veil.vectors.Simplex(3, floor=0.1), support=support, smooth=True
+        ),
+        veil.matrices.MatrixDirichlet(
+            3.0, veil.matrices.StochasticMatrix([SIMPLEX] * 3, chosen_from_data=True)
+        ),
     ):
-        again = mechanism_from(mechanism.describe())
+        again = mechanism_from(mechanism.describe(), kind_named("matrix"))
         assert again.describe() == mechanism.describe()
         assert again.assumptions() == mechanism.assumptions()
 
@@ -304,10 +337,14 @@ def test_bad_matrices_name_what_is_wrong(value: Any, words: str) -> None:
 
 
 def test_entries_outside_the_support_are_refused() -> None:
-    mechanism = veil.matrices.MatrixDirichlet(5.0, veil.vectors.Simplex(3, floor=0.1), support=[[0, 1], [1, 2]])
+    mechanism = veil.matrices.MatrixDirichlet(
+        5.0, veil.vectors.Simplex(3, floor=0.1), support=[[0, 1], [1, 2]]
+    )
     with pytest.raises(InvalidData, match="outside the support"):
         mechanism.validate([[0.4, 0.4, 0.2], [0.0, 0.5, 0.5]])
-    ragged = veil.matrices.MatrixDirichlet(5.0, [veil.vectors.Simplex(2, floor=0.1), veil.vectors.Simplex(3, floor=0.1)])
+    ragged = veil.matrices.MatrixDirichlet(
+        5.0, [veil.vectors.Simplex(2, floor=0.1), veil.vectors.Simplex(3, floor=0.1)]
+    )
     with pytest.raises(InvalidData, match="row 0"):
         ragged.validate([[0.4, 0.4, 0.2], [0.3, 0.3, 0.4]])
 

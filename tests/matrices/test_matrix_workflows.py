@@ -13,11 +13,12 @@ from scipy import sparse
 
 import veil
 from veil.core.named_matrix import NamedMatrix, named_matrix
-from veil.errors import CannotCalibrate, InvalidArgument, InvalidData
+from veil.errors import CannotCalibrate, InvalidArgument, InvalidData, UnreadableFile
 from veil.matrices.calibrated_rows import calibrated_rows
 from veil.matrices.chain_classes import Reducible
 from veil.matrices.chain_summary import chain_facts, read_chain
-from veil.matrices.job import MatrixPlan, MatrixRow, calibrated_matrix, matrix_job, plan_matrix
+from veil.matrices.planning import MatrixPlan, MatrixRow, calibrated_matrix, plan_matrix
+from veil.matrices.requests import MatrixRelease
 from veil.matrices.stochastic import ZEROS_ARE_PUBLIC
 
 EACH = veil.vectors.Transfer(0.01)
@@ -105,7 +106,9 @@ def test_each_kind_of_row_is_at_the_budget_by_itself() -> None:
     mechanism, kinds = calibrated_rows(support, ONE, **BUDGET)
     assert [(kind.entries, kind.rows) for kind in kinds] == [(3, 1), (4, 2)]
     for kind in kinds:
-        alone = veil.vectors.Dirichlet(kind.k, veil.vectors.Simplex(kind.entries, floor=kind.floor), smooth=True)
+        alone = veil.vectors.Dirichlet(
+            kind.k, veil.vectors.Simplex(kind.entries, floor=kind.floor), smooth=True
+        )
         assert alone.profile(EACH).epsilon(1e-3) == pytest.approx(2.0, rel=1e-6)
     assert mechanism.k[0] == mechanism.k[2] == kinds[1].k
     assert mechanism.k[1] == kinds[0].k
@@ -221,20 +224,20 @@ def test_a_job_draws_nothing_until_it_runs(monkeypatch: pytest.MonkeyPatch) -> N
 
     with monkeypatch.context() as patched:
         patched.setattr(veil.matrices.RowByRow, "_draw", never)
-        job = matrix_job(NAMED, ONE, mechanism="laplace", **BUDGET)
+        job = MatrixRelease(transfer=0.01, mechanism="laplace", **BUDGET).prepare(NAMED)
     assert job.epsilon <= 2.0
     book = Book()
     out = job.run(ledger=book, rng=1)
     assert book.log == [(job.epsilon, 1e-3, "RowByRow"), "entry-1"]
     assert (out.epsilon, out.delta, out.entry) == (job.epsilon, 1e-3, "entry-1")
     assert out.labels == out.row_labels == ("a", "b", "c")
-    assert out.is_matrix
+    assert out.kind.name == "matrix"
     assert out.reproducible
     np.testing.assert_allclose(out.value, MATRIX, atol=0.2)
 
 
 def test_a_pure_job() -> None:
-    job = matrix_job(NAMED, ALL, epsilon=2.0, delta=0.0, mechanism="laplace")
+    job = MatrixRelease(rows="all", transfer=0.01, epsilon=2.0, delta=0.0, mechanism="laplace").prepare(NAMED)
     out = job.run(rng=1)
     assert out.delta == 0.0
     assert out.epsilon == job.epsilon == pytest.approx(2.0, rel=1e-9)
@@ -242,35 +245,40 @@ def test_a_pure_job() -> None:
 
 
 def test_labels_become_text() -> None:
-    job = matrix_job(NamedMatrix(MATRIX, (1, 2, 3), None), ONE, mechanism="laplace", **BUDGET)
+    job = MatrixRelease(transfer=0.01, mechanism="laplace", **BUDGET).prepare(
+        NamedMatrix(MATRIX, (1, 2, 3), None)
+    )
     assert (job.row_labels, job.labels) == (("1", "2", "3"), None)
     thin = named_matrix("m", sparse.csr_array(THIN))
-    assert matrix_job(thin, ONE, mechanism="laplace", **BUDGET).value.tolist() == THIN.tolist()
+    assert (
+        MatrixRelease(transfer=0.01, mechanism="laplace", **BUDGET).prepare(thin).value.tolist()
+        == THIN.tolist()
+    )
 
 
 def test_counts_are_normalised_on_request() -> None:
     counts = NamedMatrix(np.array([[5.0, 3.0, 2.0], [10.0, 60.0, 30.0], [1.0, 1.0, 2.0]]))
     with pytest.raises(InvalidData, match="sum to 1"):
-        matrix_job(counts, ONE, mechanism="laplace", **BUDGET)
-    job = matrix_job(counts, ONE, mechanism="laplace", normalise=True, **BUDGET)
+        MatrixRelease(transfer=0.01, mechanism="laplace", **BUDGET).prepare(counts)
+    job = MatrixRelease(transfer=0.01, mechanism="laplace", normalise=True, **BUDGET).prepare(counts)
     np.testing.assert_allclose(job.value, MATRIX, rtol=1e-15)
     assert counts.entries[0, 0] == 5.0
 
 
 def test_supports() -> None:
     data = NamedMatrix(THIN)
-    own = matrix_job(data, ONE, mechanism="laplace", support="zeros", **BUDGET)
-    given = matrix_job(data, ONE, mechanism="laplace", support=THIN > 0.0, **BUDGET)
+    own = MatrixRelease(transfer=0.01, mechanism="laplace", support="zeros", **BUDGET).prepare(data)
+    given = MatrixRelease(transfer=0.01, mechanism="laplace", support=THIN > 0.0, **BUDGET).prepare(data)
     assert own.mechanism == given.mechanism
     assert own.mechanism.assumptions(ONE) == (ZEROS_ARE_PUBLIC,)
     assert ((own.run(rng=1).value > 0.0) <= (THIN > 0.0)).all()
-    free = matrix_job(data, ONE, mechanism="laplace", **BUDGET).run(rng=3)
+    free = MatrixRelease(transfer=0.01, mechanism="laplace", **BUDGET).prepare(data).run(rng=3)
     assert free.assumptions == ()
     assert (free.value[THIN == 0.0] > 0.0).any()
 
 
 def test_auto_takes_the_best_of_the_plan() -> None:
-    job = matrix_job(NAMED, ONE, mechanism="auto", **BUDGET)
+    job = MatrixRelease(transfer=0.01, mechanism="auto", **BUDGET).prepare(NAMED)
     best = plan_matrix(ONE, FULL, **BUDGET).best
     assert job.mechanism == best.mechanism
 
@@ -286,12 +294,13 @@ def test_auto_takes_the_best_of_the_plan() -> None:
         (np.array([[0.5, 0.5], [-1.0, 2.0]]), {"normalise": True}, InvalidData, "negative"),
         (np.array([[0.5, 0.5], [0.0, 0.0]]), {"normalise": True}, InvalidData, "sum to 1"),
         (MATRIX, {"mechanism": "auto?"}, InvalidArgument, "^mechanism: expected 'auto' or"),
-        (MATRIX, {"support": "ones"}, InvalidArgument, "^support: expected 'zeros'"),
+        (MATRIX, {"support": "zero"}, InvalidArgument, '^support: expected "zeros", or a file'),
+        (MATRIX, {"support": "ones"}, UnreadableFile, "^ones: expected .*, found no such file"),
         (MATRIX, {"support": np.ones((2, 3), dtype=bool)}, InvalidData, r"^support: .*\(3, 3\).*\(2, 3\)"),
         (MATRIX, {"support": THIN > 0.0}, InvalidData, "zeros outside the support"),
-        (MATRIX, {"floor": 0.4}, InvalidArgument, "^floor: expected a number above 0 and below 1/3"),
-        (MATRIX, {"floor": 0.1}, InvalidArgument, "^floor: expected --mechanism dirichlet"),
-        (MATRIX, {"smooth": False}, InvalidArgument, "dirichlet"),
+        (MATRIX, {"mechanism": "dirichlet", "floor": 0.4}, InvalidArgument, "^floor: .* above 0 and below 1/3"),
+        (MATRIX, {"floor": 0.1}, InvalidArgument, "^floor: expected the mechanism dirichlet with it"),
+        (MATRIX, {"smooth": False}, InvalidArgument, "^smooth: expected the mechanism dirichlet"),
         (MATRIX, {"epsilon": 0.0}, InvalidArgument, "^epsilon"),
         (MATRIX, {"delta": 1.5}, InvalidArgument, "^delta"),
         (MATRIX, {"mechanism": "gaussian", "delta": 0.0}, CannotCalibrate, "needs a delta"),
@@ -300,14 +309,14 @@ def test_auto_takes_the_best_of_the_plan() -> None:
 def test_impossible_jobs(entries: Any, options: dict[str, Any], error: Any, words: str) -> None:
     arguments: dict[str, Any] = BUDGET | {"mechanism": "laplace"} | options
     with pytest.raises(error, match=words):
-        matrix_job(NamedMatrix(entries), ONE, **arguments)
+        MatrixRelease(transfer=0.01, **arguments).prepare(NamedMatrix(entries))
 
 
 def test_the_published_form_refuses_matrices_below_its_floor() -> None:
     options: dict[str, Any] = {"epsilon": 2.0, "delta": 1e-2, "smooth": False}
     with pytest.raises(InvalidData, match=r"at least the floor 0\.15"):
-        matrix_job(NAMED, ONE, floor=0.15, **options)
-    fine = matrix_job(NamedMatrix(np.full((3, 3), 1 / 3)), ONE, floor=0.15, **options)
+        MatrixRelease(transfer=0.01, floor=0.15, **options).prepare(NAMED)
+    fine = MatrixRelease(transfer=0.01, floor=0.15, **options).prepare(NamedMatrix(np.full((3, 3), 1 / 3)))
     assert "at least 0.15" in fine.mechanism.assumptions(ONE)[0]
 
 
@@ -322,11 +331,11 @@ def test_read_chain(tmp_path: Path) -> None:
         chain, release = read_chain(str(tmp_path / name))
         assert release is None
         assert chain == veil.Chain([[0.9, 0.1], [0.6, 0.4]], states=["a", "b"])
-    out = matrix_job(NAMED, ONE, mechanism="laplace", **BUDGET).run(rng=1)
+    out = MatrixRelease(transfer=0.01, mechanism="laplace", **BUDGET).prepare(NAMED).run(rng=1)
     out.save(tmp_path / "out.json")
     chain, release = read_chain(str(tmp_path / "out.json"))
     assert release == out
-    assert chain == out.to_chain()
+    assert chain == veil.matrices.to_chain(out)
 
 
 def test_facts_by_hand() -> None:

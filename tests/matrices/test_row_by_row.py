@@ -14,6 +14,7 @@ from scipy import stats
 from scipy.optimize import brentq
 
 import veil
+from veil.core.kinds import kind_named
 from veil.core.registry import mechanism_from
 from veil.errors import InvalidArgument, InvalidData
 from veil.matrices.stochastic import ZEROS_ARE_PUBLIC
@@ -82,7 +83,9 @@ def test_only_rows_that_can_change_count() -> None:
     each = veil.vectors.Transfer(0.02)
     mechanism = laplace(support=SUPPORT)
     for changed in (2, 3, "all"):
-        assert mechanism.profile(veil.matrices.Rows(changed, each)).epsilon(0.0) == pytest.approx(2 * 2 * 0.02 / 0.1)
+        assert mechanism.profile(veil.matrices.Rows(changed, each)).epsilon(0.0) == pytest.approx(
+            2 * 2 * 0.02 / 0.1
+        )
     assert mechanism.profile(veil.matrices.Rows(1, each)).epsilon(0.0) == pytest.approx(2 * 0.02 / 0.1)
     known = laplace(support=[[0], [2]])
     assert known.profile(veil.matrices.Rows("all", each)).epsilon(0.0) == 0.0
@@ -198,7 +201,7 @@ def test_every_form_of_a_matrix() -> None:
 def test_a_description_gives_the_mechanism_back(mechanism: veil.matrices.RowByRow) -> None:
     described = json.loads(json.dumps(mechanism.describe()))
     assert set(described["parameters"]) == {"mechanism", "rows", "support"}
-    again = mechanism_from(described)
+    again = mechanism_from(described, kind_named("matrix"))
     assert again == mechanism
     assert hash(again) == hash(mechanism)
     assert again.domain == mechanism.domain
@@ -225,7 +228,10 @@ def test_every_form_of_a_support_is_the_same_mechanism() -> None:
         ({"mechanism": veil.vectors.Dirichlet(5.0, veil.vectors.Simplex(3, floor=0.1))}, "mechanism"),
         ({"mechanism": "laplace"}, "mechanism"),
         ({"mechanism": veil.vectors.Laplace(0.1, veil.vectors.Simplex(3, floor=0.1))}, "mechanism.domain"),
-        ({"mechanism": veil.vectors.Laplace(0.1, veil.vectors.Simplex(3, protected=(0, 1)))}, "mechanism.domain"),
+        (
+            {"mechanism": veil.vectors.Laplace(0.1, veil.vectors.Simplex(3, protected=(0, 1)))},
+            "mechanism.domain",
+        ),
         ({"rows": 0}, "rows"),
         ({"rows": 1.5}, "rows"),
         ({"rows": "3"}, "rows"),

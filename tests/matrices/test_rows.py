@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import veil
-from veil.errors import InvalidArgument
-from veil.vectors.adjacency import Records, Transfer
-from veil.matrices.adjacency import Rows
 from veil.core.registry import adjacency_from
+from veil.errors import InvalidArgument
+from veil.matrices.adjacency import Rows
+from veil.vectors.adjacency import Records, Transfer
 
 EACH = Transfer(0.01)
 
@@ -75,7 +75,7 @@ def test_impossible_numbers_of_rows(changed: Any) -> None:
 def test_a_row_changes_by_a_transfer(each: Any) -> None:
     with pytest.raises(InvalidArgument) as caught:
         Rows(1, each)
-    assert (caught.value.field, caught.value.expected) == ("each", "a veil.vectors.Transfer")
+    assert (caught.value.field, caught.value.expected) == ("each", "a vectors.Transfer")
     assert caught.value.found == type(each).__name__
 
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import veil
-from veil.core.domain import domain_from
+from veil.core.kinds import kind_named
+from veil.core.registry import domain_from
 from veil.errors import InvalidArgument, InvalidData
 from veil.matrices.stochastic import CHOSEN_FROM_DATA, ZEROS_ARE_PUBLIC, StochasticMatrix
 from veil.vectors.simplex import Simplex
@@ -182,7 +183,7 @@ def test_a_description_gives_the_domain_back(data: st.DataObject) -> None:
         StochasticMatrix([Simplex(len(row), floor=floor) if len(row) > 1 else None for row in rows]),
     ]
     for domain in domains:
-        again = domain_from(json.loads(json.dumps(domain.describe())))
+        again = domain_from(json.loads(json.dumps(domain.describe())), kind_named("matrix"))
         assert again == domain
         assert again.words == domain.words
 
@@ -261,5 +262,5 @@ def test_supports_and_domains_that_do_not_fit() -> None:
         StochasticMatrix([Simplex(3), Simplex(3), None], support=SUPPORT)
     with pytest.raises(InvalidArgument, match="domains"):
         StochasticMatrix([Simplex(2), Simplex(3)], support=SUPPORT)
-    with pytest.raises(InvalidArgument, match="one Simplex a row"):
+    with pytest.raises(InvalidArgument, match="one Simplex for each row"):
         StochasticMatrix(Simplex(3, protected=(0, 1)), support=SUPPORT)

@@ -154,7 +154,9 @@ def test_rows_of_different_widths_are_each_at_the_budget() -> None:
     assert [(kind.entries, kind.rows) for kind in kinds] == [(2, 1), (3, 2), (4, 1)]
     assert mechanism.profile(ONE).delta(2.0) <= DELTA
     for kind in kinds:
-        alone = veil.vectors.Dirichlet(kind.k, veil.vectors.Simplex(kind.entries, floor=kind.floor), smooth=True)
+        alone = veil.vectors.Dirichlet(
+            kind.k, veil.vectors.Simplex(kind.entries, floor=kind.floor), smooth=True
+        )
         assert 1.99 < alone.profile(ONE.each).epsilon(DELTA) <= 2.0
 
 

@@ -12,7 +12,7 @@ Law = dict[tuple[int, ...], float]
 
 
 def quadratic_law(theta: Any, coupling: Any, rows: int) -> Law:
-    """log P(b) but for a constant, for every table, by XO's double sum over rows."""
+    """log P(b) but for a constant, for every table, by the XOR paper's double sum over rows."""
     theta, coupling = np.atleast_2d(theta), np.atleast_2d(coupling)
     columns = len(theta)
     law = {}

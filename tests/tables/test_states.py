@@ -10,7 +10,8 @@ import pytest
 
 from tests.tables.data import real
 from veil.errors import InvalidArgument, InvalidData, UnreadableFile
-from veil.tables.states import found_states, given_states, is_plain_integer, merged, with_other
+from veil.tables.cells import is_plain_integer
+from veil.tables.states import found_states, given_states, merged, with_other
 
 
 def test_labels_stay_as_they_are_given() -> None:
@@ -76,7 +77,7 @@ def test_files_that_hold_no_list(tmp_path: Path) -> None:
         given_states(path)
     for text, words in (
         ("", "empty file"),
-        ("a,b\nc\n", "uneven length"),
+        ("a,b\nc\n", "line 2: expected 2 cells as in the first line, found 1"),
         ("a,1\n,2\n", "empty cell"),
         ('"a\nb', "CSV"),
     ):

@@ -34,11 +34,19 @@ def assert_tight(cases: list[tuple[list[float], float | None, float]], least: fl
     assert wrong == []
 
 
-@pytest.mark.parametrize("entries", [1, 2, 3])
-def test_against_quadrature(entries: int) -> None:
+@pytest.mark.parametrize(
+    ("entries", "tries"),
+    [
+        (1, 15),
+        (2, 10),
+        (3, 3),
+        *(pytest.param(*one, marks=pytest.mark.slow) for one in ((1, 60), (2, 50), (3, 12))),
+    ],
+)
+def test_against_quadrature(entries: int, tries: int) -> None:
     rng = np.random.default_rng(entries)
     cases: list[tuple[list[float], float | None, float]] = []
-    for _ in range({1: 60, 2: 50, 3: 12}[entries]):
+    for _ in range(tries):
         shapes = [log_uniform(rng, -1.0, 1.7) for _ in range(entries)]
         rest = None if entries > 1 and rng.random() < 0.3 else log_uniform(rng, -1.0, 1.7)
         cases.append((shapes, rest, log_uniform(rng, -3.0, -0.02) / entries))
@@ -84,9 +92,10 @@ def test_likely_failures_raise_no_warning(shapes: list[float], rest: float | Non
         assert exact * (1.0 - ORACLE) <= found <= min(1.0, exact * (1.0 + TIGHT))
 
 
-def test_between_its_largest_part_and_the_union_bound() -> None:
+@pytest.mark.parametrize("tries", [10, pytest.param(60, marks=pytest.mark.slow)])
+def test_between_its_largest_part_and_the_union_bound(tries: int) -> None:
     rng = np.random.default_rng(8)
-    for _ in range(60):
+    for _ in range(tries):
         shapes = [log_uniform(rng, -0.5, 1.5) for _ in range(int(rng.integers(2, 8)))]
         rest, threshold = log_uniform(rng, -1.0, 2.0), log_uniform(rng, -4.0, -0.7) / len(shapes)
         total = sum(shapes) + rest

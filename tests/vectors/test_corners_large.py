@@ -31,7 +31,7 @@ def test_unit_shapes_have_a_closed_form(entries: int, rest: float) -> None:
     [
         ([0.3] * 3 + [2.0] * 9, 4.0, 1e-3),
         ([5.0] * 30, None, 0.008),
-        ([2.0] * 400 + [7.0] * 100, 30.0, 5e-5),
+        pytest.param([2.0] * 400 + [7.0] * 100, 30.0, 5e-5, marks=pytest.mark.slow),
         ([40.0] * 10, 100.0, 0.045),
     ],
 )

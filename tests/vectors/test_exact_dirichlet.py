@@ -18,10 +18,12 @@ import veil
 from tests.core.scripted import Script
 from tests.oracles.hockey import beta_hockey_stick
 from tests.vectors.test_polya_urn import by_definition, closed_form
+from veil.core.kinds import kind_named
 from veil.core.registry import mechanism_from
 from veil.errors import InvalidArgument, InvalidData, NoGuarantee
 
 EPSILONS = (0.0, 0.1, 0.5, 1.0, 2.0, 4.0)
+VECTORS = kind_named("vector")
 P = [0.13, 0.08, 0.29, 0.3, 0.2]
 
 
@@ -106,7 +108,7 @@ def test_a_claim_that_is_too_small_is_seen() -> None:
 
 
 @pytest.mark.parametrize("total", [1.0 - 9e-10, 1.0, 1.0 + 9e-10])
-@pytest.mark.parametrize("mass", [0.05, 0.3, 0.8])
+@pytest.mark.parametrize("mass", [0.05, *(pytest.param(mass, marks=pytest.mark.slow) for mass in (0.3, 0.8))])
 def test_two_entries_whose_sum_is_not_quite_one(total: float, mass: float) -> None:
     k, floor = 12.0, 0.1
     profile = dirichlet(k, 2, floor).profile(veil.vectors.Transfer(mass))
@@ -119,10 +121,12 @@ def test_two_entries_whose_sum_is_not_quite_one(total: float, mass: float) -> No
 
 
 @pytest.mark.parametrize("smooth", [False, True])
-@pytest.mark.parametrize("size", [2, 3, 7])
+@pytest.mark.parametrize("size", [pytest.param(2, marks=pytest.mark.slow), 3, 7])
 def test_exactness_costs_next_to_nothing_in_the_profile(size: int, smooth: bool) -> None:
     simplex = veil.vectors.Simplex(size, floor=0.05)
-    exact = veil.vectors.Dirichlet(30.0, simplex, smooth=smooth, exact=True).profile(veil.vectors.Transfer(0.02))
+    exact = veil.vectors.Dirichlet(30.0, simplex, smooth=smooth, exact=True).profile(
+        veil.vectors.Transfer(0.02)
+    )
     floats = veil.vectors.Dirichlet(30.0, simplex, smooth=smooth).profile(veil.vectors.Transfer(0.02))
     assert exact.epsilon(1e-6) == pytest.approx(floats.epsilon(1e-6), rel=1e-6)
     for epsilon in EPSILONS[1:]:
@@ -285,7 +289,10 @@ def test_the_floor_holds_to_the_last_bit() -> None:
     ],
 )
 def test_options_that_are_refused(options: dict[str, Any], field: str) -> None:
-    for make in (lambda: veil.vectors.DirichletCounts(1.0, 1.0, 3, **options), lambda: dirichlet_with(options)):
+    for make in (
+        lambda: veil.vectors.DirichletCounts(1.0, 1.0, 3, **options),
+        lambda: dirichlet_with(options),
+    ):
         with pytest.raises(InvalidArgument) as caught:
             make()
         assert caught.value.field == field
@@ -315,6 +322,7 @@ def test_only_an_exact_form_is_enumerated() -> None:
     assert dirichlet(draws=5).can_enumerate(P)
 
 
+@pytest.mark.slow
 def test_an_audit_looks_at_every_output() -> None:
     mechanism, adjacency, value, neighbour = PAIRS["two entries"]
     found = veil.audit(mechanism, value, neighbour, adjacency=adjacency, delta=1e-3)
@@ -331,25 +339,31 @@ def test_descriptions_without_exactness_are_as_ever() -> None:
     assert list(plain["parameters"]) == ["k", "domain", "smooth"]
     counts = veil.vectors.DirichletCounts(2.0, 9.0, 3).describe()
     assert counts == {"name": "DirichletCounts", "parameters": {"scale": 2.0, "prior": 9.0, "size": 3}}
-    assert mechanism_from(counts) == veil.vectors.DirichletCounts(2.0, 9.0, 3)
-    assert mechanism_from(plain) == veil.vectors.Dirichlet(20.6, veil.vectors.Simplex(5, floor=0.073))
+    assert mechanism_from(counts, VECTORS) == veil.vectors.DirichletCounts(2.0, 9.0, 3)
+    assert mechanism_from(plain, VECTORS) == veil.vectors.Dirichlet(
+        20.6, veil.vectors.Simplex(5, floor=0.073)
+    )
 
 
 @settings(max_examples=30, deadline=None)
 @given(k=st.floats(1e-3, 1e6), draws=st.none() | st.integers(1, 2**28), smooth=st.booleans())
 def test_descriptions_round_trip(k: float, draws: int | None, smooth: bool) -> None:
     mechanism = dirichlet(k, draws=draws, smooth=smooth)
-    assert mechanism_from(mechanism.describe()) == mechanism
+    assert mechanism_from(mechanism.describe(), VECTORS) == mechanism
     assert mechanism.describe()["parameters"]["draws"] == mechanism.draws
     counts = veil.vectors.DirichletCounts(k, 1.0, 3, exact=True, draws=draws)
-    assert mechanism_from(counts.describe()) == counts
+    assert mechanism_from(counts.describe(), VECTORS) == counts
 
 
 @pytest.mark.parametrize(
     ("mechanism", "value", "adjacency"),
     [
         (dirichlet(40.0, smooth=True), dict(zip("abcde", P, strict=True)), veil.vectors.Transfer(0.01)),
-        (veil.vectors.DirichletCounts(2.2, 100.0, 3, exact=True, draws=4096), [40, 35, 25], veil.vectors.Records()),
+        (
+            veil.vectors.DirichletCounts(2.2, 100.0, 3, exact=True, draws=4096),
+            [40, 35, 25],
+            veil.vectors.Records(),
+        ),
     ],
 )
 def test_releases_are_read_back(mechanism: Any, value: Any, adjacency: Any, tmp_path: Path) -> None:

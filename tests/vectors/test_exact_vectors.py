@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from typer.testing import CliRunner
 
 import veil
-from veil.cli.app import app
+from veil.cli.app import main
 from veil.core.record import Release
 from veil.errors import InvalidArgument
 from veil.vectors.error_bars import intervals
-from veil.vectors.job import Secret, vector_job
+from veil.vectors.requests import VectorRelease
 
 VECTOR = [0.4, 0.35, 0.25]
+COUNTED: dict[str, Any] = {"size": 3, "epsilon": 1.0, "delta": 1e-6, "exact": True}
 
 
 def test_calibrated_vectors_are_safe_and_nearly_as_good() -> None:
@@ -33,20 +33,23 @@ def test_calibrated_vectors_are_safe_and_nearly_as_good() -> None:
     assert exact.k == pytest.approx(plain.k, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_calibrated_counts_draw_enough_for_public_records() -> None:
-    settings: dict[str, Any] = {"size": 3, "epsilon": 1.0, "delta": 1e-6, "exact": True}
-    found = veil.vectors.calibrated("dirichlet", veil.vectors.Records("replace"), records=10**6, **settings)
+    found = veil.vectors.calibrated("dirichlet", veil.vectors.Records("replace"), records=10**6, **COUNTED)
     assert isinstance(found, veil.vectors.DirichletCounts)
     assert found.draws is not None
     assert found.draws >= min(2**24, 256 * found.scale * 10**6)
-    secret = veil.vectors.calibrated("dirichlet", veil.vectors.Records(), **settings)
+    secret = veil.vectors.calibrated("dirichlet", veil.vectors.Records(), **COUNTED)
     assert isinstance(secret, veil.vectors.DirichletCounts)
     assert secret.draws == 2**22
-    asked = veil.vectors.calibrated("dirichlet", veil.vectors.Records(), draws=77, **settings)
+
+
+def test_calibrated_counts_draw_as_often_as_asked() -> None:
+    asked = veil.vectors.calibrated("dirichlet", veil.vectors.Records(), draws=77, **COUNTED)
     assert isinstance(asked, veil.vectors.DirichletCounts)
     assert asked.draws == 77
     # Drawn in whole numbers as they are.
-    assert veil.vectors.calibrated("geometric", veil.vectors.Records(), **settings).name == "GeometricCounts"
+    assert veil.vectors.calibrated("geometric", veil.vectors.Records(), **COUNTED).name == "GeometricCounts"
 
 
 @pytest.mark.parametrize(
@@ -59,30 +62,46 @@ def test_what_cannot_be_exact(name: str, options: dict[str, Any], field: str) ->
     assert caught.value.field == field
 
 
-def test_an_exact_job_takes_the_vector_as_it_stands() -> None:
+def test_an_exact_job_takes_the_vector_unchanged() -> None:
     given = np.array(VECTOR) * (1.0 + 2e-10)
-    job = vector_job(
-        given, None, Secret(transfer=0.01), epsilon=1.0, delta=1e-4, mechanism="auto", floor=0.1, exact=True
-    )
+    job = VectorRelease(
+        transfer=0.01, epsilon=1.0, delta=1e-4, mechanism="auto", floor=0.1, exact=True
+    ).prepare(given)
     assert job.mechanism.describe()["parameters"]["exact"]
     assert (job.value == given).all()
 
 
-@pytest.mark.parametrize("options", [["--records", "98"], ["--counts", "--draws", "4096"]])
+@pytest.mark.parametrize("options", [["--records", "98", "-m", "dirichlet"], ["--draws", "4096"]])
 def test_the_command_line(options: list[str], tmp_path: Path) -> None:
     source, target = tmp_path / "grades.csv", tmp_path / "out.json"
     source.write_text("grade,count\na,40\nb,35\nc,23\n", encoding="utf-8")
-    command = ["release", "vector", str(source), "--epsilon", "1", "--exact", "-o", str(target), *options]
-    assert CliRunner().invoke(app, command).exit_code == 0
+    command = [
+        "release",
+        "vector",
+        str(source),
+        "-e",
+        "1",
+        "-d",
+        "1e-6",
+        "--exact",
+        "-o",
+        str(target),
+        *options,
+    ]
+    assert main(command) == 0
     parameters = json.loads(target.read_text(encoding="utf-8"))["mechanism"]["parameters"]
     assert parameters["exact"] is True
-    assert CliRunner().invoke(app, ["inspect", str(target)]).exit_code == 0
+    assert main(["inspect", str(target)]) == 0
 
 
-@pytest.mark.parametrize("draws", [60, 3000])
-def test_error_bars_cover(draws: int) -> None:
-    truth, times, confidence = np.array([0.05, 0.15, 0.8]), 800, 0.9
-    mechanism = veil.vectors.Dirichlet(50.0, veil.vectors.Simplex(3, floor=0.01), smooth=True, exact=True, draws=draws)
+@pytest.mark.parametrize(
+    ("draws", "times"), [(60, 300), *(pytest.param(n, 800, marks=pytest.mark.slow) for n in (60, 3000))]
+)
+def test_error_bars_cover(draws: int, times: int) -> None:
+    truth, confidence = np.array([0.05, 0.15, 0.8]), 0.9
+    mechanism = veil.vectors.Dirichlet(
+        50.0, veil.vectors.Simplex(3, floor=0.01), smooth=True, exact=True, draws=draws
+    )
     drawn = mechanism.sample(truth, rng=3, size=times)
     made = Release(drawn, mechanism, veil.vectors.Transfer(0.01), 1.0, 1e-6)
     low, high = np.moveaxis(intervals(made, confidence=confidence), -1, 0)

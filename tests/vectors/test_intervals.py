@@ -40,17 +40,20 @@ def test_coverage_for_vectors(smooth: bool) -> None:
     assert _coverage(sharper, draws, TRUTH, confidence=0.95) < 0.8
 
 
-def test_coverage_for_counts() -> None:
+@pytest.mark.parametrize("size", [500, pytest.param(4000, marks=pytest.mark.slow)])
+def test_coverage_for_counts(size: int) -> None:
     counts = (TRUTH * 200).astype(int)
     mechanism = veil.vectors.DirichletCounts(1.5, 20.0, 5)
     release = veil.release(mechanism, counts, adjacency=veil.vectors.Records("replace"), delta=1e-3, rng=1)
-    draws = mechanism.sample(counts, rng=2, size=4000)
+    draws = mechanism.sample(counts, rng=2, size=size)
     # Cutting at 0 and 1 can only add coverage.
     assert 0.94 < _coverage(release, draws, counts / 200, records=200) < 0.98
 
 
 def test_what_error_bars_need() -> None:
-    counts = veil.release(veil.vectors.DirichletCounts(1.5, 20.0, 3), [1, 2, 3], adjacency=veil.vectors.Records(), delta=1e-3)
+    counts = veil.release(
+        veil.vectors.DirichletCounts(1.5, 20.0, 3), [1, 2, 3], adjacency=veil.vectors.Records(), delta=1e-3
+    )
     with pytest.raises(InvalidArgument, match="records"):
         veil.vectors.intervals(counts)
     noisy = veil.release(veil.vectors.GeometricCounts(1.5, 3), [1, 2, 3], adjacency=veil.vectors.Records())

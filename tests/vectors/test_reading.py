@@ -104,7 +104,7 @@ def test_missing_files(tmp_path: Path) -> None:
         read_vector(str(tmp_path))
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(content=st.one_of(st.binary(max_size=200), st.text(max_size=200).map(str.encode)))
 def test_no_bytes_crash_the_reader(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "fuzz.csv"

@@ -33,7 +33,7 @@ def nearest_by_search(point: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([float(entry) for entry in found])
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(derandomize=True, max_examples=50, deadline=None)
 @given(POINTS)
 def test_projection_is_the_nearest_point(point: NDArray[np.float64]) -> None:
     assert project(point) == pytest.approx(nearest_by_search(point), abs=1e-12)
@@ -78,7 +78,7 @@ def test_rows_are_treated_apart_and_the_input_is_kept(onto: object) -> None:
     assert (points == before).all()
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(derandomize=True, max_examples=50, deadline=None)
 @given(POINTS)
 def test_normalising(point: NDArray[np.float64]) -> None:
     found = normalise(point)

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import veil
+from veil.core.plan import epsilons_around
 from veil.errors import CannotCalibrate, InvalidArgument, InvalidData
+from veil.vectors.comparison import Comparison
 from veil.vectors.expected_errors import error_quantile, expected_errors
-from veil.vectors.job import Secret, vector_job
-from veil.vectors.planning import epsilons_around, error_curve
+from veil.vectors.requests import VectorPlanning, VectorRelease
 from veil.vectors.typical import typical_values
 
 REPLACE, ADD = veil.vectors.Records("replace"), veil.vectors.Records("add-remove")
@@ -41,7 +42,9 @@ def test_calibrated_mechanisms_keep_the_budget(name: str, adjacency: Any) -> Non
 def test_what_was_calibrated_to_a_decimal_is_charged_no_more(epsilon: float) -> None:
     floored = veil.vectors.Simplex(5, floor=0.073)
     adjacency = veil.vectors.Transfer.from_records(980)
-    mechanism = veil.calibrate(lambda k: veil.vectors.Dirichlet(k, floored), adjacency, epsilon=epsilon, delta=0.0026)
+    mechanism = veil.calibrate(
+        lambda k: veil.vectors.Dirichlet(k, floored), adjacency, epsilon=epsilon, delta=0.0026
+    )
     out = veil.release(mechanism, [0.2] * 5, adjacency=adjacency, delta=0.0026)
     assert out.epsilon <= epsilon
 
@@ -97,12 +100,16 @@ def test_comparison_is_ordered_and_says_what_cannot_be_had() -> None:
 
 def test_comparison_of_factories() -> None:
     factories = {
-        "coarse": lambda rate: veil.vectors.Laplace(1.0 / rate, veil.vectors.Simplex(3), onto="normalisation"),
+        "coarse": lambda rate: veil.vectors.Laplace(
+            1.0 / rate, veil.vectors.Simplex(3), onto="normalisation"
+        ),
         "fine": lambda rate: veil.vectors.Laplace(1.0 / rate, veil.vectors.Simplex(3)),
     }
     table = veil.compare(factories, veil.vectors.Transfer(0.05), epsilon=1.0, typical=[0.5, 0.3, 0.2])
     assert {row.name for row in table.rows} == {"coarse", "fine"}
-    listed = veil.compare([factories["fine"]], veil.vectors.Transfer(0.05), epsilon=1.0, typical=[0.5, 0.3, 0.2])
+    listed = veil.compare(
+        [factories["fine"]], veil.vectors.Transfer(0.05), epsilon=1.0, typical=[0.5, 0.3, 0.2]
+    )
     assert listed.best.name == "Laplace"
     for wrong in ([3], [], ["unknown"]):
         with pytest.raises(InvalidArgument):
@@ -126,31 +133,46 @@ def test_simulated_errors_match_closed_form() -> None:
     assert error_quantile(mechanism, values, metric="tv", confidence=0.95) > exact.tv
 
 
-def test_least_epsilon_reaches_the_accuracy_and_not_much_more() -> None:
-    for metric, error in (("tv", 0.02), ("sup", 0.02), ("l1", 0.05)):
-        epsilon = veil.vectors.least_epsilon("geometric", REPLACE, size=5, records=500, error=error, metric=metric)
-        values = typical_values(REPLACE, 5, None, 500)
-        at = veil.vectors.calibrated("geometric", REPLACE, size=5, epsilon=epsilon, records=500)
-        below = veil.vectors.calibrated("geometric", REPLACE, size=5, epsilon=0.9 * epsilon, records=500)
-        assert error_quantile(at, values, metric=metric, confidence=0.95) <= error
-        assert error_quantile(below, values, metric=metric, confidence=0.95) > error
-    kl = veil.vectors.least_epsilon("dirichlet", REPLACE, size=3, records=5000, error=0.01, metric="kl", delta=1e-5)
+@pytest.mark.parametrize(
+    ("metric", "error"),
+    [("tv", 0.02), *(pytest.param(*one, marks=pytest.mark.slow) for one in (("sup", 0.02), ("l1", 0.05)))],
+)
+def test_least_epsilon_reaches_the_accuracy_and_not_much_more(metric: str, error: float) -> None:
+    shape: dict[str, Any] = {"size": 5, "records": 500}
+    epsilon = veil.vectors.least_epsilon("geometric", REPLACE, error=error, metric=metric, **shape)
+    values = typical_values(REPLACE, 5, None, 500)
+    at = veil.vectors.calibrated("geometric", REPLACE, epsilon=epsilon, **shape)
+    below = veil.vectors.calibrated("geometric", REPLACE, epsilon=0.9 * epsilon, **shape)
+    assert error_quantile(at, values, metric=metric, confidence=0.95) <= error
+    assert error_quantile(below, values, metric=metric, confidence=0.95) > error
+
+
+@pytest.mark.slow
+def test_least_epsilon_in_divergence() -> None:
+    shape: dict[str, Any] = {"size": 3, "records": 5000, "delta": 1e-5}
+    kl = veil.vectors.least_epsilon("dirichlet", REPLACE, error=0.01, metric="kl", **shape)
     assert 0.0 < kl < 100.0
+
+
+def test_an_error_that_no_epsilon_reaches() -> None:
     with pytest.raises(CannotCalibrate, match="no epsilon up to"):
         veil.vectors.least_epsilon("laplace", veil.vectors.Transfer(0.5), size=5, error=1e-9)
 
 
-def test_error_curve_falls_with_epsilon() -> None:
-    curve = error_curve(REPLACE, size=3, epsilons=epsilons_around(1.0)[::3], delta=1e-6, records=200)
-    tv = [table["geometric"].errors for table in curve]
-    assert all(e is not None for e in tv)
-    assert tv[0].tv > tv[1].tv > tv[2].tv  # type: ignore[union-attr]
+def test_planned_errors_fall_with_epsilon() -> None:
+    """As the curve of `veil plan vector --plot` is made."""
+    asked = VectorPlanning(size=3, records=200, epsilon=1.0)
+    plans = [asked.at(epsilon).plan() for epsilon in epsilons_around(1.0)[::3]]
+    errors = [plan["geometric"].errors for plan in plans if isinstance(plan, Comparison)]
+    tv = [found.tv for found in errors if found is not None]
+    assert len(tv) == len(plans) == 3
+    assert tv[0] > tv[1] > tv[2]
 
 
 def test_jobs_take_counts_and_frequencies_alike() -> None:
-    settings: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
-    counts = vector_job(GRADES, None, Secret(records=98), **settings)
-    shares = vector_job(GRADES / 98, None, Secret(records=98), **settings)
+    settings: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "mechanism": "dirichlet"}
+    counts = VectorRelease(records=98, **settings).prepare(GRADES)
+    shares = VectorRelease(records=98, **settings).prepare(GRADES / 98)
     assert np.array_equal(counts.value, shares.value)
     assert counts.mechanism == shares.mechanism
     assert counts.epsilon <= 1.0
@@ -159,43 +181,63 @@ def test_jobs_take_counts_and_frequencies_alike() -> None:
 
 
 def test_jobs_choose_the_best() -> None:
-    job = vector_job(GRADES, None, Secret(records=98), epsilon=1.0, delta=1e-6, mechanism="auto")
+    job = VectorRelease(records=98, epsilon=1.0, delta=1e-6, mechanism="auto").prepare(GRADES)
     assert job.mechanism.name == "GeometricCounts"
     assert job.kept == 1.0
 
 
-def test_secrets() -> None:
-    assert Secret(counts=True).adjacency == ADD
-    assert Secret(records=5).adjacency == REPLACE
-    assert Secret(records=5, change="add-remove").adjacency == ADD
-    assert Secret(l1=0.2).adjacency == veil.vectors.Transfer(0.1)
-    for wrong in (
-        Secret(),
-        Secret(records=5, l1=0.1),
-        Secret(counts=True, change="replace"),
-        Secret(l1=0.1, change="replace"),
-        Secret(records=0),
-        Secret(transfer=2.0),
-    ):
-        with pytest.raises(InvalidArgument):
-            _ = wrong.adjacency
+@pytest.mark.parametrize(
+    ("fields", "adjacency"),
+    [
+        ({}, ADD),
+        ({"change": "add-remove"}, ADD),
+        ({"records": 5}, REPLACE),
+        ({"records": 5, "change": "add-remove"}, ADD),
+        ({"l1": 0.2}, veil.vectors.Transfer(0.1)),
+        ({"transfer": 0.2}, veil.vectors.Transfer(0.2)),
+    ],
+)
+def test_what_is_secret(fields: dict[str, Any], adjacency: Any) -> None:
+    for request in (VectorRelease(epsilon=1.0, **fields), VectorPlanning(size=3, epsilon=1.0, **fields)):
+        request.check()
+        assert request.adjacency == adjacency
+
+
+@pytest.mark.parametrize(
+    ("fields", "wrong"),
+    [
+        ({"records": 5, "l1": 0.1}, "records"),
+        ({"transfer": 0.1, "l1": 0.1}, "transfer"),
+        ({"change": "replace"}, "records"),
+        ({"l1": 0.1, "change": "replace"}, "change"),
+        ({"change": "swap", "records": 5}, "change"),
+        ({"records": 0}, "records"),
+        ({"transfer": 2.0}, "transfer"),
+        ({"l1": 0.0}, "l1"),
+    ],
+)
+def test_what_cannot_be_secret(fields: dict[str, Any], wrong: str) -> None:
+    for request in (VectorRelease(epsilon=1.0, **fields), VectorPlanning(size=3, epsilon=1.0, **fields)):
+        with pytest.raises(InvalidArgument) as caught:
+            request.check()
+        assert caught.value.field == wrong
 
 
 def test_jobs_refuse_what_does_not_fit() -> None:
-    settings: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-3}
+    settings: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-3, "mechanism": "dirichlet"}
     with pytest.raises(InvalidData, match="another sum"):
-        vector_job(GRADES, None, Secret(records=100), **settings)
+        VectorRelease(records=100, **settings).prepare(GRADES)
     with pytest.raises(InvalidData, match="whole numbers of 98"):
-        vector_job(np.array([0.333, 0.333, 0.334]), None, Secret(records=98), **settings)
+        VectorRelease(records=98, **settings).prepare(np.array([0.333, 0.333, 0.334]))
     with pytest.raises(InvalidArgument, match="floor"):
-        vector_job(GRADES, None, Secret(records=98), floor=0.1, **settings)
+        VectorRelease(records=98, floor=0.1, **settings).prepare(GRADES)
     with pytest.raises(InvalidArgument, match="floor"):
-        vector_job(GRADES / 98, None, Secret(l1=0.01), smooth=False, **settings)
+        VectorRelease(l1=0.01, smooth=False, **settings).prepare(GRADES / 98)
     with pytest.raises(InvalidData, match="sum to 1"):
-        vector_job(GRADES, None, Secret(l1=0.01), **settings)
+        VectorRelease(l1=0.01, **settings).prepare(GRADES)
     with pytest.raises(InvalidArgument, match="mechanism"):
-        vector_job(GRADES, None, Secret(records=98), mechanism="laplace", **settings)
-    job = vector_job(GRADES, None, Secret(l1=0.01), normalise=True, **settings)
+        VectorRelease(records=98, **settings | {"mechanism": "laplace"}).prepare(GRADES)
+    job = VectorRelease(l1=0.01, normalise=True, **settings).prepare(GRADES)
     assert job.value.sum() == pytest.approx(1.0)
-    published = vector_job(GRADES / 98, None, Secret(l1=0.01), smooth=False, floor=0.05, **settings)
+    published = VectorRelease(l1=0.01, smooth=False, floor=0.05, **settings).prepare(GRADES / 98)
     assert published.mechanism.assumptions(published.adjacency)

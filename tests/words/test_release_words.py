@@ -13,18 +13,18 @@ import pytest
 import veil
 from veil.core.assumptions import STATES_ARE_PUBLIC
 from veil.errors import BudgetExceeded, CannotCalibrate, InvalidArgument, InvalidData, NoGuarantee
-from veil.words.batch import WordBatch
-from veil.words.job import release_words, word_job
 from veil.words.mechanisms.each_word import LENGTHS_ARE_PUBLIC, ONE_WORD_EACH, EachWord
 from veil.words.mechanisms.word_mechanism import FEASIBLE_IS_PUBLIC, WordMechanism
 from veil.words.planning import (
     FOR_WORDS,
-    error_curve,
+    error_curves,
     least_epsilon_for_words,
     names_for,
     plan_words,
     word_mechanism,
 )
+from veil.words.requests import WordRelease
+from veil.words.word_batch import WordBatch
 
 ROADS = {"a": ["b", "c"], "b": ["a", "c"], "c": ["a", "b", "c"]}
 CHAIN = veil.words.ChainWords(ROADS, 5)
@@ -51,6 +51,10 @@ class Book:
 
     def confirm(self, entry: Any) -> None:
         self.log.append(("confirm", entry))
+
+
+def word_job(words: Any, language: Any = None, **options: Any) -> Any:
+    return WordRelease(language=language, **options).prepare(words)
 
 
 # The choice
@@ -86,7 +90,7 @@ def test_the_choice_does_not_depend_on_the_words(
     assert first.plan is not None
     assert second.plan is not None
     assert first.plan.to_dict() == second.plan.to_dict()
-    assert first.words != second.words
+    assert first.value != second.value
 
 
 def test_the_plan_looks_at_no_sensitive_word(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,7 +110,7 @@ def test_the_plan_looks_at_no_sensitive_word(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_examples_take_the_place_of_made_up_words() -> None:
-    plan = word_job(WORDS, CHAIN, epsilon=2.0, radius=2, examples=OTHERS).plan
+    plan = word_job(WORDS, CHAIN, epsilon=2.0, radius=2, typical=OTHERS).plan
     assert plan is not None
     assert plan.from_examples
     assert plan.walks == 3
@@ -114,7 +118,7 @@ def test_examples_take_the_place_of_made_up_words() -> None:
     rows = CHAIN.validate(OTHERS).rows
     assert plan.best.error == pytest.approx(float(plan.best.mechanism.expected_errors(rows).mean()))
     with pytest.raises(InvalidData, match="word 2, position 2"):
-        word_job(WORDS, CHAIN, epsilon=2.0, examples=["ababa", "aabab"])
+        word_job(WORDS, CHAIN, epsilon=2.0, typical=["ababa", "aabab"])
 
 
 @pytest.mark.parametrize("name", [name for name in FOR_WORDS if name != "staircase"])
@@ -178,7 +182,7 @@ def test_the_ledger_is_charged_before_the_draw_and_once(
         return drawn(self, rng, batch)
 
     monkeypatch.setattr(WordMechanism, "drawn", watched)
-    release_words(MIXED, CHAIN, epsilon=3.0, radius=2, mechanism=mechanism, ledger=book)
+    veil.words.release(MIXED, language=CHAIN, epsilon=3.0, radius=2, mechanism=mechanism, ledger=book)
     assert [step[0] for step in book.log] == ["reserve", "draw", "confirm"]
 
 
@@ -186,7 +190,7 @@ def test_nothing_is_charged_for_what_is_refused(monkeypatch: pytest.MonkeyPatch)
     book = Book()
     for words in (["abaca", "aabab"], ["abacab"], ["xyz"], []):
         with pytest.raises(InvalidData):
-            release_words(words, CHAIN, epsilon=3.0, mechanism="sequential", ledger=book)
+            veil.words.release(words, language=CHAIN, epsilon=3.0, mechanism="sequential", ledger=book)
     assert book.log == []
 
     def never(*args: Any) -> Any:
@@ -194,7 +198,7 @@ def test_nothing_is_charged_for_what_is_refused(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(WordMechanism, "drawn", never)
     with pytest.raises(BudgetExceeded):
-        release_words(WORDS, CHAIN, epsilon=3.0, mechanism="sequential", ledger=Book(refuses=True))
+        veil.words.release(WORDS, language=CHAIN, epsilon=3.0, mechanism="sequential", ledger=Book(refuses=True))
 
 
 # What is assumed
@@ -202,7 +206,7 @@ def test_nothing_is_charged_for_what_is_refused(monkeypatch: pytest.MonkeyPatch)
 
 def test_assumptions() -> None:
     def assumed(words: Any, language: Any = None, **more: Any) -> tuple[str, ...]:
-        return release_words(words, language, epsilon=3.0, mechanism="exponential", **more).assumptions
+        return veil.words.release(words, language=language, epsilon=3.0, mechanism="exponential", **more).assumptions
 
     assert assumed(WORDS, CHAIN) == (FEASIBLE_IS_PUBLIC, LENGTHS_ARE_PUBLIC, ONE_WORD_EACH)
     assert assumed(WORDS, FREE) == (LENGTHS_ARE_PUBLIC, ONE_WORD_EACH)
@@ -212,14 +216,14 @@ def test_assumptions() -> None:
 
 
 def test_symbols_that_are_found() -> None:
-    out = release_words([["x", 7], [7, "x", "y"]], epsilon=400.0)
+    out = veil.words.release([["x", 7], [7, "x", "y"]], epsilon=400.0)
     assert out.domain == veil.words.FreeWords([7, "x", "y"], 3)
     assert [list(word) for word in out.value] == [["x", 7], [7, "x", "y"]]
 
 
 def test_no_words_at_all() -> None:
     try:
-        release_words([], epsilon=1.0)
+        veil.words.release([], epsilon=1.0)
     except InvalidData:
         return
 
@@ -267,7 +271,7 @@ def test_shorter_words_are_as_private(name: str) -> None:
 def test_words_keep_their_place() -> None:
     """At an epsilon at which nothing is wrong, every word comes back where it was."""
     for words in (WORDS, MIXED):
-        out = release_words(words, CHAIN, epsilon=400.0, mechanism="sequential")
+        out = veil.words.release(words, language=CHAIN, epsilon=400.0, mechanism="sequential")
         assert ["".join(word) for word in out.value] == words
 
 
@@ -288,21 +292,21 @@ def test_words_keep_their_place() -> None:
 def test_wrong_arguments(arguments: dict[str, Any], field: str) -> None:
     options: dict[str, Any] = {"epsilon": 1.0, "mechanism": "exponential"} | arguments
     with pytest.raises(InvalidArgument) as caught:
-        release_words(WORDS, CHAIN, **options)
+        veil.words.release(WORDS, language=CHAIN, **options)
     assert caught.value.field == field
 
 
 @pytest.mark.parametrize("arguments", [{"radius": 0}, {"epsilon": 5000.0}, {"epsilon": 1e-9}])
 def test_wrong_arguments_of_auto(arguments: dict[str, Any]) -> None:
     with pytest.raises(InvalidArgument) as caught:
-        release_words(WORDS, CHAIN, **({"epsilon": 1.0} | arguments))
+        veil.words.release(WORDS, language=CHAIN, **({"epsilon": 1.0} | arguments))
     assert caught.value.field == next(iter(arguments))
 
 
 def test_what_words_may_be() -> None:
     batch = CHAIN.validate(WORDS)
     for words in (WORDS, [list(word) for word in WORDS], tuple(map(tuple, WORDS)), batch):
-        out = release_words(words, CHAIN, epsilon=3.0, mechanism="sequential", rng=7)
+        out = veil.words.release(words, language=CHAIN, epsilon=3.0, mechanism="sequential", rng=7)
         assert isinstance(out.value, WordBatch)
         assert len(out.value) == 3
         assert out.reproducible
@@ -356,14 +360,15 @@ def test_easy_goals_and_goals_out_of_reach() -> None:
 
 def test_curves() -> None:
     epsilons = [0.5, 1.0, 3.0]
-    curves = error_curve(CHAIN, epsilons, radius=2)
+    curves = error_curves([plan_words(CHAIN, epsilon, radius=2) for epsilon in epsilons])
     assert set(curves) == set(names_for(CHAIN, 2))
     for x, y in curves.values():
         assert x == epsilons
         assert y == sorted(y, reverse=True)
-    assert set(error_curve(CHAIN, epsilons, names=("staircase", "generic"))) == {"generic"}
+    plans = [plan_words(CHAIN, epsilon, names=("staircase", "generic")) for epsilon in epsilons]
+    assert set(error_curves(plans)) == {"generic"}
     steps: list[str] = []
-    error_curve(CHAIN, [1.0], names=("sequential", "generic"), progress=steps.append)
+    plan_words(CHAIN, 1.0, names=("sequential", "generic"), progress=steps.append)
     assert steps == ["sequential", "generic"]
 
 

@@ -15,8 +15,9 @@ import pytest
 import veil
 from tests.cli.conftest import Run, folder, run  # noqa: F401
 from tests.oracles.words import chain_words
-from veil.core.files import save_record, to_json
+from veil.core.files import save, to_json
 from veil.errors import BudgetExceeded, InvalidArgument, InvalidData, UnreadableFile, VeilError
+from veil.words.codec import attached
 from veil.words.mechanisms.each_word import LENGTHS_ARE_PUBLIC, ONE_WORD_EACH
 from veil.words.mechanisms.word_mechanism import FEASIBLE_IS_PUBLIC
 
@@ -214,7 +215,7 @@ def test_a_failure_after_the_reservation_stays_charged(monkeypatch: pytest.Monke
 def test_release_words(words_each: int) -> None:
     book = Book()
     out = veil.words.release(
-        WORDS, LANGUAGE, epsilon=1.1, words_each=words_each, mechanism="sequential", ledger=book, rng=1
+        WORDS, language=LANGUAGE, epsilon=1.1, words_each=words_each, mechanism="sequential", ledger=book, rng=1
     )
     assert out.epsilon == 1.1
     assert book.log[0][1] == 1.1
@@ -226,23 +227,23 @@ def test_release_words(words_each: int) -> None:
     for bad in (["abx"], ["abbb"], ["b" * 5]):
         book = Book()
         with pytest.raises(InvalidData):
-            veil.words.release(bad, LANGUAGE, epsilon=1.0, ledger=book)
+            veil.words.release(bad, language=LANGUAGE, epsilon=1.0, ledger=book)
         assert book.log == []
     with pytest.raises(InvalidArgument, match="mechanism"):
-        veil.words.release(WORDS, LANGUAGE, epsilon=1.0, mechanism="best")
+        veil.words.release(WORDS, language=LANGUAGE, epsilon=1.0, mechanism="best")
 
 
 def test_auto_does_not_look_at_the_words() -> None:
     """Whatever the words are, the mechanism that is chosen is the same."""
     words = chain_words(ROADS, 4, "a")[::6]
-    chosen = [veil.words.release([word], LANGUAGE, epsilon=2.0, rng=1).mechanism for word in words]
+    chosen = [veil.words.release([word], language=LANGUAGE, epsilon=2.0, rng=1).mechanism for word in words]
     assert all(mechanism == chosen[0] for mechanism in chosen)
 
 
 # Files
 
 
-def forms(name: str = "certified") -> dict[str, veil.Release]:
+def forms(name: str = "certified") -> dict[str, veil.Release[Any]]:
     mechanism = MAKERS[name](LANGUAGE, 1.3)
     return {
         "word": veil.release(mechanism, WORD, rng=1),
@@ -263,7 +264,7 @@ def test_files_are_read_back(name: str, tmp_path: Path) -> None:
         assert back == out
         assert back.mechanism == out.mechanism
         assert type(back.value) is type(out.value)
-        assert list(map(tuple, back.batch)) == list(map(tuple, out.batch))
+        assert list(map(tuple, veil.words.batch(back))) == list(map(tuple, veil.words.batch(out)))
         assert (back.epsilon, back.assumptions) == (out.epsilon, out.assumptions)
         assert back.adjacency == out.adjacency
         assert back.profile.pure_epsilon == out.profile.pure_epsilon
@@ -290,7 +291,7 @@ def test_automata_and_other_labels_in_files(tmp_path: Path) -> None:
 def test_batches_of_mixed_labels_are_saved(tmp_path: Path) -> None:
     out = veil.release(veil.words.SequentialWords(veil.words.FreeWords(["a", 1], 2), 2.0), [["a", 1], [1, 1]], rng=1)
     out.save(tmp_path / "mixed.json")
-    assert list(veil.load(tmp_path / "mixed.json").batch) == list(out.batch)
+    assert list(veil.words.batch(veil.load(tmp_path / "mixed.json"))) == list(veil.words.batch(out))
 
 
 def test_csv_and_pandas(tmp_path: Path) -> None:
@@ -300,7 +301,7 @@ def test_csv_and_pandas(tmp_path: Path) -> None:
             rows = list(csv.DictReader(stream))
         expected = [
             (str(i), str(t), str(symbol))
-            for i, word in enumerate(out.batch, start=1)
+            for i, word in enumerate(veil.words.batch(out), start=1)
             for t, symbol in enumerate(word, start=1)
         ]
         assert [(row["word"], row["position"], row["symbol"]) for row in rows] == expected
@@ -317,37 +318,35 @@ def test_words_have_a_card_in_notebooks(form: str) -> None:
 @pytest.mark.parametrize("form", ["word", "batch", "each"])
 def test_words_are_no_chain(form: str) -> None:
     with pytest.raises(InvalidArgument, match="square matrix"):
-        forms()[form].to_chain()
-
-
-def test_words_are_no_graph() -> None:
-    for out in forms().values():
-        with pytest.raises(InvalidArgument, match="a matrix or a graph"):
-            out.to_networkx()
+        veil.matrices.to_chain(forms()[form])
 
 
 def test_a_record_beside_a_table(tmp_path: Path, run: Run) -> None:  # noqa: F811
     out = forms()["each"]
     out.save(tmp_path / "words.csv")
-    save_record(out, tmp_path / "words.json", beside=tmp_path / "words.csv")
+    save(attached(out, tmp_path / "words.csv"), tmp_path / "words.json")
     back = veil.load(tmp_path / "words.json")
-    assert back.value.is_beside(tmp_path / "words.json") is True
+    table = back.attachments["words"]
+    assert table.is_beside(tmp_path / "words.json") is True
     assert run("inspect", "words.json").code == 0
     (tmp_path / "words.csv").write_text((tmp_path / "words.csv").read_text().replace("b", "c"))
-    assert back.value.is_beside(tmp_path / "words.json") is False
+    assert table.is_beside(tmp_path / "words.json") is False
     assert run("inspect", "words.json").code == 4
     with pytest.raises(InvalidArgument, match=r"words\.csv"):
-        _ = back.batch
+        veil.words.batch(back)
     content = json.loads((tmp_path / "words.json").read_text())
-    for change in (
-        {"file": "../words.csv"},
-        {"file": "/etc/passwd"},
-        {"file": "a\nb.csv"},
-        {"words": 3},
-        {"lengths": {"x": 1}},
-        {"lengths": None},
+    for place, change in (
+        ("attachments", {"words": {"file": "../words.csv", "sha256": table.sha256}}),
+        ("attachments", {"words": {"file": "/etc/passwd", "sha256": table.sha256}}),
+        ("attachments", {"words": {"file": "a\nb.csv", "sha256": table.sha256}}),
+        ("attachments", {"words": {"file": "words.csv", "sha256": "0" * 65}}),
+        ("attachments", {"words": {"file": "words.csv"}}),
+        ("value", {"words": 3}),
+        ("value", {"lengths": {"x": 1}}),
+        ("value", {"lengths": {"9": 4}}),
+        ("value", {"lengths": None}),
     ):
-        forged = content | {"value": content["value"] | change}
+        forged = content | {place: content[place] | change}
         (tmp_path / "forged.json").write_text(json.dumps(forged))
         with pytest.raises(UnreadableFile):
             veil.load(tmp_path / "forged.json")

@@ -18,7 +18,7 @@ from veil.core.arrays import Floats
 from veil.core.checks import within
 from veil.core.errors import InvalidArgument
 from veil.core.intake import Labels
-from veil.core.record import Release
+from veil.core.record import Release, checked_release
 
 # Columns of which all pairs are looked at, and rows below which no correlation means anything.
 _MOST_PAIRED, _FEWEST_ROWS = 300, 3
@@ -101,8 +101,7 @@ def estimates(release: Release[Any], *, confidence: float = 0.95) -> BitReading:
     True
     """
     confidence = within("confidence", confidence, 0.5, 0.9999, expected="a number between 0.5 and 0.9999")
-    if not isinstance(release, Release):
-        raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
+    checked_release(release)
     if not isinstance(release.domain, Bits):
         raise InvalidArgument("release", expected="a table of bits", found=release.size)
     table = np.atleast_2d(release.value)

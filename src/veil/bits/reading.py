@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from veil.bits.tables import open_bits
-from veil.bits.values import GAPS, Bits, Cells, Pair, given_pairs, pair_of
+from veil.bits.values import GAPS, Bits, Pair, given_pairs, pair_of
 from veil.core.checks import choice
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.tables.plain_tables import checked_columns
+from veil.tables.coded import Coded
+from veil.tables.frames import checked_columns
 
 MISSING = ("no", "yes", "drop-column")
 ROWS = "the number of rows is public"
@@ -78,7 +79,7 @@ def read_bits(
     cells, assumptions = open_bits(source, wanted, header=header, delimiter=delimiter)
     names = list(cells)
     given = given_pairs(values, names)
-    with_gaps = [name for name in names if _has_gap(cells[name], given.get(name))]
+    with_gaps = [name for name in names if any(_is_gap(one, given.get(name)) for one in cells[name].values)]
     if missing is None and with_gaps:
         raise _gaps(with_gaps)
     dropped = set(with_gaps) if missing == "drop-column" else set()
@@ -88,7 +89,7 @@ def read_bits(
     table = np.empty((len(cells[kept[0]].codes), len(kept)), dtype=np.bool_)
     pairs = []
     for i, name in enumerate(kept):
-        pair = given.get(name) or _pair(cells[name], name)
+        pair = given.get(name) or pair_of(cells[name].values - GAPS - {None}, name)
         table[:, i] = _bits(cells[name], pair, name, gap=missing == "yes")
         pairs.append(pair)
     assumptions += [ROWS]
@@ -109,21 +110,13 @@ def _is_gap(text: str | None, given: Pair | None) -> bool:
     return text is None or (text in GAPS and (given is None or given.bit_of(text) is None))
 
 
-def _has_gap(cells: Cells, given: Pair | None) -> bool:
-    return any(_is_gap(cells.texts[code], given) for code in cells.used)
-
-
-def _pair(cells: Cells, name: str) -> Pair:
-    present = (cells.texts[code] for code in cells.used)
-    return pair_of({text for text in present if text is not None and text not in GAPS}, name)
-
-
-def _bits(cells: Cells, pair: Pair, name: str, *, gap: bool) -> Bits:
+def _bits(cells: Coded, pair: Pair, name: str, *, gap: bool) -> Bits:
     """The bits of a column, with a bit in the place of gaps."""
-    meaning = np.zeros(len(cells.texts), dtype=np.bool_)
+    texts = cells.texts or []
+    meaning = np.zeros(len(texts), dtype=np.bool_)
     strangers = set()
     for code in cells.used:
-        text = cells.texts[code]
+        text = texts[code]
         bit = None if text is None else pair.bit_of(text)
         if bit is None and not _is_gap(text, pair):
             strangers.add(text)
@@ -136,7 +129,8 @@ def _bits(cells: Cells, pair: Pair, name: str, *, gap: bool) -> Bits:
             hint="{values} must give both as they are spelt, for each column its own if they differ.",
             names=("values",),
         )
-    return meaning[cells.codes]
+    found: Bits = meaning[cells.codes]
+    return found
 
 
 def _gaps(names: Sequence[str]) -> InvalidData:
@@ -153,7 +147,9 @@ def _gaps(names: Sequence[str]) -> InvalidData:
 def given_values(values: Any) -> Any:
     """What 0 and 1 are called, where it is given as text: one pair for all columns, or pairs by name."""
     texts = [values] if isinstance(values, str) else values
-    is_pair = isinstance(texts, (list, tuple)) and len(texts) == 2 and not any("," in str(one) for one in texts)
+    is_pair = (
+        isinstance(texts, (list, tuple)) and len(texts) == 2 and not any("," in str(one) for one in texts)
+    )
     if not texts or is_pair or not isinstance(texts, (list, tuple)):
         return texts or None
     found: dict[str, tuple[str, str]] = {}

@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, NamedTuple
+from math import isfinite
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.tables.cells import is_number
-from veil.tables.delimited import numbers_of
+from veil.tables.cells import is_number, numbers_of
+from veil.tables.coded import Coded
 from veil.tables.engines.protocol import missing_column
 
 Bits = NDArray[np.bool_]
@@ -44,22 +45,7 @@ class Pair:
         return {zero: False, one: True}.get(text)
 
 
-class Cells(NamedTuple):
-    """A column of cells: values as text (None for a gap), and for each row the place of its value.
-
-    used: the places of the values that occur; a file's line of names is among the texts, but not used.
-    """
-
-    texts: list[str | None]
-    codes: NDArray[np.int32]
-    used: list[int]
-
-    def below_first(self) -> Cells:
-        """The column without its first row."""
-        return _cells(self.texts, self.codes[1:])
-
-
-def cells_of(array: Any, name: str) -> Cells:
+def cells_of(array: Any, name: str) -> Coded:
     """The cells of an Arrow column."""
     import pyarrow as pa
 
@@ -72,11 +58,7 @@ def cells_of(array: Any, name: str) -> Cells:
     encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     texts = [text_of(value) for value in encoded.dictionary.to_pylist()]
     codes = numbers_of(encoded.indices.cast(pa.int32()).fill_null(len(texts)))
-    return _cells([*texts, None], codes)
-
-
-def _cells(texts: list[str | None], codes: NDArray[np.int32]) -> Cells:
-    return Cells(texts, codes, np.flatnonzero(np.bincount(codes)).tolist())
+    return Coded(codes, [*texts, None])
 
 
 def text_of(value: Any) -> str | None:
@@ -85,7 +67,7 @@ def text_of(value: Any) -> str | None:
         return None
     if isinstance(value, (bool, np.bool_)):
         return str(value).lower()
-    if isinstance(value, (float, Decimal, np.floating)) and value == int(value):
+    if isinstance(value, (float, Decimal, np.floating)) and isfinite(value) and value == int(value):
         return str(int(value))
     return str(value).strip()
 

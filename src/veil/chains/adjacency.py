@@ -39,7 +39,8 @@ class Transitions(Adjacency):
                 "cap",
                 expected="the most transitions counted of one user" if self.unit == "user" else "none",
                 found=repr(self.cap),
-                hint="" if self.cap is not None else "Count with cap=..., such as cap=10.",
+                hint="" if self.cap is not None else "Such as {cap=10}.",
+                names=("cap",),
             )
         if self.cap is not None:
             object.__setattr__(self, "cap", integer("cap", self.cap, least=1))

@@ -78,5 +78,6 @@ def _check_part(counts: TransitionCounts, part: str) -> None:
             "parts",
             expected="counts of whole sequences for starts, ends and lengths",
             found=f"{part} asked for without them",
-            hint="Count with by, order, state and sequences=True.",
+            hint="Count with {by}, {order}, {state} and {sequences=True}.",
+            names=("by", "order", "state", "sequences"),
         )

@@ -21,7 +21,7 @@ class MakeSynthetic(CommandRequest):
 
     examples = (("", {"source": "model.json", "number": 100_000, "output": "trips.csv"}),)
 
-    source: Path = option(help="A released chain (.json).")
+    source: Path = option(help="A released chain (.json).", flag="RELEASE")
     number: int = option(1000, help="How many sequences.", short="-n", least=1)
     length: int | None = option(
         None, help="The number of states of each; unless given the released lengths, or 2.", least=1

@@ -1,4 +1,4 @@
-"""DC's Algorithm 2 at a given budget, and how strong its privacy can be at all."""
+"""Algorithm 2 of the data-driven chains paper at a given budget, and how strong its privacy can be at all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from veil.vectors.adjacency import Records, Transfer
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.simplex import Simplex
 
-# DC Assumption 4: k_i >= 3 / (2 eta_i).
+# Assumption 4 of the paper: k_i >= 3 / (2 eta_i).
 _LEAST = 1.5
 _REPLACE = Records("replace")
 
@@ -58,6 +58,8 @@ def published_rows(
         )
     if public is None or min(public.records, default=0) < 1:
         raise InvalidArgument("records", expected="a row with data for each state", found="one without")
+    if delta == 0.0:
+        raise CannotCalibrate("delta: the published form needs a delta above 0, found 0.")
     known: dict[tuple[float, int], float] = {}
     for floor, records in zip(public.floor, public.records, strict=True):
         if (floor, records) not in known:
@@ -90,7 +92,7 @@ def strongest_epsilon(public: Published, *, size: int, delta: float) -> float:
 
 
 def strongest_published(public: Published, *, size: int, gamma: float) -> tuple[float, float]:
-    """The same by the paper's own formula: (epsilon, delta) of DC Theorem 3 at the threshold gamma."""
+    """The same by the paper's own formula: (epsilon, delta) of Theorem 3 at the threshold gamma."""
     rows = BorderedRows([_LEAST / floor for floor in public.floor], public.floor, public.records, size=size)
     bound = rows.published(gamma=gamma)
     return bound.epsilon, bound.delta

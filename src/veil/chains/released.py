@@ -8,15 +8,14 @@ from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.sequence_model import SequenceModel
 from veil.core.checks import shown
 from veil.core.errors import InvalidArgument
-from veil.core.record import Release
+from veil.core.record import Release, checked_release
 from veil.matrices.chain import Chain
 from veil.matrices.released import to_chain
 
 
 def mechanism_of(release: Release[Any]) -> PrivateChain:
     """The mechanism of a release of counted transitions, or an error if it is another release."""
-    if not isinstance(release, Release):
-        raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
+    checked_release(release)
     if not isinstance(release.mechanism, PrivateChain):
         raise InvalidArgument(
             "release", expected="a chain that was counted from a table", found=release.mechanism.name
@@ -33,7 +32,7 @@ def model(release: Release[Any]) -> SequenceModel:
 
 def group_chain(release: Release[Any], group: str) -> Chain:
     """The chain of one group, where one was released for each."""
-    found = model(release).groups if isinstance(release.mechanism, PrivateChain) else {}
+    found = model(release).groups if isinstance(checked_release(release).mechanism, PrivateChain) else {}
     if not isinstance(group, str) or group not in found:
         names = ", ".join(list(found)[:8]) + (", ..." if len(found) > 8 else "")
         expected = f"one of {names}" if found else "none, since the release has no groups"

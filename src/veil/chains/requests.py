@@ -34,14 +34,14 @@ USERS_SEEN = (
 )
 RECORDS_ARE_PUBLIC = "the stated number of transitions is public"
 STATES_ALIKE = "some states differ only in spaces or in upper and lower case; are they the same?"
-TIES = "Rows of one user with the same time were ordered by their states; a better order: tie_break=COLUMN"
+TIES = "Rows of one user with the same time were ordered by their states; a better order: {tie_break=COLUMN}"
 # Where the list of states is not given, plans for users assume so many.
 _USUAL_STATES = 30
 _UNIT = "What is hidden: event (one transition), row (one row of a log) or user (a person)."
-_CHANGE = "add-remove, or replace (for unit row also replace-state)."
-_USERS = "With unit user: about how many users there are; public."
-_MEAN_LENGTH = "With unit user: about how many states a sequence has; public."
-_CAP = "With unit user: the most transitions counted of one, sampled at random; planned unless given."
+_CHANGE = "add-remove, or replace (for {unit=row} also replace-state)."
+_USERS = "With {unit=user}: about how many users there are; public."
+_MEAN_LENGTH = "With {unit=user}: about how many states a sequence has; public."
+_CAP = "With {unit=user}: the most transitions counted of one, sampled at random; planned unless given."
 _INPUT, _STATES, _COUNTS = "Input", "States", "What is counted"
 
 
@@ -92,7 +92,7 @@ class ChainRead(ReadRequest):
     )
     group: str | None = option(None, help="One chain for each value of this column.", group=_COUNTS)
     groups: Iterable[Any] | str | None = option(
-        None, help="The public values of the column of groups: a,b,c or 0..23.", group=_COUNTS
+        None, help="The public values of {group}: a,b,c or 0..23.", group=_COUNTS
     )
     cap: int | None = option(None, help=_CAP, least=1, group=_COUNTS)
     strata: Sequence[tuple[int, int]] | None = option(
@@ -102,7 +102,7 @@ class ChainRead(ReadRequest):
     )
     memory: int = option(1, help="How many past states matter: 1 or 2.", least=1, most=2, group=_COUNTS)
     second_cap: int | None = option(
-        None, help="With a memory of 2: the cap of those counts.", least=1, group=_COUNTS, advanced=True
+        None, help="With {memory=2}: the cap of those counts.", least=1, group=_COUNTS, advanced=True
     )
     sequences: bool = option(
         False,
@@ -131,7 +131,10 @@ class ChainRead(ReadRequest):
     def check(self) -> None:
         super().check()
         if not self.lines and (self.skip or self.separator is not None):
-            raise InvalidArgument("lines", expected="it, with skip or separator", found="none")
+            names = ("skip", "separator")
+            raise InvalidArgument(
+                "lines", expected="it, with {skip} or {separator}", found="none", names=names
+            )
 
     def read(self, progress: Progress | None = None) -> TransitionCounts:
         self.check()
@@ -229,7 +232,7 @@ class ChainRelease(ReleaseRequest):
     )
     floor: float | Sequence[float] | None = option(
         None,
-        help="With mechanism published: what no frequency is below; public.",
+        help="With {mechanism=published}: what no frequency is below; public.",
         group="Mechanism",
         advanced=True,
     )
@@ -238,8 +241,7 @@ class ChainRelease(ReleaseRequest):
         super().check()
         Transitions(self.unit, self.change, 1 if self.unit == "user" else None)
         if self.unit != "user" and (self.users is not None or self.mean_length is not None):
-            found = "users" if self.users is not None else "mean_length"
-            raise InvalidArgument(found, expected='unit="user" with it', found=f'unit="{self.unit}"')
+            raise _needs_users("users" if self.users is not None else "mean_length", self.unit)
 
     def adapted(self, read: ChainRead, *, seed: int | None = None) -> tuple[ChainRead, tuple[str, ...]]:
         """What is counted of each user: all of it, at most a cap, or by strata that are planned; and why."""
@@ -247,20 +249,28 @@ class ChainRelease(ReleaseRequest):
             # A seed repeats everything, the sample of each user too; and is not private.
             read = read.having(salt=f"seed {seed}")
         sequences = bool({"starts", "ends", "lengths"} & set(texts(self.parts)))
+        if sequences and not read.is_log:
+            raise InvalidArgument(
+                "parts",
+                expected="a log for starts, ends and lengths: {by}, {order} and {state}",
+                found="trips, which are not sequences",
+                names=("by", "order", "state"),
+            )
         read = read.having(sequences=read.sequences or sequences)
         ties = (TIES,) if read.state is not None and read.tie_break is None else ()
         if self.unit != "user":
             if read.cap is not None:
-                raise InvalidArgument("cap", expected='unit="user" with it', found=f'unit="{self.unit}"')
+                raise _needs_users("cap", self.unit)
             return read, ties
         if not read.is_log or read.group is not None:
             if read.cap is None:
-                expected = 'a number with unit="user", for trips and for groups'
-                raise InvalidArgument("cap", expected=expected, found="none")
+                expected = "a number with {unit=user}, for trips and for groups"
+                raise InvalidArgument("cap", expected=expected, found="none", names=("unit",))
             return read, ties
         plan = self._user_plan(read)
         guessed = [name for name in ("users", "mean_length") if getattr(self, name) is None]
-        guess = f" (a guess; better with {' and '.join(f'{name}=' for name in guessed)})" if guessed else ""
+        better = " and ".join(f"{{{name}}}" for name in guessed)
+        guess = f" (a guess; better with {better})" if guessed else ""
         counted = {"cap": None, **plan.options}
         return read.having(**counted), (f"Counted: {plan.words}{guess}", *ties)
 
@@ -339,7 +349,9 @@ class ChainPlanning(PlanRequest):
     def check(self) -> None:
         super().check()
         if (self.epsilon is None) == (self.error is None):
-            raise InvalidArgument("epsilon", expected="either epsilon or error", found="both or neither")
+            raise InvalidArgument(
+                "epsilon", expected="either it or {error}", found="both or neither", names=("error",)
+            )
 
     @property
     def tries_users(self) -> bool:
@@ -377,13 +389,18 @@ def _warnings(counts: TransitionCounts, unit: str) -> tuple[str, ...]:
     return tuple(text for text, holds in applies.items() if holds)
 
 
+def _needs_users(field: str, unit: str) -> InvalidArgument:
+    return InvalidArgument(field, expected="{unit=user} with it", found=f"{{unit={unit}}}", names=("unit",))
+
+
 def _adjacency(counts: TransitionCounts, unit: str, change: str) -> Transitions:
     if unit == "user" and counts.cap is None:
         raise InvalidArgument(
             "unit",
             expected="counts with a cap on the transitions of each user",
             found="counts without one",
-            hint="Count with by= and cap=, such as cap=10.",
+            hint="Count with {by} and {cap=10}.",
+            names=("by", "cap"),
         )
     if unit == "row" and counts.provenance.of_trips:
         raise InvalidArgument(
@@ -392,7 +409,7 @@ def _adjacency(counts: TransitionCounts, unit: str, change: str) -> Transitions:
     if unit != "user" and counts.cap is not None:
         raise InvalidArgument(
             "unit",
-            expected='"user", since the counts hold at most so many transitions of each user',
+            expected="user, since the counts hold at most so many transitions of each user",
             found=shown(unit),
             hint="One event more can change which of a user's transitions are counted.",
         )

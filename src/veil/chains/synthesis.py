@@ -13,7 +13,7 @@ from veil.chains.released import group_chain, sequence_model
 from veil.core.checks import integer, shown
 from veil.core.errors import InvalidArgument
 from veil.core.intake import Labels
-from veil.core.record import Release
+from veil.core.record import Release, checked_release
 
 # Without released lengths, a trip: from one state to the next.
 DEFAULT_LENGTH = 2
@@ -69,8 +69,7 @@ def synthetic(
     [4, 4, 4]
     """
     count = integer("count", count, least=1)
-    if not isinstance(release, Release):
-        raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
+    checked_release(release)
     model = sequence_model(release)
     if group is not None:
         model = replace(model, chain=group_chain(release, group), sizes=None, second=None)

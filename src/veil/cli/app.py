@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from cyclopts import App, CycloptsError
 
-from veil.cli.output import json_wanted, print_error, print_json
-from veil.core.errors import InvalidArgument, VeilError
+from veil.cli.misuse import print_misuse
+from veil.cli.output import json_wanted, print_error
+from veil.core.errors import VeilError
 from veil.version import __version__
 
 if TYPE_CHECKING:
@@ -41,7 +42,9 @@ def build(tokens: Sequence[str]) -> App:
         help_format="plaintext",
         help_epilogue="Start with: veil demo",
         help_flags=["-h", "--help"],
+        suppress_keyboard_interrupt=False,
     )
+    app.register_install_completion_command(help="Let the shell complete commands and options.")
     first = tokens[0] if tokens else ""
     app.command(_of_kinds("release", "Release a private version of data.", tokens))
     app.command(_of_kinds("plan", "Show what a budget buys, before any data is touched.", tokens))
@@ -51,7 +54,7 @@ def build(tokens: Sequence[str]) -> App:
     from veil.core.kind import at
 
     for name, place in _OWN.items():
-        app.command(at(place), name=name)
+        app.command(at(place), name=name, help_epilogue="")
     if first not in (*_OWN, "release", "plan", "ledger", "--version"):
         _add_others(app)
     return app
@@ -62,9 +65,9 @@ def _of_kinds(name: str, text: str, tokens: Sequence[str]) -> App:
     from veil.core.kinds import kind_named, kind_names
 
     group = App(name=name, help=text, help_epilogue="")
-    if not tokens or tokens[0] != name:
+    if not tokens or tokens[0] not in (name, "--install-completion"):
         return group
-    wanted = tokens[1] if len(tokens) > 1 else ""
+    wanted = tokens[1] if tokens[0] == name and len(tokens) > 1 else ""
     for kind in kind_names() if wanted not in kind_names() else (wanted,):
         _add_kind(group, kind_named(kind))
     return group
@@ -92,7 +95,7 @@ def _add_others(app: App) -> None:
             request = at(place)
             _add(app, kind_command(request), name, [request])
     for found in entry_points(group="veil.commands"):
-        app.command(found.load(), name=found.name)
+        app.command(found.load(), name=found.name, help_epilogue="")
 
 
 def _add(group: App, made: Callable[..., Any], name: str, requests: Sequence[type[Request]]) -> None:
@@ -105,7 +108,7 @@ def _add(group: App, made: Callable[..., Any], name: str, requests: Sequence[typ
         text += f"\n\n{words or 'Example'}: {example(start, fields, requests)}"
     made.__doc__ = text
     made.__name__ = name
-    group.command(made, name=name, help=text)
+    group.command(made, name=name, help=text, help_epilogue="")
 
 
 def example(command: str, fields: Mapping[str, Any], requests: Sequence[type[Request]]) -> str:
@@ -119,6 +122,7 @@ def example(command: str, fields: Mapping[str, Any], requests: Sequence[type[Req
             continue
         flag = flags.get(name, "-o" if name == "output" else f"--{name.replace('_', '-')}")
         text = ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+        text = f"{value:g}" if isinstance(value, float) else text
         parts.append(flag if value is True else f"{flag} {text}")
     return " ".join(parts)
 
@@ -137,17 +141,20 @@ def main(tokens: Sequence[str]) -> int:
     as_json = json_wanted(tokens)
     try:
         done = build(tokens)(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        sys.stdout.flush()
         return done if isinstance(done, int) else 0
     except CycloptsError as error:
-        _print_misuse(str(error), as_json)
-        return InvalidArgument.exit_code
+        return print_misuse(error, as_json=as_json)
     except VeilError as error:
         print_error(error, as_json=as_json)
         return error.exit_code
     except KeyboardInterrupt:
         print("veil: stopped.", file=sys.stderr)
         return 130
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit) as left:
+        # Rich leaves where a pipe is closed.
+        if isinstance(left, SystemExit) and not isinstance(left.__context__, BrokenPipeError):
+            raise
         # Whoever read the output has seen enough; what was asked for is done.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -159,10 +166,3 @@ def main(tokens: Sequence[str]) -> int:
         where = "" if place is None else f" at {place.tb_frame.f_code.co_name}:{place.tb_lineno}"
         print(f"veil: internal error: {type(error).__name__}{where}. Please report it.", file=sys.stderr)
         return 1
-
-
-def _print_misuse(message: str, as_json: bool) -> None:
-    if as_json:
-        print_json({"error": {"kind": "Usage", "message": message}})
-    else:
-        print(f"veil: {message}", file=sys.stderr)

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from veil.cli.output import print_json, refuse_other_files, working
 from veil.cli.output_files import check_ending, refuse_existing
-from veil.cli.parameters import ForceOption, JsonOption, ReportOption, option
+from veil.cli.parameters import ForceOption, JsonOption, ReportOption, option, switch
 from veil.core.errors import InvalidArgument, UnreadableFile
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def audit(
     /,
     *,
     everything: Annotated[
-        bool, option("--all", help="Audit a mechanism of every kind instead: takes minutes.")
+        bool, switch("--all", help="Audit a mechanism of every kind instead: takes minutes.")
     ] = False,
     samples: Annotated[
         int | None,
@@ -39,11 +39,18 @@ def audit(
     ] = None,
     delta: Annotated[
         float | None,
-        option("--delta", "-d", help="Compare at this delta; by default 0, or 0.01 if 0 has no epsilon."),
+        option(
+            "--delta",
+            "-d",
+            help="Compare at this delta; by default 0, or 0.01 if 0 has no epsilon.",
+            is_number=True,
+        ),
     ] = None,
     confidence: Annotated[
         float,
-        option("--confidence", help="One less the chance of a false alarm in all that is done."),
+        option(
+            "--confidence", help="One less the chance of a false alarm in all that is done.", is_number=True
+        ),
     ] = 0.999_999_999,
     seed: Annotated[
         int | None, option("--seed", least=0, help="Draw from this seed, to see the same again.")

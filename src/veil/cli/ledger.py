@@ -8,13 +8,23 @@ from typing import Annotated, Any
 
 from cyclopts import App
 
-from veil.cli.ledger_places import Places, ledger_and_dataset, ledger_and_perhaps_dataset, ledger_first
+from veil.cli.ledger_places import (
+    LedgerAndDataset,
+    LedgerAndPerhapsDataset,
+    LedgerAndReleases,
+    LedgerOnly,
+    ledger_and_dataset,
+    ledger_and_perhaps_dataset,
+    ledger_first,
+)
 from veil.cli.output import print_json, working
 from veil.cli.output_files import check_ending, refuse_existing
-from veil.cli.parameters import ForceOption, JsonOption, option
+from veil.cli.parameters import ForceOption, JsonOption, option, switch
 from veil.core.errors import InvalidArgument, InvalidData, LedgerCorrupt, UnreadableFile
 
-app = App(name="ledger", help="Budgets of datasets: open, show, raise, close, verify, export.")
+app = App(
+    name="ledger", help="Budgets of datasets: open, show, raise, close, verify, export.", help_epilogue=""
+)
 
 ByOption = Annotated[str | None, option("--by", help="Who; else the user of this machine.")]
 WhyOption = Annotated[str, option("--why", help="Why; it is recorded.")]
@@ -22,7 +32,7 @@ WhyOption = Annotated[str, option("--why", help="Why; it is recorded.")]
 
 @app.command(name="open")
 def open_dataset(
-    *places: Places,
+    *places: LedgerAndDataset,
     epsilon: Annotated[str, option("--epsilon", "-e", help="What all releases together may cost.")],
     delta: Annotated[str, option("--delta", "-d", help="Their failure probability together.")] = "0",
     adjacency: Annotated[
@@ -42,7 +52,7 @@ def open_dataset(
         option("--parts", help="A public partition, a,b,c: releases from different parts do not add up."),
     ] = None,
     moves: Annotated[
-        bool, option("--moves", help="With --parts: a neighbour may have a record in another part.")
+        bool, switch("--moves", help="With --parts: a neighbour may have a record in another part.")
     ] = False,
     why: Annotated[str | None, option("--why", help="What the budget is for.")] = None,
     by: ByOption = None,
@@ -72,7 +82,7 @@ def open_dataset(
 
 @app.command(name="show")
 def show(
-    *places: Places,
+    *places: LedgerAndPerhapsDataset,
     last: Annotated[int, option("--last", least=1, help="How many entries to show.")] = 20,
     plot: Annotated[
         Path | None, option("--plot", help="A picture of the budget over time: .svg, .png or .pdf.")
@@ -117,7 +127,7 @@ def show(
 
 @app.command(name="raise")
 def raise_budget(
-    *places: Places,
+    *places: LedgerAndDataset,
     why: WhyOption,
     epsilon: Annotated[str | None, option("--epsilon", "-e", help="The new total.")] = None,
     delta: Annotated[str | None, option("--delta", "-d", help="The new total.")] = None,
@@ -140,7 +150,7 @@ def raise_budget(
 
 @app.command(name="close")
 def close(
-    *places: Places,
+    *places: LedgerAndDataset,
     why: WhyOption,
     by: ByOption = None,
     as_json: JsonOption = False,
@@ -159,7 +169,7 @@ def close(
 
 @app.command(name="verify")
 def verify(
-    *places: Places,
+    *places: LedgerAndReleases,
     against: Annotated[
         Path | None,
         option("--against", help="What `veil ledger export` wrote earlier: shows a cut end too."),
@@ -210,9 +220,9 @@ def verify(
 
 @app.command(name="export")
 def export(
-    *places: Places,
+    *places: LedgerOnly,
     output: Annotated[Path, option("--output", "-o", help="Where to write (.json).")],
-    heads: Annotated[bool, option("--heads", help="Only the newest hash of each dataset.")] = False,
+    heads: Annotated[bool, switch("--heads", help="Only the newest hash of each dataset.")] = False,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> int:

@@ -10,7 +10,21 @@ from cyclopts import Parameter
 
 from veil.core.errors import InvalidArgument
 
-Places = Annotated[str, Parameter(show=False)]
+_LEDGER = "A file such as budget.db, or postgresql://user@host/db; may be left out where VEIL_LEDGER is set."
+
+
+def _places(names: str, help: str = "") -> Parameter:  # noqa: A002
+    return Parameter(name=names, help=f"{_LEDGER} {help}".rstrip())
+
+
+LedgerOnly = Annotated[str, _places("[LEDGER]")]
+LedgerAndDataset = Annotated[str, _places("[LEDGER] DATASET", "The name of the dataset.")]
+LedgerAndPerhapsDataset = Annotated[
+    str, _places("[LEDGER] [DATASET]", "One of its datasets, to be shown with its entries.")
+]
+LedgerAndReleases = Annotated[
+    str, _places("[LEDGER] [RELEASE]...", "Release files: was each charged here, and as much as it says?")
+]
 
 
 def named_ledger() -> str | None:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Group, Parameter
 
 from veil.cli.output import print_error
+from veil.cli.parameters import at_least, number
 from veil.core.errors import VeilError
 from veil.core.request import NO_DEFAULT, Option, Request
 
@@ -65,8 +66,8 @@ def command(
 
 
 def extra_option(name: str, kind: Any, default: Any, mark: Option) -> inspect.Parameter:
-    """An option that an interface adds to those of a request."""
-    return _parameter(name, default, mark, kind, {})
+    """An option that an interface adds to those of a request, which check their limits themselves."""
+    return _parameter(name, default, mark, kind, {}, validator=at_least(name, mark.least))
 
 
 def flags_of(requests: Iterable[type[Request]]) -> dict[str, str]:
@@ -75,17 +76,25 @@ def flags_of(requests: Iterable[type[Request]]) -> dict[str, str]:
     for request in requests:
         for name, (_, mark, _) in request.options().items():
             found[name] = (
-                "INPUT" if name == "source" else "/".join(filter(None, (mark.named(name), mark.negative)))
+                _positional(mark)
+                if name == "source"
+                else "/".join(filter(None, (mark.named(name), mark.negative)))
             )
     return found
 
 
 def _parameter(
-    name: str, default: Any, mark: Option, kind: Any, flags: Mapping[str, str]
+    name: str,
+    default: Any,
+    mark: Option,
+    kind: Any,
+    flags: Mapping[str, str],
+    *,
+    validator: Sequence[Callable[[Any, Any], None]] = (),
 ) -> inspect.Parameter:
     positional = name == "source"
     has_default = default is not NO_DEFAULT
-    names = ("INPUT",) if positional else tuple(filter(None, (mark.named(name), mark.short)))
+    names = (_positional(mark),) if positional else tuple(filter(None, (mark.named(name), mark.short)))
     annotation = _token_type(kind, mark, required=not has_default)
     repeated = typing.get_origin(annotation) is list or any(
         typing.get_origin(part) is list for part in typing.get_args(annotation)
@@ -97,7 +106,9 @@ def _parameter(
         negative=(mark.negative,) if mark.negative else (),
         allow_leading_hyphen=positional,
         consume_multiple=False if repeated else None,
-        show_default=has_default and default not in (None, False, (), ""),
+        validator=validator,
+        converter=number if {int, float} & set(_union(annotation)) else None,
+        show_default=has_default and not (default is False or default in (None, (), "")),
     )
     return inspect.Parameter(
         name,
@@ -105,6 +116,11 @@ def _parameter(
         default=_shown_default(default) if has_default else inspect.Parameter.empty,
         annotation=Annotated[annotation, marks],
     )
+
+
+def _positional(mark: Option) -> str:
+    """What the positional argument is called."""
+    return mark.flag or "INPUT"
 
 
 def _shown_default(default: Any) -> Any:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from veil.core.errors import BudgetExceeded, InvalidField, UnreadableFile, VeilError
+from veil.core.errors import BudgetExceeded, InvalidField, UnreadableFile, VeilError, with_fields
 
 # Printed where a release takes the place of another.
 AGAIN = "a release is overwritten, but what it told stays known: without a ledger nobody adds up the costs"
@@ -33,7 +33,8 @@ def print_error(error: VeilError, *, as_json: bool, flags: Mapping[str, str] | N
         return
     details: dict[str, Any] = {"kind": type(error).__name__, "message": message}
     if isinstance(error, InvalidField):
-        details |= {"field": error.field, "expected": error.expected, "found": error.found}
+        expected, found = (with_fields(text, error.names, flags) for text in (error.expected, error.found))
+        details |= {"field": error.field, "expected": expected, "found": found}
     if isinstance(error, BudgetExceeded):
         details |= {"spent": error.spent, "asked": error.asked, "remaining": error.remaining}
     print_json({"error": details})

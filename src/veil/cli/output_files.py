@@ -105,18 +105,18 @@ class OutputFiles:
                 "--output", expected=error.expected, found=error.found, hint=error.hint, names=error.names
             ) from None
 
-    def write(self, release: Release[Any], job: Job[Any]) -> list[Path]:
-        """Write what was asked for, the report aside; returns the files."""
+    def write(self, release: Release[Any], job: Job[Any]) -> tuple[list[Path], Release[Any]]:
+        """Write what was asked for, the report aside; returns the files, and the release as it was recorded."""
         from veil.core.files import save
 
         if self.output is None:
-            return []
+            return [], release
         if self.record is None:
             save(release, self.output, overwrite=self.force)
-            return [self.output]
+            return [self.output], release
         kept = job.kind.write_table(self.output, release, job, overwrite=self.force)
         save(kept, self.record, overwrite=self.force)
-        return [self.output, self.record]
+        return [self.output, self.record], kept
 
     def write_report(self, release: Release[Any], job: Job[Any]) -> list[Path]:
         """Write the report, if one was asked for."""

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from veil.cli.ledger_options import LedgerOptions, print_charge, print_dry_run
-from veil.cli.options import command, extra_option
+from veil.cli.options import command, extra_option, flags_of
 from veil.cli.output import AGAIN, print_json, working
 from veil.cli.output_files import OutputFiles
+from veil.core.errors import with_fields
 from veil.core.kind import Kind
 from veil.core.request import Option, ReadRequest, ReleaseRequest
 
@@ -64,7 +65,9 @@ def release_options(kind: Kind) -> list[inspect.Parameter]:
         "seed": (
             int | None,
             None,
-            Option("Reproducible, for experiments: the release is then NOT private.", group="Output"),
+            Option(
+                "Reproducible, for experiments: the release is then NOT private.", least=0, group="Output"
+            ),
         ),
         "dry_run": (bool, False, Option("Show the charge; draw and write nothing.", group=_BUDGET)),
         "force": (bool, False, FORCE),
@@ -95,6 +98,7 @@ def released(kind: Kind, read: ReadRequest, request: ReleaseRequest, options: Re
     quiet = options.as_json
     files = OutputFiles(options.output, options.report, options.force, kind.endings(request))
     files.check([*read.inputs, *request.inputs])
+    kind.check_files(request, options.output)
     account = LedgerOptions(options.ledger, options.dataset, options.part).account()
     again = account is None and files.overwrites
     # Before anything is read, which may take long.
@@ -105,7 +109,10 @@ def released(kind: Kind, read: ReadRequest, request: ReleaseRequest, options: Re
         data = read.read(progress)
     with working("Calibrating", quiet=quiet) as progress:
         job = request.prepare(data, rng=options.seed, progress=progress)
-    job = replace(job, notes=(*notes, *job.notes), warnings=job.warnings if options.seed is None else ())
+    flags = flags_of((type(read), type(request)))
+    notes = tuple(with_fields(text, flags, flags) for text in (*notes, *job.notes))
+    warnings = tuple(with_fields(text, flags, flags) for text in job.warnings)
+    job = replace(job, notes=notes, warnings=warnings if options.seed is None else ())
     files.check_job(job)
     if options.dry_run:
         return print_dry_run(job, account, as_json=quiet)
@@ -115,13 +122,13 @@ def released(kind: Kind, read: ReadRequest, request: ReleaseRequest, options: Re
     with working("Releasing", quiet=quiet):
         out = job.run(ledger=account, rng=options.seed)
     with working("Writing", quiet=quiet):
-        written = files.write(out, job)
+        written, kept = files.write(out, job)
     with working("Drawing the report", quiet=quiet):
         written += files.write_report(out, job)
     if quiet:
         from veil.core.files import to_json
 
-        print_json(json.loads(to_json(out)) | {"written": [str(path) for path in written]})
+        print_json(json.loads(to_json(kept)) | {"written": [str(path) for path in written]})
         return 0
     kind.print_release(out, job=job, written=written)
     print_charge(account)

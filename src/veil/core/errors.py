@@ -6,7 +6,8 @@ sensitive value is wrong, never what the value is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Container, Mapping, Sequence
 
 
 class VeilError(Exception):
@@ -25,6 +26,28 @@ def _one_line(text: str) -> str:
     return plain if len(plain) <= _LONGEST else plain[:_LONGEST] + "..."
 
 
+_FIELD = re.compile(r"\{(\w+)(?:=([^{}]*))?\}")
+
+
+def with_fields(text: str, names: Container[str] | None, flags: Mapping[str, str] | None = None) -> str:
+    """A text that names fields in braces, with the names that an interface has for them.
+
+    "{cap}" becomes --cap on the command line and cap= in Python, "{unit=user}" becomes --unit user and
+    unit="user". names: the fields that may be named; None for any. flags: of an interface; Python otherwise.
+    """
+
+    def named(found: re.Match[str]) -> str:
+        name, value = found[1], found[2]
+        if names is not None and name not in names:
+            return found[0]
+        if flags is not None and name in flags:
+            return flags[name] if value in (None, "True") else f"{flags[name]} {value}"
+        plain = value is None or value.isdecimal() or value in ("True", "False")
+        return f"{name}={value or ''}" if plain else f'{name}="{value}"'
+
+    return _FIELD.sub(named, text)
+
+
 class InvalidField(VeilError, ValueError):
     """A field holds something else than it should."""
 
@@ -33,7 +56,7 @@ class InvalidField(VeilError, ValueError):
     def __init__(
         self, field: str, *, expected: str, found: str, hint: str = "", names: Sequence[str] = ()
     ) -> None:
-        """names: other fields that `expected` and `hint` name in braces, such as "{cap}"."""
+        """names: other fields that the texts name in braces, such as "{cap}"; see `with_fields`."""
         self.field, self.expected, self.found, self.hint = map(_one_line, (field, expected, found, hint))
         self.names = tuple(names)
         super().__init__(self.sentence())
@@ -42,9 +65,7 @@ class InvalidField(VeilError, ValueError):
         """What is wrong. flags: how an interface calls the fields; as arguments of a function otherwise."""
         known = flags or {}
         text = f"expected {self.expected}, found {self.found}." + f" {self.hint}".rstrip()
-        for name in self.names:
-            text = text.replace(f"{{{name}}}", known.get(name, f"{name}="))
-        return f"{known.get(self.field, self.field)}: {text}"
+        return f"{known.get(self.field, self.field)}: {with_fields(text, self.names, flags)}"
 
     def __reduce__(self) -> tuple[object, ...]:
         content = (self.field, self.expected, self.found, self.hint, self.names)

@@ -74,7 +74,8 @@ class Job(Generic[V]):
         assumptions: what must be accepted besides, such as how the value was read. labels, row_labels: where
         they do not come with the value itself. about: further fields of the job.
         """
-        near = checked_mechanism(mechanism).adjacency if adjacency is None else adjacency
+        built_for = checked_mechanism(mechanism).adjacency
+        near = built_for if adjacency is None else adjacency
         if near is None:
             raise InvalidArgument(
                 "adjacency",
@@ -83,12 +84,12 @@ class Job(Generic[V]):
             )
         kind = kind_of(mechanism)
         valid = mechanism.validate(value)
+        # Refuses, in its own words, neighbours that the mechanism does not know.
+        profile = mechanism.profile(near)
         kind.check(mechanism, near, valid)
-        own = type(near) is type(mechanism.adjacency) and near == mechanism.adjacency
-        if epsilon is None and own:
+        if epsilon is None and type(near) is type(built_for) and near == built_for:
             # Built for a stated epsilon: charged as it stands.
             epsilon = kind.stated_epsilon(mechanism)
-        profile = mechanism.profile(near)
         epsilon, delta = cost(profile, delta, epsilon)
         given = (None, None) if labels is not None else kind.labels(value, valid)
         stated = (*kind.assumptions(mechanism, near, valid), *assumptions)

@@ -134,6 +134,9 @@ class Kind(ABC):
     def to_pandas(self, release: Release[Any]) -> Any:
         """The value with its labels, as a Series or a DataFrame."""
 
+    def check_files(self, request: ReleaseRequest, output: Path | None) -> None:
+        """Refuse, before anything is read, a file that cannot hold what is asked for."""
+
     def check_output(self, path: Path, job: Job[Any]) -> None:
         """Refuse, before anything is charged, a table that could not hold the value."""
 

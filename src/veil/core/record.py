@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from veil.core.adjacency import Adjacency
 from veil.core.attachment import Attachment
 from veil.core.domain import Domain
-from veil.core.errors import MissingExtra
+from veil.core.errors import InvalidArgument, MissingExtra
 from veil.core.intake import Labels
 from veil.core.kind import Kind
 from veil.core.kinds import kind_of
@@ -168,6 +168,13 @@ class Release(Generic[V]):
         from veil.core.notebook import release_card
 
         return release_card(self)
+
+
+def checked_release(release: Any) -> Release[Any]:
+    """The release, or an error where it is none."""
+    if not isinstance(release, Release):
+        raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
+    return release
 
 
 def frozen(array: Any) -> NDArray[Any]:

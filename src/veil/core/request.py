@@ -7,20 +7,19 @@ A request is a frozen dataclass whose fields carry their help, choices and marks
 from __future__ import annotations
 
 import dataclasses
-import re
+import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, get_type_hints
+from typing import Any, ClassVar, Protocol, Self, get_args, get_type_hints
 
-from veil.core.checks import delta_of, positive
-from veil.core.errors import InvalidArgument
+from veil.core.checks import choice, delta_of, integer, positive, within
+from veil.core.errors import InvalidArgument, with_fields
 from veil.core.kind import Progress
 
 _OPTION = "veil.option"
-_FIELD = re.compile(r"\{(\w+)\}")
 NO_DEFAULT = dataclasses.MISSING
 
 
@@ -30,10 +29,10 @@ class Option:
 
     help: one sentence; other fields are named in braces, such as "{cap}". flag: the name on the command line,
     where it is not that of the field; short: one letter. group: the heading under which it is listed.
-    choices: the words that it takes. unit: of a number. least, most: its limits. secret: never in plan
-    files, records, hashes or the ledger (addresses, paths). public: a property of the request, never of the
-    data. advanced: most users leave it alone. negative: of a switch, the flag that turns it off.
-    in_python: whether the Python function has it too; not what only joins reading and releasing.
+    choices: the words that it takes. unit: of a number. least, most: its limits (most only with least).
+    secret: never in plan files, records, hashes or the ledger (addresses, paths). public: a property of the
+    request, never of the data. advanced: most users leave it alone. negative: of a switch, the flag that
+    turns it off. in_python: whether the Python function has it; not what only joins reading and releasing.
     in_command: whether the command line has it; not what cannot be typed in.
     """
 
@@ -58,7 +57,7 @@ class Option:
 
     def helped(self, flags: Mapping[str, str] | None = None) -> str:
         """The help with the fields that it names as an interface calls them, or as arguments."""
-        return _FIELD.sub(lambda found: (flags or {}).get(found[1], f"{found[1]}="), self.help)
+        return with_fields(self.help, None, flags)
 
 
 def option(default: Any = NO_DEFAULT, *, help: str, **marks: Any) -> Any:  # noqa: A002
@@ -86,14 +85,14 @@ class Request:
 
     def check(self) -> None:
         """Refuse what cannot be meant, before anything is read."""
-        for name, (_, mark, _) in self.options().items():
+        for name, (_, mark, kind) in self.options().items():
             value = getattr(self, name)
-            if mark.choices and value is not None:
-                given = value if isinstance(value, (tuple, list)) else (value,)
-                for one in given:
-                    if not isinstance(one, str) or one not in mark.choices:
-                        expected = " or ".join(map(repr, mark.choices))
-                        raise InvalidArgument(name, expected=expected, found=repr(one)[:40])
+            if value is None:
+                continue
+            if mark.choices:
+                for one in value if isinstance(value, (tuple, list)) else (value,):
+                    choice(name, one, mark.choices)
+            _check_limits(name, value, mark, kind)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -241,6 +240,19 @@ class CommandResult(Protocol):
 
     def show(self) -> None:
         """In the terminal."""
+
+
+def _check_limits(name: str, value: Any, mark: Option, kind: Any) -> None:
+    """Refuse a number below `least` or above `most`."""
+    types = get_args(kind) or (kind,)
+    if mark.least is None or (isinstance(value, str) and str in types):
+        return
+    if int in types:
+        integer(name, value, least=int(mark.least), most=None if mark.most is None else int(mark.most))
+        return
+    least, most = mark.least, math.inf if mark.most is None else mark.most
+    limits = f"of at least {least:g}" if mark.most is None else f"between {least:g} and {most:g}"
+    within(name, value, least, most, expected=f"a number {limits}")
 
 
 @cache

@@ -25,7 +25,7 @@ class Decode(CommandRequest):
 
     examples = (("", {"source": "private.json", "output": "likely.txt"}),)
 
-    source: Path = option(help="The record of a released graph (.json).")
+    source: Path = option(help="The record of a released graph (.json).", flag="RELEASE")
     edges: int | None = option(
         None, help="How many edges to keep; as many as are estimated unless given.", short="-m", least=0
     )

@@ -27,7 +27,7 @@ class Graphs(Domain):
         """The value as a Graph in which two nodes could be joined."""
         graph = Graph.of(value)
         if graph.space.count < 1:
-            raise InvalidData("graph", expected="at least two nodes", found=f"{graph.space.nodes}")
+            raise InvalidData("nodes", expected="at least two nodes", found=f"{graph.space.nodes}")
         return graph
 
     def describe(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import numpy as np
 from veil.core.arrays import Floats
 from veil.core.checks import integer, within
 from veil.core.errors import InvalidArgument
-from veil.core.record import Release
+from veil.core.record import Release, checked_release
 from veil.graphs.graph import Graph
 from veil.graphs.mechanisms.private_graph import PrivateGraph, read_space, triangle_costs, triangle_rule
 from veil.graphs.mechanisms.randomized_response import RandomizedResponse
@@ -302,8 +302,7 @@ def estimates(release: Release[Any], *, confidence: float = 0.95) -> GraphReadin
     True
     """
     confidence = within("confidence", confidence, 0.5, 0.9999, expected="a number between 0.5 and 0.9999")
-    if not isinstance(release, Release):
-        raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
+    checked_release(release)
     if not isinstance(release.mechanism, (RandomizedResponse, PrivateGraph)):
         found = f"{release.size}, by {release.mechanism.name}"
         raise InvalidArgument("release", expected="a graph by randomised response", found=found)

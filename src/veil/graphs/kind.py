@@ -124,7 +124,7 @@ class GraphKind(Kind):
         if _is_facts(release):
             return {"facts": list(release.tables)}
         space = release.value.space
-        return {"kind": space.kind, "nodes": space.nodes, "edges": len(release.value)}
+        return {"graph": space.kind, "nodes": space.nodes, "edges": len(release.value)}
 
     def neighbours(self, release: Release[Any]) -> str:
         if not isinstance(release.adjacency, BitFlips):

@@ -13,28 +13,16 @@ from numpy.typing import NDArray
 from veil.core.checks import choice, shown
 from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
 from veil.core.named_matrix import Names
+from veil.graphs.ends import ends_of
 from veil.graphs.graph import Graph
-from veil.graphs.labels import (
-    ON,
-    Ends,
-    Integers,
-    distinct,
-    joined,
-    listed_nodes,
-    only_used,
-    placed,
-    sorted_once,
-)
+from veil.graphs.labels import ON, distinct, listed_nodes, only_used, placed
 from veil.graphs.numerics.pairs import KINDS, Kind, PairSpace
-from veil.graphs.tables import check_names, ends_of_table
-from veil.graphs.text import ends_of_text
-from veil.tables.delimited import checked_delimiter
-from veil.tables.plain_tables import is_table_file
-from veil.tables.text_files import files_of, name_of
+from veil.tables.coded import Coded, Integers, sorted_once
+from veil.tables.files import name_of
+from veil.tables.given import is_file
 
 NODES = "it is public that every node in the list has an edge"
 SIDES = "it is public that every node in the two lists has an edge"
-HEADER = "the first line of the file names its columns, and is no edge"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,11 +90,8 @@ def read_edges(
     """
     choice("kind", kind, KINDS)
     keeps = _loops(loops, kind)
-    check_names(origin, destination)
-    if header is not None and not isinstance(header, bool):
-        raise InvalidArgument("header", expected="True, False or None", found=type(header).__name__)
     given = _given_nodes(nodes, kind)
-    columns, assumptions = _ends(source, origin, destination, header, checked_delimiter(delimiter))
+    columns, assumptions = ends_of(source, origin, destination, header=header, delimiter=delimiter)
     if given is None and len(columns[0].codes) == 0:
         raise _no_edges(source)
     if kind == "bipartite":
@@ -125,7 +110,7 @@ def read_edges(
     return EdgeSource(space, codes, labels, None, repeated, tuple(assumptions))
 
 
-def _bipartite(columns: Sequence[Ends], given: list[Names] | None, assumptions: list[str]) -> EdgeSource:
+def _bipartite(columns: Sequence[Coded], given: list[Names] | None, assumptions: list[str]) -> EdgeSource:
     sides = [distinct([column]) for column in columns]
     labels, ends = [side[0] for side in sides], [side[1][0] for side in sides]
     if given is None:
@@ -136,24 +121,6 @@ def _bipartite(columns: Sequence[Ends], given: list[Names] | None, assumptions: 
     space = PairSpace.between(len(labels[0]), len(labels[1]))
     codes, repeated = sorted_once(space.codes(ends[0], ends[1]))
     return EdgeSource(space, codes, labels[0], labels[1], repeated, tuple(assumptions))
-
-
-def _ends(
-    source: Any, origin: str | None, destination: str | None, header: bool | None, delimiter: str | None
-) -> tuple[list[Ends], list[str]]:
-    """The two columns of ends, and what was assumed to read them."""
-    if isinstance(source, (str, os.PathLike)):
-        path = os.fspath(source)
-        if not is_table_file(path):
-            parts = [ends_of_text(file, origin, destination, header, delimiter) for file in files_of(path)]
-            guessed = any(part.guessed for part in parts)
-            origins, destinations = [part.origins for part in parts], [part.destinations for part in parts]
-            return [joined(origins), joined(destinations)], [HEADER] if guessed else []
-        source = path
-    for field, value in (("header", header), ("delimiter", delimiter)):
-        if value is not None:
-            raise InvalidArgument(field, expected="none for this kind of source", found="one")
-    return list(ends_of_table(source, origin, destination)), []
 
 
 def _no_edges(source: Any) -> InvalidData:
@@ -201,11 +168,12 @@ def _given_nodes(nodes: Any, kind: str) -> list[Names] | None:
     if nodes is None:
         return None
     if kind != "bipartite":
+        if isinstance(nodes, str) and "," in nodes and not is_file(nodes):
+            raise InvalidArgument("nodes", expected="one list for such a graph", found="several")
         return [listed_nodes(nodes)]
     if isinstance(nodes, str):
         nodes = [side.strip() for side in nodes.split(",")]
     if not isinstance(nodes, (list, tuple)) or len(nodes) != 2:
-        raise InvalidArgument(
-            "nodes", expected="a pair of lists: the nodes of each side", found=type(nodes).__name__
-        )
+        found = str(len(nodes)) if isinstance(nodes, (list, tuple)) else type(nodes).__name__
+        raise InvalidArgument("nodes", expected="two lists, the nodes of each side", found=found)
     return [listed_nodes(side, ON[i]) for i, side in enumerate(nodes)]

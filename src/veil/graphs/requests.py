@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from veil.bits.mechanisms.matrix_bernoulli import xor_parameters
-from veil.core.checks import integer, positive, within
+from veil.core.checks import integer, items, positive, within
 from veil.core.errors import InvalidArgument
 from veil.core.job import Job
 from veil.core.kind import Progress
@@ -185,6 +185,8 @@ class GraphPlanning(PlanRequest):
 
 def facts_of(statistics: Sequence[str] | str) -> tuple[str, ...]:
     """The facts that are asked for, as a list or as text with commas."""
+    if not isinstance(statistics, str):
+        return tuple(items("statistics", statistics, expected="a list of facts"))
     return tuple(name for name in texts(statistics) if name)
 
 

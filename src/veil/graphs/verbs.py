@@ -61,8 +61,8 @@ def plan(
 ) -> GraphPlan:
     """What to expect of a released graph with so many nodes, from public numbers alone.
 
-    nodes: how many there are; two numbers for a bipartite graph. edges: about how many there are, if that is
-    public. statistics, share: as for `release`.
+    nodes: how many there are; two numbers for a bipartite graph. epsilon: what the release may cost. edges:
+    about how many there are, if that is public. kind: as for `read`. statistics, share: as for `release`.
 
     >>> from veil import graphs
     >>> plan = graphs.plan(nodes=4039, epsilon=1.0, edges=88_234)
@@ -90,9 +90,9 @@ def release(
         matrix, or a `graphs.Graph`.
     epsilon: what it costs together. delta: not needed, since these mechanisms are pure; nothing is spent on
         it.
-    mechanism: "auto" is "response", which errs least on every single pair; or "published" for XO's Algorithm
-        3 with parameters for which it states this epsilon (alpha: their part within rows). What those really
-        cost is computed, charged and far less.
+    mechanism: "auto" is "response", which errs least on every single pair; or "published" for the XOR paper's
+        Algorithm 3 with parameters for which it states this epsilon (alpha: their part within rows). What
+        those really cost is computed, charged and far less.
     statistics: facts to release besides, some of "degrees", "edges" and "triangles". share: the part of
         epsilon for those, by default a tenth; 1 releases them alone: the value is then {fact: numbers}.
     ledger: the dataset to charge. rng: a seed for experiments, which makes the release not private.

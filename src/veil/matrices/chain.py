@@ -217,8 +217,8 @@ class Chain:
         """An ergodicity coefficient of P, exactly.
 
         norm=1: half the largest L1 distance of two rows, at most 1; bounds |lambda_2|.
-        norm="inf": the papers' (DC Definition 7), the largest column sum of distances from the column's
-        median; it can exceed 1.
+        norm="inf": that of the data-driven chains paper, Definition 7: the largest column sum of distances
+        from the column's median; it can exceed 1.
         """
         from veil.matrices.numerics.ergodicity import column_spread, row_spread
 

@@ -28,7 +28,7 @@ from scipy.special import gammainc, ndtr, ndtri
 from veil.core.arrays import Floats
 from veil.core.checks import integer, within
 from veil.core.errors import InvalidArgument
-from veil.core.record import Release
+from veil.core.record import Release, checked_release
 from veil.matrices.chain import Chain
 from veil.matrices.error_bars import entry_intervals
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
@@ -69,8 +69,7 @@ def chain_intervals(
     What is true: the matrix that was hidden.
     draws: how many plausible matrices are drawn; chosen by the number of states if None.
     """
-    if not isinstance(release, Release):
-        raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
+    checked_release(release)
     mechanism = release.mechanism
     if not isinstance(mechanism, MatrixDirichlet) or np.ndim(release.value) != 2:
         raise InvalidArgument(

@@ -78,6 +78,8 @@ class ChainFacts:
 
 def chain_facts(chain: Chain) -> ChainFacts:
     """All figures of the chain; of a large or a reducible one those that exist."""
+    if not isinstance(chain, Chain):
+        raise InvalidArgument("chain", expected="a veil.Chain", found=type(chain).__name__)
     dense, whole = len(chain) <= MOST_DENSE, chain.is_irreducible
     entropy = chain.entropy_rate() if whole else None
     mixing: float | None = None

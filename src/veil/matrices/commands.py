@@ -22,7 +22,7 @@ class AnalyseChain(CommandRequest):
 
     examples = (("", {"source": "private.json", "report": "chain.html"}),)
 
-    source: str = option(help="A release (.json), or a public chain: CSV or JSON, - for a pipe.")
+    source: str = option(help="A release (.json), or a public chain: CSV or JSON, - for a pipe.", flag="FILE")
     against: str | None = option(None, help="Another chain on the same states, to compare with.")
     group: str | None = option(None, help="Of a release with groups: the chain of this one.")
     report: Path | None = option(None, help="Also write an HTML report here.", group="Output")

@@ -8,7 +8,7 @@ import numpy as np
 
 from veil.core.arrays import Floats
 from veil.core.errors import InvalidArgument
-from veil.core.record import Release
+from veil.core.record import checked_release
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.vectors.beta_limits import beta_mean_limits
 from veil.vectors.error_bars import as_intervals, tail_of
@@ -20,8 +20,7 @@ def intervals(release: Any, *, confidence: float = 0.95) -> Floats:
     Each covers with the stated probability, one entry at a time, as those of `vectors.intervals` do.
     """
     tail_of(confidence)
-    if not isinstance(release, Release):
-        raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
+    checked_release(release)
     if not isinstance(release.mechanism, MatrixDirichlet):
         raise InvalidArgument(
             "release",

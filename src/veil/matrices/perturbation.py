@@ -148,7 +148,7 @@ def expected_largest_column_distance(k: Any, sizes: Any) -> float:
 
 
 def expected_stationary_change(condition: float, k: Any, sizes: Any) -> float:
-    """At least E |pi - pi'|_1; condition: that of the *true* chain (in place of MD Theorem 3, DC Theorem 4).
+    """At least E |pi - pi'|_1; condition: that of the *true* chain (perturbation.md).
 
     With the released chain's condition, which is random, this is false: take `stationary_radius`.
     """
@@ -166,7 +166,7 @@ def ergodicity_bound(one: Any, other: Any, *, norm: int | str = 1) -> float:
 
 
 def expected_ergodicity_change(k: Any, sizes: Any, *, norm: int | str = "inf") -> float:
-    """At least E |tau(P) - tau(Q)|, whatever P is (in place of DC Theorem 5)."""
+    """At least E |tau(P) - tau(Q)|, whatever P is (perturbation.md)."""
     if choice("norm", str(norm), ("1", "inf")) == "1":
         return min(1.0, expected_largest_row_distance(k, sizes))
     return expected_largest_column_distance(k, sizes)

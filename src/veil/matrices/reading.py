@@ -11,7 +11,7 @@ import numpy as np
 
 from veil.core.errors import InvalidData, UnreadableFile
 from veil.core.named_matrix import NamedMatrix, named_matrix
-from veil.tables.cells import is_number, number_in
+from veil.tables.cells import is_number, numbers_in
 from veil.tables.dialect import above_numbers, has_header
 from veil.tables.files import file_of, name_of, text_bytes
 from veil.tables.json_texts import is_json, parse_json
@@ -72,14 +72,9 @@ def _from_table(table: TextTable, lines: list[list[str]]) -> NamedMatrix:
         raise InvalidData(name, expected="rows of numbers", found="none")
 
     def place(row: int, column: int) -> str:
-        return f"{table.place(row)}, column {column}"
+        return f"{table.place(row + header)}, column {column + first + 1}"
 
-    matrix = np.array(
-        [
-            [number_in(cell, partial(place, i, j)) for j, cell in enumerate(row[first:], start=1 + first)]
-            for i, row in enumerate(body, start=int(header))
-        ]
-    )
+    matrix = np.array([numbers_in(row[first:], partial(place, i)) for i, row in enumerate(body)])
     columns = tuple(lines[0][first:]) if header else None
     labels = tuple(row[0] for row in body) if labelled else None
     for names in (columns, labels):
@@ -126,7 +121,7 @@ def _from_transitions(table: TextTable, lines: list[list[str]]) -> NamedMatrix:
     ends = [places[row[1]] for row in lines[1:]]
     if len(set(zip(origins, ends, strict=True))) < len(origins):
         raise InvalidData(table.name, expected="each transition once", found="one of them twice")
-    numbers = [number_in(row[2], partial(table.place, i)) for i, row in enumerate(lines) if i]
+    numbers = numbers_in([row[2] for row in lines[1:]], lambda i: table.place(i + 1))
     entries = csr_array((np.array(numbers), (origins, ends)), shape=(len(states), len(states)))
     return NamedMatrix(
         named_matrix(table.name, entries).entries, tuple(places), tuple(places), names_found=True

@@ -6,7 +6,7 @@ from typing import Any
 
 from veil.core.errors import InvalidArgument
 from veil.core.named_matrix import NamedMatrix
-from veil.core.record import Release
+from veil.core.record import Release, checked_release
 from veil.matrices.chain import Chain
 
 
@@ -15,8 +15,7 @@ def to_chain(release: Release[Any]) -> Chain:
 
     A released chain is returned; a square matrix of transitions becomes one.
     """
-    if not isinstance(release, Release):
-        raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
+    checked_release(release)
     value = release.value
     if isinstance(value, Chain):
         return value

@@ -196,10 +196,8 @@ class MatrixRelease(_Neighbours, ReleaseRequest):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MatrixPlanning(_Neighbours, PlanRequest):
-    """What to expect of each mechanism for a matrix."""
-
-    examples = (("", {"states": 12, "rows": 1, "l1": 0.02, "epsilon": 2.0}),)
+class _Planned(PlanRequest):
+    """What is asked first: at which budget, how large a matrix."""
 
     epsilon: float = option(help="Privacy loss; smaller is more private.", short="-e")
     delta: float = option(0.0, help="Failure probability; far below 1/people.", short="-d")
@@ -207,6 +205,14 @@ class MatrixPlanning(_Neighbours, PlanRequest):
     columns: int | None = option(
         None, help="Columns, if not as many: actions of a policy.", short="-c", least=2
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixPlanning(_Neighbours, _Planned):
+    """What to expect of each mechanism for a matrix."""
+
+    examples = (("", {"states": 12, "rows": 1, "l1": 0.02, "epsilon": 2.0}),)
+
     support: Any = option(
         None,
         help="A public table of possible entries, instead of {states}; or zeros: those of {typical}.",

@@ -67,9 +67,9 @@ def print_inspection(release: Release[Any], *, computed: float, missing: Sequenc
         )
 
 
-def print_written(console: Console, written: Sequence[Path]) -> None:
-    """Which files were written, or that nothing was kept."""
+def print_written(console: Console, written: Sequence[Path], ending: str = ".json") -> None:
+    """Which files were written, or that nothing was kept. ending: of the file that most users want."""
     for path in written:
         console.print(f"Written: {path}")
     if not written:
-        console.print("Not saved: add -o FILE.json to keep it.")
+        console.print(f"Not saved: add -o FILE{ending} to keep it.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,11 +40,12 @@ def is_number(cell: str) -> bool:
     return "_" not in cell
 
 
-def number_in(cell: str, place: Callable[[], str]) -> float:
-    """The number in a cell. place: says where it is, for the error, which does not quote it."""
-    if not is_number(cell):
-        raise InvalidData(place(), expected="a number such as 0.31", found=kind_of(cell))
-    return float(cell)
+def numbers_in(cells: Sequence[str], place: Callable[[int], str]) -> list[float]:
+    """The numbers in some cells. place: says where a cell is, for the error, which does not quote it."""
+    for i, cell in enumerate(cells):
+        if not is_number(cell):
+            raise InvalidData(place(i), expected="a number such as 0.31", found=kind_of(cell))
+    return list(map(float, cells))
 
 
 def is_plain_integer(text: str) -> bool:
@@ -78,16 +79,3 @@ def numbers_of(column: Any) -> Any:
     if not some:
         return np.empty(0, dtype=np.int64)
     return some[0] if len(some) == 1 else np.concatenate(some)
-
-
-# Until the last reader has moved.
-def read_text(source: str, name: str) -> str:
-    from veil.tables.files import file_of
-    from veil.tables.files import read_text as read
-
-    return read(file_of(source))
-
-
-def delimiter_of(text: str) -> str:
-    first = text.lstrip().splitlines()[0]
-    return next((mark for mark in (";", "\t") if mark in first), ",")

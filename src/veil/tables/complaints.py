@@ -27,7 +27,8 @@ def no_state(column: str) -> InvalidData:
         column,
         expected="a state in every row",
         found="empty cells",
-        hint="Give other= to count them in a state of their own; drop_unlisted= leaves them out.",
+        hint="Give {other} to count them in a state of their own; {drop_unlisted=True} leaves them out.",
+        names=("other", "drop_unlisted"),
     )
 
 
@@ -36,7 +37,8 @@ def unknown_states(column: str, distinct: int, size: int) -> InvalidData:
         column,
         expected=f"one of the {size} states in every row",
         found=_labels(distinct),
-        hint="Add to the list, give other= to count them in a state of their own, or drop_unlisted=.",
+        hint="Add to the list, give {other} to count them in a state of their own, or {drop_unlisted=True}.",
+        names=("other", "drop_unlisted"),
     )
 
 

@@ -18,6 +18,9 @@ from veil.tables.cells import is_number
 MARKS = (",", ";", "\t", "|")
 # Tables in which spaces are part of cells.
 _UNSPACED = (".csv", ".tsv", ".tab")
+# What is usually above a column of states, nodes or other labels.
+_HEADINGS = {"state", "label", "id", "name", "code", "key", "value", "zone", "category", "node", "vertex"}
+_HEADINGS |= {"states", "labels", "ids", "nodes", "nodeid"}
 # Written so that nobody would take it for a word: not 1e5 or nan.
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d+)?|\.\d+)")
 # Cells of the first line, and the different cells below them.
@@ -73,7 +76,7 @@ def guess_delimiter(lines: Sequence[str], ending: str, *, least: int = 1) -> str
     """
     if ending in {".tsv", ".tab"}:
         return "\t"
-    found = {mark: [row for row in rows_of(lines, mark) if any(row)] for mark in (*MARKS, " ")}
+    found = {mark: [row for row in rows_of(lines, mark) if row != [""]] for mark in (*MARKS, " ")}
     # The sample may end inside quotes that hold a line break.
     inner = {mark: rows[:-1] if len(rows) > 2 else rows for mark, rows in found.items()}
     widths = {mark: [len(row) for row in rows] for mark, rows in inner.items()}
@@ -130,6 +133,20 @@ def has_header(
             verdict = (judge or by_numbers)(heads, below)
             verdicts |= set() if verdict is None else {verdict}
     return verdicts.pop() if len(verdicts) == 1 else None
+
+
+def has_usual_header(rows: Sequence[Sequence[str]], *, names: Iterable[str] = ()) -> bool:
+    """Whether the first row of a public list of labels names its columns.
+
+    It does if its first cell is a usual heading or one of the names, or if numbers alone are below some text.
+    """
+    if not rows:
+        return False
+    first = rows[0][0].casefold()
+    if first in _HEADINGS | {name.casefold() for name in names} or first.endswith(("_id", " id")):
+        return True
+    columns = zip(*rows, strict=True)
+    return any(has_header([((head,), below)]) for head, *below in columns)
 
 
 def by_numbers(heads: Collection[str], below: Collection[str]) -> bool | None:

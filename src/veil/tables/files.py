@@ -12,7 +12,7 @@ from glob import glob, has_magic
 from pathlib import Path
 
 from veil.core.errors import InvalidArgument, UnreadableFile
-from veil.tables.limits import unpacked
+from veil.tables.limits import too_large, unpacked
 
 PARQUET, JSON_LINES = (".parquet", ".pq"), (".jsonl", ".ndjson", ".json")
 _PACKING = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".zip": "zip"}
@@ -69,6 +69,11 @@ def files_of(source: str | os.PathLike[str]) -> list[str]:
     raise UnreadableFile(path, expected="a file", found="no such file", hint=_nearest(plain))
 
 
+def escaped(path: str) -> str:
+    """A pattern that this path alone matches, whatever marks are in its name."""
+    return "".join(f"[{mark}]" if mark in "*?[" else mark for mark in path)
+
+
 def file_of(source: str | os.PathLike[str]) -> str:
     """The one file that a path means."""
     found = files_of(source)
@@ -97,12 +102,35 @@ def text_bytes(path: str) -> bytes:
             raise UnreadableFile(
                 name, expected="text, Parquet or JSON lines", found=f"a {ending} file", hint=hint
             )
-    raw = _content(path, name).removeprefix(b"\xef\xbb\xbf")
+    return _checked_text(_content(path, name), name)
+
+
+def _checked_text(raw: bytes, name: str) -> bytes:
+    """A text without a byte order mark; it is UTF-8 as far as the start shows."""
+    raw = raw.removeprefix(b"\xef\xbb\xbf")
     if raw.startswith(_BYTE_ORDERS):
         raise UnreadableFile(name, expected="text in UTF-8", found="UTF-16", hint="Save it as UTF-8.")
     if b"\0" in raw[:65536]:
         raise UnreadableFile(name, expected="text, Parquet or JSON lines", found="another kind of file")
     return raw
+
+
+def head_bytes(path: str, size: int = 2**20) -> bytes:
+    """The first lines of a text, unpacked."""
+    import pyarrow as pa
+
+    name = name_of(path)
+    try:
+        with pa.input_stream(path, compression=_PACKING.get(Path(path).suffix.lower())) as stream:
+            raw: bytes = stream.read(size)
+    except (OSError, pa.ArrowException):
+        raise UnreadableFile(name, expected="a readable file that is whole", found="another") from None
+    if len(raw) < size:
+        return _checked_text(raw, name)
+    end = max(raw.rfind(b"\n"), raw.rfind(b"\r"))
+    if end < 0:
+        raise too_large(name, "bytes in the first line", size)
+    return _checked_text(raw[:end], name)
 
 
 def read_text(path: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Mapping
 from glob import glob, has_magic
@@ -11,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from veil.core.errors import InvalidArgument
+from veil.tables.files import file_of, name_of, text_bytes
+from veil.tables.text_tables import parse_rows
 
 _HEADERS = (["from", "to"], ["state", "into"], ["merge", "into"])
 
@@ -62,13 +62,13 @@ def pairs(field: str, value: Any) -> Mapping[Any, Any] | None:
     if "=" in text and not is_file(text):
         parts = [pair.partition("=") for pair in text.split(",")]
         return {key.strip(): other.strip() for key, _, other in parts}
-    from veil.tables.cells import read_text
-
-    rows = [row for row in csv.reader(io.StringIO(read_text(text, text))) if any(row)]
-    if not rows or any(len(row) != 2 for row in rows):
-        raise InvalidArgument(field, expected="a=b,c=b, or a CSV of two columns", found=text[:60])
-    header = [cell.strip().lower() for cell in rows[0]] in _HEADERS
-    return {key.strip(): other.strip() for key, other in rows[header:]}
+    file = file_of(text)
+    _, rows = parse_rows(text_bytes(file), name_of(file), expected="pairs of states")
+    if len(rows[0]) != 2:
+        expected, found = "two columns, a state and the one it is counted as", f"{len(rows[0])}"
+        raise InvalidArgument(field, expected=expected, found=found)
+    header = [cell.casefold() for cell in rows[0]] in _HEADERS
+    return dict(rows[header:])
 
 
 def files_among(*values: Any) -> tuple[str, ...]:

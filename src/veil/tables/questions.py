@@ -106,7 +106,8 @@ def ask(
         _refuse_trip(origin, destination)
         for field, name in (("by", by), ("order", order)):
             if name is None:
-                raise InvalidArgument(field, expected="a column, since state= asks for a log", found="none")
+                expected = "a column, since {state} asks for a log"
+                raise InvalidArgument(field, expected=expected, found="none", names=("state",))
     else:
         for field, name in (("origin", origin), ("destination", destination)):
             if name is None:
@@ -114,19 +115,28 @@ def ask(
                     field,
                     expected="a column",
                     found="none",
-                    hint="Give origin= and destination= for trips, or by=, order= and state= for a log.",
+                    hint="Give {origin} and {destination} for trips, or {by}, {order} and {state} for a log.",
+                    names=("origin", "destination", "by", "order", "state"),
                 )
         if origin == destination:
-            raise InvalidArgument("destination", expected="another column than origin=", found="the same")
+            expected = "another column than {origin}"
+            raise InvalidArgument("destination", expected=expected, found="the same", names=("origin",))
         _refuse_for_trips(by, order, tie_break, cap, strata, memory, sequences)
     if cap is not None and strata is not None:
-        raise InvalidArgument("strata", expected="either cap or strata", found="both")
+        raise InvalidArgument("strata", expected="either it or {cap}", found="both", names=("cap",))
     layers = () if strata is None else _strata(strata)
     for field, asked in (("strata", bool(layers)), ("memory", memory == 2)):
         if group is not None and asked:
-            raise InvalidArgument(field, expected="no group together with it", found="both")
+            raise InvalidArgument(
+                field, expected="no {group} together with it", found="both", names=("group",)
+            )
     if second_cap is not None and (memory != 2 or (cap is None and strata is None)):
-        raise InvalidArgument("second_cap", expected="memory=2, and cap or strata, with it", found="without")
+        raise InvalidArgument(
+            "second_cap",
+            expected="{memory=2}, and {cap} or {strata}, with it",
+            found="none",
+            names=("memory", "cap", "strata"),
+        )
     if salt is not None and not isinstance(salt, str):
         raise InvalidArgument("salt", expected="text", found=type(salt).__name__)
     return Question(
@@ -150,24 +160,28 @@ def ask(
 def _refuse_trip(origin: Any, destination: Any) -> None:
     for field, name in (("origin", origin), ("destination", destination)):
         if name is not None:
-            raise InvalidArgument(field, expected="either state= or origin= and destination=", found="both")
+            expected = "either {state} or {origin} and {destination}"
+            names = ("state", "origin", "destination")
+            raise InvalidArgument(field, expected=expected, found="both", names=names)
 
 
 def _refuse_for_trips(
     by: Any, order: Any, tie_break: Any, cap: Any, strata: Any, memory: Any, sequences: bool
 ) -> None:
     if by is None and cap is not None:
-        raise InvalidArgument(
-            "cap", expected="by= as well, to say whose transitions are capped", found="none"
-        )
+        expected = "{by} as well, to say whose transitions are capped"
+        raise InvalidArgument("cap", expected=expected, found="none", names=("by",))
     if by is None and order is not None:
-        raise InvalidArgument("order", expected="by= as well", found="none")
+        raise InvalidArgument("order", expected="{by} as well", found="none", names=("by",))
     if order is None and tie_break is not None:
-        raise InvalidArgument("tie_break", expected="order= as well", found="none")
+        raise InvalidArgument("tie_break", expected="{order} as well", found="none", names=("order",))
     for field, asked in (("strata", strata is not None), ("memory", memory == 2), ("sequences", sequences)):
         if asked:
             raise InvalidArgument(
-                field, expected="a log: by=, order= and state=", found="trips, which are not sequences"
+                field,
+                expected="a log: {by}, {order} and {state}",
+                found="trips, which are not sequences",
+                names=("by", "order", "state"),
             )
 
 

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import lzma
-import struct
-import zipfile
-import zlib
 from collections import Counter
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -17,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from veil.core.checks import integer
-from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
-from veil.tables.unpacking import unpacked
+from veil.core.errors import InvalidArgument, InvalidData
+from veil.tables.files import file_of, name_of, read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +31,6 @@ class SequenceFile:
         if self.separator is not None and (not isinstance(self.separator, str) or not self.separator):
             raise InvalidArgument("separator", expected="a mark between states", found="none")
         object.__setattr__(self, "skip", integer("skip", self.skip, least=0))
-
-
-# What Python's own readers of packed files raise where one is broken.
-_NOT_WHOLE = (
-    gzip.BadGzipFile,
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    EOFError,
-    IndexError,
-    OverflowError,
-    RuntimeError,
-    ValueError,
-)
 
 
 def read_sequences(path: str | Path, *, separator: str | None = None, skip: int = 0) -> Any:
@@ -102,13 +82,8 @@ def _table(file: SequenceFile) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    name = Path(file.path).name
-    try:
-        text = _content(Path(file.path), name).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UnreadableFile(
-            name, expected="text in UTF-8", found=f"another encoding at byte {error.start}"
-        ) from None
+    path = file_of(file.path)
+    name, text = name_of(path), read_text(path)
     # Only line breaks end a line: splitlines() would also split at some marks that labels may hold.
     lines = pc.utf8_trim_whitespace(pa.array(text.split("\n")[file.skip :], pa.large_string()))
     lines = lines.filter(pc.not_equal(lines, ""))
@@ -123,38 +98,6 @@ def _table(file: SequenceFile) -> Any:
         # Nothing between two separators is an empty cell, not a state without a name.
         states = pc.if_else(pc.equal(states, ""), pa.scalar(None, pa.large_string()), states)
     return _log(pc.list_value_length(cells).to_numpy(zero_copy_only=False), _whole_numbers(states))
-
-
-def _content(path: Path, name: str) -> bytes:
-    try:
-        if path.suffix.lower() == ".gz":
-            with gzip.open(path) as packed:
-                return unpacked(packed, path.stat().st_size, name)
-        if path.suffix.lower() == ".zip":
-            return _unzipped(path, name)
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise UnreadableFile(name, expected="a file", found="no such file") from None
-    except UnreadableFile:
-        raise
-    except _NOT_WHOLE:
-        raise UnreadableFile(name, expected="a packed file that is whole", found="another") from None
-    except OSError as error:
-        raise UnreadableFile(name, expected="a readable file", found=error.strerror or "none") from None
-
-
-def _unzipped(path: Path, name: str) -> bytes:
-    with zipfile.ZipFile(path) as packed:
-        # Some systems pack a folder of their own beside the file.
-        files = [
-            one
-            for one in packed.infolist()
-            if not one.filename.endswith("/") and not one.filename.startswith("__MACOSX/")
-        ]
-        if len(files) != 1:
-            raise UnreadableFile(name, expected="one file in the archive", found=str(len(files)))
-        with packed.open(files[0]) as inside:
-            return unpacked(inside, path.stat().st_size, name)
 
 
 def _from_lists(sequences: list[Any] | tuple[Any, ...]) -> Any:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core.checks import items
-from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
+from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.named_matrix import Names
-from veil.tables.cells import delimiter_of, is_number, read_text
-
-# What stands over a column of states in a file that has a header.
-_HEADERS = {"state", "states", "label", "labels", "id", "name", "code", "key", "value", "zone", "category"}
+from veil.tables.dialect import has_usual_header
+from veil.tables.engines.protocol import missing_column
+from veil.tables.files import file_of, name_of, text_bytes
+from veil.tables.text_tables import parse_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +47,6 @@ class StateList:
     def __len__(self) -> int:
         return len(self.labels)
 
-    @property
-    def are_integers(self) -> bool:
-        """Whether every label but `other` is a number as a database writes it: not 007."""
-        return all(is_plain_integer(text) for i, text in enumerate(self.texts) if i != self.other)
-
     def place(self, name: Any) -> int | None:
         """The place of a state, by what stands in the data or by its label."""
         text = text_of(name)
@@ -61,14 +54,6 @@ class StateList:
             return self.texts.index(text)
         shown = tuple(map(str, self.labels))
         return shown.index(text) if text in shown else None
-
-
-def is_plain_integer(text: str) -> bool:
-    """Whether the text is how a database writes a whole number of 64 bits."""
-    digits = text.removeprefix("-")
-    if not (digits.isascii() and digits.isdecimal()) or len(digits) > 19:
-        return False
-    return str(int(text)) == text and -(2**63) <= int(text) < 2**63
 
 
 def text_of(label: Any) -> str:
@@ -170,28 +155,19 @@ def _unique_names(names: Sequence[str], texts: Sequence[str]) -> Names:
 
 def _from_file(path: str, columns: Sequence[str]) -> StateList:
     """One label a line, or a lookup table: "zones.csv", "zones.csv:id", or "zones.csv:id:name"."""
-    file, asked = _split(path)
-    text = read_text(file, file)
-    if not text.strip():
-        raise UnreadableFile(file, expected="one state a line", found="an empty file")
-    try:
-        rows = csv.reader(io.StringIO(text), delimiter=delimiter_of(text), strict=True)
-        lines = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
-    except csv.Error:
-        raise UnreadableFile(file, expected="CSV", found="something else") from None
-    if not lines:
-        raise UnreadableFile(file, expected="one state a line", found="empty cells")
-    if any(len(line) != len(lines[0]) for line in lines):
-        raise UnreadableFile(file, expected="as many cells in every line", found="lines of uneven length")
+    path, asked = _split(path)
+    file = file_of(path)
+    name = name_of(file)
+    _, lines = parse_rows(text_bytes(file), name, expected="one state per line")
     if asked:
-        places = [_column(lines[0], name, file) for name in asked]
+        places = [_column(lines[0], column, name) for column in asked]
         body = lines[1:]
     else:
         places = [0]
-        body = lines[1:] if _has_header(lines, columns) else lines
+        body = lines[1:] if has_usual_header(lines, names=columns) else lines
     texts = tuple(line[places[0]] for line in body)
     if "" in texts:
-        raise InvalidData(file, expected="a state in every line", found="an empty cell")
+        raise InvalidData(name, expected="a state in every line", found="an empty cell")
     if len(places) == 1:
         return StateList(texts, texts)
     return StateList(_unique_names([line[places[1]] for line in body], texts), texts)
@@ -207,22 +183,7 @@ def _split(path: str) -> tuple[str, list[str]]:
     return path, []
 
 
-def _column(header: Sequence[str], name: str, file: str) -> int:
-    if name not in header:
-        raise InvalidData(file, expected=f"a column {name!r}", found=f"the columns {', '.join(header)}")
-    return header.index(name)
-
-
-def _has_header(lines: Sequence[Sequence[str]], columns: Sequence[str]) -> bool:
-    """Whether the first line names the columns.
-
-    It does if its first cell is a usual heading or a column of the data, or if some column holds
-    whole numbers under a cell that is none. Nothing sensitive is looked at to decide.
-    """
-    head, body = lines[0], lines[1:]
-    usual = _HEADERS | {name.casefold() for name in columns}
-    if head[0].casefold() in usual or head[0].casefold().endswith(("_id", " id")):
-        return True
-    return bool(body) and any(
-        not is_number(head[j]) and all(is_number(line[j]) for line in body) for j in range(len(head))
-    )
+def _column(header: Sequence[str], column: str, name: str) -> int:
+    if column not in header:
+        raise missing_column(list(header), column, name)
+    return header.index(column)

@@ -15,23 +15,14 @@ from typing import Any
 
 from veil.core.errors import InvalidData, UnreadableFile
 from veil.tables.cells import decimal_point, has_odd_zeros, is_plain_integer
+from veil.tables.coded import Coded, joined
 from veil.tables.dialect import absent, guess_delimiter, may_have_spaces, rows_of
-from veil.tables.files import decoded, ending_of, files_of, name_of, text_bytes
-from veil.tables.limits import LONGEST_CELL, LONGEST_LINE, MOST_COLUMNS, too_large
+from veil.tables.files import decoded, ending_of, files_of
+from veil.tables.limits import LONGEST_CELL, MOST_COLUMNS, too_large
+from veil.tables.text_file import TextFile, open_file, sample_of, single_spaced
 
-# So much of a file is looked at for its separator.
-_SAMPLE, _LINES = 65_536, 200
 # Bytes, and lines as long as the first, that are parsed together; never more bytes than the last number.
 _BLOCK, _BLOCK_LINES, _MOST = 2**20, 256, 2**27
-
-
-@dataclass(frozen=True, slots=True)
-class TextFile:
-    """A file with separators. text: as it is. body: without comments, and with single spaces."""
-
-    name: str
-    text: bytes
-    body: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +31,7 @@ class TextTable:
 
     delimiter: None if each line is one cell, " " for any number of spaces and tabs. first: the cells of the
     first line. comments: lines that begin with # or % are left out. doubt: the error to raise if the
-    separator that the user gave turns out to be wrong.
+    separator that the user gave turns out to be wrong. asks: the user may give one.
     """
 
     files: list[TextFile]
@@ -48,6 +39,7 @@ class TextTable:
     first: list[str]
     comments: bool
     doubt: InvalidData | None
+    asks: bool
 
     @property
     def name(self) -> str:
@@ -71,28 +63,28 @@ class TextTable:
         places: Sequence[int],
         *,
         header: bool | None,
-        judge: Callable[[list[Any]], bool],
+        judge: Callable[[list[Coded]], bool],
         whole: bool = False,
-    ) -> tuple[list[Any], bool]:
+    ) -> tuple[list[Coded], bool]:
         """The columns at these places without the line of names, and whether there is one.
 
         judge: says whether the first row has names, if header is None. whole: columns come as whole numbers
-        if all cells are written as such: 7, but not 007. Otherwise they are dictionaries of text.
+        if all cells are written as such: 7, but not 007. Otherwise they come with texts.
         """
-        parts: list[list[Any]] = []
+        parts: list[list[Coded]] = []
         for file in self.files:
             if parts and header and rows_of(sample_of(file), self.delimiter)[0] != self.first:
                 expected = "the same first line as in the other files"
                 raise InvalidData(file.name, expected=expected, found="another")
             found = self._whole_numbers(file, places, header) if whole else None
             if found is not None:
-                arrays, header = found
+                columns, header = [Coded.of(array) for array in found[0]], found[1]
             else:
-                arrays = self._cells(file, places)
-                header = judge(arrays) if header is None else header
-                arrays = [array.slice(1) for array in arrays] if header else arrays
-            parts.append(arrays)
-        return [_joined(list(one)) for one in zip(*parts, strict=True)], bool(header)
+                columns = [Coded.of(array) for array in self._cells(file, places)]
+                header = judge(columns) if header is None else header
+                columns = [column.below for column in columns] if header else columns
+            parts.append(columns)
+        return [joined(one) for one in zip(*parts, strict=True)], bool(header)
 
     def _whole_numbers(
         self, file: TextFile, places: Sequence[int], header: bool | None
@@ -177,15 +169,15 @@ class TextTable:
         width = len(self.first)
         rows = ((number, len(cells)) for number, cells in self._lines(file))
         line, cells = next((row for row in rows if row[1] != width), (None, None))
-        spaced = self.delimiter == " "
+        hint = "Is the separator another one? {delimiter} states it." if self.asks else ""
+        if self.delimiter == " ":
+            hint = "If labels have spaces in them, save the list as .csv, with commas between."
         return InvalidData(
             file.name if line is None else f"{file.name}, line {line}",
             expected=f"{width} cells as in the first line" if width > 1 else "1 cell as in the first line",
             found="another number" if cells is None else str(cells),
-            hint="If labels have spaces in them, save the list as .csv, with commas between."
-            if spaced
-            else "Is the separator another one? {delimiter} states it.",
-            names=() if spaced else ("delimiter",),
+            hint=hint,
+            names=("delimiter",),
         )
 
     def _lines(self, file: TextFile) -> Iterator[tuple[int, list[str]]]:
@@ -228,12 +220,8 @@ def open_text(
     paths = files_of(source)
     ending = ending_of(paths[0])
     comments = comments and may_have_spaces(ending)
-    files = []
-    for path in paths:
-        text = text_bytes(path)
-        body = (_without_comments(text) if comments else text).strip(b"\r\n")
-        files += [TextFile(name_of(path), text, body)] if body.strip() else []
-    return _table(files, ending, delimiter, least, comments) if files else None
+    files = [file for file in (open_file(path, comments=comments) for path in paths) if file.body.strip()]
+    return _table(files, ending, delimiter, least=least, comments=comments) if files else None
 
 
 def parse_rows(
@@ -245,7 +233,7 @@ def parse_rows(
     """
     if not raw.strip():
         raise UnreadableFile(name, expected=expected, found="an empty file")
-    table = _table([TextFile(name, raw, raw.strip(b"\r\n"))], ".csv", None, 1, False)
+    table = _table([TextFile(name, raw, raw.strip(b"\r\n"))], ".csv", asks=False)
     rows = table.rows()
     if not rows:
         raise UnreadableFile(name, expected=expected, found="empty cells")
@@ -255,7 +243,13 @@ def parse_rows(
 
 
 def _table(
-    files: list[TextFile], ending: str, delimiter: str | None, least: int, comments: bool
+    files: list[TextFile],
+    ending: str,
+    delimiter: str | None = None,
+    *,
+    least: int = 1,
+    comments: bool = False,
+    asks: bool = True,
 ) -> TextTable:
     lines = sample_of(files[0])
     guess = guess_delimiter(lines, ending, least=least) if delimiter is None or least == 1 else None
@@ -263,65 +257,15 @@ def _table(
     doubt = None
     if delimiter is not None and (least > 1 or guess is not None):
         # A table of one column has no separator. One that has another should have more columns.
-        doubt = absent(delimiter, ["\t".join(lines)] if delimiter == " " else lines)
+        doubt = absent(delimiter, [line.replace("\t", " ") for line in lines] if delimiter == " " else lines)
     if doubt is not None and least > 1:
         raise doubt
     if mark == " ":
-        files = [TextFile(file.name, file.text, _single_spaced(file.body)) for file in files]
+        files = [TextFile(file.name, file.text, single_spaced(file.body)) for file in files]
     first = rows_of(lines, mark)[0]
     if len(first) > MOST_COLUMNS:
         raise too_large(files[0].name, "columns", MOST_COLUMNS)
-    return TextTable(files, mark, first, comments, doubt)
-
-
-def sample_of(file: TextFile) -> list[str]:
-    """The first lines of a text, and the first one whole."""
-    first = re.search(rb"[\r\n]", file.body)
-    end = len(file.body) if first is None else first.start()
-    if end > LONGEST_LINE:
-        raise too_large(file.name, "bytes in the first line", LONGEST_LINE)
-    part = file.body[: max(_SAMPLE, end)]
-    if max(_SAMPLE, end) < len(file.body) and end < _SAMPLE:
-        # The last line may be cut off, even in the middle of a letter.
-        part = part[: max(part.rfind(b"\n"), part.rfind(b"\r"))]
-    return re.split(r"\r\n|[\r\n]", decoded(part, file.name))[:_LINES]
-
-
-def _without_comments(raw: bytes) -> bytes:
-    start = 0
-    while raw[start : start + 1] in (b"#", b"%"):
-        end = raw.find(b"\n", start)
-        start = len(raw) if end < 0 else end + 1
-    raw = raw[start:] if start else raw
-    if b"\n#" in raw or b"\n%" in raw:
-        raw = re.sub(rb"\n[#%][^\n]*", b"", raw)
-    return raw
-
-
-def _single_spaced(raw: bytes) -> bytes:
-    """The text with one space between cells, and none around lines."""
-    if b"\t" in raw:
-        raw = raw.replace(b"\t", b" ")
-    while b"  " in raw:
-        raw = raw.replace(b"  ", b" ")
-    for beside, edge in ((b" \n", b"\n"), (b" \r", b"\r"), (b"\n ", b"\n")):
-        if beside in raw:
-            raw = raw.replace(beside, edge)
-    return raw.strip(b" \r\n")
-
-
-def _joined(arrays: list[Any]) -> Any:
-    """One column of several files: numbers if they are in all of them, else text."""
-    import pyarrow as pa
-
-    if len(arrays) == 1:
-        return arrays[0]
-    if any(array.type != arrays[0].type for array in arrays):
-        arrays = [
-            array.cast(pa.string()).dictionary_encode() if pa.types.is_integer(array.type) else array
-            for array in arrays
-        ]
-    return pa.chunked_array([chunk for array in arrays for chunk in array.chunks], arrays[0].type)
+    return TextTable(files, mark, first, comments, doubt, asks)
 
 
 def _held_by_arrow(raw: bytes) -> Any:

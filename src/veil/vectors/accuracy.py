@@ -59,7 +59,7 @@ def mean_errors(errors: Sequence[Errors]) -> Errors:
 def expected_absolute_deviation(a: Floats, b: Floats, centre: Floats) -> Floats:
     """E|X - c| for X ~ Beta(a, b): m - c + 2 (c F_{a,b}(c) - m F_{a+1,b}(c)), m the mean.
 
-    At c = m this is the closed form of DC Lemma 7.
+    At c = m this is the closed form of the data-driven chains paper, Lemma 7.
     """
     safe_a, safe_b = np.where(a > 0.0, a, 1.0), np.where(b > 0.0, b, 1.0)
     mean = safe_a / (safe_a + safe_b)
@@ -70,7 +70,7 @@ def expected_absolute_deviation(a: Floats, b: Floats, centre: Floats) -> Floats:
 
 
 def expected_kl(shapes: Floats, truth: Floats) -> float:
-    """E[sum p_i log(p_i / x_i)] = sum p_i (log p_i + psi(A) - psi(A_i)) (DC Theorem 2, any shapes)."""
+    """E[sum p_i log(p_i / x_i)] = sum p_i (log p_i + psi(A) - psi(A_i)) for any shapes."""
     present = truth > 0.0
     if (shapes[present] <= 0.0).any():
         return math.inf
@@ -82,7 +82,7 @@ def largest_expected_kl(k: float, size: int, floor: float) -> float:
     """The largest expected KL of Dirichlet(k p) over all p with entries of at least the floor.
 
     x (log x - psi(x)) is completely monotone, hence convex, so the maximum sits at a vertex
-    (floor, ..., floor, 1 - (size - 1) floor). DC Cor. 1 puts it at 1/N instead.
+    (floor, ..., floor, 1 - (size - 1) floor). The data-driven chains paper (Corollary 1) puts it at 1/N.
     """
     vertex = np.full(size, floor)
     vertex[-1] = 1.0 - (size - 1) * floor
@@ -95,6 +95,6 @@ def largest_expected_l1(k: float, size: int) -> float:
 
 
 def largest_expected_entry_error(k: float) -> float:
-    """Gamma(k) 2^(1-k) / (Gamma(k/2)^2 k): E|x_i - p_i| at p_i = 1/2, the largest (DC Lemma 7)."""
+    """Gamma(k) 2^(1-k) / (Gamma(k/2)^2 k): E|x_i - p_i| at p_i = 1/2, the largest."""
     half = 0.5 * k
     return math.exp(math.lgamma(k) + (1.0 - k) * math.log(2.0) - 2.0 * math.lgamma(half)) / k

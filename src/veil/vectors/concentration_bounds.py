@@ -16,7 +16,7 @@ def _rate(theta: float) -> float:
 
 
 def published_concentration(mu: float, theta: float) -> float:
-    """DS Theorem 4's k = -log(theta) / (2 mu^2) - 1. Not proved, and false: see `concentration`."""
+    """k = -log(theta) / (2 mu^2) - 1 (Dirichlet simplex paper, Theorem 4). False: see `concentration`."""
     return -math.log(_rate(theta)) / (2.0 * positive("mu", mu) ** 2) - 1.0
 
 

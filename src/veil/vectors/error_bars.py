@@ -10,7 +10,7 @@ from scipy.special import betaincinv
 from veil.core.arrays import Floats
 from veil.core.checks import integer, within
 from veil.core.errors import InvalidArgument
-from veil.core.record import Release
+from veil.core.record import checked_release
 from veil.vectors.beta_limits import beta_mean_limits
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
@@ -32,8 +32,7 @@ def intervals(release: Any, *, confidence: float = 0.95, records: int | None = N
     records: the public number of records, for releases of counts.
     """
     tail = tail_of(confidence)
-    if not isinstance(release, Release):
-        raise InvalidArgument("release", expected="a veil.Release", found=type(release).__name__)
+    checked_release(release)
     mechanism, x = release.mechanism, np.asarray(release.value)
     if isinstance(mechanism, Dirichlet):
         low, high = _limits(mechanism.k, x, tail, mechanism.draws)

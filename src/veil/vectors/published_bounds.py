@@ -17,9 +17,16 @@ from veil.core.published import Published
 from veil.vectors.corners import some_entry_below
 from veil.vectors.simplex import Simplex
 
+# How the papers are cited (docs/references.md).
+_SIMPLEX, _MATRIX = "Dirichlet simplex paper", "matrix Dirichlet paper"
+_CHAINS = "data-driven chains paper"
+
 
 def published_bound(k: float, domain: Simplex, mass: float, gamma: float, form: str) -> Published:
-    """DS Theorems 1-3 and Corollaries 1-3, DC Theorem 1, at the threshold gamma."""
+    """The published bound at the threshold gamma.
+
+    Dirichlet simplex paper, Theorems 1-3 and Corollaries 1-3; data-driven chains paper, Theorem 1.
+    """
     choice("form", form, ("theorem", "corollary"))
     entries = domain.protected_count
     gamma = within("gamma", gamma, 0.0, 1.0, expected="a number above 0 and below 1")
@@ -41,10 +48,11 @@ def published_bound(k: float, domain: Simplex, mass: float, gamma: float, form: 
 
 
 def matrix_bound(rows: Sequence[Published], changed: int | str) -> Published:
-    """MD Theorem 1 from the bounds of the rows: the largest epsilon and, as printed, the least delta."""
+    """Matrix Dirichlet paper, Theorem 1: the largest epsilon of the rows and, as printed, the least delta."""
     worst = max(rows, key=lambda row: row.epsilon)
     printed, safe = min(row.delta for row in rows), max(row.delta for row in rows)
-    violations = list(dict.fromkeys(text.replace("DS ", "MD ") for row in rows for text in row.violations))
+    found = (text.replace(_SIMPLEX, _MATRIX) for row in rows for text in row.violations)
+    violations = list(dict.fromkeys(found))
     # Thresholds found by search differ in their last digits where the rows do not.
     if printed < safe * (1.0 - 1e-6):
         violations.append(
@@ -56,7 +64,7 @@ def matrix_bound(rows: Sequence[Published], changed: int | str) -> Published:
             "Definition 4 lets every row change, but the maximum over rows covers one changed row only: "
             "with more rows the losses add up, and this figure does not cover them"
         )
-    return Published(worst.epsilon, printed, worst.gamma, "MD Theorem 1", tuple(violations))
+    return Published(worst.epsilon, printed, worst.gamma, f"{_MATRIX}, Theorem 1", tuple(violations))
 
 
 def published_delta(k: float, domain: Simplex, gamma: float) -> float:
@@ -76,7 +84,7 @@ def published_delta(k: float, domain: Simplex, gamma: float) -> float:
 
 
 def largest_threshold(k: float, domain: Simplex, delta: float) -> float:
-    """The gamma of least epsilon whose delta is at most the given one (DS, problem 14)."""
+    """The gamma of least epsilon whose delta is at most the given one (problem 14 of the paper)."""
     delta = within("delta", delta, 0.0, 1.0, expected="a number above 0 and below 1")
     if not 0.0 < delta < 1.0:
         raise InvalidArgument("delta", expected="a number above 0 and below 1", found=f"{delta:g}")
@@ -96,7 +104,7 @@ def largest_threshold(k: float, domain: Simplex, delta: float) -> float:
 
 
 def _mass_outside(domain: Simplex) -> float:
-    """The papers' eta-bar: the slack, or, where every entry is protected, the floor (DC's form)."""
+    """The papers' eta-bar: the slack, or, where every entry is protected, the floor."""
     return domain.floor if domain.protected is None else (domain.slack or 0.0)
 
 
@@ -110,8 +118,8 @@ def _log_beta_ratio(k: float, floor: float, outside: float, mass: float) -> floa
 
 def _theorem(domain: Simplex, form: str) -> str:
     if form == "corollary":
-        return "DS Corollary 1-3"
-    return "DC Theorem 1" if domain.protected is None else "DS Theorem 1-3"
+        return f"{_SIMPLEX}, Corollary 1-3"
+    return f"{_CHAINS}, Theorem 1" if domain.protected is None else f"{_SIMPLEX}, Theorem 1-3"
 
 
 def _violations(k: float, domain: Simplex, mass: float, gamma: float) -> tuple[str, ...]:
@@ -119,32 +127,36 @@ def _violations(k: float, domain: Simplex, mass: float, gamma: float) -> tuple[s
     checks: list[tuple[bool, str]]
     if domain.protected is None:
         checks = [
-            (domain.size >= 3, f"DC Definition 2: n >= 3, but n = {domain.size}"),
-            (0.0 < floor < 0.25, f"DC Assumption 3: 0 < eta < 1/4, but eta = {floor:g}"),
+            (domain.size >= 3, f"{_CHAINS}, Definition 2: n >= 3, but n = {domain.size}"),
+            (0.0 < floor < 0.25, f"{_CHAINS}, Assumption 3: 0 < eta < 1/4, but eta = {floor:g}"),
             (
                 floor > 0.0 and k * floor * (1.0 + 1e-12) >= 1.5,
-                f"DC Assumption 4: k >= 3/(2 eta), but k = {k:g} and eta = {floor:g}",
+                f"{_CHAINS}, Assumption 4: k >= 3/(2 eta), but k = {k:g} and eta = {floor:g}",
             ),
-            (gamma <= 1.0 / (domain.size - 1), f"DC Assumption 2: gamma <= 1/(n-1), but gamma = {gamma:g}"),
+            (
+                gamma <= 1.0 / (domain.size - 1),
+                f"{_CHAINS}, Assumption 2: gamma <= 1/(n-1), but gamma = {gamma:g}",
+            ),
         ]
     else:
         checks = [
             (
                 floor > 0.0 and outside > 0.0 and floor + outside < 0.5,
-                f"DS Assumption 1: eta, eta-bar > 0 and eta + eta-bar < 1/2, but eta = {floor:g} and "
-                f"eta-bar = {outside:g}",
+                f"{_SIMPLEX}, Assumption 1: eta, eta-bar > 0 and eta + eta-bar < 1/2, but eta = {floor:g} "
+                f"and eta-bar = {outside:g}",
             ),
             (
                 floor > 0.0 and k * floor * (1.0 + 1e-12) >= 1.0 and k * (1.0 - floor - outside) >= 1.0,
-                f"DS Assumption 2: k >= max(1/eta, 1/(1-eta-eta-bar)), but k = {k:g} and eta = {floor:g}",
+                f"{_SIMPLEX}, Assumption 2: k >= max(1/eta, 1/(1-eta-eta-bar)), but k = {k:g} and "
+                f"eta = {floor:g}",
             ),
-            (gamma <= 1.0 / entries, f"DS Assumption 3: gamma <= 1/|W|, but gamma = {gamma:g}"),
+            (gamma <= 1.0 / entries, f"{_SIMPLEX}, Assumption 3: gamma <= 1/|W|, but gamma = {gamma:g}"),
         ]
     checks.append(
         (
             mass <= 0.5 * (1.0 - outside) - floor,
-            f"DS Lemma 4 needs b/2 <= (1 - eta-bar)/2 - eta = {0.5 * (1.0 - outside) - floor:g}, but "
-            f"b/2 = {mass:g}: a smaller transfer may lose more, so the formula may be too small",
+            f"{_SIMPLEX}, Lemma 4 needs b/2 <= (1 - eta-bar)/2 - eta = {0.5 * (1.0 - outside) - floor:g}, "
+            f"but b/2 = {mass:g}: a smaller transfer may lose more, so the formula may be too small",
         )
     )
     return tuple(text for holds, text in checks if not holds)

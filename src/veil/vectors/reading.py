@@ -10,13 +10,14 @@ from typing import Any
 
 from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
 from veil.core.intake import Labels, as_floats, labels_of
-from veil.tables.cells import is_number, number_in
+from veil.tables.cells import is_number, numbers_in
 from veil.tables.dialect import above_numbers, has_header
 from veil.tables.engines.protocol import missing_column
 from veil.tables.files import file_of, name_of, text_bytes
+from veil.tables.frames import frame_columns
 from veil.tables.json_texts import is_json, parse_json
-from veil.tables.plain_tables import file_columns, frame_columns, is_table_file
 from veil.tables.text_tables import parse_rows
+from veil.tables.typed_files import file_columns, is_table_file
 
 # What tables in memory have, of whatever library.
 _FRAMES = ("columns", "__arrow_c_stream__")
@@ -154,9 +155,7 @@ def _from_text(raw: bytes, name: str, label_column: str | None, value_column: st
         return LabelledVector(tuple(map(float, body[0])), tuple(header))
     value_at, label_at = _places(header, len(rows[0]), name, label_column, value_column)
     skipped = len(rows) - len(body)
-    values = tuple(
-        number_in(row[value_at], partial(table.place, i)) for i, row in enumerate(body, start=skipped)
-    )
+    values = tuple(numbers_in([row[value_at] for row in body], lambda i: table.place(i + skipped)))
     return LabelledVector(values, None if label_at is None else tuple(row[label_at] for row in body))
 
 

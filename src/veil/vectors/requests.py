@@ -223,7 +223,16 @@ class VectorRelease(_Neighbours, ReleaseRequest):
 
 
 @dataclass(frozen=True, kw_only=True)
-class VectorPlanning(_Neighbours, PlanRequest):
+class _Planned(PlanRequest):
+    """What is asked first: how large a vector, at which budget."""
+
+    size: int = option(help="The number of entries.", short="-s", least=2)
+    epsilon: float | None = option(None, help="Privacy loss; smaller is more private.", short="-e")
+    delta: float = option(0.0, help="Failure probability; far below 1/people.", short="-d")
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorPlanning(_Neighbours, _Planned):
     """What to expect of each mechanism for a vector, or which epsilon an error takes."""
 
     examples = (
@@ -231,9 +240,6 @@ class VectorPlanning(_Neighbours, PlanRequest):
         ("The other way round", {"size": 5, "records": 98, "error": 0.05}),
     )
 
-    size: int = option(help="The number of entries.", short="-s", least=2)
-    epsilon: float | None = option(None, help="Privacy loss; smaller is more private.", short="-e")
-    delta: float = option(0.0, help="Failure probability; far below 1/people.", short="-d")
     error: float | None = option(None, help="The other way round: the epsilon for this error.")
     metric: str = option("tv", help="The error's measure: tv, l1, sup or kl.", choices=METRICS)
     confidence: float = option(0.95, help="How surely the error must be met.", least=0.5, most=0.9999)

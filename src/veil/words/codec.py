@@ -10,7 +10,7 @@ import numpy as np
 
 from veil.core.attachment import Attachment
 from veil.core.errors import InvalidArgument, UnreadableFile
-from veil.core.record import Release
+from veil.core.record import Release, checked_release
 from veil.words.files import column_names
 from veil.words.language import Language, written
 from veil.words.reading import read_words
@@ -64,7 +64,7 @@ class AttachedWords:
 
 def batch(release: Release[Any]) -> WordBatch:
     """The released words as codes, whether one was released or many."""
-    language = release.domain
+    language = checked_release(release).domain
     if not isinstance(language, Language):
         raise InvalidArgument("release", expected="words", found=language.words)
     if isinstance(release.value, AttachedWords):

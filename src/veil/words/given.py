@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-from pathlib import Path
 from typing import Any
 
 from veil.core.errors import InvalidArgument, UnreadableFile, VeilError
 from veil.core.kinds import kind_named
 from veil.core.registry import domain_from
-from veil.tables.cells import read_text
+from veil.tables.files import file_of, name_of, text_bytes
+from veil.tables.json_texts import parse_json
 from veil.tables.sequences import SequenceFile
 from veil.words.language import Language
 from veil.words.reading import read_words
@@ -23,11 +22,10 @@ def given_language(value: Any) -> Language | None:
     if not isinstance(value, (str, os.PathLike)):
         expected = "a language such as words.FreeWords, or a file that describes one"
         raise InvalidArgument("language", expected=expected, found=type(value).__name__)
-    path = os.fspath(value)
-    name = Path(path).name
-    text = read_text(path, name)
+    file = file_of(value)
+    raw, name = text_bytes(file), name_of(file)
     try:
-        content = json.loads(text)
+        content = parse_json(raw, name)
         fields = dict(content.get("domain", content))
         # A record describes its domain in words as well.
         fields.pop("words", None)

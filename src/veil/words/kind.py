@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from veil.core.adjacency import Adjacency
+from veil.core.errors import InvalidArgument
 from veil.core.job import Job
 from veil.core.kind import Content, Kind, Places
 from veil.core.mechanism import adjacency_of
@@ -98,6 +99,11 @@ class WordKind(Kind):
         words = batch(release)
         numbers = pandas.Index(np.repeat(np.arange(1, len(words) + 1), words.lengths), name="word")
         return pandas.Series([symbol for word in words for symbol in word], index=numbers, name="symbol")
+
+    def check_files(self, request: Any, output: Path | None) -> None:
+        if request.keep_keys and output is not None and output.suffix.lower() == ".json":
+            expected = "a table, which can say whose word it is, as the output"
+            raise InvalidArgument("keep_keys", expected=expected, found=output.name)
 
     def check_output(self, path: Path, job: Job[Any]) -> None:
         from veil.words.files import check_columns

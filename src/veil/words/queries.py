@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from veil.tables.cells import is_plain_integer
 from veil.tables.engines.names import quoted
 from veil.tables.engines.protocol import Column, Engine, Kind
 from veil.tables.rendering import literal, places, render
-from veil.tables.states import StateList, is_plain_integer
+from veil.tables.states import StateList
 
 # So many different labels do not come from a column that holds states.
 MOST_STATES = 1_000_000

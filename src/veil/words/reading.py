@@ -11,7 +11,7 @@ from veil.core.checks import on_progress
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.kind import Progress
 from veil.tables import complaints
-from veil.tables.delimited import numbers_of
+from veil.tables.cells import numbers_of
 from veil.tables.engines.columns import needed_columns
 from veil.tables.engines.opening import open_engine
 from veil.tables.engines.protocol import Engine
@@ -66,10 +66,8 @@ def read_words(
     others = _other_columns(order, state, tie_break)
     wanted = _key_roles(keys) | others
     listed = None if states is None else checked_list(given_states(states, columns=list(wanted.values())))
-    # A file that only begins with numbers must not be read as such, nor 007 as 7.
-    as_text = [others["state"]] if listed is not None and not listed.are_integers else []
     tell("looking at the columns")
-    engine = open_engine(source, wanted, table=table, query=query, as_text=as_text)
+    engine = open_engine(source, wanted, table=table, query=query)
     try:
         if progress is not None and hasattr(engine, "watch"):
             engine.watch(progress)

@@ -10,8 +10,8 @@ from veil.core.files import holds_release, parse_release
 from veil.matrices.transition_lists import Edges, from_text, listed, weight_of
 from veil.tables.cells import is_plain_integer
 from veil.tables.files import decoded, ending_of, file_of, name_of, text_bytes
-from veil.tables.json_texts import parse_json, parse_json_lines
-from veil.tables.parquet_files import read_parquet
+from veil.tables.json_texts import is_json, parse_json, parse_json_lines
+from veil.tables.typed_files import read_parquet
 
 _TEXTS, _LINES, _PARQUET = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), (".parquet", ".pq")
 
@@ -19,7 +19,7 @@ _TEXTS, _LINES, _PARQUET = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), (".p
 def from_file(path: str, origin: str | None, destination: str | None, layout: str) -> Any:
     """What a file holds: a list of transitions, a matrix, a mapping or a release."""
     file = file_of(path)
-    name, suffix = name_of(file), ending_of(file)
+    name, suffix = name_of(file), ".csv" if file == "-" else ending_of(file)
     if suffix not in {*_TEXTS, *_LINES, *_PARQUET, ".json"}:
         raise UnreadableFile(
             name,
@@ -37,7 +37,7 @@ def from_file(path: str, origin: str | None, destination: str | None, layout: st
         return parse_release(text, name)
     if suffix in _LINES:
         return _records(parse_json_lines(raw, name), name, origin, destination)
-    if suffix == ".json":
+    if is_json(raw, f"data{suffix}"):
         return _from_json(parse_json(raw, name), name, origin, destination)
     return from_text(raw, name, origin, destination, layout)
 

@@ -202,9 +202,15 @@ def language_of(
     """The paths of allowed transitions, or all words over the symbols. start: a state, or its text."""
     if allowed is None:
         return FreeWords(symbols, length)
-    if start is None:
-        return ChainWords(allowed.to_dict(), length)
-    found = [label for label in allowed.labels if text_of(label) == text_of(start)]
-    if not found:
-        raise InvalidArgument("start", expected="a state of the chain", found=repr(start)[:40])
-    return ChainWords(allowed.to_dict(), length, start=found[0])
+    first = None
+    if start is not None:
+        found = [label for label in allowed.labels if text_of(label) == text_of(start)]
+        if not found:
+            raise InvalidArgument("start", expected="a state of the chain", found=repr(start)[:40])
+        first = found[0]
+    try:
+        return ChainWords(allowed.to_dict(), length, start=first)
+    except InvalidArgument as error:
+        if error.field != "support":
+            raise
+        raise InvalidArgument("chain", expected=error.expected, found=error.found) from None

@@ -1,4 +1,4 @@
-"""The parameters of matrix-valued Bernoulli bits, and what XO prints about them."""
+"""The parameters of matrix-valued Bernoulli bits, and what the XOR paper prints about them."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ normal classes with a common covariance are W (s - mid) + log of the classes' od
 
 mid half way between the classes, and h = max(0, 1 - P v / |c|^2) the part of c that is not noise. So with
 much noise w tends to c, column by column; with little, to Fisher's discriminant. The constants and the form
-are ours: chosen among some twenty variants by their accuracy on six data sets, XO's two among them. That
-touches the accuracy only, never the privacy.
+are ours: chosen among some twenty variants by their accuracy on six data sets, the two of the XOR paper among
+them. That touches the accuracy only, never the privacy.
 """
 
 from __future__ import annotations

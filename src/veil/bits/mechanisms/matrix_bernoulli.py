@@ -1,4 +1,4 @@
-"""Matrix-valued Bernoulli noise of XO Definition 4 (proofs in bits.md)."""
+"""Matrix-valued Bernoulli noise (XOR paper, Definition 4; proofs in bits.md)."""
 
 from __future__ import annotations
 
@@ -80,11 +80,11 @@ class MatrixBernoulli:
         return worst_loss(self._quadratic, count, where)
 
     def expected_ones(self, *, rng: Any = 0) -> tuple[float, float]:
-        """The expected number of ones (XO Theorem 2) and its Monte Carlo error, 0 where it is exact."""
+        """The expected number of ones (XOR paper, Theorem 2) and its Monte Carlo error, 0 if exact."""
         return expected_ones(self._quadratic, rng=generator(rng))
 
     def published_epsilon(self, sensitivity: int) -> float:
-        """XO's condition (4)."""
+        """Condition (4) of the XOR paper."""
         return condition_4(self._quadratic, sensitivity)
 
     def scaled(self, factor: float) -> MatrixBernoulli:
@@ -151,7 +151,7 @@ class MatrixBernoulli:
 def xor_parameters(
     epsilon: float, alpha: float, rows: int, columns: int, sensitivity: int
 ) -> MatrixBernoulli:
-    """XO Algorithm 1: theta and coupling as multiples of the identity, for which XO states epsilon.
+    """Theta and coupling as multiples of the identity, for a stated epsilon (XOR paper, Algorithm 1).
 
     alpha: the part of epsilon that theta gets. sensitivity: how many bits may differ between neighbours.
 

@@ -1,4 +1,4 @@
-"""XO's mechanism: a table XORed with matrix-valued Bernoulli noise (proofs in bits.md)."""
+"""The mechanism of the XOR paper: a table XORed with matrix-valued Bernoulli noise (proofs in bits.md)."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ NOT_MIXED = (
 class Xor(BitMechanism):
     """Y = X xor B, or its complement, with B drawn from `noise`.
 
-    complement: release the complement. XO's parameters flip more than half of the bits; the complement hides
-    as much and flips the others. accept: "unquantified delta" for noise that no exact sampler covers, which
-    is then drawn by a Monte Carlo chain; its distance from the distribution is not part of the guarantee.
+    complement: release the complement. The paper's parameters flip more than half of the bits; the complement
+    hides as much and flips the others. accept: "unquantified delta" for noise that no exact sampler covers,
+    which is then drawn by a Monte Carlo chain; its distance from the distribution is not part of the
+    guarantee.
 
     >>> from veil import bits
     >>> noise = bits.xor_parameters(1.0, 1.0, 240, 16, 16)
@@ -72,7 +73,9 @@ class Xor(BitMechanism):
         return 1.0 - rate if self.complement else rate
 
     def square_error_rate(self, ones: int) -> tuple[float, float]:
-        """XO's expected square query error rate (Theorem 2) of a table with so many ones, and its error.
+        """The expected square query error rate of a table with so many ones, and its error.
+
+        XOR paper, Theorem 2.
 
         The error is 0 for closed forms, else that of a Monte Carlo mean. With the number of ones of a hidden
         table it depends on that: for made-up tables, never for reports.
@@ -114,13 +117,13 @@ class Xor(BitMechanism):
         return ~drawn if self.complement else drawn
 
     def published(self, adjacency: Adjacency | None = None, *, gamma: Any = None) -> Published:
-        """What XO Theorem 1 states: the least epsilon of its condition (4). The theorem is false."""
+        """What the XOR paper (Theorem 1) states: the least epsilon of condition (4). The theorem is false."""
         near: BitFlips = adjacency_of(self, adjacency, BitFlips)
         printed = self.noise.published_epsilon(near.count)
         true = self.certificate(near)
         violations = []
         if true.exact and true.value > printed * (1.0 + 1e-12):
-            violations.append(f"XO Theorem 1 is false: the worst loss is {true.value:.6g}")
+            violations.append(f"XOR paper, Theorem 1 is false: the worst loss is {true.value:.6g}")
         if not self.is_exact:
-            violations.append("XO Algorithm 2 only comes near the distribution for which epsilon is stated")
-        return Published(printed, 0.0, 0.0, "XO Theorem 1", tuple(violations))
+            violations.append("XOR paper, Algorithm 2 only approximates the law of the stated epsilon")
+        return Published(printed, 0.0, 0.0, "XOR paper, Theorem 1", tuple(violations))

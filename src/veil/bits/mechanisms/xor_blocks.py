@@ -1,4 +1,4 @@
-"""A table cut into blocks, each with noise of its own, after XO Section 5.2 (proofs in bits.md)."""
+"""A table cut into blocks, each with its own noise (XOR paper, Section 5.2; proofs in bits.md)."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _MOST_FLIPS = 2_000
 class XorBlocks(BitMechanism):
     """Bands of rows, each a list of blocks side by side; every block is released by its own `Xor`.
 
-    XO gives every block a part of epsilon by its size. What really holds: a record lies in one band, so bands
-    do not add up; the blocks of a band do, since a record goes through all of them.
+    The paper gives every block a part of epsilon by its size. What really holds: a record lies in one band,
+    so bands do not add up; the blocks of a band do, since a record goes through all of them.
 
     >>> from veil import bits
     >>> half = bits.Xor(bits.xor_parameters(1.0, 1.0, 10, 4, 4))

@@ -1,8 +1,8 @@
-"""The expected number of ones of matrix-valued Bernoulli bits: XO's square query error, before its division.
+"""The expected number of ones of matrix-valued Bernoulli bits: the XOR paper's square query error, undivided.
 
-XO Thm 2: E |B + f(D) - f(D)|_F^2 = E |B|_F^2, the expected number of ones, a mean over all 2^NP tables. It
-has a closed form where the columns are independent and their rows alike, and a short sum where rows are
-independent or the table is small.
+Theorem 2 there: E |B + f(D) - f(D)|_F^2 = E |B|_F^2, the expected number of ones, a mean over all 2^NP
+tables. It has a closed form where the columns are independent and their rows alike, and a short sum where
+rows are independent or the table is small.
 """
 
 from __future__ import annotations

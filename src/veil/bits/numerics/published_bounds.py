@@ -1,4 +1,4 @@
-"""What XO states about its noise, by the letter: condition (4), Proposition 1, Algorithm 1.
+"""What the XOR paper states about its noise, to the letter: condition (4), Proposition 1, Algorithm 1.
 
 Condition (4) is not a bound of the privacy loss (flip_losses.py has that). Proposition 1 holds as it is
 printed. For 0 < theta, Lambda (entries and eigenvalues): 2 b_i' Lambda b_j <= lambda_max (|b_i|^2 + |b_j|^2),
@@ -29,7 +29,7 @@ class Spectrum:
 
 
 def _spectrum(matrix: Floats) -> Spectrum:
-    # |lambda|_2 is the Frobenius norm (XO Remark 1). XO's Lambda_ij are symmetric; what is not, is read as
+    # |lambda|_2 is the Frobenius norm (Remark 1). The paper's Lambda_ij are symmetric; others are read as
     # its symmetric part where an eigenvalue is asked for.
     return Spectrum(float(np.linalg.norm(matrix)), float(np.linalg.eigvalsh((matrix + matrix.T) / 2.0)[-1]))
 
@@ -51,7 +51,7 @@ def _spectra(q: Quadratic) -> tuple[Spectrum, float, float]:
 
 
 def condition_4(q: Quadratic, sensitivity: float) -> float:
-    """XO (4): s_f (|lambda(theta)|_2 + sum_{i<j} |lambda(Lambda_ij)|_2), which XO takes for epsilon."""
+    """Condition (4): s_f (|lambda(theta)|_2 + sum_{i<j} |lambda(Lambda_ij)|_2), the paper's epsilon."""
     theta, norms, _ = _spectra(q)
     return sensitivity * (theta.norm + norms)
 
@@ -80,7 +80,7 @@ def proposition_1(q: Quadratic) -> Proposition1:
 
 
 def algorithm_1(epsilon: float, alpha: float, rows: int, columns: int, sensitivity: float) -> Quadratic:
-    """XO Algorithm 1. Equal eigenvalues make its basis U irrelevant: multiples of the identity.
+    """Algorithm 1. Equal eigenvalues make its basis U irrelevant: multiples of the identity.
 
     >>> algorithm_1(1.0, 0.5, 2, 4, 1.0).multiples
     (0.25, 0.25)

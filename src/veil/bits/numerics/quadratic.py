@@ -1,4 +1,6 @@
-"""The parameters of matrix-valued Bernoulli bits: P(b) is proportional to exp(b' Pi b) (XO Def. 4, Lemma 1).
+"""The parameters of matrix-valued Bernoulli bits: P(b) is proportional to exp(b' Pi b).
+
+XOR paper, Definition 4 and Lemma 1.
 
 b is a table of N rows and P columns of bits, read row by row. Pi has theta in its N diagonal blocks and
 Lambda_ij in the block (i, j), Lambda_ji = Lambda_ij'. The energy b' Pi b is what the logarithm of the
@@ -172,7 +174,7 @@ class Quadratic:
 
     @cached_property
     def multiples(self) -> tuple[float, float] | None:
-        """(c, lambda) if theta = c I and Lambda = lambda I for all pairs: what XO Algorithm 1 makes."""
+        """(c, lambda) if theta = c I and Lambda = lambda I for all pairs (XOR paper, Algorithm 1)."""
         form = self.column_form
         if form is None or any((part != part[0]).any() for part in form):
             return None

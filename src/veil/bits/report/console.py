@@ -13,7 +13,7 @@ from veil.bits.estimation import estimates
 from veil.bits.planning import CLOSE, BitPlan
 from veil.core.job import Job
 from veil.core.record import Release
-from veil.report.console import bar, new_console, print_guarantee
+from veil.report.console import bar, new_console, print_guarantee, print_written
 from veil.report.labels import shorts
 
 _MOST_COLUMNS = 20
@@ -46,17 +46,16 @@ def print_bit_release(release: Release[Any], *, job: Job[Any], written: Sequence
         f"{rate:.4f}; the shares above are corrected for it."
     )
     if float((high - low).min()) > 0.9:
-        console.print("WARNING: these intervals say nothing; --epsilon is too small for so few rows.")
+        console.print("WARNING: these intervals say nothing; epsilon is too small for so few rows.")
     if dropped:
         console.print(f"Left out, because of gaps: {', '.join(dropped[:10])}.")
     print_guarantee(console, release)
     less = _hidden_less(plan.adjacency, plan.columns)
     if less:
         console.print(less)
-    for path in written:
-        console.print(f"Written: {path}")
-    if not written:
-        console.print("Not saved: add -o FILE.csv to keep it.")
+    for text in job.warnings:
+        console.print(f"WARNING: {text}.")
+    print_written(console, written, ".csv")
 
 
 def _columns(count: int) -> str:
@@ -67,7 +66,7 @@ def _hidden_less(near: BitFlips, columns: int) -> str:
     """What is said where less than a whole row is hidden; nothing otherwise."""
     if near.where == "row" and near.count >= columns:
         return ""
-    return "A whole row is hidden less: the privacy loss adds up over its bits. --unit row hides it as one."
+    return "A whole row is hidden less: the privacy loss adds up over its bits. The unit row hides it as one."
 
 
 def print_bit_plan(plan: BitPlan) -> None:

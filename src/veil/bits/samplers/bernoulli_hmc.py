@@ -8,7 +8,7 @@ minus it. If r^2 / 2 > -D, the coordinate passes: the bit flips and r^2 becomes 
 off: the sign stays. So the walls are met in an order that repeats every half turn.
 
 The energy here is b' Pi b itself: in signs s = 2 b - 1 it is (s' Pi s + 2 s' Pi 1) / 4 and a constant.
-Without the quarter, as XO prints it, the noise would have four times the privacy loss.
+Without the quarter, as the XOR paper prints it, the noise would have four times the privacy loss.
 
 Every table is the end of a chain of its own, started at fair coins. Each step keeps the law, exactly but
 for the rounding of floats; how far a chain of finite length is from it, is not known. So is what it adds to

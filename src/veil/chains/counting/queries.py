@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from veil.chains.lengths import LengthBins
+from veil.tables.cells import is_plain_integer
 from veil.tables.engines.names import quoted, text_literal
 from veil.tables.engines.protocol import Column, Engine, Kind
 from veil.tables.questions import Question
 from veil.tables.rendering import literal, places, render
-from veil.tables.states import StateList, is_plain_integer
+from veil.tables.states import StateList
 
 # So many different transitions do not come from columns that hold states.
 MOST_GROUPS = 20_000_000

@@ -69,9 +69,9 @@ def count_transitions(
         salt=salt,
     )
     if drop_unlisted and (states is None or other is not None):
-        raise InvalidArgument(
-            "drop_unlisted", expected="a list of states, and no other= with it", found="else"
-        )
+        expected, found = "{states} with it, and no {other}", "no states" if states is None else "both"
+        names = ("states", "other")
+        raise InvalidArgument("drop_unlisted", expected=expected, found=found, names=names)
     chains = _groups(question, groups)
     named = list(question.roles.values())
     listed = None if states is None else given_states(states, columns=named)
@@ -81,12 +81,8 @@ def count_transitions(
         listed.check()
         merged(listed, merge)
         check_size(question, len(listed))
-    as_text: list[str] = []
-    if listed is not None and not listed.are_integers:
-        # A file that only begins with numbers must not be read as such, nor 007 as 7.
-        as_text = [question.roles[role] for role in question.state_roles]
     tell("looking at the columns")
-    engine = open_engine(source, question.roles, table=table, query=query, as_text=as_text)
+    engine = open_engine(source, question.roles, table=table, query=query)
     try:
         if progress is not None and hasattr(engine, "watch"):
             engine.watch(progress)
@@ -108,7 +104,7 @@ def count_transitions(
 def _groups(question: Question, groups: Iterable[Any] | None) -> tuple[str, ...]:
     if question.group is None:
         if groups is not None:
-            raise InvalidArgument("groups", expected="group= as well", found="none")
+            raise InvalidArgument("groups", expected="{group} as well", found="none", names=("group",))
         return ()
     if groups is None or isinstance(groups, str):
         raise InvalidArgument("groups", expected="the public list of groups", found="none")

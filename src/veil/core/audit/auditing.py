@@ -106,8 +106,9 @@ def audit_at(
     relation = mechanism.adjacency if adjacency is None else adjacency
     if relation is None:
         relation = relation_between(mechanism, value, neighbour)
-    check_neighbours(mechanism, relation, value, neighbour)
+    # Refuses, in its own words, a relation that the mechanism does not know.
     claimed = mechanism.profile(relation).epsilon(delta)
+    check_neighbours(mechanism, relation, value, neighbour)
     stream, confidence, fault = generator(rng), 1.0 - alpha, ""
     laws = laws_of(mechanism, value, neighbour)
     if laws is not None:

@@ -1,4 +1,4 @@
-"""XO Algorithm 3: a graph by its whole adjacency matrix, both halves (proofs in bits.md)."""
+"""XOR paper, Algorithm 3: a graph by its whole adjacency matrix, both halves (proofs in bits.md)."""
 
 from __future__ import annotations
 
@@ -88,10 +88,10 @@ class XorGraph(OnGraphs, BitMechanism):
         return graph.replaced(graph.space.codes(rows, columns))
 
     def published(self, adjacency: Adjacency | None = None, *, gamma: Any = None) -> Published:
-        """What XO states: condition (4) with a sensitivity of two for an edge."""
+        """What the XOR paper states: condition (4) with a sensitivity of two for an edge."""
         near: BitFlips = adjacency_of(self, adjacency, BitFlips)
         stated = self.table.published(_in_matrix(near))
-        return Published(stated.epsilon, 0.0, 0.0, "XO Theorem 1 and 3", stated.violations)
+        return Published(stated.epsilon, 0.0, 0.0, "XOR paper, Theorem 1 and 3", stated.violations)
 
 
 def _in_matrix(near: BitFlips) -> BitFlips:

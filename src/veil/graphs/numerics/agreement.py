@@ -18,12 +18,13 @@ Floats = NDArray[np.float64]
 def degree_divergence(
     released: Floats, true: Floats, *, absent: Literal["skip", "smooth"] = "skip", nodes: int | None = None
 ) -> float:
-    """The Kullback-Leibler divergence of degree distributions, released from true (XO, Sect. 8.3).
+    """The Kullback-Leibler divergence of degree distributions, released from true (XOR paper, Section 8.3).
 
     D = sum_x P(x) log(P(x) / Q(x)), natural logarithms, P the released and Q the true shares of the nodes of
-    degree x. It is infinite as soon as the release has a degree that no true node has, and XO does not say
-    what is done then. "skip" leaves those terms out. That is the convention under which isotonic regression
-    gives 0.25 to 0.28 on the Facebook graph at epsilon 1; it is no divergence any more and may be negative.
+    degree x. It is infinite as soon as the release has a degree that no true node has, and the paper does not
+    say what is done then. "skip" leaves those terms out. That is the convention under which isotonic
+    regression gives 0.25 to 0.28 on the Facebook graph at epsilon 1; it is no divergence any more and may be
+    negative.
     "smooth" is a real divergence: one more node is added to Q, spread over all degrees from 0 to n - 1, so
     that a degree that no node has counts as 1 / n of a node; it asks for the number of nodes n.
     """
@@ -49,7 +50,7 @@ def total_variation(first: Floats, second: Floats) -> float:
 
 
 def average_f1(found: Sequence[Collection[int]], true: Sequence[Collection[int]]) -> float:
-    """The average F1 score of two sets of communities, which may overlap (XO, Sect. 8.3).
+    """The average F1 score of two sets of communities, which may overlap (XOR paper, Section 8.3).
 
     The mean over each community of the best F1 it has with any of the other set, averaged over both ways.
     F1 of two sets is 2 |A and B| / (|A| + |B|), which is what precision and recall come to.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from veil.core.checks import within
 from veil.core.errors import InvalidArgument
 
 # Above the rounding of a few floating-point steps.
@@ -21,7 +22,8 @@ def edge_leakage(zeta: float, epsilon: float) -> float:
     >>> round(edge_leakage(0.01, 1.0), 4)
     0.9963
     """
-    odds = max(checked_odds(zeta), 1.0 / zeta)
+    odds = checked_odds(zeta)
+    odds = max(odds, 1.0 / odds)
     # 1 / (1 + e^-eps / m), which does not overflow.
     return min(1.0, (1.0 + _ROUNDING) / (1.0 + math.exp(-checked_epsilon(epsilon)) / odds))
 
@@ -47,13 +49,9 @@ def kept_at_most(released: float, edges: float, pairs: float, epsilon: float) ->
 
 def checked_odds(zeta: float) -> float:
     """Prior odds, positive."""
-    if not (zeta > 0.0 and math.isfinite(zeta)):
-        raise InvalidArgument("zeta", expected="positive prior odds", found=f"{zeta:g}")
-    return zeta
+    return within("zeta", zeta, 1e-300, 1e300, expected="positive prior odds")
 
 
 def checked_epsilon(epsilon: float) -> float:
     """A privacy loss."""
-    if not (epsilon >= 0.0 and math.isfinite(epsilon)):
-        raise InvalidArgument("epsilon", expected="a number of at least 0", found=f"{epsilon:g}")
-    return epsilon
+    return within("epsilon", epsilon, 0.0, 1e300, expected="a number of at least 0")

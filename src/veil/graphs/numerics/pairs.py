@@ -6,7 +6,8 @@ A pair is a cell (row, column) of the adjacency matrix, and the pairs are number
     directed     all cells but the diagonal (with loops: the diagonal too)
     bipartite    all cells; rows are the nodes of one side, columns those of the other
 
-So a graph is a set of numbers below `count`, and a bit for every number is the matrix that XO releases.
+So a graph is a set of numbers below `count`, and a bit for every number is the matrix that the XOR paper
+releases.
 """
 
 from __future__ import annotations

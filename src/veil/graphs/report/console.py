@@ -64,7 +64,7 @@ def _print_end(console: Console, release: Release[Any], job: Job[Any], written: 
     print_guarantee(console, release)
     for text in job.warnings:
         console.print(f"WARNING: {text}.")
-    print_written(console, written)
+    print_written(console, written, ".txt")
 
 
 def _cells(fact: GraphEstimate) -> tuple[str, str, str, str, str]:
@@ -115,7 +115,7 @@ def print_graph_plan(plan: GraphPlan) -> None:
             if plan.space.kind == "undirected"
             else "The number of edges is"
         )
-        console.print(f"{facts} far more exact asked directly in large graphs: --with.")
+        console.print(f"{facts} far more exact asked directly in large graphs (statistics).")
     console.print("No data was read.")
 
 

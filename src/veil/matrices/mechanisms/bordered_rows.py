@@ -1,4 +1,4 @@
-"""The paper's own form for counted transitions (DC Algorithm 2): conditional (bordered_rows.md)."""
+"""The published form for counted transitions (data-driven chains paper, Algorithm 2): conditional."""
 
 from __future__ import annotations
 
@@ -123,13 +123,13 @@ class BorderedRows(Described):
         )
 
     def published(self, *, gamma: float) -> Published:
-        """DC Theorem 3: the largest epsilon and delta of Theorem 1 over the rows, as printed."""
+        """Theorem 3 of the paper: the largest epsilon and delta of Theorem 1 over the rows, as printed."""
         found = [row.published(moved, gamma=gamma) for row, moved in self.rows()]
         return Published(
             epsilon=max(row.epsilon for row in found),
             delta=max(row.delta for row in found),
             gamma=gamma,
-            theorem="DC Theorem 3",
+            theorem="data-driven chains paper, Theorem 3",
             violations=tuple(dict.fromkeys(text for row in found for text in row.violations)),
         )
 

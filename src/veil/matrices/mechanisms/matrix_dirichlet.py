@@ -1,4 +1,4 @@
-"""The matrix Dirichlet mechanism on stochastic matrices (paper MD; proofs in matrix_dirichlet.md)."""
+"""The mechanism of the matrix Dirichlet paper on stochastic matrices (proofs in matrix_dirichlet.md)."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ class MatrixDirichlet(Described):
         gamma: float | None = None,
         delta: float | None = None,
     ) -> Published:
-        """MD Theorem 1 as printed: the maximum over rows, whatever number of rows may change.
+        """Theorem 1 of the paper as printed: the maximum over rows, whatever number of rows may change.
 
         gamma: where the paper splits the output space; or delta: take the gamma of least epsilon.
         """

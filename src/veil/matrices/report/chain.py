@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from veil.core.arrays import Floats
-from veil.core.errors import InvalidField, VeilError
+from veil.core.errors import InvalidField, VeilError, with_fields
 from veil.core.privacy.beliefs import best_guess
 from veil.core.published import Published
 from veil.core.record import Release
@@ -102,9 +102,7 @@ class ChainReport:
             return cls._intervals(release), None
         except InvalidField as error:
             text = f"they need {error.expected}, and this is {error.found}. {error.hint}"
-            for name in error.names:
-                text = text.replace(f"{{{name}}}", f"{name}=")
-            return None, text.rstrip(" .")
+            return None, with_fields(text, error.names).rstrip(" .")
         except VeilError as error:
             return None, str(error).rstrip(".")
 
@@ -262,7 +260,7 @@ class ChainReport:
 
 
 def published_beside(release: Release[Any]) -> Published | None:
-    """What paper MD prints for the same release at the same delta, where it covers it."""
+    """What the matrix Dirichlet paper prints for the same release at the same delta, where it covers it."""
     if not isinstance(release.mechanism, MatrixDirichlet) or release.delta <= 0.0:
         return None
     try:

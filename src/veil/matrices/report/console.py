@@ -43,12 +43,12 @@ def print_matrix_release(release: Release[Any], *, job: Job[Any], written: Seque
     if job.kept < 0.5:
         console.print(
             f"WARNING: at this budget only {100 * job.kept:.2g} % of the weight is on the data, the rest on "
-            "a public constant (all entries equal). Take a larger epsilon, or --mechanism auto."
+            "a public constant (all entries equal). Take a larger epsilon, or the mechanism auto."
         )
     printed = published_beside(release)
     if printed is not None:
         console.print(
-            f"(For comparison: the formula of the paper, {printed.theorem}, gives {printed.epsilon:.4g} for "
+            f"(For comparison: the published formula ({printed.theorem}) gives {printed.epsilon:.4g} for "
             "the same release; the epsilon above is what holds.)"
         )
         if release.adjacency.describe()["changed"] != 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile, VeilE
 from veil.tables.engines.names import quoted, quoted_table
 from veil.tables.engines.protocol import Column, Kind
 from veil.tables.engines.watching import watched
-from veil.tables.parquet_files import with_whole_text
+from veil.tables.typed_files import with_whole_text
 
 _SMALL = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 _WIDE = {"UBIGINT", "HUGEINT", "UHUGEINT", "BIGNUM", "VARINT"}
@@ -161,12 +161,16 @@ def private_connection(path: str | None = None) -> tuple[Any, Callable[[], None]
     return connection, close
 
 
-def frame_engine(name: str, table: Any, names: dict[str, str]) -> DuckEngine:
-    """An Arrow table or data set in memory."""
+def frame_engine(columns: Mapping[str, Any]) -> DuckEngine:
+    """Arrow columns in memory."""
+    import pyarrow as pa
+
     connection, close = private_connection()
-    connection.register("veil_frame", table)
+    # Plain names inside: DuckDB would not tell a column A from a column a.
+    names = {name: f"c{i}" for i, name in enumerate(columns)}
+    connection.register("veil_frame", pa.table({names[name]: array for name, array in columns.items()}))
     return DuckEngine(
-        name, connection.sql, "SELECT * FROM veil_frame", names=names, close=close, watches=connection
+        "source", connection.sql, "SELECT * FROM veil_frame", names=names, close=close, watches=connection
     )
 
 

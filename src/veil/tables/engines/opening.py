@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from veil.core.errors import InvalidArgument
 from veil.tables.engines.protocol import Engine
+from veil.tables.frames import frame_columns, is_frame
 
 _ADDRESSES = ("postgresql://", "postgres://", "postgresql+psycopg://", "postgresql+psycopg2://")
 
@@ -18,7 +19,6 @@ def open_engine(
     *,
     table: str | None = None,
     query: str | None = None,
-    as_text: Sequence[str] = (),
 ) -> Engine:
     """The engine that holds the source. wanted: the columns that will be used, by role."""
     for field, value in (("table", table), ("query", query)):
@@ -33,8 +33,7 @@ def open_engine(
     if isinstance(source, (str, os.PathLike)):
         from veil.tables.engines.files import open_files
 
-        path = str(os.fspath(source))
-        return open_files(path, list(wanted.values()), table=table, query=query, as_text=as_text)
+        return open_files(str(os.fspath(source)), wanted, table=table, query=query)
     if type(source).__name__ == "DuckDBPyConnection":
         from veil.tables.engines.duck import connection_engine
 
@@ -50,10 +49,11 @@ def open_engine(
         from veil.tables.engines.duck import relation_engine
 
         return relation_engine(source)
-    from veil.tables.engines.frames import is_frame, open_frame
-
     if is_frame(source):
-        return open_frame(source, wanted)
+        from veil.tables.engines.duck import frame_engine
+
+        roles = {name: role for role, name in wanted.items()}
+        return frame_engine(frame_columns(source, list(roles), roles=roles, mixed=False) or {})
     raise InvalidArgument(
         "source",
         expected="a path, a table in memory, a DuckDB or Spark table, or a postgresql:// address",

@@ -1,4 +1,4 @@
-"""The Dirichlet mechanism on probability vectors (paper DS; proofs in dirichlet.md)."""
+"""The Dirichlet mechanism on probability vectors (Dirichlet simplex paper; proofs in dirichlet.md)."""
 
 from __future__ import annotations
 
@@ -187,10 +187,10 @@ class Dirichlet(UrnForm):
         delta: float | None = None,
         form: str = "theorem",
     ) -> Published:
-        """The papers' own bound, as printed (DS Thm 1-3, DC Thm 1), with the assumptions that fail.
+        """The published bound, as printed, with the assumptions that fail (see `published_bound`).
 
         gamma: where the paper splits the output space; or delta: take the gamma of least epsilon.
-        form: "theorem", or "corollary" for the looser closed form of DS Cor. 1-3.
+        form: "theorem", or "corollary" for the looser closed form of the corollaries.
         """
         transfer: Transfer = adjacency_of(self, adjacency, Transfer)
         if (gamma is None) == (delta is None):

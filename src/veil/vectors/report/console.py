@@ -56,8 +56,8 @@ def print_job(console: Console, job: Job[Any]) -> None:
     """Which mechanism was chosen, or that another one may be better; and what else there is to know."""
     if job.why:
         console.print(f"Mechanism: {job.chosen} ({job.why}).")
-    elif job.request is not None and job.request.mechanism != "auto":
-        console.print("Another mechanism may be more accurate: --mechanism auto takes the best.")
+    elif job.request is not None and job.request.mechanism == "dirichlet":
+        console.print("Another mechanism may be more accurate: the mechanism auto takes the best.")
     for text in job.notes:
         console.print(f"{text}.")
     for text in job.warnings:
@@ -85,10 +85,7 @@ def _print_comparison(console: Console, comparison: Comparison) -> None:
         f"{comparison.adjacency.words}."
     )
     if comparison.assumed is not None:
-        console.print(
-            f"Assuming {comparison.assumed} records, since their number is not given; --records N changes "
-            "that."
-        )
+        console.print(f"Assuming {comparison.assumed} records, since their number is not given.")
     table = Table(box=None, pad_edge=False)
     for name in ("mechanism", "error (TV)", "95 % below", "L1", "RMSE"):
         table.add_column(name, justify="left" if name == "mechanism" else "right")

@@ -80,7 +80,10 @@ def permute_and_flip_pmf(counts: Counts | Floats | list[int], rate: float) -> Fl
 
 
 def log_phi(counts: Counts | Floats | list[int], rate: float) -> Floats:
-    """The logarithm of P(l) / (N_l p_l) of permute-and-flip, ST (5); minus infinity where no word is."""
+    """The logarithm of P(l) / (N_l p_l) of permute-and-flip; minus infinity where no word is.
+
+    Symbolic trajectories paper, equation (5).
+    """
     logs = _logs(counts)
     found = np.full(len(logs), -np.inf)
     kept = np.isfinite(logs)

@@ -52,7 +52,7 @@ def print_word_release(release: Release[Any], *, job: Job[Any], written: Sequenc
     console.print(f"Mechanism: {job.chosen}{_why(plan)}.")
     for text in job.warnings:
         console.print(f"WARNING: {text}.")
-    print_written(console, written)
+    print_written(console, written, ".csv")
 
 
 def _why(plan: WordPlan | None) -> str:

@@ -160,7 +160,7 @@ def _draw_state(axes: Axes, state: Any, x: float, y: float, *, accepting: bool) 
         axes.add_patch(
             Circle((x, y), 0.83 * _RADIUS, facecolor="none", edgecolor=BLUE, linewidth=1.1, zorder=4)
         )
-    # ST writes the number of symbols as the base and the number of errors as the exponent.
+    # As in the symbolic trajectories paper: the base is the number of symbols, the exponent that of errors.
     axes.text(x, y, rf"${state[0]}^{{{state[1]}}}$", ha="center", va="center", fontsize=11, zorder=5)
     if len(state) > 2:
         axes.text(

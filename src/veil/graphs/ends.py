@@ -1,0 +1,203 @@
+"""The two ends of every edge: from text, Parquet and JSON lines, frames, arrays and lists of pairs.
+
+In text other than .csv and .tsv, lines that begin with # or % are comments. What follows the two labels, such
+as a weight or a time, is left out, but all lines have as many cells as the first: a label with a space in it
+would otherwise be taken for two. Files of whole numbers, which most graphs are, take a faster path.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from veil.core.errors import InvalidArgument, InvalidData
+from veil.tables.cells import is_plain_integer, numbers_of
+from veil.tables.coded import Coded
+from veil.tables.dialect import checked_delimiter, checked_header, column_names, either, has_header, named
+from veil.tables.engines.protocol import missing_column
+from veil.tables.text_tables import TextTable, open_text
+from veil.tables.typed_files import is_table_file, typed_columns
+
+HEADER = "the first line of the file names its columns, and is no edge"
+# Pairs of names, in either order.
+_USUAL = [
+    set(pair.split())
+    for pair in (
+        *("origin destination", "from to", "source target", "source destination", "source dest"),
+        *("src dst", "src dest", "start end", "head tail", "u v", "node1 node2", "node_1 node_2"),
+        *("id1 id2", "id_1 id_2", "node_a node_b", "fromnodeid tonodeid", "from_id to_id"),
+        *("source_id target_id", "user item", "user_id item_id", "follower followed", "follower followee"),
+    )
+]
+
+
+def ends_of(
+    source: Any, origin: str | None, destination: str | None, *, header: Any, delimiter: Any
+) -> tuple[list[Coded], list[str]]:
+    """The origins and destinations of all edges, and what was assumed to read them."""
+    _check_names(origin, destination)
+    mark, header = checked_delimiter(delimiter), checked_header(header)
+    if isinstance(source, (str, os.PathLike)) and not is_table_file(os.fspath(source)):
+        table = open_text(source, delimiter=mark, least=2, comments=True)
+        return _from_text(table, origin, destination, header) if table is not None else (_none(), [])
+    columns = typed_columns(
+        _pairs(source),
+        None,
+        expected="a path, a table in memory, or a list of pairs",
+        given={"header": header, "delimiter": mark},
+    )
+    names = list(columns)
+    places = _places(names, origin, destination, "source")
+    return [_from_column(columns[names[place]], names[place]) for place in places], []
+
+
+def _none() -> list[Coded]:
+    return [Coded(np.empty(0, dtype=np.int64))] * 2
+
+
+def _check_names(origin: Any, destination: Any) -> None:
+    """Raise unless both columns are named, or neither."""
+    for field, name in (("origin", origin), ("destination", destination)):
+        if name is not None and (not isinstance(name, str) or not name):
+            raise InvalidArgument(field, expected="the name of a column", found=type(name).__name__)
+    if (origin is None) != (destination is None):
+        raise InvalidArgument(
+            "origin" if origin is None else "destination", expected="both columns or neither", found="none"
+        )
+    if origin is not None and origin == destination:
+        expected = "another column than {origin}"
+        raise InvalidArgument("destination", expected=expected, found="the same", names=("origin",))
+
+
+def _places(present: Sequence[str], origin: str | None, destination: str | None, name: str) -> list[int]:
+    """The places of the two columns: those named, or the first two."""
+    if len(present) < 2:
+        raise InvalidData(
+            name,
+            expected="two columns, one for each end of an edge",
+            found=f"{len(present)}",
+            hint="Is the separator another one? {delimiter} states it.",
+            names=("delimiter",),
+        )
+    if origin is None or destination is None:
+        return [0, 1]
+    for field, column in (("origin", origin), ("destination", destination)):
+        if column not in present:
+            raise missing_column(list(present), column, field)
+    return [present.index(origin), present.index(destination)]
+
+
+def _from_text(
+    table: TextTable, origin: str | None, destination: str | None, header: bool | None
+) -> tuple[list[Coded], list[str]]:
+    first, name = table.first, table.name
+
+    def judge(columns: Sequence[Coded]) -> bool:
+        heads = [column.head for column in columns]
+        below = set().union(*(column.below.values for column in columns))
+        usual = {head.casefold().lstrip("#").strip() for head in heads} in _USUAL
+        found = has_header([(heads, below)], usual=usual)
+        if found is None:
+            raise either(name, "an edge")
+        return found
+
+    # Who names two columns of the first line knows that it has names.
+    stated = True if header is None and origin in first and destination in first else header
+    names = named(first, name) if stated else column_names(len(first))
+    if stated is None and origin is not None and not {origin, destination} <= set(names):
+        field, column = ("destination", destination) if origin in first else ("origin", origin)
+        raise InvalidData(
+            field,
+            expected=f"a column {column!r}",
+            # The first line may be an edge, of which nothing is to be shown.
+            found="none of that name in the first line",
+            hint="Without a line of names, leave {origin} and {destination} out.",
+            names=("origin", "destination"),
+        )
+    places = _places(names, origin, destination, name)
+    columns, has_names = table.columns(places, header=stated, judge=judge, whole=True)
+    found = [_in_numbers(_with_labels(column, name)) for column in columns]
+    return found, [HEADER] if stated is None and has_names else []
+
+
+def _in_numbers(ends: Coded) -> Coded:
+    """The labels as whole numbers if all of them are written as such."""
+    if ends.texts is None or not ends.values or not all(map(is_plain_integer, ends.values)):
+        return ends
+    numbers = np.zeros(len(ends.texts), dtype=np.int64)
+    numbers[ends.used] = [int(ends.texts[code]) for code in ends.used]
+    return Coded(numbers[ends.codes])
+
+
+def _with_labels(ends: Coded, name: str) -> Coded:
+    """The ends, unless some have no label."""
+    empty = [code for code, text in enumerate(ends.texts or []) if not text]
+    lines = int(np.isin(ends.codes, empty).sum()) if empty else 0
+    if lines:
+        raise _no_label(name, lines)
+    return ends
+
+
+def _pairs(source: Any) -> Any:
+    """A list of pairs as columns; what follows the two labels, such as a weight, is left out."""
+    if isinstance(source, (set, frozenset)):
+        source = list(source)
+    if isinstance(source, (list, tuple)):
+        short = (
+            next((i for i, pair in enumerate(source) if isinstance(pair, str) or len(pair) < 2), None)
+            if all(hasattr(pair, "__len__") for pair in source)
+            else 0
+        )
+        if short is not None:
+            raise InvalidData(
+                f"source, edge {short + 1}", expected="a pair of labels", found="something else"
+            )
+        return {"column1": [pair[0] for pair in source], "column2": [pair[1] for pair in source]}
+    return source
+
+
+def _from_column(array: Any, name: str) -> Coded:
+    """One end of every edge, from an Arrow column of whole numbers or text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(array, pa.ChunkedArray):
+        array = array.unify_dictionaries().combine_chunks()
+    if pa.types.is_null(array.type) and len(array) == 0:
+        return _none()[0]
+    is_floating = pa.types.is_floating(array.type)
+    gaps = int(array.null_count) + (int(pc.sum(pc.is_nan(array)).as_py() or 0) if is_floating else 0)
+    if gaps:
+        raise _no_label(name, gaps)
+    if is_floating:
+        whole = numbers_of(array.cast(pa.float64()))
+        if not (
+            np.isfinite(whole).all() and (whole == np.round(whole)).all() and np.abs(whole).max() < 2**53
+        ):
+            raise _not_labels(name, "numbers with decimals")
+        return Coded(whole.astype(np.int64))
+    if pa.types.is_integer(array.type):
+        try:
+            return Coded(numbers_of(array.cast(pa.int64())))
+        except pa.ArrowInvalid:
+            array = array.cast(pa.string())
+    encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    texts = encoded.dictionary
+    if pa.types.is_integer(texts.type):
+        numbers = numbers_of(texts.cast(pa.int64()))
+        return Coded(numbers[numbers_of(encoded.indices)])
+    if str(texts.type) not in {"string", "large_string", "string_view"}:
+        raise _not_labels(name, "values of another type")
+    return _with_labels(Coded(numbers_of(encoded.indices.cast(pa.int64())), texts.to_pylist()), name)
+
+
+def _no_label(name: str, lines: int) -> InvalidData:
+    found = "1 without one" if lines == 1 else f"{lines} without one"
+    return InvalidData(name, expected="a label at both ends of every edge", found=found)
+
+
+def _not_labels(name: str, found: str) -> InvalidData:
+    return InvalidData(name, expected="labels that are text or whole numbers", found=found)
