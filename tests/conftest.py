@@ -16,7 +16,8 @@ Put = Callable[[dict[str, list[Any]]], dict[str, Any]]
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Server]:
-    with postgres_server() as server:
+    """One for all tests of a worker; the ledger's tests connect from many processes at once."""
+    with postgres_server(max_connections=150) as server:
         yield server
 
 

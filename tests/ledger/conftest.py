@@ -10,16 +10,9 @@ from pathlib import Path
 import pytest
 
 import veil
-from tests.ledger.places import Place, new_database, new_file
-from tests.tables.servers import Server, postgres_server
+from tests.ledger.places import Place, new_file, new_schema
 
 ON_POSTGRES = pytest.param("postgresql", marks=pytest.mark.xdist_group("postgres"))
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Server]:
-    with postgres_server(max_connections=150) as server:
-        yield server
 
 
 @pytest.fixture
@@ -37,7 +30,7 @@ def place(request: pytest.FixtureRequest, folder: Path) -> Place:
     """Where a ledger can be made; there is none yet."""
     if request.param == "sqlite":
         return new_file(folder)
-    return new_database(request.getfixturevalue("postgres"))
+    return new_schema(request.getfixturevalue("postgres"))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Ledgers to test: a new file or a new database each time, and a way to reach in past Veil."""
+"""Ledgers to test: a new file or a new schema each time, and a way to reach in past Veil."""
 
 from __future__ import annotations
 
@@ -46,6 +46,17 @@ class Place:
 
 def new_file(folder: Path) -> Place:
     return Place(f"sqlite:///{folder / f'{uuid4().hex}.db'}", "sqlite")
+
+
+def new_schema(server: Server) -> Place:
+    """As good as a database of its own, and made faster: a user whose tables are in a schema of its name."""
+    import psycopg
+
+    name = f"ledger_{uuid4().hex}"
+    with psycopg.connect(server.address(), autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {name} LOGIN PASSWORD '{server.password}'".encode())
+        connection.execute(f"CREATE SCHEMA {name} AUTHORIZATION {name}".encode())
+    return Place(server.address(user=name), "postgresql")
 
 
 def new_database(server: Server) -> Place:

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy.exc import DBAPIError
 
 import veil
-from tests.ledger.places import NEAR, NOISE, Place, new_database, new_file, release
+from tests.ledger.places import NEAR, NOISE, Place, new_file, new_schema, release
 from tests.tables.servers import Server
 from veil.errors import InvalidArgument, InvalidData, LedgerCorrupt, VeilError
 from veil.ledger.amounts import Amount
@@ -337,14 +337,14 @@ ON_A_SERVER = [
 @pytest.mark.xdist_group("postgres")
 @pytest.mark.parametrize("name", ON_A_SERVER)
 def test_edits_on_a_server(postgres: Server, name: str) -> None:
-    check(new_database(postgres), name)
+    check(new_schema(postgres), name)
 
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("postgres")
 @pytest.mark.parametrize("name", [name for name in EDITS if name not in ON_A_SERVER])
 def test_every_other_edit_on_a_server(postgres: Server, name: str) -> None:
-    check(new_database(postgres), name)
+    check(new_schema(postgres), name)
 
 
 @pytest.mark.parametrize("name", ["the dataset's row set back", "the dataset's row removed", "a removed end"])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import veil
-from tests.ledger.places import COUNTS, NEAR, NOISE, Place, kinds, new_database, release
+from tests.ledger.places import COUNTS, NEAR, NOISE, Place, kinds, new_schema, release
 from tests.tables.servers import Server
 from veil.errors import LedgerUnavailable, PrivacyWarning
 from veil.ledger.amounts import Amount
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.xdist_group("postgres")
 
 @pytest.fixture
 def place(postgres: Server) -> Iterator[Place]:
-    yield new_database(postgres)
+    yield new_schema(postgres)
     # Whatever a test did, the next one finds a server that runs.
     postgres.start()
 
