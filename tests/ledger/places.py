@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import NullPool, create_engine, text
+import pytest
+from sqlalchemy import Engine, NullPool, create_engine, text
 
 import veil
 from tests.tables.servers import Server
@@ -16,6 +18,14 @@ from tests.tables.servers import Server
 NOISE = veil.GeometricCounts(10.0, 3)
 COUNTS = [5, 2, 9]
 NEAR = veil.Records()
+
+ON_POSTGRES = pytest.param("postgresql", marks=pytest.mark.xdist_group("postgres"))
+# Of what is worked out here and only kept there, a server has nothing to add: there it is a slow test.
+MOSTLY_IN_A_FILE = pytest.mark.parametrize(
+    "new_place",
+    ["sqlite", pytest.param("postgresql", marks=[pytest.mark.xdist_group("postgres"), pytest.mark.slow])],
+    indirect=True,
+)
 
 
 @dataclass(frozen=True)
@@ -30,8 +40,7 @@ class Place:
 
     def sql(self, statement: str, rows: list[dict[str, Any]] | None = None, **values: Any) -> list[Any]:
         """Run a statement behind Veil's back, once or for many rows of values; what it returns."""
-        engine = create_engine(self.url.replace("postgresql:", "postgresql+psycopg:"), poolclass=NullPool)
-        with engine.begin() as connection:
+        with _engine(self.url).begin() as connection:
             found = connection.execute(text(statement), rows if rows is not None else values)
             return [tuple(row) for row in found] if found.returns_rows else []
 
@@ -42,6 +51,12 @@ class Place:
                 self.sql(f"DROP TRIGGER {name}")
         else:
             self.sql("DROP FUNCTION veil_ledger_keep() CASCADE")
+
+
+@lru_cache(maxsize=8)
+def _engine(url: str) -> Engine:
+    """It asks the server who it is when it first connects; no connection is kept."""
+    return create_engine(url.replace("postgresql:", "postgresql+psycopg:"), poolclass=NullPool)
 
 
 def new_file(folder: Path) -> Place:
