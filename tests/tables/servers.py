@@ -34,6 +34,16 @@ class Server:
     def address(self, password: str | None = None, *, database: str = "postgres", user: str = "veil") -> str:
         return f"postgresql://{user}:{password or self.password}@127.0.0.1:{self.port}/{database}"
 
+    def answers(self) -> bool:
+        """Whether it runs and takes connections."""
+        import psycopg
+
+        try:
+            psycopg.connect(self.address()).close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
     def start(self) -> bool:
         """Whether it runs now."""
         return self._told("start")
