@@ -1,4 +1,4 @@
-"""The engines in which the same table is counted."""
+"""What all tests share: how examples are tried, and the engines in which the same table is counted."""
 
 from __future__ import annotations
 
@@ -7,8 +7,15 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.tables.servers import Server, postgres_server, spark_session
+
+# The same examples in every run, and no test that fails because the machine is busy.
+settings.register_profile(
+    "veil", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("veil")
 
 # A table, by columns, becomes the arguments under which count_transitions finds it.
 Put = Callable[[dict[str, list[Any]]], dict[str, Any]]
