@@ -42,8 +42,14 @@ MADE = {
 }
 
 
+# The others are written by the same functions as one of these.
+SLOW = {"close", "batch"}
+
+
 @MOSTLY_IN_A_FILE
-@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize(
+    "act", [pytest.param(act, marks=[pytest.mark.slow] if act in SLOW else []) for act in ACTS]
+)
 def test_killed_at_every_point(place: Place, folder: Path, act: str) -> None:
     ledger = place.ledger()
     last, ended = 0, False
