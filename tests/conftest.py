@@ -1,4 +1,4 @@
-"""The engines in which the same table is counted."""
+"""What all tests share: how examples are tried, and the engines in which the same table is counted."""
 
 from __future__ import annotations
 
@@ -7,8 +7,15 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.tables.servers import Server, postgres_server, spark_session
+
+# The same examples in every run, and no test that fails because the machine is busy.
+settings.register_profile(
+    "veil", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("veil")
 
 # A table, by columns, becomes the arguments under which count_transitions finds it.
 Put = Callable[[dict[str, list[Any]]], dict[str, Any]]
@@ -16,7 +23,8 @@ Put = Callable[[dict[str, list[Any]]], dict[str, Any]]
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Server]:
-    with postgres_server() as server:
+    """One for all tests of a worker; the ledger's tests connect from many processes at once."""
+    with postgres_server(max_connections=150) as server:
         yield server
 
 

@@ -1,13 +1,15 @@
-"""Ledgers to test: a new file or a new database each time, and a way to reach in past Veil."""
+"""Ledgers to test: a new file or a new schema each time, and a way to reach in past Veil."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import NullPool, create_engine, text
+import pytest
+from sqlalchemy import Engine, NullPool, create_engine, text
 
 import veil
 from tests.tables.servers import Server
@@ -16,6 +18,14 @@ from tests.tables.servers import Server
 NOISE = veil.vectors.GeometricCounts(10.0, 3)
 COUNTS = [5, 2, 9]
 NEAR = veil.vectors.Records()
+
+ON_POSTGRES = pytest.param("postgresql", marks=pytest.mark.xdist_group("postgres"))
+# Of what is worked out here and only kept there, a server has nothing to add: there it is a slow test.
+MOSTLY_IN_A_FILE = pytest.mark.parametrize(
+    "new_place",
+    ["sqlite", pytest.param("postgresql", marks=[pytest.mark.xdist_group("postgres"), pytest.mark.slow])],
+    indirect=True,
+)
 
 
 @dataclass(frozen=True)
@@ -30,8 +40,7 @@ class Place:
 
     def sql(self, statement: str, rows: list[dict[str, Any]] | None = None, **values: Any) -> list[Any]:
         """Run a statement behind Veil's back, once or for many rows of values; what it returns."""
-        engine = create_engine(self.url.replace("postgresql:", "postgresql+psycopg:"), poolclass=NullPool)
-        with engine.begin() as connection:
+        with _engine(self.url).begin() as connection:
             found = connection.execute(text(statement), rows if rows is not None else values)
             return [tuple(row) for row in found] if found.returns_rows else []
 
@@ -44,8 +53,25 @@ class Place:
             self.sql("DROP FUNCTION veil_ledger_keep() CASCADE")
 
 
+@lru_cache(maxsize=8)
+def _engine(url: str) -> Engine:
+    """It asks the server who it is when it first connects; no connection is kept."""
+    return create_engine(url.replace("postgresql:", "postgresql+psycopg:"), poolclass=NullPool)
+
+
 def new_file(folder: Path) -> Place:
     return Place(f"sqlite:///{folder / f'{uuid4().hex}.db'}", "sqlite")
+
+
+def new_schema(server: Server) -> Place:
+    """As good as a database of its own, and made faster: a user whose tables are in a schema of its name."""
+    import psycopg
+
+    name = f"ledger_{uuid4().hex}"
+    with psycopg.connect(server.address(), autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {name} LOGIN PASSWORD '{server.password}'".encode())
+        connection.execute(f"CREATE SCHEMA {name} AUTHORIZATION {name}".encode())
+    return Place(server.address(user=name), "postgresql")
 
 
 def new_database(server: Server) -> Place:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import veil
+from tests.ledger.places import MOSTLY_IN_A_FILE
 from veil.core.account import Charge
 from veil.core.privacy.profile import LogDelta, PrivacyProfile
 from veil.errors import BudgetExceeded, InvalidArgument
@@ -131,6 +132,7 @@ def test_basic_refuses(ledger: veil.Ledger) -> None:
     assert delta_of((together(response, adaptive, bit) for bit in (0, 1)), 2.0) <= CHANCE
 
 
+@MOSTLY_IN_A_FILE
 @pytest.mark.parametrize("accounting", ["zcdp", "renyi"])
 def test_filters_cover_every_choice(ledger: veil.Ledger, accounting: str) -> None:
     """The least delta at which the filter lets two responses through is above the adaptive truth."""

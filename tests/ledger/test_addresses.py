@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 import veil
-from tests.ledger.places import release
+from tests.ledger.clock import Clock
+from tests.ledger.places import new_database, release
 from tests.tables.servers import Server
 from veil.errors import InvalidArgument, LedgerCorrupt, LedgerUnavailable, VeilError
 from veil.ledger.address import Address
@@ -101,8 +102,7 @@ def test_a_password_never_shows() -> None:
 
 
 @pytest.mark.xdist_group("postgres")
-def test_a_server_that_refuses(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("veil.ledger.store._RECONNECT", 0.2)
+def test_a_server_that_refuses(postgres: Server, clock: Clock) -> None:
     ledger = veil.Ledger(postgres.address(SECRET))
     with pytest.raises(LedgerUnavailable, match="password") as caught:
         ledger.datasets()
@@ -112,6 +112,7 @@ def test_a_server_that_refuses(postgres: Server, monkeypatch: pytest.MonkeyPatch
         away.open("trips", epsilon=1)
     assert SECRET not in said(gone.value)
     assert "Nothing was released" in str(gone.value)
+    assert 15 <= clock.now <= 16
     with pytest.raises(LedgerUnavailable) as missing:
         veil.Ledger(postgres.address(database="nowhere")).datasets()
     assert postgres.password not in said(missing.value)
@@ -119,8 +120,6 @@ def test_a_server_that_refuses(postgres: Server, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.xdist_group("postgres")
 def test_a_dataset_travels_with_its_password(postgres: Server) -> None:
-    from tests.ledger.places import new_database
-
     place = new_database(postgres)
     dataset = place.ledger().open("trips", epsilon=1)
     again: veil.Dataset = pickle.loads(pickle.dumps(dataset))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from sqlalchemy.exc import DBAPIError
 
 import veil
-from tests.ledger.places import NEAR, NOISE, Place, new_database, new_file, release
+from tests.ledger.places import NEAR, NOISE, Place, new_file, new_schema, release
 from tests.tables.servers import Server
 from veil.errors import InvalidArgument, InvalidData, LedgerCorrupt, VeilError
 from veil.ledger.amounts import Amount
@@ -302,10 +303,9 @@ EDITS: dict[str, tuple[Callable[[Forger], None], bool]] = {
 }
 
 
-def check(place: Place, name: str) -> None:
-    """Do it, and see whether it shows."""
+def check(place: Place, ledger: veil.Ledger, name: str) -> None:
+    """Do it to a ledger that is filled, and see whether it shows."""
     edit, shows = EDITS[name]
-    ledger = filled(place)
     for kept in (ledger.export(), ledger.export(heads_only=True)):
         # What was exported is data that survives a file.
         assert ledger.verify(against=json.loads(json.dumps(kept))) == ["grades", "trips"]
@@ -321,9 +321,19 @@ def check(place: Place, name: str) -> None:
         fresh.verify(against=kept)
 
 
+@pytest.fixture(scope="module")
+def filled_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Filled once, to be copied."""
+    place = new_file(tmp_path_factory.mktemp("filled"))
+    filled(place)._store.close()
+    return Path(place.url.removeprefix("sqlite:///"))
+
+
 @pytest.mark.parametrize("name", EDITS)
-def test_every_edit_shows(folder: Path, name: str) -> None:
-    check(new_file(folder), name)
+def test_every_edit_shows(folder: Path, filled_file: Path, name: str) -> None:
+    place = new_file(folder)
+    shutil.copyfile(filled_file, place.url.removeprefix("sqlite:///"))
+    check(place, place.ledger(), name)
 
 
 # Rows are rows: of each kind one, on a server. The others are in the slow tests.
@@ -337,14 +347,16 @@ ON_A_SERVER = [
 @pytest.mark.xdist_group("postgres")
 @pytest.mark.parametrize("name", ON_A_SERVER)
 def test_edits_on_a_server(postgres: Server, name: str) -> None:
-    check(new_database(postgres), name)
+    place = new_schema(postgres)
+    check(place, filled(place), name)
 
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("postgres")
 @pytest.mark.parametrize("name", [name for name in EDITS if name not in ON_A_SERVER])
 def test_every_other_edit_on_a_server(postgres: Server, name: str) -> None:
-    check(new_database(postgres), name)
+    place = new_schema(postgres)
+    check(place, filled(place), name)
 
 
 @pytest.mark.parametrize("name", ["the dataset's row set back", "the dataset's row removed", "a removed end"])

@@ -19,7 +19,7 @@ from mpmath import mp, mpf
 from sqlalchemy import text
 
 import veil
-from tests.ledger.places import COUNTS, NEAR, NOISE, Place, new_database, new_file, release
+from tests.ledger.places import COUNTS, NEAR, NOISE, Place, new_database, new_file, new_schema, release
 from tests.tables.servers import Server
 from veil.bits.lazy_response import LazyResponse
 from veil.chains.mechanisms.chain_parts import Part
@@ -537,7 +537,7 @@ def test_an_interrupted_charge_releases_nothing(file: Place, monkeypatch: pytest
 @pytest.mark.xdist_group("postgres")
 def test_no_password_behind_an_error(postgres: Server) -> None:
     """Not in the error, nor in those that it came from, which a logger may walk through."""
-    place = new_database(postgres)
+    place = new_schema(postgres)
     secret = "hush-hush-7"
     wrong = place.url.replace(postgres.password, secret)
     with pytest.raises(VeilError) as caught:

@@ -12,6 +12,7 @@ import pytest
 
 import veil
 from tests.ledger.places import COUNTS, NEAR, NOISE, kinds, release
+from tests.ledger.workers import PATIENCE
 from veil.errors import BudgetExceeded, InvalidArgument, VeilError
 from veil.ledger.batch import Batch
 
@@ -106,12 +107,12 @@ def test_each_once_across_processes(ledger: veil.Ledger) -> None:
     batch = dataset.batch([NOISE] * 10, adjacency=NEAR)
     context = multiprocessing.get_context("fork")
     out = context.Queue()
-    workers = [context.Process(target=_use, args=(batch, 10, out)) for _ in range(3)]
+    workers = [context.Process(target=_use, args=(batch, 10, out), daemon=True) for _ in range(3)]
     for worker in workers:
         worker.start()
-    counts = [out.get(timeout=60) for _ in workers]
+    counts = [out.get(timeout=PATIENCE) for _ in workers]
     for worker in workers:
-        worker.join()
+        worker.join(PATIENCE)
     assert sum(counts) == 10
     with pytest.raises(InvalidArgument, match="declared"):
         release(batch)

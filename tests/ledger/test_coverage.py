@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from veil.vectors.coverage import covers
 
 import veil
-from veil.vectors.coverage import covers
 
 Pair = tuple[Any, Any]
 

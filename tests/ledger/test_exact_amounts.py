@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import veil
-from tests.ledger.places import kinds, release
+from tests.ledger.places import MOSTLY_IN_A_FILE, kinds, release
 from veil.errors import BudgetExceeded, InvalidArgument
 from veil.ledger.amounts import Amount, amount_of, charged
 
@@ -49,11 +49,12 @@ def test_what_floats_lose(ledger: veil.Ledger) -> None:
         dataset.reserve(epsilon=0.0, description={"name": "test"})
 
 
+@MOSTLY_IN_A_FILE
 @settings(
     max_examples=20,
     deadline=None,
     derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(budget=DECIMALS.filter(lambda text: Fraction(text) > 0), delta=DELTAS, charges=CHARGES)
 def test_against_fractions(

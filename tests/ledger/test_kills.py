@@ -1,104 +1,123 @@
-"""kill -9 at random moments of a release: never a value without its charge, and the ledger holds."""
+"""kill -9 at every point of a release: never a value without its charge, and the ledger holds."""
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 import veil
-from tests.ledger.places import Place, release
-from tests.ledger.workers import killed, pay_later, release_for_ever
+from tests.ledger.places import Place, kinds, release
+from tests.ledger.points import POINTS
+from tests.ledger.workers import Mortal, killed_at, pay_later, release_and_save
+from veil.ledger.amounts import Amount
 
-# Few enough that budgets run out again and again while processes are being killed.
-CHARGES = 40
-
-
-def charges(place: Place) -> dict[tuple[str, int], str]:
-    """Every reservation of the ledger, with its hash."""
-    ledger = place.ledger()
-    return {
-        (name, entry.number): entry.sha256
-        for name in ledger.datasets()
-        for entry in ledger.dataset(name).entries()
-        if entry.kind == "reserve"
-    }
+TENTH = Amount("0.1")
 
 
-def unpaid(place: Place, folder: Path) -> list[str]:
-    """Values that were written, whole or in part, for which nothing was charged."""
-    paid = charges(place)
+def unpaid(dataset: veil.ledger.dataset.Dataset, folder: Path) -> list[str]:
+    """Values that were written, in their place or beside it, for which nothing was charged."""
+    charged = {entry.number: entry.sha256 for entry in dataset.entries() if entry.kind == "reserve"}
     found = []
     for file in folder.iterdir():
-        try:
-            content = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError:
-            # Half a file has another name than a whole one.
-            assert file.suffix != ".json", file
-            continue
-        entry = veil.load(file).entry if file.suffix == ".json" else None
-        key = (content["entry"]["dataset"], content["entry"]["number"])
-        if key not in paid or (entry is not None and entry.sha256 not in ("", paid[key])):
-            found.append(file.name)
+        whole = file.suffix == ".json"
+        written = file.read_text(encoding="utf-8")
+        # A file that was not finished has another name than a whole one.
+        assert written or not whole, file
+        if written:
+            paid = charged.get(json.loads(written)["entry"]["number"])
+            if paid is None or (whole and veil.load(file).entry.sha256 not in ("", paid)):
+                found.append(file.name)
     return found
 
 
-def shoot(
-    place: Place, folder: Path, kills: int, *, work: Callable[..., None] = release_for_ever, at_once: int = 4
-) -> int:
-    """Kill so many processes in the middle of their work; how many values got out."""
-    moments = random.Random(2026)
-    folder.mkdir()
-    ledger = place.ledger()
-    done = number = 0
-    dataset = ledger.open("0", epsilon=CHARGES // 10)
-    with ThreadPoolExecutor(at_once) as pool:
-        while done < kills:
-            if dataset.remaining.epsilon == 0:
-                number += 1
-                dataset = ledger.open(str(number), epsilon=CHARGES // 10)
-            count = min(at_once, kills - done)
-            delays = [moments.uniform(0.0, 0.25) for _ in range(count)]
-            to = (place.url, dataset.name, str(folder))
-            list(pool.map(killed, [work] * count, [to] * count, delays))
-            done += count
-            assert place.ledger().verify()
-    return len(list(folder.glob("*.json")))
+def check_files(reached: list[str], folder: Path, dataset: veil.ledger.dataset.Dataset) -> None:
+    """What got out: nothing, an empty file, a whole one under another name, or the release."""
+    files = list(folder.iterdir())
+    assert len(files) == ("file: begun" in reached), reached[-1]
+    for file in files:
+        in_place = "file: in place" in reached
+        assert (file.name == f"{dataset.name} 2.json") == in_place, reached[-1]
+        assert bool(file.read_bytes()) == ("file: written" in reached), reached[-1]
+        if in_place:
+            assert veil.load(file).entry == dataset.entries()[1].id
 
 
-def check(place: Place, folder: Path, kills: int) -> None:
-    release(place.ledger().open("warm", epsilon=1))
-    written = shoot(place, folder, kills)
-    assert written >= kills / 10
-    assert unpaid(place, folder) == []
-    ledger = place.ledger()
-    for name in ledger.verify():
-        dataset = ledger.dataset(name)
-        spent, budget = dataset.spent.epsilon, dataset.budget.epsilon
-        assert spent is not None
-        assert spent <= budget
-        # Every charge is a tenth: none was lost, none was half written.
-        assert spent * 10 == sum(entry.kind == "reserve" for entry in dataset.entries())
-    # It goes on.
-    release(ledger.open("after", epsilon=1))
-    print(f"{place.kind}: {kills} kills, {written} values, {len(charges(place))} charges")
-
-
-def test_some_kills(place: Place, folder: Path) -> None:
-    check(place, folder / "values", 24)
-
-
-@pytest.mark.slow
-def test_many_kills(place: Place, folder: Path) -> None:
-    check(place, folder / "values", 500)
+def test_killed_at_every_point(place: Place, folder: Path) -> None:
+    """Up to the commit of the reservation nothing was charged or drawn; from there on the charge stands."""
+    points, ledger = POINTS[place.kind], place.ledger()
+    # Once more than there are points: that one lives, and has passed them all.
+    for last in range(len(points) + 1):
+        name = f"{last}"
+        dataset, values = ledger.open(name, epsilon=1), folder / name
+        values.mkdir()
+        reached = killed_at(last, release_and_save, place.url, name, values, diary=folder / "diary")
+        assert reached == points[: last + 1]
+        done = [kind for kind in ("reserve", "confirm") if f"{kind}: committed" in reached]
+        assert kinds(dataset) == ["open", *done], reached[-1]
+        assert dataset.spent.epsilon == TENTH * done.count("reserve"), reached[-1]
+        assert done or "draw: asked" not in reached
+        check_files(reached, values, dataset)
+        assert unpaid(dataset, values) == [], reached[-1]
+        assert name in ledger.verify()
+        # It goes on, and nobody waits for the dead.
+        release(dataset)
+        assert kinds(dataset) == ["open", *done, "reserve", "confirm"], reached[-1]
+        assert dataset.spent.epsilon == TENTH * (1 + done.count("reserve"))
+    assert ledger.verify() == sorted(ledger.datasets())
 
 
 def test_that_it_would_show(place: Place, folder: Path) -> None:
-    """The same shots at a release that is paid for after it was written: found."""
-    release(place.ledger().open("warm", epsilon=1))
-    shoot(place, folder / "values", 12, work=pay_later, at_once=1)
-    assert unpaid(place, folder / "values")
+    """A release that is paid for after it was written: found, from when it is written until it is paid."""
+    ledger = place.ledger()
+    ledger.open("all", epsilon=1)
+    (folder / "all").mkdir()
+    points = killed_at(-1, pay_later, place.url, "all", folder / "all", diary=folder / "diary")
+    shows = []
+    ends = ("file: begun", "file: written", "file: in place", "reserve: commit", "reserve: committed")
+    for point in ends:
+        values = folder / point
+        values.mkdir()
+        dataset = ledger.open(point, epsilon=1)
+        last = points.index(point)
+        assert killed_at(last, pay_later, place.url, point, values, diary=folder / "diary")[-1] == point
+        shows.append(len(unpaid(dataset, values)))
+    assert shows == [0, 1, 1, 1, 0]
+
+
+def wave(place: Place, folder: Path, number: int, dice: random.Random) -> None:
+    """Four processes at once share a budget of six releases and die each at a point of its own, or live."""
+    ledger, name, values = place.ledger(), f"wave {number}", folder / f"values {number}"
+    dataset = ledger.open(name, epsilon="0.6")
+    values.mkdir()
+    mortals = []
+    for one in range(4):
+        last = dice.randrange(3 * len(POINTS[place.kind]))
+        diary = folder / f"diary {number} {one}"
+        mortals.append(Mortal.born(release_and_save, (place.url, name, values, 3), diary, last))
+    reached = [point for mortal in mortals for point in mortal.ended()]
+    for kind in ("reserve", "confirm"):
+        assert kinds(dataset).count(kind) == reached.count(f"{kind}: committed")
+    assert dataset.spent.epsilon == TENTH * reached.count("reserve: committed")
+    assert reached.count("draw: asked") <= reached.count("reserve: committed") <= 6
+    assert len(list(values.glob("*.json"))) == reached.count("file: in place")
+    assert unpaid(dataset, values) == []
+    assert name in ledger.verify()
+
+
+def waves(place: Place, folder: Path, count: int) -> None:
+    dice = random.Random(2026)
+    for number in range(count):
+        wave(place, folder, number, dice)
+    release(place.ledger().open("after", epsilon=1))
+
+
+def test_several_die_at_once(place: Place, folder: Path) -> None:
+    waves(place, folder, 2)
+
+
+@pytest.mark.slow
+def test_many_die_at_once(place: Place, folder: Path) -> None:
+    waves(place, folder, 125)

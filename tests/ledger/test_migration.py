@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from tests.ledger.places import Place, release
+from tests.ledger.places import MOSTLY_IN_A_FILE, Place, release
 from veil.errors import LedgerUnavailable
 from veil.ledger import schema
 from veil.ledger.address import Address
@@ -69,6 +69,7 @@ def test_brought_up_to_date(place: Place, way: str) -> None:
     release(place.ledger().dataset("trips"))
 
 
+@MOSTLY_IN_A_FILE
 def test_what_is_not_known_is_refused(place: Place) -> None:
     dataset = place.ledger().open("trips", epsilon=1)
     before = all_rows(place)

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import veil
-from tests.ledger.places import COUNTS, NOISE
+from tests.ledger.places import COUNTS, MOSTLY_IN_A_FILE, NOISE
 from veil.core.account import Charge
 from veil.errors import BudgetExceeded, InvalidArgument
 from veil.ledger.accounting import Rule
@@ -36,12 +36,13 @@ def most_lost(charges: list[tuple[str | None, str]], *, moves: bool) -> Fraction
     return max(whole + each[one] + each[other] for one in PARTS for other in PARTS)
 
 
+@MOSTLY_IN_A_FILE
 @pytest.mark.parametrize("moves", [False, True])
 @settings(
     max_examples=12,
     deadline=None,
     derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(charges=CHARGES)
 def test_against_every_person(

@@ -20,6 +20,7 @@ import pytest
 
 import veil
 from tests.ledger.places import new_file, release
+from tests.ledger.workers import PATIENCE
 from veil.errors import LedgerCorrupt, LedgerUnavailable, VeilError
 
 
@@ -34,10 +35,10 @@ def in_child(work: Callable[[], object]) -> str:
         except BaseException as error:
             out.put(f"{type(error).__name__}: {error}")
 
-    worker = context.Process(target=run)
+    worker = context.Process(target=run, daemon=True)
     worker.start()
-    said: str = out.get(timeout=60)
-    worker.join()
+    said: str = out.get(timeout=PATIENCE)
+    worker.join(PATIENCE)
     return said
 
 
@@ -204,7 +205,7 @@ def whole(ledger: veil.Ledger) -> Any:
     return {name: kept["chain"] for name, kept in ledger.export()["datasets"].items()}
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
 def test_damaged_files(folder: Path, seed: int) -> None:
     """Whatever happened to the file: an error of Veil's, or all that was there still is.
 

@@ -31,8 +31,18 @@ class Server:
     control: list[str] = field(default_factory=list, repr=False)
     run: dict[str, Any] = field(default_factory=dict, repr=False)
 
-    def address(self, password: str | None = None, *, database: str = "postgres") -> str:
-        return f"postgresql://veil:{password or self.password}@127.0.0.1:{self.port}/{database}"
+    def address(self, password: str | None = None, *, database: str = "postgres", user: str = "veil") -> str:
+        return f"postgresql://{user}:{password or self.password}@127.0.0.1:{self.port}/{database}"
+
+    def answers(self) -> bool:
+        """Whether it runs and takes connections."""
+        import psycopg
+
+        try:
+            psycopg.connect(self.address()).close()
+        except psycopg.OperationalError:
+            return False
+        return True
 
     def start(self) -> bool:
         """Whether it runs now."""

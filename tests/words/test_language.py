@@ -14,6 +14,8 @@ import pytest
 from scipy import sparse
 
 import veil
+from veil.core.kinds import kind_named
+from veil.core.registry import domain_from
 from tests.oracles.words import (
     automaton_words,
     chain_words,
@@ -24,7 +26,6 @@ from tests.oracles.words import (
     random_recipe,
     worst_loss,
 )
-from veil.core.domain import domain_from
 from veil.errors import InvalidArgument, InvalidData, VeilError
 
 ROADS = {"a": ["b", "c"], "b": ["a"], "c": ["a", "c"]}
@@ -210,7 +211,7 @@ def test_automata_accept_each_word_once(name: str, length: int) -> None:
     assert words_of(language) == set(expected)
     for word in free_words(language.labels, length):
         assert (word in language) == (word in set(expected))
-    again: Any = domain_from(json.loads(json.dumps(language.describe())))
+    again: Any = domain_from(json.loads(json.dumps(language.describe())), kind_named("words"))
     assert words_of(again) == set(expected)
     assert again == language
 
@@ -247,7 +248,7 @@ def test_random_languages_are_those_of_the_oracle() -> None:
         recipe = random_recipe(seed, most=300)
         language = recipe.build(veil)
         assert words_of(language) == set(recipe.words()), recipe
-        again: Any = domain_from(json.loads(json.dumps(language.describe())))
+        again: Any = domain_from(json.loads(json.dumps(language.describe())), kind_named("words"))
         assert again == language
         assert words_of(again) == words_of(language)
         walks = list(language.walks(20, rng=seed))
@@ -287,7 +288,7 @@ def test_labels_of_any_kind(labels: Any) -> None:
     chain = veil.words.ChainWords(support, 2)
     assert words_of(chain) == set(chain_words(support, 2))
     for made in (language, chain):
-        again: Any = domain_from(json.loads(json.dumps(made.describe())))
+        again: Any = domain_from(json.loads(json.dumps(made.describe())), kind_named("words"))
         assert again.number_of_words == made.number_of_words
         if all(type(label) in (int, str) for label in plain):
             assert again == made
@@ -298,7 +299,7 @@ def test_labels_that_are_written_alike_are_refused_or_told_apart() -> None:
         language = veil.words.FreeWords([1.5, "1.5"], 2)
     except InvalidArgument:
         return
-    again: Any = domain_from(language.describe())
+    again: Any = domain_from(language.describe(), kind_named("words"))
     assert again.number_of_words == 4
 
 

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import veil
-from veil.core.domain import domain_from
 from veil.core.files import to_json
+from veil.core.kinds import kind_named
 from veil.core.random.streams import generator
-from veil.core.registry import mechanism_from
+from veil.core.registry import domain_from, mechanism_from
 from veil.errors import CannotCalibrate, InvalidArgument, UnreadableFile, VeilError
-from veil.words.job import word_job
 from veil.words.numerics.graph import graph_of
+from veil.words.requests import WordRelease
 from veil.words.samplers.exponential import sample_words
 
 ROADS = {"a": ["b", "c"], "b": ["a", "c"], "c": ["a", "b", "c"]}
@@ -100,7 +100,8 @@ def test_stated_weights_are_never_ignored(language: Any, balance: dict[str, Any]
     content = {"decay": 0.2, "weights": [], "first_weights": [], "memory": None} | balance
     parameters = {"language": language.describe(), "epsilon": 2.0, "radius": 1, "balance": content}
     with pytest.raises(VeilError):
-        _ = mechanism_from({"name": "BalancedWords", "parameters": parameters}).graph  # type: ignore[attr-defined]
+        made: Any = mechanism_from({"name": "BalancedWords", "parameters": parameters}, kind_named("words"))
+        _ = made.graph
 
 
 def test_a_record_says_with_which_decay_it_was_drawn(tmp_path: Path) -> None:
@@ -130,9 +131,9 @@ def test_too_long_for_permute_and_flip_is_an_error_of_ours() -> None:
 
 def test_words_stay_out_of_representations() -> None:
     language = veil.words.ChainWords({"aa": ["bb"], "bb": ["aa", "bb"]}, 2)
-    job = word_job([["bb", "aa"]], language, epsilon=1.0, mechanism="sequential")
+    job = WordRelease(language=language, epsilon=1.0, mechanism="sequential").prepare([["bb", "aa"]])
     assert "1, 0" not in repr(job)
-    assert repr(job.words) == "<WordBatch of 1 words over 2 symbols>"
+    assert repr(job.value) == "<WordBatch of 1 words over 2 symbols>"
 
 
 def test_one_word_is_not_taken_for_many_of_one_symbol() -> None:
@@ -143,7 +144,7 @@ def test_one_word_is_not_taken_for_many_of_one_symbol() -> None:
 def test_an_automaton_is_read_back_as_it_was() -> None:
     states: dict[Any, Any] = {((0,), "a"): "(0,)", ("(0,)", "b"): "(0,)", ((0,), "b"): (0,)}
     language = veil.words.AutomatonWords(states, (0,), ["(0,)"], 3)
-    again: Any = domain_from(json.loads(json.dumps(language.describe())))
+    again: Any = domain_from(json.loads(json.dumps(language.describe())), kind_named("words"))
     assert again.number_of_words == language.number_of_words
     assert list(again.enumerate()) == list(language.enumerate())
 
@@ -155,11 +156,6 @@ def test_what_is_guessed_of_a_file_is_said(tmp_path: Path) -> None:
     held = veil.words.read(tmp_path / "log.csv", by="who", order="time", state="place")
     assert held.layout_guessed
     assert held.reordered([1, 0]).layout_guessed
-    job = word_job(
-        held.to_lists(),
-        veil.words.ChainWords(ROADS, 2),
-        epsilon=1.0,
-        mechanism="sequential",
-        layout_guessed=held.layout_guessed,
-    )
+    language = veil.words.ChainWords(ROADS, 2)
+    job = WordRelease(language=language, epsilon=1.0, mechanism="sequential").prepare(held)
     assert LAYOUT_IS_PUBLIC in job.run().assumptions

@@ -16,11 +16,11 @@ from tests.tables.data import real
 from veil.core.random.streams import generator
 from veil.samples.streets import streets
 from veil.tables.sequences import SequenceFile
-from veil.words.batch import WordBatch
-from veil.words.job import word_job
 from veil.words.mechanisms.word_mechanism import WordMechanism
 from veil.words.planning import plan_words
 from veil.words.reading import read_words
+from veil.words.requests import WordRelease
+from veil.words.word_batch import WordBatch
 
 # Probability that a right sampler fails a test of its frequencies.
 ALPHA = 1e-6
