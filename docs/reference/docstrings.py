@@ -49,7 +49,8 @@ def _block(block: str, known: set[str]) -> Iterator[str]:
         return
     listed = False
     for line in lines:
-        found = _START.match(line)
+        # Inside a list, a further name may begin an indented line too.
+        found = _START.match(line.strip() if listed else line)
         if found and _all_known(found[1], known):
             if not listed:
                 # Markdown wants an empty line before a list.

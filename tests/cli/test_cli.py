@@ -244,6 +244,7 @@ def test_narrow_terminals_and_closed_pipes(folder: Path) -> None:
     ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
     done = subprocess.run([*command, "-o", "ascii.json"], stdout=subprocess.PIPE, env=ascii_only, **how)
     assert done.returncode == 0, done.stderr
+    assert b"Written: ascii.json" in done.stdout
     assert (folder / "ascii.json").exists()
     reader, writer = os.pipe()
     os.close(reader)

@@ -219,11 +219,8 @@ def test_released_policies_are_no_chains(run: Run, name: str) -> None:
 
 
 def test_the_real_command(folder: Path) -> None:
-    command = [sys.executable, "-m", "veil", "chain", "roads.csv", "--json"]
+    """The process leaves with the code of the error; those of test_cli.py, where all is well."""
+    command = [sys.executable, "-m", "veil", "chain", "missing.csv"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout)["stationary"] == pytest.approx(LONG_RUN, rel=1e-12)
-    command[4] = "missing.csv"
-    done = subprocess.run(command[:5], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 4
     assert done.stderr == "veil: missing.csv: expected a file, found no such file.\n"

@@ -13,7 +13,6 @@ import pytest
 
 import veil
 from veil.chains.adjacency import Transitions
-from veil.chains.report.page import CountedReport
 from veil.chains.requests import USERS_SEEN
 from veil.core.assumptions import STATES_ARE_PUBLIC
 from veil.core.job import Job
@@ -362,7 +361,8 @@ def test_dry_runs_draw_and_write_nothing(
         assert not re.search(r"\b(165|30|60|40|25|45)\b", text)
 
 
-def test_json_is_one_document(run: Run, folder: Path) -> None:
+def test_json_is_one_document(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("veil.report.figures.svg", lambda figure: "")
     options = ("--by", "who", "-o", "x.json", "--report", "x.html", "--json")
     done = run("release", "chain", *QUICK, *options)
     assert done.code == 0, done.err
@@ -456,7 +456,6 @@ def test_reports(run: Run, folder: Path) -> None:
         assert heading in page
     assert "Hidden is one trip." in page
     # Made from the record alone: so nothing of the table is in it.
-    assert CountedReport.of_release(veil.load(folder / "x.json")).html() == page
     assert run("inspect", "x.json", "--report", "again.html").code == 0
     assert (folder / "again.html").read_text(encoding="utf-8") == page
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from .conftest import Run
@@ -23,7 +25,7 @@ def tables(folder: Path) -> Path:
     write_trips(folder / "empty.csv", [])
     write_trips(folder / "gaps.csv", [("u", 0, "a", "b"), ("u", 0, "", "a"), ("u", 1, "b", "a")])
     write_trips(folder / "one.csv", [("u", 0, "a", "a")] * 9)
-    write_trips(folder / "floats.csv", [("u", 0, 1.5, 2.5), ("u", 1, 2.5, 1.5)])
+    pq.write_table(pa.table({"from": [1.5, 2.5], "to": [2.5, 1.5]}), folder / "floats.parquet")
     (folder / "alone.txt").write_text("a\nb\na\n")
     (folder / "blank.txt").write_text("\n\n")
     (folder / "pairs.csv").write_text("a,b,c\n")
@@ -69,7 +71,7 @@ WRONG_USE = {
     "merged in turn": ((*QUICK, "--merge", "a=b,b=c"), "one that goes itself"),
     "merged away": ((*QUICK, "--merge", "a=b,c=b"), "two states or more that stay"),
     "half a merge": ((*QUICK, "--merge", "a=b,c"), "merge"),
-    "wide merge": ((*QUICK, "--merge", "pairs.csv"), "a CSV of two columns"),
+    "wide merge": ((*QUICK, "--merge", "pairs.csv"), "--merge: expected two columns"),
     "skip": ((*QUICK, "--skip", "2"), "--sequences: expected it, with --skip or --separator"),
     "columns of lines": (("lines.txt", "--sequences", "--by", "who", "-e", "1"), "none for a source of seq"),
     "table of a file": ((*QUICK, "--table", "t"), "table"),
@@ -95,7 +97,7 @@ BAD_DATA = {
     "misspelt": (("trips.csv", "--from", "fron", "--to", "to", "-e", "1"), "Did you mean 'from'?"),
     "gaps": (("gaps.csv", *TRIPS, "-e", "1"), "from: expected"),
     "one state": (("one.csv", *TRIPS, "-e", "1"), "two states or more"),
-    "floats": (("floats.csv", *TRIPS, "-e", "1"), "whole numbers or text"),
+    "floats": (("floats.parquet", *TRIPS, "-e", "1"), "whole numbers or text"),
     "not on the list": ((*QUICK, "--states", "a,b"), "expected one of the 2 states in every row"),
     "not in the groups": ((*QUICK, "--group", "hour", "--groups", "0,1"), "one of the 2 groups"),
     "no list": ((*QUICK, "--states", "no.csv"), "no.csv: expected"),

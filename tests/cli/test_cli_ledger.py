@@ -12,7 +12,8 @@ import pytest
 from tests.cli.conftest import Run
 from veil.ledger.ledger import Ledger
 
-VECTOR = ("release", "vector", "grades.csv", "--records", "98", "--delta", "1e-6")
+# A mechanism that needs a delta and is calibrated at once.
+VECTOR = ("release", "vector", "grades.csv", "-n", "98", "-d", "1e-6", "-m", "discrete-gaussian")
 CHARGED = ("--ledger", "budget.db", "--dataset", "grades")
 
 
@@ -66,7 +67,7 @@ def test_what_fails_before_the_draw_costs_nothing(run: Run, budget: str, folder:
         ("release", "vector", "bad.csv", "--records", "98", "--epsilon", "0.1", *CHARGED),
         (*VECTOR, "--epsilon", "0.1", *CHARGED, "-o", "there/is/no/folder.json"),
         (*VECTOR, "--epsilon", "-1", *CHARGED),
-        (*VECTOR, "--epsilon", "0.1", *CHARGED, "--mechanism", "magic"),
+        (*VECTOR[:-1], "magic", "--epsilon", "0.1", *CHARGED),
         (*VECTOR, "--epsilon", "0.1", *CHARGED, "-o", "folder.json", "--force"),
         (*VECTOR, "--epsilon", "0.1", *CHARGED, "-o", "new.json", "--report", "folder.html", "--force"),
     ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,25 +13,35 @@ import numpy as np
 import pytest
 
 import veil
+from veil.cli.app import main
 from veil.samples.city import zones
 
 from .conftest import Run
 from .tables import BY_HOUR, COUNTS, EXACT, STATES, TRIPS, by_hour, write_trips
 
 
-@pytest.fixture(autouse=True)
-def models(run: Run, folder: Path) -> Path:
-    """Releases without noise: of trips, of sequences with all their tables, and with groups."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Releases without noise: of trips, of sequences with all their tables, and with groups; and a vector."""
+    folder = tmp_path_factory.mktemp("models")
     write_trips(folder / "trips.csv")
     (folder / "lines.txt").write_text("a b c\n" * 60 + "b b b b b\n" * 40)
+    (folder / "vector.csv").write_text("a,3\nb,4\n")
+    trips, lines = str(folder / "trips.csv"), str(folder / "lines.txt")
     parts = ("--with", "starts,ends,lengths")
-    for arguments in (
-        ("trips.csv", *TRIPS, *EXACT[:4], "-o", "trips.json"),
-        ("trips.csv", *TRIPS, *BY_HOUR, "-e", "200", "-d", "0", "-o", "groups.json"),
-        ("lines.txt", "--sequences", *parts, "-e", "20000", "-d", "0", "-o", "lines.json"),
+    for kind, name, arguments in (
+        ("chain", "trips.json", (trips, *TRIPS, *EXACT[:2])),
+        ("chain", "groups.json", (trips, *TRIPS, *BY_HOUR, "-e", "200")),
+        ("chain", "lines.json", (lines, "--sequences", *parts, *EXACT[:2])),
+        ("vector", "vector.json", (str(folder / "vector.csv"), "-e", "1")),
     ):
-        done = run("release", "chain", *arguments)
-        assert done.code == 0, done.err
+        assert main(["release", kind, *arguments, "-o", str(folder / name)]) == 0
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def models(made: Path, folder: Path) -> Path:
+    shutil.copytree(made, folder, dirs_exist_ok=True)
     return folder
 
 
@@ -132,8 +143,6 @@ def test_groups_have_sequences_of_their_own(run: Run, folder: Path) -> None:
 )  # fmt: skip
 def test_mistakes(run: Run, folder: Path, arguments: tuple[str, ...], code: int, words: str) -> None:
     (folder / "taken.csv").write_text("precious")
-    (folder / "vector.csv").write_text("a,3\nb,4\n")
-    assert run("release", "vector", "vector.csv", "-e", "1", "-o", "vector.json").code == 0
     before = {path: path.read_bytes() for path in folder.iterdir()}
     done = run("synth", *arguments)
     assert done.code == code, done.err + done.out
@@ -218,10 +227,19 @@ def test_plans_of_whole_users(run: Run) -> None:
 
 
 def test_the_epsilon_for_an_error(run: Run) -> None:
-    done = run("plan", "chain", "--states", "3", "-n", "5000", "--error", "0.01", "-d", "0")
+    done = run("plan", "chain", "--states", "3", "-n", "500", "--error", "0.05")
     assert done.code == 0, done.err
-    assert "For an error of 0.01 of the next step (total variation): epsilon = " in done.out
-    found = plan(run, "-n", "5000", "--error", "0.01", "-d", "0")
+    start = "For an error of 0.05 of the next step (total variation): epsilon = "
+    assert done.out.startswith(start)
+    epsilon = done.out.removeprefix(start).split("\n")[0].rstrip(".")
+    found = plan(run, "-n", "500", "-e", epsilon)
+    assert found["mechanisms"][0]["row_tv"] == pytest.approx(0.05, rel=0.02)
+
+
+@pytest.mark.slow
+def test_the_epsilon_for_an_error_for_machines(run: Run) -> None:
+    done = run("plan", "chain", "--states", "3", "-n", "5000", "--error", "0.01")
+    found = plan(run, "-n", "5000", "--error", "0.01")
     assert 0.009 < found["mechanisms"][0]["row_tv"] <= 0.01
     assert f"epsilon = {found['epsilon']:.3g}." in done.out
 
@@ -302,5 +320,15 @@ def test_the_demo(run: Run, folder: Path) -> None:
     assert json.loads(again.out)["adjacency"]["cap"] == 20
     kept = run("demo", "--folder", "demo", "--trips", "2000")
     assert (kept.code, "--force" in kept.err) == (2, True)
-    assert run("demo", "--folder", "demo", "--trips", "2000", "--force").code == 0
-    assert run("demo", "--folder", "demo", "--trips", "10", "--force").code == 2
+    few = run("demo", "--folder", "demo", "--trips", "10", "--force")
+    assert (few.code, "--trips: expected a whole number of at least 1000" in few.err) == (2, True)
+
+
+@pytest.mark.slow
+def test_the_demo_again(run: Run, folder: Path) -> None:
+    (folder / "demo").mkdir()
+    (folder / "demo" / "city.json").write_text("precious")
+    assert run("demo", "--trips", "1000").code == 2
+    assert (folder / "demo" / "city.json").read_text() == "precious"
+    assert run("demo", "--trips", "1000", "--force").code == 0
+    assert veil.load(folder / "demo" / "city.json").epsilon == 1.0

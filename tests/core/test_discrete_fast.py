@@ -14,6 +14,7 @@ from scipy import stats
 
 from tests.core.fit import ALPHA
 from tests.core.scripted import enumerated, mutated
+from tests.params import quick_first
 from veil.core.random import blocks, discrete, exact_tables
 from veil.core.random.discrete import sample_discrete_gaussian, sample_discrete_laplace
 from veil.core.random.exact_tables import Law
@@ -61,7 +62,7 @@ def p_value(sample: Integers, cumulative: Cumulative, scale: float) -> float:
     return float(stats.chisquare(observed, expected).pvalue) if kept else 1.0
 
 
-@pytest.mark.parametrize("scale", [1 / 3, 1.0, 7.3, 1e3, 1e6, 1e12])
+@pytest.mark.parametrize("scale", quick_first([1.0, 1e6, 1 / 3, 7.3, 1e3, 1e12], quick=2))
 def test_laplace_fits_and_three_percent_are_seen(scale: float) -> None:
     sample = sample_discrete_laplace(np.random.default_rng(1), scale=Fraction(scale), size=DRAWS)
     assert sample.dtype == np.int64
@@ -71,7 +72,7 @@ def test_laplace_fits_and_three_percent_are_seen(scale: float) -> None:
         assert p_value(sample, laplace_cumulative(off * scale), scale) < ALPHA
 
 
-@pytest.mark.parametrize("sigma", [0.3, 1.0, 7.3, 1e3])
+@pytest.mark.parametrize("sigma", quick_first([1.0, 1e3, 0.3, 7.3], quick=2))
 def test_gaussian_fits_and_three_percent_are_seen(sigma: float) -> None:
     sample = sample_discrete_gaussian(np.random.default_rng(2), variance=Fraction(sigma) ** 2, size=DRAWS)
     assert sample.dtype == np.int64
@@ -89,7 +90,7 @@ def test_a_tiny_scale_gives_zeros() -> None:
     assert not sample_discrete_gaussian(np.random.default_rng(3), variance=tiny, size=10**5).any()
 
 
-@pytest.mark.parametrize("modulus", [2, 3, 16, 257])
+@pytest.mark.parametrize("modulus", quick_first([257, 2, 3, 16]))
 def test_low_digits_of_wide_noise_are_even(modulus: int) -> None:
     for sample in (
         sample_discrete_laplace(np.random.default_rng(4), scale=Fraction(1e12), size=DRAWS),
@@ -129,7 +130,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("module", "old", "new"), FAULTS)
+@pytest.mark.parametrize(("module", "old", "new"), quick_first(FAULTS, quick=2))
 def test_planted_faults_are_seen(module: Any, old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
     faulty = mutated(module, old, new)
     sampler: Any = faulty
@@ -155,7 +156,7 @@ def test_planted_faults_are_seen(module: Any, old: str, new: str, monkeypatch: p
 # Where the scale leaves 64 bits: the sampler that draws one number at a time.
 
 
-@pytest.mark.parametrize("bits", [54, 57])
+@pytest.mark.parametrize("bits", quick_first([54, 57]))
 def test_huge_scales_are_drawn_one_by_one(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: Any) -> Any:
         raise AssertionError("not in blocks")
@@ -169,7 +170,7 @@ def test_huge_scales_are_drawn_one_by_one(bits: int, monkeypatch: pytest.MonkeyP
     assert stats.kstest(gaussian / (2.0 * float(scale)), stats.norm.cdf).pvalue > ALPHA
 
 
-@pytest.mark.parametrize("bits", [52, 53])
+@pytest.mark.parametrize("bits", quick_first([53, 52]))
 def test_just_below_the_limit_is_fast_and_fits(bits: int) -> None:
     scale = 2**bits + Fraction(1, 3)
     assert Law.laplace(scale).block_bits <= blocks.MOST_BLOCK_BITS
@@ -179,7 +180,7 @@ def test_just_below_the_limit_is_fast_and_fits(bits: int) -> None:
     assert stats.kstest(sample / float(scale), stats.norm.cdf).pvalue > ALPHA
 
 
-@pytest.mark.parametrize("scale", [1 / 3, 1.0, 7.3, 1e3])
+@pytest.mark.parametrize("scale", quick_first([1.0, 1 / 3, 7.3, 1e3]))
 def test_one_by_one_has_the_same_distribution(scale: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discrete, "MOST_BLOCK_BITS", -1)
     sample = sample_discrete_laplace(np.random.default_rng(12), scale=Fraction(scale), size=SLOW_DRAWS)
@@ -222,7 +223,7 @@ def laplace_fits(module: Any, scale: int) -> bool:
     return all(found.get(z, 0) <= exact[z] <= found.get(z, 0) + open_mass for z in exact)
 
 
-@pytest.mark.parametrize("scale", [1, 2])
+@pytest.mark.parametrize("scale", quick_first([1, 2]))
 def test_one_laplace_draw_by_enumeration(scale: int) -> None:
     assert laplace_fits(discrete, scale)
     kept_zero = mutated(discrete, "        if size:\n            return -size", "        return -size")

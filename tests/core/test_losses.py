@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.params import quick_first
 from veil.core.privacy.losses import Composed, natural_interval
 from veil.core.privacy.pairs import GammaPair, NormalPair, SymmetricBetaPair
 from veil.core.privacy.profile import PrivacyProfile
@@ -31,20 +32,21 @@ def gaussian_truths(shift: float) -> list[tuple[float, float]]:
     return [(epsilon, float(normal_hockey_stick(shift, 1, epsilon))) for epsilon in epsilons]
 
 
-@pytest.mark.parametrize(("shift", "times"), [(1.0, 2), (0.1, 100), (3.0, 5)])
+@pytest.mark.parametrize(("shift", "times"), quick_first([(1.0, 2), (0.1, 100), (3.0, 5)]))
 def test_repeated_gaussian_noise_is_gaussian(shift: float, times: int) -> None:
     composed = convolved((NormalPair(shift), times))
     for epsilon, exact in gaussian_truths(shift * math.sqrt(times)):
         assert exact <= composed.delta(epsilon) <= exact * (1.0 + 1e-3) + rounding(times)
 
 
-@pytest.mark.parametrize(("shift", "times"), [(0.01, 10_000), (0.003, 100_000)])
+@pytest.mark.parametrize(("shift", "times"), quick_first([(0.01, 10_000), (0.003, 100_000)]))
 def test_many_repetitions_are_not_understated_by_rounding(shift: float, times: int) -> None:
     composed = convolved((NormalPair(shift), times))
     for epsilon, exact in gaussian_truths(shift * math.sqrt(times)):
         assert exact <= composed.delta(epsilon)
 
 
+@pytest.mark.slow
 def test_epsilons_of_many_repetitions_are_safe() -> None:
     composed = convolved((NormalPair(0.05), 400))
     for delta in (1e-6, 1e-9, 5e-11):
@@ -55,6 +57,7 @@ def test_epsilons_of_many_repetitions_are_safe() -> None:
     assert composed.epsilon(1e-18) == math.inf
 
 
+@pytest.mark.slow
 def test_gaussian_noise_of_several_sizes() -> None:
     shifts = [0.3, 1.0, 0.7, 0.3]
     composed = convolved(*((NormalPair(shift), 1) for shift in shifts))
@@ -65,7 +68,9 @@ def test_gaussian_noise_of_several_sizes() -> None:
     assert composed.delta(1.0) < float(normal_hockey_stick(math.hypot(*shifts) * 1.05, 1, 1.0)) * 0.99
 
 
-@pytest.mark.parametrize("each", [[0.5, 0.5], [0.3] * 6, [1.0, 0.25, 0.25, 2.0], [0.1] * 9])
+@pytest.mark.parametrize(
+    "each", quick_first([[0.5, 0.5], [0.3] * 6, [1.0, 0.25, 0.25, 2.0], [0.1] * 9], quick=2)
+)
 def test_randomised_responses_against_all_answers(each: list[float]) -> None:
     composed = convolved(*((RandomizedResponses(parameter), 1) for parameter in each))
     for share in (0.0, 0.1, 0.37, 0.6, 0.85, 0.98):
@@ -76,7 +81,7 @@ def test_randomised_responses_against_all_answers(each: list[float]) -> None:
     assert composed.delta(composed.pure_epsilon) == 0.0
 
 
-@pytest.mark.parametrize(("each", "times"), [(0.05, 200), (0.01, 1000)])
+@pytest.mark.parametrize(("each", "times"), quick_first([(0.05, 200), (0.01, 1000)]))
 def test_many_responses_are_not_understated_by_rounding(each: float, times: int) -> None:
     composed, exact = convolved((RandomizedResponses(each), times)), RandomizedResponses(each, times)
     for epsilon in np.linspace(0.0, 10.0 * each * math.sqrt(times), 15):
@@ -90,6 +95,7 @@ def test_a_small_loss_beside_a_large_one() -> None:
         assert exact <= composed.delta(epsilon) <= exact * (1.0 + 2e-2) + 1e-12
 
 
+@pytest.mark.slow
 def test_the_order_and_the_grouping_do_not_matter() -> None:
     a, b = GammaPair(4.0, 0.4), RandomizedResponses(0.3)
     first = a.compose(b).compose(a)
@@ -109,7 +115,9 @@ def test_compositions_are_flattened() -> None:
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [(NormalPair(0.5), RandomizedResponses(0.3)), (GammaPair(5.0, 0.5), RandomizedResponses(0.3))],
+    quick_first(
+        [(NormalPair(0.5), RandomizedResponses(0.3)), (GammaPair(5.0, 0.5), RandomizedResponses(0.3))]
+    ),
 )
 def test_between_the_parts_and_basic_composition(first: PrivacyProfile, second: PrivacyProfile) -> None:
     composed = first.compose(second)
@@ -119,7 +127,7 @@ def test_between_the_parts_and_basic_composition(first: PrivacyProfile, second: 
         assert composed.delta(2.0 * epsilon) <= basic * (1.0 + 1e-3) + 1e-12
 
 
-@pytest.mark.parametrize("interval", [None, 1e-2])
+@pytest.mark.parametrize("interval", quick_first([1e-2, None]))
 def test_one_loss_distribution_is_pessimistic(interval: float | None) -> None:
     profile = SymmetricBetaPair(12.0, 1.0)
     distribution = profile.pld(interval)

@@ -8,6 +8,7 @@ import pytest
 from mpmath import mp, mpf
 
 from tests.core.compare import TIGHT, bounded, log_excess
+from tests.params import quick_first
 from veil.core.privacy.pairs import GammaPair, NormalPair, SymmetricBetaPair
 
 from ..oracles.hockey import beta_hockey_stick, gamma_hockey_stick, normal_hockey_stick, worst_case_dirichlet
@@ -65,21 +66,23 @@ def huge(rng: np.random.Generator, count: int) -> list[tuple[float, float, float
 
 
 @pytest.mark.parametrize("kind", [SymmetricBetaPair, GammaPair])
-@pytest.mark.parametrize("seed", range(2))
-def test_tiny_to_large_shapes(kind: Any, seed: int) -> None:
-    assert violations(typical(np.random.default_rng(seed), 70, -6.0, 3.0), kind, TIGHT) == []
+@pytest.mark.parametrize(("seed", "count"), quick_first([(0, 15), (0, 70), (1, 70)]))
+def test_tiny_to_large_shapes(kind: Any, seed: int, count: int) -> None:
+    assert violations(typical(np.random.default_rng(seed), count, -6.0, 3.0), kind, TIGHT) == []
 
 
 @pytest.mark.parametrize("kind", [SymmetricBetaPair, GammaPair])
-def test_huge_shapes(kind: Any) -> None:
-    assert violations(huge(np.random.default_rng(4), 40), kind, TIGHT_FOR_HUGE) == []
+@pytest.mark.parametrize("count", quick_first([8, 40]))
+def test_huge_shapes(kind: Any, count: int) -> None:
+    assert violations(huge(np.random.default_rng(4), count), kind, TIGHT_FOR_HUGE) == []
 
 
 @pytest.mark.parametrize("kind", [SymmetricBetaPair, GammaPair])
-def test_a_transfer_that_is_tiny_next_to_the_shape(kind: Any) -> None:
+@pytest.mark.parametrize("count", quick_first([8, 40]))
+def test_a_transfer_that_is_tiny_next_to_the_shape(kind: Any, count: int) -> None:
     rng = np.random.default_rng(5)
     cases = []
-    for _ in range(40):
+    for _ in range(count):
         a = 10.0 ** rng.uniform(-1.0, 3.0)
         s = a * 10.0 ** rng.uniform(-9.0, -3.0)
         cases.append((a, s, s / math.sqrt(a) * rng.uniform(0.0, 20.0)))

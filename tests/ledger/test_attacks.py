@@ -25,6 +25,7 @@ from veil.bits.lazy_response import LazyResponse
 from veil.chains.mechanisms.chain_parts import Part
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.transition_counts import TransitionCounts
+from veil.core.job import cost
 from veil.core.numerics.staircase import staircase
 from veil.core.privacy.conversion import divergence_within, rho_within
 from veil.core.privacy.discrete_gaussian import DiscreteGaussianShift
@@ -32,7 +33,6 @@ from veil.core.privacy.pairs import GammaPair, NormalPair, SymmetricBetaPair
 from veil.core.privacy.profile import NothingRevealed, PrivacyProfile
 from veil.core.privacy.renyi import RenyiProfile
 from veil.core.privacy.responses import RandomizedResponses
-from veil.core.releasing import cost
 from veil.errors import BudgetExceeded, InvalidArgument, LedgerCorrupt, VeilError
 from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.ledger.accounting import Rule, _divergence

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from veil.vectors.coverage import covers
 
 import veil
 
@@ -112,10 +111,10 @@ def test_against_all_pairs(name: str) -> None:
     said = 0
     for wide, narrow in itertools.product(relations, repeat=2):
         truly = pairs[narrow] <= pairs[wide]
-        assert truly or not covers(wide, narrow), (wide, narrow)
+        assert truly or not wide.covers(narrow), (wide, narrow)
         if name not in SILENT:
-            assert covers(wide, narrow) == truly
-        said += covers(wide, narrow)
+            assert wide.covers(narrow) == truly
+        said += wide.covers(narrow)
     assert said >= len(relations)
 
 
@@ -128,23 +127,23 @@ def test_every_relation_covers_itself_and_no_other_kind() -> None:
     ]
     for one, other in itertools.product(kinds, repeat=2):
         if one == other:
-            assert covers(one, other)
+            assert one.covers(other)
         elif type(one) is not type(other):
-            assert not covers(one, other)
+            assert not one.covers(other)
 
 
 def test_transitions() -> None:
     """Whole users are users, however much is counted of each; units and changes are not compared."""
     user = veil.chains.Transitions("user", cap=3)
-    assert covers(user, veil.chains.Transitions("user", cap=9))
-    assert covers(veil.chains.Transitions("user", cap=9), user)
+    assert user.covers(veil.chains.Transitions("user", cap=9))
+    assert veil.chains.Transitions("user", cap=9).covers(user)
     for other in (
         veil.chains.Transitions("user", "replace", 3),
         veil.chains.Transitions("event"),
         veil.chains.Transitions("row"),
     ):
-        assert not covers(user, other)
-        assert not covers(other, user)
-    assert not covers(veil.chains.Transitions("row"), veil.chains.Transitions("row", "replace-state"))
-    assert covers(veil.matrices.Rectangle(0.2), veil.matrices.Rectangle(0.1))
-    assert not covers(veil.matrices.Rectangle(0.1), veil.matrices.Rectangle(0.2))
+        assert not user.covers(other)
+        assert not other.covers(user)
+    assert not veil.chains.Transitions("row").covers(veil.chains.Transitions("row", "replace-state"))
+    assert veil.matrices.Rectangle(0.2).covers(veil.matrices.Rectangle(0.1))
+    assert not veil.matrices.Rectangle(0.1).covers(veil.matrices.Rectangle(0.2))

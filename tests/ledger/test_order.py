@@ -30,7 +30,9 @@ def _chain(account: Any) -> None:
 
 
 def _words(account: Any) -> None:
-    veil.words.release([["a", "b"], ["b", "a"]], veil.words.FreeWords("ab", 2), epsilon=0.1, ledger=account)
+    veil.words.release(
+        [["a", "b"], ["b", "a"]], language=veil.words.FreeWords("ab", 2), epsilon=0.1, ledger=account
+    )
 
 
 def _bits(account: Any) -> None:
@@ -145,7 +147,9 @@ BAD: dict[str, Callable[[Any], Any]] = {
         veil.vectors.DirichletCounts(2.2, 100, 3), COUNTS, adjacency=NEAR, ledger=d
     ),
     "chain": lambda d: veil.chains.release([[1, -1], [0, 2]], epsilon=0.1, ledger=d),
-    "words": lambda d: veil.words.release([["z"]], veil.words.FreeWords("ab", 2), epsilon=0.1, ledger=d),
+    "words": lambda d: veil.words.release(
+        [["z"]], language=veil.words.FreeWords("ab", 2), epsilon=0.1, ledger=d
+    ),
     "bits": lambda d: veil.bits.release([[1, 2]], epsilon=0.1, ledger=d),
     "graph": lambda d: veil.graphs.release(networkx.Graph([(1, 1)]), epsilon=0.1, ledger=d),
     "learn": lambda d: PrivateBits(0.1, ledger=d).fit_transform(np.array(TABLE), [0, 1]),

@@ -271,7 +271,7 @@ def chains(draw: st.DrawFn) -> veil.Chain:
     return veil.Chain(matrix / matrix.sum(axis=1, keepdims=True), states=[f"s{i}" for i in range(size)])
 
 
-@settings(derandomize=True, max_examples=80, deadline=None)
+@settings(derandomize=True, max_examples=30, deadline=None)
 @given(chains())
 def test_identities(chain: veil.Chain) -> None:
     P, pi, inverse = chain.to_numpy(), chain.stationary(), chain.group_inverse()
@@ -294,7 +294,7 @@ def test_identities(chain: veil.Chain) -> None:
     same(chain.hitting_times() @ pi, np.full(len(chain), np.trace(inverse)))
 
 
-@settings(derandomize=True, max_examples=80, deadline=None)
+@settings(derandomize=True, max_examples=30, deadline=None)
 @given(chains(), st.randoms(use_true_random=False))
 def test_inequalities_and_the_order_of_states(chain: veil.Chain, random: Any) -> None:
     size = len(chain)

@@ -44,6 +44,10 @@ def test_heat_maps() -> None:
     without = figures.svg(chain_figures.heat_map(wide, names, names))
     assert ">0.08<" not in without
     assert ">n12<" in without
+
+
+@pytest.mark.slow
+def test_large_heat_maps_have_no_labels() -> None:
     many = [f"n{i}" for i in range(71)]
     assert ">n12<" not in figures.svg(chain_figures.heat_map(np.full((71, 71), 1 / 71), many, many))
 
@@ -102,6 +106,12 @@ def test_plans_are_drawn() -> None:
     assert np.array_equal(lines["Laplace"].get_ydata(), [0.1, 0.05, 0.025])
     assert np.array_equal(lines["Gaussian"].get_ydata(), [0.3, 0.15, 0.075])
     assert "Dirichlet" not in lines
+
+
+@pytest.fixture
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages whose pictures are not drawn, which takes most of their time: for tests of the words."""
+    monkeypatch.setattr("veil.report.figures.svg", lambda figure: "<svg></svg>")
 
 
 # The terminal
@@ -175,7 +185,7 @@ def test_the_legend_stands_above_the_bars() -> None:
     assert legend.y0 >= axes.get_window_extent().y1
 
 
-@pytest.mark.parametrize("states", [2, 5, 12, 30])
+@pytest.mark.parametrize("states", [2, 12, *(pytest.param(n, marks=pytest.mark.slow) for n in (5, 30))])
 def test_labels_of_columns_do_not_collide(states: int) -> None:
     names = [f"A very long label of state {i:02d}" for i in range(states)]
     figure: Any = chain_figures.heat_map(np.full((states, states), 1 / states), names, names)
@@ -219,7 +229,7 @@ def test_plans_fit_into_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     assert "…" not in shown
 
 
-def test_narrow_intervals_get_more_digits() -> None:
+def test_narrow_intervals_get_more_digits(without_pictures: None) -> None:
     counts = np.array([[800_000, 150_000], [100_000, 300_000]])
     report = CountedReport.of_release(veil.chains.release(counts, epsilon=1.0, rng=1))
     assert report.intervals is not None
@@ -233,13 +243,13 @@ def test_narrow_intervals_get_more_digits() -> None:
     assert "τ<sub>∞</sub>" in page
 
 
-def test_one_step_is_not_steps() -> None:
+def test_one_step_is_not_steps(without_pictures: None) -> None:
     assert "<b>1</b><span>step until" in ChainReport.of(CHAIN).html()
     slow = veil.Chain([[0.99, 0.01], [0.01, 0.99]])
     assert "<span>steps until" in ChainReport.of(slow).html()
 
 
-def test_proofs_that_say_nothing_are_left_out() -> None:
+def test_proofs_that_say_nothing_are_left_out(without_pictures: None) -> None:
     report = CountedReport.of_release(veil.chains.release(np.full((3, 3), 5), epsilon=0.1, rng=1))
     assert report.intervals is not None
     assert report.intervals.proved_stationary[:, 1].min() > 0.99
@@ -248,7 +258,7 @@ def test_proofs_that_say_nothing_are_left_out() -> None:
     assert "Bounds that are proved say nothing here" in page
 
 
-def test_the_order_of_many_states_is_said() -> None:
+def test_the_order_of_many_states_is_said(without_pictures: None) -> None:
     for states, said in ((70, False), (71, True)):
         page = ChainReport.of(veil.Chain(np.full((states, states), 1 / states))).html()
         assert ("The states are in the order of the list" in page) == said

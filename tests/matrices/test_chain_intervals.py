@@ -64,10 +64,12 @@ def coverage(name: str, simulations: int) -> tuple[Any, Any, Any, float]:
     return transitions / simulations, stationary / simulations, proved / simulations, wider
 
 
-@every_case
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "little data" else pytest.mark.slow) for name in CASES]
+)
 def test_coverage_is_about_right(name: str) -> None:
-    """100 simulations: a quick look; the full count is the slow test."""
-    transitions, stationary, proved, wider = coverage(name, 100)
+    """50 simulations: a quick look; the full count is the slow test."""
+    transitions, stationary, proved, wider = coverage(name, 50)
     assert 0.93 <= transitions.mean() <= 0.97
     assert stationary.mean() >= 0.95
     assert proved >= 0.97
@@ -99,7 +101,7 @@ def test_the_harness_sees_bars_that_are_too_short() -> None:
     boastful = veil.matrices.MatrixDirichlet(4.0 * honest.k, honest.domains)
     base = replace(released(matrix, honest), mechanism=boastful)
     truth, hits = veil.Chain(matrix).stationary(), []
-    for value in honest.sample(matrix, rng=1, size=100):
+    for value in honest.sample(matrix, rng=1, size=30):
         found = veil.matrices.chain_intervals(replace(base, value=value))
         hits.append((found.stationary[:, 0] <= truth) & (truth <= found.stationary[:, 1]))
     assert np.mean(hits) < 0.9
@@ -135,6 +137,7 @@ def test_the_same_release_gives_the_same_bars() -> None:
     assert np.array_equal(first.stationary, second.stationary)
 
 
+@pytest.mark.slow
 def test_many_states_take_fewer_draws() -> None:
     size = 120
     matrix = 0.5 * np.eye(size) + 0.5 / size

@@ -76,6 +76,23 @@ PAGES: dict[str, Any] = {
 }  # fmt: skip
 
 
+@cache
+def report_of(name: str) -> ChainReport:
+    found: ChainReport = PAGES[name]()
+    return found
+
+
+@cache
+def html(name: str) -> str:
+    return report_of(name).html()
+
+
+@pytest.fixture
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages whose pictures are not drawn, which takes most of their time: for tests of the words."""
+    monkeypatch.setattr("veil.report.figures.svg", lambda figure: "<svg></svg>")
+
+
 @pytest.mark.parametrize(
     ("name", "pictures"),
     [("public", 3), ("reducible", 2), ("periodic", 3), ("alone", 2), ("laplace", 4), ("dirichlet", 4),
@@ -83,8 +100,7 @@ PAGES: dict[str, Any] = {
 )  # fmt: skip
 def test_pages_are_self_contained(name: str, pictures: int) -> None:
     """Pictures: heat map; bars of an irreducible chain; graph of a small one; privacy curve of a release."""
-    report = PAGES[name]()
-    page = report.html()
+    report, page = report_of(name), html(name)
     sound(page)
     assert page.count("<svg") == pictures
     assert ("What is hidden" in page) == (report.release is not None)
@@ -98,7 +114,7 @@ def test_pages_are_self_contained(name: str, pictures: int) -> None:
 
 
 def test_the_page_holds_the_numbers() -> None:
-    page = numbers(ChainReport.of(CHAIN).html())
+    page = numbers(html("public"))
     assert "3 states, 9 transitions." in page
     for share in CHAIN.stationary():
         assert f"<td>{share:.4f}</td>" in page
@@ -118,9 +134,8 @@ def test_the_page_holds_the_numbers() -> None:
 
 
 def test_the_page_of_a_release_holds_its_guarantee() -> None:
-    release = dirichlet()
-    report = ChainReport.of_release(release)
-    page = numbers(report.html())
+    release, report = dirichlet(), report_of("dirichlet")
+    page = numbers(html("dirichlet"))
     assert "A private Markov chain" in page
     assert "ε = 2</b>" in page
     assert "δ = 0.001</b>" in page
@@ -141,6 +156,7 @@ def test_the_page_of_a_release_holds_its_guarantee() -> None:
         assert f"<td>{low:.4f}</td><td>{high:.4f}</td>" in page
 
 
+@pytest.mark.slow
 def test_what_the_paper_does_not_cover_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism = veil.matrices.MatrixDirichlet(60.0, [veil.vectors.Simplex(3, floor=0.07)] * 3, smooth=True)
     adjacency = veil.matrices.Rows(2, veil.vectors.Transfer(0.01))
@@ -154,24 +170,24 @@ def test_what_the_paper_does_not_cover_is_said(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_other_noise_has_no_error_bars() -> None:
-    report = ChainReport.of_release(released("laplace"))
+    report = report_of("laplace")
     assert report.intervals is None
     assert report.published is None
-    page = numbers(report.html())
+    page = numbers(html("laplace"))
     assert "proved: low" not in page
     assert "matrix Dirichlet paper" not in page
     assert "intervals" not in report.to_dict()
 
 
 def test_assumptions_are_shown() -> None:
-    page = numbers(PAGES["released, reducible"]().html())
+    page = numbers(html("released, reducible"))
     assert "This holds only if:" in page
     assert "which entries of the matrix are zero is public" in page
     assert "Nothing is assumed" not in page
 
 
 def test_reducible_and_periodic_chains() -> None:
-    page = numbers(ChainReport.of(APART).html())
+    page = numbers(html("reducible"))
     assert "The chain is reducible: it has 3 classes" in page
     assert "&lt;i&gt; (open)" in page
     assert "end (closed)" in page
@@ -180,7 +196,7 @@ def test_reducible_and_periodic_chains() -> None:
     assert report.stationary is None
     assert report.top() == []
     assert report.intervals is None
-    cycle = numbers(ChainReport.of(CYCLE).html())
+    cycle = numbers(html("periodic"))
     assert "<b>never</b>" in cycle
     assert "<td>period</td><td>3</td>" in cycle
     assert "-0<" not in cycle
@@ -190,7 +206,7 @@ def test_policies() -> None:
     release = released(data=POLICY)
     report = ChainReport.of_release(release)
     assert (report.chain, report.facts, report.stationary) == (None, None, None)
-    page = report.html()
+    page = html("policy")
     assert "A private matrix" in page
     assert "states," not in numbers(page)
     for label in ("s &amp; t", "&lt;left&gt;", "mid", "right"):
@@ -228,9 +244,14 @@ def test_turned_columns_keep_their_labels() -> None:
     assert found == pytest.approx({"a": 25 / 99, "b": 40 / 99, "c": 34 / 99}, abs=1e-5)
 
 
-def test_nothing_but_the_release_goes_in(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mechanism", ["laplace", pytest.param("dirichlet", marks=pytest.mark.slow)])
+def test_nothing_but_the_release_goes_in(
+    mechanism: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     """Made from the file alone, the page is the same: so nothing else went into it."""
-    release = dirichlet()
+    if mechanism == "laplace":
+        request.getfixturevalue("without_pictures")
+    release = released(mechanism)
     release.save(tmp_path / "r.json")
     page = ChainReport.of_release(release).html()
     assert ChainReport.of_release(veil.load(tmp_path / "r.json")).html() == page
@@ -241,8 +262,7 @@ def test_nothing_but_the_release_goes_in(tmp_path: Path) -> None:
 
 
 def test_labels_are_escaped() -> None:
-    for report in (ChainReport.of(CHAIN), ChainReport.of_release(released())):
-        page = report.html()
+    for page in (html("public"), html("laplace")):
         assert "<script" not in page
         # In the table, on both axes of the heat map, at a bar and at a circle.
         assert page.count("&lt;script&gt;") >= 5
@@ -252,12 +272,11 @@ def test_labels_are_escaped() -> None:
 @pytest.mark.parametrize(
     "labels",
     [
-        ("$^$", "5 $ to 9 $", "a$b$c"),
-        ("100 %", "x_1^2", "\\alpha"),
-        ("_hidden", "é" * 40, "{}"),
-        ("東京", "b", "c"),
+        pytest.param(("$^$", "5 $ to 9 $", "a$b$c"), id="formulas"),
+        pytest.param(("_hidden", "é" * 40, "東京"), id="others"),
+        pytest.param(("100 %", "x_1^2", "\\alpha"), id="commands", marks=pytest.mark.slow),
+        pytest.param(("東京", "b", "{}"), id="Tokyo", marks=pytest.mark.slow),
     ],
-    ids=["formulas", "commands", "others", "Tokyo"],
 )
 def test_labels_are_neither_formulas_nor_commands(labels: tuple[str, str, str]) -> None:
     """As they stand in the table, so they stand in the pictures; long ones lose their middle."""
@@ -273,12 +292,12 @@ def test_labels_are_neither_formulas_nor_commands(labels: tuple[str, str, str]) 
 
 
 @pytest.mark.parametrize(("states", "drawn"), [(16, True), (17, False)])
-def test_small_chains_are_drawn(states: int, drawn: bool) -> None:
+def test_small_chains_are_drawn(states: int, drawn: bool, without_pictures: None) -> None:
     page = ChainReport.of(veil.Chain(np.full((states, states), 1 / states))).html()
     assert ("The chain as a graph" in page) == drawn
 
 
-def test_large_chains_have_no_heat_map(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_chains_have_no_heat_map(monkeypatch: pytest.MonkeyPatch, without_pictures: None) -> None:
     report = ChainReport.of(veil.Chain(np.full((20, 20), 1 / 20)))
     assert "Too many states" not in report.html()
     assert MOST_PICTURED == 400
@@ -292,14 +311,12 @@ def test_large_chains_have_no_heat_map(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_same_numbers_give_the_same_bytes() -> None:
-    assert ChainReport.of(CHAIN).html() == ChainReport.of(CHAIN).html()
+    assert ChainReport.of(CHAIN).html() == html("public")
 
 
 def test_error_bars_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    data = NamedMatrix(MATRIX, ("a", "b", "c"), ("a", "b", "c"))
-    release = released("dirichlet", data)
-    print_chain(ChainReport.of_release(release))
+    print_chain(report_of("dirichlet"))
     shown = capsys.readouterr().out
-    for low, high in chain_intervals(release).stationary:
+    for low, high in chain_intervals(dirichlet()).stationary:
         assert re.search(rf"{low:.4f} +{high:.4f}", shown)
     assert "coverage measured, not proved" in shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -30,13 +31,18 @@ def found(hide: str, **changes: Any) -> ValueLoss:
     return value_loss(process, hide=hide, adjacency=Rows(1, Transfer(0.01)), **settings)
 
 
+@cache
+def standard(hide: str) -> ValueLoss:
+    return found(hide)
+
+
 def words(axes: Any) -> list[str]:
     return [text.get_text() for text in axes.texts]
 
 
 @pytest.mark.parametrize("hide", ["policy", "transitions"])
 def test_the_figure_holds_the_numbers(hide: str) -> None:
-    loss = found(hide)
+    loss = standard(hide)
     figure = value_figure(loss)
     assert len(figure.axes) == (1 if hide == "policy" else 2)
     axes = figure.axes[0]
@@ -56,7 +62,7 @@ def test_the_figure_holds_the_numbers(hide: str) -> None:
 
 
 def test_the_error_of_the_value_has_a_panel_of_its_own() -> None:
-    loss = found("transitions")
+    loss = standard("transitions")
     axes = value_figure(loss).axes[1]
     errors = [row.value_error.mean for row in loss.rows if row.value_error is not None]
     np.testing.assert_array_equal(axes.lines[0].get_ydata(), errors)
@@ -70,11 +76,11 @@ def test_many_levels_get_few_labels_and_one_level_will_do() -> None:
     assert svg(alone).startswith("<svg")
 
 
-@pytest.mark.parametrize("hide", ["policy", "transitions"])
+@pytest.mark.parametrize("hide", ["policy", pytest.param("transitions", marks=pytest.mark.slow)])
 def test_words_do_not_overlap_and_the_same_numbers_give_the_same_bytes(hide: str) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    loss = found(hide)
+    loss = standard(hide)
     assert svg(value_figure(loss)) == svg(value_figure(loss))
     figure = value_figure(loss)
     canvas = FigureCanvasAgg(figure)

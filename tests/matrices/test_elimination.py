@@ -48,6 +48,7 @@ def test_ill_conditioned_chains_in_blocks_of_any_size(
     assert worst_error(visits(matrix, 5), [x for row in truth for x in row]) < 1e-14
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coupling", [1.0, 1e-12])
 def test_several_blocks(coupling: float) -> None:
     matrix = coupled(np.random.default_rng(2), [50, 25, 20], coupling)

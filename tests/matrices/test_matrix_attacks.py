@@ -39,21 +39,18 @@ def test_one_k_a_row_fixes_the_number_of_rows() -> None:
 def test_zeros_that_were_looked_at_are_assumed_public_even_if_there_are_none() -> None:
     matrix = np.array([[0.98, 0.01, 0.01], [0.3, 0.3, 0.4], [0.2, 0.2, 0.6]])
     for name in ("dirichlet", "laplace", "gaussian"):
-        job = MatrixRelease(
-            transfer=EACH.mass, epsilon=2.0, delta=1e-6, mechanism=name, support="zeros"
-        ).prepare(NamedMatrix(matrix))
-        assert ZEROS_ARE_PUBLIC in job.run(rng=1).assumptions
-        plain = MatrixRelease(transfer=EACH.mass, epsilon=2.0, delta=1e-6, mechanism=name).prepare(
-            NamedMatrix(matrix)
-        )
-        assert plain.run(rng=1).assumptions == ()
+        floor = 0.1 if name == "dirichlet" else None
+        asked = MatrixRelease(transfer=0.01, epsilon=2.0, delta=1e-6, mechanism=name, floor=floor)
+        looked = asked.having(support="zeros").prepare(NamedMatrix(matrix))
+        assert ZEROS_ARE_PUBLIC in looked.run(rng=1).assumptions
+        assert asked.prepare(NamedMatrix(matrix)).run(rng=1).assumptions == ()
 
 
 def test_names_found_among_the_entries_are_assumed_public() -> None:
     policy = {"s": {"b": 0.5, "a": 0.5}, "t": {"b": 1.0}}
     taken = veil.core.named_matrix.named_matrix("policy", policy)
     assert taken.columns == ("a", "b")
-    job = MatrixRelease(transfer=EACH.mass, epsilon=2.0, delta=0.0, mechanism="laplace").prepare(taken)
+    job = MatrixRelease(transfer=0.01, epsilon=2.0, delta=0.0, mechanism="laplace").prepare(taken)
     assert "the list of states is public" in job.run(rng=1).assumptions
 
 

@@ -117,7 +117,9 @@ def _ratios(rng: np.random.Generator, count: int, size: int) -> dict[str, float]
 SIZES = {2: 30_000, 3: 30_000, 4: 20_000, 5: 10_000, 8: 10_000}
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    "size", [pytest.param(size, marks=() if size == 3 else pytest.mark.slow) for size in SIZES]
+)
 def test_bounds_hold_on_random_pairs_of_chains(size: int) -> None:
     """100,000 pairs in all. Power: the same harness catches the two false bounds."""
     ratios = _ratios(np.random.default_rng(100 + size), SIZES[size], size)
@@ -133,7 +135,7 @@ def test_bounds_hold_on_random_pairs_of_chains(size: int) -> None:
 def test_functions_are_these_bounds() -> None:
     rng = np.random.default_rng(1)
     for size in (2, 3, 6):
-        chains = _chains(rng, 40, size)
+        chains = _chains(rng, 15, size)
         for p, q in zip(chains, _neighbours(rng, chains), strict=True):
             one, other = veil.Chain(p), veil.Chain(q)
             rows = np.abs(p - q).sum(axis=1)
@@ -222,7 +224,14 @@ def _spread_rows(size: int) -> list[Array]:
     return [np.full(size, 1.0 / size), uneven, halves]
 
 
-CASES = [(2, 0.5, 1), (2, 5.0, 20), (3, 10.0, 32), (10, 100.0, 10), (32, 100.0, 32), (300, 3000.0, 20)]
+CASES = [
+    (2, 5.0, 20),
+    (10, 100.0, 10),
+    *(
+        pytest.param(*case, marks=pytest.mark.slow)
+        for case in ((2, 0.5, 1), (3, 10.0, 32), (32, 100.0, 32), (300, 3000.0, 20))
+    ),
+]
 
 
 @pytest.mark.parametrize(("size", "k", "rows"), CASES)
@@ -264,6 +273,7 @@ def test_rows_with_one_entry_are_certain() -> None:
     assert simultaneous_row_radii([5.0, 7.0], [1, 3], 0.9)[0] == 0.0
 
 
+@pytest.mark.slow
 def test_extremes_stay_in_range() -> None:
     for k, size in ((1e-30, 2), (1e-6, 50), (1e30, 2), (1e12, 100_000), (50.0, 5000)):
         for value in (row_radius(k, size, 1e-12), expected_largest_row_distance([k] * 7, size)):

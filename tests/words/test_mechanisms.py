@@ -32,6 +32,7 @@ from tests.oracles.words import (
     random_recipe,
     worst_loss,
 )
+from veil.core.kinds import kind_named
 from veil.core.registry import mechanism_from
 from veil.errors import InvalidArgument, InvalidData, VeilError
 
@@ -515,13 +516,14 @@ def test_parameters_are_checked_and_kept(name: str) -> None:
 
 @EACH_CASE
 def test_a_description_builds_the_same_mechanism(name: str, example: str) -> None:
-    mechanism = make(name, EXAMPLES[example], 1.5, 2)
+    mechanism, kind = make(name, EXAMPLES[example], 1.5, 2), kind_named("words")
     for made in (mechanism, veil.words.EachWord(mechanism, words_each=3)):
-        again = mechanism_from(made.describe())
+        again = mechanism_from(made.describe(), kind)
         assert again == made
         assert again.describe() == made.describe()
         assert again.profile().pure_epsilon == made.profile().pure_epsilon
-    assert mechanism_from(mechanism.describe()).rate == mechanism.rate  # type: ignore[attr-defined]
+    rebuilt: Any = mechanism_from(mechanism.describe(), kind)
+    assert rebuilt.rate == mechanism.rate
 
 
 def test_extremes_of_epsilon_and_radius() -> None:

@@ -437,7 +437,7 @@ def test_a_failure_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Monke
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("veil.words.files._write_csv", full)
+    monkeypatch.setattr("veil.words.files.write_text", full)
     with pytest.raises(InvalidArgument, match="No space left"):
         write_words(path, words=found.codes, table=found, keys="keep", overwrite=True)
     assert [entry.name for entry in tmp_path.iterdir()] == ["words.csv"]

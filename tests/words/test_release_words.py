@@ -372,6 +372,6 @@ def test_curves() -> None:
     assert steps == ["sequential", "generic"]
 
 
-def test_comparing_words_is_planning_them() -> None:
-    with pytest.raises(InvalidArgument, match="plan_words"):
+def test_words_are_compared_by_their_plan_alone() -> None:
+    with pytest.raises(InvalidArgument, match="found Hamming"):
         veil.compare(None, veil.words.Hamming(1), epsilon=1.0, typical=[0, 1])

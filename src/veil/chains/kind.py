@@ -167,12 +167,13 @@ class ChainKind(Kind):
 
         print_chain_plan(plan, error=getattr(request, "error", None))
 
+    def check_plot(self, request: PlanRequest) -> None:
+        if getattr(request, "tries_users", False):
+            raise InvalidArgument("plot", expected="none where users are tried out", found="a file")
+
     def plot_plans(self, plans: Sequence[Any], chosen: float) -> Any:
-        from veil.chains.user_trials import UserForecast
         from veil.matrices.report.chain_figures import plan_figure
 
-        if isinstance(plans[0], UserForecast):
-            raise InvalidArgument("plot", expected="none where users are tried out", found="a file")
         return plan_figure(plans, chosen)
 
 

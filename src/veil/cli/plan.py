@@ -26,11 +26,13 @@ def plan_command(kind: Kind) -> Callable[..., int] | None:
     def run(fields: dict[str, Any], **given: Any) -> int:
         return planned(kind, plans(**fields), **given)
 
-    extra = [
-        extra_option("plot", Path | None, None, _PLOT),
-        extra_option("force", bool, False, FORCE),
-        extra_option("as_json", bool, False, JSON),
-    ]
+    extra = [extra_option("as_json", bool, False, JSON)]
+    if type(kind).plot_plans is not Kind.plot_plans:
+        extra = [
+            extra_option("plot", Path | None, None, _PLOT),
+            extra_option("force", bool, False, FORCE),
+            *extra,
+        ]
     return command(run, (plans,), extra)
 
 
@@ -41,6 +43,8 @@ def planned(
     check_ending("--plot", plot, (".svg", ".png", ".pdf"))
     refuse_existing({"--plot": plot}, force=force, inputs=request.inputs)
     request.check()
+    if plot is not None:
+        kind.check_plot(request)
     with working("Measuring every mechanism", quiet=as_json) as progress:
         plan = request.plan(progress)
     if plot is not None:

@@ -201,6 +201,9 @@ class Kind(ABC):
         """A plan in the terminal."""
         raise InvalidArgument("plan", expected="a kind that plans", found=self.name)
 
+    def check_plot(self, request: PlanRequest) -> None:
+        """Refuse, before anything is computed, a plan that cannot be drawn."""
+
     def plot_plans(self, plans: Sequence[Any], chosen: float) -> Any:
         """A matplotlib figure of the error against epsilon, from plans at several epsilons."""
         raise InvalidArgument("plot", expected="none for this kind of data", found="a file")

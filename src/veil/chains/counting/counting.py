@@ -14,7 +14,8 @@ from veil.chains.lengths import LengthBins
 from veil.chains.transition_counts import Provenance, TransitionCounts
 from veil.core.errors import InvalidData
 from veil.tables import complaints
-from veil.tables.engines.protocol import Column, Engine, Kind
+from veil.tables.engines.protocol import Column, Engine
+from veil.tables.log_checks import check_times
 from veil.tables.questions import Question
 from veil.tables.states import StateList, found_states, merged, with_other
 
@@ -46,8 +47,8 @@ def count(
     # Plain trips are grouped as they are, as fast as anyone's own query; else places are quicker to sort.
     coded = listed if question.is_log or question.is_capped else None
     query = CountingQuery(question, columns, engine, coded, bins)
-    if "order" in columns and columns["order"].kind is Kind.TEXT:
-        check_times(engine, question, query)
+    if "order" in columns:
+        check_times(engine, columns["order"], question.roles["order"])
     table = engine.run(query.sql)
     if table.num_rows == 0:
         raise complaints.empty_table()
@@ -89,13 +90,6 @@ def _listed(question: Question, table: Any, states: StateList) -> Any:
     if not inside.any():
         raise complaints.empty_table()
     return table.filter(pa.array(inside))
-
-
-def check_times(engine: Engine, question: Question, query: CountingQuery) -> None:
-    """Times that are text are ordered letter by letter, which must be their order in time."""
-    found = engine.run(query.times_sql).to_pylist()[0]
-    if found["others"] and (found["shortest"] != found["longest"] or found["marked"]):
-        raise complaints.text_times(question.roles["order"])
 
 
 def _check_number(question: Question, number: int) -> None:

@@ -88,17 +88,6 @@ class CountingQuery:
         return self._whole(f"SELECT {', '.join(counts)} FROM veil_source", listed=False)
 
     @property
-    def times_sql(self) -> str:
-        """Of times that are text: those not like 2026-11-15, their lengths, those with marks."""
-        time = self._of("order")
-        return self._whole(
-            f"SELECT COUNT(CASE WHEN {time} NOT LIKE '____-__-__%' THEN 1 END) AS others, "
-            f"MIN(LENGTH({time})) AS shortest, MAX(LENGTH({time})) AS longest, "
-            f"COUNT(CASE WHEN {time} LIKE '%/%' OR {time} LIKE '%.%' THEN 1 END) AS marked FROM veil_source",
-            listed=False,
-        )
-
-    @property
     def unknown_sql(self) -> str:
         """How many different labels are not on the list, for each column of states."""
         counts = [

@@ -18,6 +18,8 @@ from veil.tables.text_file import TextFile, sample_of
 
 # How DuckDB says that it found no such mark.
 _NONE = "(empty)"
+# A whole number as a database writes it, for DuckDB; spaces around it are no part of it.
+_WHOLE = text_literal(r" *(0|-?[1-9][0-9]{0,17}) *")
 # Roles of columns that are compared by size, and not label by label.
 _TIMES = {"order", "tie_break"}
 
@@ -85,11 +87,7 @@ def _whole_numbers(connection: Any, relation: str, names: Collection[str]) -> se
     if not names:
         return set()
     listed = sorted(names)
-    tests = (
-        f"coalesce(bool_and(CAST(TRY_CAST({quoted(name)} AS BIGINT) AS VARCHAR) IS NOT DISTINCT FROM "
-        f"trim({quoted(name)})), true)"
-        for name in listed
-    )
+    tests = [f"coalesce(bool_and(regexp_full_match({quoted(name)}, {_WHOLE})), true)" for name in listed]
     found = connection.sql(f"SELECT {', '.join(tests)} FROM {relation}").fetchall()[0]
     return {name for name, is_whole in zip(listed, found, strict=True) if is_whole}
 
