@@ -292,7 +292,9 @@ def _noisy_count_delta(each: float, shift: int, epsilon: float) -> float:
 
 @pytest.mark.parametrize("edges", [1, 2, 3])
 def test_profile_of_facts_for_several_edges(edges: int) -> None:
-    profile = veil.graphs.PrivateGraph(1.0, statistics=["edges"], share=1.0).profile(veil.bits.BitFlips(edges))
+    profile = veil.graphs.PrivateGraph(1.0, statistics=["edges"], share=1.0).profile(
+        veil.bits.BitFlips(edges)
+    )
     for epsilon in (0.0, 0.5, 1.0, 1.7):
         assert profile.delta(epsilon) >= _noisy_count_delta(1.0, edges, epsilon) - 1e-12
 

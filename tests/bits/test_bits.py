@@ -113,9 +113,11 @@ def test_an_adjacency_matrix_as_a_table_is_warned_of() -> None:
         veil.bits.release(matrix, epsilon=1.0, rng=1)
 
 
-@pytest.mark.parametrize("graph", [nx.path_graph(2), sp.csr_array(np.eye(2)), veil.graphs.Graph.from_edges([], 2)])
+@pytest.mark.parametrize(
+    "graph", [nx.path_graph(2), sp.csr_array(np.eye(2)), veil.graphs.Graph.from_edges([], 2)]
+)
 def test_a_graph_is_sent_to_graphs(graph: Any) -> None:
-    with pytest.raises(InvalidData, match="veil.graphs.release takes graphs"):
+    with pytest.raises(InvalidData, match=r"veil\.graphs\.release takes graphs"):
         veil.bits.release(graph, epsilon=1.0)
 
 

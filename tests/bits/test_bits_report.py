@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 import veil
+from veil.bits.planning import plan_bits
 from veil.bits.report.page import BitReport
 
 TABLE = np.random.default_rng(2).random((300, 4)) < (0.2, 0.5, 0.7, 0.4)
 
 
-def made(value: Any = TABLE, **options: Any) -> veil.Release:
+def made(value: Any = TABLE, **options: Any) -> veil.Release[Any]:
     return veil.bits.release(value, **({"epsilon": 2.0, "rng": 4} | options))
 
 
@@ -103,7 +104,7 @@ def test_a_record_has_the_same_page(tmp_path: Path) -> None:
 def test_what_is_said_to_be_proved_is_true() -> None:
     """Two rows of four bits, any two of which are hidden: a staircase of eight has fewer wrong bits."""
     asked = {"value": TABLE[:2], "unit": "bit", "flips": 2}
-    best = veil.bits.planning.plan_bits(4, 2.0, unit="bit", flips=2).best.flip_rate
+    best = plan_bits(4, 2.0, unit="bit", flips=2).best.flip_rate
     assert veil.bits.StaircaseXor(8, 2.0, flips=2).flip_rate < best
     assert "that is proved" not in plain(page(**asked))
 

@@ -15,6 +15,7 @@ from scipy.stats import chisquare
 import veil
 from tests.oracles import bits as oracle
 from veil.bits.lazy_response import LazyResponse
+from veil.bits.planning import plan_bits
 from veil.errors import InvalidArgument, InvalidData, NoGuarantee
 from veil.graphs.numerics.degrees import DegreeProfile
 
@@ -111,7 +112,7 @@ def test_flip_rates_of_the_spec() -> None:
     assert veil.bits.StaircaseXor(16, 1.0).flip_rate == pytest.approx(0.4501, abs=5e-5)
     assert veil.bits.StaircaseXor(30, 1.0).flip_rate == pytest.approx(0.4639, abs=5e-5)
     for columns, rate in ((16, 0.4844), (30, 0.4917)):
-        plan = {row.name: row.flip_rate for row in veil.bits.planning.plan_bits(columns, 1.0).found}
+        plan = {row.name: row.flip_rate for row in plan_bits(columns, 1.0).found}
         assert plan["response"] == pytest.approx(rate, abs=5e-5)
 
 
@@ -290,7 +291,9 @@ def test_certified_is_brute_force_for_single_flips_and_never_below() -> None:
         mechanism = veil.bits.Xor(veil.bits.MatrixBernoulli(theta, coupling, rows))
         law = oracle.quadratic_law(theta, coupling if rows > 1 else 0.0 * coupling, rows)
         exact = oracle.worst_loss(law, rows, columns, 1, "anywhere")
-        assert mechanism.certified_epsilon(veil.bits.BitFlips(1)) == pytest.approx(exact, rel=1e-12, abs=1e-12)
+        assert mechanism.certified_epsilon(veil.bits.BitFlips(1)) == pytest.approx(
+            exact, rel=1e-12, abs=1e-12
+        )
         for where, count in (("row", columns), ("row", 2), ("anywhere", 2)):
             certified = mechanism.certified_epsilon(veil.bits.BitFlips(count, where=where))
             assert certified >= oracle.worst_loss(law, rows, columns, count, where) - 1e-12
@@ -365,7 +368,8 @@ def test_noise_without_an_exact_sampler_must_be_accepted_by_name() -> None:
 def test_blocks_add_side_by_side_and_not_one_below_the_other() -> None:
     rng = np.random.default_rng(8)
     blocks = [
-        [veil.bits.Xor(veil.bits.MatrixBernoulli(_symmetric(rng, 2), None, 1)) for _ in range(2)] for _ in range(2)
+        [veil.bits.Xor(veil.bits.MatrixBernoulli(_symmetric(rng, 2), None, 1)) for _ in range(2)]
+        for _ in range(2)
     ]
     mechanism = veil.bits.XorBlocks(blocks)
     laws = [[oracle.quadratic_law(b.noise.theta, 0 * b.noise.theta, 1) for b in band] for band in blocks]

@@ -58,7 +58,11 @@ def test_nothing_is_charged_for_what_is_refused() -> None:
         (veil.graphs.PrivateGraph(1.0, statistics=["degrees"]), networkx.DiGraph(graph), {}),
         (veil.graphs.XorGraph(veil.bits.xor_parameters(1.0, 1.0, 5, 5, 2)), graph, {}),
         (veil.bits.Xor(_strong()), np.zeros((1, 20), dtype=bool), {"adjacency": near}),
-        (veil.bits.XorBlocks([[veil.bits.Xor(_strong())]]), np.zeros((1, 20), dtype=bool), {"adjacency": near}),
+        (
+            veil.bits.XorBlocks([[veil.bits.Xor(_strong())]]),
+            np.zeros((1, 20), dtype=bool),
+            {"adjacency": near},
+        ),
     ]
     for mechanism, value, more in refused:
         with pytest.raises((InvalidArgument, InvalidData, NoGuarantee)):
@@ -171,7 +175,10 @@ def _block() -> veil.bits.Xor:
 
 
 FOR_TABLES = [veil.bits.StaircaseXor(3, 1.0), _block(), veil.bits.XorBlocks([[_block()]])]
-FOR_GRAPHS = [veil.graphs.XorGraph(veil.bits.xor_parameters(1.0, 1.0, 5, 5, 2)), veil.graphs.PrivateGraph(1.0)]
+FOR_GRAPHS = [
+    veil.graphs.XorGraph(veil.bits.xor_parameters(1.0, 1.0, 5, 5, 2)),
+    veil.graphs.PrivateGraph(1.0),
+]
 
 
 @pytest.mark.parametrize("mechanism", FOR_TABLES, ids=lambda made: made.name)

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import veil
+from veil.bits.planning import plan_bits
 from veil.bits.requests import BitRelease
 from veil.errors import InvalidArgument, NoGuarantee, VeilError
 
@@ -29,7 +30,7 @@ def test_the_best_is_taken() -> None:
     assert (out.epsilon, out.delta, out.reproducible) == (3.0, 0.0, True)
     wrong = float(np.mean(out.value != TABLE))
     # 16,000 bits: four standard errors.
-    assert abs(wrong - veil.bits.planning.plan_bits(4, 3.0).best.flip_rate) < 4 * np.sqrt(0.25 / TABLE.size)
+    assert abs(wrong - plan_bits(4, 3.0).best.flip_rate) < 4 * np.sqrt(0.25 / TABLE.size)
 
 
 def test_a_frame_keeps_its_columns() -> None:
@@ -138,20 +139,20 @@ def test_the_value_in_place_of_the_release(verb: Any) -> None:
 
 
 def test_plans() -> None:
-    plan = veil.bits.planning.plan_bits(16, 1.0, rows=435)
+    plan = plan_bits(16, 1.0, rows=435)
     assert [row.name for row in plan.found] == ["staircase", "response"]
     assert round(plan.best.flip_rate, 4) == 0.4501
-    assert round(veil.bits.planning.plan_bits(30, 1.0).best.flip_rate, 4) == 0.4639
+    assert round(plan_bits(30, 1.0).best.flip_rate, 4) == 0.4639
     assert plan.to_dict()["mechanisms"][0]["name"] == "staircase"
     assert plan.best.share_error is not None
-    enough = veil.bits.planning.plan_bits(16, 1.0, rows=round(plan.best.rows_needed))
+    enough = plan_bits(16, 1.0, rows=round(plan.best.rows_needed))
     assert enough.best.share_error == pytest.approx(0.05, rel=1e-3)
 
 
 @pytest.mark.parametrize("columns", ["16", 0, 1.5, FRAME])
 def test_plans_refuse(columns: Any) -> None:
     with pytest.raises(InvalidArgument, match="columns"):
-        veil.bits.planning.plan_bits(columns, 1.0)
+        plan_bits(columns, 1.0)
 
 
 # Learning

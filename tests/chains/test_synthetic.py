@@ -163,7 +163,9 @@ def test_wrong_calls(arguments: dict[str, Any], field: str) -> None:
 
 def test_chains_that_fall_apart_need_starts() -> None:
     """Without starts nobody knows in which part to begin."""
-    apart = NamedMatrix(np.array([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), tuple("stu"), tuple("stu"))
+    apart = NamedMatrix(
+        np.array([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), tuple("stu"), tuple("stu")
+    )
     job = MatrixRelease(
         rows=veil.matrices.Rows(1, veil.vectors.Transfer(0.01)).changed,
         transfer=veil.matrices.Rows(1, veil.vectors.Transfer(0.01)).each.mass,

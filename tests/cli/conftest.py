@@ -59,6 +59,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages without their pictures, which take most of the time, where nobody looks at these."""
+    monkeypatch.setattr("veil.report.figures.svg", lambda figure: "<svg></svg>")
+
+
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.slow)], ids=["no pictures", "pictures"])
+def some_pictures(request: pytest.FixtureRequest) -> None:
+    """Pages with their pictures in the slow run only."""
+    if not request.param:
+        request.getfixturevalue("no_pictures")
+
+
+@pytest.fixture
 def run(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """The whole command in this process: its exit code, and what it printed where."""
 

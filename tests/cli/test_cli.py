@@ -136,22 +136,22 @@ def test_plans_are_drawn(run: Run, folder: Path) -> None:
     assert (folder / "plan.svg").read_text().count("<svg") == 1
 
 
-def test_plan_the_other_way_round(run: Run, folder: Path) -> None:
+def test_plan_the_other_way_round(run: Run) -> None:
     asked = ("plan", "vector", "--size", "3", "-n", "500", "--error", "0.05")
     found = run(*asked, "--json").json["epsilon"]
     assert 0 < found["geometric"] < 1
     assert found["dirichlet"] is None
+
+
+@pytest.mark.slow
+def test_plan_the_other_way_round_with_a_delta(run: Run, folder: Path) -> None:
+    asked = ("plan", "vector", "--size", "3", "-n", "500", "--error", "0.05")
+    found = run(*asked, "-d", "1e-6", "--json").json["epsilon"]
+    assert 0 < found["geometric"] < found["dirichlet"]
     # The error is drawn around the epsilon that was found.
     done = run(*asked, "--plot", "plan.svg")
     assert (done.code, "not reachable" in done.out) == (0, True)
     assert (folder / "plan.svg").read_text().count("<svg") == 1
-
-
-@pytest.mark.slow
-def test_plan_the_other_way_round_with_a_delta(run: Run) -> None:
-    asked = ("plan", "vector", "--size", "3", "-n", "500", "--error", "0.05", "-d", "1e-6")
-    found = run(*asked, "--json").json["epsilon"]
-    assert 0 < found["geometric"] < found["dirichlet"]
 
 
 def test_report(run: Run, folder: Path) -> None:

@@ -361,8 +361,8 @@ def test_dry_runs_draw_and_write_nothing(
         assert not re.search(r"\b(165|30|60|40|25|45)\b", text)
 
 
-def test_json_is_one_document(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("veil.report.figures.svg", lambda figure: "")
+@pytest.mark.usefixtures("no_pictures")
+def test_json_is_one_document(run: Run, folder: Path) -> None:
     options = ("--by", "who", "-o", "x.json", "--report", "x.html", "--json")
     done = run("release", "chain", *QUICK, *options)
     assert done.code == 0, done.err
@@ -448,6 +448,7 @@ def test_the_terminal_shows_the_chain(run: Run) -> None:
 # The page
 
 
+@pytest.mark.usefixtures("some_pictures")
 def test_reports(run: Run, folder: Path) -> None:
     done = run("release", "chain", *QUICK, "-o", "x.json", "--report", "x.html")
     assert done.code == 0, done.err
@@ -460,6 +461,7 @@ def test_reports(run: Run, folder: Path) -> None:
     assert (folder / "again.html").read_text(encoding="utf-8") == page
 
 
+@pytest.mark.usefixtures("some_pictures")
 def test_counts_are_neither_in_the_page_nor_in_the_record(run: Run, folder: Path) -> None:
     """At this seed no noisy count is the true one."""
     big = [("u", 0, "a", "b")] * 5381 + [("u", 0, "b", "a")] * 4733 + [("u", 0, "a", "a")] * 6967
@@ -472,6 +474,7 @@ def test_counts_are_neither_in_the_page_nor_in_the_record(run: Run, folder: Path
             assert not re.search(rf"\b({count}|{count:,})\b", text)
 
 
+@pytest.mark.usefixtures("some_pictures")
 def test_labels_are_escaped(run: Run, folder: Path) -> None:
     evil = "<script>alert(1)</script>"
     (folder / "evil.csv").write_text(f"from,to\n{evil},[red]b[/red]\n[red]b[/red],{evil}\n{evil},{evil}\n")

@@ -56,7 +56,7 @@ WRONG_USE = {
     "mechanism": ((*QUICK, "-m", "laplace"), "mechanism: expected 'auto' or 'geometric'"),
     "memory": ((*VISITED, "--memory", "3"), "--memory"),
     "memory of trips": ((*QUICK, "--memory", "2"), "memory: expected a log"),
-    "starts of trips": ((*QUICK, "--with", "starts"), "--with: expected a log for starts, ends and lengths: --by, --ord"),
+    "starts of trips": ((*QUICK, "--with", "starts"), "--with: expected a log for starts, ends and length"),
     "users without who": ((*QUICK, "--unit", "user", "--cap", "3"), "to say whose transitions are capped"),
     "trips without cap": ((*QUICK, "--by", "who", "--unit", "user"), "--cap: expected a number"),
     "cap of nothing": ((*QUICK, "--by", "who", "--unit", "user", "--cap", "0"), "--cap"),

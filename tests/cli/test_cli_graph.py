@@ -282,7 +282,11 @@ def test_overwriting(run: Run) -> None:
         (("club.txt", "-e", "1e4"), 2, "between 1e-06 and 500"),
         ((*QUICK, "--kind", "dircted"), 2, "--kind: expected 'undirected' or 'directed' or 'bipartite'"),
         ((*QUICK, "--loops", "yes"), 2, "--loops: expected 'refuse' or 'keep' or 'drop'"),
-        ((*QUICK, "--with", "degree"), 2, "--with: expected some of degrees, edges, triangles, found 'degree'"),
+        (
+            (*QUICK, "--with", "degree"),
+            2,
+            "--with: expected some of degrees, edges, triangles, found 'degree'",
+        ),
         ((*QUICK, "--with", "edges", "--share", "2"), 2, "--share: expected a number between 0 and 1"),
         ((*QUICK, "--with", "edges", "--share", "0"), 2, "--share: expected more than 0"),
         ((*QUICK, "--share", "1"), 2, "--share: expected --with with it"),

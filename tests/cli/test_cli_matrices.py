@@ -177,6 +177,7 @@ def test_the_published_form_says_what_it_assumes(run: Run) -> None:
     assert "0.15" in low.err
 
 
+@pytest.mark.usefixtures("some_pictures")
 def test_reports(run: Run, folder: Path) -> None:
     done = run("release", "matrix", "roads.csv", *QUICK, "-o", "out.json", "--report", "out.html")
     assert done.code == 0, done.err
@@ -357,6 +358,7 @@ def test_help_has_examples(run: Run) -> None:
     assert "chain" in run("--help").out
 
 
+@pytest.mark.usefixtures("some_pictures")
 def test_stacks_can_be_inspected(run: Run, folder: Path) -> None:
     stack = np.random.default_rng(1).dirichlet(np.ones(3), size=(2, 2))
     mechanism = veil.matrices.RowByRow(veil.vectors.Laplace(0.01, veil.vectors.Simplex(3)), rows=4)

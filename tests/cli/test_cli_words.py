@@ -84,6 +84,11 @@ def loaded(path: Path) -> Any:
     return veil.load(path)
 
 
+def batch(record: Any) -> list[Any]:
+    """The words of a record."""
+    return list(veil.words.batch(record))
+
+
 def release(run: Run, *arguments: str) -> Done:
     done = run("release", "words", *arguments)
     assert done.code == 0, done.err + done.out
@@ -174,7 +179,7 @@ def test_keys_are_kept_if_asked(run: Run, folder: Path) -> None:
 def test_records_with_the_words_in_them(run: Run, folder: Path) -> None:
     release(run, *EXACT, "-o", "out.json")
     record = loaded(folder / "out.json")
-    assert sorted("".join(word) for word in veil.words.batch(record)) == sorted(IN_ORDER)
+    assert sorted("".join(word) for word in batch(record)) == sorted(IN_ORDER)
     assert (record.epsilon, record.delta, record.reproducible) == (400.0, 0.0, False)
     assert not (folder / "out.csv").exists()
     assert not any(key in (folder / "out.json").read_text() for key in WORDS)
@@ -183,7 +188,7 @@ def test_records_with_the_words_in_them(run: Run, folder: Path) -> None:
 def test_records_do_not_say_whose_is_whose(run: Run, folder: Path) -> None:
     """A seed makes it repeat. In the order of the keys, who knows those would know whose is whose."""
     release(run, *EXACT, "-o", "out.json", "--seed", "1")
-    assert ["".join(word) for word in veil.words.batch(loaded(folder / "out.json"))] != IN_ORDER
+    assert ["".join(word) for word in batch(loaded(folder / "out.json"))] != IN_ORDER
 
 
 def test_the_page_does_not_say_whose_is_whose(run: Run, folder: Path) -> None:
@@ -272,7 +277,7 @@ def test_starts(run: Run, folder: Path) -> None:
     release(run, *home, "a", "-o", "out.json")
     record = loaded(folder / "out.json")
     assert record.domain.start == "a"
-    assert all(word[0] in "bc" for word in veil.words.batch(record))
+    assert all(word[0] in "bc" for word in batch(record))
     refused(run, *home, "q", code=2, says="--start: expected a state of the chain, found 'q'.")
     refused(run, *QUICK, "--start", "a", code=4, says="position 1: expected a first symbol")
     refused(run, "log.csv", *LOG, "-e", "1", "--start", "a", code=2, says="--start: expected --chain with it")
@@ -303,8 +308,8 @@ def test_mechanisms(run: Run, folder: Path, name: str, kind: str) -> None:
     assert record.mechanism.mechanism.name == kind
     assert record.epsilon == 2.0
     assert record.adjacency == veil.words.Hamming(2)
-    assert sorted(map(len, veil.words.batch(record))) == sorted(map(len, IN_ORDER))
-    assert all(is_feasible("".join(word)) for word in veil.words.batch(record))
+    assert sorted(map(len, batch(record))) == sorted(map(len, IN_ORDER))
+    assert all(is_feasible("".join(word)) for word in batch(record))
     assert run("inspect", "out.json", "--json").json["verified"] is True
 
 
@@ -332,7 +337,9 @@ def test_the_best_is_taken_and_said(run: Run) -> None:
 
 def write_model(folder: Path) -> None:
     """A released chain with a little of everything: b -> b is as good as never."""
-    counts = veil.chains.TransitionCounts([[10, 4000, 4000], [4000, 10, 4000], [3000, 3000, 3000]], ["a", "b", "c"])
+    counts = veil.chains.TransitionCounts(
+        [[10, 4000, 4000], [4000, 10, 4000], [3000, 3000, 3000]], ["a", "b", "c"]
+    )
     veil.chains.release(counts, epsilon=50.0, rng=1).save(folder / "model.json")
 
 
@@ -609,7 +616,7 @@ def test_reports_hold_neither_words_nor_keys(run: Run, folder: Path) -> None:
     page = (folder / "x.html").read_text(encoding="utf-8")
     for text in (page, done.out, (folder / "x.json").read_text()):
         assert not any(key in text for key in LONG)
-    private = ["".join(word) for word in veil.words.batch(loaded(folder / "x.json"))]
+    private = ["".join(word) for word in batch(loaded(folder / "x.json"))]
     assert not set(private) & set(LONG.values())
     for word in LONG.values():
         assert " → ".join(word) not in page
@@ -736,7 +743,11 @@ def test_plans_the_other_way_round(run: Run) -> None:
         (("--symbols", "3"), 2, "--epsilon: expected either it or --error"),
         (("--symbols", "3", "-e", "1", "--error", "1"), 2, "--epsilon: expected either it or --error"),
         (("-e", "1"), 2, "--chain: expected one of --chain, --symbols and --language"),
-        (("-e", "1", "--symbols", "3", *ROADS), 2, "--chain: expected one of --chain, --symbols and --language"),
+        (
+            ("-e", "1", "--symbols", "3", *ROADS),
+            2,
+            "--chain: expected one of --chain, --symbols and --language",
+        ),
         (("-e", "1", "--symbols", "1"), 2, "symbols: expected a whole number of at least 2, found 1."),
         (("-e", "1", "--symbols", "3", "--start", "a"), 2, "--start: expected --chain with it"),
         (("-e", "1", *ROADS, "--start", "q"), 2, "--start: expected a state of the chain, found 'q'."),

@@ -1,4 +1,4 @@
-"""Requests are the one description of what can be asked: the verbs, the options and the schemas agree with them."""
+"""Requests are the one description of what can be asked: verbs, options and schemas agree with them."""
 
 from __future__ import annotations
 

@@ -123,9 +123,18 @@ ODD: Any = [(0, 1), (0, 1, 5)]
 LIST: Any = [([1], 1)]
 BIG = sp.csr_array(DENSE * 2)
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
-    "a multigraph": (lambda: veil.graphs.Graph.of(nx.MultiGraph([(1, 2), (1, 2)])), r"multigraph\. Use nx\.Graph"),
-    "a loop": (lambda: veil.graphs.Graph.of(nx.Graph([("SECRET", "SECRET")])), "no edge from a node to itself"),
-    "a diagonal": (lambda: veil.graphs.Graph.of(sp.eye_array(3, format="csr")), "no edge from a node to itself"),
+    "a multigraph": (
+        lambda: veil.graphs.Graph.of(nx.MultiGraph([(1, 2), (1, 2)])),
+        r"multigraph\. Use nx\.Graph",
+    ),
+    "a loop": (
+        lambda: veil.graphs.Graph.of(nx.Graph([("SECRET", "SECRET")])),
+        "no edge from a node to itself",
+    ),
+    "a diagonal": (
+        lambda: veil.graphs.Graph.of(sp.eye_array(3, format="csr")),
+        "no edge from a node to itself",
+    ),
     "no nodes": (lambda: veil.graphs.Graph.of(nx.Graph()), "between 1 and"),
     "no rows": (lambda: veil.graphs.Graph.of(sp.csr_array((0, 0))), "between 1 and"),
     "weights": (lambda: veil.graphs.Graph.of(BIG), "entries of 0 and 1"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import networkx
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ GROUPS = networkx.planted_partition_graph(4, 15, 0.6, 0.05, seed=1)
 TRIANGLES = sum(networkx.triangles(GROUPS).values()) // 3
 
 
-def facts(release: veil.Release) -> dict[str, tuple[float, float | None, float | None]]:
+def facts(release: veil.Release[Any]) -> dict[str, tuple[float, float | None, float | None]]:
     return {fact.name: (fact.value, fact.low, fact.high) for fact in veil.graphs.estimates(release).facts}
 
 
@@ -74,7 +76,9 @@ def test_node_degrees_have_the_stated_error() -> None:
     truth = np.array([degree for _, degree in GROUPS.degree()])
     errors = []
     for seed in range(40):
-        values, error = veil.graphs.estimates(veil.graphs.release(GROUPS, epsilon=2.0, rng=seed)).node_degrees()
+        values, error = veil.graphs.estimates(
+            veil.graphs.release(GROUPS, epsilon=2.0, rng=seed)
+        ).node_degrees()
         errors.append(values - truth)
     assert np.std(errors) == pytest.approx(error, rel=0.1)
     assert abs(np.mean(errors)) < 0.3

@@ -83,7 +83,7 @@ def new_database(server: Server) -> Place:
     return Place(server.address(database=name), "postgresql")
 
 
-def release(account: Any, **more: Any) -> veil.Release:
+def release(account: Any, **more: Any) -> veil.Release[Any]:
     """A release of 0.1 that is charged to the account."""
     return veil.release(NOISE, COUNTS, adjacency=NEAR, ledger=account, **more)
 

@@ -235,7 +235,7 @@ def test_looking_while_others_charge(place: Place) -> None:
     """Reads see one moment: what is verified or exported holds together, though others charge in between."""
     dataset, other = place.ledger().open("trips", epsilon=100), place.ledger()
     assert other.datasets() == ["trips"]
-    made: list[veil.Release] = []
+    made: list[veil.Release[Any]] = []
     busy = False
 
     def beside(connection: Connection, *_: Any) -> None:

@@ -59,7 +59,7 @@ def is_doubly_stochastic(matrices: Floats, tolerance: float = 1e-12) -> bool:
     return bool(matrices.min() >= 0.0 and np.abs(sums - 1.0).max() <= tolerance)
 
 
-@settings(derandomize=True, max_examples=80, deadline=None)
+@settings(derandomize=True, max_examples=40, deadline=None)
 @given(arrays(np.float64, (3, 3), elements=st.floats(-2.0, 2.0)))
 def test_projection_is_the_nearest_matrix(point: Floats) -> None:
     found = project_birkhoff(point)

@@ -185,7 +185,7 @@ def test_the_legend_stands_above_the_bars() -> None:
     assert legend.y0 >= axes.get_window_extent().y1
 
 
-@pytest.mark.parametrize("states", [2, 12, *(pytest.param(n, marks=pytest.mark.slow) for n in (5, 30))])
+@pytest.mark.parametrize("states", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (5, 12, 30))])
 def test_labels_of_columns_do_not_collide(states: int) -> None:
     names = [f"A very long label of state {i:02d}" for i in range(states)]
     figure: Any = chain_figures.heat_map(np.full((states, states), 1 / states), names, names)
@@ -249,6 +249,7 @@ def test_one_step_is_not_steps(without_pictures: None) -> None:
     assert "<span>steps until" in ChainReport.of(slow).html()
 
 
+@pytest.mark.slow
 def test_proofs_that_say_nothing_are_left_out(without_pictures: None) -> None:
     report = CountedReport.of_release(veil.chains.release(np.full((3, 3), 5), epsilon=0.1, rng=1))
     assert report.intervals is not None

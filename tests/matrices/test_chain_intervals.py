@@ -101,7 +101,7 @@ def test_the_harness_sees_bars_that_are_too_short() -> None:
     boastful = veil.matrices.MatrixDirichlet(4.0 * honest.k, honest.domains)
     base = replace(released(matrix, honest), mechanism=boastful)
     truth, hits = veil.Chain(matrix).stationary(), []
-    for value in honest.sample(matrix, rng=1, size=30):
+    for value in honest.sample(matrix, rng=1, size=15):
         found = veil.matrices.chain_intervals(replace(base, value=value))
         hits.append((found.stationary[:, 0] <= truth) & (truth <= found.stationary[:, 1]))
     assert np.mean(hits) < 0.9

@@ -225,7 +225,7 @@ def test_square_policies_are_no_chains() -> None:
         assert f">{label}<" in page
 
 
-def test_stacks() -> None:
+def test_stacks(without_pictures: None) -> None:
     stack = np.random.default_rng(1).dirichlet(np.ones(3), size=(2, 2))
     mechanism = veil.matrices.RowByRow(veil.vectors.Laplace(0.01, veil.vectors.Simplex(3)), rows=4)
     release = veil.release(mechanism, stack, adjacency=ONE, rng=1)
@@ -310,6 +310,7 @@ def test_large_chains_have_no_heat_map(monkeypatch: pytest.MonkeyPatch, without_
     assert page.count("<td>0.0500</td>") == 19
 
 
+@pytest.mark.slow
 def test_the_same_numbers_give_the_same_bytes() -> None:
     assert ChainReport.of(CHAIN).html() == html("public")
 

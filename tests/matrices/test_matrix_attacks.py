@@ -20,6 +20,7 @@ from veil.matrices.stochastic import ZEROS_ARE_PUBLIC
 EACH = veil.vectors.Transfer(0.01)
 
 
+@pytest.mark.slow
 def test_one_k_a_row_fixes_the_number_of_rows() -> None:
     """With two k's, six rows were once taken, and "all" counted as two."""
     mechanism = veil.matrices.MatrixDirichlet(

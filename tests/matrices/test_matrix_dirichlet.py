@@ -383,6 +383,7 @@ def test_bad_arguments(arguments: dict[str, Any], field: str) -> None:
         veil.matrices.MatrixDirichlet(**arguments)
 
 
+@pytest.mark.slow
 def test_audit_finds_a_planted_fault() -> None:
     matrix = np.array([[0.12, 0.08, 0.8], [0.4, 0.3, 0.3]])
     neighbour = np.array([[0.08, 0.12, 0.8], [0.4, 0.3, 0.3]])

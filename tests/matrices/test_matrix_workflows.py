@@ -184,6 +184,7 @@ def test_planned_errors_are_those_that_come_true() -> None:
         assert row.stationary_tv == pytest.approx(np.mean(moved), rel=0.3)
 
 
+@pytest.mark.slow
 def test_a_smaller_budget_costs_accuracy() -> None:
     wide, narrow = planned(16.0), planned(2.0)
     for name in ("dirichlet", "laplace", "gaussian"):

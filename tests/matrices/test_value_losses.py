@@ -79,7 +79,7 @@ def test_the_loss_falls_as_epsilon_grows_and_every_row_keeps_its_budget(hide: st
 
 def test_planning_in_a_released_process_never_beats_the_best_policy() -> None:
     best = RING.optimal()
-    mechanism, _ = calibrated_rows(np.ones((6, 3, 6), dtype=bool), ONE, epsilon=0.5, delta=DELTA, floor=0.05)
+    mechanism, _ = calibrated_rows(np.ones((6, 3, 6), dtype=bool), ONE, epsilon=0.5, delta=DELTA)
     released = mechanism.sample(RING.transitions, rng=3, size=50)
     law = RING.start_law(2)
     control, error = Models(RING, best.policy, law).judge(released)

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 import veil
+from tests.params import quick_first
 from veil.core.privacy.beliefs import best_guess
 from veil.report.figures import svg
 from veil.vectors.report.figures import vector_figure
-from veil.vectors.report.page import VectorReport, error_bars
+from veil.vectors.report.page import VectorReport, error_bars, published_beside
 
 GRADES = np.array([31.0, 28.0, 21.0, 10.0, 8.0])
 LABELS = ("A", "B & co", "<C>", "D", "F")
@@ -37,9 +38,14 @@ def _release(name: str) -> veil.Release[Any]:
     return veil.vectors.release(labelled, epsilon=2.0, delta=1e-4, **asked)
 
 
-@pytest.mark.parametrize("name", RELEASES)
+@cache
+def _page(name: str) -> str:
+    return _release(name).kind.page(_release(name))
+
+
+@pytest.mark.parametrize("name", quick_first(sorted(RELEASES, reverse=True, key="laplace".__eq__)))
 def test_page_is_self_contained_and_complete(name: str) -> None:
-    page = _release(name).kind.page(_release(name))
+    page = _page(name)
     assert page.count("<svg") == 3
     assert not re.search(r"""(src|href)\s*=\s*["'](?!#)""", page.replace('xlink:href="#', "")), (
         "no outside files"
@@ -55,12 +61,10 @@ def test_page_is_self_contained_and_complete(name: str) -> None:
 
 
 def test_page_shows_nothing_of_the_input(tmp_path: Path) -> None:
-    release = _release("counts")
-    release.save(tmp_path / "r.json")
-    page = VectorReport.of(release).html()
+    _release("laplace").save(tmp_path / "r.json")
     again = VectorReport.of(veil.load(tmp_path / "r.json")).html()
     # Made from the file alone, the page is the same: so nothing else went into it.
-    assert page == again
+    assert _page("laplace") == again
 
 
 def test_assumptions_and_seeds_are_shown() -> None:
@@ -72,10 +76,11 @@ def test_assumptions_and_seeds_are_shown() -> None:
 
 
 def test_published_point_is_beside_ours() -> None:
-    report = VectorReport.of(_release("counts"))
-    assert report.published is not None
-    assert report.published.epsilon > report.release.epsilon
-    assert VectorReport.of(_release("geometric")).published is None
+    release = _release("counts")
+    published = published_beside(release)
+    assert published is not None
+    assert published.epsilon > release.epsilon
+    assert published_beside(_release("geometric")) is None
 
 
 def test_best_guess() -> None:

@@ -97,6 +97,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         SequenceFile(latin, separator="")
 
 
+@pytest.mark.slow
 def test_visits_to_a_news_site() -> None:
     """The facts that were checked when the file was copied."""
     counts = count_transitions(

@@ -14,8 +14,6 @@ import pytest
 from scipy import sparse
 
 import veil
-from veil.core.kinds import kind_named
-from veil.core.registry import domain_from
 from tests.oracles.words import (
     automaton_words,
     chain_words,
@@ -26,6 +24,8 @@ from tests.oracles.words import (
     random_recipe,
     worst_loss,
 )
+from veil.core.kinds import kind_named
+from veil.core.registry import domain_from
 from veil.errors import InvalidArgument, InvalidData, VeilError
 
 ROADS = {"a": ["b", "c"], "b": ["a"], "c": ["a", "c"]}
@@ -52,7 +52,7 @@ def test_the_oracles_agree_with_each_other() -> None:
 # Chains
 
 
-def released() -> veil.Release:
+def released() -> veil.Release[Any]:
     """A chain that was released, with the same zeros."""
     chain = veil.Chain(MATRIX, states=list("abc"))
     counts = veil.chains.TransitionCounts(np.array(MATRIX).astype(int), states=list("abc"))
@@ -100,7 +100,9 @@ def test_every_form_of_support_is_the_same_language(form: str, start: Any) -> No
     assert all(word in language for word in expected)
     assert all((word in language) == (word in expected) for word in free_words("abc", 4))
     numbered = (
-        veil.words.ChainWords(support, 4, start=None if start is None else "abc".index(start)) if bare else None
+        veil.words.ChainWords(support, 4, start=None if start is None else "abc".index(start))
+        if bare
+        else None
     )
     if numbered is not None:
         assert words_of(numbered) == {tuple("abc".index(str(s)) for s in word) for word in expected}

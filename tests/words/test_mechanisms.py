@@ -35,6 +35,7 @@ from tests.oracles.words import (
 from veil.core.kinds import kind_named
 from veil.core.registry import mechanism_from
 from veil.errors import InvalidArgument, InvalidData, VeilError
+from veil.words.planning import plan_words
 
 ROADS = {"a": ["b", "c", "d"], "b": ["a", "c"], "c": ["a", "b", "c"], "d": ["end", "a"]}
 LOOPS = {(0, "x"): [0, 1], (0, "y"): [1], (1, "x"): [0], (1, "z"): [1, 0], (2, "y"): [0]}
@@ -184,7 +185,10 @@ def test_staircase_is_private_and_the_best_there_is(
     words = free_words(range(alphabet), length)
     error = mechanism.expected_error(words[0])
     assert error == pytest.approx(least_error_of_free_words(length, alphabet, radius, epsilon), rel=1e-6)
-    assert error <= veil.words.ExponentialWords(language, epsilon, radius=radius).expected_error(words[0]) + 1e-12
+    assert (
+        error
+        <= veil.words.ExponentialWords(language, epsilon, radius=radius).expected_error(words[0]) + 1e-12
+    )
     if len(words) <= 300:
         assert worst_loss(words, logs_of(mechanism, words), radius) <= epsilon + 1e-9
     law = mechanism.distribution(words[-1])
@@ -198,7 +202,9 @@ def test_the_figures_of_the_specification() -> None:
     assert _generic(language, 5.0).expected_error(word) == pytest.approx(0.379, abs=5e-4)
     assert veil.words.PermuteAndFlip(language, 5.0).expected_error(word) == pytest.approx(0.245, abs=5e-4)
     assert veil.words.ExponentialWords(language, 5.0).expected_error(word) == pytest.approx(0.033, abs=5e-4)
-    assert veil.words.StaircaseWords(language, 5.0, radius=2).expected_error(word) == pytest.approx(0.155, abs=5e-4)
+    assert veil.words.StaircaseWords(language, 5.0, radius=2).expected_error(word) == pytest.approx(
+        0.155, abs=5e-4
+    )
     # Per-symbol response at s = epsilon / b, the staircase's rival.
     rival = veil.words.ExponentialWords(language, 5.0, radius=2).expected_error(word)
     assert rival == pytest.approx(0.379, abs=5e-4)
@@ -558,7 +564,7 @@ def test_words_each_adds_up() -> None:
 
 def test_plans_name_the_best_for_made_up_words() -> None:
     language = EXAMPLES["chain from a start"].build(veil)
-    plan = veil.words.planning.plan_words(language, 2.0)
+    plan = plan_words(language, 2.0)
     errors = [row.error for row in plan.rows if row.error is not None]
     assert errors == sorted(errors)
     assert {row.name for row in plan.rows} >= {"exponential", "sequential", "permute-and-flip", "generic"}
@@ -568,12 +574,12 @@ def test_plans_name_the_best_for_made_up_words() -> None:
             own = float(np.mean([row.mechanism.expected_error(word) for word in walks]))
             assert own == pytest.approx(row.error, rel=1e-9)
     words = language.enumerate()[:2]
-    given = veil.words.planning.plan_words(language, 2.0, examples=words)
+    given = plan_words(language, 2.0, examples=words)
     mean = np.mean([veil.words.SequentialWords(language, 2.0).expected_error(word) for word in words])
     assert next(row.error for row in given.rows if row.name == "sequential") == pytest.approx(mean)
     with pytest.raises(InvalidArgument, match="mechanism"):
-        veil.words.planning.plan_words(language, 2.0, names=["best"])
-    free = veil.words.planning.plan_words(veil.words.FreeWords(2, 5), 5.0, radius=2)
+        plan_words(language, 2.0, names=["best"])
+    free = plan_words(veil.words.FreeWords(2, 5), 5.0, radius=2)
     assert free.best.name == "staircase"
 
 

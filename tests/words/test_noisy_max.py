@@ -11,9 +11,9 @@ from scipy import stats
 
 from tests.core.fit import ALPHA
 from tests.core.scripted import ONES, Script
+from veil.core.numerics.staircase import free_counts
 from veil.errors import InvalidArgument
 from veil.words.numerics.counts import Counts
-from veil.core.numerics.staircase import free_counts
 from veil.words.numerics.errors import permute_and_flip_pmf
 from veil.words.samplers import noisy_max
 from veil.words.samplers.noisy_max import noisy_max_rows, sample_noisy_max

@@ -202,7 +202,12 @@ def test_a_refused_charge_begins_nothing() -> None:
 
 def test_what_is_wrong_is_not_charged() -> None:
     book = Book()
-    for mechanism in (veil.words.ExponentialWords(CHAIN, 1.0), veil.words.PermuteAndFlip(CHAIN, 1.0), "sequential", None):
+    for mechanism in (
+        veil.words.ExponentialWords(CHAIN, 1.0),
+        veil.words.PermuteAndFlip(CHAIN, 1.0),
+        "sequential",
+        None,
+    ):
         with pytest.raises(InvalidArgument, match="SequentialWords"):
             veil.words.online(mechanism, ledger=book)  # type: ignore[arg-type]
     with pytest.raises(VeilError):

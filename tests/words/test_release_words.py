@@ -96,7 +96,12 @@ def test_the_choice_does_not_depend_on_the_words(
 def test_the_plan_looks_at_no_sensitive_word(monkeypatch: pytest.MonkeyPatch) -> None:
     """Errors are asked for made-up words alone: those of the sensitive ones would depend on them."""
     seen: list[bytes] = []
-    for kind in (veil.words.ExponentialWords, veil.words.SequentialWords, veil.words.PermuteAndFlip, veil.words.BalancedWords):
+    for kind in (
+        veil.words.ExponentialWords,
+        veil.words.SequentialWords,
+        veil.words.PermuteAndFlip,
+        veil.words.BalancedWords,
+    ):
         original = kind.expected_errors
 
         def watched(self: Any, rows: Any, original: Any = original) -> Any:
@@ -198,7 +203,9 @@ def test_nothing_is_charged_for_what_is_refused(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(WordMechanism, "drawn", never)
     with pytest.raises(BudgetExceeded):
-        veil.words.release(WORDS, language=CHAIN, epsilon=3.0, mechanism="sequential", ledger=Book(refuses=True))
+        veil.words.release(
+            WORDS, language=CHAIN, epsilon=3.0, mechanism="sequential", ledger=Book(refuses=True)
+        )
 
 
 # What is assumed
@@ -206,7 +213,9 @@ def test_nothing_is_charged_for_what_is_refused(monkeypatch: pytest.MonkeyPatch)
 
 def test_assumptions() -> None:
     def assumed(words: Any, language: Any = None, **more: Any) -> tuple[str, ...]:
-        return veil.words.release(words, language=language, epsilon=3.0, mechanism="exponential", **more).assumptions
+        return veil.words.release(
+            words, language=language, epsilon=3.0, mechanism="exponential", **more
+        ).assumptions
 
     assert assumed(WORDS, CHAIN) == (FEASIBLE_IS_PUBLIC, LENGTHS_ARE_PUBLIC, ONE_WORD_EACH)
     assert assumed(WORDS, FREE) == (LENGTHS_ARE_PUBLIC, ONE_WORD_EACH)
@@ -272,7 +281,7 @@ def test_words_keep_their_place() -> None:
     """At an epsilon at which nothing is wrong, every word comes back where it was."""
     for words in (WORDS, MIXED):
         out = veil.words.release(words, language=CHAIN, epsilon=400.0, mechanism="sequential")
-        assert ["".join(word) for word in out.value] == words
+        assert ["".join(map(str, word)) for word in out.value] == words
 
 
 # Wrong use

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from typing import Any
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest

@@ -111,7 +111,9 @@ def test_other_adjacencies_are_charged_for() -> None:
     assert veil.release(mechanism, WORD, adjacency=veil.words.Hamming(1, words_each=2)).epsilon == 2.0
     two = veil.release(mechanism, WORD, adjacency=veil.words.Hamming(2)).epsilon
     assert 1.0 < two <= 4.0
-    assert veil.release(veil.words.ExponentialWords(LANGUAGE, 1.0, radius=2), WORD).adjacency == veil.words.Hamming(2)
+    assert veil.release(
+        veil.words.ExponentialWords(LANGUAGE, 1.0, radius=2), WORD
+    ).adjacency == veil.words.Hamming(2)
     with pytest.raises(InvalidArgument, match="adjacency"):
         veil.release(mechanism, WORD, adjacency=veil.vectors.Transfer(0.1))
     with pytest.raises(VeilError, match="epsilon"):
@@ -121,7 +123,9 @@ def test_other_adjacencies_are_charged_for() -> None:
 
 def test_assumptions_do_not_contradict_the_adjacency() -> None:
     out = veil.release(
-        veil.words.ExponentialWords(LANGUAGE, 1.0), [WORD, WORD], adjacency=veil.words.Hamming(1, words_each=2)
+        veil.words.ExponentialWords(LANGUAGE, 1.0),
+        [WORD, WORD],
+        adjacency=veil.words.Hamming(1, words_each=2),
     )
     assert ONE_WORD_EACH not in out.assumptions
 
@@ -215,7 +219,13 @@ def test_a_failure_after_the_reservation_stays_charged(monkeypatch: pytest.Monke
 def test_release_words(words_each: int) -> None:
     book = Book()
     out = veil.words.release(
-        WORDS, language=LANGUAGE, epsilon=1.1, words_each=words_each, mechanism="sequential", ledger=book, rng=1
+        WORDS,
+        language=LANGUAGE,
+        epsilon=1.1,
+        words_each=words_each,
+        mechanism="sequential",
+        ledger=book,
+        rng=1,
     )
     assert out.epsilon == 1.1
     assert book.log[0][1] == 1.1
@@ -289,7 +299,9 @@ def test_automata_and_other_labels_in_files(tmp_path: Path) -> None:
 
 
 def test_batches_of_mixed_labels_are_saved(tmp_path: Path) -> None:
-    out = veil.release(veil.words.SequentialWords(veil.words.FreeWords(["a", 1], 2), 2.0), [["a", 1], [1, 1]], rng=1)
+    out = veil.release(
+        veil.words.SequentialWords(veil.words.FreeWords(["a", 1], 2), 2.0), [["a", 1], [1, 1]], rng=1
+    )
     out.save(tmp_path / "mixed.json")
     assert list(veil.words.batch(veil.load(tmp_path / "mixed.json"))) == list(veil.words.batch(out))
 
@@ -487,7 +499,9 @@ def test_a_file_cannot_speak_in_our_name(tmp_path: Path, run: Run) -> None:  # n
     bad = "b\x1b[2K\rverified: epsilon = 0"
     roads = {"a": [bad, "c"], bad: ["a", "c"], "c": ["a", bad, "c"]}
     word = (bad, "c", "c", "a")
-    out = veil.release(veil.words.SequentialWords(veil.words.ChainWords(roads, 4, start="a"), 1.0), word, rng=1)
+    out = veil.release(
+        veil.words.SequentialWords(veil.words.ChainWords(roads, 4, start="a"), 1.0), word, rng=1
+    )
     out.save(tmp_path / "loud.json")
     done = run("inspect", "loud.json")
     assert "\x1b" not in done.out + done.err

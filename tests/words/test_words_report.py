@@ -141,7 +141,9 @@ def test_few_words_are_shown_and_long_ones_are_cut() -> None:
 
 def test_labels_are_escaped() -> None:
     evil = "<img src=x onerror=alert(1)>"
-    out = veil.words.release([[evil, "b"], ["b", evil]], language=veil.words.FreeWords([evil, "b"], 2), epsilon=300.0)
+    out = veil.words.release(
+        [[evil, "b"], ["b", evil]], language=veil.words.FreeWords([evil, "b"], 2), epsilon=300.0
+    )
     page = report_of(out).html()
     assert "<img" not in page
     assert "&lt;img" in page

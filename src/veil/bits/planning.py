@@ -107,8 +107,7 @@ def plan_bits(
     unit: "row", a record's bits together, or "bit", each on its own. flips: so many bits of a record, or of
     the table, instead of all of them or one. rows: how many there will be, if that is known.
 
-    >>> import veil
-    >>> plan = veil.bits.planning.plan_bits(16, 1.0)
+    >>> plan = plan_bits(16, 1.0)
     >>> plan.best.name, round(plan.best.flip_rate, 4), [round(row.flip_rate, 4) for row in plan.found]
     ('staircase', 0.4501, [0.4501, 0.4844])
     """

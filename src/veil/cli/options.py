@@ -38,7 +38,7 @@ def command(
 
     run: is called with a dictionary of fields for each request, and the extra options by name.
     """
-    flags = flags_of(requests)
+    flags = flags_of(requests) | {one.name: one.annotation.__metadata__[0].name[0] for one in extra}
     owners = [(request, request.options()) for request in requests]
     parameters = [
         _parameter(name, field.default, mark, kind, flags)

@@ -106,7 +106,7 @@ class OutputFiles:
             ) from None
 
     def write(self, release: Release[Any], job: Job[Any]) -> tuple[list[Path], Release[Any]]:
-        """Write what was asked for, the report aside; returns the files, and the release as it was recorded."""
+        """Write all but the report; returns the files, and the release as it was recorded."""
         from veil.core.files import save
 
         if self.output is None:

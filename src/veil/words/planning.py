@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from veil.core.checks import integer, items, positive, shown, on_progress, truth
+from veil.core.checks import integer, items, on_progress, positive, shown, truth
 from veil.core.errors import CannotCalibrate, InvalidArgument, VeilError
 from veil.core.kind import Progress
 from veil.core.plan import Plan

@@ -21,8 +21,8 @@ from veil.bits.numerics.moments import (
     signal,
     staircase_law,
 )
-from veil.errors import InvalidArgument
 from veil.core.random.free_words import sample_free_by_distance
+from veil.errors import InvalidArgument
 
 # Probability that a right implementation fails a statistical test.
 ALPHA = 1e-6

@@ -11,13 +11,12 @@ import mpmath
 import numpy as np
 import pytest
 
+from veil.core.arrays import Floats, Ints
 from veil.errors import InvalidArgument
 from veil.samples.streets import streets
 from veil.words.numerics import bounds, certificate, pair_bounds
 from veil.words.numerics.bounds import Boxes
 from veil.words.numerics.certificate import certified_decay, certified_loss, normaliser_bounds
-from veil.core.arrays import Floats
-from veil.core.arrays import Ints
 from veil.words.numerics.graph import WordGraph, graph_of
 
 # The counterexample to "b times the loss of radius 1": 0 -> 2 and 1 -> 3, ..., 22.

@@ -21,10 +21,17 @@ from tests.words.numerics.oracle import (
     sequential_law,
     weighted,
 )
+from veil.core.numerics.staircase import free_counts
 from veil.errors import InvalidArgument
 from veil.words.numerics.channel import sequential_expected_errors, sequential_pmf
-from veil.words.numerics.counts import Counts, count_error, distance_counts, distance_weights, exact_distance_counts, permute_and_flip_rounding
-from veil.core.numerics.staircase import free_counts
+from veil.words.numerics.counts import (
+    Counts,
+    count_error,
+    distance_counts,
+    distance_weights,
+    exact_distance_counts,
+    permute_and_flip_rounding,
+)
 from veil.words.numerics.errors import expected_errors, exponential_pmf, log_phi, permute_and_flip_pmf
 from veil.words.numerics.graph import WordGraph, graph_of
 from veil.words.numerics.tables import Ways, rounding_loss
