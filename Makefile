@@ -75,6 +75,9 @@ lint: $(READY)  ## Style, types, import rules
 docs: $(READY)  ## The documentation, into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
+reference: $(READY)  ## The reference pages, from the stubs and the requests
+	$(BIN)/python docs/reference/make.py
+
 errata: $(READY)  ## The errata page, from the code of its counterexamples
 	$(BIN)/python -m veil_papers.errata > docs/errata.md.new && mv docs/errata.md.new docs/errata.md
 

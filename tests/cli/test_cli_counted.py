@@ -418,7 +418,7 @@ def test_releasing_again_is_warned_of(run: Run, folder: Path) -> None:
     assert (folder / "x.json").read_text() == kept
     again = run(*command, "--force")
     assert again.code == 0
-    assert "WARNING: a release is overwritten, but what it told stays known" in again.out
+    assert "WARNING: a release is overwritten, but readers may know the old one" in again.out
     machine = run(*command, "--force", "--json")
     assert machine.json["privacy"]["epsilon"] == 1.0
     assert "warning: a release is overwritten" in machine.err

@@ -23,7 +23,7 @@ def test_every_mechanism_has_a_proof() -> None:
 
 def _proof_of(place: str) -> str:
     """The proof that a mechanism's file names, or the one of its own name."""
-    found = re.search(r"\(proofs in (\w+\.md)\)", import_module(place).__doc__ or "")
+    found = re.search(r"proofs in (\w+\.md)\)", import_module(place).__doc__ or "")
     return found[1] if found else place.rsplit(".", 1)[1] + ".md"
 
 

@@ -20,6 +20,8 @@ def spoiled(draw: Any, entry: Entry) -> Arguments:
     """Good arguments of an entry, of which one to three are anything."""
     arguments = entry.good()
     names = [*arguments, *entry.more]
+    if not names:
+        return arguments
     for name in draw(st.lists(st.sampled_from(names), min_size=1, max_size=3, unique=True)):
         value: Any = draw(anything)
         if name in entry.heavy:

@@ -259,6 +259,7 @@ def test_proofs_that_say_nothing_are_left_out(without_pictures: None) -> None:
     assert "Bounds that are proved say nothing here" in page
 
 
+@pytest.mark.slow
 def test_the_order_of_many_states_is_said(without_pictures: None) -> None:
     for states, said in ((70, False), (71, True)):
         page = ChainReport.of(veil.Chain(np.full((states, states), 1 / states))).html()

@@ -291,7 +291,7 @@ def test_labels_are_neither_formulas_nor_commands(labels: tuple[str, str, str]) 
 # How much is shown
 
 
-@pytest.mark.parametrize(("states", "drawn"), [(16, True), (17, False)])
+@pytest.mark.parametrize(("states", "drawn"), [pytest.param(16, True, marks=pytest.mark.slow), (17, False)])
 def test_small_chains_are_drawn(states: int, drawn: bool, without_pictures: None) -> None:
     page = ChainReport.of(veil.Chain(np.full((states, states), 1 / states))).html()
     assert ("The chain as a graph" in page) == drawn

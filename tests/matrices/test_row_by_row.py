@@ -120,7 +120,9 @@ def test_draws_are_matrices_on_the_support(make: Any) -> None:
         assert (drawn[:, row, columns].std(axis=0) > 0.05).all()
 
 
-@pytest.mark.parametrize(("make", "law"), [(laplace, stats.laplace), (gaussian, stats.norm)])
+@pytest.mark.parametrize(
+    ("make", "law"), [(laplace, stats.laplace), pytest.param(gaussian, stats.norm, marks=pytest.mark.slow)]
+)
 def test_rows_are_drawn_as_vectors_are(make: Any, law: Any) -> None:
     """Two entries, far from the border: projection moves half the difference of two noises, in every row.
 

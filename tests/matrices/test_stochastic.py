@@ -165,7 +165,7 @@ def test_words() -> None:
     assert ON_SUPPORT.words == "matrices of 3 rows that are probability vectors of different kinds"
 
 
-@settings(derandomize=True, max_examples=80, deadline=None)
+@settings(derandomize=True, max_examples=30, deadline=None)
 @given(st.data())
 def test_a_description_gives_the_domain_back(data: st.DataObject) -> None:
     columns = data.draw(st.integers(2, 5))

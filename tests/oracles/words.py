@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
@@ -144,10 +145,16 @@ def permute_and_flip_law(words: Sequence[Word], word: Word, rate: float) -> Law:
 
     By recursion over how many words of each distance are left. Only positive numbers are added, in 40 digits.
     """
-    n, digits = len(word), Context(prec=40)
-    counts = [0] * (n + 1)
-    for v in words:
-        counts[distance(v, word)] += 1
+    errors = [distance(v, word) for v in words]
+    counts = tuple(errors.count(one) for one in range(len(word) + 1))
+    masses = _permute_and_flip_masses(counts, rate)
+    return {v: float(masses[one] / counts[one]) for v, one in zip(words, errors, strict=True)}
+
+
+@cache
+def _permute_and_flip_masses(counts: tuple[int, ...], rate: float) -> tuple[Decimal, ...]:
+    """The probability of every distance, given how many words there are of each."""
+    n, digits = len(counts) - 1, Context(prec=40)
     taken = [digits.exp(digits.multiply(Decimal(-errors), Decimal(rate))) for errors in range(n + 1)]
     passed = [digits.subtract(Decimal(1), share) for share in taken]
 
@@ -166,8 +173,7 @@ def permute_and_flip_law(words: Sequence[Word], word: Word, rate: float) -> Law:
                 found = [digits.fma(going_on, p, q) for p, q in zip(chosen(rest), found, strict=True)]
         return tuple(digits.divide(mass, Decimal(total)) for mass in found)
 
-    masses = chosen(tuple(counts))
-    return {v: float(masses[distance(v, word)] / counts[distance(v, word)]) for v in words}
+    return chosen(counts)
 
 
 def permute_and_flip_by_integral(words: Sequence[Word], word: Word, rate: float) -> Law:
@@ -234,9 +240,7 @@ def exponential_logs(words: Sequence[Word], rate: float, weights: Floats | None 
 def worst_loss(words: Sequence[Word], logs: Floats, radius: int) -> float:
     """The largest log ratio between inputs at most `radius` apart, over all outputs."""
     near = distances(words) <= radius
-    return max(
-        float(np.abs(logs[i] - logs[j]).max()) for i in range(len(words)) for j in np.flatnonzero(near[i])
-    )
+    return max(float(np.abs(logs[near[i]] - logs[i]).max()) for i in range(len(words)))
 
 
 def logs_of(mechanism: Any, words: Sequence[Word]) -> Floats:
@@ -253,9 +257,7 @@ def logs_of(mechanism: Any, words: Sequence[Word]) -> Floats:
 
 def fit(drawn: Iterable[Word], law: Mapping[Word, float]) -> float:
     """The p-value of a chi-square test; outcomes that expect fewer than 10 are joined. Unknown ones: 0."""
-    seen: dict[Word, int] = {}
-    for word in drawn:
-        seen[tuple(word)] = seen.get(tuple(word), 0) + 1
+    seen = Counter(map(tuple, drawn))
     if not set(seen) <= set(law):
         return 0.0
     total = sum(seen.values())

@@ -113,6 +113,7 @@ def test_lemma_4() -> None:
     assert found[0] == pytest.approx(compared.kl_rate, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_theorem_4_has_no_known_counterexample() -> None:
     """Not proved. In the same case, and on random chains, the truth is below a half of it."""
     cases = [(frequencies(RARE), RARE_KS, RARE_RECORDS)]

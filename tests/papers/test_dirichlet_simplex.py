@@ -17,8 +17,9 @@ def test_figure_1() -> None:
     assert (private > 0).all()
 
 
+@pytest.mark.slow
 def test_figure_2() -> None:
-    deltas = [0.01, 0.1]
+    deltas = [0.01, 0.03, 0.05, 0.1]
     for k, floor, slack in ((5.0, 0.2, 0.1), (10.0, 0.1, 0.2), (12.0, 0.15, 0.15)):
         curve = figure_2(k=k, floor=floor, slack=slack, deltas=deltas)
         theorem, corollary = (list(column) for column in zip(*curve, strict=True))

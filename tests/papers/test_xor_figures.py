@@ -198,6 +198,7 @@ def test_printed_error_rate_on_the_votes() -> None:
 # Figure 3
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not FACEBOOK.is_file(), reason="the Facebook network is not at hand")
 def test_figure_3() -> None:
     edges = np.loadtxt(FACEBOOK, dtype=np.int64)

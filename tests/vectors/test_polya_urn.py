@@ -74,7 +74,7 @@ def test_every_word_stands_for_what_the_definition_says(name: str) -> None:
     shapes = CASES[name]
     rng = np.random.default_rng(list(CASES).index(name))
     open_draws = 0
-    for repetition in range(60):
+    for repetition in range(24):
         after = [0, ONES, 7][repetition % 3]
         if repetition % 2:
             words = [int(word) for word in rng.integers(0, 2**64, size=40, dtype=np.uint64)]
@@ -107,7 +107,7 @@ def test_a_planted_fault_is_seen(old: str, new: str) -> None:
     faulty = mutated(polya_urn, old, new)
     # In plain Python: what is compiled is kept under the name of the file.
     faulty._advance = faulty._advance._function
-    shapes, rng, wrong = [THIRD, Fraction(2, 3), Fraction(1, 2**60), Fraction(1)], np.random.default_rng(5), 0
+    shapes, rng = [THIRD, Fraction(2, 3), Fraction(1, 2**60), Fraction(1)], np.random.default_rng(5)
     for repetition in range(40):
         words = border_words(shapes, rng, 30)
         if repetition % 2:
@@ -115,10 +115,11 @@ def test_a_planted_fault_is_seen(old: str, new: str) -> None:
         more = [int(word) for word in rng.integers(0, 2**64, size=60, dtype=np.uint64)]
         truth = by_definition(shapes, words, more, 7)
         try:
-            wrong += drawn_by(faulty, shapes, words, more, 7) != truth
+            if drawn_by(faulty, shapes, words, more, 7) != truth:
+                return
         except (IndexError, OverflowError):
-            wrong += 1
-    assert wrong > 0
+            return
+    pytest.fail("no draw differs")
 
 
 def test_the_harness_accepts_the_sound_module() -> None:
@@ -194,7 +195,7 @@ def _p_value(counts: Any, shapes: list[Fraction], draws: int) -> float:
 
 def test_the_law_of_draws() -> None:
     shapes, draws = [Fraction(0.7), Fraction(2.5), Fraction(1.3)], 6
-    counts = sample_urn(np.random.default_rng(3), shapes=[shapes], draws=draws, size=40_000)[:, 0]
+    counts = sample_urn(np.random.default_rng(3), shapes=[shapes], draws=draws, size=20_000)[:, 0]
     assert _p_value(counts, shapes, draws) > ALPHA
     # Power: shapes that are 5 % off are rejected.
     wrong = [shapes[0] * Fraction(105, 100), *shapes[1:]]

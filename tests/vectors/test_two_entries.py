@@ -26,7 +26,7 @@ def corner(k: float, floor: float, mass: float, epsilon: float) -> mpf:
 
 CASES = [
     (10.0, 0.1, 0.2, 1.0),
-    (40.0, 0.05, 0.1, 2.0),
+    pytest.param(40.0, 0.05, 0.1, 2.0, marks=pytest.mark.slow),
     (3.0, 0.2, 0.6, 0.5),
     pytest.param(300.0, 0.02, 0.01, 0.3, marks=pytest.mark.slow),
     pytest.param(5.0, 0.3, 0.05, 0.2, marks=pytest.mark.slow),

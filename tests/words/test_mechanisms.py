@@ -32,6 +32,7 @@ from tests.oracles.words import (
     random_recipe,
     worst_loss,
 )
+from tests.params import quick_first
 from veil.core.kinds import kind_named
 from veil.core.registry import mechanism_from
 from veil.errors import InvalidArgument, InvalidData, VeilError
@@ -62,6 +63,21 @@ MAKERS: dict[str, Callable[..., Any]] = {
 }
 CASES = [(m, e) for m in MAKERS for e in EXAMPLES if m != "staircase" or e == "free"]
 EACH_CASE = pytest.mark.parametrize(("name", "example"), CASES)
+# One of each mechanism and of each example.
+FEW = [
+    ("certified", "automaton"),
+    ("balanced", "chain"),
+    ("sequential", "chain from a start"),
+    ("staircase", "free"),
+    ("permute-and-flip", "chain"),
+    ("generic", "free"),
+]
+FEW_CASES = pytest.mark.parametrize(
+    ("name", "example"), quick_first([*FEW, *(case for case in CASES if case not in FEW)], quick=len(FEW))
+)
+LEVELS = pytest.mark.parametrize(
+    ("epsilon", "radius"), quick_first([(3.0, 2), (0.4, 1), (3.0, 1), (12.0, 3)])
+)
 EACH_NAME = pytest.mark.parametrize("name", list(MAKERS))
 
 
@@ -73,7 +89,7 @@ def make(name: str, recipe: Recipe, epsilon: float = 2.0, radius: int = 1) -> An
 
 
 @EACH_CASE
-@pytest.mark.parametrize(("epsilon", "radius"), [(0.4, 1), (3.0, 1), (3.0, 2), (12.0, 3)])
+@LEVELS
 def test_the_law_is_consistent(name: str, example: str, epsilon: float, radius: int) -> None:
     """distribution, distance_pmf, expected_error and log_density say the same thing."""
     recipe = EXAMPLES[example]
@@ -95,7 +111,7 @@ def test_the_law_is_consistent(name: str, example: str, epsilon: float, radius: 
 
 
 @pytest.mark.parametrize("example", list(EXAMPLES))
-@pytest.mark.parametrize(("epsilon", "radius"), [(0.4, 1), (3.0, 1), (3.0, 2), (12.0, 3)])
+@LEVELS
 def test_exponential_and_permute_and_flip_by_definition(example: str, epsilon: float, radius: int) -> None:
     recipe = EXAMPLES[example]
     words = recipe.words()
@@ -122,8 +138,9 @@ def test_exponential_and_permute_and_flip_by_definition(example: str, epsilon: f
         assert flip.expected_error(word) <= generic.expected_error(word) + 1e-9
 
 
-def test_permute_and_flip_of_random_languages() -> None:
-    for seed in range(25):
+@pytest.mark.parametrize("seeds", quick_first([range(9), range(9, 25)]))
+def test_permute_and_flip_of_random_languages(seeds: range) -> None:
+    for seed in seeds:
         recipe = random_recipe(seed, most=40)
         words, epsilon = recipe.words(), (0.2, 2.0, 9.0)[seed % 3]
         mechanism = make("permute-and-flip", recipe, epsilon, 1 + seed % 2)
@@ -249,12 +266,14 @@ def _privacy_cases(seeds: range, names: list[str]) -> None:
         assert used[name] > 0.98, used
 
 
-def test_privacy_of_random_languages() -> None:
-    _privacy_cases(range(5000, 5060), ["certified", "generic", "sequential", "staircase", "permute-and-flip"])
+@pytest.mark.parametrize("seeds", quick_first([range(5000, 5015), range(5000, 5060)]))
+def test_privacy_of_random_languages(seeds: range) -> None:
+    _privacy_cases(seeds, ["certified", "generic", "sequential", "staircase", "permute-and-flip"])
 
 
-def test_privacy_of_balanced_words() -> None:
-    _privacy_cases(range(6000, 6024), ["balanced"])
+@pytest.mark.parametrize("seeds", quick_first([range(6000, 6006), range(6000, 6024)]))
+def test_privacy_of_balanced_words(seeds: range) -> None:
+    _privacy_cases(seeds, ["balanced"])
 
 
 @pytest.mark.slow
@@ -287,9 +306,12 @@ def test_two_changes_are_not_twice_one_change() -> None:
     assert one.profile(veil.words.Hamming(2)).pure_epsilon >= worst_loss(
         words, exponential_logs(words, one.rate), 2
     )
-    for name in ("certified", "balanced", "sequential", "permute-and-flip"):
-        for epsilon in (0.5, 2.0, 6.0):
-            check_privacy(name, Recipe("chain", (FORK, "s"), 2), epsilon, 2)
+
+
+@pytest.mark.parametrize("epsilon", quick_first([2.0, 0.5, 6.0]))
+@pytest.mark.parametrize("name", ["certified", "balanced", "sequential", "permute-and-flip"])
+def test_privacy_at_a_fork(name: str, epsilon: float) -> None:
+    check_privacy(name, Recipe("chain", (FORK, "s"), 2), epsilon, 2)
 
 
 def covering(name: str, recipe: Recipe, epsilon: float = 2.0, radius: int = 1) -> Any:
@@ -307,9 +329,11 @@ def logs_of_shorter(name: str, mechanism: Any, words: list[Word]) -> Any:
     return exponential_logs(words, mechanism.rate)
 
 
+@pytest.mark.parametrize("quick", quick_first([True, False]))
 @pytest.mark.parametrize("name", ["certified", "generic", "balanced"])
-def test_shorter_words_keep_what_is_promised_for_all(name: str) -> None:
-    for seed in range(12 if name == "balanced" else 50):
+def test_shorter_words_keep_what_is_promised_for_all(name: str, quick: bool) -> None:
+    many = 12 if name == "balanced" else 50
+    for seed in range(many // 6 if quick else many):
         recipe = random_recipe(seed, most=100)
         epsilon = (0.3, 1.0, 2.0, 3.0, 5.0, 8.0)[seed % 6]
         for radius in (1, 2):
@@ -373,7 +397,7 @@ class Liar:
         return getattr(self.claimed, name)
 
 
-@EACH_CASE
+@FEW_CASES
 def test_audits_find_no_violation_and_find_a_liar(name: str, example: str) -> None:
     """The liar's rate is doubled: found by enumeration and by samples (at confidence 0.999999999)."""
     recipe = EXAMPLES[example]
@@ -412,7 +436,7 @@ def test_an_audit_of_words_that_are_no_neighbours_is_no_violation() -> None:
 # Draws
 
 
-@pytest.mark.parametrize(("name", "example"), CASES)
+@FEW_CASES
 def test_draws_follow_the_law(name: str, example: str) -> None:
     """Chi-square over all words at alpha 1e-6; the law at a rate 15 % off is rejected."""
     recipe = EXAMPLES[example]
@@ -452,7 +476,7 @@ def test_pairs_of_draws_are_independent(name: str, example: str) -> None:
     assert stats.chi2_contingency(table).pvalue > ALPHA
 
 
-@EACH_CASE
+@FEW_CASES
 def test_seeds_shapes_and_feasibility(name: str, example: str) -> None:
     recipe = EXAMPLES[example]
     words = recipe.words()
@@ -479,8 +503,9 @@ def test_seeds_shapes_and_feasibility(name: str, example: str) -> None:
         mechanism.sample([*words[0], words[0][0]])
 
 
-def test_feasible_for_random_languages() -> None:
-    for seed in range(60):
+@pytest.mark.parametrize("seeds", quick_first([range(15), range(15, 60)]))
+def test_feasible_for_random_languages(seeds: range) -> None:
+    for seed in seeds:
         recipe = random_recipe(seed)
         words = recipe.words()
         for name in ("certified", "sequential", "permute-and-flip"):

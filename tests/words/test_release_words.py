@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import veil
+from tests.params import quick_first
 from veil.core.assumptions import STATES_ARE_PUBLIC
 from veil.errors import BudgetExceeded, CannotCalibrate, InvalidArgument, InvalidData, NoGuarantee
 from veil.words.mechanisms.each_word import LENGTHS_ARE_PUBLIC, ONE_WORD_EACH, EachWord
@@ -62,7 +63,7 @@ def word_job(words: Any, language: Any = None, **options: Any) -> Any:
 
 @pytest.mark.parametrize("language", [CHAIN, FREE], ids=["chain", "free"])
 @pytest.mark.parametrize("radius", [1, 2])
-@pytest.mark.parametrize("epsilon", [0.3, 2.0, 6.0])
+@pytest.mark.parametrize("epsilon", quick_first([2.0, 0.3, 6.0]))
 def test_auto_takes_the_least_expected_error(language: Any, radius: int, epsilon: float) -> None:
     """By the plan, and by errors computed here on the same made-up words."""
     job = word_job(WORDS, language, epsilon=epsilon, radius=radius)
@@ -80,7 +81,7 @@ def test_auto_takes_the_least_expected_error(language: Any, radius: int, epsilon
 
 @pytest.mark.parametrize(("words", "others"), [(WORDS, OTHERS), (MIXED, MIXED_OTHERS)], ids=["one", "mixed"])
 @pytest.mark.parametrize("language", [CHAIN, FREE], ids=["chain", "free"])
-@pytest.mark.parametrize("epsilon", [0.5, 3.0])
+@pytest.mark.parametrize("epsilon", quick_first([3.0, 0.5]))
 def test_the_choice_does_not_depend_on_the_words(
     words: list[str], others: list[str], language: Any, epsilon: float
 ) -> None:
@@ -344,7 +345,7 @@ def test_plans_repeat_and_stay_within_the_budget() -> None:
         assert row.mechanism.radius == 2
 
 
-@pytest.mark.parametrize("language", [CHAIN, FREE], ids=["chain", "free"])
+@pytest.mark.parametrize("language", quick_first([FREE, CHAIN]), ids=["free", "chain"])
 @pytest.mark.parametrize("error", [0.3, 1.5])
 def test_the_least_epsilon_is_least(language: Any, error: float) -> None:
     epsilon = least_epsilon_for_words(language, error=error, radius=2)

@@ -14,6 +14,7 @@ from scipy import stats
 
 from tests.core.fit import ALPHA
 from tests.core.scripted import ONES, Script
+from tests.params import quick_first
 from tests.words.numerics.oracle import (
     Word,
     all_words,
@@ -79,7 +80,7 @@ def test_exponential(graph: WordGraph, plain: bool, monkeypatch: pytest.MonkeyPa
     assert fits(sample_words(rng, graph=graph, words=copies(word), decay=0.33), law) < ALPHA
 
 
-@pytest.mark.parametrize("rows", [1, 7, 8, 9, 50_000])
+@pytest.mark.parametrize("rows", quick_first([1, 7, 8, 9, 5_000, 50_000], quick=5))
 def test_words_do_not_depend_on_the_threads(rows: int) -> None:
     graph = ring(9)
     given = sample_words(np.random.default_rng(1), graph=graph, words=copies((0,) * 9, rows), decay=1.0)
@@ -228,27 +229,33 @@ def test_exact_choice() -> None:
     assert FixedChoice([Fraction(1)]).draw(np.random.default_rng(1), 3).tolist() == [0, 0, 0]
 
 
+@pytest.mark.parametrize("share", quick_first([8, 1]))
 @FORMS
-def test_permute_and_flip(plain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_permute_and_flip(plain: bool, share: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The power, that a rate a tenth too large is seen, with all of the draws."""
     graph = automaton(4)
     word = list(all_words(graph))[2]
     law = permute_and_flip_law(graph, word, 0.9)
     use(monkeypatch, plain)
-    size = SIZE if plain else 4000
+    size = (SIZE if plain else 4000) // share
     rng = np.random.default_rng(8)
     drawn = sample_permute_and_flip(rng, graph=graph, words=copies(word, size), rate=0.9)
     assert fits(drawn, law) > ALPHA
-    if plain:
+    if plain and share == 1:
         assert fits(sample_permute_and_flip(rng, graph=graph, words=copies(word), rate=0.99), law) < ALPHA
 
 
+@pytest.mark.parametrize("share", quick_first([10, 1]))
 @FORMS
 @pytest.mark.parametrize("graph", GRAPHS, ids=NAMES)
-def test_uniform_at_a_distance(graph: WordGraph, plain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uniform_at_a_distance(
+    graph: WordGraph, plain: bool, share: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The power, that weights of other words are seen, with all of the draws."""
     use(monkeypatch, plain)
     word = list(all_words(graph))[5]
     rng = np.random.default_rng(9)
-    size = 20_000 if plain else 3000
+    size = (20_000 if plain else 3000) // share
     for far in range(graph.length + 1):
         weights = {v: kappa for v, kappa in all_words(graph).items() if distance(v, word) == far}
         if not weights:
@@ -261,7 +268,7 @@ def test_uniform_at_a_distance(graph: WordGraph, plain: bool, monkeypatch: pytes
         if len(law) > 1:
             assert fits(drawn, law) > ALPHA
             wrong = dict(zip(law, [*list(law.values())[1:], next(iter(law.values()))], strict=True))
-            if graph.is_weighted and plain:
+            if graph.is_weighted and plain and share == 1:
                 assert fits(drawn, wrong) < ALPHA
         else:
             assert set(map(tuple, drawn.tolist())) == set(law)

@@ -60,7 +60,7 @@ def _checked(
         raise InvalidArgument("path", expected="an ending of .csv, .tsv or .parquet", found="another")
     names = _checked_texts("columns", columns, len(columns))
     if len(set(names)) < len(names):
-        raise InvalidArgument("columns", expected="names that all differ", found="one that stands twice")
+        raise InvalidArgument("columns", expected="names that all differ", found="one that occurs twice")
     pairs = list(
         zip(
             _checked_texts("zeros", zeros, len(columns)),

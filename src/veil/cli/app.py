@@ -1,7 +1,7 @@
 """The `veil` command and its exit codes.
 
 0 done, 1 our fault, 2 wrong use, 3 budget refused, 4 bad or unreadable data, 5 an audit found a violation,
-6 the ledger cannot be used just now.
+6 the ledger cannot be used just now, 130 stopped with Ctrl-C.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import Any
 from veil.core.errors import BudgetExceeded, InvalidField, UnreadableFile, VeilError, with_fields
 
 # Printed where a release takes the place of another.
-AGAIN = "a release is overwritten, but what it told stays known: without a ledger nobody adds up the costs"
+AGAIN = "a release is overwritten, but readers may know the old one: without a ledger the costs do not add up"
 
 
 def json_wanted(arguments: Sequence[str]) -> bool:

@@ -31,8 +31,9 @@ def checked_delimiter(delimiter: Any) -> str | None:
     """The separator that the user gave: one mark; "tab" and "\\t" are words for one."""
     if delimiter is None:
         return None
-    mark = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}.get(delimiter, delimiter)
-    if not isinstance(mark, str) or len(mark) != 1 or not mark.isascii() or mark in '"\r\n':
+    named = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
+    mark = named.get(delimiter, delimiter) if isinstance(delimiter, str) else ""
+    if len(mark) != 1 or not mark.isascii() or mark in '"\r\n':
         raise InvalidArgument(
             "delimiter", expected='one mark such as "," or ";" or "tab"', found=type(delimiter).__name__
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -30,6 +31,8 @@ class SequenceFile:
     def __post_init__(self) -> None:
         if self.separator is not None and (not isinstance(self.separator, str) or not self.separator):
             raise InvalidArgument("separator", expected="a mark between states", found="none")
+        if not isinstance(self.path, (str, os.PathLike)):
+            raise InvalidArgument("path", expected="the path of a file", found=type(self.path).__name__)
         object.__setattr__(self, "skip", integer("skip", self.skip, least=0))
 
 

@@ -41,7 +41,7 @@ class StateList:
         for names in (self.texts, tuple(map(str, self.labels))):
             if len(set(names)) < len(names):
                 raise InvalidArgument(
-                    "states", expected="labels that all differ", found="one that stands twice"
+                    "states", expected="labels that all differ", found="one that occurs twice"
                 )
 
     def __len__(self) -> int:

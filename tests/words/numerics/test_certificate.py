@@ -11,6 +11,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from tests.params import quick_first
 from veil.core.arrays import Floats, Ints
 from veil.errors import InvalidArgument
 from veil.samples.streets import streets
@@ -126,14 +127,16 @@ def check_gaps(gaps: dict[int, Floats]) -> None:
     assert np.median(gaps[3]) < 1.05
 
 
-def test_bounds_hold_for_every_word_of_random_languages() -> None:
-    check_gaps(check_random_languages(seed=2024, count=120))
+@pytest.mark.parametrize("count", quick_first([40, 120]))
+def test_bounds_hold_for_every_word_of_random_languages(count: int) -> None:
+    check_gaps(check_random_languages(seed=2024, count=count))
 
 
-def test_bounds_hold_if_all_positions_share_their_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("count", quick_first([20, 80]))
+def test_bounds_hold_if_all_positions_share_their_boxes(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(certificate, "_OWN_POSITIONS", 0)
     monkeypatch.setattr(certificate, "_OWN_IF_SHORTER", 0)
-    check_random_languages(seed=2023, count=80)
+    check_random_languages(seed=2023, count=count)
 
 
 def only_pairs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -156,15 +159,16 @@ def only_pairs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return calls
 
 
+@pytest.mark.parametrize("count", quick_first([40, 120]))
 @pytest.mark.parametrize("own", [0, 16])
-def test_bounds_of_pairs_hold_alone(own: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_of_pairs_hold_alone(own: int, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(certificate, "_OWN_POSITIONS", own)
     monkeypatch.setattr(certificate, "_OWN_IF_SHORTER", own)
     calls = only_pairs(monkeypatch)
     rng = np.random.default_rng(77 + own)
     gaps: list[float] = []
     refuted, done = 0, 0
-    while done < 120:
+    while done < count:
         graph, decay = random_graph(rng), math.exp(-float(rng.choice([0.1, 0.5, 1.0, 2.0, 4.0])))
         exact = exact_figures(graph, decay)
         if exact is None:
@@ -185,7 +189,7 @@ def test_bounds_of_pairs_hold_alone(own: int, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_bounds_of_pairs_are_narrower_at_low_rates(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph, decay = street_graph(14), math.exp(-0.8)
+    graph, decay = street_graph(8), math.exp(-0.8)
     (bound,) = normaliser_bounds(graph, decay, 1, memory=2)
     monkeypatch.setattr(certificate, "may_tighten", lambda graph, rate: False)
     (without,) = normaliser_bounds(graph, decay, 1, memory=2)
@@ -259,7 +263,7 @@ def test_free_words_have_a_constant_normaliser() -> None:
     assert -math.log(decay) == pytest.approx(1.0, rel=1e-6)
 
 
-@pytest.mark.parametrize("epsilon", [1e-12, 1e-3, 0.7, 3.0, 40.0, 5_000.0])
+@pytest.mark.parametrize("epsilon", quick_first([0.7, 1e-12, 1e-3, 3.0, 40.0, 5_000.0]))
 def test_the_decay_found_keeps_to_epsilon(epsilon: float) -> None:
     rng = np.random.default_rng(8)
     for _ in range(6):

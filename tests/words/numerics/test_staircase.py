@@ -32,17 +32,14 @@ def distance(left: tuple[int, ...], right: tuple[int, ...]) -> int:
 def test_private_for_all_pairs_of_words(n: int, m: int, b: int) -> None:
     """In exact numbers, over all neighbours and all outputs; the loss is used up."""
     words = list(product(range(m), repeat=n))
+    far = {(v, w): distance(v, w) for v in words for w in words}
+    # How far outputs are from an input and from its neighbour.
+    both = {(far[v, w], far[v, near]) for w in words for near in words if far[w, near] <= b for v in words}
     for epsilon in (0.3, 1.0, 4.7):
         weights = staircase(n, m, b, epsilon).weights()
-        totals = {sum(weights[distance(v, w)] for v in words) for w in words}
+        totals = {sum(weights[far[v, w]] for v in words) for w in words}
         assert len(totals) == 1
-        largest = max(
-            weights[distance(v, w)] / weights[distance(v, near)]
-            for w in words
-            for near in words
-            if distance(w, near) <= b
-            for v in words
-        )
+        largest = max(weights[one] / weights[other] for one, other in both)
         assert largest <= exp_below(epsilon)
         assert math.log(largest) == pytest.approx(epsilon, rel=1e-14)
 

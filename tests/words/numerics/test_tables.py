@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.params import quick_first
 from tests.words.numerics.oracle import (
     all_words,
     automaton,
@@ -49,7 +50,7 @@ def use(monkeypatch: pytest.MonkeyPatch, plain: bool) -> None:
 
 @FORMS
 @pytest.mark.parametrize("graph", GRAPHS, ids=NAMES)
-@pytest.mark.parametrize("decay", [1.0, 0.3, 1e-3])
+@pytest.mark.parametrize("decay", quick_first([0.3, 1.0, 1e-3]))
 def test_exponential_errors(
     graph: WordGraph, decay: float, plain: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,7 +130,7 @@ def test_permute_and_flip(graph: WordGraph, rate: float) -> None:
         assert math.exp(logs[far] - rate * far) == pytest.approx(probability, rel=1e-11)
 
 
-@pytest.mark.parametrize("rate", [0.01, 1.0, 2.5, 8.0])
+@pytest.mark.parametrize("rate", quick_first([1.0, 0.01, 2.5, 8.0]))
 def test_permute_and_flip_sums_to_one_with_huge_counts(rate: float) -> None:
     for length, alphabet in ((60, 3), (1000, 12), (10_000, 2)):
         counts = free_counts(length, alphabet)
@@ -141,7 +142,7 @@ def test_permute_and_flip_sums_to_one_with_huge_counts(rate: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("counts", "rate"), [([1, 10**30, 10**40], 40.0), ([1, 10**6, 3], 14.0), ([2, 5], 1e-9)]
+    ("counts", "rate"), quick_first([([2, 5], 1e-9), ([1, 10**30, 10**40], 40.0), ([1, 10**6, 3], 14.0)])
 )
 def test_permute_and_flip_against_adaptive_integration(counts: list[int], rate: float) -> None:
     from mpmath import exp, expm1, inf, log, mp, quad
