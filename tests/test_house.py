@@ -152,7 +152,9 @@ def _tracked() -> list[Path]:
 
 
 def test_no_download_addresses() -> None:
-    pattern = re.compile(r"https?://[^ \"]*/(simple|packages)/|index-url +http|files\.python|registry\.\w")
+    pattern = re.compile(
+        r"https?://[^ \"]*/(simple|packages)/|index-url +http|files\.python|registry\.\w+\.\w"
+    )
     for path in _tracked():
         if path.suffix in {".md", ".toml", ".txt", ".py", ".yml", ""} and path != Path(__file__):
             assert not pattern.search(path.read_text(encoding="utf-8", errors="ignore")), path

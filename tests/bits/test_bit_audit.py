@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 import veil
+from tests.params import quick_first
 from veil.core.privacy.responses import RandomizedResponses
 from veil.errors import InvalidArgument
 
 RNG = np.random.default_rng(5)
+CLUB, RING = networkx.karate_club_graph(), networkx.cycle_graph(8)
 ROW = np.array([[1, 0, 1, 0, 0, 1]], dtype=bool)
 WIDE, HIGH = ROW.reshape(2, 3), ROW.reshape(3, 2)
 DIAGONAL = WIDE ^ np.eye(2, 3, dtype=bool)
@@ -25,6 +27,7 @@ def noise(rows: int, columns: int) -> veil.bits.MatrixBernoulli:
     return veil.bits.MatrixBernoulli(theta + theta.T, coupling + coupling.T, rows)
 
 
+@pytest.mark.parametrize("delta", quick_first([0.0, 0.01]))
 @pytest.mark.parametrize(
     ("mechanism", "value", "neighbour"),
     [
@@ -50,16 +53,13 @@ def noise(rows: int, columns: int) -> veil.bits.MatrixBernoulli:
     ],
     ids=lambda item: getattr(item, "name", ""),
 )
-def test_small_tables_are_enumerated(mechanism: Any, value: Any, neighbour: Any) -> None:
-    for delta in (0.0, 0.01):
-        # alpha = 1e-9 each: that draws follow the law is tested besides.
-        found = veil.audit(
-            mechanism, value, np.array(neighbour, dtype=bool), delta=delta, rng=2, samples=1_000
-        )
-        assert found.exact
-        assert not found.violated, str(found)
-        if delta == 0.0:
-            assert found.lower > 0.2
+def test_small_tables_are_enumerated(mechanism: Any, value: Any, neighbour: Any, delta: float) -> None:
+    # alpha = 1e-9 each: that draws follow the law is tested besides.
+    found = veil.audit(mechanism, value, np.array(neighbour, dtype=bool), delta=delta, rng=2, samples=1_000)
+    assert found.exact
+    assert not found.violated, str(found)
+    if delta == 0.0:
+        assert found.lower > 0.2
 
 
 def test_the_worst_neighbour_reaches_the_claim() -> None:
@@ -74,23 +74,39 @@ def test_the_worst_neighbour_reaches_the_claim() -> None:
         assert found.claimed == mechanism.epsilon
 
 
-@pytest.mark.parametrize("delta", [0.0, 1e-3])
-def test_larger_tables_and_graphs_are_sampled(delta: float) -> None:
+def without_an_edge(graph: Any) -> Any:
+    fewer = graph.copy()
+    fewer.remove_edge(0, 1)
+    return fewer
+
+
+@pytest.mark.parametrize("delta", quick_first([1e-3, 0.0]))
+@pytest.mark.parametrize(
+    ("graph", "samples"), quick_first([(RING, 300), (CLUB, 1_000)]), ids=["ring", "club"]
+)
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        veil.graphs.RandomizedResponse(1.0),
+        veil.graphs.PrivateGraph(1.0, statistics=["edges", "degrees", "triangles"], share=0.5),
+    ],
+    ids=lambda mechanism: mechanism.name,
+)
+def test_graphs_are_sampled(mechanism: Any, graph: Any, samples: int, delta: float) -> None:
     # alpha = 1e-9 each, seeds fixed.
+    found = veil.audit(mechanism, graph, without_an_edge(graph), samples=samples, delta=delta, rng=3)
+    assert not found.exact
+    assert not found.violated, str(found)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-3])
+def test_larger_tables_are_sampled(delta: float) -> None:
     table = np.random.default_rng(1).random((4, 8)) < 0.5
     other = table.copy()
     other[2] = ~other[2]
-    club = networkx.karate_club_graph()
-    fewer = club.copy()
-    fewer.remove_edge(0, 1)
-    for mechanism, value, neighbour in (
-        (veil.bits.StaircaseXor(8, 1.0), table, other),
-        (veil.graphs.RandomizedResponse(1.0), club, fewer),
-        (veil.graphs.PrivateGraph(1.0, statistics=["edges", "degrees", "triangles"], share=0.5), club, fewer),
-    ):
-        found = veil.audit(mechanism, value, neighbour, samples=1_000, delta=delta, rng=3)
-        assert not found.exact
-        assert not found.violated, str(found)
+    found = veil.audit(veil.bits.StaircaseXor(8, 1.0), table, other, samples=1_000, delta=delta, rng=3)
+    assert not found.exact
+    assert not found.violated, str(found)
 
 
 class _Timid:
@@ -112,13 +128,14 @@ class _TimidOnGraphs(_Timid, veil.graphs.RandomizedResponse):
     """The fault for graphs."""
 
 
-def test_planted_faults_are_found() -> None:
-    club = networkx.karate_club_graph()
-    fewer = club.copy()
-    fewer.remove_edge(0, 1)
-    found = veil.audit(_TimidOnGraphs(3.0), club, fewer, samples=4_000, rng=4)
+@pytest.mark.parametrize("graph", quick_first([RING, CLUB]), ids=["ring", "club"])
+def test_planted_faults_are_found_in_graphs(graph: Any) -> None:
+    found = veil.audit(_TimidOnGraphs(3.0), graph, without_an_edge(graph), samples=4_000, rng=4)
     assert found.violated
     assert found.lower > 1.5
+
+
+def test_planted_faults_are_found_in_tables() -> None:
     table = np.zeros((3, 9), dtype=bool)
     other = table.copy()
     other[1, 4] = True

@@ -15,6 +15,7 @@ from veil_papers.exact_hmc import sample_as_printed
 
 from tests.bits.numerics.brute import brute_law, random_quadratic, random_symmetric, tables
 from tests.core.scripted import ONES, Script
+from tests.params import quick_first
 from veil.bits.numerics.fields import Pulls, pull, pull_bounds
 from veil.bits.numerics.quadratic import Quadratic
 from veil.bits.samplers import bernoulli_coupling
@@ -105,26 +106,28 @@ def cases() -> dict[str, tuple[Quadratic, Method]]:
     }
 
 
-def power(law: NDArray[np.float64], wrong: NDArray[np.float64]) -> float:
-    """The probability with which SIZE draws of one law are seen not to be of the other."""
-    shift = SIZE * float(((law - wrong) ** 2 / wrong).sum())
+def power(law: NDArray[np.float64], wrong: NDArray[np.float64], size: int) -> float:
+    """The probability with which so many draws of one law are seen not to be of the other."""
+    shift = size * float(((law - wrong) ** 2 / wrong).sum())
     return float(stats.ncx2.sf(stats.chi2.isf(ALPHA, len(law) - 1), len(law) - 1, shift))
 
 
+@pytest.mark.parametrize(("size", "change"), quick_first([(SIZE // 20, 0.3), (SIZE, 0.05)]))
 @pytest.mark.parametrize("name", cases())
-def test_sampler_has_the_law_and_the_test_sees_five_percent(name: str) -> None:
+def test_sampler_has_the_law_and_the_test_sees_another(name: str, size: int, change: float) -> None:
+    """Parameters that are a little larger or smaller are seen: five percent with all of the draws."""
     q, method = cases()[name]
     rng = np.random.default_rng(21)
     if method == "hmc":
-        sample = sample_by_hmc(rng, quadratic=q, size=SIZE, burn_in=12)
+        sample = sample_by_hmc(rng, quadratic=q, size=size, burn_in=12)
     else:
-        sample = sample_matrix_bernoulli(rng, quadratic=q, size=SIZE, method=method)
-    assert sample.shape == (SIZE, *q.shape)
+        sample = sample_matrix_bernoulli(rng, quadratic=q, size=size, method=method)
+    assert sample.shape == (size, *q.shape)
     assert sample.dtype == np.bool_
     assert p_value(brute_law(q), sample) > ALPHA
-    for factor in (0.95, 1.05):
+    for factor in (1.0 - change, 1.0 + change):
         wrong = brute_law(scaled(q, factor))
-        assert power(brute_law(q), wrong) > 0.999
+        assert power(brute_law(q), wrong, size) > 0.999
         assert p_value(wrong, sample) < ALPHA
 
 
@@ -138,11 +141,12 @@ def test_complements_only_turn_signs() -> None:
     assert (turned.pi() - np.diag(turned.pi().diagonal())).min() < 0.0
 
 
-def test_printed_algorithm_2_is_uniform_whatever_the_parameters() -> None:
+@pytest.mark.parametrize("size", quick_first([SIZE // 20, SIZE]))
+def test_printed_algorithm_2_is_uniform_whatever_the_parameters(size: int) -> None:
     rng = np.random.default_rng(22)
     q = random_quadratic(rng, 3, 2, "pairs", 0.6)
     for travel in (0.5, math.pi / 2, 7.0):
-        sample = sample_as_printed(rng, quadratic=q, size=SIZE, travel=travel)
+        sample = sample_as_printed(rng, quadratic=q, size=size, travel=travel)
         assert p_value(np.full(64, 1 / 64), sample) > ALPHA
         assert p_value(brute_law(q), sample) < ALPHA
 
@@ -159,7 +163,7 @@ def test_a_run_that_is_cut_short_is_seen(monkeypatch: pytest.MonkeyPatch) -> Non
         drawn[:] = low.astype(bool)
 
     monkeypatch.setattr(bernoulli_coupling._Runs, "finish", cut_short)
-    sample = sample_by_coupling(np.random.default_rng(23), quadratic=q, size=SIZE)
+    sample = sample_by_coupling(np.random.default_rng(23), quadratic=q, size=SIZE // 10)
     assert p_value(brute_law(q), sample) < ALPHA
 
 
@@ -167,22 +171,23 @@ def test_a_run_that_is_cut_short_is_seen(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_settling_does_not_change_the_outcome(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a slack of 1 a good part of all comparisons is settled exactly: the tables are the same."""
     q, _ = cases()[name]
-    plain = sample_by_coupling(np.random.default_rng(24), quadratic=q, size=300)
+    plain = sample_by_coupling(np.random.default_rng(24), quadratic=q, size=100)
     monkeypatch.setattr(bernoulli_coupling, "_LOGIT_SLACK", 1.0)
-    assert np.array_equal(plain, sample_by_coupling(np.random.default_rng(24), quadratic=q, size=300))
+    assert np.array_equal(plain, sample_by_coupling(np.random.default_rng(24), quadratic=q, size=100))
 
 
-def test_exchangeable_columns_agree_with_the_table_of_a_column() -> None:
+@pytest.mark.parametrize("size", quick_first([SIZE // 20, SIZE]))
+def test_exchangeable_columns_agree_with_the_table_of_a_column(size: int) -> None:
     weights = np.array([float(math.comb(5, m)) * math.exp(0.3 * m - 0.2 * m * m) for m in range(6)])
     q = Quadratic.exchangeable(0.1, -0.2, rows=5, columns=3)
-    sample = sample_by_columns(np.random.default_rng(25), quadratic=q, size=SIZE)
+    sample = sample_by_columns(np.random.default_rng(25), quadratic=q, size=size)
     for column in range(3):
         observed = np.bincount(sample[:, :, column].sum(axis=1), minlength=6)
-        assert stats.chisquare(observed, weights / weights.sum() * SIZE).pvalue > ALPHA
+        assert stats.chisquare(observed, weights / weights.sum() * size).pvalue > ALPHA
     # Every cell, the last one too, is one as often as the others.
     rates = sample.mean(axis=0)
     mean = weights @ np.arange(6) / weights.sum() / 5
-    assert np.abs(rates - mean).max() < 5.0 * math.sqrt(mean * (1 - mean) / SIZE)
+    assert np.abs(rates - mean).max() < 5.0 * math.sqrt(mean * (1 - mean) / size)
 
 
 def test_large_tables() -> None:

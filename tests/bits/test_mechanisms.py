@@ -14,6 +14,7 @@ from scipy.stats import chisquare
 
 import veil
 from tests.oracles import bits as oracle
+from tests.params import quick_first
 from veil.bits.lazy_response import LazyResponse
 from veil.bits.planning import plan_bits
 from veil.errors import InvalidArgument, InvalidData, NoGuarantee
@@ -48,15 +49,17 @@ def test_charged_as_stated_and_adds_up() -> None:
         mechanism.profile(veil.words.Hamming(1))
 
 
-def test_every_bit_of_a_table_flips_at_the_rate() -> None:
+@pytest.mark.parametrize("size", quick_first([4_000, 20_000]))
+def test_every_bit_of_a_table_flips_at_the_rate(size: int) -> None:
     table = np.random.default_rng(1).random((7, 5)) < 0.4
-    drawn = veil.bits.RandomizedResponse(1.0).sample(table, rng=2, size=20_000)
+    drawn = veil.bits.RandomizedResponse(1.0).sample(table, rng=2, size=size)
     rates = (drawn ^ table).mean(axis=0)
-    assert np.abs(rates - veil.bits.RandomizedResponse(1.0).flip_rate).max() < 0.02
+    assert np.abs(rates - veil.bits.RandomizedResponse(1.0).flip_rate).max() < 2.8 / math.sqrt(size)
 
 
+@pytest.mark.parametrize(("size", "more"), quick_first([(800, 1.8), (4_000, 1.3)]))
 @pytest.mark.parametrize("kind", ["undirected", "directed", "loops", "bipartite"])
-def test_every_pair_of_a_graph_flips_at_the_rate(kind: str) -> None:
+def test_every_pair_of_a_graph_flips_at_the_rate(kind: str, size: int, more: float) -> None:
     from veil.graphs.numerics.pairs import PairSpace
 
     space = {
@@ -67,18 +70,18 @@ def test_every_pair_of_a_graph_flips_at_the_rate(kind: str) -> None:
     }[kind]
     held = np.arange(0, space.count, 3)
     graph = veil.graphs.Graph(space, held)
-    drawn = veil.graphs.RandomizedResponse(1.5).sample(graph, rng=3, size=4_000)
+    drawn = veil.graphs.RandomizedResponse(1.5).sample(graph, rng=3, size=size)
     tally = np.zeros(space.count)
     for one in drawn:
         tally[np.setxor1d(one.codes, held)] += 1
     rate = veil.graphs.RandomizedResponse(1.5).flip_rate
-    expected = np.array([4_000 * rate, 4_000 * (1 - rate)])
+    expected = np.array([size * rate, size * (1 - rate)])
     # Each pair by itself; alpha = 1e-4 / 15 pairs.
     for flips in tally:
-        assert chisquare([flips, 4_000 - flips], expected).pvalue > ALPHA / 15
-    # Power: a pair that is never flipped, and one flipped 30 % too often, would be seen.
-    assert chisquare([0, 4_000], expected).pvalue < 1e-12
-    assert chisquare([1.3 * expected[0], 4_000 - 1.3 * expected[0]], expected).pvalue < 1e-8
+        assert chisquare([flips, size - flips], expected).pvalue > ALPHA / 15
+    # Power: a pair that is never flipped, and one flipped so much too often, would be seen.
+    assert chisquare([0, size], expected).pvalue < 1e-12
+    assert chisquare([more * expected[0], size - more * expected[0]], expected).pvalue < 1e-8
 
 
 def test_graphs_of_all_libraries_come_out_as_graphs() -> None:
@@ -207,15 +210,16 @@ def test_the_profile_composes_and_has_moments() -> None:
         assert profile.rdp(order) <= veil.bits.RandomizedResponse(1.0).profile().rdp(order)
 
 
-def test_the_staircase_over_a_whole_table() -> None:
+@pytest.mark.parametrize("size", quick_first([2_000, 20_000]))
+def test_the_staircase_over_a_whole_table(size: int) -> None:
     mechanism = veil.bits.StaircaseXor(2, 1.0, flips=2, rows=3)
     assert mechanism.adjacency == veil.bits.BitFlips(2)
     law = oracle.weight_law(6, 1, lambda ones: float(mechanism.steps.log_weights[ones]))
     for count in (1, 2, 3, 4):
         exact = oracle.worst_loss(law, 3, 2, count, "anywhere")
         assert mechanism.certified_epsilon(veil.bits.BitFlips(count)) == pytest.approx(exact, rel=1e-12)
-    drawn = mechanism.sample(np.zeros((3, 2), dtype=bool), rng=1, size=20_000)
-    assert np.abs(drawn.mean(axis=0) - mechanism.flip_rate).max() < 0.02
+    drawn = mechanism.sample(np.zeros((3, 2), dtype=bool), rng=1, size=size)
+    assert np.abs(drawn.mean(axis=0) - mechanism.flip_rate).max() < 2.8 / math.sqrt(size)
 
 
 @pytest.mark.parametrize("columns", [1, 3, 16, 30])

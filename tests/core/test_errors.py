@@ -31,6 +31,25 @@ def test_a_field_error(kind: type[InvalidField], hint: str) -> None:
     assert isinstance(error, ValueError)
 
 
+def test_other_fields_have_the_names_of_the_interface() -> None:
+    """Arguments in Python, options on the command line; braces that name no field stay as they are."""
+    error = InvalidArgument(
+        "cap",
+        expected="{unit=user} with it, or {cap=10}",
+        found="{unit=event} of {whom}",
+        hint="See {by} and {sequences=True}.",
+        names=("unit", "cap", "by", "sequences"),
+    )
+    rest = 'unit="user" with it, or cap=10, found unit="event" of {whom}. See by= and sequences=True.'
+    assert str(error) == f"cap: expected {rest}"
+    flags = {name: f"--{name}" for name in ("cap", "unit", "by", "sequences", "whom")}
+    assert error.sentence(flags) == (
+        "--cap: expected --unit user with it, or --cap 10, found --unit event of {whom}. "
+        "See --by and --sequences."
+    )
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
 def test_a_budget_error() -> None:
     error = BudgetExceeded(spent="1", asked="2", remaining="0.5")
     again = pickle.loads(pickle.dumps(error))

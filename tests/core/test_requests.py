@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from importlib import import_module
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
@@ -71,7 +71,29 @@ def test_every_field_has_a_sentence_and_names_only_fields(
     for name, (_, mark, _) in request_type.options().items():
         assert mark.help.endswith("."), name
         for found in set(mark.help.split("{")[1:]):
-            assert found.partition("}")[0] in known, name
+            assert found.partition("}")[0].partition("=")[0] in known, name
+
+
+@pytest.mark.parametrize(("kind", "verb", "request_type"), BY_NAME)
+def test_limits_are_kept(kind: Any, verb: str, request_type: type[Request]) -> None:
+    """A number below the least or above the most is refused before anything is read, with field and limit."""
+    required = {"epsilon": 1.0, "source": "no such file"}
+    for name, (_, mark, hint) in request_type.options().items():
+        if mark.least is None:
+            continue
+        assert mark.most is None or mark.least <= mark.most
+        whole = int in (hint, *get_args(hint))
+        outside = [mark.least - 1, float("nan"), *([] if mark.most is None else [mark.most + 1])]
+        for wrong in (*outside, *((mark.least + 0.5,) if whole else ())):
+            given = {
+                other: required.get(other, 3 if int in (kind_, *get_args(kind_)) else "x")
+                for other, (one, _, kind_) in request_type.options().items()
+                if one.default is NO_DEFAULT
+            }
+            with pytest.raises(InvalidArgument, match=f"^{name}: expected a (whole )?number") as refused:
+                request_type(**(given | {name: wrong})).check()
+            limits = [f"{mark.least:g}", *([] if mark.most is None else [f"{mark.most:g}"])]
+            assert any(limit in refused.value.expected for limit in limits)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)

@@ -229,6 +229,7 @@ def test_plans_fit_into_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     assert "…" not in shown
 
 
+@pytest.mark.slow
 def test_narrow_intervals_get_more_digits(without_pictures: None) -> None:
     counts = np.array([[800_000, 150_000], [100_000, 300_000]])
     report = CountedReport.of_release(veil.chains.release(counts, epsilon=1.0, rng=1))

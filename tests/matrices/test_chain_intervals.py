@@ -24,7 +24,7 @@ CASES = {
     ),
     "slowly mixing": (STICKY, veil.matrices.MatrixDirichlet(300.0, veil.vectors.Simplex(6, floor=0.02))),
     "little data": (WHEEL, veil.matrices.MatrixDirichlet(15.0, veil.vectors.Simplex(4, floor=0.03))),
-    "smoothed, one k a row": (
+    "smoothed, a k for each row": (
         RAGGED,
         veil.matrices.MatrixDirichlet(
             (40.0, 80.0, 160.0, 320.0, 640.0), veil.vectors.Simplex(5, floor=0.03), smooth=True

@@ -279,7 +279,7 @@ def test_labels_are_escaped() -> None:
     ],
 )
 def test_labels_are_neither_formulas_nor_commands(labels: tuple[str, str, str]) -> None:
-    """As they stand in the table, so they stand in the pictures; long ones lose their middle."""
+    """They are the same in the table and in the pictures; long ones lose their middle."""
     page = ChainReport.of(veil.Chain(MATRIX, states=labels)).html()
     pictures = "".join(re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL))
     for label in labels:

@@ -27,7 +27,7 @@ POLICY = pd.DataFrame([[0.5, 0.5], [0.1, 0.9], [0.7, 0.3]], index=["s", "t", "u"
 
 
 def noisy(value: Any, size: int = 3, scale: float = 1e-6, **options: Any) -> veil.Release[Any]:
-    """Nearly the value itself, so that it can be told what went where."""
+    """Nearly the value itself, so that a test can see where each entry went."""
     mechanism = veil.matrices.RowByRow(veil.vectors.Laplace(scale, veil.vectors.Simplex(size)), **options)
     return veil.release(mechanism, value, adjacency=ROWS, rng=1)
 
@@ -73,7 +73,7 @@ def test_plain_matrices_have_none() -> None:
 
 
 def test_turned_columns_stay_with_their_labels() -> None:
-    """The columns stand in another order than the rows: the chain must not mix them up."""
+    """The columns are in another order than the rows: the chain must not mix them up."""
     turned = FRAME[["b", "ü, <x>", "a"]]
     out = noisy(turned)
     assert out.labels == ("b", "ü, <x>", "a")
@@ -142,7 +142,7 @@ def test_stacks_of_transitions() -> None:
     assert noisy(stack).assumptions == ()
 
 
-def test_a_batch_is_one_item_a_person() -> None:
+def test_a_batch_has_one_item_for_each_person() -> None:
     batch = np.random.default_rng(1).dirichlet(np.ones(3), size=(5, 4))
     out = noisy(batch, rows=4)
     assert out.assumptions == (ONE_PER_PERSON,)

@@ -184,7 +184,7 @@ def test_no_steps_and_no_paths() -> None:
     assert walker.paths(ORIGIN[:0], 5, rng).shape == (0, 6)
 
 
-def test_one_transition_a_row() -> None:
+def test_one_transition_in_each_row() -> None:
     walked = Walker.of(np.roll(np.eye(5), 1, axis=1)).paths(np.array([3]), 7, np.random.default_rng(11))
     assert walked.tolist() == [[3, 4, 0, 1, 2, 3, 4, 0]]
     walked = Walker.of(np.ones((1, 1))).paths(ORIGIN, 3, np.random.default_rng(12))

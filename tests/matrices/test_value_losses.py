@@ -131,7 +131,7 @@ def test_the_loss_vanishes_as_epsilon_grows(hide: str) -> None:
         assert found.rows[0].value_error.mean < 5e-3 * found.true_return
 
 
-def test_a_floor_of_ones_own_stays_as_a_bias() -> None:
+def test_a_given_floor_stays_as_a_bias() -> None:
     found = losses(epsilons=[1e5], draws=20, floor=0.05)
     best = RING.policy_table(RING.optimal().policy)
     true = 0.9 * best + 0.1 / 3
@@ -210,7 +210,7 @@ def test_rows_share_the_budget_where_the_tuned_ones_cannot_meet_it(monkeypatch: 
 
 
 @pytest.mark.slow
-def test_several_rows_with_a_floor_of_ones_own_have_one_k() -> None:
+def test_several_rows_with_a_given_floor_have_one_k() -> None:
     support = np.ones((3, 4), dtype=bool)
     support[1, 3] = False
     adjacency = veil.matrices.Rows(2, veil.vectors.Transfer(0.01))

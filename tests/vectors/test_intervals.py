@@ -40,7 +40,7 @@ def test_coverage_for_vectors(smooth: bool) -> None:
     assert _coverage(sharper, draws, TRUTH, confidence=0.95) < 0.8
 
 
-@pytest.mark.parametrize("size", [500, pytest.param(4000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("size", [300, pytest.param(4000, marks=pytest.mark.slow)])
 def test_coverage_for_counts(size: int) -> None:
     counts = (TRUTH * 200).astype(int)
     mechanism = veil.vectors.DirichletCounts(1.5, 20.0, 5)

@@ -39,7 +39,7 @@ def test_projection_is_the_nearest_point(point: NDArray[np.float64]) -> None:
     assert project(point) == pytest.approx(nearest_by_search(point), abs=1e-12)
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(derandomize=True, max_examples=50, deadline=None)
 @given(arrays(np.float64, st.integers(2, 60), elements=st.floats(-1e3, 1e3)))
 def test_projection_satisfies_the_optimality_conditions(point: NDArray[np.float64]) -> None:
     found = project(point)

@@ -155,7 +155,7 @@ def test_least_epsilon_in_divergence() -> None:
 
 def test_an_error_that_no_epsilon_reaches() -> None:
     with pytest.raises(CannotCalibrate, match="no epsilon up to"):
-        veil.vectors.least_epsilon("laplace", veil.vectors.Transfer(0.5), size=5, error=1e-9)
+        veil.vectors.least_epsilon("laplace", veil.vectors.Transfer(0.5), size=2, error=1e-9)
 
 
 def test_planned_errors_fall_with_epsilon() -> None:

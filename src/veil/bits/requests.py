@@ -58,7 +58,7 @@ class BitRead(ReadRequest):
         self.check()
         return read_bits(
             self.source,
-            columns=texts(self.columns) if isinstance(self.columns, str) else self.columns,
+            columns=texts("columns", self.columns) if isinstance(self.columns, str) else self.columns,
             values=given_values(self.values),
             missing=self.missing,
             header=self.header,

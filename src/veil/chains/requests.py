@@ -248,7 +248,7 @@ class ChainRelease(ReleaseRequest):
         if seed is not None:
             # A seed repeats everything, the sample of each user too; and is not private.
             read = read.having(salt=f"seed {seed}")
-        sequences = bool({"starts", "ends", "lengths"} & set(texts(self.parts)))
+        sequences = bool({"starts", "ends", "lengths"} & set(texts("parts", self.parts)))
         if sequences and not read.is_log:
             raise InvalidArgument(
                 "parts",
@@ -294,7 +294,7 @@ class ChainRelease(ReleaseRequest):
         records = None if self.records is None else integer("records", self.records, least=1)
         choice = chosen_mechanism(
             self.mechanism,
-            tables_of(counts, texts(self.parts)),
+            tables_of(counts, texts("parts", self.parts)),
             adjacency,
             states=len(counts),
             epsilon=self.epsilon,

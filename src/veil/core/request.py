@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, get_args, get_type_hints
 
-from veil.core.checks import choice, delta_of, integer, positive, within
+from veil.core.checks import choice, delta_of, integer, items, positive, within
 from veil.core.errors import InvalidArgument, with_fields
 from veil.core.kind import Progress
 
@@ -281,9 +281,10 @@ def _json_words(message: str) -> str:
     return message.removeprefix("Expected ").partition(", got")[0].replace("`", "") or "another type"
 
 
-def texts(value: Sequence[str] | str | None) -> list[str]:
+def texts(field: str, value: Sequence[str] | str | None) -> list[str]:
     """A list of names: as it is, or as text with commas in it."""
     if value is None:
         return []
-    parts = value.split(",") if isinstance(value, str) else list(value)
+    expected = "a list of names, or text with commas between them"
+    parts = value.split(",") if isinstance(value, str) else items(field, value, expected=expected)
     return [part.strip() if isinstance(part, str) else part for part in parts]

@@ -63,7 +63,7 @@ class GraphRead(ReadRequest):
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        sides = texts(self.nodes) if isinstance(self.nodes, str) else self.nodes
+        sides = texts("nodes", self.nodes) if isinstance(self.nodes, str) else self.nodes
         return files_among(self.source, sides)
 
     def read(self, progress: Progress | None = None) -> EdgeSource:
@@ -187,7 +187,7 @@ def facts_of(statistics: Sequence[str] | str) -> tuple[str, ...]:
     """The facts that are asked for, as a list or as text with commas."""
     if not isinstance(statistics, str):
         return tuple(items("statistics", statistics, expected="a list of facts"))
-    return tuple(name for name in texts(statistics) if name)
+    return tuple(name for name in texts("statistics", statistics) if name)
 
 
 def _numbers(nodes: Any) -> Any:

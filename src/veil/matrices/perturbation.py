@@ -81,7 +81,9 @@ def _mean_radius(released: Chain, radii: Any) -> float:
     """What sum_i pi_i |P_i - Q_i|_1 cannot exceed, though pi is unknown."""
     distances = _distances(radii)
     if len(distances) != len(released):
-        raise InvalidArgument("radii", expected=f"{len(released)}, one a row", found=f"{len(distances)}")
+        raise InvalidArgument(
+            "radii", expected=f"{len(released)}, one for each row", found=f"{len(distances)}"
+        )
     largest, condition = float(distances.max()), released.condition()
     left = 1.0 - 0.5 * condition * float(np.ptp(distances))
     if left <= 0.0:
@@ -238,7 +240,9 @@ def _least(kinds: _Kinds, extra: float) -> float:
 def _distances(values: Any) -> Floats:
     distances = np.asarray(values, dtype=np.float64)
     if distances.ndim != 1 or not distances.size or not (distances >= 0.0).all():
-        raise InvalidArgument("row_distances", expected="numbers of at least 0, one a row", found="others")
+        raise InvalidArgument(
+            "row_distances", expected="numbers of at least 0, one for each row", found="others"
+        )
     return distances
 
 

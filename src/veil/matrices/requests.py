@@ -238,7 +238,7 @@ class MatrixPlanning(_Neighbours, _Planned):
         self.check()
         typical, mask = None, mask_of(self.support)
         if self.typical is not None:
-            public = dense(read_matrix(self.typical, "typical"))
+            public = np.atleast_1d(dense(read_matrix(self.typical, "typical")))
             typical = StochasticMatrix(Simplex(max(2, public.shape[-1]))).validate(public)
             if mask is None:
                 mask = typical > 0.0 if is_zeros(self.support) else np.ones(typical.shape, dtype=bool)

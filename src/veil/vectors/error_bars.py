@@ -12,6 +12,7 @@ from veil.core.checks import integer, within
 from veil.core.errors import InvalidArgument
 from veil.core.record import checked_release
 from veil.vectors.beta_limits import beta_mean_limits
+from veil.vectors.counts import LARGEST_COUNT
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
 
@@ -47,7 +48,8 @@ def intervals(release: Any, *, confidence: float = 0.95, records: int | None = N
                 expected="the public number of records, which error bars of counts need",
                 found="None",
             )
-        total = mechanism.scale * integer("records", known, least=1) + mechanism.size * mechanism.prior
+        known = integer("records", known, least=1, most=LARGEST_COUNT)
+        total = mechanism.scale * known + mechanism.size * mechanism.prior
         low, high = _limits(total, x, tail, mechanism.draws)
         low, high = ((end * total - mechanism.prior) / (mechanism.scale * known) for end in (low, high))
     else:

@@ -103,7 +103,7 @@ class WordRead(ReadRequest):
         allowed = None if self.chain is None else read_support(self.chain, least=self.least)
         found = read_words(
             SequenceFile(self.source, self.separator, self.skip) if self.lines else self.source,
-            by=texts(self.by) if isinstance(self.by, str) else self.by,
+            by=texts("by", self.by) if isinstance(self.by, str) else self.by,
             order=self.order,
             state=self.state,
             tie_break=self.tie_break,

@@ -189,7 +189,7 @@ def test_bounds_of_pairs_hold_alone(own: int, count: int, monkeypatch: pytest.Mo
 
 
 def test_bounds_of_pairs_are_narrower_at_low_rates(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph, decay = street_graph(8), math.exp(-0.8)
+    graph, decay = street_graph(14), math.exp(-0.8)
     (bound,) = normaliser_bounds(graph, decay, 1, memory=2)
     monkeypatch.setattr(certificate, "may_tighten", lambda graph, rate: False)
     (without,) = normaliser_bounds(graph, decay, 1, memory=2)
