@@ -15,7 +15,7 @@ import pytest
 import scipy.sparse as sp
 
 import veil
-from tests.cli.conftest import Run, folder, run  # noqa: F401
+from tests.cli.conftest import Run, folder, no_pictures, run, some_pictures  # noqa: F401
 from veil.errors import BudgetExceeded, InvalidArgument, UnreadableFile
 
 CLUB = nx.karate_club_graph()
@@ -120,6 +120,7 @@ def test_files_are_read_back(name: str, tmp_path: Path) -> None:
         out.save(tmp_path / "out.json")
 
 
+@pytest.mark.usefixtures("some_pictures")
 @EACH
 def test_inspect_says_that_it_holds(name: str, tmp_path: Path, run: Run) -> None:  # noqa: F811
     out = MAKERS[name]()

@@ -119,7 +119,7 @@ def test_flip_rates_of_the_spec() -> None:
         assert plan["response"] == pytest.approx(rate, abs=5e-5)
 
 
-@pytest.mark.parametrize("columns", [1, 2, 3, 4])
+@pytest.mark.parametrize("columns", quick_first([1, 2, 3, 4], quick=3))
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
 def test_no_mechanism_errs_less(columns: int, epsilon: float) -> None:
     # All epsilon-private mechanisms on records: a linear programme over P(y | x), no symmetry assumed.
@@ -287,9 +287,10 @@ def test_the_counterexample() -> None:
     assert oracle.worst_loss(law, 2, 1, 1, "anywhere") == pytest.approx(1.5)
 
 
-def test_certified_is_brute_force_for_single_flips_and_never_below() -> None:
+@pytest.mark.parametrize("many", quick_first([12, 60]))
+def test_certified_is_brute_force_for_single_flips_and_never_below(many: int) -> None:
     rng = np.random.default_rng(6)
-    for _ in range(60):
+    for _ in range(many):
         rows, columns = int(rng.integers(1, 4)), int(rng.integers(1, 4))
         theta, coupling = (_symmetric(rng, columns) for _ in range(2))
         mechanism = veil.bits.Xor(veil.bits.MatrixBernoulli(theta, coupling, rows))
@@ -337,16 +338,17 @@ def test_the_sign_is_repaired_by_the_complement() -> None:
     assert veil.bits.Xor(strong, complement=False).sample(table, rng=1).mean() > 0.99
 
 
-def test_square_error_rate_is_the_share_of_flips() -> None:
+@pytest.mark.parametrize("size", quick_first([400, 4_000]))
+def test_square_error_rate_is_the_share_of_flips(size: int) -> None:
     table = np.random.default_rng(1).random((20, 4)) < 0.3
     noise = veil.bits.MatrixBernoulli(0.4 * np.eye(4), 0.02 * np.eye(4), 20)
     for complement in (True, False):
         mechanism = veil.bits.Xor(noise, complement=complement)
         rate, error = mechanism.square_error_rate(int(table.sum()))
         assert error == 0.0
-        drawn = mechanism.sample(table, rng=2, size=4_000)
+        drawn = mechanism.sample(table, rng=2, size=size)
         wrong = (drawn ^ table).sum(axis=(1, 2)) / table.sum()
-        assert abs(wrong.mean() - rate) < 4.5 * wrong.std() / math.sqrt(4_000)
+        assert abs(wrong.mean() - rate) < 4.5 * wrong.std() / math.sqrt(size)
     # XOR paper, Remark 2: half of all bits without any noise parameters.
     nothing = veil.bits.Xor(veil.bits.MatrixBernoulli(np.zeros((4, 4)), None, 20))
     assert nothing.square_error_rate(int(table.sum()))[0] == pytest.approx(40 / table.sum())

@@ -456,7 +456,7 @@ def tables(draw: st.DrawFn) -> tuple[Any, list[str], list[tuple[str, str]]]:
 
 
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".tsv", ".parquet"])
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(table=tables())
 def test_what_is_written_is_read_again(
     ending: str, table: tuple[Any, list[str], list[tuple[str, str]]], tmp_path_factory: pytest.TempPathFactory

@@ -120,9 +120,9 @@ def coverage(table: Integers, first: veil.Release[Any], count: int, *, seed: int
 
 @every_case
 def test_coverage_is_about_right(name: str) -> None:
-    """60 simulations: a quick look; the full count is the slow test."""
+    """30 simulations: a quick look; the full count is the slow test."""
     table, epsilon, delta = CASES[name]
-    found = coverage(table, released(table, epsilon, delta), 60)
+    found = coverage(table, released(table, epsilon, delta), 30)
     assert found["transitions"].mean() >= 0.94
     assert found["stationary"].mean() >= 0.93
     assert found["halved"].mean() < 0.9
@@ -150,12 +150,13 @@ def test_coverage_over_a_thousand_simulations(name: str) -> None:
     assert 1.0 < found["wider"] < 4.5
 
 
+@pytest.mark.parametrize("count", [8, pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("parts", [(), ("sizes",)])
-def test_coverage_of_dirichlet_rows(parts: tuple[str, ...]) -> None:
+def test_coverage_of_dirichlet_rows(parts: tuple[str, ...], count: int) -> None:
     """Without sizes the smoothing is unknown: bars are longer, and still hold the truth."""
     table = zipf(17, 3_000.0, 8)
     first = released(table, 2.0, 1e-6, mechanism="dirichlet", parts=parts)
-    found = coverage(table, first, 40)
+    found = coverage(table, first, count)
     assert found["transitions"].mean() >= 0.95
     assert found["stationary"].mean() >= 0.95
     assert found["proved"] >= 0.95
@@ -202,7 +203,7 @@ def test_groups_are_added_up() -> None:
     counts = veil.chains.TransitionCounts(table, groups=groups)
     truth = table / table.sum(axis=1, keepdims=True)
     transitions, stationary = [], []
-    for seed in range(60):
+    for seed in range(40):
         found = veil.chains.intervals(veil.chains.release(counts, epsilon=1.0, rng=seed))
         transitions.append(held(found.transitions, truth))
         stationary.append(held(found.stationary, veil.Chain(truth).stationary()))

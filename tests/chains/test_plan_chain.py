@@ -68,7 +68,7 @@ def test_errors_are_those_of_real_releases() -> None:
     long_run = veil.Chain(truth).stationary()
     job = ChainRelease(epsilon=1.0).prepare(COUNTS)
     gaps, moved = [], []
-    for seed in range(300):
+    for seed in range(150):
         matrix = job.run(rng=seed).value.to_numpy()
         gaps.append(float(share @ (0.5 * np.abs(matrix - truth).sum(axis=1))))
         moved.append(0.5 * float(np.abs(veil.Chain(matrix).stationary() - long_run).sum()))
@@ -84,7 +84,7 @@ def test_errors_are_those_of_real_releases() -> None:
 def test_simulated_draws_are_chains(name: str) -> None:
     rng = np.random.default_rng(1)
     noisy = mechanism(name)
-    drawn = np.mean([simulated(noisy, COUNTS, rng) for _ in range(200)], axis=0)
+    drawn = np.mean([simulated(noisy, COUNTS, rng) for _ in range(100)], axis=0)
     np.testing.assert_allclose(drawn.sum(axis=1), 1.0)
     assert (drawn >= 0.0).all()
     truth = COUNTS / COUNTS.sum(axis=1, keepdims=True)
@@ -161,7 +161,9 @@ def test_wrong_plans(arguments: dict[str, Any], field: str) -> None:
 # The other way round
 
 
-@pytest.mark.parametrize("error", [0.03, 0.01, 0.002])
+@pytest.mark.parametrize(
+    "error", [0.01, pytest.param(0.03, marks=pytest.mark.slow), pytest.param(0.002, marks=pytest.mark.slow)]
+)
 def test_the_least_epsilon_is_least(error: float) -> None:
     epsilon = least_epsilon_for_chain(3, 20_000, error=error)
 

@@ -218,6 +218,7 @@ def test_wide_numbers() -> None:
     assert count_transitions(relation, **ENDS, states=[20, 3, 1]).matrix.tolist()[2] == [1, 0, 0]
 
 
+@pytest.mark.slow
 def test_green_taxis() -> None:
     """The facts that were checked when the file was copied."""
     path = real("nyc_green_trips_2020-03_2020-12.csv.gz")

@@ -201,6 +201,7 @@ def test_a_dry_run_draws_and_writes_nothing(run: Run, folder: Path, monkeypatch:
     assert not (folder / "out.csv").exists()
 
 
+@pytest.mark.usefixtures("some_pictures")
 def test_machines_get_one_document(run: Run, folder: Path) -> None:
     done = release(run, *QUICK, "--json", "-o", "out.csv", "--report", "out.html")
     assert done.json["privacy"]["epsilon"] == 2.0

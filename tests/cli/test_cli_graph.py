@@ -243,6 +243,7 @@ def test_a_dry_run(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert not (folder / "out.txt").exists()
 
 
+@pytest.mark.usefixtures("some_pictures")
 def test_machines_get_one_document(run: Run, folder: Path) -> None:
     done = release(run, *QUICK, "--json", "-o", "out.txt", "--report", "out.html")
     assert done.json["value"]["kind"] == "undirected"
@@ -464,6 +465,7 @@ def test_a_plan_recommends_only_what_can_be_had(run: Run) -> None:
     assert "triangles" not in done.out.lower()
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_the_demo_names_commands_that_work(run: Run) -> None:
     done = run("demo", "--trips", "1000")
     assert done.code == 0, done.err

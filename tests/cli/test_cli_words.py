@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import veil
+from tests.params import quick_first
 from veil.core.assumptions import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC
 from veil.core.job import Job
 from veil.words.mechanisms.each_word import LENGTHS_ARE_PUBLIC, ONE_WORD_EACH
@@ -131,7 +132,9 @@ def is_feasible(word: str) -> bool:
 # Files
 
 
-@pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.parquet", "out.pq", "OUT.CSV"])
+@pytest.mark.parametrize(
+    "name", quick_first(["out.csv", "out.parquet", "out.csv.gz", "out.pq", "OUT.CSV"], quick=2)
+)
 def test_tables(run: Run, folder: Path, name: str) -> None:
     done = release(run, *EXACT, "-o", name)
     record = re.sub(r"\.(csv\.gz|csv|parquet|pq)$", ".json", name, flags=re.IGNORECASE)
@@ -191,6 +194,7 @@ def test_records_do_not_say_whose_is_whose(run: Run, folder: Path) -> None:
     assert ["".join(word) for word in batch(loaded(folder / "out.json"))] != IN_ORDER
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_the_page_does_not_say_whose_is_whose(run: Run, folder: Path) -> None:
     release(run, *EXACT, "-o", "out.csv", "--report", "out.html", "--seed", "1")
     page = (folder / "out.html").read_text(encoding="utf-8")
@@ -271,6 +275,7 @@ def test_a_comma_too_many_in_symbols(run: Run) -> None:
     refused(run, "log.csv", *LOG, "-e", "3", "--symbols", "a,,b", code=2, says="--symbols: expected labels")
 
 
+@pytest.mark.slow
 def test_starts(run: Run, folder: Path) -> None:
     (folder / "home.csv").write_text(log_text({"Zora": "bac", "Yves": "cc"}))
     home = ("home.csv", *QUICK[1:], "--start")
@@ -293,13 +298,15 @@ def test_the_longest_word_is_public(run: Run, folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [
-        ("balanced", "BalancedWords"),
-        ("exponential", "ExponentialWords"),
-        ("sequential", "SequentialWords"),
-        ("permute-and-flip", "PermuteAndFlip"),
-        ("generic", "ExponentialWords"),
-    ],
+    quick_first(
+        [
+            ("exponential", "ExponentialWords"),
+            ("balanced", "BalancedWords"),
+            ("sequential", "SequentialWords"),
+            ("permute-and-flip", "PermuteAndFlip"),
+            ("generic", "ExponentialWords"),
+        ]
+    ),
 )
 def test_mechanisms(run: Run, folder: Path, name: str, kind: str) -> None:
     done = release(run, "log.csv", *LOG, *ROADS, "-e", "2", "-m", name, "--radius", "2", "-o", "out.json")
@@ -320,6 +327,7 @@ def test_staircases_are_for_free_words(run: Run, folder: Path) -> None:
     refused(run, *but(QUICK, m="staircase"), code=2, says="language: expected FreeWords, found ChainWords")
 
 
+@pytest.mark.slow
 def test_the_best_is_taken_and_said(run: Run) -> None:
     done = release(run, "log.csv", *LOG, *ROADS, "-e", "4", "--radius", "2")
     said = re.search(r"Mechanism: exponential, the least expected error \((.*) for others\)", done.out)
@@ -343,6 +351,7 @@ def write_model(folder: Path) -> None:
     veil.chains.release(counts, epsilon=50.0, rng=1).save(folder / "model.json")
 
 
+@pytest.mark.slow
 def test_a_released_model_as_the_chain(run: Run, folder: Path) -> None:
     write_model(folder)
     model = ("log.csv", *LOG, "--chain", "model.json", "-e", "4", "-m", "sequential", "-o")
@@ -354,6 +363,7 @@ def test_a_released_model_as_the_chain(run: Run, folder: Path) -> None:
     refused(run, *but(QUICK, chain="all.json"), code=4, says="all.json: expected")
 
 
+@pytest.mark.slow
 def test_a_matrix_as_the_chain(run: Run, folder: Path) -> None:
     (folder / "matrix.csv").write_text("from,a,b,c\na,0,0.5,0.5\nb,0.75,0,0.25\nc,0.2,0.3,0.5\n")
     matrix = (*but(QUICK, chain="matrix.csv"), "-o", "out.json", "--force")
@@ -378,6 +388,7 @@ def test_least_needs_probabilities(run: Run, chain: tuple[str, ...]) -> None:
     assert done.code in (2, 4)
 
 
+@pytest.mark.slow
 def test_too_large_a_least_leaves_no_path(run: Run, folder: Path) -> None:
     """An allowed transition remains, but no path as long as the words."""
     (folder / "weights.csv").write_text("from,to,probability\na,b,0.9\nb,a,0.1\nb,c,0.9\nc,a,0.1\nc,c,0.9\n")
@@ -429,7 +440,7 @@ def test_unknown_states_are_not_shown(run: Run, folder: Path) -> None:
     assert "Ugo" not in done.err
 
 
-@pytest.mark.parametrize("row", ["Ugo,1,", ",1,a", "Ugo,,a"])
+@pytest.mark.parametrize("row", quick_first(["Ugo,1,", ",1,a", "Ugo,,a"]))
 def test_rows_without_a_cell(run: Run, folder: Path, row: str) -> None:
     (folder / "gaps.csv").write_text(log_text(WORDS) + row + "\n")
     done = refused(run, "gaps.csv", *QUICK[1:], code=4, says="expected a value in every row, found 1 row")
@@ -511,6 +522,7 @@ def test_folders_that_take_no_files_are_noticed_before_the_draw(
     refused(run, *QUICK, "-o", "out.csv", code=2, says="--output: expected a folder that can be written to")
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_files_that_are_there_stay(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     release(run, *QUICK, "-o", "out.csv", "--report", "out.html")
     kept = {name: (folder / name).read_bytes() for name in ("out.csv", "out.json", "out.html")}
@@ -557,6 +569,7 @@ def test_dry_runs_say_all_that_is_assumed(run: Run) -> None:
     assert release(run, *free, "--dry-run").json["assumptions"] == release(run, *free).json["assumptions"]
 
 
+@pytest.mark.usefixtures("some_pictures")
 def test_json_is_one_document(run: Run, folder: Path) -> None:
     """The record as it was written, which does not hold the words that are in the table beside it."""
     done = release(run, *QUICK, "-o", "x.csv", "--report", "x.html", "--json")
@@ -576,6 +589,8 @@ def test_json_without_an_output_has_the_words(run: Run) -> None:
     assert sorted(map("".join, release(run, *EXACT, "--json").json["value"]["data"])) == sorted(IN_ORDER)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("no_pictures")
 def test_seeds(run: Run, folder: Path) -> None:
     command = ("log.csv", *LOG, *ROADS, "-e", "0.1", "-m", "sequential")
     texts = []
@@ -606,19 +621,22 @@ def test_the_terminal_names_nobody(run: Run) -> None:
 
 
 LONG = {who: "abcabcacbcabcb"[i:] + "cabcabcacbcabcb"[:i] for i, who in enumerate(WORDS)}
+SHORT = {who: "abcabcacb"[i:] + "cabcabcac"[:i] for i, who in enumerate(WORDS)}
 
 
-def test_reports_hold_neither_words_nor_keys(run: Run, folder: Path) -> None:
-    """At this seed no word of 14 comes out as it went in."""
-    (folder / "long.csv").write_text(log_text(LONG))
+@pytest.mark.usefixtures("some_pictures")
+@pytest.mark.parametrize("words", quick_first([SHORT, LONG]), ids=["9", "14"])
+def test_reports_hold_neither_words_nor_keys(run: Run, folder: Path, words: dict[str, str]) -> None:
+    """At this seed no word comes out as it went in."""
+    (folder / "long.csv").write_text(log_text(words))
     options = ("-e", "2", "-b", "2", "--seed", "5", "--report", "x.html")
     done = release(run, "long.csv", *LOG, *ROADS, *options, "-m", "sequential", "-o", "x.json")
     page = (folder / "x.html").read_text(encoding="utf-8")
     for text in (page, done.out, (folder / "x.json").read_text()):
-        assert not any(key in text for key in LONG)
+        assert not any(key in text for key in words)
     private = ["".join(word) for word in batch(loaded(folder / "x.json"))]
-    assert not set(private) & set(LONG.values())
-    for word in LONG.values():
+    assert not set(private) & set(words.values())
+    for word in words.values():
         assert " → ".join(word) not in page
     # Power: the words that came out are found in just that way.
     assert " → ".join(private[0]) in page
@@ -629,6 +647,7 @@ def test_reports_hold_neither_words_nor_keys(run: Run, folder: Path) -> None:
     assert (folder / "again.html").read_text(encoding="utf-8") == page
 
 
+@pytest.mark.usefixtures("some_pictures")
 def test_reports_need_no_other_output(run: Run, folder: Path) -> None:
     done = release(run, "log.csv", *LOG, "-e", "3", "--report", "x.html")
     assert done.out.endswith("Written: x.html\n")
@@ -638,6 +657,7 @@ def test_reports_need_no_other_output(run: Run, folder: Path) -> None:
     assert not re.search(r"""(src|href)=["'](?!#)""", page)
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_labels_are_escaped(run: Run, folder: Path) -> None:
     evil = "<script>alert(1)</script>"
     (folder / "evil.csv").write_text(f"who,time,place\nu,1,{evil}\nu,2,[red]b[/red]\n")
@@ -691,6 +711,7 @@ def test_records_that_promise_too_much(run: Run, folder: Path) -> None:
     assert run("inspect", "other.json").code == 4
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_the_page_of_words_in_a_table(run: Run) -> None:
     release(run, *QUICK, "-o", "out.csv")
     assert run("inspect", "out.json", "--report", "out.html").code == 0
@@ -699,14 +720,12 @@ def test_the_page_of_words_in_a_table(run: Run) -> None:
 # Plans
 
 
-def test_plans(run: Run, folder: Path) -> None:
-    done = run("plan", "words", *ROADS, "-n", "4", "-e", "2", "-b", "2", "--plot", "errors.svg")
+def test_plans(run: Run) -> None:
+    done = run("plan", "words", *ROADS, "-n", "4", "-e", "2", "-b", "2")
     assert done.code == 0, done.err
     assert "Paths of 4 states over 3 states and 7 transitions, from anywhere; epsilon = 2." in done.out
     assert "Hidden: 2 symbols of a word." in done.out
     assert "no data was read." in done.out
-    assert "Drawn: errors.svg" in done.out
-    assert "<svg" in (folder / "errors.svg").read_text()
     names = "exponential|sequential|permute-and-flip|generic"
     rows = re.findall(rf"^({names}) +([\d.]+)", done.out, re.MULTILINE)
     errors = [float(error) for _, error in rows]
@@ -716,6 +735,14 @@ def test_plans(run: Run, folder: Path) -> None:
     assert machine.json["language"].endswith("from a fixed, public start")
     assert {row["name"] for row in machine.json["mechanisms"]} == {name for name, _ in rows}
     assert all(row["certified_epsilon"] <= 2.0 for row in machine.json["mechanisms"])
+
+
+@pytest.mark.slow
+def test_plans_are_drawn(run: Run, folder: Path) -> None:
+    done = run("plan", "words", *ROADS, "-n", "4", "-e", "2", "-b", "2", "--plot", "errors.svg")
+    assert done.code == 0, done.err
+    assert "Drawn: errors.svg" in done.out
+    assert "<svg" in (folder / "errors.svg").read_text()
 
 
 def test_plans_for_free_words(run: Run, folder: Path) -> None:
@@ -771,6 +798,8 @@ def test_wrong_plans(run: Run, options: tuple[str, ...], code: int, says: str) -
 # The demo
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("no_pictures")
 def test_the_demo_has_drives_and_streets(run: Run, folder: Path) -> None:
     """Its own command, but for the mechanism, which would take a while."""
     done = run("demo", "--trips", "1000")

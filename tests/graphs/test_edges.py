@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.params import quick_first
 from veil.errors import InvalidArgument, InvalidData, OutputExists, UnreadableFile
 from veil.graphs.ends import HEADER
 from veil.graphs.files import check_labels, write_edges
@@ -468,7 +469,7 @@ def there_and_back(path: Path, graph: tuple[Kind, list[Any], list[Any], PairSpac
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz"])
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=30)
 @given(graph=graphs(TRIMMED))
 def test_tables_that_are_written_are_read_again(
     ending: str, graph: Any, tmp_path_factory: pytest.TempPathFactory
@@ -476,13 +477,13 @@ def test_tables_that_are_written_are_read_again(
     there_and_back(tmp_path_factory.mktemp("edges") / f"graph{ending}", graph)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=30)
 @given(graph=graphs(WORDS))
 def test_text_that_is_written_is_read_again(graph: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
     there_and_back(tmp_path_factory.mktemp("edges") / "graph.txt", graph)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=30)
 @given(graph=graphs(LABELS))
 def test_parquet_that_is_written_is_read_again(graph: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
     there_and_back(tmp_path_factory.mktemp("edges") / "graph.parquet", graph)
@@ -591,7 +592,7 @@ def test_pipes(tmp_path: Path) -> None:
     writer.join()
 
 
-@pytest.mark.parametrize("name", ["e.txt", "e.csv.gz", "e.parquet"])
+@pytest.mark.parametrize("name", quick_first(["e.parquet", "e.txt", "e.csv.gz"]))
 def test_a_large_graph(tmp_path: Path, name: str) -> None:
     """Several blocks of the reader and batches of the writer; node 0 joins all, so that zeros abound."""
     space = PairSpace.among(300_000)

@@ -11,8 +11,10 @@ import pytest
 import scipy.sparse as sp
 
 import veil
+from tests.cli.conftest import no_pictures, some_pictures  # noqa: F401
 from veil.graphs.report.page import GraphReport
 
+pytestmark = pytest.mark.usefixtures("some_pictures")
 CLUB = nx.karate_club_graph()
 ALL = ["degrees", "edges", "triangles"]
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.bits.numerics.brute import brute_loss, random_quadratic, random_symmetric
+from tests.params import quick_first
 from veil.bits.numerics import flip_losses
 from veil.bits.numerics.enumerated_changes import gains_by_filters, gains_by_signs
 from veil.bits.numerics.flip_losses import Where, worst_loss
@@ -21,11 +22,12 @@ SHAPES = [(1, 1), (1, 3), (2, 1), (3, 1), (2, 2), (3, 2), (2, 3), (3, 3)]
 PLACES: tuple[Where, ...] = ("anywhere", "row")
 
 
+@pytest.mark.parametrize("many", quick_first([1, 6]))
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_equals_brute_force(kind: str, shape: tuple[int, int]) -> None:
+def test_equals_brute_force(kind: str, shape: tuple[int, int], many: int) -> None:
     rng = np.random.default_rng([7, *shape, KINDS.index(kind)])
-    for _ in range(6):
+    for _ in range(many):
         q = random_quadratic(rng, *shape, kind)
         for where in PLACES:
             for count in (1, 2, 3, shape[0] * shape[1]):
@@ -68,13 +70,14 @@ def test_the_numbers_of_the_paper_are_too_small() -> None:
     assert brute_loss(dense, 2, "row") == pytest.approx(4.80)
 
 
-def test_bounds_are_never_below(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("many", quick_first([3, 20]))
+def test_bounds_are_never_below(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With nothing affordable the telescoped bounds answer; they too are above the truth, and not far."""
     monkeypatch.setattr(flip_losses, "_AFFORDABLE", 0)
     rng = np.random.default_rng(8)
     ratios = []
     for kind in ("independent", "common", "pairs"):
-        for _ in range(20):
+        for _ in range(many):
             q = random_quadratic(rng, 3, 3, kind)
             for where in PLACES:
                 for count in (1, 2, 3, 5, 9):

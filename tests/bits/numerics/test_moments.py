@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
+from tests.params import quick_first
 from veil.bits.numerics.moments import (
     BitSignals,
     column_sums,
@@ -168,14 +169,15 @@ def coverage(signals: BitSignals, law: list[Fraction], *, trials: int, seed: int
     return covered
 
 
+@pytest.mark.parametrize("trials", quick_first([500, 1500]))
 @pytest.mark.parametrize("name", ["staircase", "independent"])
-def test_intervals_cover(name: str) -> None:
+def test_intervals_cover(name: str, trials: int) -> None:
     law = staircase_law(6, 3.0) if name == "staircase" else independent_law(6, Fraction(1, 4))
-    found = coverage(BitSignals.of_law(law), law, trials=1500, seed=11)
+    found = coverage(BitSignals.of_law(law), law, trials=trials, seed=11)
     for kind in ("normal sum", "normal cell"):
-        assert binomtest(found[kind], 1500, 0.95).pvalue > ALPHA, found
+        assert binomtest(found[kind], trials, 0.95).pvalue > ALPHA, found
     for kind in ("proved sum", "proved cell"):
-        assert binomtest(found[kind], 1500, 0.95, alternative="less").pvalue > ALPHA, found
+        assert binomtest(found[kind], trials, 0.95, alternative="less").pvalue > ALPHA, found
 
 
 def test_the_coverage_test_sees_the_wrong_pair_signal() -> None:
@@ -183,8 +185,8 @@ def test_the_coverage_test_sees_the_wrong_pair_signal() -> None:
     law = staircase_law(6, 3.0)
     right = BitSignals.of_law(law)
     wrong = BitSignals(6, right.single, right.single**2)
-    found = coverage(wrong, law, trials=1500, seed=11)
-    assert binomtest(found["normal cell"], 1500, 0.95).pvalue < ALPHA
+    found = coverage(wrong, law, trials=500, seed=11)
+    assert binomtest(found["normal cell"], 500, 0.95).pvalue < ALPHA
 
 
 def test_intervals_together_are_wider() -> None:

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.params import quick_first
 from veil.errors import InvalidArgument
 from veil.graphs.numerics import held_out
 from veil.graphs.numerics.decoding import Decoded, decode_pairs, pair_chances
@@ -167,15 +168,19 @@ def own_bit_counted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(held_out, "_without", seen)
 
 
-def test_groups_are_found_and_the_claim_is_honest() -> None:
-    space = PairSpace.among(240)
-    codes = drawn(space, groups(240, 0.4, 0.02), 7)
-    claim, share, chance = means(space, codes, 3.0, range(4))
+@pytest.mark.parametrize(
+    ("nodes", "seeds", "near"), quick_first([(120, range(1), 0.06), (240, range(4), 0.03)])
+)
+def test_groups_are_found_and_the_claim_is_honest(nodes: int, seeds: range, near: float) -> None:
+    space = PairSpace.among(nodes)
+    codes = drawn(space, groups(nodes, 0.4, 0.02), 7)
+    claim, share, chance = means(space, codes, 3.0, seeds)
     assert share > 0.75
     assert share > chance + 0.1
-    assert abs(claim - share) < 0.03
+    assert abs(claim - share) < near
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("own_bit_counted_twice")
 def test_a_bit_counted_twice_is_noticed_on_groups() -> None:
     space = PairSpace.among(240)
@@ -184,6 +189,7 @@ def test_a_bit_counted_twice_is_noticed_on_groups() -> None:
     assert claim - share > 0.03
 
 
+@pytest.mark.slow
 def test_nodes_that_avoid_their_own_kind_are_understood_too() -> None:
     space = PairSpace.among(240)
     codes = drawn(space, groups(240, 0.01, 0.3, count=2), 8)
@@ -192,32 +198,48 @@ def test_nodes_that_avoid_their_own_kind_are_understood_too() -> None:
     assert abs(found.reconstruction_rate - share) < 0.06
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 3.0])
-def test_without_structure_nothing_is_gained_and_nothing_claimed(epsilon: float) -> None:
+@pytest.mark.parametrize(
+    ("epsilon", "seeds"), quick_first([(1.0, range(2)), (1.0, range(6)), (3.0, range(6))])
+)
+def test_without_structure_nothing_is_gained_and_nothing_claimed(epsilon: float, seeds: range) -> None:
     space = PairSpace.among(300)
     codes = drawn(space, np.full((300, 300), 0.04), 9)
-    claim, share, chance = means(space, codes, epsilon, range(6))
+    claim, share, chance = means(space, codes, epsilon, seeds)
     assert abs(share - chance) < 0.02
     assert abs(claim - share) < 0.05
 
 
+@pytest.mark.parametrize(("nodes", "seeds"), quick_first([(120, range(1)), (300, range(2))]))
 @pytest.mark.usefixtures("own_bit_counted_twice")
-def test_a_bit_counted_twice_is_noticed_without_structure() -> None:
-    space = PairSpace.among(300)
-    codes = drawn(space, np.full((300, 300), 0.04), 9)
-    claim, share, _ = means(space, codes, 3.0, range(2))
+def test_a_bit_counted_twice_is_noticed_without_structure(nodes: int, seeds: range) -> None:
+    space = PairSpace.among(nodes)
+    codes = drawn(space, np.full((nodes, nodes), 0.04), 9)
+    claim, share, _ = means(space, codes, 3.0, seeds)
     assert claim - share > 0.1
 
 
-def test_directed_and_bipartite_graphs_are_decoded() -> None:
-    for space in (PairSpace.among(160, directed=True), PairSpace.between(120, 200)):
-        chances = groups(200, 0.4, 0.02)[: space.rows, : space.columns]
-        codes = drawn(space, chances, 10)
-        found, share, chance = decoded(space, codes, 3.0, 2)
-        assert share > chance + 0.05
-        assert abs(found.reconstruction_rate - share) < 0.05
+@pytest.mark.parametrize(
+    "space",
+    quick_first(
+        [
+            PairSpace.among(80, directed=True),
+            PairSpace.between(60, 90),
+            PairSpace.among(160, directed=True),
+            PairSpace.between(120, 200),
+        ],
+        quick=2,
+    ),
+    ids=str,
+)
+def test_directed_and_bipartite_graphs_are_decoded(space: PairSpace) -> None:
+    chances = groups(200, 0.4, 0.02)[: space.rows, : space.columns]
+    codes = drawn(space, chances, 10)
+    found, share, chance = decoded(space, codes, 3.0, 2)
+    assert share > chance + 0.05
+    assert abs(found.reconstruction_rate - share) < 0.05
 
 
+@pytest.mark.slow
 def test_noisy_degrees_help_where_degrees_differ() -> None:
     space = PairSpace.among(300)
     busy = np.random.default_rng(11).pareto(2.0, 300) + 0.3
