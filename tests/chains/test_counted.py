@@ -217,7 +217,7 @@ def test_nothing_but_the_release_goes_in(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["geometric", "strata"])
 def test_words_and_numbers_come_from_the_release_alone(kind: str, tmp_path: Path) -> None:
     """The same without the pictures."""
-    released(kind).save(tmp_path / "r.json")
+    released(kind, 1.0).save(tmp_path / "r.json")
     text = text_of(kind)
     assert page_text(veil.load(tmp_path / "r.json")) == text
     assert "None" not in text

@@ -50,6 +50,12 @@ def second() -> Any:
     return table
 
 
+@pytest.fixture(autouse=True)
+def no_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other mechanisms are left out: calibrating them takes most of the time."""
+    monkeypatch.setattr("veil.chains.report.counted._MOST_COMPARED", 0)
+
+
 @cache
 def prepared(kind: str) -> Job[Any]:
     more: dict[str, Any] = {}
