@@ -54,7 +54,7 @@ def test_the_law_is_that_of_the_whole_word(name: str) -> None:
     mechanism, wrong = veil.words.SequentialWords(language, 1.5), veil.words.SequentialWords(language, 1.95)
     word = words[len(words) // 2]
     generator = np.random.default_rng(3)
-    drawn = [said(mechanism, word, generator) for _ in range(4000)]
+    drawn = [said(mechanism, word, generator) for _ in range(2500)]
     assert set(drawn) <= set(words)
     assert fit(drawn, mechanism.distribution(word)) > ALPHA
     assert fit(drawn, wrong.distribution(word)) < ALPHA

@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 import veil
+from tests.cli.conftest import no_pictures, some_pictures  # noqa: F401
 from veil.core.privacy.beliefs import beliefs
 from veil.words.planning import plan_words
 from veil.words.report.console import print_word_plan, print_word_release
 from veil.words.report.page import WordReport, inner
 from veil.words.requests import WordRelease
 
+pytestmark = pytest.mark.usefixtures("some_pictures")
 ROADS = {"a": ["b", "c"], "b": ["a", "c"], "c": ["a", "b", "c"]}
 CHAIN = veil.words.ChainWords(ROADS, 5)
 WORDS = ["abaca", "cccba", "bacab", "cabca", "abcab", "acbac"]
