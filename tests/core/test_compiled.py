@@ -1,6 +1,9 @@
 """Compiled functions: they call one another, and do without a folder for their machine code."""
 
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from veil.core.numerics.compiled import compiled
 
@@ -29,3 +32,35 @@ def test_without_a_folder_for_the_cache() -> None:
     namespace: dict[str, Callable[[int], int]] = {}
     exec("def double(x):\n    return 2 * x", namespace)
     assert compiled(namespace["double"])(21) == 42
+
+
+PROGRAM = """
+import sys
+sys.path.insert(0, {folder!r})
+from caller import doubled
+print(doubled({argument}))
+"""
+
+
+def run_kernel(folder: Path, argument: str) -> str:
+    """What a process of its own computes, with the machine code that earlier processes left behind."""
+    program = PROGRAM.format(folder=str(folder), argument=argument)
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+
+
+def test_machine_code_follows_a_change_in_a_called_function(tmp_path: Path) -> None:
+    heading = "from veil.core.numerics.compiled import compiled\n"
+    called = heading + "@compiled\ndef times(value):\n    return {} * value\n"
+    (tmp_path / "called.py").write_text(called.format(2))
+    (tmp_path / "caller.py").write_text(
+        heading + "from called import times\n@compiled\ndef doubled(value):\n    return times(value)\n"
+    )
+    assert run_kernel(tmp_path, "21") == "42\n"
+    # A second kind of argument has machine code of its own, under a name that no other can take.
+    assert run_kernel(tmp_path, "0.25") == "0.5\n"
+    names = {path.name.split("-")[0] for path in tmp_path.glob("__pycache__/*.nbc")}
+    assert names == {"caller.doubled", "called.times"}
+    assert len(list(tmp_path.glob("__pycache__/caller*.nbc"))) == 2
+    assert not list(tmp_path.glob("__pycache__/*.nbi"))
+    (tmp_path / "called.py").write_text(called.format(3))
+    assert run_kernel(tmp_path, "21") == "63\n"
