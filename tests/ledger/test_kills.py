@@ -11,7 +11,7 @@ import pytest
 import veil
 from tests.ledger.places import Place, kinds, release
 from tests.ledger.points import POINTS
-from tests.ledger.workers import Mortal, killed_at, pay_later, release_and_save
+from tests.ledger.workers import KilledProcess, killed_at, pay_later, release_and_save
 from veil.ledger.amounts import Amount
 
 TENTH = Amount("0.1")
@@ -48,12 +48,12 @@ def check_files(reached: list[str], folder: Path, dataset: veil.ledger.dataset.D
 def test_killed_at_every_point(place: Place, folder: Path) -> None:
     """Up to the commit of the reservation nothing was charged or drawn; from there on the charge stands."""
     points, ledger = POINTS[place.kind], place.ledger()
-    # Once more than there are points: that one lives, and has passed them all.
+    # Once more than there are points: that process is not killed, and has passed them all.
     for last in range(len(points) + 1):
         name = f"{last}"
         dataset, values = ledger.open(name, epsilon=1), folder / name
         values.mkdir()
-        reached = killed_at(last, release_and_save, place.url, name, values, diary=folder / "diary")
+        reached = killed_at(last, release_and_save, place.url, name, values, trace=folder / "trace")
         assert reached == points[: last + 1]
         done = [kind for kind in ("reserve", "confirm") if f"{kind}: committed" in reached]
         assert kinds(dataset) == ["open", *done], reached[-1]
@@ -62,7 +62,7 @@ def test_killed_at_every_point(place: Place, folder: Path) -> None:
         check_files(reached, values, dataset)
         assert unpaid(dataset, values) == [], reached[-1]
         assert name in ledger.verify()
-        # It goes on, and nobody waits for the dead.
+        # It goes on, and nobody waits for the process that was killed.
         release(dataset)
         assert kinds(dataset) == ["open", *done, "reserve", "confirm"], reached[-1]
         assert dataset.spent.epsilon == TENTH * (1 + done.count("reserve"))
@@ -74,7 +74,7 @@ def test_that_it_would_show(place: Place, folder: Path) -> None:
     ledger = place.ledger()
     ledger.open("all", epsilon=1)
     (folder / "all").mkdir()
-    points = killed_at(-1, pay_later, place.url, "all", folder / "all", diary=folder / "diary")
+    points = killed_at(-1, pay_later, place.url, "all", folder / "all", trace=folder / "trace")
     shows = []
     ends = ("file: begun", "file: written", "file: in place", "reserve: commit", "reserve: committed")
     for point in ends:
@@ -82,42 +82,43 @@ def test_that_it_would_show(place: Place, folder: Path) -> None:
         values.mkdir()
         dataset = ledger.open(point, epsilon=1)
         last = points.index(point)
-        assert killed_at(last, pay_later, place.url, point, values, diary=folder / "diary")[-1] == point
+        assert killed_at(last, pay_later, place.url, point, values, trace=folder / "trace")[-1] == point
         shows.append(len(unpaid(dataset, values)))
     assert shows == [0, 1, 1, 1, 0]
 
 
-def wave(place: Place, folder: Path, number: int, dice: random.Random) -> None:
-    """Four processes at once share a budget of six releases and die each at a point of its own, or live."""
-    ledger, name, values = place.ledger(), f"wave {number}", folder / f"values {number}"
+def several_killed(place: Place, folder: Path, number: int, dice: random.Random) -> None:
+    """Four processes at once share a budget of six releases; each is killed at its own point, or never."""
+    ledger, name, values = place.ledger(), f"trips {number}", folder / f"values {number}"
     dataset = ledger.open(name, epsilon="0.6")
     values.mkdir()
-    mortals = []
+    processes = []
     for one in range(4):
         last = dice.randrange(3 * len(POINTS[place.kind]))
-        diary = folder / f"diary {number} {one}"
-        mortals.append(Mortal.born(release_and_save, (place.url, name, values, 3), diary, last))
-    reached = [point for mortal in mortals for point in mortal.ended()]
+        trace = folder / f"trace {number} {one}"
+        processes.append(KilledProcess.started(release_and_save, (place.url, name, values, 3), trace, last))
+    reached = [point for process in processes for point in process.ended()]
     for kind in ("reserve", "confirm"):
         assert kinds(dataset).count(kind) == reached.count(f"{kind}: committed")
     assert dataset.spent.epsilon == TENTH * reached.count("reserve: committed")
     assert reached.count("draw: asked") <= reached.count("reserve: committed") <= 6
     assert len(list(values.glob("*.json"))) == reached.count("file: in place")
     assert unpaid(dataset, values) == []
-    assert name in ledger.verify()
 
 
-def waves(place: Place, folder: Path, count: int) -> None:
+def many_killed(place: Place, folder: Path, count: int) -> None:
     dice = random.Random(2026)
     for number in range(count):
-        wave(place, folder, number, dice)
-    release(place.ledger().open("after", epsilon=1))
+        several_killed(place, folder, number, dice)
+    ledger = place.ledger()
+    release(ledger.open("after", epsilon=1))
+    assert len(ledger.verify()) == count + 1
 
 
-def test_several_die_at_once(place: Place, folder: Path) -> None:
-    waves(place, folder, 2)
+def test_several_killed_at_once(place: Place, folder: Path) -> None:
+    many_killed(place, folder, 2)
 
 
 @pytest.mark.slow
-def test_many_die_at_once(place: Place, folder: Path) -> None:
-    waves(place, folder, 125)
+def test_many_killed_at_once(place: Place, folder: Path) -> None:
+    many_killed(place, folder, 125)

@@ -57,7 +57,7 @@ def test_killed_at_every_point(place: Place, folder: Path, act: str) -> None:
         dataset = ledger.open(f"{last}", epsilon=1)
         work = ACTS[act](dataset)
         before = kinds(dataset)
-        reached = killed_at(last, work, diary=folder / "diary")
+        reached = killed_at(last, work, trace=folder / "trace")
         ended = len(reached) == last
         done = [kind for kind in MADE[act] if f"{kind}: committed" in reached]
         assert kinds(dataset) == [*before, *done], reached[-1]
@@ -74,7 +74,7 @@ def test_killed_while_it_is_made(new_place: Callable[[], Place], folder: Path) -
         place = new_place()
         ledger = place.ledger()
         reached = killed_at(
-            last, lambda place=place: place.ledger().open("trips", epsilon=1), diary=folder / "diary"
+            last, lambda place=place: place.ledger().open("trips", epsilon=1), trace=folder / "trace"
         )
         ended = len(reached) == last
         if "make: committed" in reached:
@@ -155,11 +155,11 @@ def test_killed_before_the_answer_to_a_commit(postgres: Server, folder: Path) ->
             assert server.flush() == 0
             os.kill(os.getpid(), signal.SIGKILL)
 
-    def live() -> None:
+    def run() -> None:
         with watching(reach):
             release(dataset)
 
-    process = multiprocessing.get_context("fork").Process(target=live, daemon=True)
+    process = multiprocessing.get_context("fork").Process(target=run, daemon=True)
     process.start()
     process.join(PATIENCE)
     assert process.exitcode == -signal.SIGKILL

@@ -54,6 +54,7 @@ WAYS: dict[str, Callable[[Place, bytes], object]] = {
 }
 
 
+@MOSTLY_IN_A_FILE
 @pytest.mark.parametrize("way", WAYS)
 def test_brought_up_to_date(place: Place, way: str) -> None:
     before = first_schema(place)

@@ -143,7 +143,7 @@ def test_fork_while_threads_work(place: Place) -> None:
     assert ledger.verify() == ["trips"]
 
 
-class Told:
+class LockThatTells:
     """A lock that tells, before it is waited for, that this thread asks for it."""
 
     def __init__(self, lock: Any, tell: Callable[[], object]) -> None:
@@ -179,7 +179,7 @@ def test_fork_in_the_middle_of_a_write(folder: Path) -> None:
             waits_or_forked.set()
 
     forking = threading.Thread(target=fork)
-    ledger._store.in_use = Told(ledger._store.in_use, tell)  # type: ignore[assignment]
+    ledger._store.in_use = LockThatTells(ledger._store.in_use, tell)  # type: ignore[assignment]
 
     def reach(point: str, _: Any) -> None:
         if point == "reserve: locked" and forking.ident is None:

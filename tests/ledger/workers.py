@@ -1,4 +1,4 @@
-"""What other processes do with a ledger in the tests, and how some of them die."""
+"""What other processes do with a ledger in the tests, and how some of them are killed."""
 
 from __future__ import annotations
 
@@ -72,19 +72,21 @@ def pay_later(url: str, name: str, folder: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Mortal:
+class KilledProcess:
     """A process that writes down every point it reaches, and is killed at one of them."""
 
     process: Any
-    diary: Path
+    trace: Path
     last: int
 
     @classmethod
-    def born(cls, work: Callable[..., object], arguments: Sequence[Any], diary: Path, last: int) -> Mortal:
+    def started(
+        cls, work: Callable[..., object], arguments: Sequence[Any], trace: Path, last: int
+    ) -> KilledProcess:
         """Begin the work; the process is killed at the point of this number, the first is 0."""
 
-        def live() -> None:
-            handle = os.open(diary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        def run() -> None:
+            handle = os.open(trace, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
             number = itertools.count()
 
             def reach(point: str, _: Any) -> None:
@@ -95,20 +97,20 @@ class Mortal:
             with watching(reach):
                 work(*arguments)
 
-        process = multiprocessing.get_context("fork").Process(target=live, daemon=True)
+        process = multiprocessing.get_context("fork").Process(target=run, daemon=True)
         process.start()
-        return cls(process, diary, last)
+        return cls(process, trace, last)
 
     def ended(self) -> list[str]:
-        """The points that it reached, when it is dead: at the last of them, or because the work was done."""
+        """The points that it reached, once it has ended: killed at the last of them, or its work done."""
         self.process.join(PATIENCE)
-        reached = self.diary.read_text(encoding="utf-8").splitlines()
+        reached = self.trace.read_text(encoding="utf-8").splitlines()
         killed = len(reached) == self.last + 1
         assert self.process.exitcode == (-signal.SIGKILL if killed else 0), reached
         return reached
 
 
-def killed_at(last: int, work: Callable[..., object], *arguments: Any, diary: Path) -> list[str]:
+def killed_at(last: int, work: Callable[..., object], *arguments: Any, trace: Path) -> list[str]:
     """Do the work in a process that is killed at the point of this number; the points that it reached."""
-    diary.unlink(missing_ok=True)
-    return Mortal.born(work, arguments, diary, last).ended()
+    trace.unlink(missing_ok=True)
+    return KilledProcess.started(work, arguments, trace, last).ended()
