@@ -26,7 +26,7 @@ from veil.matrices.report.console import (
 )
 from veil.matrices.requests import MatrixRelease
 from veil.report import figures
-from veil.report.labels import shorts
+from veil.report.figures import shorts
 
 MATRIX = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]])
 CHAIN = veil.Chain(MATRIX, states=["a", "b", "c"])

@@ -9,8 +9,7 @@ import veil
 from veil.core.audit.auditing import Audit
 from veil.core.audit.seed_reuse import SeedReuse
 from veil.core.audit.suite import AuditSuite
-from veil.report.audit import AuditReport
-from veil.report.audit_figures import bounds_figure
+from veil.report.audit import AuditReport, bounds_figure
 
 COUNTS = veil.vectors.GeometricCounts(1.0, 3)
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import veil
-from veil.cli.ledger_console import print_dataset, print_datasets
-from veil.cli.ledger_figures import budget_figure, save_budget
+from veil.cli.ledger_output import budget_figure, print_dataset, print_datasets, save_budget
 from veil.ledger.dataset import Dataset
 from veil.ledger.history import BudgetHistory
 

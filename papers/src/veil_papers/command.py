@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from veil.cli.options import JsonOption, option
 from veil.cli.output import print_error, print_json
-from veil.cli.parameters import JsonOption, option
 from veil.core.errors import InvalidArgument
 
 if TYPE_CHECKING:

@@ -9,19 +9,19 @@ from __future__ import annotations
 import io
 import os
 import sys
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cyclopts import App, CycloptsError
 
-from veil.cli.misuse import print_misuse
-from veil.cli.output import json_wanted, print_error
+from veil.cli.output import print_error, print_misuse
 from veil.core.errors import VeilError
 from veil.version import __version__
 
 if TYPE_CHECKING:
-    from veil.core.kind import Kind
     from veil.core.request import Request
 
 _HELP = "Release structured data under differential privacy, with guarantees that anyone can check."
@@ -62,31 +62,24 @@ def build(tokens: Sequence[str]) -> App:
 
 def _of_kinds(name: str, text: str, tokens: Sequence[str]) -> App:
     """A command with one subcommand for each kind; of a kind that is named, only that one is built."""
+    from veil.cli.commands import plan_command, release_command
     from veil.core.kinds import kind_named, kind_names
 
     group = App(name=name, help=text, help_epilogue="")
     if not tokens or tokens[0] not in (name, "--install-completion"):
         return group
     wanted = tokens[1] if tokens[0] == name and len(tokens) > 1 else ""
-    for kind in kind_names() if wanted not in kind_names() else (wanted,):
-        _add_kind(group, kind_named(kind))
+    for kind in map(kind_named, kind_names() if wanted not in kind_names() else (wanted,)):
+        made = release_command(kind) if name == "release" else plan_command(kind)
+        if made is not None:
+            requests: list[Any] = [kind.reads, kind.releases] if name == "release" else [kind.plans]
+            _add(group, made, kind.name, requests)
     return group
-
-
-def _add_kind(group: App, kind: Kind) -> None:
-    from veil.cli.plan import plan_command
-    from veil.cli.release import release_command
-
-    is_release = group.name[0] == "release"
-    requests: list[Any] = [kind.reads, kind.releases] if is_release else [kind.plans]
-    made = release_command(kind) if is_release else plan_command(kind)
-    if made is not None:
-        _add(group, made, kind.name, [request for request in requests if request is not None])
 
 
 def _add_others(app: App) -> None:
     """The commands of the kinds, and of other installed packages."""
-    from veil.cli.kind_command import kind_command
+    from veil.cli.commands import kind_command
     from veil.core.kind import at
     from veil.core.kinds import every_kind
 
@@ -138,7 +131,7 @@ def run(arguments: Sequence[str] | None = None) -> None:
 
 def main(tokens: Sequence[str]) -> int:
     """Run a command, say what went wrong, and return the exit code."""
-    as_json = json_wanted(tokens)
+    as_json = "--json" in tokens
     try:
         done = build(tokens)(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
@@ -160,9 +153,7 @@ def main(tokens: Sequence[str]) -> int:
         return 0
     except Exception as error:
         # What an unforeseen error says may quote data: only its kind and place are shown.
-        place = error.__traceback__
-        while place is not None and place.tb_next is not None:
-            place = place.tb_next
-        where = "" if place is None else f" at {place.tb_frame.f_code.co_name}:{place.tb_lineno}"
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f" in {place.name} ({Path(place.filename).name}:{place.lineno})"
         print(f"veil: internal error: {type(error).__name__}{where}. Please report it.", file=sys.stderr)
         return 1

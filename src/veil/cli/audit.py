@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from veil.cli.options import ForceOption, JsonOption, ReportOption, option, switch
 from veil.cli.output import print_json, refuse_other_files, working
 from veil.cli.output_files import check_ending, refuse_existing
-from veil.cli.parameters import ForceOption, JsonOption, ReportOption, option, switch
 from veil.core.errors import InvalidArgument, UnreadableFile
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def audit(
             }
         )
     else:
-        from veil.report.console_audit import print_audits
+        from veil.report.audit import print_audits
 
         print_audits(found, confidence=confidence, written=report)
     return VIOLATION if any(suite.violated for suite in found) else 0

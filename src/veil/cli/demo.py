@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+from veil.cli.options import ForceOption, option
 from veil.cli.output import working
 from veil.cli.output_files import refuse_existing
-from veil.cli.parameters import ForceOption, option
 
 _SMALL = ("grades.csv", "roads.csv", "ballots.csv", "friends.txt")
 _DRIVES, _STREETS = "drives.csv", "streets.csv"

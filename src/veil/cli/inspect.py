@@ -7,9 +7,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from veil.cli.options import ForceOption, JsonOption, ReportOption
 from veil.cli.output import print_json, refuse_other_files, working
 from veil.cli.output_files import check_ending, refuse_existing
-from veil.cli.parameters import ForceOption, JsonOption, ReportOption
 
 
 def inspect(

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import App
 
-from veil.cli.ledger_places import (
+from veil.cli.ledger_options import (
     LedgerAndDataset,
     LedgerAndPerhapsDataset,
     LedgerAndReleases,
@@ -17,9 +17,9 @@ from veil.cli.ledger_places import (
     ledger_and_perhaps_dataset,
     ledger_first,
 )
+from veil.cli.options import ForceOption, JsonOption, option, switch
 from veil.cli.output import print_json, working
 from veil.cli.output_files import check_ending, refuse_existing
-from veil.cli.parameters import ForceOption, JsonOption, option, switch
 from veil.core.errors import InvalidArgument, InvalidData, LedgerCorrupt, UnreadableFile
 
 app = App(
@@ -106,7 +106,7 @@ def show(
     names = ledger.datasets() if name is None else [name]
     histories = [BudgetHistory.of(ledger.dataset(one)) for one in names]
     if plot is not None:
-        from veil.cli.ledger_figures import save_budget
+        from veil.cli.ledger_output import save_budget
 
         with working("Drawing", quiet=as_json):
             save_budget(histories[0], plot, overwrite=force)
@@ -114,7 +114,7 @@ def show(
         content: Any = [history.to_dict(entries=name is not None) for history in histories]
         print_json({"datasets": content} if name is None else content[0])
         return 0
-    from veil.cli.ledger_console import print_dataset, print_datasets
+    from veil.cli.ledger_output import print_dataset, print_datasets
 
     if name is None:
         print_datasets(histories, str(ledger))
@@ -279,7 +279,7 @@ def _print_dataset(dataset: Any, as_json: bool) -> int:
     if as_json:
         print_json(history.to_dict(entries=False))
         return 0
-    from veil.cli.ledger_console import print_dataset
+    from veil.cli.ledger_output import print_dataset
 
     print_dataset(history, last=1)
     return 0

@@ -1,11 +1,13 @@
-"""Which budget a release is charged to: the same options for everything that is released."""
+"""Which ledger and which dataset a command means, and what a release would cost it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
-from veil.cli.ledger_places import named_ledger
+from cyclopts import Parameter
+
 from veil.cli.output import print_json
 from veil.core.errors import BudgetExceeded, InvalidArgument
 
@@ -13,42 +15,81 @@ if TYPE_CHECKING:
     from veil.core.job import Job
     from veil.ledger.dataset import Dataset
 
-
-@dataclass(frozen=True, slots=True)
-class LedgerOptions:
-    """A ledger, the dataset in it whose budget is charged, and the part of a public partition."""
-
-    ledger: str | None
-    dataset: str | None
-    part: str | None
-
-    def account(self) -> Dataset | None:
-        """The budget to charge; None where none was named. Asked before any work."""
-        ledger = named_ledger() if self.ledger is None else self.ledger
-        if self.dataset is None:
-            # Where a ledger is named, if only by the environment, no release goes uncharged.
-            if self.part is not None:
-                raise InvalidArgument("--part", expected="--ledger and --dataset with it", found="neither")
-            if ledger is not None:
-                raise InvalidArgument(
-                    "--dataset", expected="the dataset to charge, with --ledger or VEIL_LEDGER", found="none"
-                )
-            return None
-        if ledger is None:
-            raise InvalidArgument("--ledger", expected="a ledger with --dataset", found="none")
-        from veil.ledger.ledger import Ledger
-
-        found = Ledger(ledger).dataset(self.dataset)
-        if found.closed:
-            closed = f"{self.dataset}, which is closed"
-            raise InvalidArgument("--dataset", expected="one that is open", found=closed)
-        return found if self.part is None else found.part(self.part)
+_LEDGER = "A file such as budget.db, or postgresql://user@host/db; may be left out where VEIL_LEDGER is set."
 
 
-def print_charge(account: Dataset | None) -> None:
-    """What is left after a release."""
-    if account is not None:
-        print(f"Charged to {account.name}. Spent: {account.spent}. Remaining: {account.remaining}.")
+def _places(names: str, help: str = "") -> Parameter:  # noqa: A002
+    return Parameter(name=names, help=f"{_LEDGER} {help}".rstrip())
+
+
+LedgerOnly = Annotated[str, _places("[LEDGER]")]
+LedgerAndDataset = Annotated[str, _places("[LEDGER] DATASET", "The name of the dataset.")]
+LedgerAndPerhapsDataset = Annotated[
+    str, _places("[LEDGER] [DATASET]", "One of its datasets, to be shown with its entries.")
+]
+LedgerAndReleases = Annotated[
+    str, _places("[LEDGER] [RELEASE]...", "Release files: was each charged here, and as much as it says?")
+]
+
+
+def named_ledger() -> str | None:
+    """The ledger of VEIL_LEDGER; None where it is not set. Set to nothing it is a mistake, not a choice."""
+    found = os.environ.get("VEIL_LEDGER")
+    if found is not None and not found.strip():
+        raise InvalidArgument(
+            "VEIL_LEDGER", expected="a ledger, or that it is not set at all", found="an empty text"
+        )
+    return found
+
+
+def ledger_first(places: Sequence[str] | None) -> tuple[str, list[str]]:
+    """The ledger, and what stands after it."""
+    from veil.ledger.address import looks_like_address
+
+    given, known = list(places or ()), named_ledger()
+    if given and (known is None or looks_like_address(given[0])):
+        return given[0], given[1:]
+    if known is None:
+        raise InvalidArgument("LEDGER", expected="a file such as budget.db, or VEIL_LEDGER", found="none")
+    return known, given
+
+
+def ledger_and_dataset(places: Sequence[str] | None) -> tuple[str, str]:
+    """Both."""
+    url, name = ledger_and_perhaps_dataset(places)
+    if name is None:
+        raise InvalidArgument("DATASET", expected="the name of a dataset", found="none")
+    return url, name
+
+
+def ledger_and_perhaps_dataset(places: Sequence[str] | None) -> tuple[str, str | None]:
+    """The ledger, and a dataset if one was named."""
+    url, rest = ledger_first(places)
+    if len(rest) > 1:
+        raise InvalidArgument("DATASET", expected="one dataset", found=f"{len(rest)} after the ledger")
+    return url, rest[0] if rest else None
+
+
+def charged_account(ledger: str | None, dataset: str | None, part: str | None) -> Dataset | None:
+    """The budget that a release is charged to; None where none was named. Asked before any work."""
+    ledger = named_ledger() if ledger is None else ledger
+    if dataset is None:
+        # Where a ledger is named, if only by the environment, no release goes uncharged.
+        if part is not None:
+            raise InvalidArgument("--part", expected="--ledger and --dataset with it", found="neither")
+        if ledger is not None:
+            raise InvalidArgument(
+                "--dataset", expected="the dataset to charge, with --ledger or VEIL_LEDGER", found="none"
+            )
+        return None
+    if ledger is None:
+        raise InvalidArgument("--ledger", expected="a ledger with --dataset", found="none")
+    from veil.ledger.ledger import Ledger
+
+    account = Ledger(ledger).dataset(dataset)
+    if account.closed:
+        raise InvalidArgument("--dataset", expected="one that is open", found=f"{dataset}, which is closed")
+    return account if part is None else account.part(part)
 
 
 def print_dry_run(job: Job[Any], account: Dataset | None, *, as_json: bool) -> int:

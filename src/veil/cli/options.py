@@ -1,4 +1,4 @@
-"""From the fields of a request to the options of a command."""
+"""Options of commands: from the fields of requests, and those that the command line adds by itself."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import Group, Parameter
+from cyclopts import Group, Parameter, Token
 
 from veil.cli.output import print_error
-from veil.cli.parameters import at_least, number
+from veil.core.checks import integer
 from veil.core.errors import VeilError
 from veil.core.request import NO_DEFAULT, Option, Request
 
@@ -32,30 +32,26 @@ _PLAIN = (str, int, float, bool, Path)
 
 
 def command(
-    run: Callable[..., int], requests: Sequence[type[Request]], extra: Sequence[inspect.Parameter] = ()
+    run: Callable[..., int], requests: Sequence[type[Request]], words: Mapping[str, str] | None = None
 ) -> Callable[..., int]:
     """A function whose parameters are the fields of the requests, for Cyclopts to read.
 
-    run: is called with a dictionary of fields for each request, and the extra options by name.
+    run: is called with the requests. words: what else stands in braces in the help of an option.
     """
-    flags = flags_of(requests) | {one.name: one.annotation.__metadata__[0].name[0] for one in extra}
-    owners = [(request, request.options()) for request in requests]
+    flags = flags_of(requests)
+    fields = {name: found for request in requests for name, found in request.options().items()}
     parameters = [
-        _parameter(name, field.default, mark, kind, flags)
-        for _, options in owners
-        for name, (field, mark, kind) in options.items()
+        _parameter(name, field.default, mark, kind, {**flags, **(words or {})})
+        for name, (field, mark, kind) in fields.items()
         if mark.in_command
     ]
-    parameters = [*parameters, *extra]
     # A positional argument first; those without a default before the others.
     parameters.sort(key=lambda one: (one.kind != one.POSITIONAL_ONLY, one.default is not one.empty))
 
     def called(*args: Any, **given: Any) -> int:
-        if args:
-            given["source"] = args[0]
-        parts = [{name: given.pop(name) for name in options if name in given} for _, options in owners]
+        given |= {"source": args[0]} if args else {}
         try:
-            return run(*parts, **given)
+            return run(*(request.given(given) for request in requests))
         except VeilError as error:
             print_error(error, as_json=given.get("as_json", False), flags=flags)
             return error.exit_code
@@ -65,95 +61,95 @@ def command(
     return called
 
 
-def extra_option(name: str, kind: Any, default: Any, mark: Option) -> inspect.Parameter:
-    """An option that an interface adds to those of a request, which check their limits themselves."""
-    return _parameter(name, default, mark, kind, {}, validator=at_least(name, mark.least))
-
-
 def flags_of(requests: Iterable[type[Request]]) -> dict[str, str]:
     """How the command line calls the fields."""
-    found = {}
-    for request in requests:
-        for name, (_, mark, _) in request.options().items():
-            found[name] = (
-                _positional(mark)
-                if name == "source"
-                else "/".join(filter(None, (mark.named(name), mark.negative)))
-            )
-    return found
+    return {
+        name: mark.flag or "INPUT"
+        if name == "source"
+        else "/".join(filter(None, (mark.named(name), mark.negative)))
+        for request in requests
+        for name, (_, mark, _) in request.options().items()
+    }
 
 
 def _parameter(
-    name: str,
-    default: Any,
-    mark: Option,
-    kind: Any,
-    flags: Mapping[str, str],
-    *,
-    validator: Sequence[Callable[[Any, Any], None]] = (),
+    name: str, default: Any, mark: Option, kind: Any, flags: Mapping[str, str]
 ) -> inspect.Parameter:
-    positional = name == "source"
-    has_default = default is not NO_DEFAULT
-    names = (_positional(mark),) if positional else tuple(filter(None, (mark.named(name), mark.short)))
+    positional, has_default = name == "source", default is not NO_DEFAULT
     annotation = _token_type(kind, mark, required=not has_default)
-    repeated = typing.get_origin(annotation) is list or any(
-        typing.get_origin(part) is list for part in typing.get_args(annotation)
-    )
+    kinds = (annotation, *typing.get_args(annotation))
+    heading = "Input" if positional else "Advanced" if mark.advanced else mark.group
+    place = _HEADINGS.index(heading) if heading in _HEADINGS else len(_HEADINGS)
     marks = Parameter(
-        name=names,
+        name=(flags[name],) if positional else tuple(filter(None, (mark.named(name), mark.short))),
         help=mark.helped(flags),
-        group=_group("Input" if positional else "Advanced" if mark.advanced else mark.group),
+        group=Group(heading, sort_key=place),
         negative=(mark.negative,) if mark.negative else (),
         allow_leading_hyphen=positional,
-        consume_multiple=False if repeated else None,
-        validator=validator,
-        converter=number if {int, float} & set(_union(annotation)) else None,
+        # An option that takes a list is repeated.
+        consume_multiple=False if any(typing.get_origin(one) is list for one in kinds) else None,
+        converter=number if {int, float} & set(kinds) else None,
         show_default=has_default and not (default is False or default in (None, (), "")),
     )
     return inspect.Parameter(
         name,
         inspect.Parameter.POSITIONAL_ONLY if positional else inspect.Parameter.KEYWORD_ONLY,
-        default=_shown_default(default) if has_default else inspect.Parameter.empty,
+        default=inspect.Parameter.empty if not has_default else None if default == () else default,
         annotation=Annotated[annotation, marks],
     )
 
 
-def _positional(mark: Option) -> str:
-    """What the positional argument is called."""
-    return mark.flag or "INPUT"
-
-
-def _shown_default(default: Any) -> Any:
-    return None if default == () else default
-
-
 def _token_type(kind: Any, mark: Option, *, required: bool) -> Any:
     """The type that text is turned into: what Python takes besides, such as tables, cannot be typed in."""
-    if mark.choices and kind is not Any and not _is_many(kind):
-        words: Any = Literal[mark.choices]
-        return words | None if _takes_none(kind) else words
-    parts = [part for part in _union(kind) if part is not type(None)]
-    plain = [part for part in parts if part in _PLAIN]
-    # Where text will do, a list is typed in with commas; where not, the option is repeated.
-    chosen: Any = plain[0] if plain else list[str] if any(_is_many(part) for part in parts) else str
-    optional = chosen not in _PLAIN or _takes_none(kind) or (kind is Any and not required)
-    return chosen | None if optional else chosen
-
-
-def _union(kind: Any) -> tuple[Any, ...]:
     is_union = typing.get_origin(kind) in (typing.Union, types.UnionType)
-    return typing.get_args(kind) if is_union else (kind,)
+    parts = typing.get_args(kind) if is_union else (kind,)
+    origins = [typing.get_origin(part) for part in parts]
+    many = any(isinstance(one, type) and issubclass(one, (Sequence, Mapping, Iterable)) for one in origins)
+    chosen: Any
+    if mark.choices and kind is not Any and not (many and not is_union):
+        chosen, optional = Literal[mark.choices], False
+    else:
+        # Where text will do, a list is typed in with commas; where not, the option is repeated.
+        plain = [part for part in parts if part in _PLAIN]
+        chosen = plain[0] if plain else list[str] if many else str
+        optional = chosen not in _PLAIN or (kind is Any and not required)
+    return chosen | None if optional or type(None) in parts else chosen
 
 
-def _is_many(kind: Any) -> bool:
-    origin = typing.get_origin(kind)
-    return isinstance(origin, type) and issubclass(origin, (Sequence, Mapping, Iterable))
+def number(kind: Any, tokens: Sequence[Token]) -> Any:
+    """Text as a number. A whole number is never made by rounding, nor none of a word."""
+    return kind(tokens[0].value)
 
 
-def _takes_none(kind: Any) -> bool:
-    return type(None) in _union(kind)
+def option(
+    *names: str,
+    help: str,  # noqa: A002
+    least: int | None = None,
+    is_number: bool = False,
+    shown: bool = True,
+) -> Parameter:
+    """An option of a command that has no request. least: of a whole number. shown: whether its default is."""
+
+    def check(_: Any, value: Any) -> None:
+        if value is not None and least is not None:
+            integer(names[0].lstrip("-"), value, least=least)
+
+    return Parameter(
+        name=names or None,
+        help=help,
+        negative=(),
+        converter=number if is_number or least is not None else None,
+        validator=() if least is None else (check,),
+        consume_multiple=False,
+        show_default=None if shown else False,
+    )
 
 
-def _group(heading: str) -> Group:
-    place = _HEADINGS.index(heading) if heading in _HEADINGS else len(_HEADINGS)
-    return Group(heading, sort_key=place)
+def switch(*names: str, help: str) -> Parameter:  # noqa: A002
+    """An option without a value, which is off unless given."""
+    return option(*names, help=help, shown=False)
+
+
+ReportOption = Annotated[Path | None, option("--report", help="Also write an HTML report here.")]
+ForceOption = Annotated[bool, switch("--force", "-f", help="Overwrite existing files.")]
+JsonOption = Annotated[bool, switch("--json", help="Print JSON for machines.")]

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
-from veil.core.errors import BudgetExceeded, InvalidField, UnreadableFile, VeilError, with_fields
+from cyclopts import CoercionError, CycloptsError, MissingArgumentError, ValidationError
 
-# Printed where a release takes the place of another.
-AGAIN = "a release is overwritten, but readers may know the old one: without a ledger the costs do not add up"
+from veil.core.checks import shown
+from veil.core.errors import (
+    BudgetExceeded,
+    InvalidArgument,
+    InvalidField,
+    UnreadableFile,
+    VeilError,
+    with_fields,
+)
 
-
-def json_wanted(arguments: Sequence[str]) -> bool:
-    """Whether the caller is a machine."""
-    return "--json" in arguments
+_NUMBERS = {int: "a whole number", float: "a number"}
 
 
 def print_json(content: Any) -> None:
@@ -38,6 +43,45 @@ def print_error(error: VeilError, *, as_json: bool, flags: Mapping[str, str] | N
     if isinstance(error, BudgetExceeded):
         details |= {"spent": error.spent, "asked": error.asked, "remaining": error.remaining}
     print_json({"error": details})
+
+
+def print_misuse(error: CycloptsError, *, as_json: bool) -> int:
+    """Say what is wrong with the arguments. Returns the exit code."""
+    wrong = _invalid_argument(error)
+    if wrong is not None:
+        assert error.argument is not None
+        print_error(wrong, as_json=as_json, flags={wrong.field: error.argument.name})
+    elif as_json:
+        print_json({"error": {"kind": "Usage", "message": str(error)}})
+    else:
+        print(f"veil: {error}", file=sys.stderr)
+    return InvalidArgument.exit_code
+
+
+def _invalid_argument(error: CycloptsError) -> InvalidArgument | None:
+    """The error that the library would raise; None where Cyclopts has the better words."""
+    if error.argument is None:
+        return None
+    field = error.argument.field_info.name
+    if isinstance(error, MissingArgumentError) and not error.unused_tokens:
+        return InvalidArgument(field, expected="a value", found="none")
+    if isinstance(error, ValidationError) and isinstance(error.__cause__, InvalidArgument):
+        return error.__cause__
+    if isinstance(error, CoercionError) and error.token is not None:
+        expected, hint = _expected(error.target_type, error.token.value)
+        if expected:
+            return InvalidArgument(field, expected=expected, found=shown(error.token.value), hint=hint)
+    return None
+
+
+def _expected(kind: Any, text: str) -> tuple[str, str]:
+    """What an option takes, and a hint where the text is nearly that."""
+    kinds = (kind, *get_args(kind))
+    words = [str(word) for one in kinds if get_origin(one) is Literal for word in get_args(one)]
+    if words:
+        near = difflib.get_close_matches(text, words, n=1)
+        return " or ".join(map(repr, words)), f"Did you mean {near[0]!r}?" if near else ""
+    return next((_NUMBERS[one] for one in kinds if one in _NUMBERS), ""), ""
 
 
 def refuse_other_files(path: Path) -> None:

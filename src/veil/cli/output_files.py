@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +57,7 @@ def _takes_files(folder: Path) -> bool:
         return False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OutputFiles:
     """The files that a release is to be written to.
 
@@ -68,20 +69,16 @@ class OutputFiles:
     force: bool
     tables: Sequence[str] = (".csv",)
 
-    @property
+    @cached_property
     def record(self) -> Path | None:
         """The record beside a table."""
-        name = "" if self.output is None else self.output.name
+        if self.output is None:
+            return None
         # The longest first: .csv.gz before .gz.
         for ending in sorted(self.tables, key=len, reverse=True):
-            if self.output is not None and name.lower().endswith(ending):
-                return self.output.with_name(name[: -len(ending)] + ".json")
+            if self.output.name.lower().endswith(ending):
+                return self.output.with_name(self.output.name[: -len(ending)] + ".json")
         return None
-
-    @property
-    def overwrites(self) -> bool:
-        """Whether a release takes the place of another file."""
-        return self.output is not None and self.output.exists()
 
     def check(self, inputs: Sequence[str]) -> None:
         """Before any work: endings that are known, places that are free."""
@@ -106,23 +103,15 @@ class OutputFiles:
             ) from None
 
     def write(self, release: Release[Any], job: Job[Any]) -> tuple[list[Path], Release[Any]]:
-        """Write all but the report; returns the files, and the release as it was recorded."""
-        from veil.core.files import save
+        """Write what was asked for; returns the files, and the release as it was recorded."""
+        from veil.core.files import save, write_text
 
-        if self.output is None:
-            return [], release
-        if self.record is None:
+        kept = release
+        if self.output is not None and self.record is not None:
+            kept = job.kind.write_table(self.output, release, job, overwrite=self.force)
+            save(kept, self.record, overwrite=self.force)
+        elif self.output is not None:
             save(release, self.output, overwrite=self.force)
-            return [self.output], release
-        kept = job.kind.write_table(self.output, release, job, overwrite=self.force)
-        save(kept, self.record, overwrite=self.force)
-        return [self.output, self.record], kept
-
-    def write_report(self, release: Release[Any], job: Job[Any]) -> list[Path]:
-        """Write the report, if one was asked for."""
-        from veil.core.files import write_text
-
-        if self.report is None:
-            return []
-        write_text(self.report, job.kind.page(release, plan=job.plan), overwrite=self.force)
-        return [self.report]
+        if self.report is not None:
+            write_text(self.report, job.kind.page(release, plan=job.plan), overwrite=self.force)
+        return [path for path in (self.output, self.record, self.report) if path is not None], kept

@@ -12,12 +12,13 @@ import numpy as np
 
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.published import Published
-from veil.report.labels import shorts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+# Longer labels are cut even where two of them then look the same.
+_LONGEST = 50
 BLUE, ORANGE, GREEN, RED, GREY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#6b6b6b"
 
 
@@ -55,7 +56,9 @@ def privacy_figure(
     figure, axes = axes_of(7.2, 3.6)
     top = max(1.6 * epsilon, 1.15 * published.epsilon if published is not None else 0.0)
     grid = np.linspace(0.0, top, 121)
-    deltas = np.array([_drawn_delta(profile, float(point)) for point in grid])
+    # As a picture needs it: where a proof of each point takes long, to a millionth of itself.
+    logs = [-math.inf if e >= profile.pure_epsilon else profile.likely_log_delta(float(e)) for e in grid]
+    deltas = np.exp(np.clip(logs, math.log(1e-300), 0.0))
     floor = min(1e-9, delta if delta > 0.0 else 1e-9, published.delta if published else 1.0) / 100.0
     kept = deltas >= floor
     axes.semilogy(grid[kept], deltas[kept], color=BLUE, linewidth=2.2, label="proved for this release (Veil)")
@@ -80,11 +83,20 @@ def privacy_figure(
     return figure
 
 
-def _drawn_delta(profile: PrivacyProfile, epsilon: float) -> float:
-    """delta as a picture needs it: where a proof of each point takes long, to a millionth of itself."""
-    if epsilon >= profile.pure_epsilon:
-        return 1e-300
-    return max(1e-300, math.exp(min(0.0, profile.likely_log_delta(epsilon))))
+def short(label: str, most: int = 26) -> str:
+    """Long labels often differ at their end only, so the middle goes."""
+    end = (most - 6) // 2
+    return label if len(label) <= most else f"{label[: most - end - 2]}…{label[-end:]}"
+
+
+def shorts(labels: Sequence[str], most: int = 26) -> list[str]:
+    """All of them short, but never so short that two different ones look the same."""
+    cut: list[str] = []
+    for allowed in range(most, _LONGEST + 1, 4):
+        cut = [short(label, allowed) for label in labels]
+        if len(set(cut)) == len(set(labels)):
+            break
+    return cut
 
 
 def short_labels(labels: Sequence[str], most: int = 26) -> list[str]:

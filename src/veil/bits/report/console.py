@@ -14,7 +14,7 @@ from veil.bits.planning import CLOSE, BitPlan
 from veil.core.job import Job
 from veil.core.record import Release
 from veil.report.console import bar, new_console, print_guarantee, print_written
-from veil.report.labels import shorts
+from veil.report.figures import shorts
 
 _MOST_COLUMNS = 20
 

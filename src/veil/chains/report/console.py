@@ -20,7 +20,7 @@ from veil.core.job import Job
 from veil.core.record import Release
 from veil.matrices.report.console import print_matrix_plan
 from veil.report.console import bar, new_console, print_guarantee, print_written
-from veil.report.labels import short, shorts
+from veil.report.figures import short, shorts
 
 _MOST_STATES, _MOST_ROUTES = 12, 8
 

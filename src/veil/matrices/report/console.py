@@ -15,7 +15,7 @@ from veil.matrices.chain_comparison import ChainComparison
 from veil.matrices.planning import MatrixPlan
 from veil.matrices.report.chain import ChainReport, published_beside
 from veil.report.console import SHORT_BAR, bar, new_console, print_guarantee, print_written
-from veil.report.labels import shorts
+from veil.report.figures import shorts
 from veil.vectors.array_kind import numbered
 from veil.vectors.report.console import print_job
 

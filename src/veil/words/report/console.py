@@ -12,7 +12,7 @@ from rich.table import Table
 from veil.core.job import Job
 from veil.core.record import Release
 from veil.report.console import bar, new_console, print_guarantee, print_written
-from veil.report.labels import shorts
+from veil.report.figures import shorts
 from veil.words.codec import batch
 from veil.words.planning import WordPlan
 from veil.words.word_batch import WordBatch

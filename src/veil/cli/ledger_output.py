@@ -1,24 +1,28 @@
-"""Budgets in the terminal."""
+"""Budgets in the terminal and as pictures."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from veil.core.writing import replacing
 from veil.ledger.accounting import words_of
 from veil.ledger.history import BudgetHistory, Moment
+from veil.report.console import new_console
+from veil.report.figures import BLUE, GREY, ORANGE, RED, axes_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _BAR = 16
 # Columns that are read as one.
 _WHOLE = ("entry", "time (UTC)", "kind", "cost")
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}
-
-
-def _console() -> Console:
-    return Console(highlight=False, soft_wrap=True, markup=False)
 
 
 def _bar(share: float) -> Text:
@@ -29,8 +33,8 @@ def _bar(share: float) -> Text:
 
 
 def print_datasets(histories: Sequence[BudgetHistory], where: str) -> None:
-    """All datasets of a ledger, one a line."""
-    console = _console()
+    """All datasets of a ledger, one per line."""
+    console = new_console()
     if not histories:
         console.print(f"No dataset in {where} yet. Open one: veil ledger open {where} NAME --epsilon 1")
         return
@@ -53,7 +57,7 @@ def print_datasets(histories: Sequence[BudgetHistory], where: str) -> None:
 
 def print_dataset(history: BudgetHistory, *, last: int) -> None:
     """One dataset: its terms, what is left, and its newest entries."""
-    console = _console()
+    console = new_console()
     terms, now = history.terms, history.now
     console.print(Text(history.name, style="bold") + Text("  ") + _bar(now.used))
     console.print(f"Budget:    epsilon = {terms.epsilon}, delta = {terms.delta}; {_rule(history)}")
@@ -90,7 +94,7 @@ def print_dataset(history: BudgetHistory, *, last: int) -> None:
     if len(known) < len(history.moments):
         console.print("Numbers that are left out are notes that a release was made.")
     if left:
-        console.print(f"({left} earlier ones: --last N shows more)")
+        console.print(f"({left} earlier {'entry' if left == 1 else 'entries'}: --last N shows more)")
 
 
 def _spent(history: BudgetHistory) -> str:
@@ -115,3 +119,54 @@ def _cost(moment: Moment) -> str:
     lines = moment.terms.rule.limits if moment.terms.rule.name != "renyi" else ("epsilon", "delta")
     known = {line: float(cost[line]) for line in lines if float(cost[line]) > 0.0}
     return ", ".join(f"{_SYMBOLS[line]} {amount:.4g}" for line, amount in known.items())
+
+
+def budget_figure(history: BudgetHistory) -> Figure:
+    """What was spent, step by step, below what may be."""
+    import matplotlib.dates as dates
+
+    figure, axes = axes_of(8.0, 3.6)
+    line = history.line
+    known = [moment for moment in history.moments if moment.entry.kind != "confirm"]
+    times: Any = [datetime.fromisoformat(moment.entry.time) for moment in known]
+    spent = [float(moment.totals.get(line, 0)) for moment in known]
+    limits = [float(moment.terms.rule.limits[line]) for moment in known]
+    # Up to now, and a minute at least: what holds still holds.
+    times.append(max(datetime.now(UTC), times[0] + timedelta(minutes=1), times[-1]))
+    spent.append(spent[-1])
+    limits.append(limits[-1])
+    axes.step(times, limits, where="post", color=ORANGE, linewidth=2.0, linestyle="--")
+    axes.step(times, spent, where="post", color=BLUE, linewidth=2.0)
+    axes.fill_between(times, spent, step="post", color=BLUE, alpha=0.15)
+    charges = [(t, s) for t, s, m in zip(times, spent, known, strict=False) if m.entry.kind == "reserve"]
+    if len(charges) <= 60:
+        axes.plot(*zip(*charges, strict=True) if charges else ([], []), "o", color=BLUE, markersize=4.0)
+    ends = [t for t, m in zip(times, known, strict=False) if m.entry.kind == "close"]
+    for end in ends:
+        axes.axvline(end, color=RED, linestyle=":")
+        axes.annotate("closed", (end, 0.0), xytext=(-4, 6), textcoords="offset points", ha="right", color=RED)
+    axes.annotate("budget", (times[0], limits[0]), xytext=(4, 5), textcoords="offset points", color="#8a5f00")
+    axes.annotate(
+        f"spent {spent[-1]:.4g}",
+        (times[-1], spent[-1]),
+        xytext=(-4, 6 if spent[-1] < 0.85 * limits[-1] else -14),
+        textcoords="offset points",
+        ha="right",
+        color=BLUE,
+    )
+    axes.set_ylim(0.0, 1.12 * max([*limits, *spent]) or 1.0)
+    symbol = _SYMBOLS.get(line)
+    axes.set_ylabel(f"{symbol} ({line})" if symbol else f"Rényi divergence, {line}")
+    locator = dates.AutoDateLocator(maxticks=7)
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
+    axes.set_xlabel("time (UTC)")
+    axes.set_title(f"Privacy budget of {history.name}", loc="left", fontsize=11, color=GREY)
+    return figure
+
+
+def save_budget(history: BudgetHistory, path: Path, *, overwrite: bool) -> None:
+    """The picture in the format that the ending of the path names."""
+    figure = budget_figure(history)
+    with replacing(path, overwrite=overwrite) as beside:
+        figure.savefig(beside, format=path.suffix.lower().removeprefix("."), dpi=150)

@@ -1,0 +1,189 @@
+"""Commands that every kind of data has: veil release KIND, veil plan KIND, and those of one kind."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from veil.cli.ledger_options import charged_account, print_dry_run
+from veil.cli.options import command, flags_of
+from veil.cli.output import print_json, refuse_other_files, working
+from veil.cli.output_files import OutputFiles, check_ending, refuse_existing
+from veil.core.errors import with_fields
+from veil.core.kind import Kind
+from veil.core.plan import epsilons_around
+from veil.core.request import CommandRequest, PlanRequest, ReadRequest, ReleaseRequest, Request, option
+
+# Printed where a release takes the place of another.
+AGAIN = "a release is overwritten, but readers may know the old one: without a ledger the costs do not add up"
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonOptions(Request):
+    """What the command line adds to every command."""
+
+    as_json: bool = option(False, help="Print JSON for machines.", flag="--json", group="Output")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileOptions(JsonOptions):
+    """What it adds to commands that write files."""
+
+    force: bool = option(False, help="Overwrite existing files.", short="-f", group="Output")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlotOptions(Request):
+    """What it adds to plans that can be drawn."""
+
+    plot: Path | None = option(
+        None, help="Also draw the error against epsilon: .svg, .png or .pdf.", group="Output"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseOptions(Request):
+    """What it adds to every release."""
+
+    output: Path | None = option(
+        None,
+        help="Where to write: .json (the record), or {tables} (the value, with the record beside it).",
+        short="-o",
+        group="Output",
+    )
+    report: Path | None = option(None, help="Also write an HTML report here.", group="Output")
+    ledger: str | None = option(
+        None,
+        help="Charge this ledger: a file such as budget.db, or postgresql://... Also: VEIL_LEDGER.",
+        group="Budget",
+    )
+    dataset: str | None = option(
+        None, help="With {ledger}: the dataset whose budget is charged.", group="Budget"
+    )
+    part: str | None = option(
+        None, help="With {dataset}: the part that the input is, of a public partition.", group="Budget"
+    )
+    seed: int | None = option(
+        None,
+        help="Reproducible, for experiments: the release is then NOT private.",
+        least=0,
+        group="Output",
+    )
+    dry_run: bool = option(False, help="Show the charge; draw and write nothing.", group="Budget")
+
+
+def release_command(kind: Kind) -> Callable[..., int] | None:
+    """The command that releases data of a kind; None if the kind has none."""
+    reads, releases = kind.reads, kind.releases
+    if reads is None or releases is None:
+        return None
+    tables = {"tables": ", ".join(kind.table_endings)}
+    return command(partial(released, kind), (reads, releases, ReleaseOptions, FileOptions), tables)
+
+
+def released(
+    kind: Kind, read: ReadRequest, request: ReleaseRequest, options: ReleaseOptions, how: FileOptions
+) -> int:
+    """Check, read, prepare, charge, draw, write, and report: one way for all kinds. Returns the exit code."""
+    quiet = how.as_json
+    files = OutputFiles(options.output, options.report, how.force, kind.endings(request))
+    files.check([*read.inputs, *request.inputs])
+    kind.check_files(request, options.output)
+    account = charged_account(options.ledger, options.dataset, options.part)
+    again = account is None and options.output is not None and options.output.exists()
+    # Before anything is read, which may take long.
+    options.check()
+    request.check()
+    read, notes = request.adapted(read, seed=options.seed)
+    read.check()
+    with working("Reading", quiet=quiet) as progress:
+        data = read.read(progress)
+    with working("Calibrating", quiet=quiet) as progress:
+        job = request.prepare(data, rng=options.seed, progress=progress)
+    flags = flags_of((type(read), type(request)))
+    notes = tuple(with_fields(text, flags, flags) for text in (*notes, *job.notes))
+    warnings = tuple(with_fields(text, flags, flags) for text in job.warnings)
+    job = replace(job, notes=notes, warnings=warnings if options.seed is None else ())
+    files.check_job(job)
+    if options.dry_run:
+        return print_dry_run(job, account, as_json=quiet)
+    if quiet:
+        for text in (*job.warnings, *((AGAIN,) if again else ())):
+            print(f"veil: warning: {text}.", file=sys.stderr)
+    with working("Releasing", quiet=quiet):
+        out = job.run(ledger=account, rng=options.seed)
+    with working("Writing", quiet=quiet):
+        written, kept = files.write(out, job)
+    if quiet:
+        from veil.core.files import to_json
+
+        print_json(json.loads(to_json(kept)) | {"written": [str(path) for path in written]})
+        return 0
+    kind.print_release(out, job=job, written=written)
+    if account is not None:
+        print(f"Charged to {account.name}. Spent: {account.spent}. Remaining: {account.remaining}.")
+    if again:
+        print(f"WARNING: {AGAIN}.")
+    return 0
+
+
+def plan_command(kind: Kind) -> Callable[..., int] | None:
+    """The command that plans for data of a kind; None if the kind has none."""
+    if kind.plans is None:
+        return None
+    is_drawn = type(kind).plot_plans is not Kind.plot_plans
+    options = (FileOptions, PlotOptions) if is_drawn else (JsonOptions,)
+    return command(partial(planned, kind), (kind.plans, *options))
+
+
+def planned(
+    kind: Kind, request: PlanRequest, options: JsonOptions, drawing: PlotOptions | None = None
+) -> int:
+    """Make the plan, draw it if asked to, and print it. Returns the exit code."""
+    plot = None if drawing is None else drawing.plot
+    check_ending("--plot", plot, (".svg", ".png", ".pdf"))
+    force = isinstance(options, FileOptions) and options.force
+    refuse_existing({"--plot": plot}, force=force, inputs=request.inputs)
+    request.check()
+    if plot is not None:
+        kind.check_plot(request)
+    with working("Measuring every mechanism", quiet=options.as_json) as progress:
+        plan = request.plan(progress)
+    if plot is not None:
+        with working("Drawing", quiet=options.as_json) as progress:
+            curve = [request.at(epsilon).plan(progress) for epsilon in epsilons_around(plan.epsilon)]
+            kind.plot_plans(curve, plan.epsilon).savefig(plot, dpi=150)
+    if options.as_json:
+        print_json(plan.to_dict())
+        return 0
+    kind.print_plan(plan, request=request)
+    if plot is not None:
+        print(f"Drawn: {plot}")
+    return 0
+
+
+def kind_command(request: type[CommandRequest]) -> Callable[..., int]:
+    """A command that a kind brings along."""
+    return command(_run, (request, FileOptions))
+
+
+def _run(request: CommandRequest, options: FileOptions) -> int:
+    fields = request.options()
+    for name, (path, endings) in request.outputs.items():
+        check_ending(fields[name][1].named(name), path, endings)
+    files = {fields[name][1].named(name): path for name, (path, _) in request.outputs.items()}
+    refuse_existing(files, force=options.force, inputs=request.inputs)
+    request.check()
+    if fields["source"][2] is Path:
+        refuse_other_files(Path(getattr(request, "source")))  # noqa: B009
+    with working("Working", quiet=options.as_json) as progress:
+        result = request.run(overwrite=options.force, progress=progress)
+    if options.as_json:
+        print_json(result.to_dict())
+    else:
+        result.show()
+    return 0
