@@ -78,7 +78,7 @@ mutant(
     "one-changed-row",
     "A matrix of which several rows change is charged for the worst row alone, as printed in the paper.",
     Edit(rows, "changed_rows", "if changed == 1 or total == 1:", "if True:"),
-    caught_by=("tests/matrices/test_matrix_dirichlet.py::test_changed_rows_compose[2-1.0]",),
+    caught_by=("tests/matrices/test_matrix_dirichlet.py::test_changed_rows_compose[2-epsilons0]",),
 )
 mutant(
     "rectangle-in-one-row",

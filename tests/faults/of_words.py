@@ -113,13 +113,15 @@ mutant(
     "last-pair-never-flipped",
     "The last pair of nodes of a graph is never flipped.",
     Edit(graph_response.RandomizedResponse, "draw_graph", "graph.space.count", "graph.space.count - 1"),
-    caught_by=("tests/bits/test_mechanisms.py::test_every_pair_of_a_graph_flips_at_the_rate[loops]",),
+    caught_by=("tests/bits/test_mechanisms.py::test_every_pair_of_a_graph_flips_at_the_rate[loops-800-1.8]",),
 )
 mutant(
     "edges-never-taken-away",
     "Flips add edges to a graph and never take one away.",
     Edit(graph_response, "xor_codes", "return both[alone]", "return np.unique(both)"),
-    caught_by=("tests/bits/test_mechanisms.py::test_every_pair_of_a_graph_flips_at_the_rate[directed]",),
+    caught_by=(
+        "tests/bits/test_mechanisms.py::test_every_pair_of_a_graph_flips_at_the_rate[directed-800-1.8]",
+    ),
 )
 mutant(
     "one-noise-for-all-rows",
@@ -160,7 +162,7 @@ mutant(
         "ones_of_column(rows, diagonal, -between)",
     ),
     caught_by=(
-        "tests/bits/test_matrix_bernoulli.py::test_sampler_has_the_law_and_the_test_sees_five_percent[columns]",
+        "tests/bits/test_matrix_bernoulli.py::test_sampler_has_the_law_and_the_test_sees_another[columns-10000-0.3]",
         "tests/bits/test_matrix_bernoulli.py::test_exchangeable_columns_agree_with_the_table_of_a_column",
     ),
 )
@@ -212,5 +214,5 @@ mutant(
     "Sequential words are drawn, and certified, as if neighbours differed in one symbol.",
     Edit(SequentialWords, "decay", " / self.radius", ""),
     Edit(SequentialWords, "loss", "rate_above(self.decay), radius)", "rate_above(self.decay), 1)"),
-    caught_by=("tests/words/test_mechanisms.py::test_two_changes_are_not_twice_one_change",),
+    caught_by=("tests/words/test_mechanisms.py::test_privacy_at_a_fork[sequential-2.0]",),
 )
