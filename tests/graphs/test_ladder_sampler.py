@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from tests.core.fit import ALPHA
+from tests.graphs.numerics.small import rungs_of, total_weight
 from veil.graphs.numerics.ladder import Ladder
 from veil.graphs.samplers.ladder import sample_ladder
 
@@ -26,8 +27,8 @@ def p_value(drawn: NDArray[np.int64], ladder: Ladder) -> float:
     """Every output on its own where enough are expected, the rest together."""
     reach = int(ladder.ends[-1]) + 60
     outputs = np.arange(-reach, reach + 1)
-    law = np.array([float(ladder.decay) ** rung for rung in ladder.rung(outputs).tolist()])
-    expected = len(drawn) * law / float(ladder.total())
+    law = np.array([float(ladder.decay) ** rung for rung in rungs_of(ladder, outputs).tolist()])
+    expected = len(drawn) * law / float(total_weight(ladder))
     common = expected >= 10.0
     seen = np.bincount(drawn[np.abs(drawn) <= reach] + reach, minlength=len(outputs))[common]
     rest = len(drawn) - expected[common].sum()
@@ -60,7 +61,7 @@ def test_power() -> None:
 def test_far_tail() -> None:
     """Beyond the last width the rungs follow a geometric law without end."""
     ladder = LADDERS[2]
-    rungs = ladder.rung(sample_ladder(np.random.default_rng(5), ladder=ladder, size=SIZE))
+    rungs = rungs_of(ladder, sample_ladder(np.random.default_rng(5), ladder=ladder, size=SIZE))
     beyond = rungs[rungs > 20] - 21
     law = (1 / 8) * (7 / 8) ** np.arange(40)
     seen = np.append(np.bincount(beyond, minlength=41)[:40], 0)

@@ -17,11 +17,10 @@ from veil.graphs.graph import Graph
 from veil.graphs.mechanisms.private_graph import PrivateGraph, read_space, triangle_costs, triangle_rule
 from veil.graphs.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.numerics import debias
-from veil.graphs.numerics.debias import CountEstimates, Estimate
-from veil.graphs.numerics.debias_degrees import debiased_distribution
+from veil.graphs.numerics.debias import CountEstimates, Estimate, debiased_distribution
 from veil.graphs.numerics.degrees import L1_SENSITIVITY, DegreeProfile, degree_distribution
 from veil.graphs.numerics.distances import PathLengths, path_lengths
-from veil.graphs.numerics.ladder_interval import ladder_reach
+from veil.graphs.numerics.ladder import ladder_reach
 from veil.graphs.numerics.pairs import Codes, PairSpace
 from veil.graphs.numerics.triangles import Neighbours, Shape, neighbours, shape
 
@@ -150,7 +149,7 @@ class GraphReading:
         return min(found, key=_width) if found else None
 
     def _triangle_reach(self) -> int:
-        """How far the noise on triangles reaches, from what was released: see ladder_interval.py."""
+        """How far the noise on triangles reaches, from what was released: see numerics/ladder.py."""
         counting, sharing = triangle_costs(self._cost("triangles"))
         shared = int(self.release.tables["triangles"][1])
         # A quarter of what may fail is left to the neighbours that two nodes share.

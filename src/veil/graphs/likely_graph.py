@@ -11,8 +11,7 @@ from veil.core.errors import InvalidArgument
 from veil.core.record import Release
 from veil.graphs.estimation import estimates
 from veil.graphs.graph import Graph
-from veil.graphs.numerics.decoding import pair_chances
-from veil.graphs.numerics.within_degrees import likeliest_within
+from veil.graphs.numerics.decoding import likeliest_within, pair_chances
 
 # Wrong pairs to be expected, below which the release is taken as it is.
 _FEWEST_FLIPS = 1e-6

@@ -1,15 +1,19 @@
-"""All graphs with few nodes, as bits of their pairs, and slow counts to compare with."""
+"""All graphs with few nodes, as bits of their pairs; slow counts and whole laws to compare with."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.core.numerics.rounding import decay_above
+from veil.graphs.numerics.ladder import DECAY_BITS, Ladder, LadderRule
 from veil.graphs.numerics.triangles import Neighbours, neighbours
 
 Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 def pairs(nodes: int) -> list[tuple[int, int]]:
@@ -47,3 +51,34 @@ def matrix_of(graph: Neighbours) -> Integers:
     rows, columns = graph.ends()
     found[rows, columns] = found[columns, rows] = 1
     return found
+
+
+def total_variation(first: Floats, second: Floats) -> float:
+    """Half the sum of absolute differences of two distributions: the share of nodes in the wrong place."""
+    size = max(len(first), len(second))
+    p, q = np.zeros(size), np.zeros(size)
+    p[: len(first)], q[: len(second)] = first, second
+    return float(0.5 * np.abs(p / p.sum() - q / q.sum()).sum())
+
+
+def rungs_of(ladder: Ladder, offsets: Integers) -> Integers:
+    """The rung of outputs so far from the count."""
+    away = np.abs(offsets)
+    inside = np.searchsorted(ladder.ends, away)
+    beyond = -(-(away - ladder.ends[-1]) // ladder.widths[-1])
+    return np.asarray(np.where(away > ladder.ends[-1], len(ladder.widths) + beyond, inside), dtype=np.int64)
+
+
+def total_weight(ladder: Ladder) -> Fraction:
+    """The sum of all weights, exactly; for short ladders only."""
+    r = ladder.decay
+    wide: list[int] = ladder.widths.tolist()
+    inside = sum((2 * width * r ** (k + 1) for k, width in enumerate(wide)), Fraction(2 * ladder.first + 1))
+    return inside + 2 * wide[-1] * r ** (len(wide) + 1) / (1 - r)
+
+
+def published_rule(nodes: int, epsilon: float) -> LadderRule:
+    """The ladder as published, where half of epsilon goes to the normaliser; a rung is never empty."""
+    exact = Fraction(decay_above(epsilon / 2)) * 2**DECAY_BITS
+    decay = Fraction(-(-exact.numerator // exact.denominator), 2**DECAY_BITS)
+    return LadderRule(nodes, 1, Fraction(0), decay)

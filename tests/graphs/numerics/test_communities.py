@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.graphs.numerics.small import total_variation
 from veil.errors import InvalidArgument
 from veil.graphs.numerics.agreement import (
     adjusted_rand,
     average_f1,
     communities_of,
     degree_divergence,
-    total_variation,
 )
 from veil.graphs.numerics.communities import debiased_modularity, debiased_spectrum, spectral_communities
 from veil.graphs.numerics.distances import path_lengths

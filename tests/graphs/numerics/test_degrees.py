@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.graphs.numerics.small import matrices, pairs
-from veil.graphs.numerics.agreement import total_variation
+from tests.graphs.numerics.small import matrices, pairs, total_variation
 from veil.graphs.numerics.degrees import (
     L1_SENSITIVITY,
     DegreeProfile,
     degree_distribution,
+    falling,
+    isotonic,
     isotonic_degrees,
-    labelled_degrees,
 )
-from veil.graphs.numerics.falling import falling, isotonic
 
 Integers = NDArray[np.int64]
 
@@ -77,16 +76,6 @@ def test_better_than_isotonic_regression() -> None:
     assert errors[2] < 0.75 * errors[1]
     assert gaps[1] < 0.7 * gaps[0]
     assert gaps[2] < 0.7 * gaps[1]
-
-
-def test_labelled_degrees() -> None:
-    degrees = heavy_tailed(2000, 5)
-    noisy = degrees + noise(10.0, 2000, np.random.default_rng(2))
-    found = labelled_degrees(noisy, scale=10.0)
-    assert np.abs(found - degrees).mean() < 0.85 * np.abs(np.maximum(noisy, 0) - degrees).mean()
-    assert found.min() >= 0.0
-    assert found.max() <= 1999.0
-    assert labelled_degrees(np.zeros(0, dtype=np.int64), scale=1.0).size == 0
 
 
 @pytest.mark.parametrize(

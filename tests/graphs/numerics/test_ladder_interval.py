@@ -5,18 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.graphs.numerics.small import random_graph
+from tests.graphs.numerics.small import published_rule, random_graph, rungs_of, total_weight
 from veil.errors import InvalidArgument
-from veil.graphs.numerics.ladder import Ladder, ladder_rule, published_rule
-from veil.graphs.numerics.ladder_interval import ladder_reach
+from veil.graphs.numerics.ladder import Ladder, ladder_reach, ladder_rule
 from veil.graphs.numerics.local_sensitivity import triangle_sensitivity
 
 
 def beyond(ladder: Ladder, reach: int) -> float:
     """The chance of an offset beyond, by adding up; from the end, so that no digits are lost."""
     offsets = np.arange(reach + 1, reach + 60_000)
-    outside = (2.0 * float(ladder.decay) ** ladder.rung(offsets).astype(float)).sum()
-    return float(outside / float(ladder.total()))
+    outside = (2.0 * float(ladder.decay) ** rungs_of(ladder, offsets).astype(float)).sum()
+    return float(outside / float(total_weight(ladder)))
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0])

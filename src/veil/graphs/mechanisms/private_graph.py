@@ -9,7 +9,6 @@ from functools import cached_property, lru_cache
 from typing import Any, ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from veil.bits.adjacency import BitFlips
 from veil.bits.mechanisms.bit_mechanism import LARGEST_EPSILON
@@ -29,10 +28,9 @@ from veil.graphs.numerics.degrees import L1_SENSITIVITY, DegreeProfile
 from veil.graphs.numerics.ladder import LadderRule, ladder_rule
 from veil.graphs.numerics.local_sensitivity import triangle_sensitivity
 from veil.graphs.numerics.pairs import KINDS, MOST_NODES, Kind, PairSpace
-from veil.graphs.numerics.triangles import count_triangles, neighbours
+from veil.graphs.numerics.triangles import Integers, count_triangles, neighbours
 from veil.graphs.samplers.ladder import sample_ladder
 
-Integers = NDArray[np.int64]
 STATISTICS = ("degrees", "edges", "triangles")
 # The part of epsilon that goes to the statistics, if any are asked for.
 SHARE = 0.1

@@ -6,13 +6,11 @@ from collections.abc import Collection, Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
+from veil.core.arrays import Floats
 from veil.core.errors import InvalidArgument
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from veil.graphs.numerics.triangles import Integers
 
 
 def degree_divergence(
@@ -39,14 +37,6 @@ def degree_divergence(
         q = (q * nodes + 1.0 / nodes) / (nodes + 1.0)
     used = (p > 0.0) & (q > 0.0)
     return float((p[used] * np.log(p[used] / q[used])).sum())
-
-
-def total_variation(first: Floats, second: Floats) -> float:
-    """Half the sum of absolute differences of two distributions: the share of nodes in the wrong place."""
-    size = max(len(first), len(second))
-    p, q = np.zeros(size), np.zeros(size)
-    p[: len(first)], q[: len(second)] = first, second
-    return float(0.5 * np.abs(p / p.sum() - q / q.sum()).sum())
 
 
 def average_f1(found: Sequence[Collection[int]], true: Sequence[Collection[int]]) -> float:
@@ -107,5 +97,5 @@ def adjusted_rand(first: Integers, second: Integers) -> float:
     return 1.0 if most == chance else float((together - chance) / (most - chance))
 
 
-def _pairs(sizes: NDArray[np.int64]) -> float:
+def _pairs(sizes: Integers) -> float:
     return float((sizes.astype(np.float64) * (sizes - 1) / 2.0).sum())

@@ -20,17 +20,14 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.cluster.vq import ClusterError, kmeans2
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from veil.core.arrays import Floats
 from veil.graphs.numerics.debias import flip_variance
-from veil.graphs.numerics.triangles import Neighbours
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from veil.graphs.numerics.triangles import Integers, Neighbours
 
 _MOST_VECTORS = 48
 # Numbers of communities that are tried rise by this factor, and by one at least.

@@ -2,10 +2,12 @@
 
  1. A latent-position model (latent.py) learns from the bits of all other pairs how likely a pair is; held-out
     pairs keep its own bit out of that and calibrate it (held_out.py, posterior.py).
- 2. Bayes' rule adds the pair's own bit; noisy degrees, if there are any, tilt the result (degree_tilt.py).
+ 2. Bayes' rule adds the pair's own bit.
  3. The likeliest pairs are kept, as many as the debiased edge count says. Their probabilities, summed, say
     how many of them are true edges; divided by that count, which share of the true edges was found: the
-    reconstruction rate.
+    reconstruction rate. Where degrees are known, only pairs that leave every node within its degree are
+    taken, in falling order of their probability. That is a greedy b-matching; its total probability is at
+    least half of the best one's (Mestre, 2006).
 
 Everything here reads the release alone and costs no privacy. And whoever has the release can do the same: the
 reconstruction rate is what a randomised response gives away, not an attack on it. It is an estimate, honest
@@ -19,17 +21,15 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from veil.core.arrays import Booleans, Floats
 from veil.core.errors import InvalidArgument
+from veil.core.numerics.compiled import compiled
 from veil.core.numerics.threads import one_thread
-from veil.graphs.numerics.degree_tilt import degree_tilt
 from veil.graphs.numerics.held_out import prior_odds
 from veil.graphs.numerics.latent import Signs, Singles
 from veil.graphs.numerics.pairs import Codes, PairSpace
 from veil.graphs.numerics.posterior import expected_edges, own_bit
-
-Doubles = NDArray[np.float64]
 
 # Entries of the matrix that the dense method takes on: some 20 bytes each.
 MOST_ENTRIES = 400_000_000
@@ -37,42 +37,21 @@ _FEWEST_PAIRS = 20
 # From so many nodes on the products are large enough for several threads.
 _MANY_NODES = 2_000
 _BLOCK = 512
-
-
-@dataclass(frozen=True)
-class Decoded:
-    """The likeliest pairs, sorted by number, with their probabilities."""
-
-    codes: Codes
-    probabilities: Doubles
-    # The debiased number of edges of the true graph, and how many of the chosen pairs are expected true.
-    expected_edges: float
-    expected_true: float
-
-    @property
-    def reconstruction_rate(self) -> float:
-        """The estimated share of the true edges that the decoded graph holds."""
-        return min(1.0, self.expected_true / self.expected_edges) if self.expected_edges > 0 else 0.0
+# Pairs that are looked at where degrees are known, in multiples of those that are wanted.
+_DEEP = 15
 
 
 @dataclass(frozen=True)
 class PairChances:
-    """The probability of every pair of a space, given a release with `ones` edges."""
+    """The probability of every pair of a space, given a release."""
 
     space: PairSpace
-    flip: float
-    ones: int
     matrix: Singles
 
-    def of(self, codes: Codes) -> Doubles:
+    def of(self, codes: Codes) -> Floats:
         """The probabilities of some pairs."""
         rows, columns = self.space.ends(codes)
         return self.matrix[rows, columns].astype(np.float64)
-
-    @property
-    def expected_edges(self) -> float:
-        """The debiased number of edges."""
-        return expected_edges(self.ones, self.space.count, self.flip)
 
     def likeliest(self, count: int) -> Codes:
         """The numbers of the `count` likeliest pairs, sorted."""
@@ -95,57 +74,32 @@ class PairChances:
         return self.matrix[~np.eye(space.rows, dtype=np.bool_)]
 
 
-def decode_pairs(
-    *,
-    space: PairSpace,
-    codes: Codes,
-    flip: float,
-    edges: int | None = None,
-    degrees: Doubles | None = None,
-    degree_scale: float | None = None,
-) -> Decoded:
-    """Decode a release: the sorted numbers of its edges, each pair's bit flipped with probability `flip`.
+def pair_chances(*, space: PairSpace, codes: Codes, flip: float) -> PairChances:
+    """The probability of every pair, as a dense matrix, given a release: the sorted numbers of its edges.
 
-    `edges` is how many pairs to keep (else the debiased number of edges); `degrees` are separate noisy
-    answers for the degrees of an undirected graph, `degree_scale` their noise's standard deviation.
+    Each pair's bit was flipped with probability `flip`.
     """
-    chances = pair_chances(space=space, codes=codes, flip=flip, degrees=degrees, degree_scale=degree_scale)
-    kept = round(chances.expected_edges) if edges is None else edges
-    if kept < 0:
-        raise InvalidArgument("edges", expected="a number of edges, 0 or more", found=str(kept))
-    chosen = chances.likeliest(kept)
-    found = chances.of(chosen)
-    return Decoded(chosen, found, chances.expected_edges, float(found.sum()))
-
-
-def pair_chances(
-    *,
-    space: PairSpace,
-    codes: Codes,
-    flip: float,
-    degrees: Doubles | None = None,
-    degree_scale: float | None = None,
-) -> PairChances:
-    """The probability of every pair, as a dense matrix."""
-    _check(space, flip, degrees, degree_scale)
+    if not 0.0 <= flip < 0.5:
+        raise InvalidArgument("flip", expected="a probability from 0 to below 1/2", found=str(flip))
+    if space.rows * space.columns > MOST_ENTRIES:
+        raise InvalidArgument(
+            "graph",
+            expected=f"a matrix of at most {MOST_ENTRIES:,} entries (20,000 nodes) to decode",
+            found=f"{space.rows:,} x {space.columns:,}",
+            hint="Decoding works on the whole matrix; the debiased statistics have no such limit.",
+        )
     bits = _bits(space, codes)
     if flip == 0.0 or space.count < _FEWEST_PAIRS:
         # Nothing to decode, or too little to learn from: the bit alone.
-        return PairChances(space, flip, len(codes), _by_the_bit(space, bits, flip, len(codes)))
+        return PairChances(space, _by_the_bit(space, bits, flip, len(codes)))
     with one_thread() if max(space.rows, space.columns) < _MANY_NODES else nullcontext():
         odds, calibration = prior_odds(space, bits, flip, len(codes))
     for begin in range(0, len(odds), _BLOCK):
         rows = slice(begin, begin + _BLOCK)
-        odds[rows] = calibration(odds[rows]) + np.float32(own_bit(flip)) * bits[rows]
-    odds[bits == 0] = -np.inf
-    if degrees is not None and degree_scale is not None:
-        tilt = degree_tilt(odds, np.asarray(degrees, dtype=np.float64), degree_scale).astype(np.float32)
-        odds += tilt[:, None]
-        odds += tilt[None, :]
-    for begin in range(0, len(odds), _BLOCK):
-        rows = slice(begin, begin + _BLOCK)
-        odds[rows] = _logistic(odds[rows])
-    return PairChances(space, flip, len(codes), odds)
+        posterior = calibration(odds[rows]) + np.float32(own_bit(flip)) * bits[rows]
+        posterior[bits[rows] == 0] = -np.inf
+        odds[rows] = _logistic(posterior)
+    return PairChances(space, odds)
 
 
 def _logistic(odds: Singles) -> Singles:
@@ -165,32 +119,6 @@ def _by_the_bit(space: PairSpace, bits: Signs, flip: float, ones: int) -> Single
     return chances
 
 
-def _check(space: PairSpace, flip: float, degrees: Doubles | None, degree_scale: float | None) -> None:
-    if not 0.0 <= flip < 0.5:
-        raise InvalidArgument("flip", expected="a probability from 0 to below 1/2", found=str(flip))
-    if space.rows * space.columns > MOST_ENTRIES:
-        raise InvalidArgument(
-            "graph",
-            expected=f"a matrix of at most {MOST_ENTRIES:,} entries (20,000 nodes) to decode",
-            found=f"{space.rows:,} x {space.columns:,}",
-            hint="Decoding works on the whole matrix; the debiased statistics have no such limit.",
-        )
-    if (degrees is None) != (degree_scale is None):
-        raise InvalidArgument(
-            "degree_scale", expected="degrees and their scale together", found="one of them"
-        )
-    if degrees is None or degree_scale is None:
-        return
-    if space.kind != "undirected" or np.shape(degrees) != (space.rows,):
-        raise InvalidArgument(
-            "degrees",
-            expected=f"one number for each of the {space.rows:,} nodes of an undirected graph",
-            found=f"shape {np.shape(degrees)} for a graph that is {space.kind}",
-        )
-    if not degree_scale > 0.0:
-        raise InvalidArgument("degree_scale", expected="a number above 0", found=str(degree_scale))
-
-
 def _bits(space: PairSpace, codes: Codes) -> Signs:
     """+1 and -1 for the bits of all pairs, on both triangles if undirected; 0 where there is no pair."""
     bits = np.full((space.rows, space.columns), -1, dtype=np.int8)
@@ -201,3 +129,29 @@ def _bits(space: PairSpace, codes: Codes) -> Signs:
     if space.kind != "bipartite" and not space.loops:
         np.fill_diagonal(bits, 0)
     return bits
+
+
+def likeliest_within(chances: PairChances, falling: Codes) -> Codes:
+    """The sorted numbers of the pairs; falling: the degrees there are, the largest first, of no stated node.
+
+    The nodes of the largest expected degrees get the largest degrees.
+    """
+    expected = chances.matrix.sum(axis=1, dtype=np.float64)
+    room = np.empty(len(expected), dtype=np.int64)
+    room[np.argsort(-expected, kind="stable")] = falling
+    top = chances.likeliest(_DEEP * max(int(falling.sum()) // 2, 1))
+    order = top[np.argsort(-chances.of(top), kind="stable")]
+    rows, columns = chances.space.ends(order)
+    return np.sort(order[_taken(rows, columns, room)])
+
+
+@compiled
+def _taken(rows: Codes, columns: Codes, room: Codes) -> Booleans:
+    taken = np.zeros(len(rows), dtype=np.bool_)
+    for k in range(len(rows)):
+        i, j = rows[k], columns[k]
+        if room[i] > 0 and room[j] > 0:
+            room[i] -= 1
+            room[j] -= 1
+            taken[k] = True
+    return taken

@@ -13,12 +13,9 @@ from dataclasses import dataclass
 from math import inf, nan
 
 import numpy as np
-from numpy.typing import NDArray
 
 from veil.core.numerics.compiled import compiled
-from veil.graphs.numerics.triangles import Neighbours
-
-Integers = NDArray[np.int64]
+from veil.graphs.numerics.triangles import Integers, Neighbours
 
 # Steps that are affordable: a minute or less.
 _MOST_STEPS = 10_000_000_000

@@ -34,6 +34,18 @@ e^{-epsilon/2}. A ladder whose rungs are wider than w anyway does not get wider 
 
 Far out. From some t on S_t is n - 2, and all rungs are equally wide. There the weights fall geometrically
 without end, and nothing is cut off: samplers/ladder.py draws from the law as it stands.
+
+How far the count may be off, from public numbers only. The width of a ladder is as private as the graph. But
+the largest number of neighbours that two nodes share, a = S_0, changes by one at most when an edge does
+(local_sensitivity.py), so it can be released with whole-number noise of scale 1 / epsilon, for a small part
+of the budget. Suppose that this says least <= a <= most, with some confidence. Then S_t lies between `least`
+and min(n - 2, most + t) for every t, as the term of a pair is at most a_ij + t. Narrower rungs put an output
+into a later rung, so
+
+    P(|offset| > x) <= (weight beyond x on the widest ladder) / (sum of the weights on the narrowest one),
+
+where both are between the bounds: a weight beyond x is not smaller on the widest ladder, and the sum is not
+smaller than on the narrowest. The failures of the two statements add.
 """
 
 from __future__ import annotations
@@ -41,15 +53,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import exp, log
 
 import numpy as np
-from numpy.typing import NDArray
 
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.rounding import decay_above
 from veil.graphs.numerics.local_sensitivity import TriangleSensitivity
-
-Integers = NDArray[np.int64]
+from veil.graphs.numerics.triangles import Integers
 
 # The decay is a multiple of 2^-DECAY_BITS, so that one random word decides about it exactly.
 DECAY_BITS = 53
@@ -91,30 +102,6 @@ class Ladder:
         inside = np.minimum(rungs, len(self.widths))
         return np.asarray(self.ends[inside] + (rungs - inside) * self.widths[-1], dtype=np.int64)
 
-    def rung(self, offsets: Integers) -> Integers:
-        """The rung of outputs so far from the count."""
-        away = np.abs(offsets)
-        inside = np.searchsorted(self.ends, away)
-        beyond = -(-(away - self.ends[-1]) // self.widths[-1])
-        return np.asarray(np.where(away > self.ends[-1], len(self.widths) + beyond, inside), dtype=np.int64)
-
-    def total(self) -> Fraction:
-        """The sum of all weights, exactly; for short ladders only."""
-        r = self.decay
-        wide: list[int] = self.widths.tolist()
-        inside = sum((2 * width * r ** (k + 1) for k, width in enumerate(wide)), Fraction(2 * self.first + 1))
-        return inside + 2 * wide[-1] * r ** (len(wide) + 1) / (1 - r)
-
-    def mean_error(self) -> float:
-        """The expected distance from the count. It depends on the graph: for plans, never for a release."""
-        decay = float(self.decay)
-        last = int(50.0 / -np.log(decay)) + 2
-        rungs = np.arange(1, last + 1, dtype=np.int64)
-        weights = np.exp(rungs * np.log(decay)) * self.width(rungs)
-        middles = (self.end(rungs - 1) + self.end(rungs) + 1) / 2.0
-        within = self.first * (self.first + 1) / 2.0
-        return float((within + weights @ middles) / (self.first + 0.5 + weights.sum()))
-
 
 @dataclass(frozen=True)
 class LadderRule:
@@ -141,10 +128,12 @@ class LadderRule:
         """The ladder of a graph."""
         if sensitivity.nodes != self.nodes:
             raise ValueError("the rule is for graphs with another number of nodes")
-        distances = np.arange(sensitivity.settled() + 1, dtype=np.int64)
-        widths = np.maximum(sensitivity.at(distances), self.floor)
-        first = int(self.share * int(widths[0]))
-        return Ladder(first, widths + bool(self.share), self.decay)
+        return self.with_sensitivities(sensitivity.at(np.arange(sensitivity.settled() + 1, dtype=np.int64)))
+
+    def with_sensitivities(self, sensitivities: Integers) -> Ladder:
+        """The ladder of a graph with such sensitivities at distances 0, 1, 2 ...; the last one stays."""
+        widths = np.maximum(sensitivities, self.floor)
+        return Ladder(int(self.share * int(widths[0])), widths + bool(self.share), self.decay)
 
 
 def ladder_rule(
@@ -167,13 +156,6 @@ def ladder_rule(
         share = 1.0 / (1.0 + float(np.exp(min(epsilon, 100.0) / 2.0)))
     share = Fraction(round(share * _SHARES), _SHARES)
     return LadderRule(nodes, floor, share, _decay(nodes, epsilon, floor, share))
-
-
-def published_rule(nodes: int, epsilon: float) -> LadderRule:
-    """The ladder as published, where half of epsilon goes to the normaliser; a rung is never empty."""
-    exact = Fraction(decay_above(epsilon / 2)) * 2**DECAY_BITS
-    decay = Fraction(-(-exact.numerator // exact.denominator), 2**DECAY_BITS)
-    return LadderRule(nodes, 1, Fraction(0), decay)
 
 
 def _factor(nodes: int, floor: int, share: Fraction, decay: Fraction) -> Fraction:
@@ -202,3 +184,39 @@ def _decay(nodes: int, epsilon: float, floor: int, share: Fraction) -> Fraction:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return Fraction(high, one)
+
+
+def ladder_reach(rule: LadderRule, *, least: int, most: int, confidence: float) -> int:
+    """So far from the count an output lies at most, with this confidence, if least <= a <= most.
+
+    Rounding of the sums is far below what the bounds give away.
+    """
+    if not 0.0 < confidence < 1.0:
+        raise InvalidArgument("confidence", expected="a number between 0 and 1", found=repr(confidence))
+    top = max(rule.nodes - 2, 0)
+    least, most = min(max(least, 0), top), min(max(most, 0), top)
+    if least > most:
+        raise InvalidArgument("most", expected=f"at least {least}", found=str(most))
+    widest = rule.with_sensitivities(np.minimum(most + np.arange(top - most + 1), top))
+    narrowest = rule.with_sensitivities(np.array([least]))
+    decay = float(rule.decay)
+    tail = decay / (1.0 - decay)
+    total = 2 * narrowest.first + 1 + 2 * int(narrowest.widths[0]) * tail
+    allowed = (1.0 - confidence) * total
+    # Rungs until all that is left weighs less than a thousandth of what is allowed.
+    last = int(log(max(2e3 * (top + 2) / (1.0 - decay) / allowed, 2.0)) / -log(decay)) + 2
+    rungs = np.arange(1, last + 1, dtype=np.int64)
+    widths = widest.width(rungs)
+    weights = np.exp(rungs * log(decay))
+    rest = 2.0 * float(widest.width(np.array([last + 1]))[0]) * exp((last + 1) * log(decay)) / (1.0 - decay)
+    # beyond[k - 1]: what lies outside rung k - 1, from rung k on.
+    beyond = 2.0 * np.cumsum((weights * widths)[::-1])[::-1] + rest
+    outside = np.flatnonzero(beyond <= allowed)
+    ends = widest.end(rungs - 1)
+    if len(outside) and outside[0] == 0:
+        return int(ends[0])
+    rung = int(outside[0]) - 1 if len(outside) else last - 1
+    # Within this rung: the places that may be left outside, both sides together.
+    spare = allowed - (float(beyond[rung + 1]) if rung + 1 < last else rest)
+    outer = min(int(spare / (2.0 * float(weights[rung]))), int(widths[rung]))
+    return int(ends[rung]) + int(widths[rung]) - max(outer, 0)

@@ -34,11 +34,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.core.arrays import Places
 from veil.core.numerics.compiled import compiled
 
 Singles = NDArray[np.float32]
 Signs = NDArray[np.int8]
-Places = NDArray[np.int64]
 
 WIDENING = 1.5
 # Nodes that take their step together; the others see it at once.
@@ -161,7 +161,7 @@ def sweep(
     signs: Singles,
     bits: Signs,
     flip: float,
-    order: NDArray[np.int64],
+    order: Places,
 ) -> float:
     """One Newton step of every node of a side, block by block; returns the step of the common level."""
     other = OtherSide.of(other_side, signs)

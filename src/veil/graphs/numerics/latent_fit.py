@@ -1,31 +1,53 @@
 """Where the fit of the latent-position model begins, and how it goes on.
 
-It begins at what stands out of the noise (spectrum.py): the shrunk low-rank estimate of the graph, kept
-between a tenth of the density and 0.9, as log-odds. Rows and columns lose their means to how busy the nodes
-are; the leading directions of what remains are the first places. A few sweeps follow, and no more: with ten
-instead of six fewer true edges were kept, as the mean field grows too sure.
+It begins at what stands out of the noise: the shrunk low-rank estimate of the graph, kept between a tenth of
+the density and 0.9, as log-odds. Rows and columns lose their means to how busy the nodes are; the leading
+directions of what remains are the first places. A few sweeps follow, and no more: with ten instead of six
+fewer true edges were kept, as the mean field grows too sure.
+
+What stands out of the noise. Let every entry of a 0/1 matrix A (n rows, k columns) be flipped with
+probability q. The debiased bits D = (Y - q) / (1 - 2q) are unbiased for A, and D - A has independent entries
+(above the diagonal, if A is symmetric) of mean 0 and one and the same variance sigma^2 = q (1 - q) / (1 -
+2q)^2, whether a bit is 0 or 1.
+
+The noise edge. The singular values of such noise fill [0, sigma (sqrt n + sqrt k)] and leave that interval
+with vanishing probability (Marchenko and Pastur; for a symmetric matrix Wigner's semicircle, edge
+2 sigma sqrt n). The largest one fluctuates above the edge by a share of order n^(-2/3) (Tracy and Widom), for
+which `stands_out` leaves room. Below the edge nothing of the graph's spectrum can be told from noise.
+
+Shrinkage. A part of A with singular value t appears at w, w^2 = (t + n sigma^2 / t) (t + k sigma^2 / t), and
+its direction is tilted by the noise. The multiple of the direction found that is nearest to that part in
+mean square is
+
+    sqrt((w^2 - (n + k) sigma^2)^2 - 4 n k sigma^4) / w,      for n = k: sqrt(w^2 - 4 sigma^2 n)
+
+(Gavish and Donoho 2017). All of this holds in the limit of large matrices with few such parts. It only
+chooses where the fit begins; nothing that is stated about a decoded graph rests on it.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
+from veil.core.arrays import Booleans
 from veil.graphs.numerics.latent import Latent, Side, Signs, Singles, sweep
-from veil.graphs.numerics.spectrum import Noise, debiased, leading
 
 # Directions looked for beyond the noise, and places of the model.
 MOST_SIGNALS = 60
 MOST_PLACES = 32
 SWEEPS = 6
-_SEED = 19_937
+_SPARE = 10
+_ROUNDS = 16
+_FIT_SEED, _START_SEED = 19_937, 20_240_229
 
 
 def fit(bits: Signs, flip: float, *, symmetric: bool) -> Latent:
     """Fit the model to a matrix of +1 (bit one), -1 (bit zero) and 0 (unknown, or not a pair)."""
     model = _start(bits, flip, symmetric)
-    rng = np.random.Generator(np.random.PCG64(_SEED))
+    rng = np.random.Generator(np.random.PCG64(_FIT_SEED))
     other_way = bits if symmetric else np.ascontiguousarray(bits.T)
     for _ in range(SWEEPS):
         order = rng.permutation(model.rows.nodes)
@@ -70,3 +92,85 @@ def _side(means: Singles, places: Singles) -> Side:
     prior = np.maximum((place**2).mean(axis=0), np.float32(1e-3))
     prior[0] = 1.0
     return Side(place, np.zeros_like(place), prior)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The noise of debiased bits, a share `known` of which was looked at (the others count as 0)."""
+
+    rows: int
+    columns: int
+    flip: float
+    known: float = 1.0
+
+    @property
+    def deviation(self) -> float:
+        signal = 1.0 - 2.0 * self.flip
+        return math.sqrt(self.flip * (1.0 - self.flip) / self.known) / signal
+
+    @property
+    def edge(self) -> float:
+        return self.deviation * (math.sqrt(self.rows) + math.sqrt(self.columns))
+
+    def stands_out(self, values: Singles) -> Booleans:
+        """Which singular values (signed, if eigenvalues) lie clearly beyond the noise."""
+        smaller = max(min(self.rows, self.columns), 1)
+        beyond: Booleans = np.abs(values) > self.edge * (1.0 + 2.0 * smaller ** (-2.0 / 3.0))
+        return beyond
+
+    def shrunk(self, values: Singles) -> Singles:
+        """What values beyond the edge stand for, their signs kept."""
+        square, variance = values.astype(np.float64) ** 2, self.deviation**2
+        inner = (square - (self.rows + self.columns) * variance) ** 2
+        inner -= 4.0 * self.rows * self.columns * variance**2
+        sizes = np.sqrt(np.maximum(inner, 0.0)) / np.maximum(np.abs(values), 1e-30)
+        return (np.sign(values) * sizes).astype(np.float32)
+
+
+def debiased(bits: Signs, flip: float) -> tuple[Singles, float]:
+    """The debiased bits of a matrix of +1 (one), -1 (zero), 0 (unknown), and the share of known ones.
+
+    They are divided by the share that is known, which keeps them unbiased when what is unknown is random.
+    """
+    # A symmetric matrix without loops has an unknown diagonal: that is structure, not a random gap.
+    possible = bits.size - (bits.shape[0] if bits.shape[0] == bits.shape[1] else 0)
+    known = min(1.0, np.count_nonzero(bits) / max(possible, 1))
+    scale = max(known, 1e-12) * (1.0 - 2.0 * flip)
+    table = np.array([0.0, (1.0 - flip) / scale, -flip / scale], dtype=np.float32)
+    return table[bits], known
+
+
+def leading(
+    matrix: Singles, count: int, *, edge: float = 0.0, symmetric: bool
+) -> tuple[Singles, Singles, Singles]:
+    """The `count` largest singular values (eigenvalues, if symmetric) with left and right vectors.
+
+    By block iteration with 2 (w / edge)^2 - 1, squared up to T_4, a Chebyshev polynomial: it keeps what lies
+    inside the known noise edge at size one and lets everything beyond grow at the fastest rate. Without an
+    edge by plain powers. Vectors just beyond the edge may stay inexact, which a starting point can bear.
+    """
+    rows, columns = matrix.shape
+    width = min(rows, columns, count + _SPARE)
+    if width == 0 or count == 0:
+        empty = np.zeros((rows, 0), dtype=np.float32), np.zeros((columns, 0), dtype=np.float32)
+        return np.zeros(0, dtype=np.float32), *empty
+    rng = np.random.Generator(np.random.PCG64(_START_SEED))
+    basis = rng.standard_normal((columns, width), dtype=np.float32)
+    basis, _ = np.linalg.qr(basis)
+    scale = np.float32(2.0 / edge**2 if edge else 0.0)
+    for _ in range(_ROUNDS):
+        once = matrix.T @ (matrix @ basis)
+        if edge:
+            once = scale * once - basis
+            # T_4(x) = 2 T_2(x)^2 - 1, applied to the block.
+            again = scale * (matrix.T @ (matrix @ once)) - once
+            once = 2.0 * again - basis
+        basis, _ = np.linalg.qr(once)
+    image = matrix @ basis
+    if symmetric:
+        values, turn = np.linalg.eigh(basis.T @ image)
+        order = np.argsort(-np.abs(values))[:count]
+        left = basis @ turn[:, order]
+        return values[order].astype(np.float32), left, left * np.sign(values[order])
+    left, values, turned = np.linalg.svd(image, full_matrices=False)
+    return values[:count], left[:, :count], basis @ turned[:count].T

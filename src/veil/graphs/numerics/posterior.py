@@ -20,11 +20,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Singles = NDArray[np.float32]
-Doubles = NDArray[np.float64]
-Signs = NDArray[np.int8]
+from veil.core.arrays import Floats
+from veil.graphs.numerics.latent import Signs, Singles
 
 _CELLS = 2_000
 _KNOTS = 14
@@ -49,8 +47,8 @@ def own_bit(flip: float) -> float:
 class Calibration:
     """logit f(x): a broken line, flat beyond its ends."""
 
-    knots: Doubles
-    heights: Doubles
+    knots: Floats
+    heights: Floats
 
     def __call__(self, values: Singles) -> Singles:
         return np.interp(values, self.knots, self.heights).astype(np.float32)
@@ -76,7 +74,7 @@ def calibrate(values: Singles, bits: Signs, flip: float, edges: float, pairs: in
     return Calibration(centres[used], _level(risen, count[used], density))
 
 
-def _rising(heights: Doubles, count: Doubles) -> Doubles:
+def _rising(heights: Floats, count: Floats) -> Floats:
     """More log-odds must not mean less: neighbours out of order get their mean probability."""
     chances = 1.0 / (1.0 + np.exp(-heights))
     total, weight, size = [0.0], [0.0], [0]
@@ -89,11 +87,11 @@ def _rising(heights: Doubles, count: Doubles) -> Doubles:
         size.append(cells)
     means = np.repeat(np.array(total[1:]) / np.array(weight[1:]), size[1:])
     means = np.clip(means, 1.0 / (1.0 + math.exp(_MOST)), 1.0 / (1.0 + math.exp(-_MOST)))
-    risen: Doubles = np.log(means / (1.0 - means))
+    risen: Floats = np.log(means / (1.0 - means))
     return risen
 
 
-def _level(heights: Doubles, count: Doubles, density: float) -> Doubles:
+def _level(heights: Floats, count: Floats, density: float) -> Floats:
     """Shift all heights so that the probabilities sum to the debiased number of edges."""
     low, high = -2.0 * _MOST, 2.0 * _MOST
     for _ in range(60):
@@ -103,7 +101,7 @@ def _level(heights: Doubles, count: Doubles, density: float) -> Doubles:
     return heights + 0.5 * (low + high)
 
 
-def _knots(centres: Doubles, count: Doubles) -> Doubles:
+def _knots(centres: Floats, count: Floats) -> Floats:
     """Places for the bends: half of them where the pairs are, half where the likely edges are."""
     likely = count / (1.0 + np.exp(-centres))
     share = np.cumsum(0.5 * count / count.sum() + 0.5 * likely / likely.sum())
@@ -112,9 +110,7 @@ def _knots(centres: Doubles, count: Doubles) -> Doubles:
     return places if len(places) > 1 else np.array([centres[0], centres[-1]])
 
 
-def _fit(
-    centres: Doubles, count: Doubles, ones: Doubles, knots: Doubles, level: float, flip: float
-) -> Doubles:
+def _fit(centres: Floats, count: Floats, ones: Floats, knots: Floats, level: float, flip: float) -> Floats:
     """Fisher scoring for the heights, under the priors on the slope and the bends."""
     hats = np.stack([np.interp(centres, knots, row) for row in np.eye(len(knots))], axis=1)
     widths = np.diff(knots)

@@ -21,7 +21,6 @@ from veil.core.errors import InvalidData
 from veil.core.numerics.compiled import compiled
 
 Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
 
 _WORD = 64
@@ -122,7 +121,7 @@ def count_wedges(degrees: Integers) -> int:
 
 
 def by_degree(graph: Neighbours) -> Neighbours:
-    """The same graph with its nodes numbered anew, the largest degree first."""
+    """The same graph with its nodes renumbered, the largest degree first."""
     rank = np.empty(graph.size, dtype=np.int64)
     rank[np.argsort(-graph.degrees, kind="stable")] = np.arange(graph.size)
     rows, columns = graph.ends()

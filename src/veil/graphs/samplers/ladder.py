@@ -18,14 +18,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from veil.bits.samplers.flips import sample_gaps
 from veil.core.random.exact_choice import WORD, FixedChoice, random_words
 from veil.core.random.streams import Rng
 from veil.graphs.numerics.ladder import DECAY_BITS, Ladder
+from veil.graphs.numerics.triangles import Integers
 
-Integers = NDArray[np.int64]
 # Beyond this decay counting step by step takes longer than a logarithm.
 _SLOW = Fraction(9, 10)
 
