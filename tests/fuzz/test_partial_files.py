@@ -18,7 +18,9 @@ import veil
 from veil.bits.files import write_bits
 from veil.core.files import write_text
 from veil.errors import OutputExists, VeilError
-from veil.graphs.files import write_edges
+from veil.graphs.files import write_graph
+from veil.graphs.graph import Graph
+from veil.graphs.numerics.pairs import PairSpace
 from veil.tables.engines.duck import private_connection
 from veil.words.codec import attached
 from veil.words.files import write_words
@@ -38,8 +40,9 @@ def _bits(path: Path, overwrite: bool) -> None:
 
 
 def _edges(path: Path, overwrite: bool) -> None:
-    pairs = np.random.default_rng(1).integers(0, 2000, (_ROWS, 2))
-    write_edges(path, None, pairs[:, 0], pairs[:, 1], overwrite=overwrite)
+    space = PairSpace.among(2000)
+    codes = np.unique(np.random.default_rng(1).integers(0, space.count, _ROWS))
+    write_graph(path, Graph(space, codes), overwrite=overwrite)
 
 
 def _word_table() -> Any:

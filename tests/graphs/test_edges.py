@@ -19,9 +19,11 @@ from hypothesis import strategies as st
 from tests.params import quick_first
 from veil.errors import InvalidArgument, InvalidData, OutputExists, UnreadableFile
 from veil.graphs.ends import HEADER
-from veil.graphs.files import check_labels, write_edges
+from veil.graphs.files import check_labels, write_graph
+from veil.graphs.graph import Graph
 from veil.graphs.numerics.pairs import Kind, PairSpace
-from veil.graphs.reading import NODES, SIDES, EdgeSource, read_edges
+from veil.graphs.reading import NODES, SIDES, EdgeSource
+from veil.graphs.verbs import read
 from veil.tables.coded import sorted_once
 
 FACEBOOK = Path(__file__).parents[3] / "shared" / "data" / "facebook_combined.txt"
@@ -48,7 +50,7 @@ def lines_of(pairs: list[tuple[Any, Any]], mark: str = " ", rest: str = "") -> s
 def complaint(path: Path, **options: Any) -> str:
     """What the error says, if there is one."""
     try:
-        read_edges(path, **options)
+        read(path, **options)
     except (InvalidData, InvalidArgument) as error:
         return str(error)
     return ""
@@ -116,7 +118,7 @@ def sources(folder: Path) -> dict[str, Any]:
 
 def test_every_source_gives_the_same_graph(tmp_path: Path) -> None:
     for name, source in sources(tmp_path).items():
-        graph = read_edges(source)
+        graph = read(source)
         assert graph.labels == (1, 2, 3, 10), name
         assert edges_of(graph) == EDGES, name
         assert graph.repeated == 1, name
@@ -131,35 +133,35 @@ def test_every_source_gives_the_same_graph(tmp_path: Path) -> None:
 
 def test_kinds(tmp_path: Path) -> None:
     path = put(tmp_path, "0 1\n1 0\n1 2\n0 1\n")
-    directed = read_edges(path, kind="directed")
+    directed = read(path, kind="directed")
     assert edges_of(directed) == {(0, 1), (1, 0), (1, 2)}
     assert (directed.repeated, directed.space) == (1, PairSpace.among(3, directed=True))
-    both = read_edges(path, kind="bipartite")
+    both = read(path, kind="bipartite")
     assert (both.labels, both.column_labels) == ((0, 1), (0, 1, 2))
     assert edges_of(both) == {(0, 1), (1, 0), (1, 2)}
     assert (both.space, both.assumptions) == (PairSpace.between(2, 3), (SIDES,))
     # The two sides may have labels of different kinds.
-    shop = read_edges([(7, "tea"), (5, "milk"), (7, "milk")], kind="bipartite")
+    shop = read([(7, "tea"), (5, "milk"), (7, "milk")], kind="bipartite")
     assert (shop.labels, shop.column_labels) == ((5, 7), ("milk", "tea"))
     assert edges_of(shop) == {(7, "tea"), (5, "milk"), (7, "milk")}
     wrong: Any = "mixed"
     with pytest.raises(InvalidArgument, match="'undirected' or 'directed' or 'bipartite'"):
-        read_edges(path, kind=wrong)
+        read(path, kind=wrong)
 
 
 def test_labels(tmp_path: Path) -> None:
-    assert read_edges([("b", "a"), ("B", "é")]).labels == ("B", "a", "b", "é")
-    assert read_edges([(10, 9), (-1, 2)]).labels == (-1, 2, 9, 10)
+    assert read([("b", "a"), ("B", "é")]).labels == ("B", "a", "b", "é")
+    assert read([(10, 9), (-1, 2)]).labels == (-1, 2, 9, 10)
     # Text in memory stays text; in files whole numbers are numbers if all are.
-    assert read_edges([("10", "9")]).labels == ("10", "9")
-    assert read_edges(put(tmp_path, "10 9\n")).labels == (9, 10)
-    assert read_edges(put(tmp_path, "007 7\n7 8\n")).labels == ("007", "7", "8")
-    assert read_edges(put(tmp_path, "1 -0\n0 1\n")).labels == ("-0", "0", "1")
-    assert read_edges(put(tmp_path, "a 1\n1 2\n")).labels == ("1", "2", "a")
-    assert read_edges([("a", 1), (1, 2)]).labels == ("1", "2", "a")
+    assert read([("10", "9")]).labels == ("10", "9")
+    assert read(put(tmp_path, "10 9\n")).labels == (9, 10)
+    assert read(put(tmp_path, "007 7\n7 8\n")).labels == ("007", "7", "8")
+    assert read(put(tmp_path, "1 -0\n0 1\n")).labels == ("-0", "0", "1")
+    assert read(put(tmp_path, "a 1\n1 2\n")).labels == ("1", "2", "a")
+    assert read([("a", 1), (1, 2)]).labels == ("1", "2", "a")
     large = 2**62
-    assert read_edges(put(tmp_path, f"{large} 1\n")).labels == (1, large)
-    assert read_edges(put(tmp_path, f"{2**70} 1\n1 5\n")).labels == ("1", str(2**70), "5")
+    assert read(put(tmp_path, f"{large} 1\n")).labels == (1, large)
+    assert read(put(tmp_path, f"{2**70} 1\n1 5\n")).labels == ("1", str(2**70), "5")
 
 
 @pytest.mark.parametrize(
@@ -176,7 +178,7 @@ def test_labels(tmp_path: Path) -> None:
 def test_nodes_may_be_given(tmp_path: Path, nodes: Any, labels: tuple[Any, ...]) -> None:
     if isinstance(nodes, str):
         nodes = put(tmp_path, b"\xef\xbb\xbfnode\r\n5\r\n2\r\n1\r\n0\r\n", "nodes.txt")
-    graph = read_edges(put(tmp_path, "0 1\n1 2\n"), nodes=nodes)
+    graph = read(put(tmp_path, "0 1\n1 2\n"), nodes=nodes)
     assert graph.labels == labels
     assert {frozenset(map(str, edge)) for edge in edges_of(graph)} == {frozenset("01"), frozenset("12")}
     assert graph.assumptions == ()
@@ -184,11 +186,11 @@ def test_nodes_may_be_given(tmp_path: Path, nodes: Any, labels: tuple[Any, ...])
 
 def test_nodes_of_both_sides(tmp_path: Path) -> None:
     path = put(tmp_path, "user,item\n1,a\n2,a\n1,b\n", "e.csv")
-    graph = read_edges(path, kind="bipartite", nodes=(3, ["c", "b", "a"]))
+    graph = read(path, kind="bipartite", nodes=(3, ["c", "b", "a"]))
     assert (graph.labels, graph.column_labels) == ((0, 1, 2), ("c", "b", "a"))
     assert edges_of(graph) == {(1, "a"), (2, "a"), (1, "b")}
     with pytest.raises(InvalidData, match=r"^nodes: .* 1 listed nodes on the second side.*first is edge 3"):
-        read_edges(path, kind="bipartite", nodes=(3, ["a"]))
+        read(path, kind="bipartite", nodes=(3, ["a"]))
     wrong: list[tuple[Any, str]] = [
         ((-1, 3), "at least 0 on the first side, found -1"),
         ((3, "-5"), "at least 0 on the second side, found -5"),
@@ -198,16 +200,16 @@ def test_nodes_of_both_sides(tmp_path: Path) -> None:
     ]
     for pair, text in wrong:
         with pytest.raises(InvalidArgument, match=rf"^nodes: expected .*{text}"):
-            read_edges(path, kind="bipartite", nodes=pair)
+            read(path, kind="bipartite", nodes=pair)
     for nodes in (3, [1, 2, 3], (3,)):
         with pytest.raises(InvalidArgument, match="two lists, the nodes of each side"):
-            read_edges(path, kind="bipartite", nodes=nodes)
+            read(path, kind="bipartite", nodes=nodes)
 
 
 def test_labels_outside_the_list(tmp_path: Path) -> None:
     path = put(tmp_path, "0 1\n1 secret\nsecret 2\n")
     with pytest.raises(InvalidData, match="that 2 edges have others, the first is edge 2") as caught:
-        read_edges(path, nodes=["0", "1", "2"])
+        read(path, nodes=["0", "1", "2"])
     assert "secret" not in str(caught.value)
     for nodes, text in (
         (["a", "a"], "one of them twice"),
@@ -220,41 +222,40 @@ def test_labels_outside_the_list(tmp_path: Path) -> None:
         (10**10, "at most"),
     ):
         with pytest.raises(InvalidArgument, match=text):
-            read_edges(path, nodes=nodes)
+            read(path, nodes=nodes)
     with pytest.raises(UnreadableFile, match="no such file"):
-        read_edges(path, nodes=str(tmp_path / "nodes.txt"))
+        read(path, nodes=str(tmp_path / "nodes.txt"))
 
 
 def test_a_graph_without_edges_has_nodes_that_were_given(tmp_path: Path) -> None:
     sources: list[Any] = [put(tmp_path, "# nothing\n"), put(tmp_path, "origin,destination\n", "e.csv"), []]
     for source in sources:
-        graph = read_edges(source, nodes=3)
+        graph = read(source, nodes=3)
         assert (len(graph), graph.labels, graph.space.count) == (0, (0, 1, 2), 3)
         with pytest.raises(InvalidData, match=r"found none. Give nodes="):
-            read_edges(source)
+            read(source)
 
 
 def test_loops(tmp_path: Path) -> None:
     path = put(tmp_path, "1 1\n1 2\n3 3\n")
     with pytest.raises(InvalidData, match=r"2 edges from a node to itself\. loops= drop .*, loops= keep"):
-        read_edges(path)
+        read(path)
     # A node that has no other edge is gone with its loop, as the assumption says.
-    dropped = read_edges(path, loops="drop")
+    dropped = read(path, loops="drop")
     assert (dropped.labels, edges_of(dropped), dropped.repeated) == ((1, 2), {(1, 2)}, 0)
-    assert read_edges(path, loops="drop", nodes=4).labels == (0, 1, 2, 3)
-    for keep in (True, "keep"):
-        kept = read_edges(path, loops=keep)
-        assert edges_of(kept) == {(1, 1), (1, 2), (3, 3)}
-        assert kept.space == PairSpace.among(3, loops=True)
+    assert read(path, loops="drop", nodes=4).labels == (0, 1, 2, 3)
+    kept = read(path, loops="keep")
+    assert edges_of(kept) == {(1, 1), (1, 2), (3, 3)}
+    assert kept.space == PairSpace.among(3, loops=True)
     with pytest.raises(InvalidData, match="found none"):
-        read_edges([(1, 1)], loops="drop")
-    assert edges_of(read_edges([(1, 1)], kind="bipartite")) == {(1, 1)}
+        read([(1, 1)], loops="drop")
+    assert edges_of(read([(1, 1)], kind="bipartite")) == {(1, 1)}
     with pytest.raises(InvalidArgument, match="none for a bipartite graph"):
-        read_edges(path, kind="bipartite", loops=True)
-    wrong: list[Any] = ["x", 3, None]
+        read(path, kind="bipartite", loops="keep")
+    wrong: list[Any] = ["x", 3, None, True]
     for loops in wrong:
         with pytest.raises(InvalidArgument, match="loops"):
-            read_edges(path, loops=loops)
+            read(path, loops=loops)
 
 
 @pytest.mark.parametrize(
@@ -273,7 +274,7 @@ def test_loops(tmp_path: Path) -> None:
 def test_the_first_line_is_told_from_the_rest(
     tmp_path: Path, text: str, edges: set[tuple[Any, Any]], guessed: bool
 ) -> None:
-    graph = read_edges(put(tmp_path, text, "edges.csv"))
+    graph = read(put(tmp_path, text, "edges.csv"))
     assert edges_of(graph) == edges
     assert graph.assumptions == ((NODES, HEADER) if guessed else (NODES,))
 
@@ -285,18 +286,18 @@ def test_the_first_line_is_told_from_the_rest(
 def test_no_edge_is_lost_where_the_first_line_may_be_one(tmp_path: Path, text: str) -> None:
     path = put(tmp_path, text, "edges.csv")
     with pytest.raises(InvalidData, match=r"may be either.*Say which with header="):
-        read_edges(path)
+        read(path)
     lines = [tuple(line.split(",")) for line in text.splitlines()]
     for header in (True, False):
         if len(lines) > header:
-            found = read_edges(path, header=header)
+            found = read(path, header=header)
             expected = {frozenset(line) for line in lines[int(header) :]}
             assert {frozenset(map(str, edge)) for edge in edges_of(found)} == expected
 
 
 def test_columns_by_name(tmp_path: Path) -> None:
     path = put(tmp_path, "day,giver,taker\n1,a,b\n2,b,c\n", "gifts.csv")
-    graph = read_edges(path, origin="taker", destination="giver", kind="directed")
+    graph = read(path, origin="taker", destination="giver", kind="directed")
     assert edges_of(graph) == {("b", "a"), ("c", "b")}
     assert graph.assumptions == (NODES,)
     tries: list[tuple[dict[str, Any], str]] = [
@@ -313,15 +314,15 @@ def test_columns_by_name(tmp_path: Path) -> None:
     ]
     for options, text in tries:
         with pytest.raises((InvalidData, InvalidArgument), match=text):
-            read_edges(path, **options)
+            read(path, **options)
     frame = {"a": [1, 2], "b": [5, 5], "c": [2, 3]}
-    assert edges_of(read_edges(frame, origin="c", destination="a")) == {(1, 2), (2, 3)}
+    assert edges_of(read(frame, origin="c", destination="a")) == {(1, 2), (2, 3)}
     with pytest.raises(InvalidData, match="origin: expected a column 'z', found the columns a, b, c"):
-        read_edges(frame, origin="z", destination="a")
+        read(frame, origin="z", destination="a")
     plain = put(tmp_path, "7 1 2\n7 2 3\n", "plain.txt")
-    assert edges_of(read_edges(plain, origin="column2", destination="column3")) == {(1, 2), (2, 3)}
+    assert edges_of(read(plain, origin="column2", destination="column3")) == {(1, 2), (2, 3)}
     wide = put(tmp_path, "day  from  to\n7  1  2\n7  2  3\n", "wide.txt")
-    assert edges_of(read_edges(wide, origin="from", destination="to")) == {(1, 2), (2, 3)}
+    assert edges_of(read(wide, origin="from", destination="to")) == {(1, 2), (2, 3)}
 
 
 @pytest.mark.parametrize(
@@ -353,7 +354,7 @@ def test_what_is_refused(
     tmp_path: Path, text: str | bytes, name: str, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises((InvalidData, InvalidArgument), match=message):
-        read_edges(put(tmp_path, text, name), **options)
+        read(put(tmp_path, text, name), **options)
 
 
 @pytest.mark.parametrize(
@@ -375,15 +376,15 @@ def test_what_is_refused(
 )
 def test_objects_that_are_no_edges(source: Any) -> None:
     with pytest.raises(InvalidData):
-        read_edges(source)
+        read(source)
 
 
 def test_objects_of_other_kinds() -> None:
     for source in (3, None, object()):
         with pytest.raises(InvalidArgument, match="an object of type"):
-            read_edges(source)
+            read(source)
     with pytest.raises(InvalidArgument, match="none for this kind of source"):
-        read_edges(PAIRS, header=True)
+        read(PAIRS, header=True)
 
 
 def test_messages_never_show_labels(tmp_path: Path) -> None:
@@ -408,21 +409,21 @@ def test_messages_never_show_labels(tmp_path: Path) -> None:
                 shown = complaint(path, origin=pair[0], destination=pair[1])
                 assert shown.startswith(("origin", "destination")), shown
                 assert "secret" not in shown
-    assert repr(read_edges([("a", "b")])) == "<EdgeSource of 2 nodes, undirected, sensitive>"
+    assert repr(read([("a", "b")])) == "<EdgeSource of 2 nodes, undirected, sensitive>"
 
 
 def test_several_files(tmp_path: Path) -> None:
     put(tmp_path, "1 2\n", "part1.txt")
     put(tmp_path, "# x\n2 3\n2 1\n", "part2.txt")
-    graph = read_edges(tmp_path / "part*.txt")
+    graph = read(tmp_path / "part*.txt")
     assert (edges_of(graph), graph.repeated) == ({(1, 2), (2, 3)}, 1)
     put(tmp_path, "a 3\n3 b\n", "part3.txt")
-    assert read_edges(str(tmp_path / "part*.txt")).labels == ("1", "2", "3", "a", "b")
+    assert read(str(tmp_path / "part*.txt")).labels == ("1", "2", "3", "a", "b")
 
 
 @pytest.mark.skipif(not FACEBOOK.is_file(), reason="the Facebook graph is not here")
 def test_facebook() -> None:
-    graph = read_edges(FACEBOOK)
+    graph = read(FACEBOOK)
     assert graph.labels == tuple(range(4039))
     assert (len(graph), graph.repeated) == (88_234, 0)
     by_hand = {tuple(map(int, line.split())) for line in FACEBOOK.read_text().splitlines()}
@@ -458,10 +459,10 @@ def graphs(
 def there_and_back(path: Path, graph: tuple[Kind, list[Any], list[Any], PairSpace, Any]) -> None:
     kind, rows, columns, space, codes = graph
     sides = columns if kind == "bipartite" else None
-    write_edges(path, rows, *space.ends(codes), column_labels=sides)
+    write_graph(path, Graph(space, codes, tuple(rows), None if sides is None else tuple(sides)))
     header = None if path.suffix == ".parquet" else ".txt" not in path.name
     nodes = (rows, columns) if kind == "bipartite" else rows
-    found = read_edges(path, nodes=nodes, kind=kind, header=header)
+    found = read(path, nodes=nodes, kind=kind, header=header)
     assert found.space == space
     assert found.codes.tolist() == codes.tolist()
     assert found.labels == tuple(rows)
@@ -489,70 +490,76 @@ def test_parquet_that_is_written_is_read_again(graph: Any, tmp_path_factory: pyt
     there_and_back(tmp_path_factory.mktemp("edges") / "graph.parquet", graph)
 
 
+def held(labels: Any, ends: list[tuple[int, int]], sides: Any = None) -> Graph:
+    """A graph with these labels; of two sides, or directed so that the ends stay in their order."""
+    labels, sides = (None if names is None else tuple(names) for names in (labels, sides))
+    rows = 10 if labels is None else len(labels)
+    space = PairSpace.among(rows, directed=True) if sides is None else PairSpace.between(rows, len(sides))
+    places = np.array(ends, dtype=np.int64).reshape(-1, 2)
+    return Graph(space, space.codes(places[:, 0], places[:, 1]), labels, sides)
+
+
 def test_writing(tmp_path: Path) -> None:
     labels = ["ann", "bob", "cid"]
+    friends = held(labels, [(0, 1), (0, 2)])
     for name, text in (
         ("e.txt", "ann bob\nann cid\n"),
         ("e.edges", "ann bob\nann cid\n"),
         ("e.csv", "origin,destination\nann,bob\nann,cid\n"),
         ("e.tsv", "origin\tdestination\nann\tbob\nann\tcid\n"),
     ):
-        write_edges(tmp_path / name, labels, [0, 0], np.array([1, 2]))
+        write_graph(tmp_path / name, friends)
         assert (tmp_path / name).read_text() == text
-        assert edges_of(read_edges(tmp_path / name)) == {("ann", "bob"), ("ann", "cid")}
-        write_edges(tmp_path / f"{name}.gz", labels, [0, 0], [1, 2])
+        assert edges_of(read(tmp_path / name)) == {("ann", "bob"), ("ann", "cid")}
+        write_graph(tmp_path / f"{name}.gz", friends)
         assert gzip.decompress((tmp_path / f"{name}.gz").read_bytes()).decode() == text
-    write_edges(tmp_path / "numbers.txt", None, [0, 5], [3, 10**12])
-    assert (tmp_path / "numbers.txt").read_text() == f"0 3\n5 {10**12}\n"
-    write_edges(tmp_path / "sides.csv", [1, 2], [0, 1], [0, 0], column_labels=["tea, black"])
-    assert edges_of(read_edges(tmp_path / "sides.csv", kind="bipartite")) == {
+    large = PairSpace.among(10**9 + 1)
+    codes = large.codes(np.array([0, 5]), np.array([3, 10**9]))
+    write_graph(tmp_path / "numbers.txt", Graph(large, codes))
+    assert (tmp_path / "numbers.txt").read_text() == f"0 3\n5 {10**9}\n"
+    write_graph(tmp_path / "sides.csv", held([1, 2], [(0, 0), (1, 0)], ["tea, black"]))
+    assert edges_of(read(tmp_path / "sides.csv", kind="bipartite")) == {
         (1, "tea, black"),
         (2, "tea, black"),
     }
-    write_edges(tmp_path / "none.txt", labels, [], [])
+    write_graph(tmp_path / "none.txt", held(labels, []))
     assert (tmp_path / "none.txt").read_text() == ""
     with pytest.raises(OutputExists):
-        write_edges(tmp_path / "e.txt", labels, [0], [1])
-    write_edges(tmp_path / "e.txt", labels, [0], [1], overwrite=True)
+        write_graph(tmp_path / "e.txt", held(labels, [(0, 1)]))
+    write_graph(tmp_path / "e.txt", held(labels, [(0, 1)]), overwrite=True)
     assert (tmp_path / "e.txt").read_text() == "ann bob\n"
 
 
 @pytest.mark.parametrize(
-    ("name", "labels", "rows", "columns", "sides", "text"),
+    ("name", "labels", "sides", "text"),
     [
-        ("e.txt", ["New York", "Rome"], [0], [1], None, "Write to .csv instead"),
-        ("e.txt", ["a,b", "c"], [0], [1], None, "Write to .csv instead"),
-        ("e.txt", ["#a", "c"], [0], [1], None, "Write to .csv instead"),
-        ("e.csv", [" a", "c"], [0], [1], None, "Write to .parquet instead"),
-        ("e.xlsx", ["a", "c"], [0], [1], None, "an ending of .txt, .edges, .csv or .tsv"),
-        ("e.parquet.gz", ["a", "c"], [0], [1], None, "an ending of"),
-        ("e.txt", ["a", "a"], [0], [1], None, "one of them twice"),
-        ("e.txt", ["a", 1.5], [0], [1], None, "text or whole numbers"),
-        ("e.txt", ["a", ""], [0], [1], None, "text or whole numbers"),
-        ("e.txt", ["a", "b"], [0], [2], None, "places of nodes"),
-        ("e.txt", ["a", "b"], [-1], [1], None, "places of nodes"),
-        ("e.txt", ["a", "b"], [0, 1], [1], None, "2 ends, as in rows"),
-        ("e.txt", ["a", "b"], [0.5], [1], None, "a whole number for each edge"),
-        ("e.txt", None, [0], [0], ["b"], "labels as well"),
+        ("e.txt", ["New York", "Rome"], None, "Write to .csv instead"),
+        ("e.txt", ["a,b", "c"], None, "Write to .csv instead"),
+        ("e.txt", ["#a", "c"], None, "Write to .csv instead"),
+        ("e.csv", [" a", "c"], None, "Write to .parquet instead"),
+        ("e.xlsx", ["a", "c"], None, "an ending of .txt, .edges, .csv or .tsv"),
+        ("e.parquet.gz", ["a", "c"], None, "an ending of"),
+        ("e.txt", ["1", 1], None, "one of them twice"),
+        ("e.txt", ["a", 1.5], None, "text or whole numbers"),
+        ("e.txt", ["a", ""], None, "text or whole numbers"),
+        ("e.txt", None, ["a", "b"], "labels as well"),
     ],
 )
-def test_what_is_not_written(
-    tmp_path: Path, name: str, labels: Any, rows: Any, columns: Any, sides: Any, text: str
-) -> None:
+def test_what_is_not_written(tmp_path: Path, name: str, labels: Any, sides: Any, text: str) -> None:
     with pytest.raises(InvalidArgument, match=text):
-        write_edges(tmp_path / name, labels, rows, columns, column_labels=sides)
+        write_graph(tmp_path / name, held(labels, [(0, 1)], sides))
     assert not list(tmp_path.iterdir())
 
 
 def test_labels_are_checked_before_anything_is_drawn(tmp_path: Path) -> None:
-    """`check_labels` says what `write_edges` would say, and leaves no file."""
+    """`check_labels` says what `write_graph` would say, and leaves no file."""
     tries: list[tuple[str, Any, Any]] = [
         ("e.txt", ["New York", "Rome"], None),
         ("e.txt", ["a", "b"], ["#c"]),
         ("e.edges.gz", ["a,b", "c"], None),
         ("e.csv", [" a", "c"], None),
         ("e.xlsx", ["a", "c"], None),
-        ("e.txt", ["a", "a"], None),
+        ("e.txt", ["1", 1], None),
         ("e.txt", ["a", ""], None),
         ("e.txt", None, ["b"]),
         ("e.csv", ["a"], []),
@@ -564,9 +571,9 @@ def test_labels_are_checked_before_anything_is_drawn(tmp_path: Path) -> None:
     fields = []
     for name, labels, sides in tries:
         path = tmp_path / name
-        checked = said_by(check_labels, path, labels, column_labels=sides)
+        checked = said_by(check_labels, path, held(labels, [], sides))
         assert not list(tmp_path.iterdir())
-        written = said_by(write_edges, path, labels, [], [], column_labels=sides)
+        written = said_by(write_graph, path, held(labels, [], sides))
         path.unlink(missing_ok=True)
         assert checked == written
         fields.append(checked.partition(":")[0])
@@ -576,10 +583,10 @@ def test_labels_are_checked_before_anything_is_drawn(tmp_path: Path) -> None:
 def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for path in ("-", "/dev/stdin", Path("/dev/stdin")):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines_of(PAIRS).encode())))
-        assert edges_of(read_edges(path)) == EDGES
+        assert edges_of(read(path)) == EDGES
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a b\nb\n")))
     with pytest.raises(InvalidData, match=r"^standard input, line 2"):
-        read_edges("/dev/stdin")
+        read("/dev/stdin")
 
 
 def test_pipes(tmp_path: Path) -> None:
@@ -588,7 +595,7 @@ def test_pipes(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     writer = threading.Thread(target=pipe.write_text, args=(lines_of(PAIRS),))
     writer.start()
-    assert edges_of(read_edges(pipe)) == EDGES
+    assert edges_of(read(pipe)) == EDGES
     writer.join()
 
 
@@ -598,10 +605,10 @@ def test_a_large_graph(tmp_path: Path, name: str) -> None:
     space = PairSpace.among(300_000)
     drawn = np.random.default_rng(1).integers(20_000, space.count, 1_100_000)
     codes, _ = sorted_once(np.concatenate([drawn, np.arange(20_000)]))
-    write_edges(tmp_path / name, None, *space.ends(codes))
-    found = read_edges(tmp_path / name, nodes=300_000)
+    write_graph(tmp_path / name, Graph(space, codes))
+    found = read(tmp_path / name, nodes=300_000)
     assert np.array_equal(found.codes, codes)
-    alone = read_edges(tmp_path / name)
+    alone = read(tmp_path / name)
     assert len(alone.labels) == np.count_nonzero(np.bincount(np.concatenate(space.ends(codes))))
 
 
@@ -609,5 +616,5 @@ def test_a_large_graph(tmp_path: Path, name: str) -> None:
 def test_ten_million_edges(tmp_path: Path) -> None:
     space = PairSpace.among(1_000_000)
     codes, _ = sorted_once(np.random.default_rng(1).integers(0, space.count, 10_000_000))
-    write_edges(tmp_path / "e.txt", None, *space.ends(codes))
-    assert np.array_equal(read_edges(tmp_path / "e.txt", nodes=1_000_000).codes, codes)
+    write_graph(tmp_path / "e.txt", Graph(space, codes))
+    assert np.array_equal(read(tmp_path / "e.txt", nodes=1_000_000).codes, codes)

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 
 import veil
 from veil.errors import InvalidArgument, InvalidData
-from veil.graphs.planning import plan_graph
 from veil.graphs.requests import GraphRelease
+from veil.graphs.verbs import plan as planned
 
 CLUB = nx.karate_club_graph()
 ALL = ["degrees", "edges", "triangles"]
@@ -123,7 +123,7 @@ def test_intervals_hold_as_often_as_they_say() -> None:
         found: Any = veil.graphs.estimates(release(epsilon=1.0, rng=seed)).edges
         inside += found.low <= 78 <= found.high
         # Without the clipping that the ends may have seen.
-        narrow += abs(found.value - 78) <= 1.96 * 0.5 * plan_graph(34, 1.0).edge_error
+        narrow += abs(found.value - 78) <= 1.96 * 0.5 * planned(nodes=34, epsilon=1.0).edge_error
     assert inside / 300 > 0.90
     assert narrow / 300 < 0.90
 
@@ -189,22 +189,22 @@ def test_noise_is_not_called_true() -> None:
 
 
 def test_plans() -> None:
-    plan = plan_graph(4039, 1.0, edges=88_234)
+    plan = planned(nodes=4039, epsilon=1.0, edges=88_234)
     assert plan.space.count == math.comb(4039, 2)
     assert plan.released == pytest.approx(plan.false_edges + (plan.true_edges or 0))
     assert plan.kept is not None
     assert plan.kept < 0.03
     assert plan.even == pytest.approx(math.log((plan.space.count - 88_234) / 88_234))
-    assert plan_graph((3, 4), 1.0, kind="bipartite").space.count == 12
-    assert plan_graph(10, 1.0, kind="directed").space.count == 90
-    assert plan_graph(10, 1.0, edges=0).kept is None
+    assert planned(nodes=(3, 4), epsilon=1.0, kind="bipartite").space.count == 12
+    assert planned(nodes=10, epsilon=1.0, kind="directed").space.count == 90
+    assert planned(nodes=10, epsilon=1.0, edges=0).kept is None
 
 
 @pytest.mark.parametrize(
     ("nodes", "options", "says"),
     [
         (CLUB, {}, "nodes"),
-        ("34", {}, "nodes"),
+        ("3x4", {}, "nodes"),
         (1, {}, "nodes"),
         ((3, 4), {}, "nodes"),
         (5, {"kind": "bipartite"}, "two numbers"),
@@ -215,8 +215,8 @@ def test_plans() -> None:
 )
 def test_plans_refuse(nodes: Any, options: dict[str, Any], says: str) -> None:
     with pytest.raises(InvalidArgument, match=says):
-        plan_graph(nodes, 1.0, **options)
+        planned(nodes=nodes, epsilon=1.0, **options)
 
 
 def test_plans_for_machines() -> None:
-    assert plan_graph(100, 1.0, edges=300).to_dict()["pairs"] == 4950
+    assert planned(nodes=100, epsilon=1.0, edges=300).to_dict()["pairs"] == 4950

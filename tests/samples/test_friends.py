@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from veil.graphs.reading import read_edges
+from veil.graphs.verbs import read
 from veil.samples import path
 from veil.samples.friends import CLUBS, PEOPLE, Friendship, clubs, friends, write_friends
 
@@ -72,7 +72,7 @@ def test_the_same_file_everywhere(tmp_path: Path) -> None:
 
 
 def test_the_file_holds_the_network() -> None:
-    graph = read_edges(path("friends.txt"))
+    graph = read(path("friends.txt"))
     rows, columns = graph.space.ends(graph.codes)
     found = [(graph.labels[i], graph.labels[j]) for i, j in zip(rows.tolist(), columns.tolist(), strict=True)]
     assert graph.labels == tuple(clubs())

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from veil.tables.dialect import checked_delimiter, checked_header, column_names,
 from veil.tables.engines.protocol import missing_column
 from veil.tables.text_tables import TextTable, open_text
 from veil.tables.typed_files import is_table_file, typed_columns
+
+if TYPE_CHECKING:
+    from veil.graphs.requests import GraphRead
 
 HEADER = "the first line of the file names its columns, and is no edge"
 # Pairs of names, in either order.
@@ -34,12 +37,11 @@ _USUAL = [
 ]
 
 
-def ends_of(
-    source: Any, origin: str | None, destination: str | None, *, header: Any, delimiter: Any
-) -> tuple[list[Coded], list[str]]:
+def ends_of(asked: GraphRead) -> tuple[list[Coded], list[str]]:
     """The origins and destinations of all edges, and what was assumed to read them."""
+    source, origin, destination = asked.source, asked.origin, asked.destination
     _check_names(origin, destination)
-    mark, header = checked_delimiter(delimiter), checked_header(header)
+    mark, header = checked_delimiter(asked.delimiter), checked_header(asked.header)
     if isinstance(source, (str, os.PathLike)) and not is_table_file(os.fspath(source)):
         table = open_text(source, delimiter=mark, least=2, comments=True)
         return _from_text(table, origin, destination, header) if table is not None else (_none(), [])
@@ -99,10 +101,10 @@ def _from_text(
         heads = [column.head for column in columns]
         below = set().union(*(column.below.values for column in columns))
         usual = {head.casefold().lstrip("#").strip() for head in heads} in _USUAL
-        found = has_header([(heads, below)], usual=usual)
-        if found is None:
+        has_names = has_header([(heads, below)], usual=usual)
+        if has_names is None:
             raise either(name, "an edge")
-        return found
+        return has_names
 
     # Who names two columns of the first line knows that it has names.
     stated = True if header is None and origin in first and destination in first else header
@@ -119,8 +121,8 @@ def _from_text(
         )
     places = _places(names, origin, destination, name)
     columns, has_names = table.columns(places, header=stated, judge=judge, whole=True)
-    found = [_in_numbers(_with_labels(column, name)) for column in columns]
-    return found, [HEADER] if stated is None and has_names else []
+    ends = [_in_numbers(_with_labels(column, name)) for column in columns]
+    return ends, [HEADER] if stated is None and has_names else []
 
 
 def _in_numbers(ends: Coded) -> Coded:

@@ -99,7 +99,7 @@ class GraphKind(Kind):
         from veil.graphs.files import check_labels
 
         if job.request.share != 1.0:
-            check_labels(path, job.value.labels, job.value.column_labels)
+            check_labels(path, job.value)
 
     def write_table(
         self, path: Path, release: Release[Any], job: Job[Any], *, overwrite: bool

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from veil.core.checks import choice, integer, positive, shown
-from veil.core.errors import InvalidArgument
 from veil.core.plan import Plan
 from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.graphs.numerics.leakage import kept_at_most
-from veil.graphs.numerics.pairs import KINDS, PairSpace
+from veil.graphs.numerics.pairs import PairSpace
 
 
 @dataclass(frozen=True)
@@ -94,42 +91,3 @@ class GraphPlan(Plan):
             "costs": self.mechanism.costs,
             **{name: getattr(self, name) for name in names.split()},
         }
-
-
-def plan_graph(
-    nodes: int | tuple[int, int],
-    epsilon: float,
-    *,
-    edges: int | None = None,
-    kind: str = "undirected",
-    statistics: Sequence[str] = (),
-    share: float | None = None,
-) -> GraphPlan:
-    """What to expect of a released graph with so many nodes (two numbers for a bipartite one).
-
-    edges: about how many there are, if that is public. statistics, share: as for `PrivateGraph`.
-
-    >>> plan = plan_graph(4039, 1.0, edges=88_234)
-    >>> f"{plan.false_edges:.3g} false edges, at most {100 * plan.kept:.1f} % kept by one of as many edges"
-    '2.17e+06 false edges, at most 2.9 % kept by one of as many edges'
-    """
-    choice("kind", kind, KINDS)
-    epsilon = positive("epsilon", epsilon)
-    if kind == "bipartite":
-        if not isinstance(nodes, tuple) or len(nodes) != 2:
-            raise InvalidArgument("nodes", expected="two numbers for a bipartite graph", found=shown(nodes))
-        space = PairSpace.between(*(integer("nodes", side, least=1) for side in nodes))
-    else:
-        if isinstance(nodes, tuple):
-            raise InvalidArgument("nodes", expected="one number", found=shown(nodes))
-        space = PairSpace.among(integer("nodes", nodes, least=2), directed=kind == "directed")
-    if edges is not None and integer("edges", edges, least=0) > space.count:
-        raise InvalidArgument(
-            "edges", expected=f"at most the {space.count:,} pairs there are", found=f"{edges}"
-        )
-    mechanism = PrivateGraph(epsilon, statistics=statistics, share=share)
-    if kind != "undirected" and set(mechanism.statistics) - {"edges"}:
-        raise InvalidArgument("statistics", expected=f"edges alone for a {kind} graph", found="others")
-    if mechanism.response is None:
-        raise InvalidArgument("share", expected="less than 1 for a plan of the graph", found="1")
-    return GraphPlan(space, epsilon, edges, mechanism)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from veil.bits.mechanisms.matrix_bernoulli import xor_parameters
-from veil.core.checks import integer, items, positive, within
+from veil.core.checks import choice, integer, items, positive, shown, within
 from veil.core.errors import InvalidArgument
 from veil.core.job import Job
 from veil.core.kind import Progress
@@ -18,10 +18,9 @@ from veil.graphs.graph import Graph
 from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.graphs.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.mechanisms.xor_graph import XorGraph
-from veil.graphs.numerics.pairs import KINDS
-from veil.graphs.numerics.pairs import Kind as GraphType
-from veil.graphs.planning import GraphPlan, plan_graph
-from veil.graphs.reading import EdgeSource, read_edges
+from veil.graphs.numerics.pairs import KINDS, PairSpace
+from veil.graphs.planning import GraphPlan
+from veil.graphs.reading import LOOPS, EdgeSource, read_edges
 from veil.tables.given import files_among
 
 FOR_GRAPHS = ("response", "published")
@@ -47,7 +46,7 @@ class GraphRead(ReadRequest):
     loops: str = option(
         "refuse",
         help="Edges from a node to itself: refuse, keep or drop.",
-        choices=("refuse", "keep", "drop"),
+        choices=LOOPS,
         group="Input",
     )
     header: bool | None = option(
@@ -68,16 +67,7 @@ class GraphRead(ReadRequest):
 
     def read(self, progress: Progress | None = None) -> EdgeSource:
         self.check()
-        return read_edges(
-            self.source,
-            origin=self.origin,
-            destination=self.destination,
-            nodes=self.nodes,
-            kind=cast("GraphType", self.kind),
-            loops=self.loops,
-            header=self.header,
-            delimiter=self.delimiter,
-        )
+        return read_edges(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,16 +111,13 @@ class GraphRelease(ReleaseRequest):
         within("share", self.share or 0.0, 0.0, 1.0, expected="a part of epsilon between 0 and 1")
         if self.mechanism != "published":
             self._response()
-        elif self._facts or self.share:
+        elif _facts(self.statistics) or self.share:
             raise InvalidArgument("statistics", expected="none with the published mechanism", found="some")
 
-    @property
-    def _facts(self) -> tuple[str, ...]:
-        return facts_of(self.statistics)
-
     def _response(self) -> PrivateGraph | RandomizedResponse:
-        if self._facts or self.share:
-            return PrivateGraph(self.epsilon, statistics=self._facts, share=self.share)
+        facts = _facts(self.statistics)
+        if facts or self.share:
+            return PrivateGraph(self.epsilon, statistics=facts, share=self.share)
         return RandomizedResponse(self.epsilon)
 
     def prepare(self, data: Any, *, rng: Any = None, progress: Progress | None = None) -> Job[Graph]:
@@ -173,17 +160,29 @@ class GraphPlanning(PlanRequest):
 
     def plan(self, progress: Progress | None = None) -> GraphPlan:
         self.check()
-        return plan_graph(
-            _numbers(self.nodes),
-            self.epsilon,
-            edges=self.edges,
-            kind=self.kind,
-            statistics=facts_of(self.statistics),
-            share=self.share,
-        )
+        epsilon, space = positive("epsilon", self.epsilon), self._space()
+        if self.edges is not None and self.edges > space.count:
+            expected = f"at most the {space.count:,} pairs there are"
+            raise InvalidArgument("edges", expected=expected, found=f"{self.edges}")
+        mechanism = PrivateGraph(epsilon, statistics=_facts(self.statistics), share=self.share)
+        mechanism.check_kind(space.kind)
+        if mechanism.response is None:
+            raise InvalidArgument("share", expected="less than 1 for a plan of the graph", found="1")
+        return GraphPlan(space, epsilon, self.edges, mechanism)
+
+    def _space(self) -> PairSpace:
+        nodes, kind = _numbers(self.nodes), choice("kind", self.kind, KINDS)
+        if kind == "bipartite":
+            if not isinstance(nodes, tuple) or len(nodes) != 2:
+                expected = "two numbers for a bipartite graph"
+                raise InvalidArgument("nodes", expected=expected, found=shown(nodes))
+            return PairSpace.between(*(integer("nodes", side, least=1) for side in nodes))
+        if isinstance(nodes, tuple):
+            raise InvalidArgument("nodes", expected="one number", found=shown(nodes))
+        return PairSpace.among(integer("nodes", nodes, least=2), directed=kind == "directed")
 
 
-def facts_of(statistics: Sequence[str] | str) -> tuple[str, ...]:
+def _facts(statistics: Sequence[str] | str) -> tuple[str, ...]:
     """The facts that are asked for, as a list or as text with commas."""
     if not isinstance(statistics, str):
         return tuple(items("statistics", statistics, expected="a list of facts"))
@@ -197,8 +196,8 @@ def _numbers(nodes: Any) -> Any:
     parts = [part.strip() for part in nodes.split(",")]
     if not all(part.isdigit() for part in parts) or len(parts) > 2:
         raise InvalidArgument("nodes", expected="a number, or two with a comma", found=repr(nodes)[:40])
-    found = tuple(integer("nodes", int(part), least=1) for part in parts)
-    return found if len(found) == 2 else found[0]
+    numbers = tuple(integer("nodes", int(part), least=1) for part in parts)
+    return numbers if len(numbers) == 2 else numbers[0]
 
 
 def _taken(data: Any) -> tuple[Graph, tuple[str, ...]]:

@@ -140,12 +140,13 @@ class PrivateGraph(OnGraphs, Described):
         graph = super().validate(value)
         if self.response is not None:
             self.response.check_size(graph.space)
-        plain = graph.space.kind == "undirected"
-        if not plain and {"degrees", "triangles"} & set(self.statistics):
-            raise InvalidArgument(
-                "statistics", expected=f"edges alone for a {graph.space.kind} graph", found="others"
-            )
+        self.check_kind(graph.space.kind)
         return graph
+
+    def check_kind(self, kind: str) -> None:
+        """Refuse facts that only undirected graphs have."""
+        if kind != "undirected" and set(self.statistics) - {"edges"}:
+            raise InvalidArgument("statistics", expected=f"edges alone for a {kind} graph", found="others")
 
     def draw_graph(self, rng: Rng, graph: Graph) -> GraphDraw:
         tables = {name: _FACTS[name](rng, graph, self.costs[name]) for name in self.statistics}
