@@ -14,7 +14,7 @@ import networkx as nx
 import pytest
 
 import veil
-from veil.graphs.domain import NODES_ARE_PUBLIC
+from veil.graphs.graph import NODES_ARE_PUBLIC
 
 from .conftest import Done, Run
 

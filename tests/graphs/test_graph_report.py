@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 import veil
 from tests.cli.conftest import no_pictures, some_pictures  # noqa: F401
-from veil.graphs.report.page import GraphReport
+from veil.graphs.report.page import graph_page
 
 pytestmark = pytest.mark.usefixtures("some_pictures")
 CLUB = nx.karate_club_graph()
@@ -24,7 +24,7 @@ def made(value: Any = CLUB, **options: Any) -> veil.Release[Any]:
 
 
 def page(**options: Any) -> str:
-    return GraphReport.of(made(**options)).html()
+    return graph_page(made(**options))
 
 
 def plain(text: str) -> str:
@@ -97,8 +97,8 @@ def test_nobody_is_named() -> None:
 def test_a_record_has_the_same_page(tmp_path: Path) -> None:
     out = made(statistics=ALL)
     out.save(tmp_path / "graph.json")
-    again = GraphReport.of(veil.load(tmp_path / "graph.json"))
-    assert plain(again.html()) == plain(GraphReport.of(out).html())
+    again = graph_page(veil.load(tmp_path / "graph.json"))
+    assert plain(again) == plain(graph_page(out))
 
 
 def test_two_nodes() -> None:
@@ -118,4 +118,4 @@ def test_direct_facts_are_not_praised_where_they_are_worse() -> None:
 def test_no_edges_are_not_drawn() -> None:
     out = made(nx.empty_graph(5), epsilon=30.0)
     assert len(out.value) == 0
-    assert "What the released edges are" not in plain(GraphReport.of(out).html())
+    assert "What the released edges are" not in plain(graph_page(out))

@@ -1,6 +1,5 @@
-from .domain import Graphs
 from .estimation import GraphReading, estimates
-from .graph import Graph
+from .graph import Graph, Graphs
 from .likely_graph import Decoding, decode, decoding
 from .mechanisms.private_graph import PrivateGraph
 from .mechanisms.randomized_response import RandomizedResponse

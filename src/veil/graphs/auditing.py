@@ -10,19 +10,22 @@ import numpy as np
 from veil.bits.adjacency import BitFlips
 from veil.bits.mechanisms.matrix_bernoulli import MatrixBernoulli
 from veil.core.adjacency import Adjacency
+from veil.core.arrays import Booleans, Floats
 from veil.core.audit.pair import AuditPair
 from veil.core.audit.subject import AuditSubject, Example, Reader
 from veil.core.errors import InvalidArgument
-from veil.graphs.events import graph_numbers
 from veil.graphs.graph import Graph
-from veil.graphs.mechanisms.private_graph import PrivateGraph
+from veil.graphs.mechanisms.private_graph import GraphDraw, PrivateGraph
 from veil.graphs.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.mechanisms.xor_graph import XorGraph
+from veil.graphs.numerics.pairs import Codes
 
 # Of graphs whose size the mechanism leaves open.
 _NODES = 8
 # A complete graph beyond is too large to draw many times.
 _MOST_COMPLETE = 200
+# Pairs that are looked at besides those that differ, and numbers of a table of facts.
+_OTHERS, _MOST_FACTS = 16, 256
 
 
 class GraphAudit(AuditSubject):
@@ -38,7 +41,25 @@ class GraphAudit(AuditSubject):
         ]
 
     def pairs(self, mechanism: Any, adjacency: Any) -> list[AuditPair]:
-        return graph_pairs(mechanism, adjacency)
+        """An edge in an empty graph, in a full one, of a hub, and one that closes the most triangles."""
+        noise = getattr(mechanism, "noise", None)
+        nodes = _NODES if noise is None else noise.rows
+        empty: list[tuple[int, int]] = []
+        hub = [(0, node) for node in range(1, nodes - 1)]
+        shared = [(end, node) for end in (0, 1) for node in range(2, nodes)]
+        graphs = {"an empty graph": empty, "a hub": hub, "two nodes that share all others": shared}
+        if nodes <= _MOST_COMPLETE:
+            graphs["a complete graph"] = list(combinations(range(nodes), 2))
+        # The edge that differs, or the first of several.
+        edges = {"a hub": (0, nodes - 1), "a complete graph": (nodes - 2, nodes - 1)}
+        audit_pairs = []
+        for name, pairs in graphs.items():
+            value = Graph.from_edges(pairs, nodes)
+            start = int(value.space.codes(*(np.array([end]) for end in edges.get(name, (0, 1))))[0])
+            count = min(adjacency.count, value.space.count)
+            flips = np.sort((start + np.arange(count)) % value.space.count)
+            audit_pairs.append(AuditPair(name, value, value.replaced(np.setxor1d(value.codes, flips))))
+        return audit_pairs
 
     def relation(self, mechanism: Any, first: Any, second: Any) -> Adjacency:
         if first.space != second.space:
@@ -57,26 +78,25 @@ class GraphAudit(AuditSubject):
 
     def reader(self, mechanism: Any, value: Any, neighbour: Any) -> Reader:
         first, second = mechanism.validate(value), mechanism.validate(neighbour)
-        return lambda found: graph_numbers(found, first, second)
+        changed = np.setxor1d(first.codes, second.codes)
+        as_first = np.isin(changed, first.codes)
+        # The bits that are looked at: those of the pairs that differ, and a few others.
+        few, count = min(_OTHERS, first.space.count), first.space.count
+        pairs = np.unique(np.concatenate([changed, np.arange(few), np.arange(count - few, count)]))
+        return lambda drawn: np.array([_numbers(one, changed, as_first, pairs) for one in drawn])
 
 
-def graph_pairs(mechanism: Any, relation: BitFlips) -> list[AuditPair]:
-    """An edge in an empty graph, in a full one, of a hub, and one that closes as many triangles as it can."""
-    noise = getattr(mechanism, "noise", None)
-    nodes = _NODES if noise is None else noise.rows
-    empty: list[tuple[int, int]] = []
-    hub = [(0, node) for node in range(1, nodes - 1)]
-    shared = [(end, node) for end in (0, 1) for node in range(2, nodes)]
-    graphs = {"an empty graph": empty, "a hub": hub, "two nodes that share all others": shared}
-    if nodes <= _MOST_COMPLETE:
-        graphs["a complete graph"] = list(combinations(range(nodes), 2))
-    # The edge that differs, or the first of several.
-    edges = {"a hub": (0, nodes - 1), "a complete graph": (nodes - 2, nodes - 1)}
-    found = []
-    for name, pairs in graphs.items():
-        value = Graph.from_edges(pairs, nodes)
-        start = int(value.space.codes(*(np.array([end]) for end in edges.get(name, (0, 1))))[0])
-        count = min(relation.count, value.space.count)
-        flips = np.sort((start + np.arange(count)) % value.space.count)
-        found.append(AuditPair(name, value, value.replaced(np.setxor1d(value.codes, flips))))
-    return found
+def _numbers(drawn: Any, changed: Codes, as_first: Booleans, pairs: Codes) -> Floats:
+    """A released graph as the bits of some pairs, how many that differ are as in the first, and its facts."""
+    graph = drawn.graph if isinstance(drawn, GraphDraw) else drawn
+    parts: list[Any] = []
+    if graph is not None:
+        agree = (np.isin(changed, graph.codes) == as_first).sum()
+        parts += [np.isin(pairs, graph.codes), [agree, len(graph)]]
+    for key, table in (drawn.tables if isinstance(drawn, GraphDraw) else {}).items():
+        if key != "nodes":
+            numbers = np.asarray(table, dtype=np.float64)
+            parts += [[numbers.sum()], numbers[:_MOST_FACTS]]
+            # How many nodes have at least so many edges: what one edge moves is side by side.
+            parts.append(np.cumsum(numbers[:_MOST_FACTS]) if len(numbers) > 2 else [])
+    return np.concatenate([np.asarray(part, dtype=np.float64) for part in parts])

@@ -1,14 +1,15 @@
-"""Graphs: which pairs of nodes are joined."""
+"""Graphs: which pairs of nodes are joined; and their domain."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from veil.core.checks import truth
+from veil.core.domain import Domain
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.graphs.numerics.pairs import MOST_NODES, Codes, PairSpace
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Labels = tuple[Hashable, ...]
+NODES_ARE_PUBLIC = "the list of nodes is public"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -171,3 +173,25 @@ def check_nodes(count: int) -> int:
     if not 1 <= count <= MOST_NODES:
         raise InvalidData("nodes", expected=f"between 1 and {MOST_NODES:,} nodes", found=f"{count:,}")
     return count
+
+
+@dataclass(frozen=True, slots=True)
+class Graphs(Domain):
+    """Graphs on any public list of nodes; each pair of nodes is a bit."""
+
+    name: ClassVar[str] = "Graphs"
+    kind: ClassVar[str] = "graph"
+
+    @property
+    def words(self) -> str:
+        return "graphs"
+
+    def validate(self, value: Any) -> Graph:
+        """The value as a Graph in which two nodes could be joined."""
+        graph = Graph.of(value)
+        if graph.space.count < 1:
+            raise InvalidData("nodes", expected="at least two nodes", found=f"{graph.space.nodes}")
+        return graph
+
+    def describe(self) -> dict[str, Any]:
+        return {"name": self.name}

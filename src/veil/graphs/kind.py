@@ -13,9 +13,8 @@ from veil.core.job import Job
 from veil.core.kind import Content, Kind, Places
 from veil.core.mechanism import Mechanism
 from veil.core.record import Release, Tables
-from veil.graphs.domain import NODES_ARE_PUBLIC
 from veil.graphs.files import EDGE_FILES
-from veil.graphs.graph import Graph
+from veil.graphs.graph import NODES_ARE_PUBLIC, Graph
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,7 +36,7 @@ class GraphKind(Kind):
         "RandomizedResponse": f"{_MECHANISMS}.randomized_response:RandomizedResponse",
         "XorGraph": f"{_MECHANISMS}.xor_graph:XorGraph",
     }
-    domains: ClassVar[Places] = {"Graphs": "veil.graphs.domain:Graphs"}
+    domains: ClassVar[Places] = {"Graphs": "veil.graphs.graph:Graphs"}
     short_adjacencies: ClassVar[Any] = {"edge": lambda _: BitFlips(1)}
     read_request = "veil.graphs.requests:GraphRead"
     release_request = "veil.graphs.requests:GraphRelease"
@@ -134,9 +133,9 @@ class GraphKind(Kind):
         return f"two graphs on the same nodes that differ in {edges}"
 
     def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
-        from veil.graphs.report.page import GraphReport
+        from veil.graphs.report.page import graph_page
 
-        return GraphReport.of(release).html()
+        return graph_page(release)
 
     def card(self, release: Release[Any]) -> str:
         return f"<tr><td>{escape(self.size(release))}</td></tr>"

@@ -13,8 +13,7 @@ from veil.core.errors import InvalidArgument
 from veil.core.job import Job
 from veil.core.kind import Progress
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option, texts
-from veil.graphs.domain import Graphs
-from veil.graphs.graph import Graph
+from veil.graphs.graph import Graph, Graphs
 from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.graphs.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.mechanisms.xor_graph import XorGraph

@@ -22,8 +22,7 @@ from veil.core.privacy.responses import RandomizedResponses
 from veil.core.random.discrete import sample_discrete_laplace
 from veil.core.random.streams import Rng
 from veil.graphs.graph import Graph
-from veil.graphs.mechanisms.graph_mechanism import OnGraphs
-from veil.graphs.mechanisms.randomized_response import RandomizedResponse
+from veil.graphs.mechanisms.randomized_response import OnGraphs, RandomizedResponse
 from veil.graphs.numerics.degrees import L1_SENSITIVITY, DegreeProfile
 from veil.graphs.numerics.ladder import LadderRule, ladder_rule
 from veil.graphs.numerics.local_sensitivity import triangle_sensitivity

@@ -1,22 +1,53 @@
-"""Every pair of nodes flipped on its own (proofs in bits.md)."""
+"""What mechanisms on graphs share, and every pair of nodes flipped on its own (proofs in bits.md)."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
+from veil.bits.adjacency import BitFlips
 from veil.bits.mechanisms.randomized_response import RandomizedResponse as OnBits
 from veil.bits.samplers.flips import sample_flips
 from veil.core.errors import InvalidArgument
 from veil.core.random.streams import Rng
-from veil.graphs.graph import Graph
-from veil.graphs.mechanisms.graph_mechanism import OnGraphs
+from veil.graphs.graph import Graph, Graphs
 from veil.graphs.numerics.pairs import Codes, PairSpace
 
 # Edges of a released graph that fit into some gigabytes.
 MOST_EDGES = 400_000_000
+
+
+class OnGraphs:
+    """A mechanism that is built for graphs: one edge more or less is one bit."""
+
+    @property
+    def domain(self) -> Any:
+        return Graphs()
+
+    @property
+    def adjacency(self) -> BitFlips:
+        return BitFlips(1)
+
+    def is_batch(self, valid: Any) -> bool:
+        return False
+
+    def validate(self, value: Any) -> Graph:
+        return Graphs().validate(value)
+
+    def can_enumerate(self, value: Any) -> bool:
+        """Whether all outputs for such a graph can be listed."""
+        return False
+
+    def _draw(self, rng: Rng, value: Graph, size: int | None) -> Any:
+        drawn = [self.draw_graph(rng, value) for _ in range(size or 1)]
+        return drawn[0] if size is None else drawn
+
+    @abstractmethod
+    def draw_graph(self, rng: Rng, graph: Graph) -> Any:
+        """A private version of the graph."""
 
 
 @dataclass(frozen=True)

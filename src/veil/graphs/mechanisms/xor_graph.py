@@ -18,7 +18,7 @@ from veil.core.mechanism import adjacency_of
 from veil.core.published import Published
 from veil.core.random.streams import Rng
 from veil.graphs.graph import Graph
-from veil.graphs.mechanisms.graph_mechanism import OnGraphs
+from veil.graphs.mechanisms.randomized_response import OnGraphs
 
 # Both halves of the matrix are made; beyond this they do not fit.
 MOST_NODES = 30_000

@@ -7,20 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from veil.core.job import Job
 from veil.core.privacy.beliefs import beliefs, rounded_up
 from veil.core.record import Release
-from veil.graphs.estimation import GraphEstimate, estimates
+from veil.graphs.estimation import estimates
 from veil.graphs.likely_graph import Decoding
 from veil.graphs.mechanisms.xor_graph import XorGraph
 from veil.graphs.numerics.decoding import MOST_ENTRIES
 from veil.graphs.planning import GraphPlan
-from veil.report.console import new_console, print_guarantee, print_written
+from veil.report.console import new_console, plain_table, print_guarantee, print_written
 from veil.report.page import number
-
-_ASKED = "asked directly"
 
 
 def print_graph_release(release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
@@ -32,18 +29,22 @@ def print_graph_release(release: Release[Any], *, job: Job[Any], written: Sequen
             f"Its paper states epsilon = {job.request.epsilon:g} for this noise; what really holds, and is "
             f"charged, is {rounded_up(release.epsilon)}. Mechanism response keeps far more at either."
         )
-        _print_end(console, release, job, written)
-        return
+    else:
+        _print_estimates(console, release, written)
+    print_guarantee(console, release)
+    for text in job.warnings:
+        console.print(f"WARNING: {text}.")
+    print_written(console, written, ".txt")
+
+
+def _print_estimates(console: Console, release: Release[Any], written: Sequence[Path]) -> None:
     reading = estimates(release)
     graph = reading.graph
-    table = Table(box=None, pad_edge=False)
-    table.add_column("of the true graph")
-    table.add_column("estimate", justify="right")
-    table.add_column("95 % interval", justify="right")
-    table.add_column("as released", justify="right")
-    table.add_column("")
+    table = plain_table("of the true graph", "estimate", "95 % interval", "as released", "")
     for fact in reading.facts:
-        table.add_row(*_cells(fact))
+        span = "" if fact.low is None or fact.high is None else f"{number(fact.low)} to {number(fact.high)}"
+        released = "" if fact.released is None else number(fact.released)
+        table.add_row(fact.name, number(fact.value), span, released, "asked directly" if fact.direct else "")
     console.print(table)
     console.print()
     if graph is not None and reading.says_little:
@@ -57,26 +58,11 @@ def print_graph_release(release: Release[Any], *, job: Job[Any], written: Sequen
         if graph.space.rows * graph.space.columns <= MOST_ENTRIES:
             record = next((str(path) for path in written if path.suffix == ".json"), "RECORD.json")
             console.print(f"The likely edges: veil decode {record} -o likely.txt")
-    _print_end(console, release, job, written)
-
-
-def _print_end(console: Console, release: Release[Any], job: Job[Any], written: Sequence[Path]) -> None:
-    print_guarantee(console, release)
-    for text in job.warnings:
-        console.print(f"WARNING: {text}.")
-    print_written(console, written, ".txt")
-
-
-def _cells(fact: GraphEstimate) -> tuple[str, str, str, str, str]:
-    span = "" if fact.low is None or fact.high is None else f"{number(fact.low)} to {number(fact.high)}"
-    released = "" if fact.released is None else number(fact.released)
-    return fact.name, number(fact.value), span, released, _ASKED if fact.direct else ""
 
 
 def print_graph_plan(plan: GraphPlan) -> None:
     """What this epsilon can and cannot do."""
     console = new_console()
-    q = plan.flip_rate
     console.print(
         f"{plan.space.kind.capitalize()} graphs of {plan.space.nodes:,} nodes: {plan.space.count:,} pairs, "
         f"each hidden with epsilon = {plan.epsilon:g}."
@@ -84,10 +70,8 @@ def print_graph_plan(plan: GraphPlan) -> None:
     if len(plan.mechanism.costs) > 1:
         parts = ", ".join(f"{name} {cost:.3g}" for name, cost in plan.mechanism.costs.items())
         console.print(f"Of that: {parts}.")
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column("")
-    table.add_column("", justify="right")
-    table.add_row("a pair is wrong with probability", f"{q:.4g}")
+    table = plain_table("what", "number", show_header=False)
+    table.add_row("a pair is wrong with probability", f"{plan.flip_rate:.4g}")
     table.add_row("false edges in the release", number(plan.false_edges))
     if plan.true_edges is not None and plan.precision is not None and plan.kept is not None:
         table.add_row("true edges in the release", number(plan.true_edges))
@@ -110,11 +94,8 @@ def print_graph_plan(plan: GraphPlan) -> None:
         "  " + "   ".join(f"{100 * a:g} % -> {rounded_up(100 * b, 3)} %" for a, b in beliefs(plan.epsilon))
     )
     if not plan.mechanism.statistics:
-        facts = (
-            "Degrees, triangles and the number of edges are"
-            if plan.space.kind == "undirected"
-            else "The number of edges is"
-        )
+        is_plain = plan.space.kind == "undirected"
+        facts = "Degrees, triangles and the number of edges are" if is_plain else "The number of edges is"
         console.print(f"{facts} far more exact asked directly in large graphs (statistics).")
     console.print("No data was read.")
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,15 +10,14 @@ import numpy as np
 from veil.core.arrays import Floats
 from veil.core.privacy.beliefs import beliefs, best_guess
 from veil.core.record import Release
-from veil.graphs.estimation import GraphReading, estimates, out_degrees
+from veil.graphs.estimation import GraphEstimate, estimates, out_degrees
 from veil.graphs.graph import Graph
-from veil.graphs.likely_graph import Decoding, decoding
+from veil.graphs.likely_graph import decoding
 from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.graphs.mechanisms.xor_graph import XorGraph
 from veil.graphs.numerics.pairs import Codes
 from veil.graphs.planning import GraphPlan
-from veil.graphs.report.figures import degrees_figure, edges_figure, facts_figure
-from veil.report import figures
+from veil.report.figures import BLUE, GREEN, GREY, RED, axes_of, svg
 from veil.report.page import page
 
 if TYPE_CHECKING:
@@ -29,79 +27,98 @@ if TYPE_CHECKING:
 MOST_DECODED = 6_000
 
 
-@dataclass(frozen=True)
-class GraphReport:
-    """All that the page shows, computed from the release and public facts alone.
-
-    reading: None for a graph by the published mechanism, of which nothing is estimated.
-    """
-
-    release: Release[Any]
-    reading: GraphReading | None
-    decoded: Decoding | None
-
-    @classmethod
-    def of(cls, release: Release[Any]) -> GraphReport:
-        """Post-processing: costs no privacy."""
-        if isinstance(release.mechanism, XorGraph):
-            return cls(release, None, None)
-        reading = estimates(release)
-        fits = reading.graph is not None and reading.graph.space.nodes <= MOST_DECODED
-        return cls(release, reading, decoding(release) if fits else None)
-
-    @property
-    def graph(self) -> Graph | None:
-        """The released graph; None where facts were released alone."""
-        return self.release.value if isinstance(self.release.value, Graph) else None
-
-    @property
-    def shows_decoded(self) -> bool:
-        """Whether what decoding found means anything."""
-        return self.decoded is not None and not self.decoded.says_little
-
-    @cached_property
-    def plan(self) -> GraphPlan | None:
-        """What was to be expected of a graph with as many edges as are estimated."""
-        if self.graph is None or self.reading is None:
-            return None
-        mechanism = self.release.mechanism
+def graph_page(release: Release[Any]) -> str:
+    """The page, from the release and public facts alone: post-processing, which costs no privacy."""
+    graph: Graph | None = release.value if isinstance(release.value, Graph) else None
+    # Of a graph by the published mechanism nothing is estimated.
+    reading = None if isinstance(release.mechanism, XorGraph) else estimates(release)
+    plan = decoded = None
+    edges = degrees = ""
+    if reading is not None and graph is not None:
+        mechanism = release.mechanism
         if not isinstance(mechanism, PrivateGraph):
-            mechanism = PrivateGraph(self.release.epsilon)
-        return GraphPlan(self.graph.space, self.release.epsilon, round(self.reading.edges.value), mechanism)
-
-    def html(self) -> str:
-        """The page."""
-        reading = self.reading
-        shows_degrees = reading is not None and (self.graph is not None or "degrees" in self.release.tables)
-        return page(
-            "graph.html",
-            package="veil.graphs.report",
-            report=self,
-            release=self.release,
-            graph=self.graph,
-            guess=best_guess(self.release.profile),
-            beliefs=beliefs(self.release.worst_loss),
-            edges="" if reading is None or reading.false_share is None else figures.svg(self._edges(reading)),
-            degrees=figures.svg(value_figure(self.release)) if shows_degrees else "",
-        )
-
-    def _edges(self, reading: GraphReading) -> Figure:
-        assert self.graph is not None
-        total, share = max(len(self.graph), 1), reading.false_share or 0.0
-        return edges_figure((1.0 - share) * total, share * total)
+            mechanism = PrivateGraph(release.epsilon)
+        # What was to be expected of a graph with as many edges as are estimated.
+        plan = GraphPlan(graph.space, release.epsilon, round(reading.edges.value), mechanism)
+        decoded = decoding(release) if graph.space.nodes <= MOST_DECODED else None
+        if reading.false_share is not None:
+            edges = svg(_edges_figure(1.0 - reading.false_share))
+    if reading is not None and (graph is not None or "degrees" in release.tables):
+        degrees = svg(value_figure(release))
+    return page(
+        "graph.html",
+        package="veil.graphs.report",
+        release=release,
+        graph=graph,
+        reading=reading,
+        plan=plan,
+        # Only where it means anything.
+        decoded=None if decoded is None or decoded.says_little else decoded,
+        guess=best_guess(release.profile),
+        beliefs=beliefs(release.worst_loss),
+        edges=edges,
+        degrees=degrees,
+    )
 
 
 def value_figure(release: Release[Any]) -> Figure:
     """The degrees of a released graph, or the facts that were released in its place."""
     if isinstance(release.mechanism, XorGraph):
-        return degrees_figure(None, _shares(out_degrees(release.value)), direct=False)
+        return _degrees_figure(None, _shares(out_degrees(release.value)), direct=False)
     reading = estimates(release)
     if reading.graph is None and "degrees" not in release.tables:
-        return facts_figure([fact for fact in reading.facts if fact.name in release.tables])
+        return _facts_figure([fact for fact in reading.facts if fact.name in release.tables])
     released = None if reading.graph is None else _shares(reading.released_degrees())
-    return degrees_figure(reading.degree_distribution, released, direct="degrees" in release.tables)
+    return _degrees_figure(reading.degree_distribution, released, direct="degrees" in release.tables)
 
 
 def _shares(degrees: Codes) -> Floats:
     """The share of nodes with degree 0, 1, 2 ..."""
     return np.bincount(degrees) / max(1, len(degrees))
+
+
+def _degrees_figure(estimated: Floats | None, released: Floats | None, *, direct: bool) -> Figure:
+    """The share of nodes with a degree of at least k: estimated for the true graph, and as released."""
+    figure, axes = axes_of(7.2, 3.2)
+    label = "asked directly" if direct else "estimated for the true graph"
+    for shares, colour, dash, text in (
+        (estimated, BLUE, "-", label),
+        (released, RED, "--", "of the released graph, as it is"),
+    ):
+        if shares is None:
+            continue
+        above = np.cumsum(shares[::-1])[::-1]
+        kept = above > 1e-9
+        degrees = np.arange(len(shares))[kept]
+        axes.step(
+            np.maximum(degrees, 0.7), above[kept], where="post", color=colour, linestyle=dash, label=text
+        )
+    axes.set(xscale="log", yscale="log", xlabel="degree k", ylabel="share of nodes with degree ≥ k")
+    axes.grid(color=GREY, alpha=0.25)
+    axes.legend(frameon=False, fontsize=9, loc="lower left")
+    return figure
+
+
+def _facts_figure(facts: Sequence[GraphEstimate]) -> Figure:
+    """Single numbers about a graph, each with its interval."""
+    figure, axes = axes_of(7.2, 0.9 + 0.4 * len(facts))
+    for place, fact in enumerate(reversed(facts)):
+        if fact.low is not None and fact.high is not None:
+            axes.hlines([place], fact.low, fact.high, color=BLUE, linewidth=2.2, alpha=0.55)
+        axes.plot([fact.value], [place], "o", color=BLUE, markersize=5)
+    axes.set_yticks(range(len(facts)), [fact.name for fact in reversed(facts)])
+    axes.set(ylim=(-0.7, len(facts) - 0.3), xscale="symlog", xlabel="of the true graph, with a 95 % interval")
+    axes.grid(axis="x", color=GREY, alpha=0.25)
+    return figure
+
+
+def _edges_figure(true: float) -> Figure:
+    """Of the released edges, the part that is to be expected true, and the rest."""
+    figure, axes = axes_of(7.2, 1.35)
+    axes.barh([0], [true], color=GREEN, height=0.6)
+    axes.barh([0], [1.0 - true], left=[true], color=RED, height=0.6, hatch="//", edgecolor="white")
+    axes.set(yticks=[], xlim=(0.0, 1.0), ylim=(-0.4, 0.85), xlabel="part of the released edges")
+    for share, text, side in ((true, "true", "left"), (1.0 - true, "false", "right")):
+        place = 0.005 if side == "left" else 0.995
+        axes.text(place, 0.42, f"{text} {100 * share:.3g} %", ha=side, va="bottom", fontsize=10)
+    return figure
