@@ -64,8 +64,7 @@ class GraphReading:
     @cached_property
     def space(self) -> PairSpace:
         """Which pairs there are; public."""
-        graph = self.graph
-        return read_space(self.release.tables["nodes"]) if graph is None else graph.space
+        return read_space(self.release.tables["nodes"]) if self.graph is None else self.graph.space
 
     @property
     def nodes(self) -> int:
@@ -81,26 +80,32 @@ class GraphReading:
         assert isinstance(mechanism, PrivateGraph)
         return mechanism.costs[key]
 
-    def _direct(self, key: str) -> int | None:
-        found = self.release.tables.get(key)
-        return None if found is None else int(found[0])
-
     @cached_property
     def edges(self) -> GraphEstimate:
         """The number of edges: asked directly, or read off the graph, whichever is known more closely."""
-        seen = None if self.graph is None else len(self.graph)
-        found = []
-        asked = self._direct("edges")
-        if asked is not None:
-            reach = _laplace_reach(self._cost("edges"), 1.0 - self.confidence)
-            low, high = (min(max(asked + side * reach, 0), self.pairs) for side in (-1, 1))
-            inside = float(min(max(asked, 0), self.pairs))
-            found.append(GraphEstimate("edges", inside, low, high, seen, direct=True))
-        if self.graph is not None or asked is None:
+        seen, read = None if self.graph is None else len(self.graph), None
+        if seen is not None or "edges" not in self.release.tables:
             count = len(self._needed("edges"))
             read = debias.edge_number(count, pairs=self.pairs, flip=self.flip_rate)
-            found.append(self._named("edges", read, seen))
-        return min(found, key=_width)
+        closest = self._closest("edges", read, seen, self.pairs)
+        assert closest is not None
+        return closest
+
+    def _closest(
+        self, name: str, read: Estimate | None, released: float | None, most: int
+    ) -> GraphEstimate | None:
+        """The closer of what was asked directly and what was read off the graph; None if neither was."""
+        known = []
+        if name in self.release.tables:
+            asked, failing = int(self.release.tables[name][0]), 1.0 - self.confidence
+            reach = (
+                self._triangle_reach() if name == "triangles" else _laplace_reach(self._cost(name), failing)
+            )
+            value, low, high = (float(min(max(asked + side * reach, 0), most)) for side in (0, -1, 1))
+            known.append(GraphEstimate(name, value, low, high, released, direct=True))
+        if read is not None:
+            known.append(self._named(name, read, released))
+        return min(known, key=_width) if known else None
 
     @property
     def says_little(self) -> bool:
@@ -108,10 +113,9 @@ class GraphReading:
         width = _width(self.edges)
         return width > max(self.edges.value, 1.0) or width > 0.5 * self.pairs
 
-    def _named(self, name: str, found: Estimate, released: float | None) -> GraphEstimate:
-        low, high = found.interval(self.confidence)
-        inside = min(max(found.value, found.least), found.most)
-        return GraphEstimate(name, inside, low, high, released)
+    def _named(self, name: str, read: Estimate, released: float | None) -> GraphEstimate:
+        low, high = read.interval(self.confidence)
+        return GraphEstimate(name, min(max(read.value, read.least), read.most), low, high, released)
 
     @cached_property
     def _shape(self) -> Shape | None:
@@ -124,29 +128,19 @@ class GraphReading:
     def _neighbours(self) -> Neighbours:
         """The released graph without its loops."""
         graph = self._needed()
-        rows, columns = graph.edges()
-        apart = rows != columns
-        return neighbours(graph.space.rows, rows[apart], columns[apart])
+        return neighbours(graph.space.rows, *graph.edges(loops=False))
 
     @cached_property
     def counts(self) -> CountEstimates | None:
         """Edges, wedges, triangles and transitivity, read off the graph; undirected graphs only."""
-        found = self._shape
-        return None if found is None else debias.debiased_counts(found, self.flip_rate)
+        return None if self._shape is None else debias.debiased_counts(self._shape, self.flip_rate)
 
     @cached_property
     def triangles(self) -> GraphEstimate | None:
-        """The number of triangles."""
-        asked, seen = self._direct("triangles"), self._shape
-        released = None if seen is None else float(seen.triangles)
-        found = [] if self.counts is None else [self._named("triangles", self.counts.triangles, released)]
-        if asked is not None:
-            reach, most = self._triangle_reach(), math.comb(self.nodes, 3)
-            low, high = (float(min(max(asked + side * reach, 0), most)) for side in (-1, 1))
-            inside = float(min(max(asked, 0), most))
-            found.append(GraphEstimate("triangles", inside, low, high, released, direct=True))
-        # On small graphs what is read off can be known more closely.
-        return min(found, key=_width) if found else None
+        """The number of triangles, as for edges: on small graphs what is read off can be closer."""
+        released = None if self._shape is None else float(self._shape.triangles)
+        read = None if self.counts is None else self.counts.triangles
+        return self._closest("triangles", read, released, math.comb(self.nodes, 3))
 
     def _triangle_reach(self) -> int:
         """How far the noise on triangles reaches, from what was released: see numerics/ladder.py."""
@@ -165,20 +159,18 @@ class GraphReading:
     @cached_property
     def facts(self) -> list[GraphEstimate]:
         """All single numbers that are known."""
-        found: list[GraphEstimate] = []
+        known: list[GraphEstimate] = []
         if self.graph is not None or "edges" in self.release.tables:
-            found.append(self.edges)
+            known.append(self.edges)
             if self.pairs:
-                found += [self._per(self.edges, "density", self.pairs), self._mean_degree()]
+                known += [self._per(self.edges, "density", self.pairs), self._mean_degree()]
         if self.triangles is not None:
-            found.append(self.triangles)
+            known.append(self.triangles)
         if self.counts is not None and self._shape is not None:
-            wedges, seen = float(self._shape.wedges), self._shape
-            found.append(self._named("wedges", self.counts.wedges, wedges))
+            known.append(self._named("wedges", self.counts.wedges, float(self._shape.wedges)))
             if math.isfinite(self.counts.transitivity.error):
-                released = 3.0 * seen.triangles / max(seen.wedges, 1)
-                found.append(self._named("clustering", self.counts.transitivity, released))
-        return found
+                known.append(self._named("clustering", self.counts.transitivity, self._shape.transitivity))
+        return known
 
     def _mean_degree(self) -> GraphEstimate:
         kind = self.space.kind
@@ -206,9 +198,8 @@ class GraphReading:
 
         Of a directed graph the out-degrees, of a bipartite one those of its first side.
         """
-        graph = self._needed()
-        columns = graph.space.columns - (graph.space.kind != "bipartite" and not graph.space.loops)
-        return debias.node_degrees(self.released_degrees(), possible=columns, flip=self.flip_rate)
+        possible = self._needed().space.most_neighbours
+        return debias.node_degrees(self.released_degrees(), possible=possible, flip=self.flip_rate)
 
     def _needed(self, what: str = "") -> Graph:
         if self.graph is None:
@@ -226,11 +217,9 @@ class GraphReading:
 
         Of a directed graph of the out-degrees, of a bipartite one of the first side.
         """
-        noisy = self.release.tables.get("degrees")
-        if noisy is not None:
+        if "degrees" in self.release.tables:
             return degree_distribution(self.falling_degrees, nodes=self.nodes)
-        space = self._needed().space
-        possible = space.columns - (space.kind != "bipartite" and not space.loops)
+        possible = self._needed().space.most_neighbours
         return debiased_distribution(self.released_degrees(), possible=possible, flip=self.flip_rate)
 
     @cached_property
@@ -252,9 +241,9 @@ class GraphReading:
         return path_lengths(self._neighbours())
 
     def _undirected(self) -> None:
-        found = self._needed().space.kind
-        if found != "undirected":
-            raise InvalidArgument("release", expected="an undirected graph", found=found)
+        kind = self._needed().space.kind
+        if kind != "undirected":
+            raise InvalidArgument("release", expected="an undirected graph", found=kind)
 
     def communities(self, count: int | None = None) -> Codes:
         """A group for every node, by the leading eigenvectors of the debiased matrix.

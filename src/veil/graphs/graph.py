@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from veil.core.checks import truth
+from veil.core.checks import items, truth
 from veil.core.domain import Domain
-from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.errors import InvalidArgument, InvalidData, MissingExtra
 from veil.graphs.numerics.pairs import MOST_NODES, Codes, PairSpace
 
 if TYPE_CHECKING:
@@ -118,9 +118,40 @@ class Graph:
         >>> len(friends), friends.space.count
         (2, 6)
         """
-        from veil.graphs.intake import from_pairs
+        from veil.graphs.intake import distinct_codes
 
-        return from_pairs(edges, nodes, directed=directed, loops=loops)
+        labels: Labels | None = None
+        if not isinstance(nodes, (int, np.integer)):
+            labels = tuple(items("nodes", nodes, expected="how many there are, or their list"))
+        count = check_nodes(int(nodes) if labels is None else len(labels))
+        if type(edges).__name__ == "DataFrame":
+            frame: Any = edges
+            edges = zip(frame.iloc[:, 0], frame.iloc[:, 1], strict=True)
+        directed, loops = truth("directed", directed), truth("loops", loops)
+        try:
+            # Nodes that are only counted are not made: a number may say far more of them than fit.
+            place: Any = range(count) if labels is None else {label: i for i, label in enumerate(labels)}
+        except TypeError:
+            expected = "labels such as text or numbers"
+            raise InvalidArgument("nodes", expected=expected, found="others") from None
+        if len(place) != count:
+            raise InvalidArgument("nodes", expected="different labels", found="one of them twice")
+        ends = []
+        if not isinstance(edges, Iterable) or hasattr(edges, "tocoo"):
+            raise InvalidData("edges", expected="pairs of nodes", found=type(edges).__name__)
+        edge: Any
+        for number, edge in enumerate(edges):
+            try:
+                first, second = edge
+                if labels is None and (first < 0 or second < 0):
+                    raise IndexError
+                ends.append((place[first], place[second]))
+            except (TypeError, ValueError, LookupError):
+                found = f"something else at position {number}"
+                raise InvalidData("edges", expected="pairs of nodes that are listed", found=found) from None
+        pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
+        space = PairSpace.among(count, directed=directed, loops=loops)
+        return Graph(space, distinct_codes(space, pairs[:, 0], pairs[:, 1]), labels)
 
     # Looking
 
@@ -133,9 +164,11 @@ class Graph:
         """Those of the other side of a bipartite graph."""
         return tuple(range(self.columns)) if self.column_labels is None else self.column_labels
 
-    def edges(self) -> tuple[Codes, Codes]:
-        """The two ends of every edge, as places among the nodes."""
-        return self.space.ends(self.codes)
+    def edges(self, *, loops: bool = True) -> tuple[Codes, Codes]:
+        """The two ends of every edge, as places among the nodes. loops: with or without those."""
+        rows, columns = self.space.ends(self.codes)
+        apart = slice(None) if loops else rows != columns
+        return rows[apart], columns[apart]
 
     def labelled_edges(self) -> list[tuple[Hashable, Hashable]]:
         """The two ends of every edge, by their labels."""
@@ -162,10 +195,23 @@ class Graph:
         return Graph(self.space, codes, self.labels, self.column_labels)
 
     def to_networkx(self) -> Any:
-        """A NetworkX graph of the same nodes; their attributes are not part of a graph here."""
-        from veil.graphs.intake import to_networkx
-
-        return to_networkx(self)
+        """A NetworkX graph of the same nodes, in their order; attributes are not part of a graph here."""
+        try:
+            import networkx
+        except ImportError:
+            raise MissingExtra("networkx", "networkx") from None
+        made = networkx.DiGraph() if self.space.kind == "directed" else networkx.Graph()
+        if self.space.kind == "bipartite":
+            made.add_nodes_from(self.node_labels, bipartite=0)
+            made.add_nodes_from(self.other_labels, bipartite=1)
+            if len(made) != self.space.nodes:
+                raise InvalidArgument(
+                    "labels", expected="labels that differ between the two sides", found="shared ones"
+                )
+        else:
+            made.add_nodes_from(self.node_labels)
+        made.add_edges_from(self.labelled_edges())
+        return made
 
 
 def check_nodes(count: int) -> int:

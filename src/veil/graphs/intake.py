@@ -1,4 +1,4 @@
-"""Graphs as users hold them: NetworkX, SciPy sparse, pairs of labels."""
+"""Graphs as users hold them: NetworkX, SciPy sparse."""
 
 from __future__ import annotations
 
@@ -9,13 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from veil.core.checks import items, truth
-from veil.core.errors import InvalidArgument, InvalidData, MissingExtra
+from veil.core.errors import InvalidData
 from veil.graphs.graph import Graph, Labels, check_nodes
 from veil.graphs.numerics.pairs import Codes, PairSpace
-
-NO_LOOPS = "no edge from a node to itself"
-LOOPS_HINT = "graphs.Graph.of(graph, loops=True) keeps them: a loop is then one more bit of every node."
 
 
 def from_sparse(value: Any, *, directed: bool, bipartite: bool, loops: bool) -> Graph:
@@ -41,7 +37,7 @@ def from_sparse(value: Any, *, directed: bool, bipartite: bool, loops: bool) -> 
             hint="graphs.Graph.of(matrix, bipartite=True) takes rows and columns as different nodes.",
         )
     space = PairSpace.among(check_nodes(value.shape[0]), directed=directed, loops=loops)
-    graph = Graph(space, _codes(space, rows, columns))
+    graph = Graph(space, distinct_codes(space, rows, columns))
     # Counted once each: a matrix may hold a cell twice.
     cells, diagonal = np.unique(rows * space.rows + columns), np.unique(rows[rows == columns])
     if not directed and 2 * len(graph) - len(diagonal) != len(cells):
@@ -54,10 +50,12 @@ def from_sparse(value: Any, *, directed: bool, bipartite: bool, loops: bool) -> 
     return graph
 
 
-def _codes(space: PairSpace, rows: Codes, columns: Codes) -> Codes:
-    if not space.loops and (rows == columns).any():
-        found = f"{int((rows == columns).sum())}"
-        raise InvalidData("graph", expected=NO_LOOPS, found=found, hint=LOOPS_HINT)
+def distinct_codes(space: PairSpace, rows: Codes, columns: Codes) -> Codes:
+    """The numbers of the pairs, each once; an error if there are loops that the space does not have."""
+    loops = int((rows == columns).sum())
+    if loops and not space.loops:
+        hint = "graphs.Graph.of(graph, loops=True) keeps them: a loop is then one more bit of every node."
+        raise InvalidData("graph", expected="no edge from a node to itself", found=f"{loops}", hint=hint)
     return np.unique(space.codes(rows, columns))
 
 
@@ -78,7 +76,7 @@ def from_networkx(graph: Any, *, bipartite: bool, loops: bool) -> Graph:
     place = {node: i for i, node in enumerate(nodes)}
     ends = np.array([(place[a], place[b]) for a, b in graph.edges()], dtype=np.int64).reshape(-1, 2)
     labels = None if nodes == tuple(range(len(nodes))) else nodes
-    return Graph(space, _codes(space, ends[:, 0], ends[:, 1]), labels)
+    return Graph(space, distinct_codes(space, ends[:, 0], ends[:, 1]), labels)
 
 
 def _sorted(nodes: Iterable[Hashable]) -> Labels:
@@ -120,72 +118,3 @@ def _bipartite(graph: Any, nodes: Labels) -> Graph:
     ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     space = PairSpace.between(len(left), len(right))
     return Graph(space, np.unique(space.codes(ends[:, 0], ends[:, 1])), left, right)
-
-
-def from_pairs(
-    edges: Iterable[tuple[Hashable, Hashable]],
-    nodes: int | Iterable[Hashable],
-    *,
-    directed: bool,
-    loops: bool,
-) -> Graph:
-    """Pairs of labels; the nodes are given, since a node without edges would not show."""
-    labels: Labels | None = None
-    if isinstance(nodes, (int, np.integer)):
-        count = check_nodes(int(nodes))
-    else:
-        if isinstance(nodes, (str, bytes)) or not hasattr(nodes, "__iter__"):
-            raise InvalidArgument(
-                "nodes", expected="how many there are, or their list", found=type(nodes).__name__
-            )
-        labels = tuple(items("nodes", nodes, expected="how many there are, or their list"))
-        count = check_nodes(len(labels))
-    if type(edges).__name__ == "DataFrame":
-        frame: Any = edges
-        edges = zip(frame.iloc[:, 0], frame.iloc[:, 1], strict=True)
-    directed, loops = truth("directed", directed), truth("loops", loops)
-    try:
-        # Nodes that are only counted are not made: a number may say far more of them than fit.
-        place: Any = range(count) if labels is None else {label: i for i, label in enumerate(labels)}
-    except TypeError:
-        raise InvalidArgument("nodes", expected="labels such as text or numbers", found="others") from None
-    if len(place) != count:
-        raise InvalidArgument("nodes", expected="different labels", found="one of them twice")
-    ends = []
-    if not isinstance(edges, Iterable) or hasattr(edges, "tocoo"):
-        raise InvalidData("edges", expected="pairs of nodes", found=type(edges).__name__)
-    edge: Any
-    for number, edge in enumerate(edges):
-        try:
-            first, second = edge
-            if labels is None and (first < 0 or second < 0):
-                raise IndexError
-            ends.append((place[first], place[second]))
-        except (TypeError, ValueError, LookupError):
-            expected = "pairs of nodes that are listed"
-            raise InvalidData(
-                "edges", expected=expected, found=f"something else at position {number}"
-            ) from None
-    pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
-    space = PairSpace.among(count, directed=directed, loops=loops)
-    return Graph(space, _codes(space, pairs[:, 0], pairs[:, 1]), labels)
-
-
-def to_networkx(graph: Graph) -> Any:
-    """A NetworkX graph of the same nodes, in their order."""
-    try:
-        import networkx
-    except ImportError:
-        raise MissingExtra("networkx", "networkx") from None
-    made = networkx.DiGraph() if graph.space.kind == "directed" else networkx.Graph()
-    if graph.space.kind == "bipartite":
-        made.add_nodes_from(graph.node_labels, bipartite=0)
-        made.add_nodes_from(graph.other_labels, bipartite=1)
-        if len(made) != graph.space.nodes:
-            raise InvalidArgument(
-                "labels", expected="labels that differ between the two sides", found="shared ones"
-            )
-    else:
-        made.add_nodes_from(graph.node_labels)
-    made.add_edges_from(graph.labelled_edges())
-    return made

@@ -70,8 +70,7 @@ class GraphPlan(Plan):
     @property
     def degree_error(self) -> float:
         """The standard deviation of one node's degree as read off the release."""
-        others = self.space.columns if self.space.kind == "bipartite" else self.space.rows - 1
-        return self.noise * math.sqrt(max(others, 0))
+        return self.noise * math.sqrt(self.space.most_neighbours)
 
     @property
     def even(self) -> float | None:

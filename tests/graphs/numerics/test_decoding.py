@@ -22,10 +22,9 @@ from tests.params import quick_first
 from veil.errors import InvalidArgument
 from veil.graphs.numerics import held_out
 from veil.graphs.numerics.decoding import pair_chances
-from veil.graphs.numerics.held_out import prior_odds
+from veil.graphs.numerics.held_out import calibrate, expected_edges, prior_odds
 from veil.graphs.numerics.latent_fit import Noise, debiased, fit, leading
 from veil.graphs.numerics.pairs import Codes, PairSpace
-from veil.graphs.numerics.posterior import calibrate, expected_edges
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data" / "facebook_combined.txt"
 Chances = NDArray[np.float64]

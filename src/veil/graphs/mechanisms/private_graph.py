@@ -74,11 +74,8 @@ class PrivateGraph(OnGraphs, Described):
             asked = tuple(items("statistics", self.statistics, expected=expected))
         for name in asked:
             if not isinstance(name, str) or name not in STATISTICS:
-                raise InvalidArgument(
-                    "statistics",
-                    expected=expected,
-                    found=repr(name)[:40] if isinstance(name, str) else "others",
-                )
+                found = repr(name)[:40] if isinstance(name, str) else "others"
+                raise InvalidArgument("statistics", expected=expected, found=found)
         # In an order of their own: the same facts make the same mechanism.
         object.__setattr__(self, "statistics", tuple(name for name in STATISTICS if name in asked))
         share = (SHARE if asked else 0.0) if self.share is None else self.share
@@ -102,12 +99,10 @@ class PrivateGraph(OnGraphs, Described):
         assert self.share is not None
         total, share = stated(self.epsilon), Fraction(self.share)
         weight = sum(_WEIGHTS[name] for name in self.statistics)
-        found = {name: float_below(total * share * _WEIGHTS[name] / weight) for name in self.statistics}
+        parts = {name: float_below(total * share * _WEIGHTS[name] / weight) for name in self.statistics}
         if share < 1:
-            found["graph"] = float_below(
-                total - sum((Fraction(cost) for cost in found.values()), Fraction(0))
-            )
-        return found
+            parts["graph"] = float_below(total - sum(map(Fraction, parts.values()), Fraction(0)))
+        return parts
 
     @property
     def response(self) -> RandomizedResponse | None:
@@ -125,7 +120,7 @@ class PrivateGraph(OnGraphs, Described):
     def certified_epsilon(self, adjacency: Adjacency | None = None) -> float:
         """The loss that is proved: so much for every edge in which neighbours differ."""
         near: BitFlips = adjacency_of(self, adjacency, BitFlips)
-        each = sum((Fraction(cost) for cost in self.costs.values()), Fraction(0))
+        each = sum(map(Fraction, self.costs.values()), Fraction(0))
         return float_above(each * near.count)
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
@@ -177,9 +172,7 @@ def _noisy_edges(rng: Rng, graph: Graph, epsilon: float) -> Integers:
 
 def _noisy_degrees(rng: Rng, graph: Graph, epsilon: float) -> Integers:
     """The profile of the degrees, loops aside, with noise on each number: an edge changes it by two."""
-    rows, columns = graph.edges()
-    apart = rows != columns
-    degrees = np.bincount(np.append(rows[apart], columns[apart]), minlength=graph.space.rows)
+    degrees = np.bincount(np.append(*graph.edges(loops=False)), minlength=graph.space.rows)
     profile = DegreeProfile.among(graph.space.rows)
     scale = L1_SENSITIVITY / Fraction(epsilon)
     return profile.of(degrees) + sample_discrete_laplace(rng, scale=scale, size=profile.size)
@@ -188,9 +181,7 @@ def _noisy_degrees(rng: Rng, graph: Graph, epsilon: float) -> Integers:
 def _noisy_triangles(rng: Rng, graph: Graph, epsilon: float) -> Integers:
     """The triangles, and the most neighbours that two nodes share: with it a reader knows how far the noise
     on the triangles reaches."""
-    rows, columns = graph.edges()
-    apart = rows != columns
-    near = neighbours(graph.space.rows, rows[apart], columns[apart])
+    near = neighbours(graph.space.rows, *graph.edges(loops=False))
     sensitivity = triangle_sensitivity(near)
     counting, sharing = triangle_costs(epsilon)
     rule = triangle_rule(graph.space.rows, counting)

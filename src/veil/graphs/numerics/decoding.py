@@ -1,7 +1,7 @@
 """The graph that most likely lies behind a randomised response, pair by pair.
 
  1. A latent-position model (latent.py) learns from the bits of all other pairs how likely a pair is; held-out
-    pairs keep its own bit out of that and calibrate it (held_out.py, posterior.py).
+    pairs keep its own bit out of that and calibrate it (held_out.py).
  2. Bayes' rule adds the pair's own bit.
  3. The likeliest pairs are kept, as many as the debiased edge count says. Their probabilities, summed, say
     how many of them are true edges; divided by that count, which share of the true edges was found: the
@@ -26,10 +26,9 @@ from veil.core.arrays import Booleans, Floats
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.compiled import compiled
 from veil.core.numerics.threads import one_thread
-from veil.graphs.numerics.held_out import prior_odds
+from veil.graphs.numerics.held_out import expected_edges, own_bit, prior_odds
 from veil.graphs.numerics.latent import Signs, Singles
 from veil.graphs.numerics.pairs import Codes, PairSpace
-from veil.graphs.numerics.posterior import expected_edges, own_bit
 
 # Entries of the matrix that the dense method takes on: some 20 bytes each.
 MOST_ENTRIES = 400_000_000

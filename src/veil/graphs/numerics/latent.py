@@ -77,13 +77,6 @@ class Latent:
         return self.columns is self.rows
 
 
-def design(side: Side, signs: Singles) -> tuple[Singles, Singles]:
-    """What the other side's regressions see of these nodes: 1 and the signed places, with their variances."""
-    seen, spread = side.place * signs, side.spread.copy()
-    seen[:, 0], spread[:, 0] = 1.0, 0.0
-    return seen, spread
-
-
 @compiled
 def weigh(eta: Singles, spread: Singles, bits: Signs, flip: float, score: Singles, weight: Singles) -> None:
     """The score and the information of every pair of a block; a pair whose bit is unknown (0) has none."""
@@ -119,7 +112,9 @@ class OtherSide:
 
     @classmethod
     def of(cls, side: Side, signs: Singles) -> OtherSide:
-        seen, spread = design(side, signs)
+        # 1 and the signed places, with their variances.
+        seen, spread = side.place * signs, side.spread.copy()
+        seen[:, 0], spread[:, 0] = 1.0, 0.0
         first, second = np.triu_indices(seen.shape[1])
         products = seen[:, first] * seen[:, second]
         return cls(seen, spread, side.place[:, 0].copy(), side.spread[:, 0].copy(), products)
@@ -130,18 +125,19 @@ class OtherSide:
         self.offset[block], self.offset_spread[block] = part.offset, part.offset_spread
 
 
-def log_odds(level: float, place: Singles, spread: Singles, other: OtherSide) -> tuple[Singles, Singles]:
-    """eta of a block of nodes with all others, and its variance."""
+def _regressions(
+    level: float, own: Side, other: OtherSide, bits: Signs, flip: float, block: Places
+) -> tuple[Singles, Singles, Singles, Singles, Singles]:
+    """Those of a block of nodes on all others: eta, score and information of each pair; and of each node the
+    information matrix, and the part of it that the others' uncertainty adds."""
+    place, spread = own.place[block], own.spread[block]
     eta = place @ other.seen.T
     eta += (other.offset + np.float32(level))[None, :]
     variance = (place**2) @ other.spread.T
     variance += spread @ (other.seen**2 + other.spread).T
     variance += other.offset_spread[None, :]
-    return eta, variance
-
-
-def _curvature(weight: Singles, other: OtherSide, prior: Singles) -> tuple[Singles, Singles]:
-    """The information matrices of a block of regressions, and the part that the others' uncertainty adds."""
+    score, weight = np.empty_like(eta), np.empty_like(eta)
+    weigh(eta, variance, bits[block], flip, score, weight)
     size = other.seen.shape[1]
     first, second = np.triu_indices(size)
     packed = weight @ other.products
@@ -150,29 +146,19 @@ def _curvature(weight: Singles, other: OtherSide, prior: Singles) -> tuple[Singl
     matrices[:, second, first] = packed
     pull = weight @ other.spread
     diagonal = np.arange(size)
-    matrices[:, diagonal, diagonal] += pull + 1.0 / prior
-    return matrices, pull
+    matrices[:, diagonal, diagonal] += pull + 1.0 / own.prior
+    return eta, score, weight, matrices, pull
 
 
-def sweep(
-    level: float,
-    own: Side,
-    other_side: Side,
-    signs: Singles,
-    bits: Signs,
-    flip: float,
-    order: Places,
-) -> float:
-    """One Newton step of every node of a side, block by block; returns the step of the common level."""
+def sweep(model: Latent, own: Side, other_side: Side, bits: Signs, flip: float, order: Places) -> None:
+    """One Newton step of every node of a side, block by block, and then of the common level."""
+    signs = model.signs
     other = OtherSide.of(other_side, signs)
     slope = information = 0.0
     for begin in range(0, own.nodes, _BLOCK):
         block = order[begin : begin + _BLOCK]
         place = own.place[block]
-        eta, variance = log_odds(level, place, own.spread[block], other)
-        score, weight = np.empty_like(eta), np.empty_like(eta)
-        weigh(eta, variance, bits[block], flip, score, weight)
-        matrices, pull = _curvature(weight, other, own.prior)
+        _, score, weight, matrices, pull = _regressions(model.level, own, other, bits, flip, block)
         gradient = score @ other.seen - pull * place - place / own.prior
         inverse = np.linalg.inv(matrices)
         step = np.einsum("ikl,il->ik", inverse, gradient)
@@ -187,17 +173,15 @@ def sweep(
     # Of the variances as they were before the widening: with it, a direction without evidence would grow.
     squares = own.place**2 + own.spread / np.float32(WIDENING)
     own.prior = np.maximum(squares.mean(axis=0), np.float32(1e-6))
-    return 0.5 * max(-1.0, min(1.0, slope / information)) if information > 0 else 0.0
+    if information > 0:
+        model.level += 0.5 * max(-1.0, min(1.0, slope / information))
 
 
 def influence(
     level: float, own: Side, other: OtherSide, bits: Signs, flip: float, block: Places
 ) -> tuple[Singles, Singles, Singles]:
     """eta of a block's pairs, the score of each, and how far a unit of score moves eta (the leverage)."""
-    eta, variance = log_odds(level, own.place[block], own.spread[block], other)
-    score, weight = np.empty_like(eta), np.empty_like(eta)
-    weigh(eta, variance, bits[block], flip, score, weight)
-    matrices, _ = _curvature(weight, other, own.prior)
+    eta, score, _, matrices, _ = _regressions(level, own, other, bits, flip, block)
     inverse: Singles = np.linalg.inv(matrices).astype(np.float32, copy=False)
     first, second = np.triu_indices(other.seen.shape[1])
     packed = inverse[:, first, second]

@@ -50,11 +50,9 @@ def fit(bits: Signs, flip: float, *, symmetric: bool) -> Latent:
     rng = np.random.Generator(np.random.PCG64(_FIT_SEED))
     other_way = bits if symmetric else np.ascontiguousarray(bits.T)
     for _ in range(SWEEPS):
-        order = rng.permutation(model.rows.nodes)
-        model.level += sweep(model.level, model.rows, model.columns, model.signs, bits, flip, order)
+        sweep(model, model.rows, model.columns, bits, flip, rng.permutation(model.rows.nodes))
         if not symmetric:
-            order = rng.permutation(model.columns.nodes)
-            model.level += sweep(model.level, model.columns, model.rows, model.signs, other_way, flip, order)
+            sweep(model, model.columns, model.rows, other_way, flip, rng.permutation(model.columns.nodes))
     return model
 
 

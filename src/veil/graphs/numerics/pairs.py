@@ -58,6 +58,11 @@ class PairSpace:
         square = n * (n + 1) if self.loops else n * (n - 1)
         return square // 2 if self.kind == "undirected" else (n * n if self.loops else square)
 
+    @property
+    def most_neighbours(self) -> int:
+        """How many pairs a node of the rows is in."""
+        return self.columns - (self.kind != "bipartite" and not self.loops)
+
     def codes(self, rows: Codes, columns: Codes) -> Codes:
         """The numbers of pairs; of an undirected one the ends may come in either order."""
         first, second = np.asarray(rows, dtype=np.int64), np.asarray(columns, dtype=np.int64)
