@@ -27,7 +27,7 @@ from veil_papers.xor_mechanism import (
 
 from veil.core.numerics.staircase import staircase
 from veil.errors import InvalidArgument
-from veil.graphs.numerics.leakage import edge_leakage, kept_at_most
+from veil.graphs.planning import edge_leakage, kept_at_most
 
 PAIRS = 4039 * 4038 // 2
 EDGES = 88_234

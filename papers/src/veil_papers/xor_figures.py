@@ -44,7 +44,7 @@ from veil.graphs.graph import Graph
 from veil.graphs.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.numerics.agreement import degree_divergence
 from veil.graphs.numerics.degrees import degree_distribution
-from veil.graphs.numerics.leakage import checked_epsilon, kept_at_most
+from veil.graphs.planning import checked_epsilon, kept_at_most
 from veil_papers.xor_mechanism import NODES, TABLE_2, edges_of_plain_release
 
 Table = NDArray[np.bool_]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core.errors import InvalidArgument
-from veil.graphs.numerics.leakage import checked_epsilon, checked_odds
+from veil.graphs.planning import checked_epsilon, checked_odds
 
 Floats = NDArray[np.float64]
 Table = NDArray[np.bool_]

@@ -17,7 +17,7 @@ from veil.core.intake import labels_of
 from veil.core.job import Job
 from veil.core.kind import Progress
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option, texts
-from veil.tables.given import files_among
+from veil.tables.given import delimiter_option, files_among, header_option
 
 _UNIT = "What is hidden: row (all bits of a record together) or bit (each alone)."
 _FLIPS = "Hide only so many bits at once: of a record, or with unit bit anywhere."
@@ -39,16 +39,8 @@ class BitRead(ReadRequest):
     missing: str | None = option(
         None, help="What gaps (empty, ?, NA) stand for.", choices=MISSING, group="Input"
     )
-    header: bool | None = option(
-        None,
-        help="Whether the first line names the columns; found out unless given.",
-        negative="--no-header",
-        group="Input",
-        advanced=True,
-    )
-    delimiter: str | None = option(
-        None, help="What separates the cells of a line; found out unless given.", group="Input", advanced=True
-    )
+    header: bool | None = header_option()
+    delimiter: str | None = delimiter_option()
 
     @property
     def inputs(self) -> tuple[str, ...]:

@@ -65,6 +65,11 @@ def option(default: Any = NO_DEFAULT, *, help: str, **marks: Any) -> Any:  # noq
     return dataclasses.field(default=default, metadata={_OPTION: Option(help, **marks)})
 
 
+def mechanism_option(names: tuple[str, ...], *, help: str) -> Any:  # noqa: A002
+    """The field of a release for its mechanism: auto, or one of these names."""
+    return option("auto", help=help, short="-m", choices=("auto", *names), group="Mechanism")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """Everything that a user can ask for in one call. Nothing in it is computed from the data."""

@@ -5,8 +5,7 @@ from .mechanisms.private_graph import PrivateGraph
 from .mechanisms.randomized_response import RandomizedResponse
 from .mechanisms.xor_graph import XorGraph
 from .numerics.agreement import adjusted_rand, average_f1, degree_divergence
-from .numerics.leakage import edge_leakage
-from .planning import GraphPlan
+from .planning import GraphPlan, edge_leakage
 from .reading import EdgeSource
 from .verbs import plan, read, release
 

@@ -66,15 +66,16 @@ def graph_from_json(content: Any) -> Graph:
         raise InvalidArgument("value", expected=f"at most {MOST_NODES:,} nodes and their pairs", found="more")
     if "data" in content:
         listed = content["data"]
+        refused = InvalidArgument("value", expected="pairs of nodes", found="others")
         if not isinstance(listed, list) or not all(
             isinstance(pair, list) and len(pair) == 2 and all(type(end) is int for end in pair)
             for pair in listed
         ):
-            raise InvalidArgument("value", expected="pairs of nodes", found="others")
+            raise refused
         pairs = np.array(listed, dtype=np.int64).reshape(-1, 2)
         inside = (pairs >= 0).all() and (pairs < (rows, columns)).all()
         if not inside or (not loops and (pairs[:, 0] == pairs[:, 1]).any()):
-            raise InvalidArgument("value", expected="pairs of nodes", found="others")
+            raise refused
         codes = space.codes(pairs[:, 0], pairs[:, 1])
     else:
         codes = _unpacked(content["gaps"], count)
@@ -85,20 +86,18 @@ def graph_from_json(content: Any) -> Graph:
 
 def facts_from_json(content: Any, wanted: Sequence[str], graph: Graph | None) -> dict[str, Codes]:
     """What was released of a graph besides its edges."""
-    found = {}
-    space = graph.space if graph is not None else None
-    sizes = {"edges": 1, "triangles": 2, "nodes": 4}
-    # First which nodes there are: with them it is known how many degrees are to be expected.
-    for key in (*(() if graph is not None else ("nodes",)), *wanted):
-        numbers = np.array(content[key])
-        size = (
-            sizes.get(key, 0) if space is None or key != "degrees" else DegreeProfile.among(space.rows).size
-        )
-        if numbers.dtype.kind != "i" or numbers.shape != (size,) or not size:
+
+    def numbers(key: str, size: int) -> Codes:
+        table = np.array(content[key])
+        if table.dtype.kind != "i" or table.shape != (size,):
             raise InvalidArgument("tables", expected=f"{key}: {size} whole numbers", found="something else")
-        found[key] = numbers.astype(np.int64)
-        space = read_space(found[key]) if key == "nodes" else space
-    return {key: found[key] for key in (*wanted, *(() if graph is not None else ("nodes",)))}
+        return table.astype(np.int64)
+
+    # With the nodes it is known how many degrees are to be expected.
+    nodes = {} if graph is not None else {"nodes": numbers("nodes", 4)}
+    space = graph.space if graph is not None else read_space(nodes["nodes"])
+    sizes = {"edges": 1, "triangles": 2, "degrees": DegreeProfile.among(space.rows).size}
+    return {key: numbers(key, sizes[key]) for key in wanted} | nodes
 
 
 def _nodes(content: Any) -> tuple[int, Labels | None]:

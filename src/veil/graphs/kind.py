@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from veil.core.request import PlanRequest, ReleaseRequest
 
-_MECHANISMS = "veil.graphs.mechanisms"
-
 
 class GraphKind(Kind):
     """Graphs: friendships, contacts, links."""
@@ -32,9 +30,9 @@ class GraphKind(Kind):
     description = "graphs: friendships, contacts, links"
     built_on = ("bits",)
     mechanisms: ClassVar[Places] = {
-        "PrivateGraph": f"{_MECHANISMS}.private_graph:PrivateGraph",
-        "RandomizedResponse": f"{_MECHANISMS}.randomized_response:RandomizedResponse",
-        "XorGraph": f"{_MECHANISMS}.xor_graph:XorGraph",
+        "PrivateGraph": "veil.graphs.mechanisms.private_graph:PrivateGraph",
+        "RandomizedResponse": "veil.graphs.mechanisms.randomized_response:RandomizedResponse",
+        "XorGraph": "veil.graphs.mechanisms.xor_graph:XorGraph",
     }
     domains: ClassVar[Places] = {"Graphs": "veil.graphs.graph:Graphs"}
     short_adjacencies: ClassVar[Any] = {"edge": lambda _: BitFlips(1)}
@@ -43,7 +41,7 @@ class GraphKind(Kind):
     plan_request = "veil.graphs.requests:GraphPlanning"
     audit_subject = "veil.graphs.auditing:GraphAudit"
     table_endings = EDGE_FILES
-    commands: ClassVar[Places] = {"decode": "veil.graphs.commands:Decode"}
+    commands: ClassVar[Places] = {"decode": "veil.graphs.likely_graph:Decode"}
 
     def check(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> None:
         from veil.graphs.codec import check_node_labels
@@ -85,7 +83,8 @@ class GraphKind(Kind):
 
     def rows(self, release: Release[Any]) -> tuple[Sequence[Any], Sequence[Sequence[Any]]]:
         if _is_facts(release):
-            return ("fact", "number"), _facts(release)
+            facts = release.tables.items()
+            return ("fact", "number"), [(key, number) for key, table in facts for number in table.tolist()]
         return ("origin", "destination"), release.value.labelled_edges()
 
     def to_pandas(self, release: Release[Any]) -> Any:
@@ -159,7 +158,3 @@ class GraphKind(Kind):
 def _is_facts(release: Release[Any]) -> bool:
     """Whether facts about a graph were released without the graph."""
     return isinstance(release.value, Mapping)
-
-
-def _facts(release: Release[Any]) -> list[tuple[str, Any]]:
-    return [(key, number) for key, table in release.tables.items() for number in table.tolist()]

@@ -12,7 +12,7 @@ from veil.core.checks import choice, integer, items, positive, shown, within
 from veil.core.errors import InvalidArgument
 from veil.core.job import Job
 from veil.core.kind import Progress
-from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option, texts
+from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, mechanism_option, option, texts
 from veil.graphs.graph import Graph, Graphs
 from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.graphs.mechanisms.randomized_response import RandomizedResponse
@@ -20,7 +20,7 @@ from veil.graphs.mechanisms.xor_graph import XorGraph
 from veil.graphs.numerics.pairs import KINDS, PairSpace
 from veil.graphs.planning import GraphPlan
 from veil.graphs.reading import LOOPS, EdgeSource, read_edges
-from veil.tables.given import files_among
+from veil.tables.given import delimiter_option, files_among, header_option
 
 FOR_GRAPHS = ("response", "published")
 _KIND = "undirected (a b is b a), directed, or bipartite (two sets of nodes)."
@@ -48,16 +48,8 @@ class GraphRead(ReadRequest):
         choices=LOOPS,
         group="Input",
     )
-    header: bool | None = option(
-        None,
-        help="Whether the first line names the columns; found out unless given.",
-        negative="--no-header",
-        group="Input",
-        advanced=True,
-    )
-    delimiter: str | None = option(
-        None, help="What separates the cells of a line; found out unless given.", group="Input", advanced=True
-    )
+    header: bool | None = header_option()
+    delimiter: str | None = delimiter_option()
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -89,12 +81,8 @@ class GraphRelease(ReleaseRequest):
         ),
     )
 
-    mechanism: str = option(
-        "auto",
-        help="auto (response), response, or published: the paper's XOR mechanism.",
-        short="-m",
-        choices=("auto", *FOR_GRAPHS),
-        group="Mechanism",
+    mechanism: str = mechanism_option(
+        FOR_GRAPHS, help="auto (response), response, or published: the paper's XOR mechanism."
     )
     statistics: Sequence[str] | str = option((), help=_STATISTICS, flag="--with", group="Output")
     share: float | None = option(None, help=_SHARE, least=0.0, most=1.0, group="Privacy")
@@ -123,20 +111,18 @@ class GraphRelease(ReleaseRequest):
         self.check()
         graph, assumptions = _taken(data)
         epsilon = positive("epsilon", self.epsilon)
-        made: PrivateGraph | RandomizedResponse | XorGraph
+        chosen, made = "response", None
         if self.mechanism == "published":
             nodes = Graphs().validate(graph).space.rows
-            made = XorGraph(xor_parameters(epsilon, self.alpha, nodes, nodes, 2))
+            chosen, made = "published", XorGraph(xor_parameters(epsilon, self.alpha, nodes, nodes, 2))
             # What it really costs, which is far less than what is stated for it.
             epsilon = made.certified_epsilon()
-        else:
-            made = self._response()
         return Job.prepare(
-            made,
+            made or self._response(),
             graph,
             epsilon=epsilon,
             assumptions=assumptions,
-            chosen="published" if self.mechanism == "published" else "response",
+            chosen=chosen,
             request=self,
             source=data,
         )

@@ -87,7 +87,7 @@ def _artefact() -> Numbers:
 def _leakage() -> Numbers:
     import math
 
-    from veil.graphs.numerics.leakage import edge_leakage
+    from veil.graphs.planning import edge_leakage
     from veil_papers.xor_mechanism import printed_leakage
 
     prior, answer = 1 / 1.01, math.exp(-1.0)

@@ -22,7 +22,7 @@ from veil.graphs.numerics.agreement import average_f1, communities_of, degree_di
 from veil.graphs.numerics.communities import Integers, spectral_communities
 from veil.graphs.numerics.debias import debiased_distribution
 from veil.graphs.numerics.degrees import L1_SENSITIVITY, degree_distribution, isotonic_degrees
-from veil.graphs.numerics.leakage import edge_leakage
+from veil.graphs.planning import edge_leakage
 from veil_papers.reproduction.exhibit import Exhibit, Run
 from veil_papers.reproduction.finding import Curve, Finding, Line, Panel, Role
 from veil_papers.reproduction.xor_networks import (

@@ -19,9 +19,9 @@ from veil.graphs.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.mechanisms.xor_graph import XorGraph
 from veil.graphs.numerics.decoding import pair_chances
 from veil.graphs.numerics.distances import PathLengths, path_lengths
-from veil.graphs.numerics.leakage import kept_at_most
 from veil.graphs.numerics.pairs import PairSpace
 from veil.graphs.numerics.triangles import Neighbours, count_triangles, neighbours
+from veil.graphs.planning import kept_at_most
 from veil.samples.friends import clubs, friends
 from veil_papers.reproduction.exhibit import Run
 from veil_papers.reproduction.finding import Curve, Finding, Line, Panel

@@ -78,11 +78,6 @@ class DegreeProfile:
         """How many numbers it holds."""
         return self.cut + self.nodes
 
-    @property
-    def most(self) -> int:
-        """The largest degree there can be."""
-        return max(self.nodes - 1, 0)
-
     def of(self, degrees: Integers) -> Integers:
         """The profile of a graph with these degrees, in any order.
 
@@ -103,7 +98,7 @@ class DegreeProfile:
             fitted = min(self.nodes, int(columns[-1]) + int(np.ceil(_FURTHER * scale)))
         rows = np.zeros(self.nodes, dtype=np.int64)
         noisy_rows = np.asarray(noisy[self.cut :][:fitted], dtype=np.int64)
-        rows[:fitted] = falling(noisy_rows, scale=scale, most=self.most - self.cut)
+        rows[:fitted] = falling(noisy_rows, scale=scale, most=max(self.nodes - 1, 0) - self.cut)
         places = np.arange(1, self.nodes + 1)
         # The degree of a node within the columns: how many of them are at least as high as its place.
         within = np.searchsorted(-columns, -places, side="right")
@@ -186,10 +181,9 @@ def _posterior(heard: Floats, lowest: Integers, band: int, ratios: Floats, rate:
     for k in range(size):
         # The nearest value weighs 1, however far off it is.
         nearest = min(max(heard[k], float(lowest[k])), float(min(lowest[k] + band - 1, most)))
-        for s in range(band):
-            if lowest[k] + s <= most:
-                gap = abs(heard[k] - lowest[k] - s) - abs(heard[k] - nearest)
-                noise[k, s] = np.exp(-rate * max(gap, 0.0))
+        for s in range(min(band, most + 1 - lowest[k])):
+            gap = abs(heard[k] - lowest[k] - s) - abs(heard[k] - nearest)
+            noise[k, s] = np.exp(-rate * max(gap, 0.0))
     for k in range(size - 1, -1, -1):
         ratio = ratios[k]
         if k == size - 1 or lowest[k] >= lowest[k + 1] + band:
@@ -207,12 +201,8 @@ def _posterior(heard: Floats, lowest: Integers, band: int, ratios: Floats, rate:
                     message += (1.0 - ratio) * chances[k + 1, at]
                 if value >= lowest[k]:
                     chances[k, value - lowest[k]] = message
-        total = 0.0
-        for s in range(band):
-            chances[k, s] = (chances[k, s] + tiny) * noise[k, s]
-            total += chances[k, s]
-        for s in range(band):
-            chances[k, s] /= total
+        chances[k] = (chances[k] + tiny) * noise[k]
+        chances[k] /= chances[k].sum()
     above = np.ones(band)
     for k in range(size):
         if k > 0:
@@ -235,10 +225,6 @@ def _posterior(heard: Floats, lowest: Integers, band: int, ratios: Floats, rate:
                         here[value - lowest[k]] = message
                         highest = max(highest, message)
             above = here / highest + tiny
-        total = 0.0
-        for s in range(band):
-            chances[k, s] *= above[s]
-            total += chances[k, s]
-        for s in range(band):
-            chances[k, s] /= total
+        chances[k] *= above
+        chances[k] /= chances[k].sum()
     return chances

@@ -58,10 +58,6 @@ class Side:
     spread: Singles
     prior: Singles
 
-    @property
-    def nodes(self) -> int:
-        return len(self.place)
-
 
 @dataclass
 class Latent:
@@ -155,7 +151,7 @@ def sweep(model: Latent, own: Side, other_side: Side, bits: Signs, flip: float, 
     signs = model.signs
     other = OtherSide.of(other_side, signs)
     slope = information = 0.0
-    for begin in range(0, own.nodes, _BLOCK):
+    for begin in range(0, len(order), _BLOCK):
         block = order[begin : begin + _BLOCK]
         place = own.place[block]
         _, score, weight, matrices, pull = _regressions(model.level, own, other, bits, flip, block)

@@ -50,9 +50,9 @@ def fit(bits: Signs, flip: float, *, symmetric: bool) -> Latent:
     rng = np.random.Generator(np.random.PCG64(_FIT_SEED))
     other_way = bits if symmetric else np.ascontiguousarray(bits.T)
     for _ in range(SWEEPS):
-        sweep(model, model.rows, model.columns, bits, flip, rng.permutation(model.rows.nodes))
+        sweep(model, model.rows, model.columns, bits, flip, rng.permutation(bits.shape[0]))
         if not symmetric:
-            sweep(model, model.columns, model.rows, other_way, flip, rng.permutation(model.columns.nodes))
+            sweep(model, model.columns, model.rows, other_way, flip, rng.permutation(bits.shape[1]))
     return model
 
 

@@ -100,19 +100,18 @@ def print_graph_plan(plan: GraphPlan) -> None:
     console.print("No data was read.")
 
 
-def print_decoding(found: Decoding, release: Release[Any], *, written: Path | None) -> None:
+def print_decoding(decoded: Decoding, release: Release[Any], *, written: Path | None) -> None:
     """How many edges were found and how sure they are."""
     console = new_console()
-    console.print(f"{release.size} were released; about {number(found.expected_edges)} edges are true.")
-    console.print(
-        f"Decoded: {len(found.graph):,} edges, of which {100 * found.precision:.0f} of 100 are probably true."
-    )
-    if found.says_little:
+    console.print(f"{release.size} were released; about {number(decoded.expected_edges)} edges are true.")
+    true = f"{100 * decoded.precision:.0f} of 100 are probably true."
+    console.print(f"Decoded: {len(decoded.graph):,} edges, of which {true}")
+    if decoded.says_little:
         console.print("WARNING: mostly noise: not even the number of edges is known; epsilon was too small.")
     else:
         console.print(
-            f"Reconstruction rate: about {100 * found.reconstruction:.0f} of 100 true edges can be named by "
-            f"any reader of this release (epsilon = {release.epsilon:g})."
+            f"Reconstruction rate: about {100 * decoded.reconstruction:.0f} of 100 true edges can be named "
+            f"by any reader of this release (epsilon = {release.epsilon:g})."
         )
     console.print("These are expectations of a model, not guarantees. Decoding costs no privacy.")
     console.print(f"Written: {written}" if written is not None else "Not saved: add -o FILE.txt to keep it.")
