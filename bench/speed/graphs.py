@@ -10,7 +10,7 @@ import numpy as np
 from bench.clock import least_seconds
 from bench.measure import Ratio
 from bench.work import Work
-from veil.graphs.numerics.distances import path_lengths
+from veil.graphs.numerics.structure import path_lengths
 from veil.graphs.numerics.triangles import count_triangles, neighbours
 
 GROUP = "Speed: graphs"

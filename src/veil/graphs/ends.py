@@ -24,6 +24,8 @@ from veil.tables.typed_files import is_table_file, typed_columns
 if TYPE_CHECKING:
     from veil.graphs.requests import GraphRead
 
+_EMPTY = Coded(np.empty(0, dtype=np.int64))
+_LABELS = "labels that are text or whole numbers"
 HEADER = "the first line of the file names its columns, and is no edge"
 # Pairs of names, in either order.
 _USUAL = [
@@ -44,7 +46,7 @@ def ends_of(asked: GraphRead) -> tuple[list[Coded], list[str]]:
     mark, header = checked_delimiter(asked.delimiter), checked_header(asked.header)
     if isinstance(source, (str, os.PathLike)) and not is_table_file(os.fspath(source)):
         table = open_text(source, delimiter=mark, least=2, comments=True)
-        return _from_text(table, origin, destination, header) if table is not None else (_none(), [])
+        return _from_text(table, origin, destination, header) if table is not None else ([_EMPTY, _EMPTY], [])
     columns = typed_columns(
         _pairs(source),
         None,
@@ -54,10 +56,6 @@ def ends_of(asked: GraphRead) -> tuple[list[Coded], list[str]]:
     names = list(columns)
     places = _places(names, origin, destination, "source")
     return [_from_column(columns[names[place]], names[place]) for place in places], []
-
-
-def _none() -> list[Coded]:
-    return [Coded(np.empty(0, dtype=np.int64))] * 2
 
 
 def _check_names(origin: Any, destination: Any) -> None:
@@ -145,20 +143,13 @@ def _with_labels(ends: Coded, name: str) -> Coded:
 
 def _pairs(source: Any) -> Any:
     """A list of pairs as columns; what follows the two labels, such as a weight, is left out."""
-    if isinstance(source, (set, frozenset)):
-        source = list(source)
-    if isinstance(source, (list, tuple)):
-        short = (
-            next((i for i, pair in enumerate(source) if isinstance(pair, str) or len(pair) < 2), None)
-            if all(hasattr(pair, "__len__") for pair in source)
-            else 0
-        )
-        if short is not None:
-            raise InvalidData(
-                f"source, edge {short + 1}", expected="a pair of labels", found="something else"
-            )
-        return {"column1": [pair[0] for pair in source], "column2": [pair[1] for pair in source]}
-    return source
+    if not isinstance(source, (list, tuple, set, frozenset)):
+        return source
+    edges = list(source)
+    for i, pair in enumerate(edges):
+        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) < 2:
+            raise InvalidData(f"source, edge {i + 1}", expected="a pair of labels", found="something else")
+    return {"column1": [pair[0] for pair in edges], "column2": [pair[1] for pair in edges]}
 
 
 def _from_column(array: Any, name: str) -> Coded:
@@ -169,17 +160,15 @@ def _from_column(array: Any, name: str) -> Coded:
     if isinstance(array, pa.ChunkedArray):
         array = array.unify_dictionaries().combine_chunks()
     if pa.types.is_null(array.type) and len(array) == 0:
-        return _none()[0]
+        return _EMPTY
     is_floating = pa.types.is_floating(array.type)
     gaps = int(array.null_count) + (int(pc.sum(pc.is_nan(array)).as_py() or 0) if is_floating else 0)
     if gaps:
         raise _no_label(name, gaps)
     if is_floating:
         whole = numbers_of(array.cast(pa.float64()))
-        if not (
-            np.isfinite(whole).all() and (whole == np.round(whole)).all() and np.abs(whole).max() < 2**53
-        ):
-            raise _not_labels(name, "numbers with decimals")
+        if not ((whole == np.round(whole)) & (np.abs(whole) < 2**53)).all():
+            raise InvalidData(name, expected=_LABELS, found="numbers with decimals")
         return Coded(whole.astype(np.int64))
     if pa.types.is_integer(array.type):
         try:
@@ -192,14 +181,9 @@ def _from_column(array: Any, name: str) -> Coded:
         numbers = numbers_of(texts.cast(pa.int64()))
         return Coded(numbers[numbers_of(encoded.indices)])
     if str(texts.type) not in {"string", "large_string", "string_view"}:
-        raise _not_labels(name, "values of another type")
+        raise InvalidData(name, expected=_LABELS, found="values of another type")
     return _with_labels(Coded(numbers_of(encoded.indices.cast(pa.int64())), texts.to_pylist()), name)
 
 
 def _no_label(name: str, lines: int) -> InvalidData:
-    found = "1 without one" if lines == 1 else f"{lines} without one"
-    return InvalidData(name, expected="a label at both ends of every edge", found=found)
-
-
-def _not_labels(name: str, found: str) -> InvalidData:
-    return InvalidData(name, expected="labels that are text or whole numbers", found=found)
+    return InvalidData(name, expected="a label at both ends of every edge", found=f"{lines} without one")

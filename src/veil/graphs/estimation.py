@@ -14,14 +14,14 @@ from veil.core.checks import integer, within
 from veil.core.errors import InvalidArgument
 from veil.core.record import Release, checked_release
 from veil.graphs.graph import Graph
-from veil.graphs.mechanisms.private_graph import PrivateGraph, read_space, triangle_costs, triangle_rule
+from veil.graphs.mechanisms.private_graph import PrivateGraph, read_space, triangle_costs
 from veil.graphs.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.numerics import debias
 from veil.graphs.numerics.debias import CountEstimates, Estimate, debiased_distribution
 from veil.graphs.numerics.degrees import L1_SENSITIVITY, DegreeProfile, degree_distribution
-from veil.graphs.numerics.distances import PathLengths, path_lengths
-from veil.graphs.numerics.ladder import ladder_reach
+from veil.graphs.numerics.ladder import ladder_reach, ladder_rule
 from veil.graphs.numerics.pairs import Codes, PairSpace
+from veil.graphs.numerics.structure import PathLengths, path_lengths, spectral_communities
 from veil.graphs.numerics.triangles import Neighbours, Shape, neighbours, shape
 
 # Beyond so many released edges, triangles and wedges are not counted.
@@ -30,15 +30,15 @@ MOST_COUNTED = 20_000_000
 
 @dataclass(frozen=True)
 class GraphEstimate:
-    """One fact about the true graph. released: the same of the released graph, as it is.
+    """One fact about the true graph, with its interval. released: the same of the released graph, as it is.
 
-    low, high: a 95 % interval, where one is known. direct: it was asked directly, not read off the graph.
+    direct: it was asked directly, not read off the graph.
     """
 
     name: str
     value: float
-    low: float | None = None
-    high: float | None = None
+    low: float
+    high: float
     released: float | None = None
     direct: bool = False
 
@@ -105,12 +105,12 @@ class GraphReading:
             known.append(GraphEstimate(name, value, low, high, released, direct=True))
         if read is not None:
             known.append(self._named(name, read, released))
-        return min(known, key=_width) if known else None
+        return min(known, key=lambda fact: fact.high - fact.low) if known else None
 
     @property
     def says_little(self) -> bool:
         """Whether the number of edges is hardly known: most that is said of them is noise."""
-        width = _width(self.edges)
+        width = self.edges.high - self.edges.low
         return width > max(self.edges.value, 1.0) or width > 0.5 * self.pairs
 
     def _named(self, name: str, read: Estimate, released: float | None) -> GraphEstimate:
@@ -150,7 +150,7 @@ class GraphReading:
         failing = 1.0 - self.confidence
         far = _laplace_reach(sharing, failing / 4.0)
         return ladder_reach(
-            triangle_rule(self.nodes, counting),
+            ladder_rule(self.nodes, counting),
             least=max(shared - far, 0),
             most=max(shared + far, 0),
             confidence=1.0 - 0.75 * failing,
@@ -163,7 +163,7 @@ class GraphReading:
         if self.graph is not None or "edges" in self.release.tables:
             known.append(self.edges)
             if self.pairs:
-                known += [self._per(self.edges, "density", self.pairs), self._mean_degree()]
+                known += [self._per("density", self.pairs), self._mean_degree()]
         if self.triangles is not None:
             known.append(self.triangles)
         if self.counts is not None and self._shape is not None:
@@ -173,15 +173,15 @@ class GraphReading:
         return known
 
     def _mean_degree(self) -> GraphEstimate:
-        kind = self.space.kind
-        if kind == "bipartite":
-            return self._per(self.edges, "average degree of the first side", self.space.rows)
-        name = "average degree" if kind == "undirected" else "average out-degree"
-        return self._per(self.edges, name, self.nodes / (2.0 if kind == "undirected" else 1.0))
+        names = {"undirected": "average degree", "directed": "average out-degree"}
+        name = names.get(self.space.kind, "average degree of the first side")
+        return self._per(name, self.space.rows / (2.0 if self.space.kind == "undirected" else 1.0))
 
-    def _per(self, fact: GraphEstimate, name: str, size: float) -> GraphEstimate:
-        parts = [None if part is None else part / size for part in (fact.low, fact.high, fact.released)]
-        return GraphEstimate(name, fact.value / size, parts[0], parts[1], parts[2], fact.direct)
+    def _per(self, name: str, size: float) -> GraphEstimate:
+        fact = self.edges
+        released = None if fact.released is None else fact.released / size
+        ends = fact.low / size, fact.high / size
+        return GraphEstimate(name, fact.value / size, *ends, released, fact.direct)
 
     @property
     def false_share(self) -> float | None:
@@ -250,18 +250,10 @@ class GraphReading:
 
         count: how many groups; None for as many as stand out of the noise.
         """
-        from veil.graphs.numerics.communities import spectral_communities
-
         self._undirected()
         if count is not None:
             count = integer("count", count, least=1)
         return spectral_communities(self._neighbours(), self.flip_rate, communities=count)
-
-
-def _width(fact: GraphEstimate) -> float:
-    assert fact.low is not None
-    assert fact.high is not None
-    return fact.high - fact.low
 
 
 def _laplace_reach(rate: float, failing: float) -> int:

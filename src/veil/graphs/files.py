@@ -10,7 +10,7 @@ import numpy as np
 
 from veil.core.errors import InvalidArgument
 from veil.core.writing import replacing
-from veil.graphs.graph import Graph
+from veil.graphs.graph import Graph, checked_labels
 from veil.graphs.numerics.pairs import Codes
 from veil.tables.table_writing import needs_quotes, write_parquet, write_text
 
@@ -109,10 +109,7 @@ def _arrow(field: str, labels: Sequence[Any] | None) -> Any:
     if labels is None:
         return None
     plain = [label.item() if isinstance(label, np.generic) else label for label in labels]
-    if any(isinstance(label, bool) or not isinstance(label, (str, int)) or label == "" for label in plain):
-        raise InvalidArgument(field, expected="labels that are text or whole numbers", found="others")
-    if len(set(map(str, plain))) < len(plain):
-        raise InvalidArgument(field, expected="labels that all differ", found="one of them twice")
+    checked_labels(field, plain)
     if all(isinstance(label, int) and -(2**63) <= label < 2**63 for label in plain):
         return pa.array(plain, pa.int64())
     return pa.array([str(label) for label in plain], pa.string())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -43,11 +43,8 @@ class Graph:
             codes = codes.copy()
         codes.setflags(write=False)
         object.__setattr__(self, "codes", codes)
-        sizes = (
-            ("labels", self.labels, self.space.rows),
-            ("column_labels", self.column_labels, self.columns),
-        )
-        for field, labels, size in sizes:
+        for field, size in {"labels": self.space.rows, "column_labels": self.columns}.items():
+            labels = getattr(self, field)
             if labels is not None and (len(labels) != size or len(set(labels)) != size):
                 raise InvalidArgument(field, expected=f"{size} different labels", found=f"{len(labels)}")
 
@@ -149,9 +146,8 @@ class Graph:
             except (TypeError, ValueError, LookupError):
                 found = f"something else at position {number}"
                 raise InvalidData("edges", expected="pairs of nodes that are listed", found=found) from None
-        pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
         space = PairSpace.among(count, directed=directed, loops=loops)
-        return Graph(space, distinct_codes(space, pairs[:, 0], pairs[:, 1]), labels)
+        return Graph(space, distinct_codes(space, *np.array(ends, dtype=np.int64).reshape(-1, 2).T), labels)
 
     # Looking
 
@@ -219,6 +215,20 @@ def check_nodes(count: int) -> int:
     if not 1 <= count <= MOST_NODES:
         raise InvalidData("nodes", expected=f"between 1 and {MOST_NODES:,} nodes", found=f"{count:,}")
     return count
+
+
+def checked_labels(field: str, labels: Sequence[Any], side: str = "") -> tuple[Any, ...]:
+    """Labels that files can hold: text or whole numbers, different as text. side: which one errors name."""
+    for label in labels:
+        if isinstance(label, bool) or not isinstance(label, (str, int)) or label == "":
+            raise InvalidArgument(
+                field,
+                expected=f"labels that are text or whole numbers{side}",
+                found="an empty one" if label == "" else f"one of type {type(label).__name__}",
+            )
+    if len(set(map(str, labels))) < len(labels):
+        raise InvalidArgument(field, expected=f"labels that all differ{side}", found="one of them twice")
+    return tuple(labels)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ def from_sparse(value: Any, *, directed: bool, bipartite: bool, loops: bool) -> 
     rows, columns = entries.row[kept].astype(np.int64), entries.col[kept].astype(np.int64)
     if bipartite:
         space = PairSpace.between(check_nodes(value.shape[0]), check_nodes(value.shape[1]))
-        return Graph(space, np.unique(space.codes(rows, columns)))
+        return Graph(space, distinct_codes(space, rows, columns))
     if value.shape[0] != value.shape[1]:
         raise InvalidData(
             "graph",
@@ -76,7 +76,7 @@ def from_networkx(graph: Any, *, bipartite: bool, loops: bool) -> Graph:
     place = {node: i for i, node in enumerate(nodes)}
     ends = np.array([(place[a], place[b]) for a, b in graph.edges()], dtype=np.int64).reshape(-1, 2)
     labels = None if nodes == tuple(range(len(nodes))) else nodes
-    return Graph(space, distinct_codes(space, ends[:, 0], ends[:, 1]), labels)
+    return Graph(space, distinct_codes(space, *ends.T), labels)
 
 
 def _sorted(nodes: Iterable[Hashable]) -> Labels:
@@ -103,8 +103,7 @@ def _rank(label: Hashable) -> tuple[str, Fraction, str]:
 
 def _bipartite(graph: Any, nodes: Labels) -> Graph:
     sides = {node: graph.nodes[node].get("bipartite") for node in nodes}
-    left = tuple(node for node in nodes if sides[node] == 0)
-    right = tuple(node for node in nodes if sides[node] == 1)
+    left, right = (tuple(node for node in nodes if sides[node] == side) for side in (0, 1))
     if len(left) + len(right) != len(nodes) or not left or not right:
         raise InvalidData(
             "graph", expected="an attribute bipartite of 0 or 1 on every node", found="nodes without it"
@@ -115,6 +114,5 @@ def _bipartite(graph: Any, nodes: Labels) -> Graph:
         if sides[a] == sides[b]:
             raise InvalidData("graph", expected="edges between the two sides only", found="one within a side")
         pairs.append((place[a], place[b]) if sides[a] == 0 else (place[b], place[a]))
-    ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     space = PairSpace.between(len(left), len(right))
-    return Graph(space, np.unique(space.codes(ends[:, 0], ends[:, 1])), left, right)
+    return Graph(space, distinct_codes(space, *np.array(pairs, dtype=np.int64).reshape(-1, 2).T), left, right)

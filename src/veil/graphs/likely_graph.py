@@ -61,31 +61,26 @@ class Decoding:
 def decoding(release: Release[Any], *, edges: int | None = None, agree: bool = False) -> Decoding:
     """Decode a released graph, with how probable each edge of it is; see `decode`."""
     reading = estimates(release)
-    graph, flip = reading.graph, 0.0
+    graph = reading.graph
     if graph is None:
         raise InvalidArgument("release", expected="a released graph", found=release.size)
     if edges is not None:
-        edges = integer("edges", edges, least=0)
-        if edges > graph.space.count:
-            expected = f"at most the {graph.space.count:,} pairs there are"
-            raise InvalidArgument("edges", expected=expected, found=str(edges))
+        edges = integer("edges", edges, least=0, most=graph.space.count)
     agree = truth("agree", agree)
     if agree and edges is not None:
         raise InvalidArgument("edges", expected="none where degrees are to agree", found=str(edges))
-    if agree:
-        # Refused here, before the work, if they were not asked.
-        _ = reading.falling_degrees
+    # Refused here, before the work, if they were not asked.
+    falling = reading.falling_degrees if agree else None
     # Asked directly, it may be known far better than the release tells.
     known = reading.edges.value
     # Where hardly a pair is wrong there is nothing to decode, and nothing to learn the noise from.
-    if reading.flip_rate * graph.space.count > _FEWEST_FLIPS:
-        flip = reading.flip_rate
+    flip = reading.flip_rate if reading.flip_rate * graph.space.count > _FEWEST_FLIPS else 0.0
     chances = pair_chances(space=graph.space, codes=graph.codes, flip=flip)
     likeliest = chances.likeliest(round(known))
     named = float(chances.of(likeliest).sum())
     chosen = likeliest if edges is None else chances.likeliest(edges)
-    if agree:
-        chosen = likeliest_within(chances, reading.falling_degrees)
+    if falling is not None:
+        chosen = likeliest_within(chances, falling)
     return Decoding(graph.replaced(chosen), chances.of(chosen), known, named, len(graph), reading.says_little)
 
 

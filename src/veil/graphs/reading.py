@@ -14,7 +14,7 @@ from veil.core.checks import choice
 from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
 from veil.core.named_matrix import Names
 from veil.graphs.ends import ends_of
-from veil.graphs.graph import Graph
+from veil.graphs.graph import Graph, checked_labels
 from veil.graphs.numerics.pairs import KINDS, MOST_NODES, PairSpace
 from veil.tables.cells import is_plain_integer
 from veil.tables.coded import Coded, Integers, as_texts, distinct_numbers, sorted_once
@@ -105,9 +105,8 @@ def _bipartite(columns: Sequence[Coded], given: list[Names] | None, assumptions:
 
 
 def _no_edges(source: Any) -> InvalidData:
-    is_path = isinstance(source, (str, os.PathLike))
     return UnreadableFile(
-        name_of(os.fspath(source)) if is_path else "source",
+        name_of(os.fspath(source)) if isinstance(source, (str, os.PathLike)) else "source",
         expected="edges, two labels each",
         found="none",
         hint="Give {nodes} if the graph has no edges.",
@@ -196,21 +195,7 @@ def _listed_nodes(nodes: Any, side: str = "") -> Names:
     if isinstance(nodes, (set, frozenset)):
         # A set has no order of its own that would be the same tomorrow.
         labels.sort(key=lambda label: (str(type(label)), label))
-    return _all_different(labels, side)
-
-
-def _all_different(labels: Sequence[Any], side: str) -> Names:
-    for label in labels:
-        if isinstance(label, bool) or not isinstance(label, (str, int)) or label == "":
-            raise InvalidArgument(
-                "nodes",
-                expected=f"labels that are text or whole numbers{side}",
-                found="an empty one" if label == "" else f"one of type {type(label).__name__}",
-            )
-    if len(set(map(str, labels))) < len(labels):
-        expected = f"labels that all differ{side}"
-        raise InvalidArgument("nodes", expected=expected, found="one of them twice")
-    return tuple(labels)
+    return checked_labels("nodes", labels, side)
 
 
 def _from_file(path: str, side: str) -> Names:
@@ -221,7 +206,7 @@ def _from_file(path: str, side: str) -> Names:
     if not labels:
         raise UnreadableFile(name_of(file), expected="one label per line", found="none")
     numbers = all(map(is_plain_integer, labels))
-    return _all_different([int(label) for label in labels] if numbers else labels, side)
+    return checked_labels("nodes", [int(label) for label in labels] if numbers else labels, side)
 
 
 def _placed(labels: Names, columns: Sequence[Integers], nodes: Names, *, side: str = "") -> list[Integers]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from veil.bits.mechanisms.matrix_bernoulli import xor_parameters
-from veil.core.checks import choice, integer, items, positive, shown, within
+from veil.core.checks import choice, integer, items, positive, shown
 from veil.core.errors import InvalidArgument
 from veil.core.job import Job
 from veil.core.kind import Progress
@@ -43,10 +43,7 @@ class GraphRead(ReadRequest):
     )
     kind: str = option("undirected", help=_KIND, choices=KINDS, group="Input")
     loops: str = option(
-        "refuse",
-        help="Edges from a node to itself: refuse, keep or drop.",
-        choices=LOOPS,
-        group="Input",
+        "refuse", help="Edges from a node to itself: refuse, keep or drop.", choices=LOOPS, group="Input"
     )
     header: bool | None = header_option()
     delimiter: str | None = delimiter_option()
@@ -95,7 +92,6 @@ class GraphRelease(ReleaseRequest):
 
     def check(self) -> None:
         super().check()
-        within("share", self.share or 0.0, 0.0, 1.0, expected="a part of epsilon between 0 and 1")
         if self.mechanism != "published":
             self._response()
         elif _facts(self.statistics) or self.share:
@@ -157,14 +153,13 @@ class GraphPlanning(PlanRequest):
 
     def _space(self) -> PairSpace:
         nodes, kind = _numbers(self.nodes), choice("kind", self.kind, KINDS)
-        if kind == "bipartite":
-            if not isinstance(nodes, tuple) or len(nodes) != 2:
-                expected = "two numbers for a bipartite graph"
-                raise InvalidArgument("nodes", expected=expected, found=shown(nodes))
+        is_bipartite = kind == "bipartite"
+        if len(nodes) != 1 + is_bipartite:
+            expected = "two numbers for a bipartite graph" if is_bipartite else "one number"
+            raise InvalidArgument("nodes", expected=expected, found=shown(self.nodes))
+        if is_bipartite:
             return PairSpace.between(*(integer("nodes", side, least=1) for side in nodes))
-        if isinstance(nodes, tuple):
-            raise InvalidArgument("nodes", expected="one number", found=shown(nodes))
-        return PairSpace.among(integer("nodes", nodes, least=2), directed=kind == "directed")
+        return PairSpace.among(integer("nodes", nodes[0], least=2), directed=kind == "directed")
 
 
 def _facts(statistics: Sequence[str] | str) -> tuple[str, ...]:
@@ -174,15 +169,14 @@ def _facts(statistics: Sequence[str] | str) -> tuple[str, ...]:
     return tuple(name for name in texts("statistics", statistics) if name)
 
 
-def _numbers(nodes: Any) -> Any:
+def _numbers(nodes: Any) -> tuple[Any, ...]:
     """A number of nodes, or two, also where they are given as text."""
     if not isinstance(nodes, str):
-        return tuple(nodes) if isinstance(nodes, list) else nodes
+        return tuple(nodes) if isinstance(nodes, (list, tuple)) else (nodes,)
     parts = [part.strip() for part in nodes.split(",")]
-    if not all(part.isdigit() for part in parts) or len(parts) > 2:
+    if not all(part.isdecimal() for part in parts) or len(parts) > 2:
         raise InvalidArgument("nodes", expected="a number, or two with a comma", found=repr(nodes)[:40])
-    numbers = tuple(integer("nodes", int(part), least=1) for part in parts)
-    return numbers if len(numbers) == 2 else numbers[0]
+    return tuple(map(int, parts))
 
 
 def _taken(data: Any) -> tuple[Graph, tuple[str, ...]]:

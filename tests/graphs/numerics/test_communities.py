@@ -14,8 +14,12 @@ from veil.graphs.numerics.agreement import (
     communities_of,
     degree_divergence,
 )
-from veil.graphs.numerics.communities import debiased_modularity, debiased_spectrum, spectral_communities
-from veil.graphs.numerics.distances import path_lengths
+from veil.graphs.numerics.structure import (
+    debiased_modularity,
+    debiased_spectrum,
+    path_lengths,
+    spectral_communities,
+)
 from veil.graphs.numerics.triangles import Neighbours, neighbours
 
 Integers = NDArray[np.int64]

@@ -31,7 +31,7 @@ from veil.graphs.graph import Graph
 from veil.graphs.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.mechanisms.xor_graph import XorGraph
 from veil.graphs.numerics.agreement import degree_divergence
-from veil.graphs.numerics.distances import path_lengths
+from veil.graphs.numerics.structure import path_lengths
 from veil.graphs.numerics.triangles import neighbours
 
 # Each exhibit is run, which takes a while.

@@ -19,9 +19,9 @@ from veil.graphs.graph import Graph
 from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.graphs.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.numerics.agreement import average_f1, communities_of, degree_divergence
-from veil.graphs.numerics.communities import Integers, spectral_communities
 from veil.graphs.numerics.debias import debiased_distribution
 from veil.graphs.numerics.degrees import L1_SENSITIVITY, degree_distribution, isotonic_degrees
+from veil.graphs.numerics.structure import Integers, spectral_communities
 from veil.graphs.planning import edge_leakage
 from veil_papers.reproduction.exhibit import Exhibit, Run
 from veil_papers.reproduction.finding import Curve, Finding, Line, Panel, Role

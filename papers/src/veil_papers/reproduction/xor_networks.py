@@ -18,8 +18,8 @@ from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.graphs.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.mechanisms.xor_graph import XorGraph
 from veil.graphs.numerics.decoding import pair_chances
-from veil.graphs.numerics.distances import PathLengths, path_lengths
 from veil.graphs.numerics.pairs import PairSpace
+from veil.graphs.numerics.structure import PathLengths, path_lengths
 from veil.graphs.numerics.triangles import Neighbours, count_triangles, neighbours
 from veil.graphs.planning import kept_at_most
 from veil.samples.friends import clubs, friends

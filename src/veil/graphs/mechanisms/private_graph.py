@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -24,7 +24,7 @@ from veil.core.random.streams import Rng
 from veil.graphs.graph import Graph
 from veil.graphs.mechanisms.randomized_response import OnGraphs, RandomizedResponse
 from veil.graphs.numerics.degrees import L1_SENSITIVITY, DegreeProfile
-from veil.graphs.numerics.ladder import LadderRule, ladder_rule
+from veil.graphs.numerics.ladder import ladder_rule
 from veil.graphs.numerics.local_sensitivity import triangle_sensitivity
 from veil.graphs.numerics.pairs import KINDS, MOST_NODES, Kind, PairSpace
 from veil.graphs.numerics.triangles import Integers, count_triangles, neighbours
@@ -144,20 +144,16 @@ class PrivateGraph(OnGraphs, Described):
 
     def draw_graph(self, rng: Rng, graph: Graph) -> GraphDraw:
         tables = {name: _FACTS[name](rng, graph, self.costs[name]) for name in self.statistics}
-        response = self.response
-        if response is None:
-            # Public, and needed to read the facts.
-            return GraphDraw(None, tables | {"nodes": written_space(graph.space)})
-        return GraphDraw(response.draw_graph(rng, graph), tables)
-
-
-def written_space(space: PairSpace) -> Integers:
-    """Which pairs there are, as whole numbers: nodes of both sides, the kind, and whether there are loops."""
-    return np.array([space.rows, space.columns, KINDS.index(space.kind), int(space.loops)])
+        if self.response is not None:
+            return GraphDraw(self.response.draw_graph(rng, graph), tables)
+        # Public, and needed to read the facts.
+        space = graph.space
+        nodes = np.array([space.rows, space.columns, KINDS.index(space.kind), int(space.loops)])
+        return GraphDraw(None, tables | {"nodes": nodes})
 
 
 def read_space(numbers: Integers) -> PairSpace:
-    """The pairs that `written_space` wrote, or an error."""
+    """Which pairs there are, as facts alone say it: nodes of both sides, the kind, and whether with loops."""
     rows, columns, kind, loops = (int(number) for number in numbers)
     if not (1 <= rows <= MOST_NODES and 1 <= columns <= MOST_NODES and kind in (0, 1, 2) and loops in (0, 1)):
         raise InvalidArgument("nodes", expected="numbers of nodes, a kind and loops", found="others")
@@ -184,7 +180,7 @@ def _noisy_triangles(rng: Rng, graph: Graph, epsilon: float) -> Integers:
     near = neighbours(graph.space.rows, *graph.edges(loops=False))
     sensitivity = triangle_sensitivity(near)
     counting, sharing = triangle_costs(epsilon)
-    rule = triangle_rule(graph.space.rows, counting)
+    rule = ladder_rule(graph.space.rows, counting)
     offset = sample_ladder(rng, ladder=rule.ladder(sensitivity), size=1)
     # It changes by one at most: local_sensitivity.py.
     shared = sensitivity.at(np.zeros(1, dtype=np.int64))
@@ -196,12 +192,6 @@ def triangle_costs(epsilon: float) -> tuple[float, float]:
     """What of epsilon goes to the count, and to how far its noise reaches."""
     sharing = float_below(Fraction(epsilon) * _SHARING)
     return float_below(Fraction(epsilon) - Fraction(sharing)), sharing
-
-
-@lru_cache(maxsize=64)
-def triangle_rule(nodes: int, epsilon: float) -> LadderRule:
-    """The public rule by which the noise on triangles is drawn."""
-    return ladder_rule(nodes, epsilon)
 
 
 _FACTS = {"degrees": _noisy_degrees, "edges": _noisy_edges, "triangles": _noisy_triangles}

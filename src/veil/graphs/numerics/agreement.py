@@ -27,9 +27,7 @@ def degree_divergence(
     that a degree that no node has counts as 1 / n of a node; it asks for the number of nodes n.
     """
     size = max(len(released), len(true))
-    p, q = np.zeros(size), np.zeros(size)
-    p[: len(released)], q[: len(true)] = released, true
-    p, q = p / p.sum(), q / q.sum()
+    p, q = (np.pad(shares / np.sum(shares), (0, size - len(shares))) for shares in (released, true))
     if absent == "smooth":
         if nodes is None or nodes < size:
             found = repr(nodes)

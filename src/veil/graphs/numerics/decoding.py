@@ -68,7 +68,7 @@ class PairChances:
             first = 0 if space.loops else 1
             parts = [self.matrix[i, i + first :] for i in range(space.rows)]
             return np.concatenate(parts) if parts else self.matrix.ravel()
-        if space.kind == "bipartite" or space.loops:
+        if space.most_neighbours == space.columns:
             return self.matrix.ravel()
         return self.matrix[~np.eye(space.rows, dtype=np.bool_)]
 
@@ -125,7 +125,7 @@ def _bits(space: PairSpace, codes: Codes) -> Signs:
     bits[rows, columns] = 1
     if space.kind == "undirected":
         bits[columns, rows] = 1
-    if space.kind != "bipartite" and not space.loops:
+    if space.most_neighbours < space.columns:
         np.fill_diagonal(bits, 0)
     return bits
 

@@ -36,7 +36,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from veil.core.arrays import Floats
-from veil.graphs.numerics.latent import Latent, OtherSide, Side, Signs, Singles, influence
+from veil.graphs.numerics.latent import Latent, OtherSide, Side, Signs, Singles, regressions
 from veil.graphs.numerics.latent_fit import fit
 from veil.graphs.numerics.pairs import Codes, PairSpace
 
@@ -64,8 +64,7 @@ def prior_odds(space: PairSpace, bits: Signs, flip: float, ones: int) -> tuple[S
     odds = np.zeros(bits.shape, dtype=np.float32)
     if not exact:
         odds, pull = _with_own_bit(fit(bits, flip, symmetric=symmetric), bits, flip)
-    parts = [_without(space, bits, flip, codes) for codes in folds]
-    outside = np.concatenate(parts)
+    outside = np.concatenate([_without(space, bits, flip, codes) for codes in folds])
     rows, columns = space.ends(np.concatenate(folds))
     if exact:
         odds[rows, columns] = outside
@@ -115,7 +114,7 @@ def odds_of(model: Latent, rows: Codes, columns: Codes) -> Singles:
 def _with_own_bit(model: Latent, bits: Signs, flip: float) -> tuple[Singles, Singles]:
     """The log-odds of all pairs as fitted, and the pull g h of each pair's own bit on them."""
     odds, pull = _one_side(model, model.rows, model.columns, bits, flip)
-    if model.symmetric:
+    if model.columns is model.rows:
         # The score of a pair is the same from both ends, its leverage is not.
         pull += pull.T.copy()
     else:
@@ -128,10 +127,14 @@ def _one_side(
 ) -> tuple[Singles, Singles]:
     odds, pull = np.empty(bits.shape, dtype=np.float32), np.empty(bits.shape, dtype=np.float32)
     other = OtherSide.of(other_side, model.signs)
+    first, second = np.triu_indices(other.seen.shape[1])
     for begin in range(0, len(bits), _BLOCK):
         block = np.arange(begin, min(begin + _BLOCK, len(bits)))
-        odds[block], score, leverage = influence(model.level, own, other, bits, flip, block)
-        pull[block] = score * leverage
+        odds[block], score, _, matrices, _ = regressions(model.level, own, other, bits, flip, block)
+        packed = np.linalg.inv(matrices).astype(np.float32, copy=False)[:, first, second]
+        packed[:, first != second] *= np.float32(2.0)
+        # The leverage: how far a unit of score moves the log-odds.
+        pull[block] = score * (packed @ other.products.T)
     return odds, pull
 
 

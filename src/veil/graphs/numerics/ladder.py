@@ -50,9 +50,10 @@ smaller than on the narrowest. The failures of the two statements add.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import exp, log
 
 import numpy as np
@@ -136,6 +137,7 @@ class LadderRule:
         return Ladder(int(self.share * int(widths[0])), widths + bool(self.share), self.decay)
 
 
+@lru_cache(maxsize=64)
 def ladder_rule(
     nodes: int, epsilon: float, *, floor: int | None = None, share: float | Fraction | None = None
 ) -> LadderRule:
@@ -177,13 +179,10 @@ def _decay(nodes: int, epsilon: float, floor: int, share: Fraction) -> Fraction:
         decay = Fraction(part, one)
         return decay >= target * _factor(nodes, floor, share, decay)
 
-    if not holds(one - 1):
+    least = 1 + bisect_left(range(1, one), True, key=holds)
+    if least == one:
         raise InvalidArgument("epsilon", expected="a number of at least 1e-12", found=repr(epsilon))
-    low, high = 0, one - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return Fraction(high, one)
+    return Fraction(least, one)
 
 
 def ladder_reach(rule: LadderRule, *, least: int, most: int, confidence: float) -> int:

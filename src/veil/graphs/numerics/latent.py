@@ -68,10 +68,6 @@ class Latent:
     rows: Side
     columns: Side
 
-    @property
-    def symmetric(self) -> bool:
-        return self.columns is self.rows
-
 
 @compiled
 def weigh(eta: Singles, spread: Singles, bits: Signs, flip: float, score: Singles, weight: Singles) -> None:
@@ -121,7 +117,7 @@ class OtherSide:
         self.offset[block], self.offset_spread[block] = part.offset, part.offset_spread
 
 
-def _regressions(
+def regressions(
     level: float, own: Side, other: OtherSide, bits: Signs, flip: float, block: Places
 ) -> tuple[Singles, Singles, Singles, Singles, Singles]:
     """Those of a block of nodes on all others: eta, score and information of each pair; and of each node the
@@ -154,7 +150,7 @@ def sweep(model: Latent, own: Side, other_side: Side, bits: Signs, flip: float, 
     for begin in range(0, len(order), _BLOCK):
         block = order[begin : begin + _BLOCK]
         place = own.place[block]
-        _, score, weight, matrices, pull = _regressions(model.level, own, other, bits, flip, block)
+        _, score, weight, matrices, pull = regressions(model.level, own, other, bits, flip, block)
         gradient = score @ other.seen - pull * place - place / own.prior
         inverse = np.linalg.inv(matrices)
         step = np.einsum("ikl,il->ik", inverse, gradient)
@@ -171,16 +167,3 @@ def sweep(model: Latent, own: Side, other_side: Side, bits: Signs, flip: float, 
     own.prior = np.maximum(squares.mean(axis=0), np.float32(1e-6))
     if information > 0:
         model.level += 0.5 * max(-1.0, min(1.0, slope / information))
-
-
-def influence(
-    level: float, own: Side, other: OtherSide, bits: Signs, flip: float, block: Places
-) -> tuple[Singles, Singles, Singles]:
-    """eta of a block's pairs, the score of each, and how far a unit of score moves eta (the leverage)."""
-    eta, score, _, matrices, _ = _regressions(level, own, other, bits, flip, block)
-    inverse: Singles = np.linalg.inv(matrices).astype(np.float32, copy=False)
-    first, second = np.triu_indices(other.seen.shape[1])
-    packed = inverse[:, first, second]
-    packed[:, first != second] *= np.float32(2.0)
-    leverage: Singles = packed @ other.products.T
-    return eta, score, leverage

@@ -33,7 +33,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from veil.core.numerics.compiled import compiled
-from veil.graphs.numerics.triangles import Integers, Neighbours, by_degree
+from veil.graphs.numerics.triangles import Integers, Neighbours, by_degree, tally_shared
 
 
 @dataclass(frozen=True)
@@ -118,27 +118,16 @@ def _reach_by_shared(starts: Integers, nodes: Integers) -> Integers:
     count = len(starts) - 1
     most = starts[1] - starts[0]
     reach = np.full(most + 1, -1, np.int64)
-    tally = np.zeros(count, np.int64)
-    met = np.empty(count, np.int64)
+    tally, met = np.zeros(count, np.int64), np.empty(count, np.int64)
     joined = np.full(count, -1, np.int64)
     enough = 0
     for i in range(count):
         degree = starts[i + 1] - starts[i]
         if degree <= enough:
             break
-        found = 0
         for at in range(starts[i], starts[i + 1]):
-            middle = nodes[at]
-            joined[middle] = i
-            for other in range(starts[middle], starts[middle + 1]):
-                j = nodes[other]
-                if j >= i:
-                    break
-                if tally[j] == 0:
-                    met[found] = j
-                    found += 1
-                tally[j] += 1
-        for at in range(found):
+            joined[nodes[at]] = i
+        for at in range(tally_shared(starts, nodes, i, tally, met)):
             j = met[at]
             both = degree + starts[j + 1] - starts[j]
             if joined[j] == i:

@@ -52,57 +52,49 @@ class PairSpace:
     @property
     def count(self) -> int:
         """How many pairs there are."""
-        n = self.rows
-        if self.kind == "bipartite":
-            return n * self.columns
-        square = n * (n + 1) if self.loops else n * (n - 1)
-        return square // 2 if self.kind == "undirected" else (n * n if self.loops else square)
+        if self.kind == "undirected":
+            return self.rows * (self.rows - 1 + 2 * self.loops) // 2
+        return self.rows * self.most_neighbours
 
     @property
     def most_neighbours(self) -> int:
         """How many pairs a node of the rows is in."""
-        return self.columns - (self.kind != "bipartite" and not self.loops)
+        return self.columns - (not self._has_diagonal)
 
     def codes(self, rows: Codes, columns: Codes) -> Codes:
         """The numbers of pairs; of an undirected one the ends may come in either order."""
         first, second = np.asarray(rows, dtype=np.int64), np.asarray(columns, dtype=np.int64)
-        if self.kind == "bipartite":
-            return first * self.columns + second
-        n = self.rows
         if self.kind == "undirected":
             first, second = np.minimum(first, second), np.maximum(first, second)
             return self._begins(first) + second - first - (not self.loops)
-        if self.loops:
-            return first * n + second
-        return first * (n - 1) + second - (second > first)
+        # Of a row without its cell on the diagonal, what follows that cell moves up.
+        after = 0 if self._has_diagonal else second > first
+        return first * self.most_neighbours + second - after
 
     def ends(self, codes: Codes) -> tuple[Codes, Codes]:
         """The two nodes of each pair, as row and column."""
         codes = np.asarray(codes, dtype=np.int64)
-        if self.kind == "bipartite":
-            return np.divmod(codes, max(self.columns, 1))
-        n = self.rows
         if self.kind == "undirected":
             rows = self._row_of(codes)
             return rows, codes - self._begins(rows) + rows + (not self.loops)
-        if self.loops:
-            return np.divmod(codes, max(n, 1))
-        rows, columns = np.divmod(codes, max(n - 1, 1))
-        return rows, columns + (columns >= rows)
+        rows, columns = np.divmod(codes, max(self.most_neighbours, 1))
+        return rows, columns if self._has_diagonal else columns + (columns >= rows)
+
+    @property
+    def _has_diagonal(self) -> bool:
+        return self.kind == "bipartite" or self.loops
 
     def _begins(self, rows: Codes) -> Codes:
         """The number of the first pair of each row of the upper triangle."""
-        n = self.rows
-        # Row i holds n - i pairs with its loop, n - 1 - i without.
-        return rows * (2 * n - rows + 1) // 2 if self.loops else rows * (2 * n - rows - 1) // 2
+        # Row i of n holds n - i pairs with its loop, n - 1 - i without.
+        return rows * (2 * (self.rows + self.loops) - rows - 1) // 2
 
     def _row_of(self, codes: Codes) -> Codes:
         """The row of the upper triangle in which a number lies: by a root, corrected by whole numbers."""
-        n = self.rows
         left = self.count - 1 - codes
         # So many pairs come after it: rows from the end hold 1, 2, 3 ... pairs.
         from_end = ((np.sqrt(8.0 * left + 1.0) - 1.0) / 2.0).astype(np.int64)
         from_end -= from_end * (from_end + 1) // 2 > left
         from_end += (from_end + 1) * (from_end + 2) // 2 <= left
-        rows: Codes = (n - 1 if self.loops else n - 2) - from_end
+        rows: Codes = self.rows - 2 + self.loops - from_end
         return rows

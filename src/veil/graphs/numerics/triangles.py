@@ -106,18 +106,13 @@ def shape(graph: Neighbours) -> Shape:
     return Shape(
         nodes=graph.size,
         edges=graph.edges,
-        wedges=count_wedges(degrees),
+        wedges=int((degrees * (degrees - 1) // 2).sum()),
         triangles=closed // 3,
         degree_squares=degree_squares,
         shared_squares=squares,
         # From i, two steps lead to d_k - 1 other ends by way of its neighbour k.
         shared_degrees=2 * along - degree_squares,
     )
-
-
-def count_wedges(degrees: Integers) -> int:
-    """Paths of two edges."""
-    return int((degrees * (degrees - 1) // 2).sum())
 
 
 def by_degree(graph: Neighbours) -> Neighbours:
@@ -176,28 +171,37 @@ def _once_each(starts: Integers, nodes: Integers) -> int:
 
 
 @compiled
+def tally_shared(starts: Integers, nodes: Integers, i: int, tally: Integers, met: Integers) -> int:
+    """How many neighbours node i shares with each node before it; `met` lists those that it shares any with.
+
+    Returns how many these are. The tally is 0 everywhere before.
+    """
+    many = 0
+    for at in range(starts[i], starts[i + 1]):
+        middle = nodes[at]
+        for other in range(starts[middle], starts[middle + 1]):
+            j = nodes[other]
+            # The lists rise.
+            if j >= i:
+                break
+            if tally[j] == 0:
+                met[many] = j
+                many += 1
+            tally[j] += 1
+    return many
+
+
+@compiled
 def _by_lists(starts: Integers, nodes: Integers) -> tuple[int, int]:
     count = len(starts) - 1
-    tally = np.zeros(count, np.int64)
-    met = np.empty(count, np.int64)
+    tally, met = np.zeros(count, np.int64), np.empty(count, np.int64)
     closed, squares = 0, 0
     for i in range(count):
-        found = 0
+        many = tally_shared(starts, nodes, i, tally, met)
         for at in range(starts[i], starts[i + 1]):
-            middle = nodes[at]
-            # Ends above i only: the lists rise, so from their ends down.
-            for other in range(starts[middle + 1] - 1, starts[middle] - 1, -1):
-                j = nodes[other]
-                if j <= i:
-                    break
-                if tally[j] == 0:
-                    met[found] = j
-                    found += 1
-                tally[j] += 1
-        for at in range(starts[i], starts[i + 1]):
-            if nodes[at] > i:
-                closed += tally[nodes[at]]
-        for at in range(found):
+            # Only those before i have a tally.
+            closed += tally[nodes[at]]
+        for at in range(many):
             squares += tally[met[at]] * tally[met[at]]
             tally[met[at]] = 0
     return closed, squares

@@ -42,7 +42,7 @@ def _print_estimates(console: Console, release: Release[Any], written: Sequence[
     graph = reading.graph
     table = plain_table("of the true graph", "estimate", "95 % interval", "as released", "")
     for fact in reading.facts:
-        span = "" if fact.low is None or fact.high is None else f"{number(fact.low)} to {number(fact.high)}"
+        span = f"{number(fact.low)} to {number(fact.high)}"
         released = "" if fact.released is None else number(fact.released)
         table.add_row(fact.name, number(fact.value), span, released, "asked directly" if fact.direct else "")
     console.print(table)

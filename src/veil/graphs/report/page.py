@@ -103,8 +103,7 @@ def _facts_figure(facts: Sequence[GraphEstimate]) -> Figure:
     """Single numbers about a graph, each with its interval."""
     figure, axes = axes_of(7.2, 0.9 + 0.4 * len(facts))
     for place, fact in enumerate(reversed(facts)):
-        if fact.low is not None and fact.high is not None:
-            axes.hlines([place], fact.low, fact.high, color=BLUE, linewidth=2.2, alpha=0.55)
+        axes.hlines([place], fact.low, fact.high, color=BLUE, linewidth=2.2, alpha=0.55)
         axes.plot([fact.value], [place], "o", color=BLUE, markersize=5)
     axes.set_yticks(range(len(facts)), [fact.name for fact in reversed(facts)])
     axes.set(ylim=(-0.7, len(facts) - 0.3), xscale="symlog", xlabel="of the true graph, with a 95 % interval")

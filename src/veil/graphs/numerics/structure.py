@@ -1,5 +1,6 @@
-"""Communities read off a graph released by randomised response, by the spectrum of its debiased matrix.
+"""What a released graph shows of its structure: communities and path lengths.
 
+Communities are read off a graph released by randomised response, by the spectrum of its debiased matrix.
 The debiased matrix B = (released - q) / (1 - 2 q) off the diagonal is the hidden one plus independent noise
 of variance s = q (1 - q) / (1 - 2 q)^2. The eigenvalues of such noise end at 2 sqrt(s n): vectors of larger
 ones show structure, all others mostly noise. The nodes are placed by the vectors above that edge. Each is
@@ -12,20 +13,27 @@ debiased matrix: sum over the communities of m_c / m - (D_c / 2 m)^2, edges and 
 release itself that is asked again, so at a small epsilon the value is flattering; the choice stands.
 
 If no eigenvalue is above the edge there is one community: nothing can be told from noise.
+
+Path lengths, their mean and the longest, describe the graph at hand, by breadth-first search. A graph
+released by randomised response has many false edges, which shorten all paths: its distances say nothing about
+the hidden graph, and no debiasing mends that.
+
+Searches end as soon as every node is reached, so dense graphs are quick. All nodes are started from where
+that is affordable; otherwise a sample, which gives the mean with an error, and the diameter from below.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, nan, sqrt
 
 import numpy as np
-from scipy.cluster.vq import ClusterError, kmeans2
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from veil.core.arrays import Floats
+from veil.core.numerics.compiled import compiled
 from veil.graphs.numerics.debias import flip_variance
 from veil.graphs.numerics.triangles import Integers, Neighbours
 
@@ -36,6 +44,10 @@ _TRIES, _SEED = 5, 20
 # Up to so many nodes the whole spectrum is computed.
 _SMALL = 400
 _ACCURACY = 1e-5
+# Steps that are affordable: a minute or less.
+_MOST_STEPS = 10_000_000_000
+_LEAST_SOURCES = 64
+_SOURCE_SEED = 7
 
 
 @dataclass(frozen=True)
@@ -125,6 +137,8 @@ def spectral_communities(
 
 def _grouped(places: Floats, count: int) -> Integers:
     """K-means from several fixed starts; the tightest grouping of those without an empty group."""
+    from scipy.cluster.vq import ClusterError, kmeans2
+
     best, least = np.zeros(len(places), dtype=np.int64), np.inf
     if count < 2:
         return best
@@ -137,3 +151,85 @@ def _grouped(places: Floats, count: int) -> Integers:
         if spread < least:
             best, least = labels.astype(np.int64), spread
     return best
+
+
+@dataclass(frozen=True)
+class PathLengths:
+    """The mean length of the shortest paths between joined pairs, and the longest.
+
+    error: the standard error of the mean, 0 if all nodes were started from. connected: the share of the pairs
+    that any path joins. exact: whether the diameter is; if not, it is at least this. Both are taken over the
+    pairs that are joined by a path; with none, mean is nan and diameter 0.
+    """
+
+    mean: float
+    error: float
+    diameter: int
+    connected: float
+    exact: bool
+
+    @property
+    def strict_diameter(self) -> float:
+        """Infinite if some pair is not joined, as mathematicians have it."""
+        return float(self.diameter) if self.connected == 1.0 else inf
+
+
+def path_lengths(graph: Neighbours, *, sources: int | None = None) -> PathLengths:
+    """Mean path length and diameter, from so many nodes (all, or as many as are affordable).
+
+    >>> import numpy as np
+    >>> from veil.graphs.numerics.triangles import neighbours
+    >>> path = path_lengths(neighbours(4, np.array([0, 1, 2]), np.array([1, 2, 3])))
+    >>> path.diameter, round(path.mean, 4)
+    (3, 1.6667)
+    """
+    size = graph.size
+    if sources is None:
+        affordable = _MOST_STEPS // max(len(graph.nodes) + size, 1)
+        sources = max(_LEAST_SOURCES, affordable)
+    chosen = np.arange(size, dtype=np.int64)
+    if sources < size:
+        chosen = np.sort(np.random.default_rng(_SOURCE_SEED).choice(chosen, sources, replace=False))
+    sums, reached, longest = _searches(graph.starts, graph.nodes, chosen)
+    every = len(chosen) * (size - 1)
+    total, joined = int(sums.sum()), int(reached.sum())
+    mean = total / joined if joined else nan
+    error = 0.0
+    if len(chosen) < size and joined:
+        # The error of a ratio of sums over a sample drawn without putting back.
+        residuals = sums - mean * reached
+        spread = float((residuals**2).sum()) / (len(chosen) - 1) * (1.0 - len(chosen) / size)
+        error = float(np.sqrt(spread / len(chosen)) / (joined / len(chosen)))
+    return PathLengths(mean, error, int(longest), joined / every if every else 1.0, len(chosen) == size)
+
+
+@compiled
+def _searches(starts: Integers, nodes: Integers, sources: Integers) -> tuple[Integers, Integers, int]:
+    """For each source the sum of the distances to what it reaches and their number; the longest of all."""
+    count = len(starts) - 1
+    met = np.full(count, -1, np.int64)
+    queue = np.empty(count, np.int64)
+    distance = np.zeros(count, np.int64)
+    sums = np.zeros(len(sources), np.int64)
+    reached = np.zeros(len(sources), np.int64)
+    longest = 0
+    for at in range(len(sources)):
+        source = sources[at]
+        met[source] = at
+        distance[source] = 0
+        queue[0] = source
+        first, last = 0, 1
+        while first < last and last < count:
+            node = queue[first]
+            first += 1
+            for place in range(starts[node], starts[node + 1]):
+                other = nodes[place]
+                if met[other] != at:
+                    met[other] = at
+                    distance[other] = distance[node] + 1
+                    queue[last] = other
+                    last += 1
+                    sums[at] += distance[other]
+        reached[at] = last - 1
+        longest = max(longest, distance[queue[last - 1]])
+    return sums, reached, longest
