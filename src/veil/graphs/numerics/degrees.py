@@ -35,7 +35,7 @@ All of this is a function of the noisy sequence and the public scale: post-proce
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -61,8 +61,7 @@ _ROUNDS = 4
 _OPEN = 0.9999
 
 
-@dataclass(frozen=True)
-class DegreeProfile:
+class DegreeProfile(NamedTuple):
     """Columns 1 ... cut of the boxes of n falling degrees, then the rows beyond the cut."""
 
     nodes: int

@@ -32,7 +32,7 @@ class PairSpace:
     kind: Kind
     rows: int
     columns: int
-    loops: bool = False
+    loops: bool
 
     @classmethod
     def among(cls, nodes: int, *, directed: bool = False, loops: bool = False) -> PairSpace:

@@ -101,7 +101,7 @@ def debiased_modularity(graph: Neighbours, labels: Integers, flip: float) -> flo
     rows, columns = graph.ends()
     size, keep, many = graph.size, 1.0 - 2.0 * flip, int(labels.max(initial=0)) + 1
     members = np.bincount(labels, minlength=many)
-    edges = (graph.edges - flip * size * (size - 1) / 2.0) / keep
+    edges = (len(graph.nodes) // 2 - flip * size * (size - 1) / 2.0) / keep
     if edges <= 0.0:
         return 0.0
     same = np.bincount(labels[rows][labels[rows] == labels[columns]], minlength=many)

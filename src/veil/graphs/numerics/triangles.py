@@ -41,19 +41,15 @@ class Neighbours(NamedTuple):
         """How many nodes there are."""
         return len(self.starts) - 1
 
-    @property
-    def edges(self) -> int:
-        return len(self.nodes) // 2
-
-    @property
-    def degrees(self) -> Integers:
-        return np.diff(self.starts)
-
     def ends(self) -> tuple[Integers, Integers]:
         """Each edge once, as its lower and its higher node."""
         rows = np.repeat(np.arange(self.size, dtype=np.int64), self.degrees)
         upper = self.nodes > rows
         return rows[upper], self.nodes[upper]
+
+    @property
+    def degrees(self) -> Integers:
+        return np.diff(self.starts)
 
 
 def neighbours(count: int, rows: Integers, columns: Integers) -> Neighbours:
@@ -105,7 +101,7 @@ def shape(graph: Neighbours) -> Shape:
     degree_squares = int((degrees * degrees).sum())
     return Shape(
         nodes=graph.size,
-        edges=graph.edges,
+        edges=len(graph.nodes) // 2,
         wedges=int((degrees * (degrees - 1) // 2).sum()),
         triangles=closed // 3,
         degree_squares=degree_squares,
