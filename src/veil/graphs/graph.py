@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -120,7 +120,7 @@ class Graph:
         labels: Labels | None = None
         if not isinstance(nodes, (int, np.integer)):
             labels = tuple(items("nodes", nodes, expected="how many there are, or their list"))
-        count = check_nodes(int(nodes) if labels is None else len(labels))
+        count = check_nodes(int(cast("int", nodes)) if labels is None else len(labels))
         if type(edges).__name__ == "DataFrame":
             frame: Any = edges
             edges = zip(frame.iloc[:, 0], frame.iloc[:, 1], strict=True)
