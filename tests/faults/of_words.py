@@ -204,7 +204,7 @@ mutant(
     Edit(
         PrivateGraph,
         "costs",
-        "total - sum((Fraction(cost) for cost in found.values()), Fraction(0))",
+        "total - sum(map(Fraction, parts.values()), Fraction(0))",
         "total",
     ),
     caught_by=("tests/bits/test_mechanisms.py::test_the_budget_is_divided_and_adds_up",),
