@@ -295,12 +295,12 @@ def test_pulls_and_their_bounds(kind: str) -> None:
             cell = 2 * row + column
             beside = np.delete(pi[cell], cell)
             each = [pi[cell, cell] + 2.0 * beside @ np.delete(b.ravel(), cell) for b in between]
-            least, most = pull_bounds(*pulls.arrays(), low, high, sums[0], sums[1], row, column)
+            least, most = pull_bounds(pulls, low, high, sums[0], sums[1], row, column)
             assert (least, most) == pytest.approx((min(each), max(each)), abs=1e-12)
             exact = pulls.exact(low, high, row, column), pulls.exact(high, low, row, column)
             assert abs(exact[0] - Fraction(least)) <= rounding[row, column]
             assert abs(exact[1] - Fraction(most)) <= rounding[row, column]
-            assert pull(*pulls.arrays(), low, sums[0], row, column) == pytest.approx(
+            assert pull(pulls, low, sums[0], row, column) == pytest.approx(
                 float(pulls.exact(low, low, row, column)), abs=1e-12
             )
 

@@ -10,22 +10,20 @@ positive coefficient takes the low (high) bound and each negative one the high (
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from veil.bits.numerics.quadratic import Quadratic
+from veil.core.arrays import Floats, Places
 from veil.core.numerics.compiled import compiled
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
 Cells = NDArray[np.uint8]
 
 
-@dataclass(frozen=True)
-class Pulls:
+class Pulls(NamedTuple):
     """Arrays for compiled loops. `common` is 0 x 0 if there is none; row i owns blocks from starts[i] on."""
 
     theta: Floats
@@ -46,9 +44,6 @@ class Pulls:
             np.array([row for row, _ in each], dtype=np.int64),
             blocks,
         )
-
-    def arrays(self) -> tuple[Floats, Floats, Places, Places, Floats]:
-        return self.theta, self.common, self.starts, self.partners, self.blocks
 
     def rounding(self) -> Floats:
         """For every cell a bound of the error of its pull in floats, added up in whatever order.
@@ -89,18 +84,9 @@ class Pulls:
 
 
 @compiled
-def pull(
-    theta: Floats,
-    common: Floats,
-    starts: Places,
-    partners: Places,
-    blocks: Floats,
-    bits: Cells,
-    sums: Places,
-    row: int,
-    column: int,
-) -> float:
+def pull(pulls: Pulls, bits: Cells, sums: Places, row: int, column: int) -> float:
     """The pull on a cell. sums: the ones in every column, if there is a common coupling."""
+    theta, common, starts = pulls.theta, pulls.common, pulls.starts
     total = 0.0
     for q in range(len(theta)):
         if q != column and bits[row, q]:
@@ -109,58 +95,42 @@ def pull(
         for q in range(len(theta)):
             total += common[column, q] * (sums[q] - bits[row, q])
     for block in range(starts[row], starts[row + 1]):
-        partner = partners[block]
+        partner = pulls.partners[block]
         for q in range(len(theta)):
             if bits[partner, q]:
-                total += blocks[block, column, q]
-    found: float = theta[column, column] + 2.0 * total
-    return found
+                total += pulls.blocks[block, column, q]
+    strength: float = theta[column, column] + 2.0 * total
+    return strength
 
 
 @compiled
 def pull_bounds(
-    theta: Floats,
-    common: Floats,
-    starts: Places,
-    partners: Places,
-    blocks: Floats,
-    low: Cells,
-    high: Cells,
-    low_sums: Places,
-    high_sums: Places,
-    row: int,
-    column: int,
+    pulls: Pulls, low: Cells, high: Cells, low_sums: Places, high_sums: Places, row: int, column: int
 ) -> tuple[float, float]:
     """Bounds of the pull on a cell."""
+    theta, common, starts = pulls.theta, pulls.common, pulls.starts
     least, most = 0.0, 0.0
     for q in range(len(theta)):
-        value = theta[column, q]
-        if q == column:
-            continue
-        if value > 0.0:
-            least += value * low[row, q]
-            most += value * high[row, q]
-        else:
-            least += value * high[row, q]
-            most += value * low[row, q]
+        if q != column:
+            below, above = _between(theta[column, q], low[row, q], high[row, q])
+            least += below
+            most += above
     if len(common):
         for q in range(len(theta)):
-            value = common[column, q]
             lower, upper = low_sums[q] - low[row, q], high_sums[q] - high[row, q]
-            if value > 0.0:
-                least += value * lower
-                most += value * upper
-            else:
-                least += value * upper
-                most += value * lower
+            below, above = _between(common[column, q], lower, upper)
+            least += below
+            most += above
     for block in range(starts[row], starts[row + 1]):
-        partner = partners[block]
+        partner = pulls.partners[block]
         for q in range(len(theta)):
-            value = blocks[block, column, q]
-            if value > 0.0:
-                least += value * low[partner, q]
-                most += value * high[partner, q]
-            else:
-                least += value * high[partner, q]
-                most += value * low[partner, q]
+            below, above = _between(pulls.blocks[block, column, q], low[partner, q], high[partner, q])
+            least += below
+            most += above
     return theta[column, column] + 2.0 * least, theta[column, column] + 2.0 * most
+
+
+@compiled
+def _between(value: float, low: int, high: int) -> tuple[float, float]:
+    """The least and the most of value times a number between low and high."""
+    return (value * low, value * high) if value > 0.0 else (value * high, value * low)

@@ -86,7 +86,7 @@ def coalesces_in_trial(quadratic: Quadratic) -> bool:
         words = random_words(rng, _TRIALS * q.cells).reshape(_TRIALS, q.cells)
         done = np.zeros(_TRIALS, dtype=np.int64)
         while (done < q.cells).any():
-            _sweep(*pulls.arrays(), slack, words, low, high, done)
+            _sweep(pulls, slack, words, low, high, done)
             for run in np.flatnonzero(done < q.cells).tolist():
                 # Open comparisons are rare; a bit of which nothing is known is a bound as well.
                 row, column = divmod(int(done[run]), q.columns)
@@ -148,7 +148,7 @@ class _Runs:
         words = self._blocks[block]
         done = np.zeros(len(words), dtype=np.int64)
         while True:
-            _sweep(*self._pulls.arrays(), self._slack, words, low, high, done)
+            _sweep(self._pulls, self._slack, words, low, high, done)
             unfinished = np.flatnonzero(done < words.shape[1])
             if not len(unfinished):
                 return
@@ -216,18 +216,7 @@ def logit(word: int) -> tuple[float, float]:
 
 
 @compiled
-def _sweep(
-    theta: Floats,
-    common: Floats,
-    starts: Places,
-    partners: Places,
-    blocks: Floats,
-    slack: Floats,
-    words: Words,
-    low: Cells,
-    high: Cells,
-    done: Places,
-) -> None:
+def _sweep(pulls: Pulls, slack: Floats, words: Words, low: Cells, high: Cells, done: Places) -> None:
     """Advance every run until its words are used up or a comparison is open."""
     rows, columns = slack.shape
     cells = rows * columns
@@ -249,21 +238,9 @@ def _sweep(
             mark, room = logit(words[run, place])
             room += slack[row, column]
             if unknown:
-                least, most = pull_bounds(
-                    theta,
-                    common,
-                    starts,
-                    partners,
-                    blocks,
-                    below,
-                    above,
-                    low_sums,
-                    high_sums,
-                    row,
-                    column,
-                )
+                least, most = pull_bounds(pulls, below, above, low_sums, high_sums, row, column)
             else:
-                least = pull(theta, common, starts, partners, blocks, below, low_sums, row, column)
+                least = pull(pulls, below, low_sums, row, column)
                 most = least
             if not (abs(least - mark) > room and abs(most - mark) > room):
                 break
