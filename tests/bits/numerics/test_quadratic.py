@@ -10,7 +10,7 @@ import pytest
 
 from tests.bits.numerics.brute import brute_law, dense, random_quadratic, random_symmetric, tables
 from veil.bits.numerics.contraction import contraction
-from veil.bits.numerics.exact_sums import exact_sum
+from veil.bits.numerics.enumerated_changes import exact_sum
 from veil.bits.numerics.expected_ones import expected_ones_in_closed_form
 from veil.bits.numerics.flip_losses import worst_loss
 from veil.bits.numerics.published_bounds import algorithm_1, condition_4, proposition_1

@@ -22,7 +22,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.bits.numerics.fields import Cells, Floats, Places, Pulls, pull
+from veil.bits.numerics.fields import Cells, Floats, Pulls, pull
 from veil.bits.numerics.quadratic import Quadratic
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.compiled import compiled
