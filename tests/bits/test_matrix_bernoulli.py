@@ -27,7 +27,6 @@ from veil.bits.samplers.bernoulli_coupling import (
     sample_by_coupling,
 )
 from veil.bits.samplers.bernoulli_hmc import sample_by_hmc
-from veil.bits.samplers.bernoulli_ones import expected_ones
 from veil.bits.samplers.bernoulli_tables import (
     EnclosedChoice,
     column_weights,
@@ -37,6 +36,7 @@ from veil.bits.samplers.bernoulli_tables import (
 )
 from veil.bits.samplers.matrix_bernoulli import (
     Method,
+    expected_ones,
     method_for,
     sample_by_columns,
     sample_by_table,

@@ -116,10 +116,8 @@ def signals_of(mechanism: Any, columns: int) -> BitSignals:
         return BitSignals.staircase(columns, mechanism.epsilon, flips=mechanism.flips)
     if isinstance(mechanism, RandomizedResponse):
         return BitSignals.independent(columns, mechanism.flip_rate)
-    if isinstance(mechanism, Xor):
-        quadratic = mechanism.noise.quadratic
-        if quadratic.rows_independent and quadratic.is_exchangeable:
-            return BitSignals.independent(columns, mechanism.flip_rate)
+    if isinstance(mechanism, Xor) and mechanism.noise.multiples and mechanism.noise.rows_independent:
+        return BitSignals.independent(columns, mechanism.flip_rate)
     raise InvalidArgument(
         "release",
         expected="noise that is alike in all columns, and independent between rows",

@@ -110,7 +110,7 @@ class Xor(BitMechanism):
 
     def log_noise(self, tables: Any) -> Floats:
         given = np.asarray(tables, dtype=np.bool_)
-        return self.noise.quadratic.energy(~given if self.complement else given)
+        return self.noise.energy(~given if self.complement else given)
 
     def draw_noise(self, rng: Rng, rows: int, columns: int) -> Table:
         drawn = self.noise.sample(rng=rng)

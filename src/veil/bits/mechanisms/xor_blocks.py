@@ -115,7 +115,7 @@ def _spread(blocks: Sequence[Xor], near: BitFlips) -> Fraction:
     kinds: dict[Xor, int] = {}
     for block in blocks:
         kinds[block] = kinds.get(block, 0) + 1
-    room = [block.noise.columns if near.where == "row" else block.noise.quadratic.cells for block in kinds]
+    room = [block.noise.columns if near.where == "row" else block.noise.cells for block in kinds]
     total = sum(size * times for size, times in zip(room, kinds.values(), strict=True))
     flips = min(near.count, total)
     if flips > _MOST_FLIPS:

@@ -1,9 +1,15 @@
-"""What the XOR paper states about its noise, to the letter: condition (4), Proposition 1, Algorithm 1.
+"""What the XOR paper states about its noise, to the letter: condition (4), Theorem 2, Proposition 1.
 
-Condition (4) is not a bound of the privacy loss (flip_losses.py has that). Proposition 1 holds as it is
-printed. For 0 < theta, Lambda (entries and eigenvalues): 2 b_i' Lambda b_j <= lambda_max (|b_i|^2 + |b_j|^2),
-so b' Pi b <= a |b|^2; and exp(x) >= 1 + x with the mean of b' Pi b over all tables, which is at least half
-the traces, and a trace of a positive definite matrix is at least the norm of its eigenvalues.
+Condition (4) is not a bound of the privacy loss (flip_losses.py has that).
+
+Theorem 2: E |B + f(D) - f(D)|_F^2 = E |B|_F^2, the expected number of ones, a mean over all 2^NP tables. It
+has a closed form where the columns are independent and their rows alike, and a short sum where rows are
+independent or the table is small.
+
+Proposition 1 holds as it is printed. For 0 < theta, Lambda (entries and eigenvalues): 2 b_i' Lambda b_j <=
+lambda_max (|b_i|^2 + |b_j|^2), so b' Pi b <= a |b|^2; and exp(x) >= 1 + x with the mean of b' Pi b over all
+tables, which is at least half the traces, and a trace of a positive definite matrix is at least the norm of
+its eigenvalues.
 """
 
 from __future__ import annotations
@@ -12,12 +18,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.special import gammaln
 
+from veil.bits.numerics.enumerated_changes import all_energies
 from veil.bits.numerics.quadratic import Quadratic
-from veil.core.errors import InvalidArgument
+from veil.core.arrays import Floats
 
-Floats = NDArray[np.float64]
+_MOST_BITS = 20
 
 
 @dataclass(frozen=True)
@@ -79,18 +86,35 @@ def proposition_1(q: Quadratic) -> Proposition1:
     return Proposition1(upper, lower)
 
 
-def algorithm_1(epsilon: float, alpha: float, rows: int, columns: int, sensitivity: float) -> Quadratic:
-    """Algorithm 1. Equal eigenvalues make its basis U irrelevant: multiples of the identity.
+def column_law(rows: int, diagonal: float, between: float) -> Floats:
+    """The probability of 0 ... N ones in a column: C(N, M) exp((c - l) M + l M^2), rounded."""
+    ones = np.arange(rows + 1, dtype=np.float64)
+    logs = gammaln(rows + 1.0) - gammaln(ones + 1.0) - gammaln(rows - ones + 1.0)
+    logs += ones * (diagonal + between * (ones - 1.0))
+    weights = np.exp(logs - logs.max())
+    return np.asarray(weights / weights.sum())
 
-    >>> algorithm_1(1.0, 0.5, 2, 4, 1.0).multiples
-    (0.25, 0.25)
+
+def expected_ones_in_closed_form(q: Quadratic) -> float | None:
+    """E |B|^2, rounded; None where neither a closed form nor a short sum is known.
+
+    >>> ones = expected_ones_in_closed_form(Quadratic.exchangeable(0.0, 0.0, rows=3, columns=4))
+    >>> round(ones, 9)
+    6.0
     """
-    for name, value in (("epsilon", epsilon), ("sensitivity", sensitivity)):
-        if not 0.0 < value < math.inf:
-            raise InvalidArgument(name, expected="a positive number", found=repr(value))
-    if not 0.0 < alpha <= 1.0:
-        raise InvalidArgument("alpha", expected="a number above 0 and at most 1", found=repr(alpha))
-    unit = epsilon / (sensitivity * math.sqrt(columns))
-    pairs = rows * (rows - 1) / 2.0
-    between = (1.0 - alpha) * unit / pairs if pairs else 0.0
-    return Quadratic.exchangeable(alpha * unit, between, rows=rows, columns=columns)
+    form = q.column_form
+    if form is not None:
+        kinds, times = np.unique(np.column_stack(form), axis=0, return_counts=True)
+        ones = np.arange(q.rows + 1)
+        means = [float(column_law(q.rows, c, between) @ ones) for c, between in kinds.tolist()]
+        return float(np.dot(means, times))
+    if q.rows_independent and q.columns <= _MOST_BITS:
+        return q.rows * _by_enumeration(q.theta)
+    return _by_enumeration(q.pi()) if q.cells <= _MOST_BITS else None
+
+
+def _by_enumeration(matrix: Floats) -> float:
+    energies = all_energies(matrix)
+    weights = np.exp(energies - energies.max())
+    ones = np.bitwise_count(np.arange(len(energies)))
+    return float(weights @ ones / weights.sum())
