@@ -16,7 +16,7 @@ import pytest
 
 import veil
 import veil.bits.numerics.flip_losses as flip_losses
-from veil.bits.lazy_response import LazyResponse
+from veil.bits.mechanisms.staircase_xor import LazyResponse
 from veil.bits.samplers.flips import sample_flips
 from veil.core.random.exact_choice import random_words
 from veil.graphs.numerics.degrees import DegreeProfile

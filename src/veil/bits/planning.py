@@ -102,15 +102,7 @@ def names_for(columns: int, near: BitFlips) -> tuple[str, ...]:
 def plan_bits(
     columns: int, epsilon: float, *, unit: str = "row", flips: int | None = None, rows: int | None = None
 ) -> BitPlan:
-    """What to expect of a table with so many columns.
-
-    unit: "row", a record's bits together, or "bit", each on its own. flips: so many bits of a record, or of
-    the table, instead of all of them or one. rows: how many there will be, if that is known.
-
-    >>> plan = plan_bits(16, 1.0)
-    >>> plan.best.name, round(plan.best.flip_rate, 4), [round(row.flip_rate, 4) for row in plan.found]
-    ('staircase', 0.4501, [0.4501, 0.4844])
-    """
+    """What to expect of a table with so many columns; for the arguments see `bits.plan`."""
     columns = integer("columns", columns, least=1)
     epsilon = positive("epsilon", epsilon)
     rows = None if rows is None else integer("rows", rows, least=1)

@@ -55,24 +55,7 @@ def read_bits(
     header: bool | None = None,
     delimiter: str | None = None,
 ) -> BitSource:
-    """The bits of a table in which every column has two values.
-
-    source: a path or glob (CSV and other text with separators, also packed; Parquet; JSON lines), or "-" for
-        standard input; a pandas, Polars or Arrow table, or {column: values}; a 2-D array or a list of rows.
-    columns: which columns, in which order; all unless given. Without names they are column1, column2, ...
-    values: what 0 and 1 are called, (zero, one), for all columns, or {column: (zero, one)} for some. Else the
-        usual pairs are known (no/yes, n/y, false/true, f/t, 0/1, -/+, however spelt), and of two other
-        values the first in order is 0.
-    missing: what to do with gaps (empty cells, NULL, NaN, "?", "NA"): "no" takes them for 0, "yes" for 1,
-        "drop-column" leaves out the columns that have any. Without it they are an error.
-    header, delimiter: of text; whether its first line names the columns, and what separates cells. Both are
-        told from the file where that can be done without losing a record.
-
-    >>> from veil.bits.reading import read_bits
-    >>> votes = read_bits({"budget": ["y", "n", "y"], "roads": ["n", "n", "?"]}, missing="no")
-    >>> votes.table.astype(int).tolist(), votes.zeros, votes.ones
-    ([[1, 0], [0, 0], [1, 0]], ('n', 'n'), ('y', 'y'))
-    """
+    """The bits of a table in which every column has two values; for the arguments see `bits.read`."""
     wanted = checked_columns(columns)
     if missing is not None:
         choice("missing", missing, MISSING)

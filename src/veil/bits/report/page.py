@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from veil.bits.adjacency import BitFlips
 from veil.bits.estimation import BitReading, estimates
 from veil.bits.mechanisms.bit_mechanism import BitMechanism
 from veil.bits.planning import BitPlan, plan_bits
-from veil.bits.report.figures import shares_figure
 from veil.core.privacy.beliefs import beliefs, best_guess
 from veil.core.record import Release
-from veil.report import figures
+from veil.report.figures import BLUE, GREY, axes_of, short_labels, svg
 from veil.report.page import page
 
 if TYPE_CHECKING:
@@ -82,8 +83,22 @@ class BitReport:
             release=self.release,
             guess=best_guess(self.release.profile),
             beliefs=beliefs(self.release.worst_loss),
-            picture=figures.svg(self.shares_figure()),
+            picture=svg(self.shares_figure()),
         )
 
     def shares_figure(self) -> Figure:
-        return shares_figure(self.reading.labels, *self.reading.shares)
+        """The estimated share of ones in each column with its interval, a dot for each column."""
+        share, low, high = self.reading.shares
+        count = min(len(share), _MOST_ROWS)
+        names = short_labels(list(self.reading.labels[:count]))
+        figure, axes = axes_of(7.2, 0.9 + 0.27 * count)
+        places = np.arange(count)[::-1]
+        inside = np.clip(share[:count], 0.0, 1.0)
+        axes.hlines(places, low[:count], high[:count], color=BLUE, linewidth=2.2, alpha=0.55)
+        axes.plot(inside, places, "o", color=BLUE, markersize=5)
+        axes.set_yticks(places, names)
+        axes.set_ylim(-0.7, count - 0.3)
+        axes.set_xlim(-0.02, 1.02)
+        axes.set_xlabel("estimated share of ones in the true table, with a 95 % interval")
+        axes.grid(axis="x", color=GREY, alpha=0.25)
+        return figure
