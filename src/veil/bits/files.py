@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from veil.bits.values import Bits
+from veil.bits.domain import Table
 from veil.core.errors import InvalidArgument
 from veil.core.writing import replacing
 from veil.tables.table_writing import needs_quotes, write_parquet, write_text
@@ -73,7 +73,7 @@ def _checked(
     return ending, pairs
 
 
-def _write(path: str, ending: str, bits: Bits, names: list[str], pairs: Sequence[tuple[str, str]]) -> None:
+def _write(path: str, ending: str, bits: Table, names: list[str], pairs: Sequence[tuple[str, str]]) -> None:
     import pyarrow as pa
 
     schema = pa.schema([(name, pa.dictionary(pa.int8(), pa.string())) for name in names])
@@ -103,7 +103,7 @@ def _write(path: str, ending: str, bits: Bits, names: list[str], pairs: Sequence
     )
 
 
-def _checked_table(table: Any, width: int) -> Bits:
+def _checked_table(table: Any, width: int) -> Table:
     bits = np.asarray(table)
     if bits.ndim != 2 or bits.shape[1] != width:
         raise InvalidArgument(

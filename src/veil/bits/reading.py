@@ -1,24 +1,42 @@
-"""From a table of two values a column to bits."""
+"""From a table with two values in each column to bits: text, Parquet, JSON lines, frames, arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from veil.bits.tables import open_bits
-from veil.bits.values import GAPS, Bits, Pair, given_pairs, pair_of
-from veil.core.checks import choice
-from veil.core.errors import InvalidArgument, InvalidData
+from veil.bits.domain import Table
+from veil.bits.values import GAPS, Pair, cells_of, given_pairs, pair_of, usual_pair
+from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
+from veil.core.request import texts
 from veil.tables.coded import Coded
-from veil.tables.frames import checked_columns
+from veil.tables.complaints import empty_table
+from veil.tables.dialect import (
+    by_numbers,
+    checked_delimiter,
+    checked_header,
+    column_names,
+    either,
+    has_header,
+    named,
+)
+from veil.tables.files import name_of
+from veil.tables.frames import checked_columns, chosen
+from veil.tables.text_tables import TextTable, open_text
+from veil.tables.typed_files import is_table_file, typed_columns
+
+if TYPE_CHECKING:
+    from veil.bits.requests import BitRead
 
 MISSING = ("no", "yes", "drop-column")
 ROWS = "the number of rows is public"
 VALUES = "the two values of each column are public"
 DROPPED = "which columns have gaps is public"
+HEADER = "the first line of the file names the columns, and is public"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,7 +47,7 @@ class BitSource:
     dropped: the columns that were left out because of their gaps. assumptions: what is taken to be public.
     """
 
-    table: Bits
+    table: Table
     columns: tuple[str, ...]
     ones: tuple[str, ...]
     zeros: tuple[str, ...]
@@ -46,22 +64,13 @@ class BitSource:
         return len(self.table)
 
 
-def read_bits(
-    source: Any,
-    *,
-    columns: Sequence[str] | str | None = None,
-    values: tuple[Any, Any] | Mapping[str, tuple[Any, Any]] | None = None,
-    missing: str | None = None,
-    header: bool | None = None,
-    delimiter: str | None = None,
-) -> BitSource:
-    """The bits of a table in which every column has two values; for the arguments see `bits.read`."""
-    wanted = checked_columns(columns)
-    if missing is not None:
-        choice("missing", missing, MISSING)
-    cells, assumptions = open_bits(source, wanted, header=header, delimiter=delimiter)
+def read_bits(request: BitRead) -> BitSource:
+    """The bits of a table in which every column has two values."""
+    columns, missing = request.columns, request.missing
+    wanted = checked_columns(texts("columns", columns) if isinstance(columns, str) else columns)
+    cells, assumptions = _open(request.source, wanted, request.header, request.delimiter)
     names = list(cells)
-    given = given_pairs(values, names)
+    given = given_pairs(_listed(request.values), names)
     with_gaps = [name for name in names if any(_is_gap(one, given.get(name)) for one in cells[name].values)]
     if missing is None and with_gaps:
         raise _gaps(with_gaps)
@@ -93,7 +102,7 @@ def _is_gap(text: str | None, given: Pair | None) -> bool:
     return text is None or (text in GAPS and (given is None or given.bit_of(text) is None))
 
 
-def _bits(cells: Coded, pair: Pair, name: str, *, gap: bool) -> Bits:
+def _bits(cells: Coded, pair: Pair, name: str, *, gap: bool) -> Table:
     """The bits of a column, with a bit in the place of gaps."""
     texts = cells.texts or []
     meaning = np.zeros(len(texts), dtype=np.bool_)
@@ -112,8 +121,8 @@ def _bits(cells: Coded, pair: Pair, name: str, *, gap: bool) -> Bits:
             hint="{values} must give both as they are spelt, for each column its own if they differ.",
             names=("values",),
         )
-    found: Bits = meaning[cells.codes]
-    return found
+    bits: Table = meaning[cells.codes]
+    return bits
 
 
 def _gaps(names: Sequence[str]) -> InvalidData:
@@ -127,25 +136,98 @@ def _gaps(names: Sequence[str]) -> InvalidData:
     )
 
 
-def given_values(values: Any) -> Any:
+def _listed(values: Any) -> Any:
     """What 0 and 1 are called, where it is given as text: one pair for all columns, or pairs by name."""
-    texts = [values] if isinstance(values, str) else values
-    is_pair = (
-        isinstance(texts, (list, tuple)) and len(texts) == 2 and not any("," in str(one) for one in texts)
-    )
-    if not texts or is_pair or not isinstance(texts, (list, tuple)):
-        return texts or None
-    found: dict[str, tuple[str, str]] = {}
-    for text in map(str, texts):
+    listed = [values] if isinstance(values, str) else values
+    if not listed or not isinstance(listed, (list, tuple)):
+        return listed or None
+    if len(listed) == 2 and not any("," in str(one) for one in listed):
+        return listed
+    pairs: dict[str, tuple[str, str]] = {}
+    for text in map(str, listed):
         name, _, pair = text.rpartition("=")
         parts = [part.strip() for part in pair.split(",")]
         if len(parts) != 2 or not all(parts):
             expected = "two values with a comma: no,yes - or column=no,yes"
             raise InvalidArgument("values", expected=expected, found=repr(text)[:40])
         if not name:
-            if len(texts) > 1:
+            if len(listed) > 1:
                 expected = "either one pair for all columns, or column=no,yes for each"
                 raise InvalidArgument("values", expected=expected, found="both")
             return parts[0], parts[1]
-        found[name] = (parts[0], parts[1])
-    return found
+        pairs[name] = (parts[0], parts[1])
+    return pairs
+
+
+def _open(
+    source: Any, wanted: Sequence[str] | None, header: bool | None, delimiter: Any
+) -> tuple[dict[str, Coded], list[str]]:
+    """The cells of each wanted column, and what was assumed to read them."""
+    mark, header = checked_delimiter(delimiter), checked_header(header)
+    if isinstance(source, (str, os.PathLike)) and not is_table_file(os.fspath(source)):
+        columns, assumptions = _from_text(os.fspath(source), wanted, header, mark)
+    else:
+        expected = "a path, a table in memory, an array or a list of rows"
+        given = {"header": header, "delimiter": mark}
+        arrays = typed_columns(source, wanted, expected=expected, given=given)
+        columns, assumptions = {name: cells_of(array, name) for name, array in arrays.items()}, []
+    if not columns or len(next(iter(columns.values())).codes) == 0:
+        raise empty_table()
+    return columns, assumptions
+
+
+def _from_text(
+    path: str, wanted: Sequence[str] | None, header: bool | None, delimiter: str | None
+) -> tuple[dict[str, Coded], list[str]]:
+    table = open_text(path, delimiter=delimiter)
+    if table is None:
+        raise UnreadableFile(name_of(path), expected="rows of cells", found="an empty file")
+    try:
+        columns, guessed = _columns(table, wanted, header)
+    except InvalidData as error:
+        raise table.doubt or error from None
+    if table.doubt is not None and any(len(cells.values - GAPS) > 2 for cells in columns.values()):
+        raise table.doubt
+    return columns, [HEADER] if guessed else []
+
+
+def _columns(
+    table: TextTable, wanted: Sequence[str] | None, header: bool | None
+) -> tuple[dict[str, Coded], bool]:
+    """The wanted columns, and whether their names were found out from the file."""
+    first, name = table.first, table.name
+
+    def judge(columns: Sequence[Coded]) -> bool:
+        found = has_header([([cells.head], cells.below.values) for cells in columns], judge=_two_values)
+        if found is None:
+            raise either(name, "a record")
+        return found
+
+    # Who names columns of the first line knows that it has names; who names one that is not there does not.
+    if header is None and wanted is not None and set(wanted) <= set(first):
+        header = True
+    if header is None:
+        found, has_names = table.columns(range(len(first)), header=None, judge=judge)
+        names = named(first, name) if has_names else column_names(len(first))
+        columns = dict(zip(names, found, strict=True))
+        return {one: columns[one] for one in chosen(names, wanted)}, has_names
+    names = named(first, name) if header else column_names(len(first))
+    kept = chosen(names, wanted)
+    found, _ = table.columns([names.index(one) for one in kept], header=header, judge=judge)
+    return dict(zip(kept, found, strict=True)), False
+
+
+def _two_values(heads: Collection[str], below: Collection[str]) -> bool | None:
+    """What a head and the cells below it speak for: names (True) or a record (False).
+
+    A record if the head is a gap or belongs to the same usual pair as the cells below; names if those have
+    two values, or values of a usual pair, or are numbers and the head is not.
+    """
+    values = set(below) - GAPS
+    if not any(heads) or not (values or GAPS & set(heads)):
+        return None
+    if GAPS & set(heads) or usual_pair({*heads, *values}) is not None:
+        return False
+    if len(values) == 2 or usual_pair(values) is not None:
+        return True
+    return by_numbers(heads, values) or None
