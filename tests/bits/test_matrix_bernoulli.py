@@ -27,20 +27,18 @@ from veil.bits.samplers.bernoulli_coupling import (
     sample_by_coupling,
 )
 from veil.bits.samplers.bernoulli_hmc import sample_by_hmc
-from veil.bits.samplers.bernoulli_tables import (
-    EnclosedChoice,
-    column_weights,
-    exponential,
-    ones_of_column,
-    table_weights,
-)
 from veil.bits.samplers.matrix_bernoulli import (
+    EnclosedChoice,
     Method,
+    column_weights,
     expected_ones,
+    exponential,
     method_for,
+    ones_of_column,
     sample_by_columns,
     sample_by_table,
     sample_matrix_bernoulli,
+    table_weights,
 )
 from veil.errors import InvalidArgument
 

@@ -34,7 +34,7 @@ def write_bits(
         nobody ever sees half a file, and is not overwritten unless told.
     ones, zeros: what 1 and 0 are called in each column, as `read_bits` found them.
     """
-    ending, pairs = _checked(path, columns, ones, zeros)
+    ending, pairs = check_columns(path, columns, ones, zeros)
     bits = _checked_table(table, len(columns))
     with replacing(Path(path), overwrite=overwrite) as beside:
         _write(beside, ending, bits, list(columns), pairs)
@@ -42,18 +42,11 @@ def write_bits(
 
 def check_columns(
     path: str | os.PathLike[str], columns: Sequence[str], ones: Sequence[str], zeros: Sequence[str]
-) -> None:
-    """Raise what `write_bits` would raise about the path's ending, the names and the values; write nothing.
+) -> tuple[str, list[tuple[str, str]]]:
+    """How the path ends, and what 0 and 1 are called in each column, if they can be written.
 
     It is asked before a draw: a table that cannot be written would be paid for all the same.
     """
-    _checked(path, columns, ones, zeros)
-
-
-def _checked(
-    path: str | os.PathLike[str], columns: Sequence[str], ones: Sequence[str], zeros: Sequence[str]
-) -> tuple[str, list[tuple[str, str]]]:
-    """How the path ends, and what 0 and 1 are called in each column."""
     name = Path(path).name.lower()
     ending = next((known for known in _ENDINGS if name.endswith(known)), None)
     if ending is None:
@@ -61,13 +54,8 @@ def _checked(
     names = _checked_texts("columns", columns, len(columns))
     if len(set(names)) < len(names):
         raise InvalidArgument("columns", expected="names that all differ", found="one that occurs twice")
-    pairs = list(
-        zip(
-            _checked_texts("zeros", zeros, len(columns)),
-            _checked_texts("ones", ones, len(columns)),
-            strict=True,
-        )
-    )
+    sides = _checked_texts("zeros", zeros, len(names)), _checked_texts("ones", ones, len(names))
+    pairs = list(zip(*sides, strict=True))
     if any(zero == one for zero, one in pairs):
         raise InvalidArgument("ones", expected="other values than zeros", found="the same in a column")
     return ending, pairs

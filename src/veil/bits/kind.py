@@ -37,7 +37,7 @@ class BitKind(Kind):
         "RandomizedResponse": f"{_MECHANISMS}.randomized_response:RandomizedResponse",
         "StaircaseXor": f"{_MECHANISMS}.staircase_xor:StaircaseXor",
         "Xor": f"{_MECHANISMS}.xor:Xor",
-        "XorBlocks": f"{_MECHANISMS}.xor_blocks:XorBlocks",
+        "XorBlocks": f"{_MECHANISMS}.xor:XorBlocks",
     }
     domains: ClassVar[Places] = {"Bits": "veil.bits.domain:Bits"}
     adjacencies: ClassVar[Places] = {"BitFlips": "veil.bits.adjacency:BitFlips"}

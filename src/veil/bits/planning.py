@@ -20,6 +20,7 @@ FOR_BITS = ("staircase", "response")
 _WIDE = 1.959964
 # How close a column's share is wanted, where it is said how many rows that takes.
 CLOSE = 0.05
+_TOLD = ("name", "flip_rate", "signal", "share_error", "rows_needed")
 
 
 @dataclass(frozen=True)
@@ -61,16 +62,7 @@ class BitPlan(Plan):
             "epsilon": self.epsilon,
             "adjacency": self.adjacency.describe(),
             "rows": self.rows,
-            "mechanisms": [
-                {
-                    "name": row.name,
-                    "flip_rate": row.flip_rate,
-                    "signal": row.signal,
-                    "share_error": row.share_error,
-                    "rows_needed": row.rows_needed,
-                }
-                for row in self.found
-            ],
+            "mechanisms": [{name: getattr(row, name) for name in _TOLD} for row in self.found],
         }
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from tests.bits.numerics.brute import brute_law, dense, random_quadratic, random_symmetric, tables
 from veil.bits.mechanisms.matrix_bernoulli import xor_parameters
-from veil.bits.numerics.contraction import contraction
 from veil.bits.numerics.enumerated_changes import exact_sum
+from veil.bits.numerics.fields import contraction
 from veil.bits.numerics.flip_losses import worst_loss
 from veil.bits.numerics.published_bounds import condition_4, expected_ones_in_closed_form, proposition_1
 from veil.bits.numerics.quadratic import Quadratic

@@ -85,20 +85,10 @@ class PrivateTable:
         kappa = {"label": single, "features": pair} if self.protected else {"label": 1.0, "features": single}
         rows = len(self)
         own, own_variance = _mean(label.sum(keepdims=True), kappa["label"], rows)
-        features, features_variance = _mean(signs.sum(axis=0), kappa["features"], rows)
-        products, products_variance = _mean(label @ signs, single, rows)
-        pairs, pairs_variance = _mean(signs.T @ signs, pair, rows)
-        np.fill_diagonal(pairs, 1.0)
-        return Moments(
-            label=float(own[0]),
-            label_variance=own_variance,
-            features=features,
-            features_variance=features_variance,
-            products=products,
-            products_variance=products_variance,
-            pairs=pairs,
-            pairs_variance=pairs_variance,
-        )
+        features = _mean(signs.sum(axis=0), kappa["features"], rows)
+        products, pairs = _mean(label @ signs, single, rows), _mean(signs.T @ signs, pair, rows)
+        np.fill_diagonal(pairs[0], 1.0)
+        return Moments(float(own[0]), own_variance, *features, *products, *pairs)
 
 
 def _signs(bits: NDArray[Any]) -> Floats:

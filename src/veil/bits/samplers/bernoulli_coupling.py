@@ -9,8 +9,7 @@ exchanges their bounds and the signs of their couplings, and nothing else: so si
 complements need no extra care, and mixed signs are correct too. They only may take longer to agree.
 
 If the bounds do not agree after T sweeps, 2 T are taken, with the same numbers for the last T. A run is
-never cut short: what a short run yields is not a sample of the law. contraction.py proves when runs are
-short.
+never cut short: what a short run yields is not a sample of the law. fields.py proves when runs are short.
 
 The comparison u < 1 / (1 + exp(-x)) is the same as logit(u) < x. Of u a word of 64 bits is drawn, w = 0 ...
 2^64 - 1. Floats decide unless x and the logit of (w + 1/2) / 2^64 come within a slack of each other:
@@ -35,8 +34,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.bits.numerics.contraction import contraction
-from veil.bits.numerics.fields import Cells, Floats, Places, Pulls, pull, pull_bounds
+from veil.bits.numerics.fields import Cells, Floats, Places, Pulls, contraction, pull, pull_bounds
 from veil.bits.numerics.quadratic import Quadratic
 from veil.core.numerics.compiled import compiled
 from veil.core.random.exact_choice import one_word, random_words
