@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.bits.domain import Table
-from veil.bits.numerics.moments import BitSignals, Floats, entries
+from veil.bits.numerics.moments import BitSignals, entries
+from veil.core.arrays import Floats
 from veil.core.errors import NoGuarantee
 
 

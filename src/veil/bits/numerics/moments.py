@@ -46,13 +46,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from veil.core.arrays import Booleans, Floats, Places
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.staircase import staircase
 
-Floats = NDArray[np.float64]
 # Far above the rounding of the sums in floats, relative to their largest possible size.
 _ROUNDING = 2.0**-45
 
@@ -210,7 +209,7 @@ def _cell_variances(k1: float, k2: float) -> tuple[float, float]:
     return max(0.0, min(found)), max(found)
 
 
-def _table(released: Any, signals: BitSignals) -> NDArray[np.bool_]:
+def _table(released: Any, signals: BitSignals) -> Booleans:
     bits = np.asarray(released)
     if bits.ndim != 2 or bits.shape[1] != signals.columns:
         raise InvalidArgument(
@@ -221,7 +220,7 @@ def _table(released: Any, signals: BitSignals) -> NDArray[np.bool_]:
     return bits.astype(np.bool_)
 
 
-def _pairs(pairs: Any, columns: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _pairs(pairs: Any, columns: int) -> tuple[Places, Places]:
     if pairs is None:
         return np.triu_indices(columns, 1)
     found = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)

@@ -32,17 +32,15 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from veil.bits.numerics.fields import Cells, Floats, Places, Pulls, contraction, pull, pull_bounds
+from veil.bits.numerics.fields import Cells, Pulls, contraction, pull, pull_bounds
 from veil.bits.numerics.quadratic import Quadratic
+from veil.core.arrays import Booleans, Floats, Places
 from veil.core.numerics.compiled import compiled
-from veil.core.random.exact_choice import one_word, random_words
+from veil.core.random.exact_choice import Words, one_word, random_words
 from veil.core.random.exact_tables import WORD, exp_minus
 from veil.core.random.streams import Rng
 
-Bits = NDArray[np.bool_]
-Words = NDArray[np.uint64]
 Extended = tuple[int, int]
 
 _FIRST_SWEEPS = 4
@@ -95,7 +93,7 @@ def coalesces_in_trial(quadratic: Quadratic) -> bool:
     return False
 
 
-def sample_by_coupling(rng: Rng, *, quadratic: Quadratic, size: int) -> Bits:
+def sample_by_coupling(rng: Rng, *, quadratic: Quadratic, size: int) -> Booleans:
     """So many independent tables, exact. Without `coalesces_fast` this may take very long."""
     rows, columns = quadratic.shape
     if quadratic.rows_independent and rows > 1:
@@ -123,7 +121,7 @@ class _Runs:
         # More bits of some numbers: (run, block, place) -> number, bits.
         self._longer: dict[tuple[int, int, int], Extended] = {}
 
-    def finish(self, drawn: Bits) -> None:
+    def finish(self, drawn: Booleans) -> None:
         while len(self._runs):
             self._reach_back()
             low = np.zeros((len(self._runs), *self._shape), dtype=np.uint8)

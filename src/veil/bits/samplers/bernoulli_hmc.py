@@ -20,15 +20,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from veil.bits.numerics.fields import Cells, Floats, Pulls, pull
+from veil.bits.numerics.fields import Cells, Pulls, pull
 from veil.bits.numerics.quadratic import Quadratic
+from veil.core.arrays import Booleans, Floats
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.compiled import compiled
 from veil.core.random.streams import Rng
-
-Bits = NDArray[np.bool_]
 
 # A quarter turn more than a whole one: y ends where only q was, and every wall was met twice or more.
 TRAVEL = 2.5 * math.pi
@@ -40,7 +38,7 @@ _AT_A_TIME = 2**16
 
 def sample_by_hmc(
     rng: Rng, *, quadratic: Quadratic, size: int, travel: float = TRAVEL, burn_in: int = BURN_IN
-) -> Bits:
+) -> Booleans:
     """So many tables, each after `burn_in` steps of so much travel: nearly of the law, not quite."""
     if not 0.0 < travel < math.inf:
         raise InvalidArgument("travel", expected="a positive time", found=repr(travel))
