@@ -52,6 +52,19 @@ class BitReading:
         low, high = self.column_sums.normal(confidence=self.confidence)
         return self.column_sums.value / self.rows, low / self.rows, high / self.rows
 
+    @property
+    def listed(self) -> list[tuple[str, float, float, float]]:
+        """Each column with its share, as far as it is one, and the interval."""
+        share, low, high = self.shares
+        inside = np.clip(share, 0.0, 1.0)
+        return list(zip(self.labels, inside.tolist(), low.tolist(), high.tolist(), strict=True))
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether every interval holds nearly everything."""
+        _, low, high = self.shares
+        return float((high - low).min()) > 0.9
+
     def pairs(self, pairs: Any = None) -> BitEstimates:
         """The 2 x 2 tables of pairs of columns: [pair, value of the first, value of the second]."""
         return moments.pair_tables(self.table, self.signals, pairs)

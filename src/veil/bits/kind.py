@@ -113,9 +113,9 @@ class BitKind(Kind):
         return {"shape": release.value.shape}
 
     def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
-        from veil.bits.report.page import BitReport
+        from veil.bits.report.page import bit_page
 
-        return BitReport.of(release).html()
+        return bit_page(release)
 
     def card(self, release: Release[Any]) -> str:
         head = "".join(f"<th>{escape(str(name))}</th>" for name in _names(release)[:MOST_SHOWN])
@@ -124,9 +124,10 @@ class BitKind(Kind):
         return f"<tr>{head}</tr>{body}<tr><td>{escape(self.size(release))}</td></tr>"
 
     def plot(self, release: Release[Any]) -> Any:
-        from veil.bits.report.page import BitReport
+        from veil.bits.estimation import estimates
+        from veil.bits.report.page import shares_figure
 
-        return BitReport.of(release).shares_figure()
+        return shares_figure(estimates(release))
 
     def print_release(self, release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
         from veil.bits.report.console import print_bit_release

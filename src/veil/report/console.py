@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 
 from veil.core.privacy.beliefs import best_guess, rounded_up
 from veil.core.record import Release
@@ -20,6 +21,14 @@ def new_console() -> Console:
     """Where commands print."""
     # Labels in brackets are labels, not markup.
     return Console(highlight=False, soft_wrap=True, markup=False)
+
+
+def plain_table(*columns: str, left: int = 1, **options: Any) -> Table:
+    """A table without lines: the first columns and those without a name to the left, the others right."""
+    table = Table(box=None, pad_edge=False, **options)
+    for place, name in enumerate(columns):
+        table.add_column(name, justify="left" if place < left or not name else "right")
+    return table
 
 
 def bar(share: float, width: int = _BAR) -> str:
