@@ -71,7 +71,7 @@ class BitReading:
 
     @cached_property
     def entries(self) -> BitEstimates:
-        """The table itself, in numbers that are right in the mean and far outside 0 to 1."""
+        """The table itself, in unbiased numbers, far outside 0 to 1."""
         return moments.entries(self.table, self.signals)
 
     @property

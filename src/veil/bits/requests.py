@@ -17,6 +17,7 @@ from veil.core.intake import labels_of
 from veil.core.job import Job
 from veil.core.kind import Progress
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option
+from veil.tables.dialect import delimiter_option, header_option
 from veil.tables.given import files_among
 
 _UNIT = "What is hidden: row (all bits of a record together) or bit (each alone)."
@@ -39,16 +40,8 @@ class BitRead(ReadRequest):
     missing: str | None = option(
         None, help="What gaps (empty, ?, NA) stand for.", choices=MISSING, group="Input"
     )
-    header: bool | None = option(
-        None,
-        help="Whether the first line names the columns; found out unless given.",
-        negative="--no-header",
-        group="Input",
-        advanced=True,
-    )
-    delimiter: str | None = option(
-        None, help="What separates the cells of a line; found out unless given.", group="Input", advanced=True
-    )
+    header: bool | None = header_option()
+    delimiter: str | None = delimiter_option()
 
     @property
     def inputs(self) -> tuple[str, ...]:

@@ -36,11 +36,9 @@ class Pair:
 
     def bit_of(self, text: str) -> bool | None:
         """0 or 1 for a value of the pair, None for another."""
-        if self.folds:
-            text, zero, one = text.casefold(), self.zero.casefold(), self.one.casefold()
-        else:
-            zero, one = self.zero, self.one
-        return {zero: False, one: True}.get(text)
+        texts = self.zero, self.one, text
+        zero, one, value = map(str.casefold, texts) if self.folds else texts
+        return {zero: False, one: True}.get(value)
 
 
 def cells_of(array: Any, name: str) -> Coded:

@@ -22,6 +22,7 @@ from veil.graphs.numerics.pairs import KINDS
 from veil.graphs.numerics.pairs import Kind as GraphType
 from veil.graphs.planning import GraphPlan, plan_graph
 from veil.graphs.reading import EdgeSource, read_edges
+from veil.tables.dialect import delimiter_option, header_option
 from veil.tables.given import files_among
 
 FOR_GRAPHS = ("response", "published")
@@ -50,16 +51,8 @@ class GraphRead(ReadRequest):
         choices=("refuse", "keep", "drop"),
         group="Input",
     )
-    header: bool | None = option(
-        None,
-        help="Whether the first line names the columns; found out unless given.",
-        negative="--no-header",
-        group="Input",
-        advanced=True,
-    )
-    delimiter: str | None = option(
-        None, help="What separates the cells of a line; found out unless given.", group="Input", advanced=True
-    )
+    header: bool | None = header_option()
+    delimiter: str | None = delimiter_option()
 
     @property
     def inputs(self) -> tuple[str, ...]:

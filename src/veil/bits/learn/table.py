@@ -64,7 +64,7 @@ class PrivateTable:
     def features(self) -> Floats:
         """Numbers to train an ordinary estimator on.
 
-        With public labels (bit - q) / (1 - 2q), which is right in the mean: far from 0 and 1, but then so is
+        With public labels (bit - q) / (1 - 2q), which is unbiased: far from 0 and 1, but then so is
         the noise. With private labels the private bits themselves, to be used with the private `labels`.
         """
         return self.bits.astype(np.float64) if self.protected else entries(self.bits, self.signals).value

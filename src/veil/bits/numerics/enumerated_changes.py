@@ -1,6 +1,6 @@
 """The worst loss for each number of flips, by enumeration: gains[k] belongs to at most k flips.
 
-For what is enumerated here, see the proofs at the head of flip_losses.py. Sums are exact, or have a bound of
+For what is enumerated here, see "The worst loss" in mechanisms/bits.md. Sums are exact, or have a bound of
 their rounding.
 """
 

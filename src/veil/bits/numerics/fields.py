@@ -60,7 +60,7 @@ class Pulls(NamedTuple):
 
     @classmethod
     def of(cls, q: Quadratic) -> Pulls:
-        lists = [q.neighbours(row) for row in range(q.rows)] if q.pairs is not None else [[]] * q.rows
+        lists = [q.neighbours[row] for row in range(q.rows)] if q.pairs is not None else [[]] * q.rows
         each = [pair for pairs in lists for pair in pairs]
         blocks = np.array([block for _, block in each]).reshape(len(each), q.columns, q.columns)
         return cls(
@@ -200,7 +200,7 @@ def _influence(q: Quadratic) -> Any:
     data: list[Floats] = []
     indices, starts = [], [0]
     for row in range(q.rows):
-        neighbours = q.neighbours(row)
+        neighbours = q.neighbours[row]
         data += list(_largest_steps(q.theta, [block for _, block in neighbours], 1))
         indices += [row, *(partner for partner, _ in neighbours)]
         starts.append(len(indices))

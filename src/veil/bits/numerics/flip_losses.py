@@ -1,45 +1,8 @@
 """How much a change of a few bits can change the energy b' Pi b: the worst privacy loss of XOR noise.
 
-A release is Y = X + B modulo 2 with P(b) proportional to exp(E(b)), E(b) = b' Pi b. The constant does not
-depend on X. So for neighbours X and X' that differ in the cells S the loss at Y is E(b) - E(b + 1_S), b =
-X + Y, and b takes every value. `worst_loss` is the maximum of |E(b) - E(b + 1_S)| over all b and all allowed
-S: up to `count` cells, anywhere or within one row. No smaller number bounds the loss. All is symmetric in b
-and b + 1_S, so the absolute value may be dropped.
-
-One flip. Let b_i = 0 and flip it: E grows by Pi_ii + 2 sum_{j != i} Pi_ij b_j, and the other bits are free.
-The largest growth is Pi_ii + 2 S_i+, the largest fall is -Pi_ii + 2 S_i-.
-
-A signed change d = b' - b of the cells S, d = +-1 on S and 0 elsewhere. With s = b + b': E(b') - E(b) =
-d' Pi s. On S, s = 1 = |d|; elsewhere s = 2 b, and b is free there. So the largest change that d can make is
-
-    d' Pi |d| + sum over q outside S of max(0, 2 (Pi d)_q),
-
-reached by b_q = 1 exactly where (Pi d)_q > 0. Within one row i the cells q outside are those of the row and
-of all others, for which (Pi d)_q comes from Lambda_ij' d. The maximum over all d is exact (`by signs`). If
-one coupling holds for all pairs, k flips anywhere touch at most k rows, and it does not matter which.
-
-The hypercube. Let E_0 = E and E_k(b) = max of E_{k-1} over b and its one-flip neighbours. Then E_k(b) is the
-largest energy within k flips of b, and the worst loss is max_b E_k(b) - E(b) (`by filters`). If rows are
-independent, one row is enough; flips in several rows add up, since each row can take its own best b: the
-maximum over how the flips are spread over the rows is exact.
-
-Columns with theta and Lambda diagonal. E is a sum over the columns of f(M) = (c - l) M + l M^2, M the number
-of ones. j more ones change f by j (c + l (2 M + j - 1)), where 2 M + j - 1 runs from j - 1 to 2 N - j - 1,
-around N - 1. So the largest change is h(j) = j (|c + l (N - 1)| + |l| (N - j)), up or down. It is concave in
-j with h(0) = 0; the j-th flip in a column adds h(j) - h(j - 1) = |c + l (N - 1)| + |l| (N + 1 - 2 j), less
-than the one before it. With up to k flips in a column every net change of at most k can be had. Columns take
-their signs and their M independently, so the worst loss of `count` flips is the sum of the `count` largest
-positive ones of all these additions: h is concave, so the first flips of a column come first. Within a row
-it is one flip to a column: the largest |c + l (N - 1)| + |l| (N - 1) = max(|c|, |c + 2 l (N - 1)|).
-
-Upper bounds, where none of these is affordable; the least of:
- 1. the sum of the `count` largest losses of single flips: flip the cells one after the other;
- 2. for the same reason m L(k) + L(r), count = m k + r, for a k whose L(k) is known exactly;
- 3. the sum of |Pi_ij| over all (i, j) with i or j in the row (or at all), whatever the count: E is a sum of
-    Pi_ij b_i b_j, and each product changes by at most 1;
- 4. for a row: the loss of theta alone plus the `count` largest sums 2 |Lambda| over the rows of the blocks.
-
-All values are rounded upwards: rationals where possible, else floats with `rounding_slack`.
+`worst_loss` is the maximum of |E(b) - E(b + 1_S)|, E(b) = b' Pi b, over all b and all allowed S: up to
+`count` cells, anywhere or within one row. Its cases are proved in mechanisms/bits.md, "The worst loss". All
+values are rounded upwards: rationals where possible, else floats with `rounding_slack`.
 """
 
 from __future__ import annotations
@@ -158,7 +121,7 @@ def _kinds_of_rows(q: Quadratic) -> list[tuple[Others, int]]:
     """For every kind of row the blocks to other rows with their numbers, and how many such rows there are."""
     if q.pairs is None:
         return [([] if q.common is None else [(q.common, q.rows - 1)], q.rows)]
-    neighbours = [[block for _, block in q.neighbours(row)] for row in range(q.rows)]
+    neighbours = [[block for _, block in q.neighbours[row]] for row in range(q.rows)]
     kinds: list[tuple[Others, int]] = [([(np.hstack(blocks), 1)], 1) for blocks in neighbours if blocks]
     return kinds if len(kinds) == q.rows else [*kinds, ([], q.rows - len(kinds))]
 

@@ -27,40 +27,30 @@ from veil.core.arrays import Floats
 _MOST_BITS = 20
 
 
-@dataclass(frozen=True)
-class Spectrum:
+def _spectrum(matrix: Floats) -> Floats:
     """A norm of the eigenvalues of a matrix, and the largest one."""
-
-    norm: float
-    largest: float
-
-
-def _spectrum(matrix: Floats) -> Spectrum:
     # |lambda|_2 is the Frobenius norm (Remark 1). The paper's Lambda_ij are symmetric; others are read as
     # its symmetric part where an eigenvalue is asked for.
-    return Spectrum(float(np.linalg.norm(matrix)), float(np.linalg.eigvalsh((matrix + matrix.T) / 2.0)[-1]))
+    return np.array([np.linalg.norm(matrix), np.linalg.eigvalsh((matrix + matrix.T) / 2.0)[-1]])
 
 
-def _spectra(q: Quadratic) -> tuple[Spectrum, float, float]:
+def _spectra(q: Quadratic) -> tuple[float, float, float, float]:
     """That of theta, and the sums of both over all pairs of rows."""
+    count, root = q.rows * (q.rows - 1) / 2.0, math.sqrt(q.columns)
     if q.multiples is not None:
         c, between = q.multiples
-        pairs, root = q.rows * (q.rows - 1) / 2.0, math.sqrt(q.columns)
-        return Spectrum(abs(c) * root, c), pairs * abs(between) * root, pairs * between
-    theta = _spectrum(q.theta)
+        return abs(c) * root, c, count * abs(between) * root, count * between
+    between_rows = np.zeros(2) if q.common is None else count * _spectrum(q.common)
     if q.pairs is not None:
-        each = [_spectrum(block) for block in q.pairs.values()]
-        return theta, math.fsum(one.norm for one in each), math.fsum(one.largest for one in each)
-    if q.common is None:
-        return theta, 0.0, 0.0
-    one, count = _spectrum(q.common), q.rows * (q.rows - 1) / 2.0
-    return theta, count * one.norm, count * one.largest
+        between_rows = np.sum([_spectrum(block) for block in q.pairs.values()], axis=0)
+    norm, largest, norms, all_largest = (*_spectrum(q.theta).tolist(), *between_rows.tolist())
+    return norm, largest, norms, all_largest
 
 
 def condition_4(q: Quadratic, sensitivity: float) -> float:
     """Condition (4): s_f (|lambda(theta)|_2 + sum_{i<j} |lambda(Lambda_ij)|_2), the paper's epsilon."""
-    theta, norms, _ = _spectra(q)
-    return sensitivity * (theta.norm + norms)
+    norm, _, norms, _ = _spectra(q)
+    return sensitivity * (norm + norms)
 
 
 @dataclass(frozen=True)
@@ -79,10 +69,10 @@ class Proposition1:
 
 def proposition_1(q: Quadratic) -> Proposition1:
     """U = sum_k C(NP, k) k e^{a k} = NP e^a (1 + e^a)^{NP - 1}, and L = 2^{NP - 1} (2 + N |theta| + ...)."""
-    theta, norms, largest = _spectra(q)
-    a = theta.largest + 2.0 * largest
+    norm, largest, norms, all_largest = _spectra(q)
+    a = largest + 2.0 * all_largest
     upper = math.log(q.cells) + a + (q.cells - 1) * float(np.logaddexp(0.0, a))
-    lower = (q.cells - 1) * math.log(2.0) + math.log(2.0 + q.rows * theta.norm + norms)
+    lower = (q.cells - 1) * math.log(2.0) + math.log(2.0 + q.rows * norm + norms)
     return Proposition1(upper, lower)
 
 

@@ -9,6 +9,7 @@ probability is, but for a constant. Every entry is a float and stands for exactl
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from functools import cached_property
@@ -108,10 +109,6 @@ class Quadratic:
             raise InvalidArgument(name, expected=expected, found=f"{len(block)} x {len(block)}")
         return block
 
-    def __repr__(self) -> str:
-        couplings = len(self.pairs) if self.pairs is not None else 0 if self.rows_independent else 1
-        return f"{type(self).__name__}({self.rows} rows, {self.columns} columns, {couplings} couplings)"
-
     @property
     def shape(self) -> tuple[int, int]:
         return self.rows, self.columns
@@ -164,16 +161,13 @@ class Quadratic:
             return None
         return float(form[0][0]), float(form[1][0])
 
-    def neighbours(self, row: int) -> list[tuple[int, Floats]]:
-        """The rows that a row is coupled with by a block of their own, and that block seen from the row."""
-        return self._by_row.get(row, [])
-
     @cached_property
-    def _by_row(self) -> dict[int, list[tuple[int, Floats]]]:
-        blocks: dict[int, list[tuple[int, Floats]]] = {}
+    def neighbours(self) -> Mapping[int, list[tuple[int, Floats]]]:
+        """For each row those that it is coupled with by a block of their own, and the block seen from it."""
+        blocks: dict[int, list[tuple[int, Floats]]] = defaultdict(list)
         for (i, j), block in (self.pairs or {}).items():
-            blocks.setdefault(i, []).append((j, block))
-            blocks.setdefault(j, []).append((i, block.T))
+            blocks[i].append((j, block))
+            blocks[j].append((i, block.T))
         return blocks
 
     def pi(self) -> Floats:

@@ -93,13 +93,13 @@ def sample_by_columns(rng: Rng, *, quadratic: Quadratic, size: int) -> Booleans:
 
 def sample_by_table(rng: Rng, *, quadratic: Quadratic, size: int) -> Booleans:
     """Row by row, or the whole table at once, by one exact choice among all."""
+    rows, columns = quadratic.shape
     if not _has_table(quadratic):
         raise InvalidArgument(
             "quadratic",
             expected=f"independent rows of at most {MOST_TABLED} columns, or at most {MOST_TABLED} cells",
-            found=repr(quadratic),
+            found=f"{rows} rows of {columns} columns",
         )
-    rows, columns = quadratic.shape
     matrix = quadratic.theta if quadratic.rows_independent else quadratic.pi()
     times = size * (rows if quadratic.rows_independent else 1)
     chosen = _choice(matrix.tobytes(), len(matrix)).draw(rng, times)
