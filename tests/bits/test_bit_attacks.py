@@ -16,7 +16,7 @@ import pytest
 
 import veil
 import veil.bits.numerics.flip_losses as flip_losses
-from veil.bits.lazy_response import LazyResponse
+from veil.bits.mechanisms.staircase_xor import LazyResponse
 from veil.bits.samplers.flips import sample_flips
 from veil.core.random.exact_choice import random_words
 from veil.graphs.numerics.degrees import DegreeProfile
@@ -217,7 +217,7 @@ def test_certified_losses_hold_when_enumeration_is_unaffordable_too(
     ways = set()
     for trial, (rows, columns) in enumerate([(1, 3), (2, 2), (3, 2), (2, 3), (4, 2)] * 4):
         noise = _noise(rng, rows, columns, trial % 4)
-        energies = _energies(noise.quadratic.pi())
+        energies = _energies(noise.pi())
         for where in ("anywhere", "row"):
             for count, worst in enumerate(_worst(energies, rows, columns, where), start=1):
                 found = veil.bits.Xor(noise).certificate(veil.bits.BitFlips(count, where=where))
@@ -233,7 +233,7 @@ def test_published_graph_mechanism_by_the_law_of_its_output(nodes: int) -> None:
     rng = np.random.default_rng(3)
     pairs = list(itertools.combinations(range(nodes), 2))
     for noise in (veil.bits.xor_parameters(2.0, 0.7, nodes, nodes, 2), _noise(rng, nodes, nodes, 1)):
-        weights = np.exp(_energies(noise.quadratic.pi()))
+        weights = np.exp(_energies(noise.pi()))
         tables = np.arange(len(weights))[:, None] >> np.arange(nodes * nodes) & 1
         laws = []
         for graph in range(1 << len(pairs)):
@@ -265,9 +265,9 @@ def test_blocks_cost_what_the_worst_spread_of_flips_costs() -> None:
         for band in blocks.bands:
             left = 0
             for block in band:
-                height, width = block.noise.quadratic.shape
+                height, width = block.noise.shape
                 places = [(top + i) * columns + left + j for i in range(height) for j in range(width)]
-                pi[np.ix_(places, places)] = block.noise.quadratic.pi()
+                pi[np.ix_(places, places)] = block.noise.pi()
                 left += width
             top += height
         for where in ("anywhere", "row"):

@@ -11,7 +11,7 @@ import pytest
 
 import veil
 from veil.bits.planning import plan_bits
-from veil.bits.report.page import BitReport
+from veil.bits.report.page import bit_page
 
 TABLE = np.random.default_rng(2).random((300, 4)) < (0.2, 0.5, 0.7, 0.4)
 
@@ -21,7 +21,7 @@ def made(value: Any = TABLE, **options: Any) -> veil.Release[Any]:
 
 
 def page(**options: Any) -> str:
-    return BitReport.of(made(**options)).html()
+    return bit_page(made(**options))
 
 
 def plain(text: str) -> str:
@@ -71,7 +71,7 @@ def test_mostly_noise_is_said() -> None:
 def test_the_shares_are_those_of_the_estimates() -> None:
     out = made()
     share = veil.bits.estimates(out).shares[0]
-    text = plain(BitReport.of(out).html())
+    text = plain(bit_page(out))
     for value in share:
         assert f" {min(max(float(value), 0.0), 1.0):.3f} " in text
 
@@ -97,8 +97,8 @@ def test_the_page_needs_nothing_else() -> None:
 def test_a_record_has_the_same_page(tmp_path: Path) -> None:
     out = made()
     out.save(tmp_path / "bits.json")
-    again = BitReport.of(veil.load(tmp_path / "bits.json"))
-    assert plain(again.html()) == plain(BitReport.of(out).html())
+    again = bit_page(veil.load(tmp_path / "bits.json"))
+    assert plain(again) == plain(bit_page(out))
 
 
 def test_what_is_said_to_be_proved_is_true() -> None:

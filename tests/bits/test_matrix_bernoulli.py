@@ -27,20 +27,18 @@ from veil.bits.samplers.bernoulli_coupling import (
     sample_by_coupling,
 )
 from veil.bits.samplers.bernoulli_hmc import sample_by_hmc
-from veil.bits.samplers.bernoulli_ones import expected_ones
-from veil.bits.samplers.bernoulli_tables import (
-    EnclosedChoice,
-    column_weights,
-    exponential,
-    ones_of_column,
-    table_weights,
-)
 from veil.bits.samplers.matrix_bernoulli import (
+    EnclosedChoice,
     Method,
+    column_weights,
+    expected_ones,
+    exponential,
     method_for,
+    ones_of_column,
     sample_by_columns,
     sample_by_table,
     sample_matrix_bernoulli,
+    table_weights,
 )
 from veil.errors import InvalidArgument
 
@@ -295,12 +293,12 @@ def test_pulls_and_their_bounds(kind: str) -> None:
             cell = 2 * row + column
             beside = np.delete(pi[cell], cell)
             each = [pi[cell, cell] + 2.0 * beside @ np.delete(b.ravel(), cell) for b in between]
-            least, most = pull_bounds(*pulls.arrays(), low, high, sums[0], sums[1], row, column)
+            least, most = pull_bounds(pulls, low, high, sums[0], sums[1], row, column)
             assert (least, most) == pytest.approx((min(each), max(each)), abs=1e-12)
             exact = pulls.exact(low, high, row, column), pulls.exact(high, low, row, column)
             assert abs(exact[0] - Fraction(least)) <= rounding[row, column]
             assert abs(exact[1] - Fraction(most)) <= rounding[row, column]
-            assert pull(*pulls.arrays(), low, sums[0], row, column) == pytest.approx(
+            assert pull(pulls, low, sums[0], row, column) == pytest.approx(
                 float(pulls.exact(low, low, row, column)), abs=1e-12
             )
 

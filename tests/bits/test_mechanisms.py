@@ -15,7 +15,7 @@ from scipy.stats import chisquare
 import veil
 from tests.oracles import bits as oracle
 from tests.params import quick_first
-from veil.bits.lazy_response import LazyResponse
+from veil.bits.mechanisms.staircase_xor import LazyResponse
 from veil.bits.planning import plan_bits
 from veil.errors import InvalidArgument, InvalidData, NoGuarantee
 from veil.graphs.numerics.degrees import DegreeProfile

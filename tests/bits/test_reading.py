@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from veil.bits.files import check_columns, write_bits
-from veil.bits.reading import DROPPED, ROWS, VALUES, BitSource, read_bits
+from veil.bits.reading import DROPPED, ROWS, VALUES, BitSource
+from veil.bits.verbs import read as read_bits
 from veil.errors import InvalidArgument, InvalidData, OutputExists, UnreadableFile
 
 HOUSE = Path(__file__).parents[3] / "shared" / "data" / "house-votes-84.data"
@@ -167,8 +168,10 @@ def test_values_may_be_given() -> None:
 @pytest.mark.parametrize(
     ("values", "kind", "text"),
     [
-        (("y",), InvalidArgument, "found 1 values"),
-        ("yn", InvalidArgument, "found str"),
+        (("y",), InvalidArgument, "two values with a comma"),
+        ("yn", InvalidArgument, "two values with a comma"),
+        ({"smoker": ("y",)}, InvalidArgument, "found 1 values"),
+        ({"smoker": "yn"}, InvalidArgument, "found str"),
         (("y", "y"), InvalidArgument, "the same twice"),
         (("y", ""), InvalidArgument, "an empty one"),
         ({"smokr": ("n", "y")}, InvalidData, "Did you mean 'smoker'"),

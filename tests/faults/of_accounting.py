@@ -2,8 +2,8 @@
 
 from tests.faults.planting import Edit
 from tests.faults.registry import mutant
-from veil.bits.lazy_response import LazyResponse
 from veil.bits.mechanisms.randomized_response import RandomizedResponse
+from veil.bits.mechanisms.staircase_xor import LazyResponse
 from veil.core.numerics import rounding, search
 from veil.core.privacy import calibrate, losses
 from veil.core.privacy.discrete_gaussian import DiscreteGaussianShift

@@ -2,8 +2,8 @@
 
 from tests.faults.planting import Edit
 from tests.faults.registry import mutant
-from veil.bits.mechanisms import xor_blocks
 from veil.bits.mechanisms.staircase_xor import StaircaseXor
+from veil.bits.mechanisms.xor import XorBlocks
 from veil.chains.adjacency import Transitions
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.graphs.mechanisms import private_graph, xor_graph
@@ -114,7 +114,7 @@ mutant(
     "blocks-side-by-side-do-not-add",
     "Of the blocks that a record goes through only the dearest is charged.",
     Edit(
-        xor_blocks.XorBlocks,
+        XorBlocks,
         "loss",
         "_spread(band, near) for band in self.bands",
         "_spread([block], near) for band in self.bands for block in band",

@@ -40,9 +40,8 @@ from tests.bits.numerics.brute import (
     random_symmetric,
     tables,
 )
-from veil.bits.numerics.expected_ones import column_law, expected_ones_in_closed_form
 from veil.bits.numerics.flip_losses import worst_loss
-from veil.bits.numerics.published_bounds import condition_4
+from veil.bits.numerics.published_bounds import column_law, condition_4, expected_ones_in_closed_form
 from veil.bits.numerics.quadratic import Quadratic
 from veil.errors import InvalidArgument
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from veil.bits.reading import read_bits
+from veil.bits.verbs import read as read_bits
 from veil.errors import InvalidData
 from veil.samples import path
 from veil.samples.ballots import BILLS, MEMBERS, PARTIES, ballots, write_ballots

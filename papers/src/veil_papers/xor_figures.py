@@ -35,7 +35,7 @@ from scipy.stats import binom
 from veil.bits.adjacency import BitFlips
 from veil.bits.mechanisms.matrix_bernoulli import xor_parameters
 from veil.bits.mechanisms.xor import Xor
-from veil.bits.numerics.expected_ones import column_law
+from veil.bits.numerics.published_bounds import column_law
 from veil.bits.numerics.quadratic import Quadratic
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.staircase import staircase
@@ -127,7 +127,7 @@ def figure_1(
         for epsilon in epsilons:
             noise = xor_parameters(epsilon, alpha, rows, columns, flips)
             printed, repaired = Xor(noise, complement=False), Xor(noise)
-            diagonal, between = noise.quadratic.multiples or (0.0, 0.0)
+            diagonal, between = noise.multiples or (0.0, 0.0)
             none = float(column_law(rows, diagonal, between)[0])
             found.append(
                 ImageNoise(

@@ -5,8 +5,7 @@ from .estimation import BitReading, estimates
 from .mechanisms.matrix_bernoulli import MatrixBernoulli, xor_parameters
 from .mechanisms.randomized_response import RandomizedResponse
 from .mechanisms.staircase_xor import StaircaseXor
-from .mechanisms.xor import Xor
-from .mechanisms.xor_blocks import XorBlocks
+from .mechanisms.xor import Xor, XorBlocks
 from .planning import BitPlan
 from .reading import BitSource
 from .verbs import plan, read, release

@@ -12,8 +12,7 @@ from veil.bits.domain import Bits, Table
 from veil.bits.mechanisms.matrix_bernoulli import MatrixBernoulli
 from veil.bits.mechanisms.randomized_response import RandomizedResponse
 from veil.bits.mechanisms.staircase_xor import StaircaseXor
-from veil.bits.mechanisms.xor import Xor
-from veil.bits.mechanisms.xor_blocks import XorBlocks
+from veil.bits.mechanisms.xor import Xor, XorBlocks
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.audit.pair import AuditPair

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from veil.core import checks
 from veil.core.domain import Domain
 from veil.core.errors import InvalidData, PrivacyWarning
-from veil.core.intake import array_of
+from veil.core.intake import array_of, say
 
 Table = NDArray[np.bool_]
 
@@ -55,18 +55,14 @@ class Bits(Domain):
 
 def warn_of_graph(table: Table) -> None:
     """Warn where a table looks like the adjacency matrix of a graph."""
-    if _looks_like_graph(table):
+    square = table.ndim == 2 and table.shape[0] == table.shape[1] and len(table) > 2
+    if square and not table.diagonal().any() and table.any() and (table == table.T).all():
         warnings.warn(
             "the table is symmetric: if it is the adjacency matrix of a graph, an edge is two of its bits "
             "and is hidden less than one bit. Hand it in as a scipy.sparse.csr_array instead.",
             PrivacyWarning,
             stacklevel=4,
         )
-
-
-def _looks_like_graph(table: Table) -> bool:
-    square = table.ndim == 2 and table.shape[0] == table.shape[1] and len(table) > 2
-    return square and not table.diagonal().any() and bool(table.any()) and bool((table == table.T).all())
 
 
 def as_bits(field: str, value: Any) -> Table:
@@ -105,7 +101,5 @@ def as_bits(field: str, value: Any) -> Table:
         )
     wrong = (array != 0) & (array != 1)
     if wrong.any():
-        from veil.core.intake import say
-
         raise InvalidData(field, expected=expected, found=say(wrong, "neither 0 nor 1"))
     return array.astype(np.bool_)

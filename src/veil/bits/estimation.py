@@ -52,13 +52,26 @@ class BitReading:
         low, high = self.column_sums.normal(confidence=self.confidence)
         return self.column_sums.value / self.rows, low / self.rows, high / self.rows
 
+    @property
+    def listed(self) -> list[tuple[str, float, float, float]]:
+        """Each column with its share, as far as it is one, and the interval."""
+        share, low, high = self.shares
+        inside = np.clip(share, 0.0, 1.0)
+        return list(zip(self.labels, inside.tolist(), low.tolist(), high.tolist(), strict=True))
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether every interval holds nearly everything."""
+        _, low, high = self.shares
+        return float((high - low).min()) > 0.9
+
     def pairs(self, pairs: Any = None) -> BitEstimates:
         """The 2 x 2 tables of pairs of columns: [pair, value of the first, value of the second]."""
         return moments.pair_tables(self.table, self.signals, pairs)
 
     @cached_property
     def entries(self) -> BitEstimates:
-        """The table itself, in numbers that are right in the mean and far outside 0 to 1."""
+        """The table itself, in unbiased numbers, far outside 0 to 1."""
         return moments.entries(self.table, self.signals)
 
     @property
@@ -116,10 +129,8 @@ def signals_of(mechanism: Any, columns: int) -> BitSignals:
         return BitSignals.staircase(columns, mechanism.epsilon, flips=mechanism.flips)
     if isinstance(mechanism, RandomizedResponse):
         return BitSignals.independent(columns, mechanism.flip_rate)
-    if isinstance(mechanism, Xor):
-        quadratic = mechanism.noise.quadratic
-        if quadratic.rows_independent and quadratic.is_exchangeable:
-            return BitSignals.independent(columns, mechanism.flip_rate)
+    if isinstance(mechanism, Xor) and mechanism.noise.multiples and mechanism.noise.rows_independent:
+        return BitSignals.independent(columns, mechanism.flip_rate)
     raise InvalidArgument(
         "release",
         expected="noise that is alike in all columns, and independent between rows",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from veil.bits.values import Bits
+from veil.bits.domain import Table
 from veil.core.errors import InvalidArgument
 from veil.core.writing import replacing
 from veil.tables.table_writing import needs_quotes, write_parquet, write_text
@@ -34,7 +34,7 @@ def write_bits(
         nobody ever sees half a file, and is not overwritten unless told.
     ones, zeros: what 1 and 0 are called in each column, as `read_bits` found them.
     """
-    ending, pairs = _checked(path, columns, ones, zeros)
+    ending, pairs = check_columns(path, columns, ones, zeros)
     bits = _checked_table(table, len(columns))
     with replacing(Path(path), overwrite=overwrite) as beside:
         _write(beside, ending, bits, list(columns), pairs)
@@ -42,18 +42,11 @@ def write_bits(
 
 def check_columns(
     path: str | os.PathLike[str], columns: Sequence[str], ones: Sequence[str], zeros: Sequence[str]
-) -> None:
-    """Raise what `write_bits` would raise about the path's ending, the names and the values; write nothing.
+) -> tuple[str, list[tuple[str, str]]]:
+    """How the path ends, and what 0 and 1 are called in each column, if they can be written.
 
     It is asked before a draw: a table that cannot be written would be paid for all the same.
     """
-    _checked(path, columns, ones, zeros)
-
-
-def _checked(
-    path: str | os.PathLike[str], columns: Sequence[str], ones: Sequence[str], zeros: Sequence[str]
-) -> tuple[str, list[tuple[str, str]]]:
-    """How the path ends, and what 0 and 1 are called in each column."""
     name = Path(path).name.lower()
     ending = next((known for known in _ENDINGS if name.endswith(known)), None)
     if ending is None:
@@ -61,19 +54,14 @@ def _checked(
     names = _checked_texts("columns", columns, len(columns))
     if len(set(names)) < len(names):
         raise InvalidArgument("columns", expected="names that all differ", found="one that occurs twice")
-    pairs = list(
-        zip(
-            _checked_texts("zeros", zeros, len(columns)),
-            _checked_texts("ones", ones, len(columns)),
-            strict=True,
-        )
-    )
+    sides = _checked_texts("zeros", zeros, len(names)), _checked_texts("ones", ones, len(names))
+    pairs = list(zip(*sides, strict=True))
     if any(zero == one for zero, one in pairs):
         raise InvalidArgument("ones", expected="other values than zeros", found="the same in a column")
     return ending, pairs
 
 
-def _write(path: str, ending: str, bits: Bits, names: list[str], pairs: Sequence[tuple[str, str]]) -> None:
+def _write(path: str, ending: str, bits: Table, names: list[str], pairs: Sequence[tuple[str, str]]) -> None:
     import pyarrow as pa
 
     schema = pa.schema([(name, pa.dictionary(pa.int8(), pa.string())) for name in names])
@@ -103,7 +91,7 @@ def _write(path: str, ending: str, bits: Bits, names: list[str], pairs: Sequence
     )
 
 
-def _checked_table(table: Any, width: int) -> Bits:
+def _checked_table(table: Any, width: int) -> Table:
     bits = np.asarray(table)
     if bits.ndim != 2 or bits.shape[1] != width:
         raise InvalidArgument(

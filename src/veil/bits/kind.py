@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from veil.bits.adjacency import BitFlips
-from veil.bits.codec import table_from_json, table_to_json
-from veil.bits.domain import warn_of_graph
+from veil.bits.domain import Table, warn_of_graph
 from veil.core.adjacency import Adjacency
 from veil.core.errors import InvalidArgument
 from veil.core.intake import Labels, labels_of
@@ -38,7 +37,7 @@ class BitKind(Kind):
         "RandomizedResponse": f"{_MECHANISMS}.randomized_response:RandomizedResponse",
         "StaircaseXor": f"{_MECHANISMS}.staircase_xor:StaircaseXor",
         "Xor": f"{_MECHANISMS}.xor:Xor",
-        "XorBlocks": f"{_MECHANISMS}.xor_blocks:XorBlocks",
+        "XorBlocks": f"{_MECHANISMS}.xor:XorBlocks",
     }
     domains: ClassVar[Places] = {"Bits": "veil.bits.domain:Bits"}
     adjacencies: ClassVar[Places] = {"BitFlips": "veil.bits.adjacency:BitFlips"}
@@ -73,10 +72,10 @@ class BitKind(Kind):
 
     def encode(self, release: Release[Any]) -> dict[str, Any]:
         labels = None if release.labels is None else list(release.labels)
-        return table_to_json(release.value) | {"labels": labels}
+        return _encoded(release.value) | {"labels": labels}
 
     def decode(self, content: Mapping[str, Any], mechanism: Any) -> Content:
-        table = table_from_json(content["value"])
+        table = _decoded(content["value"])
         mechanism.validate(table)
         labels = checked_labels(content["value"]["labels"])
         if labels is not None and len(labels) != table.shape[-1]:
@@ -114,9 +113,9 @@ class BitKind(Kind):
         return {"shape": release.value.shape}
 
     def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
-        from veil.bits.report.page import BitReport
+        from veil.bits.report.page import bit_page
 
-        return BitReport.of(release).html()
+        return bit_page(release)
 
     def card(self, release: Release[Any]) -> str:
         head = "".join(f"<th>{escape(str(name))}</th>" for name in _names(release)[:MOST_SHOWN])
@@ -125,9 +124,10 @@ class BitKind(Kind):
         return f"<tr>{head}</tr>{body}<tr><td>{escape(self.size(release))}</td></tr>"
 
     def plot(self, release: Release[Any]) -> Any:
-        from veil.bits.report.page import BitReport
+        from veil.bits.estimation import estimates
+        from veil.bits.report.page import shares_figure
 
-        return BitReport.of(release).shares_figure()
+        return shares_figure(estimates(release))
 
     def print_release(self, release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
         from veil.bits.report.console import print_bit_release
@@ -142,3 +142,24 @@ class BitKind(Kind):
 
 def _names(release: Release[Any]) -> tuple[str, ...]:
     return release.labels or tuple(map(str, range(release.value.shape[-1])))
+
+
+def _encoded(table: Table) -> dict[str, Any]:
+    """A row is a text of 0 and 1."""
+    rows = np.atleast_2d(table).astype(np.uint8) + ord("0")
+    data = [row.tobytes().decode("ascii") for row in rows]
+    return {"type": "bits", "axes": int(np.ndim(table)), "data": data}
+
+
+def _decoded(content: Any) -> Table:
+    data, axes = content["data"], content["axes"]
+    if not isinstance(data, list) or not data or axes not in (1, 2) or (axes == 1 and len(data) != 1):
+        raise InvalidArgument("value", expected="rows of bits", found="something else")
+    width = len(data[0])
+    if not width or any(not isinstance(row, str) or len(row) != width for row in data):
+        raise InvalidArgument("value", expected="rows of equally many bits", found="something else")
+    codes = np.frombuffer("".join(data).encode("ascii", "replace"), dtype=np.uint8)
+    if not np.isin(codes, (ord("0"), ord("1"))).all():
+        raise InvalidArgument("value", expected="rows of 0 and 1", found="something else")
+    table: Table = np.equal(codes, ord("1")).reshape(len(data), width)
+    return table if axes == 2 else np.array(table[0])

@@ -20,6 +20,7 @@ FOR_BITS = ("staircase", "response")
 _WIDE = 1.959964
 # How close a column's share is wanted, where it is said how many rows that takes.
 CLOSE = 0.05
+_TOLD = ("name", "flip_rate", "signal", "share_error", "rows_needed")
 
 
 @dataclass(frozen=True)
@@ -61,16 +62,7 @@ class BitPlan(Plan):
             "epsilon": self.epsilon,
             "adjacency": self.adjacency.describe(),
             "rows": self.rows,
-            "mechanisms": [
-                {
-                    "name": row.name,
-                    "flip_rate": row.flip_rate,
-                    "signal": row.signal,
-                    "share_error": row.share_error,
-                    "rows_needed": row.rows_needed,
-                }
-                for row in self.found
-            ],
+            "mechanisms": [{name: getattr(row, name) for name in _TOLD} for row in self.found],
         }
 
 
@@ -102,15 +94,7 @@ def names_for(columns: int, near: BitFlips) -> tuple[str, ...]:
 def plan_bits(
     columns: int, epsilon: float, *, unit: str = "row", flips: int | None = None, rows: int | None = None
 ) -> BitPlan:
-    """What to expect of a table with so many columns.
-
-    unit: "row", a record's bits together, or "bit", each on its own. flips: so many bits of a record, or of
-    the table, instead of all of them or one. rows: how many there will be, if that is known.
-
-    >>> plan = plan_bits(16, 1.0)
-    >>> plan.best.name, round(plan.best.flip_rate, 4), [round(row.flip_rate, 4) for row in plan.found]
-    ('staircase', 0.4501, [0.4501, 0.4844])
-    """
+    """What to expect of a table with so many columns; for the arguments see `bits.plan`."""
     columns = integer("columns", columns, least=1)
     epsilon = positive("epsilon", epsilon)
     rows = None if rows is None else integer("rows", rows, least=1)

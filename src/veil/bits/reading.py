@@ -1,19 +1,23 @@
-"""From a table of two values a column to bits."""
+"""From a table with two values in each column to bits."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veil.bits.domain import Table
 from veil.bits.tables import open_bits
-from veil.bits.values import GAPS, Bits, Pair, given_pairs, pair_of
-from veil.core.checks import choice
+from veil.bits.values import GAPS, Pair, given_pairs, pair_of
 from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.request import texts
 from veil.tables.coded import Coded
 from veil.tables.frames import checked_columns
+
+if TYPE_CHECKING:
+    from veil.bits.requests import BitRead
 
 MISSING = ("no", "yes", "drop-column")
 ROWS = "the number of rows is public"
@@ -29,7 +33,7 @@ class BitSource:
     dropped: the columns that were left out because of their gaps. assumptions: what is taken to be public.
     """
 
-    table: Bits
+    table: Table
     columns: tuple[str, ...]
     ones: tuple[str, ...]
     zeros: tuple[str, ...]
@@ -46,39 +50,13 @@ class BitSource:
         return len(self.table)
 
 
-def read_bits(
-    source: Any,
-    *,
-    columns: Sequence[str] | str | None = None,
-    values: tuple[Any, Any] | Mapping[str, tuple[Any, Any]] | None = None,
-    missing: str | None = None,
-    header: bool | None = None,
-    delimiter: str | None = None,
-) -> BitSource:
-    """The bits of a table in which every column has two values.
-
-    source: a path or glob (CSV and other text with separators, also packed; Parquet; JSON lines), or "-" for
-        standard input; a pandas, Polars or Arrow table, or {column: values}; a 2-D array or a list of rows.
-    columns: which columns, in which order; all unless given. Without names they are column1, column2, ...
-    values: what 0 and 1 are called, (zero, one), for all columns, or {column: (zero, one)} for some. Else the
-        usual pairs are known (no/yes, n/y, false/true, f/t, 0/1, -/+, however spelt), and of two other
-        values the first in order is 0.
-    missing: what to do with gaps (empty cells, NULL, NaN, "?", "NA"): "no" takes them for 0, "yes" for 1,
-        "drop-column" leaves out the columns that have any. Without it they are an error.
-    header, delimiter: of text; whether its first line names the columns, and what separates cells. Both are
-        told from the file where that can be done without losing a record.
-
-    >>> from veil.bits.reading import read_bits
-    >>> votes = read_bits({"budget": ["y", "n", "y"], "roads": ["n", "n", "?"]}, missing="no")
-    >>> votes.table.astype(int).tolist(), votes.zeros, votes.ones
-    ([[1, 0], [0, 0], [1, 0]], ('n', 'n'), ('y', 'y'))
-    """
-    wanted = checked_columns(columns)
-    if missing is not None:
-        choice("missing", missing, MISSING)
-    cells, assumptions = open_bits(source, wanted, header=header, delimiter=delimiter)
+def read_bits(request: BitRead) -> BitSource:
+    """The bits of a table in which every column has two values."""
+    columns, missing = request.columns, request.missing
+    wanted = checked_columns(texts("columns", columns) if isinstance(columns, str) else columns)
+    cells, assumptions = open_bits(request.source, wanted, header=request.header, delimiter=request.delimiter)
     names = list(cells)
-    given = given_pairs(values, names)
+    given = given_pairs(_listed(request.values), names)
     with_gaps = [name for name in names if any(_is_gap(one, given.get(name)) for one in cells[name].values)]
     if missing is None and with_gaps:
         raise _gaps(with_gaps)
@@ -110,7 +88,7 @@ def _is_gap(text: str | None, given: Pair | None) -> bool:
     return text is None or (text in GAPS and (given is None or given.bit_of(text) is None))
 
 
-def _bits(cells: Coded, pair: Pair, name: str, *, gap: bool) -> Bits:
+def _bits(cells: Coded, pair: Pair, name: str, *, gap: bool) -> Table:
     """The bits of a column, with a bit in the place of gaps."""
     texts = cells.texts or []
     meaning = np.zeros(len(texts), dtype=np.bool_)
@@ -129,8 +107,8 @@ def _bits(cells: Coded, pair: Pair, name: str, *, gap: bool) -> Bits:
             hint="{values} must give both as they are spelt, for each column its own if they differ.",
             names=("values",),
         )
-    found: Bits = meaning[cells.codes]
-    return found
+    bits: Table = meaning[cells.codes]
+    return bits
 
 
 def _gaps(names: Sequence[str]) -> InvalidData:
@@ -144,25 +122,24 @@ def _gaps(names: Sequence[str]) -> InvalidData:
     )
 
 
-def given_values(values: Any) -> Any:
+def _listed(values: Any) -> Any:
     """What 0 and 1 are called, where it is given as text: one pair for all columns, or pairs by name."""
-    texts = [values] if isinstance(values, str) else values
-    is_pair = (
-        isinstance(texts, (list, tuple)) and len(texts) == 2 and not any("," in str(one) for one in texts)
-    )
-    if not texts or is_pair or not isinstance(texts, (list, tuple)):
-        return texts or None
-    found: dict[str, tuple[str, str]] = {}
-    for text in map(str, texts):
+    listed = [values] if isinstance(values, str) else values
+    if not listed or not isinstance(listed, (list, tuple)):
+        return listed or None
+    if len(listed) == 2 and not any("," in str(one) for one in listed):
+        return listed
+    pairs: dict[str, tuple[str, str]] = {}
+    for text in map(str, listed):
         name, _, pair = text.rpartition("=")
         parts = [part.strip() for part in pair.split(",")]
         if len(parts) != 2 or not all(parts):
             expected = "two values with a comma: no,yes - or column=no,yes"
             raise InvalidArgument("values", expected=expected, found=repr(text)[:40])
         if not name:
-            if len(texts) > 1:
+            if len(listed) > 1:
                 expected = "either one pair for all columns, or column=no,yes for each"
                 raise InvalidArgument("values", expected=expected, found="both")
             return parts[0], parts[1]
-        found[name] = (parts[0], parts[1])
-    return found
+        pairs[name] = (parts[0], parts[1])
+    return pairs

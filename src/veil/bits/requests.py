@@ -11,13 +11,14 @@ import numpy as np
 
 from veil.bits.domain import Bits, Table
 from veil.bits.planning import FOR_BITS, UNITS, BitPlan, adjacency_for, bit_mechanism, plan_bits
-from veil.bits.reading import MISSING, BitSource, given_values, read_bits
+from veil.bits.reading import MISSING, BitSource, read_bits
 from veil.core.errors import InvalidData
 from veil.core.intake import labels_of
 from veil.core.job import Job
 from veil.core.kind import Progress
-from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option, texts
-from veil.tables.given import delimiter_option, files_among, header_option
+from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option
+from veil.tables.dialect import delimiter_option, header_option
+from veil.tables.given import files_among
 
 _UNIT = "What is hidden: row (all bits of a record together) or bit (each alone)."
 _FLIPS = "Hide only so many bits at once: of a record, or with unit bit anywhere."
@@ -48,14 +49,7 @@ class BitRead(ReadRequest):
 
     def read(self, progress: Progress | None = None) -> BitSource:
         self.check()
-        return read_bits(
-            self.source,
-            columns=texts("columns", self.columns) if isinstance(self.columns, str) else self.columns,
-            values=given_values(self.values),
-            missing=self.missing,
-            header=self.header,
-            delimiter=self.delimiter,
-        )
+        return read_bits(self)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,14 +14,12 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.tables.cells import is_number, numbers_of
 from veil.tables.coded import Coded
 from veil.tables.engines.protocol import missing_column
 
-Bits = NDArray[np.bool_]
 # What 0 and 1 are usually called.
 USUAL = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("0.0", "1.0"), ("-", "+"))
 GAPS = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "<NA>"})
@@ -38,11 +36,9 @@ class Pair:
 
     def bit_of(self, text: str) -> bool | None:
         """0 or 1 for a value of the pair, None for another."""
-        if self.folds:
-            text, zero, one = text.casefold(), self.zero.casefold(), self.one.casefold()
-        else:
-            zero, one = self.zero, self.one
-        return {zero: False, one: True}.get(text)
+        texts = self.zero, self.one, text
+        zero, one, value = map(str.casefold, texts) if self.folds else texts
+        return {zero: False, one: True}.get(value)
 
 
 def cells_of(array: Any, name: str) -> Coded:

@@ -20,7 +20,8 @@ from veil.graphs.mechanisms.xor_graph import XorGraph
 from veil.graphs.numerics.pairs import KINDS, PairSpace
 from veil.graphs.planning import GraphPlan
 from veil.graphs.reading import LOOPS, EdgeSource, read_edges
-from veil.tables.given import delimiter_option, files_among, header_option
+from veil.tables.dialect import delimiter_option, header_option
+from veil.tables.given import files_among
 
 FOR_GRAPHS = ("response", "published")
 _KIND = "undirected (a b is b a), directed, or bipartite (two sets of nodes)."

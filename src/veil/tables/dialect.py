@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.request import option
 from veil.tables.cells import is_number
 
 MARKS = (",", ";", "\t", "|")
@@ -25,6 +26,18 @@ _HEADINGS |= {"states", "labels", "ids", "nodes", "nodeid"}
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d+)?|\.\d+)")
 # Cells of the first line, and the different cells below them.
 Heads = tuple[Collection[str], Collection[str]]
+
+
+def header_option() -> Any:
+    """The field of a request for whether a text begins with a line of names."""
+    help_text = "Whether the first line names the columns; found out unless given."
+    return option(None, help=help_text, negative="--no-header", group="Input", advanced=True)
+
+
+def delimiter_option() -> Any:
+    """The field of a request for what separates the cells of a text."""
+    help_text = "What separates the cells of a line; found out unless given."
+    return option(None, help=help_text, group="Input", advanced=True)
 
 
 def checked_delimiter(delimiter: Any) -> str | None:

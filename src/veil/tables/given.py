@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from veil.core.errors import InvalidArgument
-from veil.core.request import option
 from veil.tables.files import file_of, name_of, text_bytes
 from veil.tables.text_tables import parse_rows
 
@@ -86,15 +85,3 @@ def files_among(*values: Any) -> tuple[str, ...]:
             elif has_magic(str(text)):
                 found += glob(str(text), recursive=True)
     return tuple(found)
-
-
-def header_option() -> Any:
-    """The field of a request for whether text has a line of names."""
-    text = "Whether the first line names the columns; found out unless given."
-    return option(None, help=text, negative="--no-header", group="Input", advanced=True)
-
-
-def delimiter_option() -> Any:
-    """The field of a request for what is between the cells of text."""
-    text = "What separates the cells of a line; found out unless given."
-    return option(None, help=text, group="Input", advanced=True)

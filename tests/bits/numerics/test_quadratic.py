@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from tests.bits.numerics.brute import brute_law, dense, random_quadratic, random_symmetric, tables
-from veil.bits.numerics.contraction import contraction
-from veil.bits.numerics.exact_sums import exact_sum
-from veil.bits.numerics.expected_ones import expected_ones_in_closed_form
+from veil.bits.mechanisms.matrix_bernoulli import xor_parameters
+from veil.bits.numerics.enumerated_changes import exact_sum
+from veil.bits.numerics.fields import contraction
 from veil.bits.numerics.flip_losses import worst_loss
-from veil.bits.numerics.published_bounds import algorithm_1, condition_4, proposition_1
+from veil.bits.numerics.published_bounds import condition_4, expected_ones_in_closed_form, proposition_1
 from veil.bits.numerics.quadratic import Quadratic
 from veil.errors import InvalidArgument
 
@@ -28,7 +28,7 @@ def test_matrix_and_energy_are_those_of_the_definition(kind: str) -> None:
     assert q.pi() == pytest.approx(dense(q))
     assert q.energy(b.reshape(-1, 3, 2)) == pytest.approx(np.einsum("ti,ij,tj->t", b, dense(q), b))
     assert q.rows_independent == (kind == "independent")
-    assert q.is_exchangeable == (kind == "multiples")
+    assert (q.multiples is not None) == (kind == "multiples")
     assert (q.column_form is not None) == (kind in {"diagonal", "multiples"})
     assert q.shape == (3, 2)
 
@@ -82,7 +82,7 @@ def test_printed_epsilon_and_the_certified_one() -> None:
     """Algorithm 1: the stated epsilon, and epsilon / sqrt(P) (alpha + 4 (1 - alpha) / N)."""
     for rows, columns in ((240, 16), (426, 30)):
         for alpha in (0.5, 0.9, 1.0):
-            q = algorithm_1(1.0, alpha, rows, columns, columns)
+            q = xor_parameters(1.0, alpha, rows, columns, columns)
             assert condition_4(q, columns) == pytest.approx(1.0)
             certified = worst_loss(q, columns, "row")
             assert certified.exact
@@ -93,7 +93,7 @@ def test_printed_epsilon_and_the_certified_one() -> None:
 def test_flip_rates_of_the_published_parameters() -> None:
     """The sign repaired by the complement: 0.4961 and 0.4985 when nearly all goes to theta."""
     for rows, columns, rate in ((240, 16, 0.4961), (426, 30, 0.4985)):
-        q = algorithm_1(1.0, 0.9999, rows, columns, columns)
+        q = xor_parameters(1.0, 0.9999, rows, columns, columns)
         ones = expected_ones_in_closed_form(q)
         assert ones is not None
         assert ones > q.cells / 2
@@ -120,7 +120,7 @@ def test_proposition_1_holds_and_says_little() -> None:
         norms = 3.0 * np.linalg.norm(theta) + 3.0 * np.linalg.norm(common)
         assert found.log_lower == pytest.approx(math.log(2**5 * (2.0 + norms)))
         assert mean <= found.bound
-    assert proposition_1(algorithm_1(1.0, 0.5, 240, 16, 16)).bound > 240 * 16
+    assert proposition_1(xor_parameters(1.0, 0.5, 240, 16, 16)).bound > 240 * 16
 
 
 def test_contraction_of_a_pair_is_known_by_hand() -> None:

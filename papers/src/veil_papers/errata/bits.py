@@ -113,7 +113,7 @@ def _appendix_a() -> Numbers:
 
 def _wrong_sign() -> Numbers:
     from veil import bits
-    from veil.bits.numerics.published_bounds import algorithm_1, proposition_1
+    from veil.bits.numerics.published_bounds import proposition_1
     from veil.bits.numerics.quadratic import Quadratic
 
     rates = [
@@ -121,7 +121,7 @@ def _wrong_sign() -> Numbers:
     ]
     assert 0.5 < rates[0] < rates[1] < rates[2]
     nothing = proposition_1(Quadratic.exchangeable(0.0, 0.0, rows=240, columns=16)).bound
-    bounds = [proposition_1(algorithm_1(e, 0.5, 240, 16, 16)).bound for e in (0.001, 0.1, 1.0)]
+    bounds = [proposition_1(bits.xor_parameters(e, 0.5, 240, 16, 16)).bound for e in (0.001, 0.1, 1.0)]
     assert nothing < bounds[0] < bounds[1] < bounds[2]
     return [
         ("share of flipped bits at ε = 0, which Remark 2 calls the most", 0.5),
@@ -152,9 +152,9 @@ def _complement() -> Numbers:
 def _identity() -> Numbers:
     import numpy as np
 
-    from veil.bits.numerics.published_bounds import algorithm_1
+    from veil import bits
 
-    noise = algorithm_1(1.0, 0.75, 4, 3, 3)
+    noise = bits.xor_parameters(1.0, 0.75, 4, 3, 3)
     basis, _ = np.linalg.qr(np.random.default_rng(4).normal(size=(3, 3)))
     turned = basis @ (noise.theta[0, 0] * np.eye(3)) @ basis.T
     assert np.abs(turned - noise.theta).max() < 1e-12
@@ -171,7 +171,7 @@ def _constant() -> Numbers:
 
     import numpy as np
 
-    from veil.bits.numerics.expected_ones import column_law
+    from veil.bits.numerics.published_bounds import column_law
     from veil.bits.numerics.quadratic import Quadratic
 
     noise = Quadratic.exchangeable(0.3, 0.1, rows=4, columns=3)

@@ -34,7 +34,7 @@ from scipy.special import expit
 from veil.bits.domain import as_bits
 from veil.bits.learn.scikit import Classifier
 from veil.bits.learn.table import Moments, PrivateTable
-from veil.bits.numerics.moments import Floats
+from veil.core.arrays import Floats
 from veil.core.errors import InvalidArgument, InvalidData
 
 _MEAN_SPREAD, _MOST_PAIR_SPREAD = 0.09, 0.25

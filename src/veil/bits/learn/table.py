@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.bits.domain import Table
-from veil.bits.numerics.moments import BitSignals, Floats, entries
+from veil.bits.numerics.moments import BitSignals, entries
+from veil.core.arrays import Floats
 from veil.core.errors import NoGuarantee
 
 
@@ -63,7 +64,7 @@ class PrivateTable:
     def features(self) -> Floats:
         """Numbers to train an ordinary estimator on.
 
-        With public labels (bit - q) / (1 - 2q), which is right in the mean: far from 0 and 1, but then so is
+        With public labels (bit - q) / (1 - 2q), which is unbiased: far from 0 and 1, but then so is
         the noise. With private labels the private bits themselves, to be used with the private `labels`.
         """
         return self.bits.astype(np.float64) if self.protected else entries(self.bits, self.signals).value
@@ -85,20 +86,10 @@ class PrivateTable:
         kappa = {"label": single, "features": pair} if self.protected else {"label": 1.0, "features": single}
         rows = len(self)
         own, own_variance = _mean(label.sum(keepdims=True), kappa["label"], rows)
-        features, features_variance = _mean(signs.sum(axis=0), kappa["features"], rows)
-        products, products_variance = _mean(label @ signs, single, rows)
-        pairs, pairs_variance = _mean(signs.T @ signs, pair, rows)
-        np.fill_diagonal(pairs, 1.0)
-        return Moments(
-            label=float(own[0]),
-            label_variance=own_variance,
-            features=features,
-            features_variance=features_variance,
-            products=products,
-            products_variance=products_variance,
-            pairs=pairs,
-            pairs_variance=pairs_variance,
-        )
+        features = _mean(signs.sum(axis=0), kappa["features"], rows)
+        products, pairs = _mean(label @ signs, single, rows), _mean(signs.T @ signs, pair, rows)
+        np.fill_diagonal(pairs[0], 1.0)
+        return Moments(float(own[0]), own_variance, *features, *products, *pairs)
 
 
 def _signs(bits: NDArray[Any]) -> Floats:

@@ -46,12 +46,8 @@ class BitMechanism(Described):
         return self.loss(adjacency_of(self, adjacency, BitFlips))
 
     def item_axes(self, valid: Any) -> int:
-        """A table, or the bits of one record."""
+        """A table, or the bits of one record, is one item: its rows are what the adjacency speaks of."""
         return int(np.ndim(valid))
-
-    def is_batch(self, valid: Any) -> bool:
-        """A table is one item: its rows are what the adjacency speaks of."""
-        return False
 
     def validate(self, value: Any) -> Any:
         return self.domain.validate(value)
@@ -59,9 +55,6 @@ class BitMechanism(Described):
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
         """Pure: the loss takes at most its certified value."""
         return RandomizedResponses(self.certified_epsilon(adjacency), kind="upper bound")
-
-    def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
-        return ()
 
     def _draw(self, rng: Rng, value: Any, size: int | None) -> Any:
         rows = np.atleast_2d(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -11,17 +12,15 @@ import numpy as np
 
 from veil.bits.adjacency import BitFlips
 from veil.bits.domain import Bits, Table
-from veil.bits.lazy_response import LazyResponse
 from veil.bits.mechanisms.bit_mechanism import LARGEST_EPSILON, BitMechanism
-from veil.bits.numerics.step_chance import step_chance
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.checks import integer, positive
 from veil.core.errors import InvalidArgument
 from veil.core.mechanism import adjacency_of
-from veil.core.numerics.rounding import rate_above, times_above
-from veil.core.numerics.staircase import WordStaircase, free_counts, staircase
-from veil.core.privacy.profile import PrivacyProfile
+from veil.core.numerics.rounding import float_above, rate_above, times_above
+from veil.core.numerics.staircase import WordStaircase, free_counts, log_words_at, staircase
+from veil.core.privacy.profile import Kind, LogDelta, PrivacyProfile, order_of
 from veil.core.privacy.responses import RandomizedResponses
 from veil.core.random.free_words import sample_free_by_distance
 from veil.core.random.streams import Rng
@@ -30,6 +29,10 @@ from veil.core.random.streams import Rng
 MOST_BITS = 5_000
 # Up to so many bits the chance of a step is summed up in a moment.
 _MOST_EXACT = 256
+# Far above the rounding of sums of logarithms of binomial coefficients.
+_SLACK = 1e-9
+
+_steps = lru_cache(maxsize=256)(staircase)
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ class StaircaseXor(BitMechanism):
     @property
     def steps(self) -> WordStaircase:
         """The weights of sets of 0, 1, 2 ... flipped bits."""
-        return _steps(self.bits, self.protected, self.epsilon)
+        return _steps(self.bits, 2, self.protected, self.epsilon)
 
     @property
     def flip_rate(self) -> float:
@@ -126,7 +129,7 @@ class StaircaseXor(BitMechanism):
         loss = self.epsilon if near == self.adjacency else self.loss(near)
         together = self.rows is not None or near.where == "row" or near.count == 1
         if together and near.count <= self.protected and self.bits <= _MOST_EXACT:
-            return LazyResponse(loss, _step_chance(self.steps, near.count))
+            return LazyResponse(loss, step_chance(self.steps, near.count))
         return RandomizedResponses(loss, kind="upper bound")
 
     def log_noise(self, tables: Any) -> Floats:
@@ -148,11 +151,59 @@ class StaircaseXor(BitMechanism):
         return drawn.astype(np.bool_).reshape(rows, columns)
 
 
-@lru_cache(maxsize=256)
-def _steps(bits: int, flips: int, epsilon: float) -> WordStaircase:
-    return staircase(bits, 2, flips, epsilon)
+@dataclass(frozen=True)
+class LazyResponse(PrivacyProfile):
+    """A randomised response that is mostly silent.
+
+    The loss is `each` with probability `chance`, -each with chance e^-each, and 0 otherwise.
+
+    delta(epsilon) = chance (1 - e^(epsilon - each)), and both directions are alike. A larger chance only
+    raises the curve, so one that is rounded up is safe.
+    """
+
+    each: float
+    chance: float
+    kind: Kind = "exact"
+
+    @property
+    def pure_epsilon(self) -> float:
+        return self.each
+
+    def log_deltas(self) -> tuple[LogDelta, LogDelta]:
+        return self._log_delta, self._log_delta
+
+    def _log_delta(self, epsilon: float) -> float:
+        # Exactly: next to the loss, rounding would hide all of it.
+        gap = float_above(Fraction(self.each) - Fraction(epsilon))
+        if gap <= 0.0 or self.chance <= 0.0:
+            return -math.inf
+        return math.log(self.chance) + math.log(-math.expm1(-gap)) + 1e-13
+
+    def rdp(self, order: float) -> float:
+        order = order_of(order)
+        up, down = (order - 1.0) * self.each, -order * self.each
+        # chance (e^up - 1 + e^-each (e^-up - 1)) is what the two outcomes add to 1.
+        if up > 700.0:
+            # At most chance e^up + 1; what e^-up adds is below the slack.
+            log = math.log(self.chance) + up if self.chance > 0.0 else -math.inf
+            return (max(log, 0.0) + math.log1p(math.exp(-abs(log)))) / (order - 1.0) + 1e-12
+        more = self.chance * (math.expm1(up) + math.exp(down) - math.exp(-self.each))
+        return math.log1p(max(more, 0.0)) / (order - 1.0) + 1e-13
 
 
 @lru_cache(maxsize=256)
-def _step_chance(steps: WordStaircase, flips: int) -> float:
-    return step_chance(steps, flips)
+def step_chance(steps: WordStaircase, flips: int) -> float:
+    """The largest A_j of bits.md for 1 <= j <= flips, rounded up; flips is at most the width of a step."""
+    if steps.alphabet != 2 or not 1 <= flips <= min(steps.radius, steps.length):
+        raise ValueError("the chance of one step needs bits, and no more flips than a step is wide")
+    logs = log_words_at(steps.length, 2) + steps.log_weights
+    log_total = float(np.logaddexp.reduce(logs))
+    return min(1.0, max(_chance(steps, j, log_total) for j in range(1, flips + 1)) * (1.0 + _SLACK))
+
+
+def _chance(steps: WordStaircase, j: int, log_total: float) -> float:
+    a, c = np.arange(j + 1)[:, None], np.arange(steps.length - j + 1)[None, :]
+    is_step = steps.levels[j - a + c] == steps.levels[a + c] + 1
+    logs = log_words_at(j, 2)[:, None] + log_words_at(steps.length - j, 2)[None, :]
+    logs = logs + steps.log_weights[a + c] - log_total
+    return math.fsum(np.exp(logs[is_step]).tolist())

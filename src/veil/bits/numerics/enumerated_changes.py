@@ -1,21 +1,52 @@
 """The worst loss for each number of flips, by enumeration: gains[k] belongs to at most k flips.
 
-For what is enumerated here, see the proofs at the head of flip_losses.py.
+For what is enumerated here, see "The worst loss" in mechanisms/bits.md. Sums are exact, or have a bound of
+their rounding.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from veil.bits.numerics.exact_sums import rounding_slack
+from veil.core.arrays import Floats
 from veil.core.numerics.compiled import compiled
 
-Floats = NDArray[np.float64]
 Others = Sequence[tuple[Floats, int]]
+_DIGITS = 53
+
+
+def exact_sum(values: Floats) -> Fraction:
+    """The sum of floats, nothing rounded.
+
+    fsum is correctly rounded. What it rounded off is again a sum of floats, and at most 2^-53 of it.
+    """
+    terms = values.tolist()
+    total = Fraction(0)
+    while True:
+        rounded = math.fsum(terms)
+        if not rounded:
+            return total
+        total += Fraction(rounded)
+        terms.append(-rounded)
+
+
+def rounding_slack(entries: Iterable[Floats], size: float, terms: int) -> float:
+    """How far a float can be from the sum that it stands for: `terms` entries, each times a whole number.
+
+    `size` bounds the sum of the absolute terms. If all entries are multiples of a unit and `size` is below
+    2^51 units, then every partial sum is a float and nothing is rounded. Else, in whatever order they are
+    added, and products included, the error is below (terms + 8) 2^-52 size: twice the usual bound.
+    """
+    if size == 0.0:
+        return 0.0
+    unit = 2.0 ** (math.frexp(size)[1] + 2 - _DIGITS)
+    if all(np.array_equal(part / unit, np.rint(part / unit)) for part in entries):
+        return 0.0
+    return (terms + 8) * 2.0 ** (1 - _DIGITS) * size
 
 
 def signed_changes(length: int, count: int) -> int:
@@ -51,22 +82,17 @@ def _search(rows: Floats, times: Floats, gains: Floats) -> None:
         if place[depth] >= length:
             depth -= 1
         else:
-            found = 0.0
+            gain = 0.0
             row = rows[place[depth]]
             before, here = pulls[depth - 1], pulls[depth]
-            if sign[depth] > 0.0:
-                for q in range(width):
-                    here[q] = before[q] + row[q]
-                    found += 2.0 * times[q] * max(here[q], 0.0)
-            else:
-                for q in range(width):
-                    here[q] = before[q] - row[q]
-                    found += 2.0 * times[q] * max(here[q], 0.0)
+            for q in range(width):
+                here[q] = before[q] + sign[depth] * row[q]
+                gain += 2.0 * times[q] * max(here[q], 0.0)
             # The changed cells themselves count once, whatever their sign.
             for k in range(1, depth + 1):
                 value = here[place[k]]
-                found += value - 2.0 * max(value, 0.0)
-            gains[depth] = max(gains[depth], found)
+                gain += value - 2.0 * max(value, 0.0)
+            gains[depth] = max(gains[depth], gain)
             if depth < count:
                 depth += 1
                 place[depth] = place[depth - 1] + 1
@@ -81,13 +107,13 @@ def _search(rows: Floats, times: Floats, gains: Floats) -> None:
 
 def all_energies(matrix: Floats) -> Floats:
     """x' matrix x for x = 0 ... 2^n - 1, bit i of the number being entry i of x."""
-    found = np.zeros(1)
+    energies = np.zeros(1)
     for i, row in enumerate(matrix):
         pull = np.full(1, row[i])
         for j in range(i):
             pull = np.concatenate([pull, pull + 2.0 * row[j]])
-        found = np.concatenate([found, found + pull])
-    return found
+        energies = np.concatenate([energies, energies + pull])
+    return energies
 
 
 def gains_by_filters(matrix: Floats, count: int) -> Floats:

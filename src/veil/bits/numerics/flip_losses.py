@@ -1,72 +1,36 @@
 """How much a change of a few bits can change the energy b' Pi b: the worst privacy loss of XOR noise.
 
-A release is Y = X + B modulo 2 with P(b) proportional to exp(E(b)), E(b) = b' Pi b. The constant does not
-depend on X. So for neighbours X and X' that differ in the cells S the loss at Y is E(b) - E(b + 1_S), b =
-X + Y, and b takes every value. `worst_loss` is the maximum of |E(b) - E(b + 1_S)| over all b and all allowed
-S: up to `count` cells, anywhere or within one row. No smaller number bounds the loss. All is symmetric in b
-and b + 1_S, so the absolute value may be dropped.
-
-One flip. Let b_i = 0 and flip it: E grows by Pi_ii + 2 sum_{j != i} Pi_ij b_j, and the other bits are free.
-The largest growth is Pi_ii + 2 S_i+, the largest fall is -Pi_ii + 2 S_i-.
-
-A signed change d = b' - b of the cells S, d = +-1 on S and 0 elsewhere. With s = b + b': E(b') - E(b) =
-d' Pi s. On S, s = 1 = |d|; elsewhere s = 2 b, and b is free there. So the largest change that d can make is
-
-    d' Pi |d| + sum over q outside S of max(0, 2 (Pi d)_q),
-
-reached by b_q = 1 exactly where (Pi d)_q > 0. Within one row i the cells q outside are those of the row and
-of all others, for which (Pi d)_q comes from Lambda_ij' d. The maximum over all d is exact (`by signs`). If
-one coupling holds for all pairs, k flips anywhere touch at most k rows, and it does not matter which.
-
-The hypercube. Let E_0 = E and E_k(b) = max of E_{k-1} over b and its one-flip neighbours. Then E_k(b) is the
-largest energy within k flips of b, and the worst loss is max_b E_k(b) - E(b) (`by filters`). If rows are
-independent, one row is enough; flips in several rows add up, since each row can take its own best b: the
-maximum over how the flips are spread over the rows is exact.
-
-Columns with theta and Lambda diagonal. E is a sum over the columns of f(M) = (c - l) M + l M^2, M the number
-of ones. j more ones change f by j (c + l (2 M + j - 1)), where 2 M + j - 1 runs from j - 1 to 2 N - j - 1,
-around N - 1. So the largest change is h(j) = j (|c + l (N - 1)| + |l| (N - j)), up or down. It is concave in
-j with h(0) = 0; the j-th flip in a column adds h(j) - h(j - 1) = |c + l (N - 1)| + |l| (N + 1 - 2 j), less
-than the one before it. With up to k flips in a column every net change of at most k can be had. Columns take
-their signs and their M independently, so the worst loss of `count` flips is the sum of the `count` largest
-positive ones of all these additions: h is concave, so the first flips of a column come first. Within a row
-it is one flip to a column: the largest |c + l (N - 1)| + |l| (N - 1) = max(|c|, |c + 2 l (N - 1)|).
-
-Upper bounds, where none of these is affordable; the least of:
- 1. the sum of the `count` largest losses of single flips: flip the cells one after the other;
- 2. for the same reason m L(k) + L(r), count = m k + r, for a k whose L(k) is known exactly;
- 3. the sum of |Pi_ij| over all (i, j) with i or j in the row (or at all), whatever the count: E is a sum of
-    Pi_ij b_i b_j, and each product changes by at most 1;
- 4. for a row: the loss of theta alone plus the `count` largest sums 2 |Lambda| over the rows of the blocks.
-
-All values are rounded upwards: rationals where possible, else floats with the slack of exact_sums.py.
+`worst_loss` is the maximum of |E(b) - E(b + 1_S)|, E(b) = b' Pi b, over all b and all allowed S: up to
+`count` cells, anywhere or within one row. Its cases are proved in mechanisms/bits.md, "The worst loss". All
+values are rounded upwards: rationals where possible, else floats with `rounding_slack`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from veil.bits.numerics.enumerated_changes import (
     Others,
+    exact_sum,
     gains_by_filters,
     gains_by_signs,
     signed_changes,
     spread,
 )
-from veil.bits.numerics.exact_sums import exact_sum
 from veil.bits.numerics.quadratic import MOST_DENSE, Quadratic
-from veil.bits.numerics.single_flips import CellLosses, cell_losses
-from veil.core.errors import InvalidArgument
+from veil.core.arrays import Floats
+from veil.core.checks import choice, integer
 from veil.core.numerics.rounding import float_above
 
-Floats = NDArray[np.float64]
 Where = Literal["anywhere", "row"]
-PLACES = ("anywhere", "row")
+# Losses of single flips, each with the number of cells that have it.
+Losses = list[tuple[Fraction, int]]
 
 # Numbers that an enumeration may look at: a few seconds.
 _AFFORDABLE = 2**31
@@ -87,19 +51,16 @@ class Loss:
 
 def worst_loss(q: Quadratic, count: int, where: Where) -> Loss:
     """The most that `count` changed bits can change the energy by."""
-    if where not in PLACES:
-        raise InvalidArgument("where", expected=" or ".join(map(repr, PLACES)), found=repr(where))
-    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
-        raise InvalidArgument("count", expected="a whole number of at least 0", found=repr(count))
-    flips = min(int(count), q.columns if where == "row" else q.cells)
+    choice("where", where, ("anywhere", "row"))
+    flips = min(integer("count", count, least=0), q.columns if where == "row" else q.cells)
     if flips == 0:
         return Loss(0.0, True, "nothing changes")
     columns = _of_columns(q, flips, where)
     if columns is not None:
         return Loss(float_above(columns), True, "closed form: independent columns of alike rows")
-    cells = cell_losses(q)
+    cells = _cell_losses(q)
     if flips == 1:
-        return Loss(float_above(max(row.largest(1) for row in cells)), True, "closed form: one flip")
+        return Loss(float_above(_telescoped(cells, 1, "row")), True, "closed form: one flip")
     known = _largest_enumerable(q, flips, where)
     if known is not None and len(known) > flips:
         return Loss(float(known[flips]), True, "enumeration")
@@ -110,52 +71,86 @@ def worst_loss(q: Quadratic, count: int, where: Where) -> Loss:
         blocks = times * Fraction(float(known[step])) + Fraction(float(known[rest]))
         bounds.append((blocks, f"{step} flips at a time"))
     if flips == q.columns and where == "row":
-        touched = max(_touched(q.theta, others) for others in _surroundings(q))
+        twice = ([(block, 2 * times) for block, times in others] for others, _ in _kinds_of_rows(q))
+        touched = max(_absolute([(q.theta, 1), *others]) for others in twice)
         bounds.append((touched, "all products that the row is in"))
     if flips == q.cells:
-        bounds.append((_absolute(q), "all products"))
+        each = (rows * _absolute([(q.theta, 1), *others]) for others, rows in _kinds_of_rows(q))
+        bounds.append((sum(each, Fraction(0)), "all products"))
     if where == "row" and q.columns <= _MOST_BITS and not q.rows_independent:
         bounds.append((_apart(q, flips), "the row and its couplings apart"))
     value, how = min(bounds)
     return Loss(float_above(value), False, f"upper bound: {how}")
 
 
+def _alike_columns(q: Quadratic) -> Counter[tuple[float, float]] | None:
+    """How many columns there are with each diagonal entry of theta and of Lambda, if both are diagonal."""
+    return (
+        None
+        if q.column_form is None
+        else Counter(zip(*(part.tolist() for part in q.column_form), strict=True))
+    )
+
+
 def _of_columns(q: Quadratic, flips: int, where: Where) -> Fraction | None:
     """The closed form for diagonal theta and Lambda."""
-    form = q.column_form
-    if form is None:
-        return None
-    alike: dict[tuple[float, float], int] = {}
-    for pair in zip(form[0].tolist(), form[1].tolist(), strict=True):
-        alike[pair] = alike.get(pair, 0) + 1
+    alike = _alike_columns(q)
     deepest = 1 if where == "row" else min(q.rows, flips)
-    if deepest * len(alike) > _MOST_SORTED:
+    if alike is None or deepest * len(alike) > _MOST_SORTED:
         return None
-    additions: list[tuple[Fraction, int]] = []
+    additions: Losses = []
     for (diagonal, between), columns in alike.items():
         coupling = Fraction(between)
         middle = abs(Fraction(diagonal) + coupling * (q.rows - 1))
         additions += [(middle + abs(coupling) * (q.rows + 1 - 2 * j), columns) for j in range(1, deepest + 1)]
-    total, left = Fraction(0), flips
-    for gain, columns in sorted(additions, reverse=True):
-        if gain <= 0 or left <= 0:
+    return _largest_sum(additions, flips)
+
+
+def _largest_sum(values: Iterable[tuple[Fraction, int]], count: int) -> Fraction:
+    """The sum of the `count` largest positive values, of which each is there so many times."""
+    total, left = Fraction(0), count
+    for value, times in sorted(values, reverse=True):
+        if value <= 0 or left <= 0:
             break
-        total += gain * min(columns, left)
-        left -= columns
+        total += value * min(times, left)
+        left -= times
     return total
 
 
-def _surroundings(q: Quadratic) -> list[Others]:
-    """For every kind of row the blocks to other rows, and how many times each is there."""
+def _kinds_of_rows(q: Quadratic) -> list[tuple[Others, int]]:
+    """For every kind of row the blocks to other rows with their numbers, and how many such rows there are."""
     if q.pairs is None:
-        common = q.common
-        return [[] if common is None else [(common, q.rows - 1)]]
-    found: list[Others] = [
-        [(np.hstack([block for _, block in q.neighbours(row)]), 1)]
-        for row in range(q.rows)
-        if q.neighbours(row)
-    ]
-    return found if len(found) == q.rows else [*found, []]
+        return [([] if q.common is None else [(q.common, q.rows - 1)], q.rows)]
+    neighbours = [[block for _, block in q.neighbours[row]] for row in range(q.rows)]
+    kinds: list[tuple[Others, int]] = [([(np.hstack(blocks), 1)], 1) for blocks in neighbours if blocks]
+    return kinds if len(kinds) == q.rows else [*kinds, ([], q.rows - len(kinds))]
+
+
+def _cell_losses(q: Quadratic) -> list[tuple[Losses, int]]:
+    """The losses of the cells of every kind of row, and how many rows are of the kind.
+
+    max(Pi_ii + 2 S+, -Pi_ii + 2 S-) for the cell i, S+ and S- the sums of the positive and of the absolute
+    negative entries beside the diagonal.
+    """
+    alike = _alike_columns(q)
+    if alike is None:
+        return [(_row_losses(q.theta, others), rows) for others, rows in _kinds_of_rows(q)]
+    losses = []
+    for (diagonal, coupling), columns in alike.items():
+        between = Fraction(coupling) * (q.rows - 1)
+        losses.append((abs(Fraction(diagonal) + between) + abs(between), columns))
+    return [(losses, q.rows)]
+
+
+def _row_losses(theta: Floats, others: Others) -> Losses:
+    losses = []
+    for column, entries in enumerate(theta):
+        own = Fraction(float(entries[column]))
+        beside = [(np.delete(entries, column), 1), *((block[column], times) for block, times in others)]
+        up = sum((times * exact_sum(part[part > 0.0]) for part, times in beside), Fraction(0))
+        down = sum((times * exact_sum(-part[part < 0.0]) for part, times in beside), Fraction(0))
+        losses.append((max(own + 2 * up, 2 * down - own), 1))
+    return losses
 
 
 def _largest_enumerable(q: Quadratic, flips: int, where: Where) -> Floats | None:
@@ -168,30 +163,35 @@ def _largest_enumerable(q: Quadratic, flips: int, where: Where) -> Floats | None
         is_whole = len(gains) > within and flips <= _MOST_SPREAD
         return spread(gains, q.rows, flips if is_whole else len(gains) - 1)
     if where == "row":
-        return _gains(q.theta, _surroundings(q), flips)
-    if q.cells <= _MOST_BITS:
-        return _gains(q.pi(), [[]], flips)
-    if q.pairs is None:
+        return _gains(q.theta, [others for others, _ in _kinds_of_rows(q)], flips)
+    if q.pairs is None and q.cells > _MOST_BITS:
         return _of_alike_rows(q, flips)
-    return _gains(q.pi(), [[]], flips) if q.cells <= MOST_DENSE else None
+    return _gains(q.pi(), [[]], flips) if q.cells <= max(_MOST_BITS, MOST_DENSE) else None
 
 
 def _of_alike_rows(q: Quadratic, flips: int) -> Floats | None:
     """Flips anywhere, one coupling for all pairs: k flips touch at most k rows, and all rows are alike."""
     common = q.common
     assert common is not None
-    found = None
-    for known in range(2, flips + 1):
-        rows = min(known, q.rows)
-        length = rows * q.columns
-        if signed_changes(length, known) * (length + q.columns) > _AFFORDABLE:
-            break
-        found = known
-    if found is None:
+
+    def cost(known: int) -> int:
+        length = min(known, q.rows) * q.columns
+        return signed_changes(length, known) * (length + q.columns)
+
+    known = _affordable(flips, cost)
+    if known < 2:
         return None
-    rows = min(found, q.rows)
+    rows = min(known, q.rows)
     touched = Quadratic(q.theta, common, rows=rows).pi()
-    return gains_by_signs(touched, [(np.vstack([common] * rows), q.rows - rows)], found)
+    return gains_by_signs(touched, [(np.vstack([common] * rows), q.rows - rows)], known)
+
+
+def _affordable(flips: int, cost: Callable[[int], int]) -> int:
+    """Up to how many flips an enumeration is affordable; at least 1, for which none is needed."""
+    known = 1
+    while known < flips and cost(known + 1) <= _AFFORDABLE:
+        known += 1
+    return known
 
 
 def _gains(matrix: Floats, surroundings: list[Others], flips: int) -> Floats | None:
@@ -200,51 +200,28 @@ def _gains(matrix: Floats, surroundings: list[Others], flips: int) -> Floats | N
     if alone and length <= _MOST_BITS and flips * length << length <= _AFFORDABLE:
         return gains_by_filters(matrix, flips)
     each = sum(length + sum(block.shape[1] for block, _ in others) for others in surroundings)
-    known = 1
-    while known < flips and signed_changes(length, known + 1) * each <= _AFFORDABLE:
-        known += 1
+    known = _affordable(flips, lambda count: signed_changes(length, count) * each)
     if known < 2:
         return None
-    found = np.array([gains_by_signs(matrix, others, known) for others in surroundings])
-    best: Floats = found.max(axis=0)
-    return best
+    gains: Floats = np.array([gains_by_signs(matrix, others, known) for others in surroundings]).max(axis=0)
+    return gains
 
 
-def _telescoped(cells: list[CellLosses], flips: int, where: Where) -> Fraction:
+def _telescoped(cells: list[tuple[Losses, int]], flips: int, where: Where) -> Fraction:
     if where == "row":
-        return max(row.largest(flips) for row in cells)
-    ranked = sorted(((loss, row.rows) for row in cells for loss in row.losses), reverse=True)
-    total, left = Fraction(0), flips
-    for loss, times in ranked:
-        if left <= 0:
-            break
-        total += loss * min(times, left)
-        left -= times
-    return total
+        return max(_largest_sum(losses, flips) for losses, _ in cells)
+    return _largest_sum([(loss, times * rows) for losses, rows in cells for loss, times in losses], flips)
 
 
-def _touched(theta: Floats, others: Others) -> Fraction:
-    outside = sum((2 * times * exact_sum(np.abs(block).ravel()) for block, times in others), Fraction(0))
-    return exact_sum(np.abs(theta).ravel()) + outside
-
-
-def _absolute(q: Quadratic) -> Fraction:
-    within = q.rows * exact_sum(np.abs(q.theta).ravel())
-    if q.pairs is not None:
-        return within + 2 * sum((exact_sum(np.abs(b).ravel()) for b in q.pairs.values()), Fraction(0))
-    common = q.common
-    if common is None:
-        return within
-    return within + q.rows * (q.rows - 1) * exact_sum(np.abs(common).ravel())
+def _absolute(blocks: Others) -> Fraction:
+    """The sum of the absolute entries of blocks, of which each is there so many times."""
+    return sum((times * exact_sum(np.abs(block).ravel()) for block, times in blocks), Fraction(0))
 
 
 def _apart(q: Quadratic, flips: int) -> Fraction:
     """The loss of theta alone, and of the couplings alone."""
     pulls = []
-    for others in _surroundings(q):
-        sums = [
-            sum((2 * times * exact_sum(np.abs(block[p])) for block, times in others), Fraction(0))
-            for p in range(q.columns)
-        ]
-        pulls.append(sum(sorted(sums, reverse=True)[:flips], Fraction(0)))
+    for others, _ in _kinds_of_rows(q):
+        by_cell = [[(block[p], times) for block, times in others] for p in range(q.columns)]
+        pulls.append(_largest_sum([(2 * _absolute(cell), 1) for cell in by_cell], flips))
     return Fraction(float(gains_by_filters(q.theta, flips)[flips])) + max(pulls)

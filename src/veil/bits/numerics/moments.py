@@ -46,13 +46,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from veil.core.arrays import Booleans, Floats, Places
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.staircase import staircase
 
-Floats = NDArray[np.float64]
 # Far above the rounding of the sums in floats, relative to their largest possible size.
 _ROUNDING = 2.0**-45
 
@@ -168,7 +167,7 @@ def column_sums(released: Any, signals: BitSignals) -> BitEstimates:
 
 
 def entries(released: Any, signals: BitSignals) -> BitEstimates:
-    """The table itself: numbers that are right in the mean, far outside 0 to 1 where the noise is strong."""
+    """The table itself: unbiased numbers, far outside 0 to 1 where the noise is strong."""
     bits, kappa = _table(released, signals), signals.needed(1)
     value = (1.0 - (1.0 - 2.0 * bits.astype(np.float64)) / kappa) / 2.0
     variance = np.full(value.shape, (kappa**-2 - 1.0) / 4.0)
@@ -192,25 +191,22 @@ def pair_tables(released: Any, signals: BitSignals, pairs: Any = None) -> BitEst
     right = single[second][:, None, None] * turn[None, None, :] / k1
     product = both[:, None, None] * (turn[:, None] * turn[None, :])[None] / k2
     value = (rows + left + right + product) / 4.0
-    squares = rows * (1.0 + 2.0 / k1**2 + 1.0 / k2**2)
-    squares = squares + 2.0 * (1.0 + 1.0 / k2) * (left + right) + 2.0 * (1.0 + k2 / k1**2) * product
-    least, most = _cell_variances(k1, k2)
-    variance = np.clip(squares / 16.0 - value, rows * least, rows * most)
+    # What one record adds to a cell at the least and at the most, over its true values.
+    a, c = np.array([[1.0, 1.0, -1.0], [1.0, -1.0, -1.0]])
+    each = _cell_squares(k1, k2, 1, a + c, a * c) - (1.0 + a) * (1.0 + c) / 4.0
+    variance = _cell_squares(k1, k2, rows, left + right, product) - value
+    variance = np.clip(variance, rows * max(0.0, each.min()), rows * each.max())
     terms = [(1.0 + (u + v) / k1 + u * v / k2) / 4.0 for u in (1, -1) for v in (1, -1)]
     return BitEstimates(value, variance, rows, max(terms) - min(terms), float(rows))
 
 
-def _cell_variances(k1: float, k2: float) -> tuple[float, float]:
-    """The least and the largest variance that one record adds to a cell, over its true values."""
-    found = []
-    for a, c in ((1, 1), (1, -1), (-1, -1)):
-        square = 1.0 + 2.0 / k1**2 + 1.0 / k2**2
-        square += 2.0 * (1.0 + 1.0 / k2) * (a + c) + 2.0 * (1.0 + k2 / k1**2) * a * c
-        found.append(square / 16.0 - (1 + a) * (1 + c) / 4.0)
-    return max(0.0, min(found)), max(found)
+def _cell_squares(k1: float, k2: float, rows: int, signs: Floats, products: Floats) -> Floats:
+    """The sum of E g^2 over the records, from the sums of a + c and of a c."""
+    squares = rows * (1.0 + 2.0 / k1**2 + 1.0 / k2**2) + 2.0 * (1.0 + 1.0 / k2) * signs
+    return np.asarray((squares + 2.0 * (1.0 + k2 / k1**2) * products) / 16.0)
 
 
-def _table(released: Any, signals: BitSignals) -> NDArray[np.bool_]:
+def _table(released: Any, signals: BitSignals) -> Booleans:
     bits = np.asarray(released)
     if bits.ndim != 2 or bits.shape[1] != signals.columns:
         raise InvalidArgument(
@@ -221,7 +217,7 @@ def _table(released: Any, signals: BitSignals) -> NDArray[np.bool_]:
     return bits.astype(np.bool_)
 
 
-def _pairs(pairs: Any, columns: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _pairs(pairs: Any, columns: int) -> tuple[Places, Places]:
     if pairs is None:
         return np.triu_indices(columns, 1)
     found = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)

@@ -9,55 +9,64 @@ probability is, but for a constant. Every entry is a float and stands for exactl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sized
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from veil.core.arrays import Floats
+from veil.core.checks import integer
 from veil.core.errors import InvalidArgument
 
-Floats = NDArray[np.float64]
-Bits = NDArray[np.bool_]
 Pairs = Mapping[tuple[int, int], Floats]
 
 # Beyond so many cells the dense Pi does not fit into memory comfortably.
 MOST_DENSE = 4096
 # Sums of all entries stay far from the largest float.
 _LARGEST = 2.0**40
-
-
 # Vectors of this size are made, though no matrix is: a file may name any number of columns.
 _MOST_COLUMNS = 2**24
+# A matrix has this many squared entries.
+_MOST_DENSE_COLUMNS = 2**16
 
 
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class Quadratic:
     """theta within each row; coupling between rows: none, one matrix for all pairs, or {(i, j): matrix}.
 
     A coupling that couples nothing becomes None, and pairs that are all alike become one matrix.
+    pairs: the couplings of single pairs of rows i < j, if they are not all alike.
     """
 
-    def __init__(self, theta: ArrayLike, coupling: Any = None, *, rows: int) -> None:
-        self._rows = _checked_rows(rows)
-        self._theta: Floats | None = _square("theta", theta)
-        _check_symmetric("theta", self._theta)
-        self._columns = len(self._theta)
-        self._multiples: tuple[float, float] | None = None
-        self._common, self._pairs = self._sorted_coupling(coupling)
+    rows: int
+    columns: int
+    pairs: Pairs | None
+    # Given instead of matrices, which are then made when they are needed.
+    _multiples: tuple[float, float] | None
+
+    def __init__(self, theta: Any, coupling: Any = None, *, rows: int) -> None:
+        square = _symmetric("theta", _square("theta", theta))
+        self.__dict__.update(
+            rows=integer("rows", rows, least=1), columns=len(square), theta=square, _multiples=None
+        )
+        common, pairs = self._sorted_coupling(coupling)
+        self.__dict__.update(common=common, pairs=pairs)
 
     @classmethod
-    def exchangeable(cls, diagonal: float, coupling: float, *, rows: int, columns: int) -> Quadratic:
-        """theta = diagonal I and Lambda = coupling I for all pairs: no matrix is made before it is needed."""
-        one = cls([[diagonal]], [[coupling]], rows=rows)
+    def exchangeable(cls, diagonal: float, between: float, *, rows: int, columns: int) -> Self:
+        """theta = diagonal I and Lambda = between I for all pairs: no matrix is made before it is needed."""
+        one = cls([[diagonal]], [[between]], rows=rows)
         if not 1 <= columns <= _MOST_COLUMNS:
             expected = f"at least 1 and at most {_MOST_COLUMNS:,}"
             raise InvalidArgument("columns", expected=expected, found=str(columns)[:40])
-        between = 0.0 if one._common is None else float(coupling)
-        one._multiples = float(diagonal), between
-        one._columns = int(columns)
-        one._theta = one._common = None
+        multiples = float(diagonal), 0.0 if one.common is None else float(between)
+        del one.__dict__["theta"], one.__dict__["common"]
+        one.__dict__.update(columns=int(columns), _multiples=multiples)
         return one
 
     def _sorted_coupling(self, coupling: Any) -> tuple[Floats | None, Pairs | None]:
@@ -75,11 +84,9 @@ class Quadratic:
             if not (all_alike and all(np.array_equal(first, block) for block in pairs.values())):
                 return None, MappingProxyType(pairs)
             return first, None
-        if np.ndim(coupling) == 0 and not coupling:
+        if not _matrix("coupling", coupling).any():
             return None, None
-        common = self._block("coupling", coupling)
-        _check_symmetric("coupling", common)
-        return (common, None) if common.any() else (None, None)
+        return _symmetric("coupling", self._block("coupling", coupling)), None
 
     def _pair(self, key: Any) -> tuple[int, int]:
         try:
@@ -95,30 +102,12 @@ class Quadratic:
             )
         return i, j
 
-    def _block(self, name: str, matrix: ArrayLike) -> Floats:
+    def _block(self, name: str, matrix: Any) -> Floats:
         block = _square(name, matrix)
         if len(block) != self.columns:
             expected = f"{self.columns} x {self.columns} numbers"
             raise InvalidArgument(name, expected=expected, found=f"{len(block)} x {len(block)}")
         return block
-
-    def __repr__(self) -> str:
-        kind = (
-            "rows independent"
-            if self.rows_independent
-            else "one coupling"
-            if self._pairs is None
-            else f"{len(self._pairs)} couplings"
-        )
-        return f"Quadratic({self.rows} rows, {self.columns} columns, {kind})"
-
-    @property
-    def rows(self) -> int:
-        return self._rows
-
-    @property
-    def columns(self) -> int:
-        return self._columns
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -130,32 +119,24 @@ class Quadratic:
 
     @cached_property
     def theta(self) -> Floats:
-        if self._theta is not None:
-            return self._theta
         assert self._multiples is not None
         return _frozen(self._multiples[0] * np.eye(self.columns))
 
     @cached_property
     def common(self) -> Floats | None:
         """The coupling of every pair of rows, if there is one for all."""
-        if self._multiples is not None and self._multiples[1]:
-            return _frozen(self._multiples[1] * np.eye(self.columns))
-        return self._common
-
-    @property
-    def pairs(self) -> Pairs | None:
-        """The couplings of single pairs of rows i < j, if they are not all alike."""
-        return self._pairs
+        assert self._multiples is not None
+        return _frozen(self._multiples[1] * np.eye(self.columns)) if self._multiples[1] else None
 
     @property
     def coupling(self) -> Floats | Pairs | None:
-        return self._pairs if self._pairs is not None else self.common
+        return self.common if self.pairs is None else self.pairs
 
     @property
     def rows_independent(self) -> bool:
         if self._multiples is not None:
             return not self._multiples[1]
-        return self._common is None and self._pairs is None
+        return self.common is None and self.pairs is None
 
     @cached_property
     def column_form(self) -> tuple[Floats, Floats] | None:
@@ -166,11 +147,11 @@ class Quadratic:
         if self._multiples is not None:
             diagonal, between = self._multiples
             return np.full(self.columns, diagonal), np.full(self.columns, between)
-        if self._pairs is not None or not _is_diagonal(self.theta):
+        if self.pairs is not None or not _is_diagonal(self.theta):
             return None
-        if self._common is None:
+        if self.common is None:
             return self.theta.diagonal(), np.zeros(self.columns)
-        return (self.theta.diagonal(), self._common.diagonal()) if _is_diagonal(self._common) else None
+        return (self.theta.diagonal(), self.common.diagonal()) if _is_diagonal(self.common) else None
 
     @cached_property
     def multiples(self) -> tuple[float, float] | None:
@@ -180,21 +161,14 @@ class Quadratic:
             return None
         return float(form[0][0]), float(form[1][0])
 
-    @property
-    def is_exchangeable(self) -> bool:
-        return self.multiples is not None
-
-    def neighbours(self, row: int) -> list[tuple[int, Floats]]:
-        """The rows that a row is coupled with by a block of their own, and that block seen from the row."""
-        return self._by_row.get(row, [])
-
     @cached_property
-    def _by_row(self) -> dict[int, list[tuple[int, Floats]]]:
-        found: dict[int, list[tuple[int, Floats]]] = {}
-        for (i, j), block in (self._pairs or {}).items():
-            found.setdefault(i, []).append((j, block))
-            found.setdefault(j, []).append((i, block.T))
-        return found
+    def neighbours(self) -> Mapping[int, list[tuple[int, Floats]]]:
+        """For each row those that it is coupled with by a block of their own, and the block seen from it."""
+        blocks: dict[int, list[tuple[int, Floats]]] = defaultdict(list)
+        for (i, j), block in (self.pairs or {}).items():
+            blocks[i].append((j, block))
+            blocks[j].append((i, block.T))
+        return blocks
 
     def pi(self) -> Floats:
         """The whole matrix, for tables that are not too large."""
@@ -206,7 +180,7 @@ class Quadratic:
         between = np.zeros_like(self.theta) if common is None else common
         blocks = np.kron(np.eye(self.rows), self.theta) + np.kron(1.0 - np.eye(self.rows), between)
         p = self.columns
-        for (i, j), block in (self._pairs or {}).items():
+        for (i, j), block in (self.pairs or {}).items():
             blocks[i * p : i * p + p, j * p : j * p + p] = block
             blocks[j * p : j * p + p, i * p : i * p + p] = block.T
         return np.asarray(blocks)
@@ -220,39 +194,44 @@ class Quadratic:
             diagonal, between = self._multiples
             ones = b.sum(axis=-2)
             return np.asarray(((diagonal - between) * ones + between * ones**2).sum(axis=-1))
-        found = ((b @ self.theta) * b).sum(axis=(-2, -1))
-        if self._common is not None:
+        energy = ((b @ self.theta) * b).sum(axis=(-2, -1))
+        if self.common is not None:
             ones = b.sum(axis=-2)
-            found += ((ones @ self._common) * ones).sum(axis=-1)
-            found -= ((b @ self._common) * b).sum(axis=(-2, -1))
-        for (i, j), block in (self._pairs or {}).items():
-            found += 2.0 * ((b[..., i, :] @ block) * b[..., j, :]).sum(axis=-1)
-        return np.asarray(found)
+            energy += ((ones @ self.common) * ones).sum(axis=-1)
+            energy -= ((b @ self.common) * b).sum(axis=(-2, -1))
+        for (i, j), block in (self.pairs or {}).items():
+            energy += 2.0 * ((b[..., i, :] @ block) * b[..., j, :]).sum(axis=-1)
+        return np.asarray(energy)
 
 
-def _checked_rows(rows: int) -> int:
-    if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or rows < 1:
-        found = repr(rows)[:40] if isinstance(rows, (int, float)) else type(rows).__name__
-        raise InvalidArgument("rows", expected="a whole number of at least 1", found=found)
-    return int(rows)
+def _matrix(name: str, value: Any) -> Floats:
+    """The value as an array of its own; a single number is a matrix of one entry."""
+    try:
+        if (isinstance(value, Sized) and len(value) > _MOST_DENSE_COLUMNS) or np.iscomplexobj(value):
+            raise TypeError
+        with np.errstate(over="ignore"):
+            matrix = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        found = type(value).__name__
+        raise InvalidArgument(name, expected="a square matrix of numbers", found=found) from None
+    return matrix.reshape(1, 1) if matrix.size == 1 else matrix
 
 
-def _square(name: str, matrix: ArrayLike) -> Floats:
-    found = np.array(matrix, dtype=np.float64)
-    if found.ndim == 1 and found.size == 1:
-        found = found.reshape(1, 1)
-    if found.ndim != 2 or found.shape[0] != found.shape[1] or not found.size:
-        raise InvalidArgument(name, expected="a square matrix", found=f"an array of shape {found.shape}")
-    if not (np.abs(found) <= _LARGEST).all():
+def _square(name: str, value: Any) -> Floats:
+    matrix = _matrix(name, value)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
+        raise InvalidArgument(name, expected="a square matrix", found=f"an array of shape {matrix.shape}")
+    if not (np.abs(matrix) <= _LARGEST).all():
         raise InvalidArgument(name, expected="entries of size 2^40 at most", found="others")
-    return _frozen(found)
+    return _frozen(matrix)
 
 
-def _check_symmetric(name: str, matrix: Floats) -> None:
+def _symmetric(name: str, matrix: Floats) -> Floats:
     if not np.array_equal(matrix, matrix.T):
         raise InvalidArgument(
             name, expected="a symmetric matrix", found="another", hint="Take (A + A.T) / 2: it does the same."
         )
+    return matrix
 
 
 def _is_diagonal(matrix: Floats) -> bool:

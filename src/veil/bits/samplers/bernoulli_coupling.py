@@ -9,8 +9,7 @@ exchanges their bounds and the signs of their couplings, and nothing else: so si
 complements need no extra care, and mixed signs are correct too. They only may take longer to agree.
 
 If the bounds do not agree after T sweeps, 2 T are taken, with the same numbers for the last T. A run is
-never cut short: what a short run yields is not a sample of the law. contraction.py proves when runs are
-short.
+never cut short: what a short run yields is not a sample of the law. fields.py proves when runs are short.
 
 The comparison u < 1 / (1 + exp(-x)) is the same as logit(u) < x. Of u a word of 64 bits is drawn, w = 0 ...
 2^64 - 1. Floats decide unless x and the logit of (w + 1/2) / 2^64 come within a slack of each other:
@@ -33,18 +32,15 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from veil.bits.numerics.contraction import contraction
-from veil.bits.numerics.fields import Cells, Floats, Places, Pulls, pull, pull_bounds
+from veil.bits.numerics.fields import Cells, Pulls, contraction, pull, pull_bounds
 from veil.bits.numerics.quadratic import Quadratic
+from veil.core.arrays import Booleans, Floats, Places
 from veil.core.numerics.compiled import compiled
-from veil.core.random.exact_choice import one_word, random_words
+from veil.core.random.exact_choice import Words, one_word, random_words
 from veil.core.random.exact_tables import WORD, exp_minus
 from veil.core.random.streams import Rng
 
-Bits = NDArray[np.bool_]
-Words = NDArray[np.uint64]
 Extended = tuple[int, int]
 
 _FIRST_SWEEPS = 4
@@ -86,7 +82,7 @@ def coalesces_in_trial(quadratic: Quadratic) -> bool:
         words = random_words(rng, _TRIALS * q.cells).reshape(_TRIALS, q.cells)
         done = np.zeros(_TRIALS, dtype=np.int64)
         while (done < q.cells).any():
-            _sweep(*pulls.arrays(), slack, words, low, high, done)
+            _sweep(pulls, slack, words, low, high, done)
             for run in np.flatnonzero(done < q.cells).tolist():
                 # Open comparisons are rare; a bit of which nothing is known is a bound as well.
                 row, column = divmod(int(done[run]), q.columns)
@@ -97,7 +93,7 @@ def coalesces_in_trial(quadratic: Quadratic) -> bool:
     return False
 
 
-def sample_by_coupling(rng: Rng, *, quadratic: Quadratic, size: int) -> Bits:
+def sample_by_coupling(rng: Rng, *, quadratic: Quadratic, size: int) -> Booleans:
     """So many independent tables, exact. Without `coalesces_fast` this may take very long."""
     rows, columns = quadratic.shape
     if quadratic.rows_independent and rows > 1:
@@ -125,7 +121,7 @@ class _Runs:
         # More bits of some numbers: (run, block, place) -> number, bits.
         self._longer: dict[tuple[int, int, int], Extended] = {}
 
-    def finish(self, drawn: Bits) -> None:
+    def finish(self, drawn: Booleans) -> None:
         while len(self._runs):
             self._reach_back()
             low = np.zeros((len(self._runs), *self._shape), dtype=np.uint8)
@@ -148,7 +144,7 @@ class _Runs:
         words = self._blocks[block]
         done = np.zeros(len(words), dtype=np.int64)
         while True:
-            _sweep(*self._pulls.arrays(), self._slack, words, low, high, done)
+            _sweep(self._pulls, self._slack, words, low, high, done)
             unfinished = np.flatnonzero(done < words.shape[1])
             if not len(unfinished):
                 return
@@ -216,18 +212,7 @@ def logit(word: int) -> tuple[float, float]:
 
 
 @compiled
-def _sweep(
-    theta: Floats,
-    common: Floats,
-    starts: Places,
-    partners: Places,
-    blocks: Floats,
-    slack: Floats,
-    words: Words,
-    low: Cells,
-    high: Cells,
-    done: Places,
-) -> None:
+def _sweep(pulls: Pulls, slack: Floats, words: Words, low: Cells, high: Cells, done: Places) -> None:
     """Advance every run until its words are used up or a comparison is open."""
     rows, columns = slack.shape
     cells = rows * columns
@@ -249,21 +234,9 @@ def _sweep(
             mark, room = logit(words[run, place])
             room += slack[row, column]
             if unknown:
-                least, most = pull_bounds(
-                    theta,
-                    common,
-                    starts,
-                    partners,
-                    blocks,
-                    below,
-                    above,
-                    low_sums,
-                    high_sums,
-                    row,
-                    column,
-                )
+                least, most = pull_bounds(pulls, below, above, low_sums, high_sums, row, column)
             else:
-                least = pull(theta, common, starts, partners, blocks, below, low_sums, row, column)
+                least = pull(pulls, below, low_sums, row, column)
                 most = least
             if not (abs(least - mark) > room and abs(most - mark) > room):
                 break

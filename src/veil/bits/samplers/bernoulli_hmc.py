@@ -20,15 +20,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from veil.bits.numerics.fields import Cells, Floats, Places, Pulls, pull
+from veil.bits.numerics.fields import Cells, Pulls, pull
 from veil.bits.numerics.quadratic import Quadratic
+from veil.core.arrays import Booleans, Floats
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.compiled import compiled
 from veil.core.random.streams import Rng
-
-Bits = NDArray[np.bool_]
 
 # A quarter turn more than a whole one: y ends where only q was, and every wall was met twice or more.
 TRAVEL = 2.5 * math.pi
@@ -40,50 +38,32 @@ _AT_A_TIME = 2**16
 
 def sample_by_hmc(
     rng: Rng, *, quadratic: Quadratic, size: int, travel: float = TRAVEL, burn_in: int = BURN_IN
-) -> Bits:
+) -> Booleans:
     """So many tables, each after `burn_in` steps of so much travel: nearly of the law, not quite."""
     if not 0.0 < travel < math.inf:
         raise InvalidArgument("travel", expected="a positive time", found=repr(travel))
     if burn_in < 1:
         raise InvalidArgument("burn_in", expected="at least 1 step", found=repr(burn_in))
-    arrays = Pulls.of(quadratic).arrays()
+    pulls = Pulls.of(quadratic)
     drawn = np.empty((size, *quadratic.shape), dtype=np.bool_)
     together = max(1, _AT_A_TIME // quadratic.cells)
     for begin in range(0, size, together):
         some = drawn[begin : begin + together]
         places = rng.standard_normal(some.shape)
         for _ in range(burn_in):
-            _travel_all(*arrays, places, rng.standard_normal(some.shape), travel)
+            _travel_all(pulls, places, rng.standard_normal(some.shape), travel)
         some[:] = places > 0.0
     return drawn
 
 
 @compiled
-def _travel_all(
-    theta: Floats,
-    common: Floats,
-    starts: Places,
-    partners: Places,
-    blocks: Floats,
-    places: Floats,
-    speeds: Floats,
-    travel: float,
-) -> None:
+def _travel_all(pulls: Pulls, places: Floats, speeds: Floats, travel: float) -> None:
     for table in range(len(places)):
-        _travel(theta, common, starts, partners, blocks, places[table], speeds[table], travel)
+        _travel(pulls, places[table], speeds[table], travel)
 
 
 @compiled
-def _travel(
-    theta: Floats,
-    common: Floats,
-    starts: Places,
-    partners: Places,
-    blocks: Floats,
-    places: Floats,
-    speeds: Floats,
-    travel: float,
-) -> None:
+def _travel(pulls: Pulls, places: Floats, speeds: Floats, travel: float) -> None:
     """Move all coordinates for a time; places are where they end."""
     rows, columns = places.shape
     bits: Cells = np.zeros((rows, columns), dtype=np.uint8)
@@ -107,7 +87,7 @@ def _travel(
             if first[cell] + turn >= travel:
                 break
             row, column = cell // columns, cell % columns
-            gain = pull(theta, common, starts, partners, blocks, bits, sums, row, column)
+            gain = pull(pulls, bits, sums, row, column)
             if bits[row, column]:
                 gain = -gain
             if square[row, column] + 2.0 * gain > 0.0:

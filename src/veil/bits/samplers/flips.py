@@ -24,11 +24,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.core.arrays import Booleans, Places
 from veil.core.random.exact_choice import WORD, one_word, random_words
 from veil.core.random.streams import Rng
 
-Places = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 # Below this probability the gaps take less time than the slices.
 _RARE = 0.1
 # Bits decided at a time, so that the work stays in the processor's cache.
@@ -53,7 +52,7 @@ def sample_flips(rng: Rng, *, count: int, chance: float) -> Places:
     return np.concatenate(pieces) if pieces else np.empty(0, dtype=np.int64)
 
 
-def sample_flip_mask(rng: Rng, *, count: int, chance: float) -> Bools:
+def sample_flip_mask(rng: Rng, *, count: int, chance: float) -> Booleans:
     """Whether each of `count` bits is flipped."""
     _check(chance)
     mask = np.zeros(count, dtype=np.bool_)
@@ -84,7 +83,7 @@ def _binary_places(chance: float) -> list[int]:
     return [top >> (places - 1 - i) & 1 for i in range(places)]
 
 
-def _by_slices(rng: Rng, count: int, chance: float) -> Bools:
+def _by_slices(rng: Rng, count: int, chance: float) -> Booleans:
     words = -(-count // WORD)
     flipped = np.zeros(words, dtype=np.uint64)
     # The words with a bit that is still open, and which bits those are.
