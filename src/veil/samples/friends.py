@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from pathlib import Path
 from random import Random
 
 Friendship = tuple[str, str]
@@ -60,16 +59,6 @@ def friends(*, seed: int = 1) -> list[Friendship]:
     found |= _meetings(random, found, of)
     found |= _company(random, found, of)
     return [(people[i], people[j]) for i, j in sorted(found)]
-
-
-def write_friends(target: Path, *, seed: int = 1) -> None:
-    """The friendships as text, two people a line, below a comment."""
-    lines = [
-        "# A made-up network: who is friends with whom among 300 people.",
-        "# Made by veil.samples.friends",
-    ]
-    lines += [f"{one} {other}" for one, other in friends(seed=seed)]
-    target.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 
 
 def _sociable(random: Random) -> list[float]:
