@@ -59,9 +59,9 @@ class VectorKind(ArrayKind):
             raise InvalidArgument("value", expected=expected, found=f"shape {array.shape}")
 
     def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
-        from veil.vectors.report.page import VectorReport
+        from veil.vectors.report.page import vector_page
 
-        return VectorReport.of(release, plan).html()
+        return vector_page(release, plan)
 
     def plot(self, release: Release[Any]) -> Any:
         from veil.vectors.report.page import release_figure

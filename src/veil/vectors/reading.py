@@ -36,12 +36,7 @@ def read_vector(
 ) -> LabelledVector:
     """The vector that a source holds: a path ("-" is standard input), a table, or numbers in memory.
 
-    CSV: one number in each line, or a label and a number in each line, with or without a header; or a header
-    of labels over one line of numbers. JSON: a list of numbers, or an object of label and number. Parquet,
-    JSON lines and frames: a column of numbers, and one of labels. In memory: {label: number}, a Series, a
-    list or an array.
-
-    name: what errors call a source that has no name of its own.
+    The forms that are read are those of `vectors.read`. name: of a source that has no name of its own.
     """
     if isinstance(source, LabelledVector):
         return source
@@ -120,18 +115,12 @@ def _check(vector: LabelledVector, name: str) -> None:
 
 
 def _from_json(content: Any, name: str) -> LabelledVector:
-    if isinstance(content, dict):
-        return LabelledVector(
-            tuple(_number(item, f"{name}, entry {i}") for i, item in enumerate(content.values())),
-            tuple(content),
+    if not isinstance(content, (dict, list)):
+        raise UnreadableFile(
+            name, expected="a list of numbers or an object of labels and numbers", found="neither"
         )
-    if isinstance(content, list):
-        return LabelledVector(
-            tuple(_number(item, f"{name}, entry {i}") for i, item in enumerate(content)), None
-        )
-    raise UnreadableFile(
-        name, expected="a list of numbers or an object of labels and numbers", found="neither"
-    )
+    labels, items = (tuple(content), content.values()) if isinstance(content, dict) else (None, content)
+    return LabelledVector(tuple(_number(item, f"{name}, entry {i}") for i, item in enumerate(items)), labels)
 
 
 def _number(item: Any, place: str) -> float:

@@ -8,8 +8,7 @@ from veil.core.account import Account
 from veil.core.arrays import Floats
 from veil.core.job import run_with_warnings
 from veil.core.record import Release
-from veil.vectors.comparison import Comparison
-from veil.vectors.planning import EpsilonPlan
+from veil.vectors.planning import Comparison, EpsilonPlan
 from veil.vectors.reading import LabelledVector
 from veil.vectors.requests import VectorPlanning, VectorRead, VectorRelease
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from veil.core.arrays import Floats
 from veil.report.figures import BLUE, GREEN, GREY, ORANGE, RED, axes_of, short_labels
-from veil.vectors.comparison import Comparison
+from veil.vectors.planning import Comparison
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
