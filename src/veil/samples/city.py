@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core.checks import integer
+from veil.samples import rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,46 +23,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# District: its centre in kilometres, how far it spreads, its homes, its work places, its places to go out to,
-# and its zones from the busiest to the quietest.
-_DISTRICTS: dict[str, tuple[float, float, float, float, float, float, str]] = {
-    "Centre": (
-        *(0.0, 0.0, 0.5, 0.8, 6.0, 5.0),
-        "Market Square, Town Hall, Theatre Row, Cathedral, Mint Street, Guildhall, Clockgate",
-    ),
-    "Old Town": (
-        *(-0.9, 0.6, 0.5, 1.5, 1.5, 5.0),
-        "Bell Tower, Fish Gate, Weavers Row, Old Wall, Cooper Yard, Candle Street, Tanners Lane",
-    ),
-    "Station": (
-        *(1.1, -0.6, 0.6, 1.5, 4.0, 2.0),
-        "Central Station, University, Hospital, Museum Mile, Station Yard, Library Park, Botanic Garden",
-    ),
-    "Riverside": (
-        *(0.5, 2.1, 0.9, 2.5, 1.5, 2.0),
-        "North Quay, Ferry Landing, South Quay, Mill Bend, Willow Bank, Boathouse, Lock Island",
-    ),
-    "Harbour": (
-        *(4.2, 1.8, 1.0, 1.5, 2.5, 1.0),
-        "Harbour Basin, Custom House, Rope Walk, Salt Stores, Dry Dock, Container Port, Lighthouse Point",
-    ),
-    "Hills": (
-        *(-3.6, 2.2, 1.2, 3.5, 0.5, 0.7),
-        "Castle Hill, Vineyard, Larkrise, Orchard Slope, Stonecross, Observatory, Beacon Top",
-    ),
-    "North": (
-        *(-0.8, 4.9, 1.2, 4.0, 1.2, 0.6),
-        "Northgate, Foundry, Elmfield, Ashgrove, Canal Side, Brickfields, Kestrel Green",
-    ),
-    "South": (
-        *(-0.4, -4.0, 1.3, 5.0, 0.8, 1.0),
-        "Southfield, Poplar Estate, Stadium, Meadowside, Fairground, Abbey Close, Wheatley",
-    ),
-    "Outskirts": (
-        *(7.5, -5.5, 2.5, 0.1, 0.1, 0.1),
-        "Airport, Airport Hotels, Cargo Gate, Forest Lodge, Reservoir, Quarry, Heron Island",
-    ),
-}
+# Of a district: its centre in kilometres, how far it spreads, its homes, work places and places to go out to.
+_NUMBERS = ("east", "north", "spread", "homes", "work", "outings")
 # Homes, work places and places to go to of zones that are unlike their district; four have next to nothing.
 _UNLIKE = {
     "Central Station": (1.0, 5.0, 9.0),
@@ -107,9 +70,11 @@ class _Town:
 
 
 def _town() -> _Town:
+    """All zones; the file lists those of a district from the busiest to the quietest."""
     names, districts, places, pull = [], [], [], []
-    for district, (x, y, spread, *weights, listed) in _DISTRICTS.items():
-        for order, name in enumerate(listed.split(", ")):
+    for row in rows("districts.csv"):
+        district, x, y, spread, *weights = row["district"], *(float(row[name]) for name in _NUMBERS)
+        for order, name in enumerate(row["zones"].split(", ")):
             # A spiral of golden angles fills a disc evenly.
             angle, radius = 2.39996 * order, spread * np.sqrt(order / 3.0)
             names.append(name)
