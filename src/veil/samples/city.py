@@ -61,7 +61,9 @@ _TAIL, _MOST_OFTEN = 1.3, 40.0
 
 
 @dataclass(frozen=True)
-class _Town:
+class Town:
+    """The zones, where they lie in kilometres east and north of the market square, and what draws people."""
+
     names: tuple[str, ...]
     districts: tuple[str, ...]
     places: Floats
@@ -69,7 +71,7 @@ class _Town:
     pull: Floats
 
 
-def _town() -> _Town:
+def city() -> Town:
     """All zones; the file lists those of a district from the busiest to the quietest."""
     names, districts, places, pull = [], [], [], []
     for row in rows("districts.csv"):
@@ -81,19 +83,13 @@ def _town() -> _Town:
             districts.append(district)
             places.append((x + radius * np.cos(angle), y + radius * np.sin(angle)))
             pull.append(_UNLIKE.get(name, tuple(weight * 0.82**order for weight in weights)))
-    return _Town(tuple(names), tuple(districts), np.array(places), np.array(pull, dtype=np.float64))
+    return Town(tuple(names), tuple(districts), np.array(places), np.array(pull, dtype=np.float64))
 
 
 def zones() -> tuple[tuple[str, str], ...]:
     """The 63 zones, each with its district."""
-    town = _town()
+    town = city()
     return tuple(zip(town.names, town.districts, strict=True))
-
-
-def places() -> dict[str, tuple[float, float]]:
-    """Where each zone lies, in kilometres east and north of the market square."""
-    town = _town()
-    return {name: (float(x), float(y)) for name, (x, y) in zip(town.names, town.places, strict=True)}
 
 
 def city_trips(trips: int = 1_000_000, *, seed: int = 63) -> pa.Table:
@@ -104,7 +100,7 @@ def city_trips(trips: int = 1_000_000, *, seed: int = 63) -> pa.Table:
     """
     import pyarrow as pa
 
-    count, town = integer("trips", trips, least=1), _town()
+    count, town = integer("trips", trips, least=1), city()
     stream = np.random.PCG64(integer("seed", seed, least=0))
     moments, weekend = _moments(stream, count)
     hours = moments // _MILLISECONDS % _HOURS
@@ -158,8 +154,8 @@ def _pick(weights: Floats, rows: Integers, uniform: Floats) -> Integers:
     summed = np.cumsum(weights, axis=1)
     # Rows one after the other make a single increasing table.
     table = (summed / summed[:, -1:] + np.arange(len(weights))[:, None]).ravel()
-    found = np.searchsorted(table, rows + uniform, side="right") - rows * weights.shape[1]
-    return np.asarray(np.minimum(found, weights.shape[1] - 1))
+    columns = np.searchsorted(table, rows + uniform, side="right") - rows * weights.shape[1]
+    return np.asarray(np.minimum(columns, weights.shape[1] - 1))
 
 
 def _moments(stream: np.random.PCG64, count: int) -> tuple[Integers, NDArray[np.bool_]]:
@@ -174,7 +170,7 @@ def _moments(stream: np.random.PCG64, count: int) -> tuple[Integers, NDArray[np.
     return moments, free[moments // (_MILLISECONDS * _HOURS)]
 
 
-def _near(town: _Town) -> Floats:
+def _near(town: Town) -> Floats:
     """How readily people go from one zone to another, by distance alone."""
     apart = town.places[:, None, :] - town.places[None, :, :]
     distance = np.sqrt((apart**2).sum(axis=2)) + _INSIDE
@@ -193,7 +189,7 @@ def _activity(passengers: int) -> Floats:
 
 
 def _other_trips(
-    stream: np.random.PCG64, town: _Town, near: Floats, hours: Integers
+    stream: np.random.PCG64, town: Town, near: Floats, hours: Integers
 ) -> tuple[Integers, Integers]:
     """Where trips begin and end that have nothing to do with work."""
     starts = np.array([start for _, start, _ in _MIXES]) @ town.pull.T

@@ -64,8 +64,8 @@ class ArrayAudit(AuditSubject):
             inputs = [item / np.maximum(item.sum(axis=-1, keepdims=True), 1.0) for item in inputs]
         before, after = (item.ravel() for item in inputs)
 
-        def read(found: Any) -> Floats:
-            outputs = np.asarray(found, dtype=np.float64)
+        def read(drawn: Any) -> Floats:
+            outputs = np.asarray(drawn, dtype=np.float64)
             flat = outputs.reshape(len(outputs), -1)
             # An output that is not laid out as the input is can only be looked at as it is.
             columns = entry_numbers(flat, before, after) if flat.shape[1] == len(before) else [flat]

@@ -40,11 +40,8 @@ _ROUGH = 1e-3
 def names_for(adjacency: Adjacency) -> tuple[str, ...]:
     """The mechanisms that cover this adjacency."""
     if not isinstance(adjacency, (Records, Contributions, Transfer)):
-        raise InvalidArgument(
-            "adjacency",
-            expected="vectors.Records, vectors.Contributions or vectors.Transfer",
-            found=type(adjacency).__name__,
-        )
+        expected = "vectors.Records, vectors.Contributions or vectors.Transfer"
+        raise InvalidArgument("adjacency", expected=expected, found=type(adjacency).__name__)
     return FOR_VECTORS if isinstance(adjacency, Transfer) else FOR_COUNTS
 
 
@@ -122,11 +119,8 @@ def calibrated(
 def check_exact(name: str, exact: bool, draws: int | None) -> None:
     """Refuse exact draws, or a number of them, of a mechanism that has none."""
     if exact and name in ("laplace", "gaussian"):
-        raise InvalidArgument(
-            "exact",
-            expected="dirichlet, geometric or discrete-gaussian with it",
-            found=f"{name}, whose noise is floats",
-        )
+        expected = "dirichlet, geometric or discrete-gaussian with it"
+        raise InvalidArgument("exact", expected=expected, found=f"{name}, whose noise is floats")
     if draws is not None and not (exact and name == "dirichlet"):
         raise InvalidArgument("draws", expected="an exact dirichlet with it", found="another")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,31 +35,38 @@ def intervals(release: Any, *, confidence: float = 0.95, records: int | None = N
     """
     tail = tail_of(confidence)
     checked_release(release)
-    mechanism, x = release.mechanism, np.asarray(release.value)
-    if isinstance(mechanism, Dirichlet):
-        low, high = _limits(mechanism.k, x, tail, mechanism.draws)
-        if mechanism.smooth:
-            floor, size = mechanism.domain.floor, mechanism.domain.size
-            low, high = ((end - floor) / (1.0 - size * floor) for end in (low, high))
-    elif isinstance(mechanism, DirichletCounts):
-        known = release.records if records is None else records
+    mechanism, known = release.mechanism, release.records if records is None else records
+    if isinstance(mechanism, DirichletCounts):
         if known is None:
-            raise InvalidArgument(
-                "records",
-                expected="the public number of records, which error bars of counts need",
-                found="None",
-            )
+            expected = "the public number of records, which error bars of counts need"
+            raise InvalidArgument("records", expected=expected, found="None")
         known = integer("records", known, least=1, most=LARGEST_COUNT)
-        total = mechanism.scale * known + mechanism.size * mechanism.prior
-        low, high = _limits(total, x, tail, mechanism.draws)
-        low, high = ((end * total - mechanism.prior) / (mechanism.scale * known) for end in (low, high))
-    else:
-        raise InvalidArgument(
-            "release",
-            expected="a vector released by a Dirichlet mechanism",
-            found=f"one of {mechanism.name}",
-        )
-    return as_intervals(low, high)
+    law = beta_law(mechanism, known)
+    if law is None:
+        expected = "a vector released by a Dirichlet mechanism"
+        raise InvalidArgument("release", expected=expected, found=f"one of {mechanism.name}")
+    low, high = _limits(law.k, np.asarray(release.value), tail, mechanism.draws)
+    return as_intervals((low - law.constant) / law.kept, (high - law.constant) / law.kept)
+
+
+class BetaLaw(NamedTuple):
+    """An entry of a release is Beta(k q, k (1 - q)) with q = kept p + constant, p the true share."""
+
+    k: float
+    kept: float
+    constant: float
+
+
+def beta_law(mechanism: Any, records: int | None) -> BetaLaw | None:
+    """The law of a release's entries; None where it is another one, or public numbers do not tell it."""
+    if isinstance(mechanism, Dirichlet):
+        floor = mechanism.domain.floor if mechanism.smooth else 0.0
+        return BetaLaw(mechanism.k, 1.0 - mechanism.domain.size * floor, floor)
+    if isinstance(mechanism, DirichletCounts) and records is not None:
+        weight = mechanism.scale * records
+        k = weight + mechanism.size * mechanism.prior
+        return BetaLaw(k, weight / k, mechanism.prior / k)
+    return None
 
 
 def tail_of(confidence: float) -> float:

@@ -19,9 +19,8 @@ from veil.tables.given import files_among
 from veil.vectors.adjacency import Records, Transfer
 from veil.vectors.calibration import FOR_COUNTS, FOR_VECTORS, calibrated, check_exact, names_for
 from veil.vectors.counts import Counts, Integers, refuse
+from veil.vectors.error_bars import beta_law
 from veil.vectors.expected_errors import METRICS
-from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
 from veil.vectors.planning import Comparison, EpsilonPlan, compare, needed_epsilons
 from veil.vectors.reading import LabelledVector, read_vector
 from veil.vectors.simplex import Simplex
@@ -100,9 +99,8 @@ class _Neighbours(Request):
         if self.records is not None:
             integer("records", self.records, least=1)
         elif self.change == "replace":
-            raise InvalidArgument(
-                "records", expected="the public number of records, since one is replaced", found="none"
-            )
+            expected = "the public number of records, since one is replaced"
+            raise InvalidArgument("records", expected=expected, found="none")
         return Records(self.change or ("add-remove" if self.records is None else "replace"))
 
 
@@ -278,12 +276,8 @@ def share_kept(mechanism: Mechanism, records: int | None) -> float:
 
     1 is all of it, 0 is an answer that is always the same.
     """
-    if isinstance(mechanism, Dirichlet) and mechanism.smooth:
-        return 1.0 - mechanism.domain.size * mechanism.domain.floor
-    if isinstance(mechanism, DirichletCounts) and records is not None:
-        data = mechanism.scale * records
-        return data / (data + mechanism.size * mechanism.prior)
-    return 1.0
+    law = beta_law(mechanism, records)
+    return 1.0 if law is None else law.kept
 
 
 def _no_total(labels: Labels | None, values: Floats) -> None:
@@ -314,15 +308,11 @@ def _as_counts(values: Floats, records: int | None) -> Integers:
             "itself is the secret, give {transfer} or {l1}.",
             names=("records", "transfer", "l1"),
         )
-        return counts.validate(values)
-    if abs(total - records) <= _WHOLE * records:
+    if records is None or abs(total - records) <= _WHOLE * records:
         return counts.validate(values)
     if abs(total - 1.0) > _WHOLE:
-        raise InvalidData(
-            "value",
-            expected=f"counts that sum to the {records} records, or frequencies that sum to 1",
-            found="another sum",
-        )
+        expected = f"counts that sum to the {records} records, or frequencies that sum to 1"
+        raise InvalidData("value", expected=expected, found="another sum")
     whole = np.rint(values * records)
     if (np.abs(values * records - whole) > _WHOLE * records).any():
         raise InvalidData(

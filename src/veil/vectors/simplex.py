@@ -58,11 +58,9 @@ class Simplex(Domain):
                 )
             object.__setattr__(self, "slack", slack)
         if self.room < 0.0:
-            raise InvalidArgument(
-                "floor",
-                expected=f"{self.protected_count} protected entries x floor + slack to be at most 1",
-                found=f"{self.protected_count * floor + (self.slack or 0.0):g}",
-            )
+            expected = f"{self.protected_count} protected entries x floor + slack to be at most 1"
+            taken = self.protected_count * floor + (self.slack or 0.0)
+            raise InvalidArgument("floor", expected=expected, found=f"{taken:g}")
 
     @property
     def protected_count(self) -> int:

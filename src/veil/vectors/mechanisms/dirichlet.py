@@ -69,11 +69,8 @@ class Dirichlet(UrnForm):
         draws = checked_draws(self.exact, self.draws, draws_for(self.k))
         object.__setattr__(self, "draws", draws)
         if self.smooth and self._shrinkage <= 0.0:
-            raise InvalidArgument(
-                "domain.floor",
-                expected=f"less than 1/size = {1.0 / self.domain.size:g} where the vector is smoothed",
-                found=f"{self.domain.floor:g}",
-            )
+            expected = f"less than 1/size = {1.0 / self.domain.size:g} where the vector is smoothed"
+            raise InvalidArgument("domain.floor", expected=expected, found=f"{self.domain.floor:g}")
 
     @property
     def _shrinkage(self) -> float:

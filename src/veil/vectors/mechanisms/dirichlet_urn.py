@@ -162,8 +162,8 @@ def log_dirichlet(outputs: Floats, shapes: Floats) -> Floats:
 def log_urn(outputs: Floats, shapes: Floats, draws: int) -> Floats:
     """The log probability of each row of frequencies."""
     counts, present = np.rint(outputs * draws), shapes > 0.0
-    amounts, found = shapes[present], counts[..., present]
-    each = gammaln(amounts + found) - gammaln(amounts) - gammaln(found + 1.0)
+    amounts, drawn = shapes[present], counts[..., present]
+    each = gammaln(amounts + drawn) - gammaln(amounts) - gammaln(drawn + 1.0)
     total = float(shapes.sum())
     constant = gammaln(draws + 1.0) + gammaln(total) - gammaln(total + draws)
     possible = counts[..., ~present].sum(axis=-1) == 0.0
