@@ -11,7 +11,7 @@ import pytest
 import veil
 from veil.core.plan import epsilons_around
 from veil.errors import CannotCalibrate, InvalidArgument, InvalidData
-from veil.vectors.expected_errors import error_quantile, expected_errors, typical_values
+from veil.vectors.accuracy import error_quantile, expected_errors, typical_values
 from veil.vectors.planning import Comparison
 from veil.vectors.requests import VectorPlanning, VectorRelease
 

@@ -16,8 +16,8 @@ from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.mechanism import Mechanism
 from veil.core.numerics.search import least_point
 from veil.core.privacy.calibrate import calibrate
+from veil.vectors.accuracy import Typical, expected_errors, typical_values
 from veil.vectors.adjacency import Contributions, Records, Transfer
-from veil.vectors.expected_errors import Typical, expected_errors, typical_values
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts

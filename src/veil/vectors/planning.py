@@ -16,15 +16,15 @@ from veil.core.mechanism import Mechanism
 from veil.core.numerics.search import least_safe, log_margin
 from veil.core.plan import Plan
 from veil.core.privacy.calibrate import calibrate
-from veil.vectors.accuracy import Errors
-from veil.vectors.calibration import calibrated, names_for
-from veil.vectors.expected_errors import (
+from veil.vectors.accuracy import (
     METRICS,
+    Errors,
     assumed_records,
     error_quantile,
     expected_errors,
     typical_values,
 )
+from veil.vectors.calibration import calibrated, names_for
 
 CONFIDENCE = 0.95
 _SMALLEST, _LARGEST = 1e-3, 1e3

@@ -13,7 +13,7 @@ from veil.core.arrays import Floats
 from veil.core.checks import integer, positive
 from veil.core.mechanism import adjacency_of
 from veil.core.privacy.pairs import GammaPair, SymmetricBetaPair
-from veil.core.privacy.profile import PrivacyProfile
+from veil.core.privacy.profile import Kind, PrivacyProfile
 from veil.vectors.adjacency import Contributions, Records
 from veil.vectors.contribution_profiles import gamma_contributions
 from veil.vectors.counts import Counts, Integers
@@ -82,7 +82,7 @@ class DirichletCounts(UrnForm):
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
         """The exact privacy profile, the worst over all counts; of an exact form it is an upper bound."""
         change: Records | Contributions = adjacency_of(self, adjacency, Records, Contributions)
-        kind = "upper bound" if self.exact else "exact"
+        kind: Kind = "upper bound" if self.exact else "exact"
         if change == Records("replace"):
             return SymmetricBetaPair(self.prior, self.scale, kind)
         if change.contributions == Contributions(1):

@@ -13,9 +13,9 @@ from veil.core.published import Published
 from veil.core.record import Release
 from veil.report import figures
 from veil.report.page import page
+from veil.vectors.accuracy import expected_errors, typical_values
 from veil.vectors.adjacency import Contributions, Records, Transfer
 from veil.vectors.error_bars import intervals
-from veil.vectors.expected_errors import expected_errors, typical_values
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
 from veil.vectors.planning import CONFIDENCE, Comparison, compare
