@@ -66,9 +66,8 @@ def print_vector_plan(plan: Comparison | EpsilonPlan) -> None:
             f"{100 * plan.confidence:g} of 100 releases:"
         )
         for row in plan.rows:
-            console.print(
-                f"  {row.name:18} {'not reachable' if row.epsilon is None else f'{row.epsilon:.3g}'}"
-            )
+            least = "not reachable" if row.epsilon is None else f"{row.epsilon:.3g}"
+            console.print(f"  {row.name:18} {least}")
         return
     _print_comparison(console, plan)
 
