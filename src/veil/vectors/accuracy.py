@@ -21,19 +21,6 @@ from veil.vectors.adjacency import Contributions, Records
 from veil.vectors.counts import LARGEST_COUNT, Counts, Integers
 from veil.vectors.simplex import Simplex
 
-Typical = Sequence[Floats | Integers]
-
-METRICS = ("tv", "l1", "sup", "kl")
-# Numbers drawn in one simulation, over all entries and typical values.
-_BUDGET = 1_600_000
-_SIMULATION_SEED = 20_110
-# Where the number of records is neither public nor guessed by the user, plans and priors assume this.
-_ASSUMED_RECORDS_PER_CATEGORY = 100
-# One vector would not do: a uniform one makes every shrinkage towards uniform look perfect.
-_SPREAD = 16
-_SPREAD_SEED = 7
-_MOST_ENTRIES = 10_000_000
-
 
 @dataclass(frozen=True, slots=True)
 class Errors:
@@ -166,6 +153,22 @@ def largest_entry_quantile(shapes: Floats, truth: Floats, theta: float) -> float
         middle = 0.5 * (low + high)
         low, high = (low, middle) if failure(middle) <= theta else (middle, high)
     return high
+
+
+# Any mechanism, on public stand-ins for the data
+
+Typical = Sequence[Floats | Integers]
+
+METRICS = ("tv", "l1", "sup", "kl")
+# Numbers drawn in one simulation, over all entries and typical values.
+_BUDGET = 1_600_000
+_SIMULATION_SEED = 20_110
+# Where the number of records is neither public nor guessed by the user, plans and priors assume this.
+_ASSUMED_RECORDS_PER_CATEGORY = 100
+# One vector would not do: a uniform one makes every shrinkage towards uniform look perfect.
+_SPREAD = 16
+_SPREAD_SEED = 7
+_MOST_ENTRIES = 10_000_000
 
 
 def typical_values(
