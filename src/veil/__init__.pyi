@@ -15,7 +15,7 @@ from .core.record import Release
 from .core.releasing import release
 from .ledger.ledger import Ledger
 from .matrices.chain import Chain
-from .vectors.comparison import compare
+from .vectors.planning import compare
 
 __version__: str
 

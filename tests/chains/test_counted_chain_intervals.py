@@ -23,7 +23,7 @@ from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.core.numerics.denoise import Noise
 from veil.core.random.approximate import simulate_discrete_gaussian, simulate_discrete_laplace
 from veil.errors import InvalidArgument
-from veil.vectors.beta_limits import beta_mean_limits, near_beta_mean_limits
+from veil.vectors.error_bars import beta_mean_limits, near_beta_mean_limits
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
 from veil.vectors.mechanisms.noisy_counts import GeometricCounts
 

@@ -129,7 +129,7 @@ mutant(
         Dirichlet,
         "smoothed",
         "+ self.domain.floor",
-        "+ np.minimum(self.domain.floor, vectors.min(axis=-1, keepdims=True))",
+        "+ vectors.min(axis=-1, keepdims=True).clip(max=self.domain.floor)",
     ),
     caught_by=(
         "tests/contracts/test_contract.py::test_every_position_is_randomised[Dirichlet, smoothed]",
@@ -148,8 +148,8 @@ mutant(
     Edit(
         Simplex,
         "_within_borders",
-        "if low.any():",
-        "if not low.any():\n        return vectors\n    if False:",
+        "guarded & (vectors < self.floor * (1.0 - _ROUNDING))",
+        "np.zeros_like(guarded)",
     ),
     caught_by=("tests/core/test_attacks.py::test_a_vector_a_little_below_the_floor_is_refused",),
 )

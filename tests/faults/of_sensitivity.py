@@ -20,7 +20,7 @@ from veil.words.mechanisms.word_mechanism import WordMechanism
 mutant(
     "replaced-charged-as-added",
     "A replaced record is charged as one that is added, in Dirichlet rows of counts.",
-    Edit(DirichletCounts, "profile", 'if change.change == "replace":', "if False:"),
+    Edit(DirichletCounts, "profile", 'if change == Records("replace"):', "if False:"),
     caught_by=(
         "tests/vectors/test_dirichlet_counts.py::test_replaced_record_matches_the_oracle[0.5-1.0-0.7]",
     ),
@@ -28,7 +28,7 @@ mutant(
 mutant(
     "replaced-moves-one-count",
     "A replaced record is taken to move one count, not two.",
-    Edit(_NoisyCounts, "profile", '2 if change.change == "replace" else 1', "1"),
+    Edit(_NoisyCounts, "profile", "self._profile(change.total)", "self._profile(1)"),
     caught_by=(
         "tests/core/test_release.py::test_pure_mechanisms_need_no_delta",
         "tests/contracts/test_contract.py::test_audit_finds_no_violation[GeometricCounts, replaced]",

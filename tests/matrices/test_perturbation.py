@@ -26,7 +26,7 @@ from veil.matrices.perturbation import (
     stationary_radii,
     stationary_radius,
 )
-from veil.vectors.concentration_bounds import total_variation_failure
+from veil.vectors.accuracy import total_variation_failure
 
 Array = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from tests.params import quick_first
 from veil.core.privacy.beliefs import best_guess
 from veil.report.figures import svg
 from veil.vectors.report.figures import vector_figure
-from veil.vectors.report.page import VectorReport, error_bars, published_beside
+from veil.vectors.report.page import error_bars, published_beside, vector_page
 
 GRADES = np.array([31.0, 28.0, 21.0, 10.0, 8.0])
 LABELS = ("A", "B & co", "<C>", "D", "F")
@@ -62,14 +62,14 @@ def test_page_is_self_contained_and_complete(name: str) -> None:
 
 def test_page_shows_nothing_of_the_input(tmp_path: Path) -> None:
     _release("laplace").save(tmp_path / "r.json")
-    again = VectorReport.of(veil.load(tmp_path / "r.json")).html()
+    again = vector_page(veil.load(tmp_path / "r.json"))
     # Made from the file alone, the page is the same: so nothing else went into it.
     assert _page("laplace") == again
 
 
 def test_assumptions_and_seeds_are_shown() -> None:
     out = veil.vectors.release(GRADES / 98, l1=0.01, epsilon=3.0, delta=1e-2, smooth=False, floor=0.05, rng=3)
-    page = VectorReport.of(out).html()
+    page = vector_page(out)
     assert "This holds only if" in page
     assert "Not private." in page
     assert "Nothing is assumed" not in page
@@ -111,7 +111,7 @@ def test_figures_are_the_same_for_the_same_numbers() -> None:
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="no chromium to open the page in")
 def test_page_opens_in_a_browser(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    page.write_text(VectorReport.of(_release("counts")).html(), encoding="utf-8")
+    page.write_text(vector_page(_release("counts")), encoding="utf-8")
     shot = tmp_path / "page.png"
     flags = (
         "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking "

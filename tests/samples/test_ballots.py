@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import zlib
 from collections import Counter
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from veil.bits.verbs import read as read_bits
 from veil.errors import InvalidData
 from veil.samples import path
-from veil.samples.ballots import BILLS, MEMBERS, PARTIES, ballots, write_ballots
+from veil.samples.ballots import BILLS, MEMBERS, PARTIES, ballots
 
 # Checksum of the file of the default seed.
 BALLOTS = 781032800
@@ -44,7 +45,8 @@ def test_parties_differ_and_some_votes_are_unknown(seed: int) -> None:
 
 
 def test_the_same_file_everywhere(tmp_path: Path) -> None:
-    write_ballots(tmp_path / "ballots.csv")
+    with (tmp_path / "ballots.csv").open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream, lineterminator="\n").writerows([("party", *BILLS), *ballots()])
     text = (tmp_path / "ballots.csv").read_bytes()
     assert text == path("ballots.csv").read_bytes()
     assert b"\r" not in text

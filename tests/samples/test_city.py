@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from veil.errors import InvalidArgument
-from veil.samples.city import city_trips, places, write_city_trips, zones
+from veil.samples.city import city, city_trips, write_city_trips, zones
 
 Integers = NDArray[np.int64]
 
@@ -50,7 +50,7 @@ def test_zones() -> None:
     assert len(set(DISTRICTS)) == 9
     assert {"Airport", "Central Station"} <= set(NAMES)
     assert set(NAMES) >= TINY
-    where = places()
+    where = {name: (x, y) for name, (x, y) in zip(city().names, city().places.tolist(), strict=True)}
     assert list(where) == NAMES
     assert len(set(where.values())) == 63
     assert max(abs(x) + abs(y) for x, y in where.values()) < 25.0
@@ -111,7 +111,7 @@ def test_into_the_centre_in_the_morning_and_out_in_the_evening(trips: Any) -> No
 
 
 def test_near_zones_exchange_more_trips(counts: Integers) -> None:
-    where = np.array([places()[name] for name in NAMES])
+    where = city().places
     distance = np.sqrt(((where[:, None] - where[None, :]) ** 2).sum(axis=2))
     # Trips as a multiple of what the sizes of both zones alone would make.
     lift = counts / np.outer(counts.sum(axis=1), counts.sum(axis=0)) * counts.sum()

@@ -10,7 +10,7 @@ import pytest
 
 import veil
 from veil.errors import InvalidArgument
-from veil.vectors.concentration_bounds import (
+from veil.vectors.accuracy import (
     concentration,
     largest_entry_failure,
     largest_entry_quantile,

@@ -11,10 +11,9 @@ import pytest
 import veil
 from veil.core.plan import epsilons_around
 from veil.errors import CannotCalibrate, InvalidArgument, InvalidData
-from veil.vectors.comparison import Comparison
-from veil.vectors.expected_errors import error_quantile, expected_errors
+from veil.vectors.accuracy import error_quantile, expected_errors, typical_values
+from veil.vectors.planning import Comparison
 from veil.vectors.requests import VectorPlanning, VectorRelease
-from veil.vectors.typical import typical_values
 
 REPLACE, ADD = veil.vectors.Records("replace"), veil.vectors.Records("add-remove")
 GRADES = np.array([31.0, 28.0, 21.0, 10.0, 8.0])

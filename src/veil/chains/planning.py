@@ -17,7 +17,7 @@ from veil.chains.typical_chain import typical_tables
 from veil.core.arrays import Floats
 from veil.core.checks import delta_of, integer, items, positive
 from veil.core.errors import CannotCalibrate, InvalidArgument
-from veil.core.numerics.search import log_margin, safe_edge
+from veil.core.numerics.search import least_safe, log_margin
 from veil.core.random.streams import Rng
 from veil.matrices.chain import Chain
 from veil.matrices.numerics.stationary import quick_stationary
@@ -164,16 +164,9 @@ def least_epsilon_for_chain(
         plan = plan_chain(states, records, epsilon=epsilon, delta=delta, adjacency=adjacency, names=(name,))
         return log_margin(error, plan.rows[0].row_tv) if plan.rows[0].mechanism is not None else -math.inf
 
-    high = 1.0
-    while margin(high) < 0.0:
-        high *= 4.0
-        if high > _LARGEST:
-            raise CannotCalibrate(
-                f"no epsilon up to {_LARGEST:g} keeps the error of the next step below {error:g}."
-            )
-    low = high
-    while margin(low) >= 0.0:
-        low /= 4.0
-        if low < _SMALLEST:
-            return low * 4.0
-    return safe_edge(margin, safe=min(high, low * 4.0), unsafe=low, relative=0.01)
+    least = least_safe(margin, smallest=_SMALLEST, largest=_LARGEST, relative=0.01)
+    if least is None:
+        raise CannotCalibrate(
+            f"no epsilon up to {_LARGEST:g} keeps the error of the next step below {error:g}."
+        )
+    return least

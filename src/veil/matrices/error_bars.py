@@ -10,8 +10,7 @@ from veil.core.arrays import Floats
 from veil.core.errors import InvalidArgument
 from veil.core.record import checked_release
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
-from veil.vectors.beta_limits import beta_mean_limits
-from veil.vectors.error_bars import as_intervals, tail_of
+from veil.vectors.error_bars import as_intervals, beta_mean_limits, tail_of
 
 
 def intervals(release: Any, *, confidence: float = 0.95) -> Floats:

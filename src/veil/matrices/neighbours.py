@@ -13,8 +13,8 @@ from veil.core.audit.pair import AuditPair
 from veil.matrices.adjacency import Rectangle, Rows
 from veil.matrices.birkhoff import Birkhoff
 from veil.matrices.mechanisms.bordered_rows import BorderedRows, inside
+from veil.vectors.auditing import neighbouring_vectors
 from veil.vectors.counts import Integers
-from veil.vectors.neighbours import neighbouring_vectors
 
 # Where the zeros of a matrix are its support, an entry at the border is not zero.
 _SMALL = 1e-3

@@ -6,8 +6,6 @@ member is more or less loyal. Only `random()` of Python's generator is used, who
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
 from random import Random
 
 Row = tuple[str, ...]
@@ -61,11 +59,3 @@ def ballots(*, seed: int = 1) -> list[Row]:
             row.append("?" if unknown < lost else ("y" if says < share else "n"))
         rows.append(tuple(row))
     return rows
-
-
-def write_ballots(target: Path, *, seed: int = 1) -> None:
-    """The votes as CSV, under the names of the columns."""
-    with target.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(("party", *BILLS))
-        writer.writerows(ballots(seed=seed))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core.checks import integer
+from veil.samples import rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,46 +23,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# District: its centre in kilometres, how far it spreads, its homes, its work places, its places to go out to,
-# and its zones from the busiest to the quietest.
-_DISTRICTS: dict[str, tuple[float, float, float, float, float, float, str]] = {
-    "Centre": (
-        *(0.0, 0.0, 0.5, 0.8, 6.0, 5.0),
-        "Market Square, Town Hall, Theatre Row, Cathedral, Mint Street, Guildhall, Clockgate",
-    ),
-    "Old Town": (
-        *(-0.9, 0.6, 0.5, 1.5, 1.5, 5.0),
-        "Bell Tower, Fish Gate, Weavers Row, Old Wall, Cooper Yard, Candle Street, Tanners Lane",
-    ),
-    "Station": (
-        *(1.1, -0.6, 0.6, 1.5, 4.0, 2.0),
-        "Central Station, University, Hospital, Museum Mile, Station Yard, Library Park, Botanic Garden",
-    ),
-    "Riverside": (
-        *(0.5, 2.1, 0.9, 2.5, 1.5, 2.0),
-        "North Quay, Ferry Landing, South Quay, Mill Bend, Willow Bank, Boathouse, Lock Island",
-    ),
-    "Harbour": (
-        *(4.2, 1.8, 1.0, 1.5, 2.5, 1.0),
-        "Harbour Basin, Custom House, Rope Walk, Salt Stores, Dry Dock, Container Port, Lighthouse Point",
-    ),
-    "Hills": (
-        *(-3.6, 2.2, 1.2, 3.5, 0.5, 0.7),
-        "Castle Hill, Vineyard, Larkrise, Orchard Slope, Stonecross, Observatory, Beacon Top",
-    ),
-    "North": (
-        *(-0.8, 4.9, 1.2, 4.0, 1.2, 0.6),
-        "Northgate, Foundry, Elmfield, Ashgrove, Canal Side, Brickfields, Kestrel Green",
-    ),
-    "South": (
-        *(-0.4, -4.0, 1.3, 5.0, 0.8, 1.0),
-        "Southfield, Poplar Estate, Stadium, Meadowside, Fairground, Abbey Close, Wheatley",
-    ),
-    "Outskirts": (
-        *(7.5, -5.5, 2.5, 0.1, 0.1, 0.1),
-        "Airport, Airport Hotels, Cargo Gate, Forest Lodge, Reservoir, Quarry, Heron Island",
-    ),
-}
+# Of a district: its centre in kilometres, how far it spreads, its homes, work places and places to go out to.
+_NUMBERS = ("east", "north", "spread", "homes", "work", "outings")
 # Homes, work places and places to go to of zones that are unlike their district; four have next to nothing.
 _UNLIKE = {
     "Central Station": (1.0, 5.0, 9.0),
@@ -98,7 +61,9 @@ _TAIL, _MOST_OFTEN = 1.3, 40.0
 
 
 @dataclass(frozen=True)
-class _Town:
+class Town:
+    """The zones, where they lie in kilometres east and north of the market square, and what draws people."""
+
     names: tuple[str, ...]
     districts: tuple[str, ...]
     places: Floats
@@ -106,29 +71,25 @@ class _Town:
     pull: Floats
 
 
-def _town() -> _Town:
+def city() -> Town:
+    """All zones; the file lists those of a district from the busiest to the quietest."""
     names, districts, places, pull = [], [], [], []
-    for district, (x, y, spread, *weights, listed) in _DISTRICTS.items():
-        for order, name in enumerate(listed.split(", ")):
+    for row in rows("districts.csv"):
+        district, x, y, spread, *weights = row["district"], *(float(row[name]) for name in _NUMBERS)
+        for order, name in enumerate(row["zones"].split(", ")):
             # A spiral of golden angles fills a disc evenly.
             angle, radius = 2.39996 * order, spread * np.sqrt(order / 3.0)
             names.append(name)
             districts.append(district)
             places.append((x + radius * np.cos(angle), y + radius * np.sin(angle)))
             pull.append(_UNLIKE.get(name, tuple(weight * 0.82**order for weight in weights)))
-    return _Town(tuple(names), tuple(districts), np.array(places), np.array(pull, dtype=np.float64))
+    return Town(tuple(names), tuple(districts), np.array(places), np.array(pull, dtype=np.float64))
 
 
 def zones() -> tuple[tuple[str, str], ...]:
     """The 63 zones, each with its district."""
-    town = _town()
+    town = city()
     return tuple(zip(town.names, town.districts, strict=True))
-
-
-def places() -> dict[str, tuple[float, float]]:
-    """Where each zone lies, in kilometres east and north of the market square."""
-    town = _town()
-    return {name: (float(x), float(y)) for name, (x, y) in zip(town.names, town.places, strict=True)}
 
 
 def city_trips(trips: int = 1_000_000, *, seed: int = 63) -> pa.Table:
@@ -139,7 +100,7 @@ def city_trips(trips: int = 1_000_000, *, seed: int = 63) -> pa.Table:
     """
     import pyarrow as pa
 
-    count, town = integer("trips", trips, least=1), _town()
+    count, town = integer("trips", trips, least=1), city()
     stream = np.random.PCG64(integer("seed", seed, least=0))
     moments, weekend = _moments(stream, count)
     hours = moments // _MILLISECONDS % _HOURS
@@ -193,8 +154,8 @@ def _pick(weights: Floats, rows: Integers, uniform: Floats) -> Integers:
     summed = np.cumsum(weights, axis=1)
     # Rows one after the other make a single increasing table.
     table = (summed / summed[:, -1:] + np.arange(len(weights))[:, None]).ravel()
-    found = np.searchsorted(table, rows + uniform, side="right") - rows * weights.shape[1]
-    return np.asarray(np.minimum(found, weights.shape[1] - 1))
+    columns = np.searchsorted(table, rows + uniform, side="right") - rows * weights.shape[1]
+    return np.asarray(np.minimum(columns, weights.shape[1] - 1))
 
 
 def _moments(stream: np.random.PCG64, count: int) -> tuple[Integers, NDArray[np.bool_]]:
@@ -209,7 +170,7 @@ def _moments(stream: np.random.PCG64, count: int) -> tuple[Integers, NDArray[np.
     return moments, free[moments // (_MILLISECONDS * _HOURS)]
 
 
-def _near(town: _Town) -> Floats:
+def _near(town: Town) -> Floats:
     """How readily people go from one zone to another, by distance alone."""
     apart = town.places[:, None, :] - town.places[None, :, :]
     distance = np.sqrt((apart**2).sum(axis=2)) + _INSIDE
@@ -228,7 +189,7 @@ def _activity(passengers: int) -> Floats:
 
 
 def _other_trips(
-    stream: np.random.PCG64, town: _Town, near: Floats, hours: Integers
+    stream: np.random.PCG64, town: Town, near: Floats, hours: Integers
 ) -> tuple[Integers, Integers]:
     """Where trips begin and end that have nothing to do with work."""
     starts = np.array([start for _, start, _ in _MIXES]) @ town.pull.T

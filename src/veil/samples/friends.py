@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from pathlib import Path
 from random import Random
 
 Friendship = tuple[str, str]
@@ -52,24 +51,14 @@ def friends(*, seed: int = 1) -> list[Friendship]:
         for name, size in CLUBS.items()
     }
     outside = _OUTSIDE * PEOPLE / sum(warmth) ** 2
-    found: set[Pair] = set()
+    pairs: set[Pair] = set()
     for i, j in combinations(range(PEOPLE), 2):
         scale = inside[of[i]] if of[i] == of[j] else outside
         if random.random() < min(0.9, scale * warmth[i] * warmth[j]):
-            found.add((i, j))
-    found |= _meetings(random, found, of)
-    found |= _company(random, found, of)
-    return [(people[i], people[j]) for i, j in sorted(found)]
-
-
-def write_friends(target: Path, *, seed: int = 1) -> None:
-    """The friendships as text, two people a line, below a comment."""
-    lines = [
-        "# A made-up network: who is friends with whom among 300 people.",
-        "# Made by veil.samples.friends",
-    ]
-    lines += [f"{one} {other}" for one, other in friends(seed=seed)]
-    target.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+            pairs.add((i, j))
+    pairs |= _meetings(random, pairs, of)
+    pairs |= _company(random, pairs, of)
+    return [(people[i], people[j]) for i, j in sorted(pairs)]
 
 
 def _sociable(random: Random) -> list[float]:
@@ -77,30 +66,30 @@ def _sociable(random: Random) -> list[float]:
     return [min((1.0 - random.random()) ** (-1.0 / _TAIL), _MOST_SOCIABLE) for _ in range(PEOPLE)]
 
 
-def _neighbours(found: set[Pair]) -> list[set[int]]:
+def _neighbours(pairs: set[Pair]) -> list[set[int]]:
     near: list[set[int]] = [set() for _ in range(PEOPLE)]
-    for i, j in found:
+    for i, j in pairs:
         near[i].add(j)
         near[j].add(i)
     return near
 
 
-def _meetings(random: Random, found: set[Pair], club: Sequence[str]) -> set[Pair]:
+def _meetings(random: Random, pairs: set[Pair], club: Sequence[str]) -> set[Pair]:
     """The friendships of those who meet through a common friend."""
-    near = _neighbours(found)
+    near = _neighbours(pairs)
     met = set()
     for i, j in combinations(range(PEOPLE), 2):
         draw = random.random()
         chance = _MEET if club[i] == club[j] else _MEET_OUTSIDE
         if draw >= (1.0 - chance) ** len(near[i] & near[j]):
             met.add((i, j))
-    return met - found
+    return met - pairs
 
 
-def _company(random: Random, found: set[Pair], club: Sequence[str]) -> set[Pair]:
+def _company(random: Random, pairs: set[Pair], club: Sequence[str]) -> set[Pair]:
     """A friend in the club for all who have none."""
     added = set()
-    for i, near in enumerate(_neighbours(found)):
+    for i, near in enumerate(_neighbours(pairs)):
         if not near:
             others = [j for j in range(PEOPLE) if j != i and club[j] == club[i]]
             j = others[int(random.random() * len(others))]

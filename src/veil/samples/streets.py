@@ -7,18 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
-from veil.samples import path
+from veil.samples import rows
 
 Ends = tuple[tuple[float, float], tuple[float, float]]
 
 
 def segments() -> dict[str, Ends]:
     """The segments by name, with the coordinates of their two ends in blocks."""
-    with path("streets.csv").open(encoding="utf-8", newline="") as lines:
-        return {
-            row["segment"]: ((float(row["x1"]), float(row["y1"])), (float(row["x2"]), float(row["y2"])))
-            for row in csv.DictReader(lines)
-        }
+    return {
+        row["segment"]: ((float(row["x1"]), float(row["y1"])), (float(row["x2"]), float(row["y2"])))
+        for row in rows("streets.csv")
+    }
 
 
 def streets() -> dict[str, list[str]]:
@@ -38,8 +37,8 @@ def streets() -> dict[str, list[str]]:
 
 def write_streets(target: Path) -> None:
     """The allowed transitions as a CSV of two columns."""
-    rows = [("from", "to"), *((name, end) for name, ends in streets().items() for end in ends)]
-    _write(target, rows)
+    table = [("from", "to"), *((name, end) for name, ends in streets().items() for end in ends)]
+    _write(target, table)
 
 
 def drives(count: int, *, seed: int = 1) -> list[list[str]]:
@@ -47,7 +46,7 @@ def drives(count: int, *, seed: int = 1) -> list[list[str]]:
     roads, places = streets(), segments()
     random = Random(seed)
     names = list(roads)
-    found = []
+    driven = []
     for _ in range(count):
         drive = [random.choice(names)]
         before: set[tuple[float, float]] = set()
@@ -56,18 +55,18 @@ def drives(count: int, *, seed: int = 1) -> list[list[str]]:
             chosen = random.choice(ahead or roads[drive[-1]])
             before = set(places[drive[-1]])
             drive.append(chosen)
-        found.append(drive)
-    return found
+        driven.append(drive)
+    return driven
 
 
 def write_drives(target: Path, *, count: int = 1000, seed: int = 1) -> None:
     """Made-up drives as a log: who, the minute, the segment."""
-    rows: list[tuple[object, ...]] = [("driver", "minute", "segment")]
+    table: list[tuple[object, ...]] = [("driver", "minute", "segment")]
     for driver, drive in enumerate(drives(count, seed=seed), start=1):
-        rows += [(f"driver {driver}", minute, segment) for minute, segment in enumerate(drive)]
-    _write(target, rows)
+        table += [(f"driver {driver}", minute, segment) for minute, segment in enumerate(drive)]
+    _write(target, table)
 
 
-def _write(target: Path, rows: Sequence[tuple[object, ...]]) -> None:
+def _write(target: Path, table: Sequence[tuple[object, ...]]) -> None:
     with target.open("w", encoding="utf-8", newline="") as stream:
-        csv.writer(stream, lineterminator="\n").writerows(rows)
+        csv.writer(stream, lineterminator="\n").writerows(table)

@@ -1,29 +1,26 @@
 from .accuracy import (
     Errors,
+    concentration,
     dirichlet_errors,
     expected_absolute_deviation,
     expected_kl,
+    largest_entry_failure,
+    largest_entry_quantile,
     largest_expected_entry_error,
     largest_expected_kl,
     largest_expected_l1,
-)
-from .adjacency import Contributions, Records, Transfer
-from .calibration import calibrated
-from .comparison import Comparison, Row, compare
-from .concentration_bounds import (
-    concentration,
-    largest_entry_failure,
-    largest_entry_quantile,
     published_concentration,
     total_variation_failure,
 )
+from .adjacency import Contributions, Records, Transfer
+from .calibration import calibrated
 from .counts import Counts
 from .error_bars import intervals
 from .mechanisms.additive import Gaussian, Laplace
 from .mechanisms.dirichlet import Dirichlet
 from .mechanisms.dirichlet_counts import DirichletCounts
 from .mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
-from .planning import EpsilonPlan, NeededEpsilon, least_epsilon
+from .planning import Comparison, EpsilonPlan, NeededEpsilon, Row, compare, least_epsilon
 from .reading import LabelledVector
 from .simplex import Simplex
 from .verbs import plan, read, release

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -10,7 +11,6 @@ import numpy as np
 
 from veil.core import checks
 from veil.core.adjacency import Adjacency
-from veil.core.errors import InvalidArgument
 from veil.core.numerics.rounding import float_above
 
 # What scaling a row to a sum of one may leave behind is no change.
@@ -25,9 +25,8 @@ class Transfer(Adjacency):
     name: ClassVar[str] = "Transfer"
 
     def __post_init__(self) -> None:
-        mass = checks.within("mass", self.mass, 0.0, 1.0, expected="a number above 0 and at most 1")
-        if mass == 0.0:
-            raise InvalidArgument("mass", expected="a number above 0 and at most 1", found="0")
+        expected = "a number above 0 and at most 1"
+        mass = checks.within("mass", self.mass, math.ulp(0.0), 1.0, expected=expected)
         object.__setattr__(self, "mass", mass)
 
     @classmethod

@@ -44,9 +44,7 @@ class ArrayKind(Kind):
     # Files
 
     def encode(self, release: Release[Any]) -> dict[str, Any]:
-        labels, rows = (
-            None if names is None else list(names) for names in (release.labels, release.row_labels)
-        )
+        labels, rows = _label_lists(release)
         return {
             "type": self.name,
             "labels": labels,
@@ -88,9 +86,7 @@ class ArrayKind(Kind):
         import pandas
 
         array = release.value
-        names, rows = (
-            None if labels is None else list(labels) for labels in (release.labels, release.row_labels)
-        )
+        names, rows = _label_lists(release)
         if array.ndim == 1:
             return pandas.Series(array.copy(), index=names, name="probability")
         flat = array.reshape(-1, array.shape[-1])
@@ -125,3 +121,8 @@ class ArrayKind(Kind):
 def numbered(count: int) -> Labels:
     """Labels for what has none: 0, 1, ..."""
     return tuple(map(str, range(count)))
+
+
+def _label_lists(release: Release[Any]) -> list[list[str] | None]:
+    """The labels of the columns and of the rows."""
+    return [None if labels is None else list(labels) for labels in (release.labels, release.row_labels)]

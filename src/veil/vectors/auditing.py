@@ -19,10 +19,12 @@ from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
 from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
-from veil.vectors.neighbours import count_pairs, vector_pairs
 from veil.vectors.simplex import Simplex
 
 _TRANSFER = Transfer(0.05)
+# What a large cell holds, beside which the noise is small.
+_LARGE = 1_000
+_WHERE = {"floor": "at the floor", "corner": "at a corner", "middle": "all others alike"}
 
 
 class ArrayAudit(AuditSubject):
@@ -62,8 +64,8 @@ class ArrayAudit(AuditSubject):
             inputs = [item / np.maximum(item.sum(axis=-1, keepdims=True), 1.0) for item in inputs]
         before, after = (item.ravel() for item in inputs)
 
-        def read(found: Any) -> Floats:
-            outputs = np.asarray(found, dtype=np.float64)
+        def read(drawn: Any) -> Floats:
+            outputs = np.asarray(drawn, dtype=np.float64)
             flat = outputs.reshape(len(outputs), -1)
             # An output that is not laid out as the input is can only be looked at as it is.
             columns = entry_numbers(flat, before, after) if flat.shape[1] == len(before) else [flat]
@@ -94,3 +96,75 @@ class VectorAudit(ArrayAudit):
     def pairs(self, mechanism: Any, adjacency: Any) -> list[AuditPair]:
         make = count_pairs if isinstance(mechanism.domain, Counts) else vector_pairs
         return make(mechanism, adjacency)
+
+
+def vector_pairs(mechanism: Any, relation: Transfer) -> list[AuditPair]:
+    """Two entries exchange as much as they may: at the floor, at a corner, in the middle, at either end."""
+    domain: Simplex = mechanism.domain
+    floor = 0.0 if getattr(mechanism, "smooth", False) else domain.floor
+    guarded = np.flatnonzero(domain.guarded).tolist()
+    first, last, middle = guarded[0], guarded[-1], guarded[len(guarded) // 2]
+    places = dict.fromkeys([(first, last), (last, first), (first, middle), (middle, last)])
+    pairs = []
+    for i, j in [(i, j) for i, j in places if i != j]:
+        for kind, where in _WHERE.items() if (i, j) == (first, last) else (("floor", _WHERE["floor"]),):
+            one, other = neighbouring_vectors(domain, floor, relation.mass, (i, j), kind)
+            pairs.append(AuditPair(f"entries {i + 1} and {j + 1}, {where}", one, other))
+    return pairs
+
+
+def neighbouring_vectors(
+    domain: Simplex, floor: float, mass: float, places: tuple[int, int], kind: str
+) -> tuple[Floats, Floats]:
+    """Entry i has the mass more than the floor, or entry j; the rest lies elsewhere, at i, or all over."""
+    i, j = places
+    guarded, slack = np.flatnonzero(domain.guarded), domain.slack or 0.0
+    open_entries, others = np.flatnonzero(~domain.guarded), np.setdiff1d(guarded, places)
+    base = np.where(domain.guarded, floor, 0.0)
+    spare = max(0.0, 1.0 - float(base.sum()) - slack)
+    moved = min(mass, spare)
+    spare = spare - moved
+    if open_entries.size:
+        base[open_entries] += slack / len(open_entries)
+    if kind == "middle":
+        base[guarded] += spare / len(guarded)
+    elif kind == "floor" and open_entries.size:
+        base[open_entries] += spare / len(open_entries)
+    elif kind == "floor" and others.size:
+        base[others[-1]] += spare
+    else:
+        base[i] += spare
+    one, other = base.copy(), base.copy()
+    one[i] += moved
+    other[j] += moved
+    return one, other
+
+
+def count_pairs(mechanism: Any, relation: Records | Contributions) -> list[AuditPair]:
+    """Records in the first cell, in the last, in empty cells and in large ones."""
+    size, limit = mechanism.size, relation.contributions
+    come, gone = limit.added, limit.removed
+
+    def pair(name: str, base: int, into: int, out_of: int) -> AuditPair:
+        value = np.full(size, base, dtype=np.int64)
+        value[[into, out_of]] = 0 if base == _LARGE else base
+        value[out_of] += gone
+        neighbour = value.copy()
+        neighbour[into] += come
+        neighbour[out_of] -= gone
+        return AuditPair(name, neighbour, value)
+
+    words = "into an empty {1} cell" if gone == 0 else "from the {0} cell to the {1}"
+    pairs = [
+        pair(f"{words.format('first', 'last')}, among large ones", _LARGE, size - 1, 0),
+        pair(f"{words.format('last', 'first')}, among large ones", _LARGE, 0, size - 1),
+        pair("no other records", 0, 0, size - 1),
+        pair("in cells of some hundreds", 300, 0, size - 1),
+    ]
+    if size > 2 and come > 1:
+        spread = np.bincount(np.arange(come) % (size - 1), minlength=size)
+        value = np.full(size, _LARGE, dtype=np.int64)
+        left = value.copy()
+        left[-1] -= gone
+        pairs.append(AuditPair("spread over the cells", left + spread, value))
+    return pairs

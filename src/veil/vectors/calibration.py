@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,29 +16,32 @@ from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.mechanism import Mechanism
 from veil.core.numerics.search import least_point
 from veil.core.privacy.calibrate import calibrate
+from veil.vectors.accuracy import Typical, expected_errors, typical_values
 from veil.vectors.adjacency import Contributions, Records, Transfer
-from veil.vectors.expected_errors import expected_errors
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
 from veil.vectors.mechanisms.dirichlet_urn import draws_for
 from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
 from veil.vectors.simplex import Simplex
-from veil.vectors.typical import Typical, typical_values
 
 FOR_VECTORS = ("dirichlet", "laplace", "gaussian")
 FOR_COUNTS = ("dirichlet", "geometric", "discrete-gaussian")
-_ROUGH, _FINE = 1e-3, 1e-13
+_ADDITIVE: dict[str, Callable[..., Mechanism]] = {
+    "laplace": Laplace,
+    "gaussian": Gaussian,
+    "geometric": GeometricCounts,
+    "discrete-gaussian": DiscreteGaussianCounts,
+}
+# How near to the edge mechanisms are calibrated that are only compared with one another.
+_ROUGH = 1e-3
 
 
 def names_for(adjacency: Adjacency) -> tuple[str, ...]:
     """The mechanisms that cover this adjacency."""
     if not isinstance(adjacency, (Records, Contributions, Transfer)):
-        raise InvalidArgument(
-            "adjacency",
-            expected="vectors.Records, vectors.Contributions or vectors.Transfer",
-            found=type(adjacency).__name__,
-        )
+        expected = "vectors.Records, vectors.Contributions or vectors.Transfer"
+        raise InvalidArgument("adjacency", expected=expected, found=type(adjacency).__name__)
     return FOR_VECTORS if isinstance(adjacency, Transfer) else FOR_COUNTS
 
 
@@ -78,54 +82,47 @@ def calibrated(
     smooth = truth("smooth", smooth)
     choice("mechanism", name, names_for(adjacency))
     check_exact(name, exact, draws)
-    if isinstance(adjacency, Transfer):
-        if name == "dirichlet":
-            public = typical_values(adjacency, size, typical)
-            found = _dirichlet(adjacency, size, epsilon, delta, public, floor, smooth)
-            return _made_exact(found, adjacency, epsilon, delta, draws) if exact else found
-        make = {"laplace": Laplace, "gaussian": Gaussian}[name]
-        needs_delta(name, "gaussian", delta)
-        return calibrate(
-            lambda rate: make(1.0 / rate, Simplex(size)), adjacency, epsilon=epsilon, delta=delta
-        )
-    assert isinstance(adjacency, (Records, Contributions))
-    if name == "dirichlet":
-        public = typical_values(adjacency, size, typical, records)
-        counts = _dirichlet_counts(adjacency, size, epsilon, delta, public)
-        if not exact:
-            return counts
-        # The profile is the same. Of a secret number of records nothing is used.
-        if draws is None and records is not None:
-            draws = draws_for(counts.scale * records + size * counts.prior)
-        return replace(counts, exact=True, draws=draws)
-    needs_delta(name, "discrete-gaussian", delta)
-    noisy = {"geometric": GeometricCounts, "discrete-gaussian": DiscreteGaussianCounts}[name]
-    return calibrate(lambda rate: noisy(1.0 / rate, size), adjacency, epsilon=epsilon, delta=delta)
+    fit = partial(calibrate, adjacency=adjacency, epsilon=epsilon, delta=delta)
+    of_vectors = isinstance(adjacency, Transfer)
+    if name != "dirichlet":
+        needs_delta(name, "gaussian" if of_vectors else "discrete-gaussian", delta)
+        domain = Simplex(size) if of_vectors else size
+        return fit(lambda rate: _ADDITIVE[name](1.0 / rate, domain))
+    public = typical_values(adjacency, size, typical, records)
+    needs_delta(name, name, delta)
+    if of_vectors:
+        if floor is None and not smooth:
+            raise InvalidArgument("floor", expected="a floor, without smoothing", found="None")
+
+        def vector_form(floor: float, k: float, **form: Any) -> Dirichlet:
+            return Dirichlet(k, Simplex(size, floor=floor), smooth=smooth, **form)
+
+        if floor is None:
+            floor = _best(fit, vector_form, public, 1e-6 / size, (1.0 - 1e-6) / size)
+        # The exact form is a hair stricter: its k is a little smaller.
+        return fit(partial(vector_form, floor, exact=exact, draws=draws))
+
+    def count_form(prior: float, scale: float) -> DirichletCounts:
+        return DirichletCounts(scale, prior, size)
+
+    # A prior of a few digits reads better and is as good.
+    prior = float(f"{_best(fit, count_form, public, 1e-3, 1e7):.3g}")
+    counts: DirichletCounts = fit(partial(count_form, prior))
+    if not exact:
+        return counts
+    # The profile is the same. Of a secret number of records nothing is used.
+    if draws is None and records is not None:
+        draws = draws_for(counts.scale * records + size * counts.prior)
+    return replace(counts, exact=True, draws=draws)
 
 
 def check_exact(name: str, exact: bool, draws: int | None) -> None:
     """Refuse exact draws, or a number of them, of a mechanism that has none."""
     if exact and name in ("laplace", "gaussian"):
-        raise InvalidArgument(
-            "exact",
-            expected="dirichlet, geometric or discrete-gaussian with it",
-            found=f"{name}, whose noise is floats",
-        )
+        expected = "dirichlet, geometric or discrete-gaussian with it"
+        raise InvalidArgument("exact", expected=expected, found=f"{name}, whose noise is floats")
     if draws is not None and not (exact and name == "dirichlet"):
         raise InvalidArgument("draws", expected="an exact dirichlet with it", found="another")
-
-
-def _made_exact(
-    found: Dirichlet, adjacency: Transfer, epsilon: float, delta: float, draws: int | None
-) -> Mechanism:
-    """The same floor, and the largest k at which the exact form is safe: it is a hair stricter."""
-    return calibrate(
-        lambda k: Dirichlet(k, found.domain, smooth=found.smooth, exact=True, draws=draws),
-        adjacency,
-        epsilon=epsilon,
-        delta=delta,
-        relative=_FINE,
-    )
 
 
 def needs_delta(name: str, which: str, delta: float) -> None:
@@ -135,67 +132,30 @@ def needs_delta(name: str, which: str, delta: float) -> None:
         raise CannotCalibrate(f"delta: {name} needs a delta above 0, found 0.")
 
 
-def _dirichlet(
-    adjacency: Transfer,
-    size: int,
-    epsilon: float,
-    delta: float,
+def _best(
+    fit: Callable[..., Any],
+    form: Callable[[float, float], Mechanism],
     typical: Typical,
-    floor: float | None,
-    smooth: bool,
-) -> Dirichlet:
-    needs_delta("dirichlet", "dirichlet", delta)
-    if not smooth and floor is None:
-        raise InvalidArgument("floor", expected="a floor, without smoothing", found="None")
+    low: float,
+    high: float,
+) -> float:
+    """The floor or prior of least error, searched on a logarithmic scale.
 
-    def at(floor: float, relative: float) -> Dirichlet:
-        return calibrate(
-            lambda k: Dirichlet(k, Simplex(size, floor=floor), smooth=smooth),
-            adjacency,
-            epsilon=epsilon,
-            delta=delta,
-            relative=relative,
-        )
+    form: makes the mechanism of it and of the number that is calibrated.
+    """
 
-    if floor is not None:
-        return at(floor, _FINE)
-    low, high = 1e-6 / size, (1.0 - 1e-6) / size
-    best = _least(lambda x: expected_errors(at(x, _ROUGH), typical).l1, low, high)
-    return at(best, _FINE)
-
-
-def _dirichlet_counts(
-    adjacency: Records | Contributions, size: int, epsilon: float, delta: float, typical: Typical
-) -> DirichletCounts:
-    needs_delta("dirichlet", "dirichlet", delta)
-
-    def at(prior: float, relative: float) -> DirichletCounts:
-        return calibrate(
-            lambda scale: DirichletCounts(scale, prior, size),
-            adjacency,
-            epsilon=epsilon,
-            delta=delta,
-            relative=relative,
-        )
-
-    best = _least(lambda prior: expected_errors(at(prior, _ROUGH), typical).l1, 1e-3, 1e7)
-    # A prior of a few digits reads better and is as good.
-    return at(float(f"{best:.3g}"), _FINE)
-
-
-def _least(cost: Callable[[float], float], low: float, high: float) -> float:
-    """Where the cost is least on a logarithmic scale; where it cannot be had it counts as infinite."""
-
-    def safe_cost(log_x: float) -> float:
+    def cost(log_x: float) -> float:
+        """The error; infinite where the budget cannot be met."""
         try:
-            return cost(math.exp(log_x))
+            mechanism = fit(partial(form, math.exp(log_x)), relative=_ROUGH)
         except CannotCalibrate:
             return math.inf
+        return expected_errors(mechanism, typical).l1
 
     # Near the upper end (the floor's ceiling, 1/size) a factor of four would step over the best.
     near = [math.log(low + share * (high - low)) for share in (0.4, 0.55, 0.7, 0.8, 0.9, 0.96)]
     grid = sorted({*np.linspace(math.log(low), math.log(high), 11), *near})
-    costs = [safe_cost(x) for x in grid]
+    costs = [cost(x) for x in grid]
     best = min(range(len(grid)), key=costs.__getitem__)
     if costs[best] == math.inf:
         raise CannotCalibrate(
@@ -203,5 +163,5 @@ def _least(cost: Callable[[float], float], low: float, high: float) -> float:
             "epsilon or delta, or let less change between neighbours."
         )
     left, right = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-    refined, its_cost = least_point(safe_cost, left, right, steps=8)
+    refined, its_cost = least_point(cost, left, right, steps=8)
     return math.exp(refined if its_cost <= costs[best] else grid[best])

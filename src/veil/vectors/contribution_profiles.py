@@ -5,7 +5,6 @@ Proofs: chains/mechanisms/private_chain.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -39,22 +38,21 @@ def gamma_contributions(prior: float, scale: float, change: Contributions) -> Re
 
     For each order the worst way to spread the records over cells is found by dynamic programming.
     """
-    if max(change.added, change.removed) > _MOST_RECORDS:
+    most = max(change.added, change.removed)
+    if most > _MOST_RECORDS:
         raise NoGuarantee(
             f"cap: the Dirichlet mechanism is worked out for at most {_MOST_RECORDS} records of one "
             "contributor, found more. Geometric noise takes any number."
         )
+    shifts = scale * np.arange(1, most + 1, dtype=np.float64)[:, None]
 
     def divergence(orders: Floats) -> Floats:
-        up, down = (_worst_spreads(moment, prior, scale, change, orders) for moment in (_more, _less))
+        up, down = (_worst_spreads(moment(prior, shifts, orders)) for moment in (_more, _less))
         one = up[change.added] + down[change.removed]
         other = down[change.added] + up[change.removed]
         return np.asarray(np.maximum(one, other) / (orders - 1.0), dtype=np.float64)
 
     return RenyiProfile(divergence)
-
-
-Moment = Callable[[float, Floats, Floats], Floats]
 
 
 def _more(prior: float, shift: Floats, orders: Floats) -> Floats:
@@ -79,14 +77,12 @@ def _log_moment(orders: Floats, tilted: Floats, p: Any, q: Any) -> Floats:
     return np.asarray(parts[0] - parts[1] + parts[2] + rounding, dtype=np.float64)
 
 
-def _worst_spreads(
-    moment: Moment, prior: float, scale: float, change: Contributions, orders: Floats
-) -> dict[int, Floats]:
-    """For each needed number of records, the largest sum of moments over all ways to spread them."""
-    most = max(change.added, change.removed)
-    shifts = scale * np.arange(1, most + 1, dtype=np.float64)
-    single = moment(prior, shifts[:, None], orders[None, :])
-    worst = np.zeros((most + 1, len(orders)))
-    for number in range(1, most + 1):
+def _worst_spreads(single: Floats) -> Floats:
+    """For each number of records, the largest sum of moments over all ways to spread them over cells.
+
+    single: the moments for one record, two and more in one cell; a column for each order.
+    """
+    worst = np.zeros((len(single) + 1, single.shape[1]))
+    for number in range(1, len(worst)):
         worst[number] = (single[:number] + worst[number - 1 :: -1][:number]).max(axis=0)
-    return {number: worst[number] for number in {change.added, change.removed, 0}}
+    return worst

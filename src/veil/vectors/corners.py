@@ -45,7 +45,8 @@ def some_entry_below(groups: Sequence[tuple[float, int]], rest: float, threshold
         return 0.0
     if entries * threshold >= 1.0:
         return 1.0
-    union = min(1.0, sum(count * _one_below(shape, total - shape, threshold) for shape, count in groups))
+    each = (count * betainc(shape, total - shape, threshold) for shape, count in groups if total > shape)
+    union = min(1.0, float(sum(each)))
     furthest = _REACH * threshold / (1.0 - entries * threshold)
     if union < 1e-250 or total > _LARGEST_TOTAL or furthest > _FURTHEST:
         return max(min(union * (1.0 + 1e-9), 1.0), math.ulp(0.0))
@@ -58,10 +59,6 @@ def some_entry_below(groups: Sequence[tuple[float, int]], rest: float, threshold
             return float(min(union * (1.0 + 1e-9), 1.0, value * (1.0 + 20.0 * _ACCURACY)))
         previous, step = value, 0.5 * step
     return union
-
-
-def _one_below(shape: float, others: float, threshold: float) -> float:
-    return float(betainc(shape, others, threshold)) if others > 0.0 else 0.0
 
 
 def _log_failure(groups: Sequence[tuple[float, int]], point: float) -> float:
@@ -150,33 +147,20 @@ def _log_lower_gamma(shape: float, z: Complex) -> Complex:
     """
     answer = np.empty_like(z)
     right = z.real >= 0.0
-    answer[right] = _right_series(shape, z[right])
-    answer[~right] = _left_series(shape, z[~right])
+    near, far = z[right], z[~right]
+    answer[right] = shape * np.log(near) - near - math.lgamma(shape + 1.0) + _log_series(shape, near, True)
+    answer[~right] = shape * np.log(far) - math.lgamma(shape) + _log_series(shape, far, False)
     return answer
 
 
-def _right_series(shape: float, z: Complex) -> Complex:
-    term = np.ones_like(z)
-    total = term.copy()
-    for n in range(1, _MOST_TERMS):
-        term = term * z / (shape + n)
-        total += term
-        if _settled(term, total):
-            break
-    return shape * np.log(z) - z - math.lgamma(shape + 1.0) + np.log(total)
-
-
-def _left_series(shape: float, z: Complex) -> Complex:
+def _log_series(shape: float, z: Complex, right: bool) -> Complex:
+    """The logarithm of either sum; of the right one times Gamma(a + 1)."""
     power: Complex = np.ones_like(z)
-    total = np.full_like(z, 1.0 / shape)
+    total = np.full_like(z, 1.0 if right else 1.0 / shape)
     for n in range(1, _MOST_TERMS):
-        power = power * -z / n
-        term: Complex = power * (1.0 / (shape + n))
+        power = power * z / (shape + n) if right else power * -z / n
+        term = power if right else power * (1.0 / (shape + n))
         total += term
-        if _settled(term, total):
+        if (np.abs(term) <= 1e-17 * np.abs(total)).all():
             break
-    return np.asarray(shape * np.log(z) - math.lgamma(shape) + np.log(total), dtype=np.complex128)
-
-
-def _settled(term: Complex, total: Complex) -> bool:
-    return bool((np.abs(term) <= 1e-17 * np.abs(total)).all())
+    return np.log(total)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core import checks
+from veil.core.arrays import Floats
 from veil.core.domain import Domain
 from veil.core.errors import InvalidData
 from veil.core.intake import as_floats, say
@@ -31,26 +32,20 @@ class Counts(Domain):
 
     def validate(self, value: Any) -> Integers:
         """The value as an array of whole numbers, one row or a batch of rows."""
-        rows = as_floats("value", value)
-        if rows.ndim == 0 or rows.shape[-1] != self.size or rows.size == 0:
-            raise InvalidData(
-                "value",
-                expected=f"{self.size} counts along the last axis",
-                found=f"an array of shape {rows.shape}",
-            )
-        if not np.isfinite(rows).all():
-            raise InvalidData("value", expected="finite counts", found=say(~np.isfinite(rows), "not finite"))
-        if (rows < 0.0).any():
-            raise InvalidData("value", expected="no negative count", found=say(rows < 0.0, "negative"))
-        if (rows != np.floor(rows)).any():
-            raise InvalidData(
-                "value", expected="whole numbers", found=say(rows != np.floor(rows), "not whole")
-            )
+        rows = rows_of(value, self.size, "counts")
+        refuse(~np.isfinite(rows), "not finite", expected="finite counts")
+        refuse(rows < 0.0, "negative", expected="no negative count")
+        refuse(rows != np.floor(rows), "not whole", expected="whole numbers")
         # A float may have rounded a count down to the limit, so the limit itself is not taken.
         with np.errstate(over="ignore"):
             if rows.sum(axis=-1).max() > LARGEST_COUNT or rows.max() >= LARGEST_COUNT:
                 raise InvalidData("value", expected=f"fewer than {LARGEST_COUNT} records", found="more")
         return rows.astype(np.int64)
+
+    def shares(self, counts: Floats | Integers) -> Floats:
+        """The relative frequencies in one row of counts; where there are no records, all alike."""
+        total = counts.sum()
+        return np.asarray(counts / total) if total > 0 else np.full(self.size, 1.0 / self.size)
 
     @property
     def words(self) -> str:
@@ -58,3 +53,18 @@ class Counts(Domain):
 
     def describe(self) -> dict[str, Any]:
         return {"name": self.name, "size": self.size}
+
+
+def rows_of(value: Any, size: int, what: str) -> Floats:
+    """One row or a batch of rows, as floats, with as many numbers along the last axis."""
+    rows = as_floats("value", value)
+    if rows.ndim == 0 or rows.shape[-1] != size or rows.size == 0:
+        shape = f"an array of shape {rows.shape}"
+        raise InvalidData("value", expected=f"{size} {what} along the last axis", found=shape)
+    return rows
+
+
+def refuse(wrong: NDArray[np.bool_], what: str, *, expected: str, **words: Any) -> None:
+    """Refuse a value where any of its numbers is wrong, and say where."""
+    if wrong.any():
+        raise InvalidData("value", expected=expected, found=say(wrong, what), **words)

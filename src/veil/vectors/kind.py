@@ -17,7 +17,9 @@ from veil.vectors.array_kind import ArrayKind
 if TYPE_CHECKING:
     from veil.core.request import PlanRequest
 
-_MECHANISMS = "veil.vectors.mechanisms"
+
+def _places(module: str, *names: str) -> dict[str, str]:
+    return {name: f"veil.vectors.{module}:{name}" for name in names}
 
 
 class VectorKind(ArrayKind):
@@ -27,22 +29,13 @@ class VectorKind(ArrayKind):
     module = "veil.vectors"
     description = "counts of records and probability vectors"
     mechanisms: ClassVar[Places] = {
-        "Dirichlet": f"{_MECHANISMS}.dirichlet:Dirichlet",
-        "DirichletCounts": f"{_MECHANISMS}.dirichlet_counts:DirichletCounts",
-        "DiscreteGaussianCounts": f"{_MECHANISMS}.noisy_counts:DiscreteGaussianCounts",
-        "Gaussian": f"{_MECHANISMS}.additive:Gaussian",
-        "GeometricCounts": f"{_MECHANISMS}.noisy_counts:GeometricCounts",
-        "Laplace": f"{_MECHANISMS}.additive:Laplace",
+        **_places("mechanisms.dirichlet", "Dirichlet"),
+        **_places("mechanisms.dirichlet_counts", "DirichletCounts"),
+        **_places("mechanisms.noisy_counts", "DiscreteGaussianCounts", "GeometricCounts"),
+        **_places("mechanisms.additive", "Gaussian", "Laplace"),
     }
-    domains: ClassVar[Places] = {
-        "Counts": "veil.vectors.counts:Counts",
-        "Simplex": "veil.vectors.simplex:Simplex",
-    }
-    adjacencies: ClassVar[Places] = {
-        "Contributions": "veil.vectors.adjacency:Contributions",
-        "Records": "veil.vectors.adjacency:Records",
-        "Transfer": "veil.vectors.adjacency:Transfer",
-    }
+    domains: ClassVar[Places] = _places("counts", "Counts") | _places("simplex", "Simplex")
+    adjacencies: ClassVar[Places] = _places("adjacency", "Contributions", "Records", "Transfer")
     short_adjacencies: ClassVar[Any] = {
         "add-remove": lambda _: Records("add-remove"),
         "replace": lambda _: Records("replace"),
@@ -59,9 +52,9 @@ class VectorKind(ArrayKind):
             raise InvalidArgument("value", expected=expected, found=f"shape {array.shape}")
 
     def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
-        from veil.vectors.report.page import VectorReport
+        from veil.vectors.report.page import vector_page
 
-        return VectorReport.of(release, plan).html()
+        return vector_page(release, plan)
 
     def plot(self, release: Release[Any]) -> Any:
         from veil.vectors.report.page import release_figure

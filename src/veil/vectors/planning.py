@@ -1,22 +1,162 @@
-"""What an accuracy costs, before any data is touched. (What a budget buys: `compare`.)"""
+"""What a budget buys, and what an accuracy costs: mechanisms side by side, before any data is touched."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from veil.core.adjacency import Adjacency
-from veil.core.checks import choice, positive, within
-from veil.core.errors import CannotCalibrate
+from veil.core.checks import choice, delta_of, items, positive, within
+from veil.core.errors import CannotCalibrate, InvalidArgument
+from veil.core.intake import as_floats
 from veil.core.kind import Progress
-from veil.core.numerics.search import log_margin, safe_edge
+from veil.core.mechanism import Mechanism
+from veil.core.numerics.search import least_safe, log_margin
 from veil.core.plan import Plan
+from veil.core.privacy.calibrate import calibrate
+from veil.vectors.accuracy import (
+    METRICS,
+    Errors,
+    assumed_records,
+    error_quantile,
+    expected_errors,
+    typical_values,
+)
 from veil.vectors.calibration import calibrated, names_for
-from veil.vectors.expected_errors import METRICS, error_quantile
-from veil.vectors.typical import typical_values
 
+CONFIDENCE = 0.95
 _SMALLEST, _LARGEST = 1e-3, 1e3
+
+Factory = Callable[[float], Mechanism]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One mechanism at the given budget; without a mechanism, `why` says why there is none.
+
+    tv95: the total-variation error that 95 of 100 releases stay below.
+    """
+
+    name: str
+    mechanism: Mechanism | None
+    errors: Errors | None
+    tv95: float
+    why: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, for JSON."""
+        if self.mechanism is None or self.errors is None:
+            return {"name": self.name, "possible": False, "why": self.why}
+        expected: dict[str, Any] = {name: getattr(self.errors, name) for name in ("tv", "l1", "rmse", "kl")}
+        if not math.isfinite(self.errors.kl):
+            expected["kl"] = None
+        described = {"mechanism": self.mechanism.describe(), "expected": expected, "tv95": self.tv95}
+        return {"name": self.name, "possible": True, **described}
+
+
+@dataclass(frozen=True)
+class Comparison(Plan):
+    """Mechanisms at the same budget, from the smallest expected error to the largest.
+
+    assumed: how many records were assumed, where nobody stated their number and errors depend on it.
+    """
+
+    rows: tuple[Row, ...]
+    adjacency: Adjacency
+    epsilon: float
+    delta: float
+    assumed: int | None = None
+
+    @property
+    def best(self) -> Row:
+        """The row of least expected total-variation error."""
+        row = self.rows[0]
+        if row.mechanism is None:
+            raise CannotCalibrate(f"no mechanism reaches epsilon={self.epsilon:g} here: {row.why}")
+        return row
+
+    def __getitem__(self, name: str) -> Row:
+        return next(row for row in self.rows if row.name == name)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "adjacency": self.adjacency.describe(),
+            "mechanisms": [row.to_dict() for row in self.rows],
+        }
+
+
+def compare(
+    mechanisms: Iterable[Any] | Mapping[str, Any] | None,
+    adjacency: Adjacency,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    typical: Any = None,
+    size: int | None = None,
+    records: int | None = None,
+) -> Comparison:
+    """Calibrate every mechanism to the same budget and measure its error on public typical values.
+
+    mechanisms: names ("dirichlet", "laplace", ...), factories of one number, or a mapping of names to
+        factories; None for all that cover the adjacency.
+    typical: a public vector or counts; None for a spread of vectors over the simplex, whose number of
+        entries is then `size`.
+
+    >>> import veil
+    >>> from veil import vectors
+    >>> replaced = vectors.Records("replace")
+    >>> table = veil.compare(None, replaced, epsilon=1.0, delta=1e-6, size=5, records=98)
+    >>> table.best.name
+    'geometric'
+    """
+    budget: dict[str, Any] = {"epsilon": positive("epsilon", epsilon), "delta": delta_of(delta)}
+    names = names_for(adjacency)
+    if size is None:
+        if typical is None:
+            raise InvalidArgument("typical", expected="a typical value, or size=", found="None")
+        size = as_floats("typical", typical).size
+    values = typical_values(adjacency, size, typical, records)
+    rows = []
+    for name, make in _named(names if mechanisms is None else mechanisms):
+        try:
+            mechanism = (
+                calibrated(name, adjacency, size=size, typical=typical, records=records, **budget)
+                if make is None
+                else calibrate(make, adjacency, **budget)
+            )
+        except CannotCalibrate as error:
+            rows.append(Row(name, None, None, math.inf, str(error)))
+            continue
+        tv95 = error_quantile(mechanism, values, metric="tv", confidence=CONFIDENCE)
+        rows.append(Row(name, mechanism, expected_errors(mechanism, values), tv95))
+    rows.sort(key=lambda row: math.inf if row.errors is None else row.errors.tv)
+    assumed = assumed_records(adjacency, size, records)
+    # Typical counts have a number of records of their own.
+    assumed = assumed if assumed == values[0].sum() else None
+    return Comparison(tuple(rows), adjacency, assumed=assumed, **budget)
+
+
+def _named(mechanisms: Iterable[Any] | Mapping[str, Any]) -> list[tuple[str, Factory | None]]:
+    expected = "names or functions of one number"
+    if isinstance(mechanisms, Mapping):
+        if not all(isinstance(name, str) and callable(make) for name, make in mechanisms.items()):
+            raise InvalidArgument("mechanisms", expected=f"{expected}, by name", found="something else")
+        return list(mechanisms.items())
+    named: list[tuple[str, Factory | None]] = []
+    for item in items("mechanisms", mechanisms, expected=expected):
+        if isinstance(item, str):
+            named.append((item, None))
+        elif callable(item):
+            named.append((str(getattr(item(1.0), "name", "a function")), item))
+        else:
+            raise InvalidArgument("mechanisms", expected=expected, found=type(item).__name__)
+    if not named:
+        raise InvalidArgument("mechanisms", expected="at least one", found="none")
+    return named
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +182,9 @@ class EpsilonPlan(Plan):
 
     @property
     def epsilon(self) -> float:  # type: ignore[override]
-        found = self.best.epsilon
-        assert found is not None
-        return found
+        least = self.best.epsilon
+        assert least is not None
+        return least
 
     @property
     def best(self) -> NeededEpsilon:
@@ -66,29 +206,22 @@ class EpsilonPlan(Plan):
 
 
 def needed_epsilons(
-    adjacency: Adjacency,
-    *,
-    error: float,
-    metric: str = "tv",
-    confidence: float = 0.95,
-    delta: float = 0.0,
-    progress: Progress | None = None,
-    **shape: Any,
+    adjacency: Adjacency, *, size: int, typical: Any, records: int | None, progress: Progress, **goal: Any
 ) -> EpsilonPlan:
-    """The least epsilon of every mechanism that covers the adjacency. shape: as in `least_epsilon`."""
+    """The least epsilon of every mechanism that covers the adjacency.
+
+    goal: the error, metric, confidence and delta, as in `least_epsilon`.
+    """
     rows = []
     for name in names_for(adjacency):
-        if progress is not None:
-            progress(f"Searching the epsilon of {name}")
+        progress(f"Searching the epsilon of {name}")
         try:
-            found = least_epsilon(
-                name, adjacency, error=error, metric=metric, confidence=confidence, delta=delta, **shape
-            )
+            least = least_epsilon(name, adjacency, size=size, typical=typical, records=records, **goal)
         except CannotCalibrate:
-            found = None
-        rows.append(NeededEpsilon(name, found))
+            least = None
+        rows.append(NeededEpsilon(name, least))
     rows.sort(key=lambda row: math.inf if row.epsilon is None else row.epsilon)
-    return EpsilonPlan(tuple(rows), error, metric, confidence, delta)
+    return EpsilonPlan(tuple(rows), **goal)
 
 
 def least_epsilon(
@@ -129,17 +262,10 @@ def least_epsilon(
         reached = error_quantile(mechanism, values, metric=metric, confidence=confidence)
         return log_margin(error, reached)
 
-    high = 1.0
-    while margin(high) < 0.0:
-        high *= 4.0
-        if high > _LARGEST:
-            raise CannotCalibrate(
-                f"{name}: no epsilon up to {_LARGEST:g} keeps the {metric} error below {error:g} "
-                f"with confidence {confidence:g}."
-            )
-    low = high
-    while margin(low) >= 0.0:
-        low /= 4.0
-        if low < _SMALLEST:
-            return low * 4.0
-    return safe_edge(margin, safe=min(high, low * 4.0), unsafe=low, relative=0.01)
+    least = least_safe(margin, smallest=_SMALLEST, largest=_LARGEST, relative=0.01)
+    if least is None:
+        raise CannotCalibrate(
+            f"{name}: no epsilon up to {_LARGEST:g} keeps the {metric} error below {error:g} "
+            f"with confidence {confidence:g}."
+        )
+    return least

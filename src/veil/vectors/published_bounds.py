@@ -35,24 +35,20 @@ def published_bound(k: float, domain: Simplex, mass: float, gamma: float, form: 
     outside = _mass_outside(domain)
     spread = k * mass * math.log((1.0 - (entries - 1) * gamma) / gamma)
     if form == "corollary":
-        epsilon = 2.0 * k * (1.0 - outside) - 3.0 + spread
+        epsilon, theorem = 2.0 * k * (1.0 - outside) - 3.0 + spread, f"{_SIMPLEX}, Corollary 1-3"
     else:
         epsilon = _log_beta_ratio(k, domain.floor, outside, mass) + spread
-    return Published(
-        epsilon=epsilon,
-        delta=published_delta(k, domain, gamma),
-        gamma=gamma,
-        theorem=_theorem(domain, form),
-        violations=_violations(k, domain, mass, gamma),
-    )
+        theorem = f"{_CHAINS}, Theorem 1" if domain.protected is None else f"{_SIMPLEX}, Theorem 1-3"
+    delta, violations = published_delta(k, domain, gamma), _violations(k, domain, mass, gamma)
+    return Published(epsilon, delta, gamma, theorem, violations)
 
 
 def matrix_bound(rows: Sequence[Published], changed: int | str) -> Published:
     """Matrix Dirichlet paper, Theorem 1: the largest epsilon of the rows and, as printed, the least delta."""
     worst = max(rows, key=lambda row: row.epsilon)
     printed, safe = min(row.delta for row in rows), max(row.delta for row in rows)
-    found = (text.replace(_SIMPLEX, _MATRIX) for row in rows for text in row.violations)
-    violations = list(dict.fromkeys(found))
+    renamed = (text.replace(_SIMPLEX, _MATRIX) for row in rows for text in row.violations)
+    violations = list(dict.fromkeys(renamed))
     # Thresholds found by search differ in their last digits where the rows do not.
     if printed < safe * (1.0 - 1e-6):
         violations.append(
@@ -116,47 +112,37 @@ def _log_beta_ratio(k: float, floor: float, outside: float, mass: float) -> floa
     return log_rising(right, k * mass) - log_rising(left, k * mass)
 
 
-def _theorem(domain: Simplex, form: str) -> str:
-    if form == "corollary":
-        return f"{_SIMPLEX}, Corollary 1-3"
-    return f"{_CHAINS}, Theorem 1" if domain.protected is None else f"{_SIMPLEX}, Theorem 1-3"
-
-
 def _violations(k: float, domain: Simplex, mass: float, gamma: float) -> tuple[str, ...]:
     floor, outside, entries = domain.floor, _mass_outside(domain), domain.protected_count
-    checks: list[tuple[bool, str]]
+    # A k that is the least one may have been rounded down.
+    lowest = k * floor * (1.0 + 1e-12)
+    most = 0.5 * (1.0 - outside) - floor
     if domain.protected is None:
+        paper = _CHAINS
         checks = [
-            (domain.size >= 3, f"{_CHAINS}, Definition 2: n >= 3, but n = {domain.size}"),
-            (0.0 < floor < 0.25, f"{_CHAINS}, Assumption 3: 0 < eta < 1/4, but eta = {floor:g}"),
-            (
-                floor > 0.0 and k * floor * (1.0 + 1e-12) >= 1.5,
-                f"{_CHAINS}, Assumption 4: k >= 3/(2 eta), but k = {k:g} and eta = {floor:g}",
-            ),
-            (
-                gamma <= 1.0 / (domain.size - 1),
-                f"{_CHAINS}, Assumption 2: gamma <= 1/(n-1), but gamma = {gamma:g}",
-            ),
+            (domain.size >= 3, f"Definition 2: n >= 3, but n = {domain.size}"),
+            (0.0 < floor < 0.25, f"Assumption 3: 0 < eta < 1/4, but eta = {floor:g}"),
+            (lowest >= 1.5, f"Assumption 4: k >= 3/(2 eta), but k = {k:g} and eta = {floor:g}"),
+            (gamma <= 1.0 / (domain.size - 1), f"Assumption 2: gamma <= 1/(n-1), but gamma = {gamma:g}"),
         ]
     else:
+        paper = _SIMPLEX
         checks = [
             (
                 floor > 0.0 and outside > 0.0 and floor + outside < 0.5,
-                f"{_SIMPLEX}, Assumption 1: eta, eta-bar > 0 and eta + eta-bar < 1/2, but eta = {floor:g} "
+                f"Assumption 1: eta, eta-bar > 0 and eta + eta-bar < 1/2, but eta = {floor:g} "
                 f"and eta-bar = {outside:g}",
             ),
             (
-                floor > 0.0 and k * floor * (1.0 + 1e-12) >= 1.0 and k * (1.0 - floor - outside) >= 1.0,
-                f"{_SIMPLEX}, Assumption 2: k >= max(1/eta, 1/(1-eta-eta-bar)), but k = {k:g} and "
-                f"eta = {floor:g}",
+                lowest >= 1.0 and k * (1.0 - floor - outside) >= 1.0,
+                f"Assumption 2: k >= max(1/eta, 1/(1-eta-eta-bar)), but k = {k:g} and eta = {floor:g}",
             ),
-            (gamma <= 1.0 / entries, f"{_SIMPLEX}, Assumption 3: gamma <= 1/|W|, but gamma = {gamma:g}"),
+            (gamma <= 1.0 / entries, f"Assumption 3: gamma <= 1/|W|, but gamma = {gamma:g}"),
         ]
-    checks.append(
-        (
-            mass <= 0.5 * (1.0 - outside) - floor,
-            f"{_SIMPLEX}, Lemma 4 needs b/2 <= (1 - eta-bar)/2 - eta = {0.5 * (1.0 - outside) - floor:g}, "
-            f"but b/2 = {mass:g}: a smaller transfer may lose more, so the formula may be too small",
+    broken = [f"{paper}, {text}" for holds, text in checks if not holds]
+    if mass > most:
+        broken.append(
+            f"{_SIMPLEX}, Lemma 4 needs b/2 <= (1 - eta-bar)/2 - eta = {most:g}, but b/2 = {mass:g}: "
+            "a smaller transfer may lose more, so the formula may be too small"
         )
-    )
-    return tuple(text for holds, text in checks if not holds)
+    return tuple(broken)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from os import PathLike, fspath
-from typing import Any
+from typing import Any, NamedTuple
 
 from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
 from veil.core.intake import Labels, as_floats, labels_of
@@ -36,27 +36,56 @@ def read_vector(
 ) -> LabelledVector:
     """The vector that a source holds: a path ("-" is standard input), a table, or numbers in memory.
 
-    CSV: one number in each line, or a label and a number in each line, with or without a header; or a header
-    of labels over one line of numbers. JSON: a list of numbers, or an object of label and number. Parquet,
-    JSON lines and frames: a column of numbers, and one of labels. In memory: {label: number}, a Series, a
-    list or an array.
-
-    name: what errors call a source that has no name of its own.
+    The forms that are read are those of `vectors.read`. name: of a source that has no name of its own.
     """
     if isinstance(source, LabelledVector):
         return source
+    wanted = _Columns(label_column, value_column)
     if isinstance(source, (str, PathLike)):
         name = name_of(fspath(source))
-        vector = _from_file(fspath(source), label_column, value_column)
+        vector = _from_file(fspath(source), wanted)
     elif type(source).__name__ != "Series" and any(map(partial(hasattr, source), _FRAMES)):
-        vector = _from_columns(frame_columns(source, None) or {}, name, label_column, value_column)
+        vector = _from_columns(frame_columns(source, None) or {}, name, wanted)
     else:
         if label_column is not None or value_column is not None:
             given = "label_column" if value_column is None else "value_column"
             raise InvalidArgument(given, expected="a table with it", found="numbers without columns")
         vector = _in_memory(source, name)
-    _check(vector, name)
+    if len(vector.values) < 2:
+        raise InvalidData(name, expected="at least two entries", found=f"{len(vector.values)}")
+    if vector.labels is not None and len(set(vector.labels)) < len(vector.labels):
+        raise InvalidData(name, expected="different labels", found="one label twice")
     return vector
+
+
+class _Columns(NamedTuple):
+    """The names of the columns that are asked for."""
+
+    label: str | None
+    value: str | None
+
+    def places(self, header: Sequence[str] | None, width: int, name: str) -> tuple[int, int | None]:
+        """Which columns of a table hold the numbers and the labels."""
+
+        def place(column: str | None, default: Any) -> Any:
+            if column is None:
+                return default
+            if header is None:
+                raise InvalidData(name, expected=f"a column {column!r}", found="no header")
+            if column not in header:
+                raise missing_column(list(header), column, name)
+            return header.index(column)
+
+        places = place(self.value, width - 1), place(self.label, 0 if width > 1 else None)
+        if width > 2 and None in self:
+            raise InvalidData(
+                name,
+                expected="two columns, a label and a number",
+                found=f"{width} columns",
+                hint="Name them with {label_column} and {value_column}.",
+                names=("label_column", "value_column"),
+            )
+        return places
 
 
 def _in_memory(source: Any, name: str) -> LabelledVector:
@@ -71,67 +100,36 @@ def _in_memory(source: Any, name: str) -> LabelledVector:
     return LabelledVector(tuple(numbers.tolist()), labels)
 
 
-def _from_file(path: str, label_column: str | None, value_column: str | None) -> LabelledVector:
+def _from_file(path: str, wanted: _Columns) -> LabelledVector:
     if is_table_file(path) and not path.lower().endswith(".json"):
-        return _from_columns(file_columns(path, None), name_of(path), label_column, value_column)
+        return _from_columns(file_columns(path, None), name_of(path), wanted)
     file = file_of(path)
     raw, name = text_bytes(file), name_of(file)
     if raw.strip() and is_json(raw, path):
         return _from_json(parse_json(raw, name), name)
-    return _from_text(raw, name, label_column, value_column)
+    return _from_text(raw, name, wanted)
 
 
-def _from_columns(
-    columns: Mapping[str, Any], name: str, label_column: str | None, value_column: str | None
-) -> LabelledVector:
+def _from_columns(columns: Mapping[str, Any], name: str, wanted: _Columns) -> LabelledVector:
     """The vector of a table with names and types."""
     names = list(columns)
-    value_at, label_at = _places(names, len(names), name, label_column, value_column)
-    values = columns[names[value_at]].to_pylist()
-    labels = None if label_at is None else tuple(map(str, columns[names[label_at]].to_pylist()))
-    return LabelledVector(
-        tuple(_number(item, f"{name}, row {row}") for row, item in enumerate(values)), labels
-    )
-
-
-def _places(
-    header: Sequence[str] | None, width: int, name: str, label_column: str | None, value_column: str | None
-) -> tuple[int, int | None]:
-    """Which columns hold the numbers and the labels."""
-    value_at = _position(header, value_column, name, default=width - 1)
-    label_at = _position(header, label_column, name, default=0 if width > 1 else None)
-    if width > 2 and (value_column is None or label_column is None):
-        raise InvalidData(
-            name,
-            expected="two columns, a label and a number",
-            found=f"{width} columns",
-            hint="Name them with {label_column} and {value_column}.",
-            names=("label_column", "value_column"),
-        )
-    assert value_at is not None
-    return value_at, label_at
-
-
-def _check(vector: LabelledVector, name: str) -> None:
-    if len(vector.values) < 2:
-        raise InvalidData(name, expected="at least two entries", found=f"{len(vector.values)}")
-    if vector.labels is not None and len(set(vector.labels)) < len(vector.labels):
-        raise InvalidData(name, expected="different labels", found="one label twice")
+    value_at, label_at = wanted.places(names, len(names), name)
+    labels = None if label_at is None else map(str, columns[names[label_at]].to_pylist())
+    return _labelled(columns[names[value_at]].to_pylist(), f"{name}, row", labels)
 
 
 def _from_json(content: Any, name: str) -> LabelledVector:
     if isinstance(content, dict):
-        return LabelledVector(
-            tuple(_number(item, f"{name}, entry {i}") for i, item in enumerate(content.values())),
-            tuple(content),
-        )
+        return _labelled(content.values(), f"{name}, entry", content)
     if isinstance(content, list):
-        return LabelledVector(
-            tuple(_number(item, f"{name}, entry {i}") for i, item in enumerate(content)), None
-        )
-    raise UnreadableFile(
-        name, expected="a list of numbers or an object of labels and numbers", found="neither"
-    )
+        return _labelled(content, f"{name}, entry", None)
+    expected = "a list of numbers or an object of labels and numbers"
+    raise UnreadableFile(name, expected=expected, found="neither")
+
+
+def _labelled(items: Iterable[Any], place: str, labels: Iterable[str] | None) -> LabelledVector:
+    numbers = tuple(_number(item, f"{place} {i}") for i, item in enumerate(items))
+    return LabelledVector(numbers, None if labels is None else tuple(labels))
 
 
 def _number(item: Any, place: str) -> float:
@@ -143,7 +141,7 @@ def _number(item: Any, place: str) -> float:
         raise InvalidData(place, expected="a number", found="one too large") from None
 
 
-def _from_text(raw: bytes, name: str, label_column: str | None, value_column: str | None) -> LabelledVector:
+def _from_text(raw: bytes, name: str, wanted: _Columns) -> LabelledVector:
     table, rows = parse_rows(raw, name, expected="numbers", decimals=True)
     is_wide = _is_wide(rows)
     below = {row[-1] for row in rows[1:]}
@@ -153,7 +151,7 @@ def _from_text(raw: bytes, name: str, label_column: str | None, value_column: st
         raise InvalidData(name, expected="numbers below the header", found="none")
     if header is not None and is_wide:
         return LabelledVector(tuple(map(float, body[0])), tuple(header))
-    value_at, label_at = _places(header, len(rows[0]), name, label_column, value_column)
+    value_at, label_at = wanted.places(header, len(rows[0]), name)
     skipped = len(rows) - len(body)
     values = tuple(numbers_in([row[value_at] for row in body], lambda i: table.place(i + skipped)))
     return LabelledVector(values, None if label_at is None else tuple(row[label_at] for row in body))
@@ -167,15 +165,3 @@ def _is_wide(lines: Sequence[Sequence[str]]) -> bool:
         and not any(map(is_number, lines[0]))
         and all(map(is_number, lines[1]))
     )
-
-
-def _position(
-    header: Sequence[str] | None, column: str | None, name: str, *, default: int | None
-) -> int | None:
-    if column is None:
-        return default
-    if header is None:
-        raise InvalidData(name, expected=f"a column {column!r}", found="no header")
-    if column not in header:
-        raise missing_column(list(header), column, name)
-    return header.index(column)

@@ -8,22 +8,20 @@ from typing import Any
 import numpy as np
 
 from veil.core.arrays import Floats
-from veil.core.checks import choice, integer, within
+from veil.core.checks import choice, integer, on_progress, within
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.intake import Labels, say
+from veil.core.intake import Labels
 from veil.core.job import Job
 from veil.core.kind import Progress
 from veil.core.mechanism import Mechanism
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, Request, option
 from veil.tables.given import files_among
+from veil.vectors.accuracy import METRICS
 from veil.vectors.adjacency import Records, Transfer
 from veil.vectors.calibration import FOR_COUNTS, FOR_VECTORS, calibrated, check_exact, names_for
-from veil.vectors.comparison import Comparison, compare
-from veil.vectors.counts import Counts, Integers
-from veil.vectors.expected_errors import METRICS
-from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
-from veil.vectors.planning import EpsilonPlan, needed_epsilons
+from veil.vectors.counts import Counts, Integers, refuse
+from veil.vectors.error_bars import beta_law
+from veil.vectors.planning import Comparison, EpsilonPlan, compare, needed_epsilons
 from veil.vectors.reading import LabelledVector, read_vector
 from veil.vectors.simplex import Simplex
 
@@ -101,9 +99,8 @@ class _Neighbours(Request):
         if self.records is not None:
             integer("records", self.records, least=1)
         elif self.change == "replace":
-            raise InvalidArgument(
-                "records", expected="the public number of records, since one is replaced", found="none"
-            )
+            expected = "the public number of records, since one is replaced"
+            raise InvalidArgument("records", expected=expected, found="none")
         return Records(self.change or ("add-remove" if self.records is None else "replace"))
 
 
@@ -216,10 +213,8 @@ class VectorRelease(_Neighbours, ReleaseRequest):
             if not self.exact and best.mechanism is not None:
                 return best.name, best.mechanism, plan
             name = best.name
-        if vectors and name == "dirichlet":
-            budget |= {"floor": self.floor, "smooth": self.smooth}
-        form: dict[str, Any] = {"exact": self.exact, "draws": self.draws}
-        return name, calibrated(name, adjacency, size=size, **form, **budget), plan
+        budget |= {"exact": self.exact, "draws": self.draws, "floor": self.floor, "smooth": self.smooth}
+        return name, calibrated(name, adjacency, size=size, **budget), plan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,20 +257,18 @@ class VectorPlanning(_Neighbours, _Planned):
     def plan(self, progress: Progress | None = None) -> Comparison | EpsilonPlan:
         self.check()
         typical = None if self.typical is None else list(read_vector(self.typical, name="typical").values)
-        shape: dict[str, Any] = {
-            "size": self.size,
-            "delta": self.delta,
-            "records": self.records,
-            "typical": typical,
-        }
+        shape: dict[str, Any] = {"size": self.size, "records": self.records, "typical": typical}
         if self.epsilon is not None:
-            return compare(None, self.adjacency, epsilon=self.epsilon, **shape)
-        wanted: dict[str, Any] = {
-            "error": self.error,
-            "metric": self.metric,
-            "confidence": self.confidence,
-        }
-        return needed_epsilons(self.adjacency, progress=progress, **wanted, **shape)
+            return compare(None, self.adjacency, epsilon=self.epsilon, delta=self.delta, **shape)
+        return needed_epsilons(
+            self.adjacency,
+            error=self.error,
+            metric=self.metric,
+            confidence=self.confidence,
+            delta=self.delta,
+            progress=on_progress("progress", progress),
+            **shape,
+        )
 
 
 def share_kept(mechanism: Mechanism, records: int | None) -> float:
@@ -283,12 +276,8 @@ def share_kept(mechanism: Mechanism, records: int | None) -> float:
 
     1 is all of it, 0 is an answer that is always the same.
     """
-    if isinstance(mechanism, Dirichlet) and mechanism.smooth:
-        return 1.0 - mechanism.domain.size * mechanism.domain.floor
-    if isinstance(mechanism, DirichletCounts) and records is not None:
-        data = mechanism.scale * records
-        return data / (data + mechanism.size * mechanism.prior)
-    return 1.0
+    law = beta_law(mechanism, records)
+    return 1.0 if law is None else law.kept
 
 
 def _no_total(labels: Labels | None, values: Floats) -> None:
@@ -311,25 +300,19 @@ def _as_counts(values: Floats, records: int | None) -> Integers:
     if not np.isfinite(values).all() or (values < 0.0).any():
         return counts.validate(values)
     if records is None:
-        broken = values != np.floor(values)
-        if broken.any():
-            raise InvalidData(
-                "value",
-                expected="counts of records, which are whole numbers",
-                found=say(broken, "not whole"),
-                hint="Frequencies need {records}, the public number of records behind them. Where the vector "
-                "itself is the secret, give {transfer} or {l1}.",
-                names=("records", "transfer", "l1"),
-            )
-        return counts.validate(values)
-    if abs(total - records) <= _WHOLE * records:
+        refuse(
+            values != np.floor(values),
+            "not whole",
+            expected="counts of records, which are whole numbers",
+            hint="Frequencies need {records}, the public number of records behind them. Where the vector "
+            "itself is the secret, give {transfer} or {l1}.",
+            names=("records", "transfer", "l1"),
+        )
+    if records is None or abs(total - records) <= _WHOLE * records:
         return counts.validate(values)
     if abs(total - 1.0) > _WHOLE:
-        raise InvalidData(
-            "value",
-            expected=f"counts that sum to the {records} records, or frequencies that sum to 1",
-            found="another sum",
-        )
+        expected = f"counts that sum to the {records} records, or frequencies that sum to 1"
+        raise InvalidData("value", expected=expected, found="another sum")
     whole = np.rint(values * records)
     if (np.abs(values * records - whole) > _WHOLE * records).any():
         raise InvalidData(

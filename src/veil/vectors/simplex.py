@@ -1,4 +1,4 @@
-"""Probability vectors."""
+"""Probability vectors, and the way from noisy numbers back to them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from fractions import Fraction
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from veil.core import checks
 from veil.core.arrays import Floats
 from veil.core.domain import Domain
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.intake import as_floats, say
 from veil.core.numerics.rounding import float_above
+from veil.vectors.counts import refuse, rows_of
 
 SUM_TOLERANCE = 1e-9
 # Dividing by the sum may cost an entry this much of itself; it is then lifted to the floor again.
@@ -57,15 +58,20 @@ class Simplex(Domain):
                 )
             object.__setattr__(self, "slack", slack)
         if self.room < 0.0:
-            raise InvalidArgument(
-                "floor",
-                expected=f"{self.protected_count} protected entries x floor + slack to be at most 1",
-                found=f"{self.protected_count * floor + (self.slack or 0.0):g}",
-            )
+            expected = f"{self.protected_count} protected entries x floor + slack to be at most 1"
+            taken = self.protected_count * floor + (self.slack or 0.0)
+            raise InvalidArgument("floor", expected=expected, found=f"{taken:g}")
 
     @property
     def protected_count(self) -> int:
         return self.size if self.protected is None else len(self.protected)
+
+    @property
+    def guarded(self) -> NDArray[np.bool_]:
+        """Which entries are protected."""
+        guarded = np.full(self.size, self.protected is None)
+        guarded[list(self.protected or ())] = True
+        return guarded
 
     @property
     def room(self) -> float:
@@ -78,13 +84,7 @@ class Simplex(Domain):
 
     def validate(self, value: Any) -> Floats:
         """The value as a float array, one vector or a batch with the entries along the last axis."""
-        vectors = as_floats("value", value)
-        if vectors.ndim == 0 or vectors.shape[-1] != self.size or vectors.size == 0:
-            raise InvalidData(
-                "value",
-                expected=f"{self.size} entries along the last axis",
-                found=f"an array of shape {vectors.shape}",
-            )
+        vectors = rows_of(value, self.size, "entries")
         with np.errstate(over="ignore", invalid="ignore"):
             totals = vectors.sum(axis=-1, keepdims=True)
             sound = vectors.min() >= 0.0 and np.abs(totals - 1.0).max() <= SUM_TOLERANCE
@@ -95,11 +95,8 @@ class Simplex(Domain):
 
     @staticmethod
     def _say_what_is_wrong(vectors: Floats) -> NoReturn:
-        if not np.isfinite(vectors).all():
-            found = say(~np.isfinite(vectors), "not finite")
-            raise InvalidData("value", expected="finite numbers", found=found)
-        if (vectors < 0.0).any():
-            raise InvalidData("value", expected="no negative entry", found=say(vectors < 0.0, "negative"))
+        refuse(~np.isfinite(vectors), "not finite", expected="finite numbers")
+        refuse(vectors < 0.0, "negative", expected="no negative entry")
         raise InvalidData(
             "value",
             expected=f"entries that sum to 1 (within {SUM_TOLERANCE:g})",
@@ -111,30 +108,17 @@ class Simplex(Domain):
     def _within_borders(self, vectors: Floats) -> Floats:
         if self.floor == 0.0 and not self.slack:
             return vectors
-        guarded = np.ones(self.size, dtype=bool)
-        if self.protected is not None:
-            guarded[:] = False
-            guarded[list(self.protected)] = True
-        low = guarded & (vectors < self.floor * (1.0 - _ROUNDING))
-        if low.any():
-            raise InvalidData(
-                "value",
-                expected=f"protected entries of at least the floor {self.floor:g}",
-                found=say(low, "below it"),
-                hint="Smoothing (smooth=True) takes any vector and assumes nothing.",
-            )
-        if (
-            self.slack
-            and (
-                vectors[..., guarded].sum(axis=-1)
-                > 1.0 - self.slack * (1.0 - _ROUNDING) + 2.0**-52 * self.size
-            ).any()
-        ):
-            raise InvalidData(
-                "value",
-                expected=f"a mass of at least {self.slack:g} outside the protected entries",
-                found="less",
-            )
+        guarded = self.guarded
+        refuse(
+            guarded & (vectors < self.floor * (1.0 - _ROUNDING)),
+            "below it",
+            expected=f"protected entries of at least the floor {self.floor:g}",
+            hint="Smoothing (smooth=True) takes any vector and assumes nothing.",
+        )
+        most = 1.0 - (self.slack or 0.0) * (1.0 - _ROUNDING) + 2.0**-52 * self.size
+        if self.slack and (vectors[..., guarded].sum(axis=-1) > most).any():
+            expected = f"a mass of at least {self.slack:g} outside the protected entries"
+            raise InvalidData("value", expected=expected, found="less")
         return np.where(guarded & (vectors < self.floor), self.floor, vectors)
 
     @property
@@ -168,3 +152,25 @@ def _indices(protected: Sequence[int] | None, size: int) -> tuple[int, ...] | No
     if len(indices) < 2 or len(set(indices)) != len(indices) or indices[-1] >= size:
         raise InvalidArgument("protected", expected=expected, found=f"{indices}"[:60])
     return None if len(indices) == size else tuple(indices)
+
+
+def project(points: Floats) -> Floats:
+    """The nearest probability vector in Euclidean distance, along the last axis."""
+    ordered = -np.sort(-points, axis=-1)
+    excess = np.cumsum(ordered, axis=-1) - 1.0
+    ranks = np.arange(1, points.shape[-1] + 1)
+    kept = np.count_nonzero(ordered - excess / ranks > 0.0, axis=-1, keepdims=True)
+    level = np.take_along_axis(excess, kept - 1, axis=-1) / kept
+    return normalise(points - level)
+
+
+def normalise(points: Floats) -> Floats:
+    """Negative entries become zero, then all are divided by their sum; uniform if nothing is left."""
+    kept = np.maximum(points, 0.0)
+    total = kept.sum(axis=-1, keepdims=True)
+    uniform = np.full_like(kept, 1.0 / points.shape[-1])
+    shares: Floats = np.divide(kept, total, out=uniform, where=total > 0.0)
+    return shares
+
+
+ONTO = {"projection": project, "normalisation": normalise}

@@ -8,8 +8,7 @@ from veil.core.account import Account
 from veil.core.arrays import Floats
 from veil.core.job import run_with_warnings
 from veil.core.record import Release
-from veil.vectors.comparison import Comparison
-from veil.vectors.planning import EpsilonPlan
+from veil.vectors.planning import Comparison, EpsilonPlan
 from veil.vectors.reading import LabelledVector
 from veil.vectors.requests import VectorPlanning, VectorRead, VectorRelease
 
@@ -28,7 +27,7 @@ def read(source: Any, *, label_column: str | None = None, value_column: str | No
     >>> grades.labels
     ('A', 'B', 'C')
     """
-    return VectorRead(source=source, label_column=label_column, value_column=value_column).read()
+    return VectorRead.given(locals()).read()
 
 
 def plan(
@@ -59,19 +58,7 @@ def plan(
     >>> 0.5 < vectors.plan(size=5, records=1000, error=0.01).epsilon < 2.0
     True
     """
-    return VectorPlanning(
-        size=size,
-        epsilon=epsilon,
-        delta=delta,
-        records=records,
-        transfer=transfer,
-        l1=l1,
-        change=change,
-        error=error,
-        metric=metric,
-        confidence=confidence,
-        typical=typical,
-    ).plan()
+    return VectorPlanning.given(locals()).plan()
 
 
 def release(
@@ -115,18 +102,5 @@ def release(
     >>> out.labels, out.epsilon, out.mechanism.name, out.assumptions
     (('A', 'B', 'C', 'D', 'F'), 1.0, 'GeometricCounts', ())
     """
-    request = VectorRelease(
-        epsilon=epsilon,
-        delta=delta,
-        mechanism=mechanism,
-        records=records,
-        transfer=transfer,
-        l1=l1,
-        change=change,
-        smooth=smooth,
-        floor=floor,
-        normalise=normalise,
-        exact=exact,
-        draws=draws,
-    )
+    request = VectorRelease.given(locals())
     return run_with_warnings(request.prepare(values, rng=rng), ledger=ledger, rng=rng)

@@ -86,7 +86,7 @@ def _log_concave() -> Numbers:
 def _concentration() -> Numbers:
     import numpy as np
 
-    from veil.vectors.concentration_bounds import concentration, published_concentration
+    from veil.vectors.accuracy import concentration, published_concentration
 
     p, theta = np.full(10, 0.1), 0.9
     mu = float(np.sqrt(-np.log(theta) / 22.0))

@@ -22,11 +22,10 @@ from veil.core.random.streams import Rng
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.samples import path as sample
 from veil.tables.sequences import SequenceFile
-from veil.vectors.accuracy import expected_kl, largest_expected_kl
+from veil.vectors.accuracy import expected_errors, expected_kl, largest_expected_kl
 from veil.vectors.adjacency import Records, Transfer
 from veil.vectors.calibration import calibrated
 from veil.vectors.counts import Integers
-from veil.vectors.expected_errors import expected_errors
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.published_bounds import published_delta
 from veil.vectors.samplers.dirichlet import sample_dirichlet

@@ -12,8 +12,8 @@ from veil.core.arrays import Floats
 from veil.core.mechanism import Mechanism
 from veil.core.privacy.calibrate import calibrate
 from veil.core.random.streams import Rng
+from veil.vectors.accuracy import concentration, published_concentration
 from veil.vectors.adjacency import Transfer
-from veil.vectors.concentration_bounds import concentration, published_concentration
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.samplers.dirichlet import sample_dirichlet

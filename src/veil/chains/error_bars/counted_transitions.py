@@ -16,7 +16,7 @@ from veil.chains.error_bars.noise_quantiles import Quantiles, share_quantiles
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.core.arrays import Floats
 from veil.matrices.mechanisms.bordered_rows import BorderedRows
-from veil.vectors.beta_limits import beta_mean_limits, near_beta_mean_limits
+from veil.vectors.error_bars import beta_mean_limits, near_beta_mean_limits
 
 # Of what may fail, the part that is spent on not knowing how many records a Dirichlet row has.
 FOR_SIZES = 0.1

@@ -49,6 +49,24 @@ def safe_edge(margin: Margin, *, safe: float, unsafe: float, relative: float = _
     return best
 
 
+def least_safe(margin: Margin, *, smallest: float, largest: float, relative: float) -> float | None:
+    """The least point that is safe, where all points above it are safe too; below `smallest` none is tried.
+
+    The search starts at 1 and goes by factors of four. None where no point up to `largest` is safe.
+    """
+    safe = 1.0
+    while margin(safe) < 0.0:
+        safe *= 4.0
+        if safe > largest:
+            return None
+    unsafe = safe
+    while margin(unsafe) >= 0.0:
+        unsafe /= 4.0
+        if unsafe < smallest:
+            return 4.0 * unsafe
+    return safe_edge(margin, safe=min(safe, 4.0 * unsafe), unsafe=unsafe, relative=relative)
+
+
 def _interpolate(a: float, b: float, at_a: float, at_b: float, least: float) -> float:
     """The root of the secant, moved towards the middle by enough to cross it, so that both ends close in."""
     root, middle = a + at_a / (at_a - at_b) * (b - a), 0.5 * (a + b)

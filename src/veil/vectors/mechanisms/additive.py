@@ -18,8 +18,7 @@ from veil.core.privacy.profile import NothingRevealed, PrivacyProfile
 from veil.core.privacy.responses import RandomizedResponses
 from veil.core.random.streams import Rng
 from veil.vectors.adjacency import Transfer
-from veil.vectors.samplers.simplex import ONTO
-from veil.vectors.simplex import Simplex
+from veil.vectors.simplex import ONTO, Simplex
 
 
 @dataclass(frozen=True)
@@ -54,9 +53,7 @@ class _Additive(Described):
         return self._profile(moved) if moved > 0.0 else NothingRevealed()
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
-        if self.domain.protected is None:
-            return ()
-        return (UNPROTECTED,)
+        return () if self.domain.protected is None else (UNPROTECTED,)
 
 
 @dataclass(frozen=True, init=False)

@@ -7,22 +7,20 @@ from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-import numpy as np
-
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.assumptions import UNPROTECTED
 from veil.core.checks import positive, truth
-from veil.core.errors import InvalidArgument, InvalidData, NoGuarantee
-from veil.core.intake import as_floats, say
+from veil.core.errors import InvalidArgument, NoGuarantee
+from veil.core.intake import as_floats
 from veil.core.mechanism import adjacency_of
 from veil.core.numerics.rounding import float_above, float_below
 from veil.core.privacy.pairs import SymmetricBetaPair
 from veil.core.privacy.profile import NothingRevealed, PrivacyProfile
 from veil.core.published import Published
-from veil.vectors.accuracy import Errors, dirichlet_errors
 from veil.vectors.adjacency import Transfer
-from veil.vectors.mechanisms.dirichlet_urn import UrnForm, checked_draws, draws_for, log_dirichlet, urn_errors
+from veil.vectors.counts import refuse
+from veil.vectors.mechanisms.dirichlet_urn import UrnForm, checked_draws, draws_for, log_dirichlet
 from veil.vectors.published_bounds import largest_threshold, published_bound
 from veil.vectors.simplex import SUM_TOLERANCE, Simplex
 from veil.vectors.two_entries import TwoEntries
@@ -71,11 +69,8 @@ class Dirichlet(UrnForm):
         draws = checked_draws(self.exact, self.draws, draws_for(self.k))
         object.__setattr__(self, "draws", draws)
         if self.smooth and self._shrinkage <= 0.0:
-            raise InvalidArgument(
-                "domain.floor",
-                expected=f"less than 1/size = {1.0 / self.domain.size:g} where the vector is smoothed",
-                found=f"{self.domain.floor:g}",
-            )
+            expected = f"less than 1/size = {1.0 / self.domain.size:g} where the vector is smoothed"
+            raise InvalidArgument("domain.floor", expected=expected, found=f"{self.domain.floor:g}")
 
     @property
     def _shrinkage(self) -> float:
@@ -95,13 +90,8 @@ class Dirichlet(UrnForm):
         # Unchanged: dividing by the sum would round every entry, each neighbour's in its own way.
         vectors = as_floats("value", value)
         if not self.smooth:
-            guarded = np.ones(self.domain.size, dtype=bool)
-            if self.domain.protected is not None:
-                guarded = np.isin(np.arange(self.domain.size), self.domain.protected)
-            low = guarded & (vectors < self.domain.floor)
-            if low.any():
-                expected = f"protected entries of at least the floor {self.domain.floor!r}, to the last bit"
-                raise InvalidData("value", expected=expected, found=say(low, "below it"))
+            expected = f"protected entries of at least the floor {self.domain.floor!r}, to the last bit"
+            refuse(self.domain.guarded & (vectors < self.domain.floor), "below it", expected=expected)
         return vectors
 
     def smoothed(self, vectors: Floats) -> Floats:
@@ -121,12 +111,6 @@ class Dirichlet(UrnForm):
         kept = k * (1 - self.domain.size * floor)
         return [kept * Fraction(entry) + k * floor for entry in row.tolist()]
 
-    def _largest_transfer(self, mass: float) -> float:
-        """How much two protected entries can differ once smoothed."""
-        if self.smooth:
-            return self._shrinkage * min(mass, self._accepted.room)
-        return min(mass, self.domain.room)
-
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
         """The exact privacy profile for vectors that exchange mass (Theorems 1 and 2 of dirichlet.md)."""
         transfer: Transfer = adjacency_of(self, adjacency, Transfer)
@@ -139,7 +123,8 @@ class Dirichlet(UrnForm):
             )
         if self.exact:
             return self._profile_of_floats(Fraction(transfer.mass))
-        moved = self._largest_transfer(transfer.mass)
+        # How much two protected entries can differ once smoothed.
+        moved = min(transfer.mass, self._accepted.room) * (self._shrinkage if self.smooth else 1.0)
         if moved <= 0.0:
             return NothingRevealed()
         if self.domain.size == 2:
@@ -161,23 +146,23 @@ class Dirichlet(UrnForm):
         return SymmetricBetaPair(float_below(k * floor), float_above(k * moved), "upper bound")
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
-        found = []
+        assumed = []
         if not self.smooth:
             which = "every entry" if self.domain.protected is None else "every protected entry"
             text = f"{which} of the true vector and of its neighbours is at least {self.domain.floor!r}"
-            found.append(text)
+            assumed.append(text)
         if self.domain.slack:
-            found.append(f"at least {self.domain.slack!r} of the mass lies outside the protected entries")
+            assumed.append(f"at least {self.domain.slack!r} of the mass lies outside the protected entries")
         if self.domain.protected is not None:
-            found.append(UNPROTECTED)
+            assumed.append(UNPROTECTED)
         if self.exact:
             # dirichlet.md, section 8; 1.1 for the rounding of what is printed.
             added = 1.1 * 2.0**-53 * math.sqrt(0.5 * self.k + 1.0)
-            found.append(
+            assumed.append(
                 "neighbours are meant as the floats that they are; if their entries are rounded first, that "
                 f"adds at most {added:.1e} (1 + e^epsilon) to delta"
             )
-        return tuple(found)
+        return tuple(assumed)
 
     def published(
         self,
@@ -199,11 +184,3 @@ class Dirichlet(UrnForm):
             assert delta is not None
             gamma = largest_threshold(self.k, self.domain, delta)
         return published_bound(self.k, self.domain, transfer.mass, gamma, form)
-
-    def errors(self, value: Any) -> Errors:
-        """The expected errors for this vector, in closed form. They depend on it: for public ones only."""
-        vector = self.validate(value)
-        shapes = self.float_shapes(vector)
-        return (
-            dirichlet_errors(shapes, vector) if self.draws is None else urn_errors(shapes, vector, self.draws)
-        )

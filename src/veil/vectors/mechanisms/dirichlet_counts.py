@@ -14,12 +14,11 @@ from veil.core.checks import integer, positive
 from veil.core.mechanism import adjacency_of
 from veil.core.privacy.pairs import GammaPair, SymmetricBetaPair
 from veil.core.privacy.profile import Kind, PrivacyProfile
-from veil.vectors.accuracy import Errors, dirichlet_errors
 from veil.vectors.adjacency import Contributions, Records
 from veil.vectors.contribution_profiles import gamma_contributions
 from veil.vectors.counts import Counts, Integers
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.mechanisms.dirichlet_urn import UrnForm, checked_draws, urn_errors
+from veil.vectors.mechanisms.dirichlet_urn import UrnForm, checked_draws
 from veil.vectors.simplex import Simplex
 
 # The number of records may be secret, so what is drawn cannot grow with it.
@@ -69,6 +68,9 @@ class DirichletCounts(UrnForm):
     def validate(self, value: Any) -> Integers:
         return self.domain.validate(value)
 
+    def shares(self, valid: Any) -> Floats:
+        return self.domain.shares(valid)
+
     def float_shapes(self, valid: Any) -> Floats:
         return self.scale * np.asarray(valid, dtype=np.float64) + self.prior
 
@@ -80,21 +82,13 @@ class DirichletCounts(UrnForm):
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
         """The exact privacy profile, the worst over all counts; of an exact form it is an upper bound."""
         change: Records | Contributions = adjacency_of(self, adjacency, Records, Contributions)
-        if isinstance(change, Contributions):
-            return self._contributed(change)
-        if change.change == "replace":
-            return SymmetricBetaPair(self.prior, self.scale, self._kind)
-        return GammaPair(self.prior, self.scale, self._kind)
-
-    @property
-    def _kind(self) -> Kind:
-        return "upper bound" if self.exact else "exact"
-
-    def _contributed(self, change: Contributions) -> PrivacyProfile:
-        """Records that may fall into several rows: each row is gamma variables divided by their sum."""
-        if change == Contributions(1):
-            return GammaPair(self.prior, self.scale, self._kind)
-        return gamma_contributions(self.prior, self.scale, change)
+        kind: Kind = "upper bound" if self.exact else "exact"
+        if change == Records("replace"):
+            return SymmetricBetaPair(self.prior, self.scale, kind)
+        if change.contributions == Contributions(1):
+            return GammaPair(self.prior, self.scale, kind)
+        # Records that may fall into several rows: each row is gamma variables divided by their sum.
+        return gamma_contributions(self.prior, self.scale, change.contributions)
 
     def as_dirichlet(self, records: int) -> tuple[Dirichlet, float]:
         """The same release as Dirichlet(k p) on the smoothed frequencies of `records` records.
@@ -104,13 +98,3 @@ class DirichletCounts(UrnForm):
         """
         k = self.scale * integer("records", records, least=1) + self.size * self.prior
         return Dirichlet(k, Simplex(self.size, floor=self.prior / k)), self.scale / k
-
-    def errors(self, value: Any) -> Errors:
-        """The expected errors for these counts, in closed form. They depend on them: public ones only."""
-        counts = self.validate(value).astype(np.float64)
-        total = counts.sum()
-        truth = counts / total if total > 0.0 else np.full(self.size, 1.0 / self.size)
-        shapes = self.float_shapes(counts)
-        return (
-            dirichlet_errors(shapes, truth) if self.draws is None else urn_errors(shapes, truth, self.draws)
-        )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
+from itertools import accumulate, combinations, pairwise
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,10 @@ class UrnForm(Described):
     exact: bool
     draws: int | None
 
+    def shares(self, valid: Any) -> Floats:
+        """The vector that a release of the value estimates."""
+        return np.asarray(valid)
+
     @abstractmethod
     def float_shapes(self, valid: Any) -> Floats:
         """The shapes of the Dirichlet vector, as floats, one row or a batch."""
@@ -87,6 +92,14 @@ class UrnForm(Described):
         shapes = self.float_shapes(self.validate(value))
         return log_dirichlet(outputs, shapes) if self.draws is None else log_urn(outputs, shapes, self.draws)
 
+    def errors(self, value: Any) -> Errors:
+        """The expected errors for this value, in closed form. They depend on it: for public ones only."""
+        valid = self.validate(value)
+        shapes, truth = self.float_shapes(valid), self.shares(valid)
+        return (
+            dirichlet_errors(shapes, truth) if self.draws is None else urn_errors(shapes, truth, self.draws)
+        )
+
     def can_enumerate(self, value: Any) -> bool:
         """Whether an audit can look at every output: of one value, in an exact form with few draws."""
         valid = self.validate(value)
@@ -116,14 +129,8 @@ def urn_errors(shapes: Floats, truth: Floats, draws: int) -> Errors:
         for a, centre in zip(shapes, truth, strict=True)
     ]
     may_be_zero = bool(((truth > 0.0) & (shapes < total)).any())
-    return replace(
-        plain,
-        l1=float(entries.sum()),
-        tv=0.5 * float(entries.sum()),
-        rmse=math.sqrt(plain.rmse**2 + added),
-        kl=math.inf if may_be_zero else plain.kl,
-        entries=tuple(map(float, entries)),
-    )
+    kl = math.inf if may_be_zero else plain.kl
+    return Errors.of(entries, rmse=math.sqrt(plain.rmse**2 + added), kl=kl)
 
 
 def _added_deviation(a: float, b: float, centre: float, draws: int) -> float:
@@ -155,8 +162,8 @@ def log_dirichlet(outputs: Floats, shapes: Floats) -> Floats:
 def log_urn(outputs: Floats, shapes: Floats, draws: int) -> Floats:
     """The log probability of each row of frequencies."""
     counts, present = np.rint(outputs * draws), shapes > 0.0
-    amounts, found = shapes[present], counts[..., present]
-    each = gammaln(amounts + found) - gammaln(amounts) - gammaln(found + 1.0)
+    amounts, drawn = shapes[present], counts[..., present]
+    each = gammaln(amounts + drawn) - gammaln(amounts) - gammaln(drawn + 1.0)
     total = float(shapes.sum())
     constant = gammaln(draws + 1.0) + gammaln(total) - gammaln(total + draws)
     possible = counts[..., ~present].sum(axis=-1) == 0.0
@@ -174,7 +181,10 @@ def urn_law(shapes: Sequence[Fraction], draws: int) -> dict[tuple[float, ...], f
         ways = _rising(Fraction(1), draws)
         whole = ways[draws] / _rising(sum(shapes, Fraction(0)), draws)[draws]
         law = {}
-        for counts in _splits(draws, len(shapes)):
+        # Each way to put the draws into cells is a way to place the bars between them.
+        for bars in combinations(range(draws + len(shapes) - 1), len(shapes) - 1):
+            ends = (-1, *bars, draws + len(shapes) - 1)
+            counts = [right - left - 1 for left, right in pairwise(ends)]
             probability = whole
             for table, count in zip(rising, counts, strict=True):
                 probability *= table[count] / ways[count]
@@ -183,17 +193,6 @@ def urn_law(shapes: Sequence[Fraction], draws: int) -> dict[tuple[float, ...], f
 
 
 def _rising(start: Fraction, most: int) -> list[Decimal]:
-    first, found = Decimal(start.numerator) / Decimal(start.denominator), [Decimal(1)]
-    for step in range(most):
-        found.append(found[-1] * (first + step))
-    return found
-
-
-def _splits(total: int, cells: int) -> Iterator[tuple[int, ...]]:
-    """All ways to put so many into cells."""
-    if cells == 1:
-        yield (total,)
-        return
-    for first in range(total + 1):
-        for rest in _splits(total - first, cells - 1):
-            yield (first, *rest)
+    """(a)_0 to (a)_most."""
+    first = Decimal(start.numerator) / Decimal(start.denominator)
+    return list(accumulate((first + step for step in range(most)), mul, initial=Decimal(1)))

@@ -24,7 +24,7 @@ from veil.core.random.streams import Rng
 from veil.vectors.adjacency import Contributions, Records
 from veil.vectors.contribution_profiles import gaussian_contributions
 from veil.vectors.counts import Counts, Integers
-from veil.vectors.samplers.simplex import ONTO
+from veil.vectors.simplex import ONTO
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,9 @@ class _NoisyCounts(Described):
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
         """One count moves by one, two do where a record is replaced, or several by more (noisy_counts.md)."""
-        change: Records | Contributions = adjacency_of(self, adjacency, Records, Contributions)
-        if isinstance(change, Contributions):
-            single = change.added == 1 and change.removed <= 1
-            return self._profile(change.total) if single else self._contributed(change)
-        return self._profile(2 if change.change == "replace" else 1)
+        change: Contributions = adjacency_of(self, adjacency, Records, Contributions).contributions
+        single = change.added == 1 and change.removed <= 1
+        return self._profile(change.total) if single else self._contributed(change)
 
     @abstractmethod
     def _contributed(self, change: Contributions) -> PrivacyProfile:

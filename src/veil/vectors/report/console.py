@@ -13,8 +13,7 @@ from veil.core.job import Job
 from veil.core.record import Release
 from veil.report.console import SHORT_BAR, bar, new_console, print_guarantee, print_written
 from veil.vectors.array_kind import numbered
-from veil.vectors.comparison import Comparison, Row
-from veil.vectors.planning import EpsilonPlan
+from veil.vectors.planning import Comparison, EpsilonPlan
 from veil.vectors.report.page import error_bars
 
 _MOST_ROWS = 30
@@ -24,13 +23,7 @@ def print_vector_release(release: Release[Any], *, job: Job[Any], written: Seque
     """The released vector and what it guarantees."""
     console = new_console()
     bars, bars_are = error_bars(release)
-    table = Table(box=None, pad_edge=False)
-    table.add_column("entry")
-    table.add_column("released", justify="right")
-    if bars is not None:
-        table.add_column("low", justify="right")
-        table.add_column("high", justify="right")
-    table.add_column("")
+    table = _table("entry", "released", *(() if bars is None else ("low", "high")))
     value = release.value
     labels = release.labels or numbered(value.size)
     for i in range(min(value.size, _MOST_ROWS)):
@@ -73,8 +66,8 @@ def print_vector_plan(plan: Comparison | EpsilonPlan) -> None:
             f"{100 * plan.confidence:g} of 100 releases:"
         )
         for row in plan.rows:
-            found = "not reachable" if row.epsilon is None else f"{row.epsilon:.3g}"
-            console.print(f"  {row.name:18} {found}")
+            least = "not reachable" if row.epsilon is None else f"{row.epsilon:.3g}"
+            console.print(f"  {row.name:18} {least}")
         return
     _print_comparison(console, plan)
 
@@ -86,28 +79,29 @@ def _print_comparison(console: Console, comparison: Comparison) -> None:
     )
     if comparison.assumed is not None:
         console.print(f"Assuming {comparison.assumed} records, since their number is not given.")
-    table = Table(box=None, pad_edge=False)
-    for name in ("mechanism", "error (TV)", "95 % below", "L1", "RMSE"):
-        table.add_column(name, justify="left" if name == "mechanism" else "right")
-    table.add_column("")
-    known = [row for row in comparison.rows if row.errors is not None]
-    widest = max((row.errors.tv for row in known if row.errors is not None), default=1.0)
-    for row in known:
-        assert row.errors is not None
-        errors = row.errors
-        cells = [f"{errors.tv:.3g}", f"{row.tv95:.3g}", f"{errors.l1:.3g}", f"{errors.rmse:.3g}"]
-        table.add_row(row.name, *cells, bar(errors.tv / widest, SHORT_BAR))
+    table = _table("mechanism", "error (TV)", "95 % below", "L1", "RMSE")
+    known = [(row.name, row.tv95, row.errors) for row in comparison.rows if row.errors is not None]
+    widest = max((errors.tv for _, _, errors in known), default=1.0)
+    for name, tv95, errors in known:
+        cells = [f"{error:.3g}" for error in (errors.tv, tv95, errors.l1, errors.rmse)]
+        table.add_row(name, *cells, bar(errors.tv / widest, SHORT_BAR))
     console.print(table)
     for row in comparison.rows:
         if row.errors is None:
             console.print(f"{row.name}: {row.why}")
-    _print_advice(console, known)
+    if known:
+        name, _, errors = known[0]
+        console.print(
+            f"Least error: {name}. A TV error of {errors.tv:.3g} means that no event's probability is off by "
+            f"more than {100 * errors.tv:.3g} percentage points on average."
+        )
 
 
-def _print_advice(console: Console, known: Sequence[Row]) -> None:
-    if not known or known[0].errors is None:
-        return
-    console.print(
-        f"Least error: {known[0].name}. A TV error of {known[0].errors.tv:.3g} means that no event's "
-        f"probability is off by more than {100 * known[0].errors.tv:.3g} percentage points on average."
-    )
+def _table(first: str, *numbers: str) -> Table:
+    """An empty table: names, columns of numbers, and bars."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column(first)
+    for name in numbers:
+        table.add_column(name, justify="right")
+    table.add_column("")
+    return table

@@ -9,26 +9,20 @@ import numpy as np
 
 from veil.core.arrays import Floats
 from veil.report.figures import BLUE, GREEN, GREY, ORANGE, RED, axes_of, short_labels
-from veil.vectors.comparison import Comparison
+from veil.vectors.planning import Comparison
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NAMES = {
-    "dirichlet": "Dirichlet",
-    "laplace": "Laplace",
-    "gaussian": "Gaussian",
-    "geometric": "Geometric",
-    "discrete-gaussian": "Discrete Gaussian",
+# Of each mechanism: its name for people, its colour and its marker.
+_STYLES = {
+    "dirichlet": ("Dirichlet", BLUE, "o"),
+    "laplace": ("Laplace", ORANGE, "s"),
+    "gaussian": ("Gaussian", GREEN, "^"),
+    "geometric": ("Geometric", RED, "D"),
+    "discrete-gaussian": ("Discrete Gaussian", "#cc79a7", "v"),
 }
-COLOURS = {
-    "dirichlet": BLUE,
-    "laplace": ORANGE,
-    "gaussian": GREEN,
-    "geometric": RED,
-    "discrete-gaussian": "#cc79a7",
-}
-MARKERS = {"dirichlet": "o", "laplace": "s", "gaussian": "^", "geometric": "D", "discrete-gaussian": "v"}
+NAMES, COLOURS, MARKERS = ({name: style[i] for name, style in _STYLES.items()} for i in range(3))
 _MOST_BARS = 40
 
 

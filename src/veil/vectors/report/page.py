@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,20 +13,18 @@ from veil.core.published import Published
 from veil.core.record import Release
 from veil.report import figures
 from veil.report.page import page
+from veil.vectors.accuracy import expected_errors, typical_values
 from veil.vectors.adjacency import Contributions, Records, Transfer
-from veil.vectors.comparison import Comparison, compare
 from veil.vectors.error_bars import intervals
-from veil.vectors.expected_errors import expected_errors
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
+from veil.vectors.planning import CONFIDENCE, Comparison, compare
 from veil.vectors.report import figures as vector_figures
 from veil.vectors.requests import share_kept
-from veil.vectors.typical import typical_values
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CONFIDENCE = 0.95
 _CONFIDENT = "the true share, with 95 % confidence"
 _PLAIN_NAMES = {
     "DirichletCounts": "Dirichlet",
@@ -36,74 +33,40 @@ _PLAIN_NAMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class VectorReport:
-    """All that the page shows, computed from the release alone."""
+def vector_page(release: Release[Any], plan: Any = None) -> str:
+    """The page, from the release alone: post-processing, which costs no privacy.
 
-    release: Release[Any]
-    labels: tuple[str, ...]
-    bars: Floats | None
-    bars_are: str
-    published: Published | None
-    comparison: Comparison
-    kept: float
-
-    @classmethod
-    def of(cls, release: Release[Any], plan: Any = None) -> VectorReport:
-        """Post-processing: costs no privacy. plan: the comparison of mechanisms, where it is known."""
-        bars, bars_are = error_bars(release)
-        if not isinstance(plan, Comparison):
-            plan = compare(
-                None,
-                release.adjacency,
-                epsilon=release.epsilon,
-                delta=release.delta,
-                size=release.value.shape[-1],
-                records=release.records,
-            )
-        return cls(
-            release=release,
-            labels=_labels(release),
-            bars=bars,
-            bars_are=bars_are,
-            published=published_beside(release),
-            comparison=plan,
-            kept=share_kept(release.mechanism, release.records),
+    plan: the comparison of mechanisms, where it is known.
+    """
+    value, labels, name = _first(release), _labels(release), release.mechanism.name
+    epsilon, delta, records = release.epsilon, release.delta, release.records
+    if not isinstance(plan, Comparison):
+        plan = compare(
+            None, release.adjacency, epsilon=epsilon, delta=delta, size=len(labels), records=records
         )
-
-    @property
-    def mechanism_name(self) -> str:
-        """The mechanism's name for people."""
-        return _PLAIN_NAMES.get(self.release.mechanism.name, self.release.mechanism.name)
-
-    @property
-    def exact_bars(self) -> bool:
-        """Whether the bars are confidence intervals for the true shares."""
-        return self.bars_are == _CONFIDENT
-
-    def html(self) -> str:
-        """The page."""
-        release, value = self.release, _first(self.release)
-        return page(
-            "vector.html",
-            package="veil.vectors.report",
-            report=self,
-            release=release,
-            rows=list(zip(self.labels, value, self.bars if self.bars is not None else value, strict=True)),
-            factor=release.factor,
-            assumed=self.comparison.assumed,
-            guess=best_guess(release.profile),
-            vector=figures.svg(vector_figures.vector_figure(value, self.labels, self.bars, self.bars_are)),
-            curve=figures.svg(
-                figures.privacy_figure(
-                    release.profile, epsilon=release.epsilon, delta=release.delta, published=self.published
-                )
-            ),
-            mechanisms=figures.svg(vector_figures.comparison_figure(self.comparison)),
-            names=vector_figures.NAMES,
-            best=self.comparison.rows[0],
-            confidence=CONFIDENCE,
-        )
+    bars, bars_are = error_bars(release)
+    published = published_beside(release)
+    curve = figures.privacy_figure(release.profile, epsilon=epsilon, delta=delta, published=published)
+    return page(
+        "vector.html",
+        package="veil.vectors.report",
+        release=release,
+        mechanism_name=_PLAIN_NAMES.get(name, name),
+        rows=list(zip(labels, value, value if bars is None else bars, strict=True)),
+        bars=bars,
+        bars_are=bars_are,
+        exact_bars=bars_are == _CONFIDENT,
+        kept=share_kept(release.mechanism, records),
+        published=published,
+        factor=release.factor,
+        assumed=plan.assumed,
+        guess=best_guess(release.profile),
+        vector=figures.svg(vector_figures.vector_figure(value, labels, bars, bars_are)),
+        curve=figures.svg(curve),
+        mechanisms=figures.svg(vector_figures.comparison_figure(plan)),
+        names=vector_figures.NAMES,
+        best=plan.rows[0],
+    )
 
 
 def release_figure(release: Release[Any]) -> Figure:
@@ -112,8 +75,8 @@ def release_figure(release: Release[Any]) -> Figure:
 
 
 def _first(release: Release[Any]) -> Floats:
-    found: Floats = release.value.reshape(-1, release.value.shape[-1])[0]
-    return found
+    vector: Floats = release.value.reshape(-1, release.value.shape[-1])[0]
+    return vector
 
 
 def _labels(release: Release[Any]) -> tuple[str, ...]:

@@ -99,8 +99,8 @@ class Urn:
             words = random_words(rng, min(_AT_A_TIME, len(drawn) - begin))
             at, end = begin, begin + len(words)
             while (at := _advance(self.floats, words, begin, at, drawn)) < end:
-                found = self.settle(at, int(words[at - begin]), lambda: one_word(rng))
-                drawn[at] = drawn[found] if found < at else found - at
+                settled = self.settle(at, int(words[at - begin]), lambda: one_word(rng))
+                drawn[at] = drawn[settled] if settled < at else settled - at
                 at += 1
 
 
