@@ -15,7 +15,9 @@ from tests.words.numerics.oracle import (
     all_words,
     automaton,
     by_distance,
+    count_error,
     distance,
+    exact_distance_counts,
     exponential_law,
     permute_and_flip_law,
     ring,
@@ -27,10 +29,8 @@ from veil.errors import InvalidArgument
 from veil.words.numerics.channel import sequential_expected_errors, sequential_pmf
 from veil.words.numerics.counts import (
     Counts,
-    count_error,
     distance_counts,
     distance_weights,
-    exact_distance_counts,
     permute_and_flip_rounding,
 )
 from veil.words.numerics.errors import expected_errors, exponential_pmf, log_phi, permute_and_flip_pmf

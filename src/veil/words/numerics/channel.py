@@ -9,7 +9,7 @@ number that can takes its place.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,7 @@ from veil.words.numerics.tables import Ways, checked_decay, checked_words, in_th
 _ROWS_TOGETHER = 1024
 
 
-@dataclass(frozen=True, eq=False)
-class Channel:
+class Channel(NamedTuple):
     """What may follow at each position. which[t]: the row of the other arrays that is for position t.
 
     open[row, z]: whether a word can be completed from z. many[row, v]: how many successors of v are open.
@@ -85,9 +84,7 @@ def sequential_expected_errors(
     found = np.empty(len(given))
 
     def expect(begin: int, end: int) -> None:
-        for_each = given[begin:end]
-        laws = np.empty((end - begin, 1))
-        _respond(*_arrays(channel), factor, for_each, False, laws, found[begin:end])
+        _respond(channel, factor, given[begin:end], False, np.empty((end - begin, 1)), found[begin:end])
 
     in_threads(len(given), _ROWS_TOGETHER, threads, expect)
     return found
@@ -97,44 +94,25 @@ def sequential_pmf(graph: WordGraph, word: Ints, decay: float, targets: Ints) ->
     """The probability of 0 ... n errors of the sequential response."""
     given, factor = checked_words(graph, np.asarray(word)[None, :]), checked_decay(decay)
     laws = np.empty((1, graph.length + 1))
-    _respond(*_arrays(Channel.of(graph, targets)), factor, given, True, laws, np.empty(1))
+    _respond(Channel.of(graph, targets), factor, given, True, laws, np.empty(1))
     law: Floats = laws[0]
     return law
 
 
-def _arrays(channel: Channel) -> tuple[Ints, Places, Ints, Ints, Places, Booleans, Places, Ints]:
-    ways = channel.ways
-    return (
-        ways.symbol,
-        ways.starts,
-        ways.targets,
-        channel.targets,
-        channel.which,
-        channel.open,
-        channel.many,
-        channel.spare,
-    )
+@compiled
+def favoured(channel: Channel, place: int, at: int, read: int) -> int:
+    """The likeliest successor: the target, or the spare one where no word can be completed from it."""
+    target = channel.targets[at, read]
+    if target < 0 or not channel.open[place, target]:
+        target = channel.spare[place, at]
+    return int(target)
 
 
 @compiled
-def _respond(
-    symbol: Ints,
-    starts: Places,
-    edges: Ints,
-    targets: Ints,
-    which: Places,
-    is_open: Booleans,
-    many: Places,
-    spare: Ints,
-    decay: float,
-    words: Ints,
-    whole: bool,
-    laws: Floats,
-    means: Floats,
-) -> None:
+def _respond(channel: Channel, decay: float, words: Ints, whole: bool, laws: Floats, means: Floats) -> None:
     """Forwards over the last node of the answer, and over the errors so far if the whole law is asked for."""
     rows, length = words.shape
-    size = len(symbol)
+    ways, symbol, size = channel.ways, channel.ways.symbol, channel.ways.size
     kept = length + 1 if whole else 1
     now, then = np.zeros((size + 1, kept)), np.zeros((size + 1, kept))
     for row in range(rows):
@@ -144,19 +122,16 @@ def _respond(
         for t in range(length):
             now, then = then, now
             now[:] = 0.0
-            place, read = which[t], words[row, t]
+            place, read = channel.which[t], words[row, t]
             for v in range(size if t == 0 else 0, size + 1 if t == 0 else size):
                 # Nodes that the answer is not in have no errors to hand on.
-                if then[v].max() == 0.0 or many[place, v] == 0:
+                if then[v].max() == 0.0 or channel.many[place, v] == 0:
                     continue
-                target = targets[v, read]
-                if target < 0 or not is_open[place, target]:
-                    target = spare[place, v]
-                other = decay / (1.0 + (many[place, v] - 1) * decay)
-                for edge in range(starts[v], starts[v + 1]):
-                    z = edges[edge]
-                    if is_open[place, z]:
-                        share = 1.0 / (1.0 + (many[place, v] - 1) * decay) if z == target else other
+                target, total = favoured(channel, place, v, read), 1.0 + (channel.many[place, v] - 1) * decay
+                for edge in range(ways.starts[v], ways.starts[v + 1]):
+                    z = ways.targets[edge]
+                    if channel.open[place, z]:
+                        share = (1.0 if z == target else decay) / total
                         if not whole:
                             now[z, 0] += share * then[v, 0]
                         elif symbol[z] == read:

@@ -25,9 +25,7 @@ def nearest_targets(graph: WordGraph) -> Ints:
     begin, order = graph.incoming
     targets = np.empty((graph.size + 1, graph.alphabet), dtype=np.int32)
     useful = _useful(graph)
-    _nearest(
-        ways.symbol, ways.starts, ways.targets, begin, graph.sources[order].astype(np.int32), useful, targets
-    )
+    _nearest(ways, begin, graph.sources[order].astype(np.int32), useful, targets)
     return targets
 
 
@@ -57,37 +55,21 @@ def best_targets(graph: WordGraph, decay: float, steps: int | None = None) -> In
     node = np.full(graph.alphabet, -1, dtype=np.int32)
     node[graph.symbol] = np.arange(graph.size, dtype=np.int32)
     targets = nearest_targets(graph)
-    _best(
-        ways.starts,
-        ways.targets,
-        node,
-        _useful(graph),
-        checked_decay(decay),
-        min(rounds, _MOST_ROUNDS),
-        1.0 if rounds <= _MOST_ROUNDS else _DISCOUNT,
-        targets,
-    )
+    discount = 1.0 if rounds <= _MOST_ROUNDS else _DISCOUNT
+    _best(ways, node, _useful(graph), checked_decay(decay), min(rounds, _MOST_ROUNDS), discount, targets)
     return targets
 
 
 @compiled
-def _nearest(
-    symbol: Ints,
-    starts: Places,
-    edges: Ints,
-    into: Places,
-    sources: Ints,
-    useful: Booleans,
-    targets: Ints,
-) -> None:
+def _nearest(ways: Ways, into: Places, sources: Ints, useful: Booleans, targets: Ints) -> None:
     """Breadth first from the nodes that read a symbol, against the edges; then the least over successors."""
-    size = len(symbol)
+    size = ways.size
     far, queue = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
     for read in range(targets.shape[1]):
         far[:] = size + 1
         found = 0
         for z in range(size):
-            if symbol[z] == read and useful[z]:
+            if ways.symbol[z] == read and useful[z]:
                 far[z] = 0
                 queue[found] = z
                 found += 1
@@ -103,8 +85,8 @@ def _nearest(
                     found += 1
         for v in range(size + 1):
             best = -1
-            for edge in range(starts[v], starts[v + 1]):
-                z = edges[edge]
+            for edge in range(ways.starts[v], ways.starts[v + 1]):
+                z = ways.targets[edge]
                 if useful[z] and (best < 0 or far[z] < far[best] or (far[z] == far[best] and z < best)):
                     best = z
             targets[v, read] = best
@@ -112,42 +94,35 @@ def _nearest(
 
 @compiled
 def _best(
-    starts: Places,
-    edges: Ints,
-    node: Ints,
-    useful: Booleans,
-    decay: float,
-    rounds: int,
-    discount: float,
-    targets: Ints,
+    ways: Ways, node: Ints, useful: Booleans, decay: float, rounds: int, discount: float, targets: Ints
 ) -> None:
-    size = len(useful)
+    size, starts, edges = ways.size, ways.starts, ways.targets
     # value[x, v]: the errors from now on, x the true node now and v the last node of the answer.
     value, ahead = np.zeros((size, size)), np.empty((size, size))
     for _ in range(rounds):
         # ahead[x, u]: the errors from now on if the answer is u now.
         for x in range(size):
             ahead[x] = 0.0
-            ways = 0
+            open_ways = 0
             for edge in range(starts[x], starts[x + 1]):
                 if useful[edges[edge]]:
-                    ways += 1
+                    open_ways += 1
                     ahead[x] += value[edges[edge]]
-            if ways > 0:
-                ahead[x] *= discount / ways
+            if open_ways > 0:
+                ahead[x] *= discount / open_ways
             ahead[x] += 1.0
             ahead[x, x] -= 1.0
         for x in range(size):
             for v in range(size):
-                total, least, ways = 0.0, np.inf, 0
+                total, least, open_ways = 0.0, np.inf, 0
                 for edge in range(starts[v], starts[v + 1]):
                     u = edges[edge]
                     if useful[u]:
-                        ways += 1
+                        open_ways += 1
                         total += ahead[x, u]
                         least = min(least, ahead[x, u])
-                if ways > 0:
-                    value[x, v] = (decay * total + (1.0 - decay) * least) / (1.0 + (ways - 1) * decay)
+                if open_ways > 0:
+                    value[x, v] = (decay * total + (1.0 - decay) * least) / (1.0 + (open_ways - 1) * decay)
     for read in range(len(node)):
         x = node[read]
         if x < 0:
