@@ -13,7 +13,7 @@ import numpy as np
 from veil.core.checks import items
 from veil.core.errors import InvalidArgument
 from veil.words.language import Language, written
-from veil.words.numerics.graph import WordGraph
+from veil.words.numerics.graph import WordGraph, begins
 from veil.words.word_batch import Labels
 
 # The subsets of a nondeterministic automaton can be exponentially many.
@@ -110,8 +110,7 @@ class AutomatonWords(Language):
         for (subset, code), number in numbers.items():
             codes[number] = code
             last[number] = bool(subset & accepting)
-        starts = np.zeros(size + 1, dtype=np.int64)
-        np.cumsum([len(rows[v]) for v in range(size)], out=starts[1:])
+        starts = begins([len(rows[v]) for v in range(size)])
         targets = np.array([target for v in range(size) for target in rows[v]], dtype=np.int32)
         return WordGraph(self.length, len(self.labels), codes, starts, targets, begin, last)
 

@@ -13,10 +13,10 @@ from veil.core.checks import integer, positive
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.rounding import stated
 from veil.words.language import Language
-from veil.words.mechanisms.exponential_family import ExponentialFamily
+from veil.words.mechanisms.exponential_words import ExponentialFamily
 from veil.words.mechanisms.word_mechanism import decay_within, room_for
+from veil.words.numerics.balance import balanced_for
 from veil.words.numerics.balance_features import lifted
-from veil.words.numerics.balance_search import balanced_for
 from veil.words.numerics.certificate import certified_loss
 from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.tables import rounding_loss

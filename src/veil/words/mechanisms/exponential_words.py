@@ -1,20 +1,106 @@
-"""The exponential mechanism on words, with its rate from a certificate (proofs in words.md)."""
+"""Words with probabilities proportional to weight * decay^errors (proofs in words.md)."""
 
 from __future__ import annotations
 
+import math
+from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
+import numpy as np
+
+from veil.core.arrays import Floats
 from veil.core.checks import choice, positive
 from veil.core.numerics.rounding import float_above, rate_above, stated, times_above
-from veil.words.language import Language
-from veil.words.mechanisms.exponential_family import ExponentialFamily
-from veil.words.mechanisms.word_mechanism import LARGEST_RATE, decay_within, room_for
-from veil.words.numerics.certificate import certified_decay
+from veil.core.numerics.staircase import log_words_at
+from veil.core.random.free_words import sample_free
+from veil.core.random.streams import Rng
+from veil.words.language import FreeWords, Language
+from veil.words.mechanisms.word_mechanism import (
+    LARGEST_RATE,
+    WordMechanism,
+    decay_within,
+    distances_between,
+    room_for,
+)
+from veil.words.numerics.certificate import certified_decay, certified_loss
+from veil.words.numerics.errors import expected_errors, exponential_pmf, log_total, log_weights
 from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.tables import rounding_loss
+from veil.words.samplers.exponential import sample_words
+from veil.words.word_batch import Codes
+
+
+@dataclass(frozen=True)
+class ExponentialFamily(WordMechanism):
+    """P(v | w) is proportional to weight(v) decay^d(v, w), d the number of wrong symbols.
+
+    shorter: the loss is certified for words of fewer symbols as well.
+    """
+
+    _: KW_ONLY
+    shorter: bool = False
+
+    @property
+    def covers_shorter(self) -> bool:
+        return self.shorter or self.is_free
+
+    @property
+    @abstractmethod
+    def graph(self) -> WordGraph:
+        """The language with the weights of its words."""
+
+    @property
+    def is_free(self) -> bool:
+        """Whether symbols are drawn one by one: then the normaliser is constant, and nothing is rounded."""
+        return isinstance(self.language, FreeWords)
+
+    def loss(self, radius: int) -> float:
+        if self.is_free:
+            return times_above(rate_above(self.decay), radius)
+        return float_above(Fraction(self._proved(radius)) + Fraction(rounding_loss(self.graph)))
+
+    def _proved(self, radius: int) -> float:
+        """The certified loss, but for the rounding of the draw."""
+        return certified_loss(self.graph, self.decay, radius, shorter=self.shorter)
+
+    @property
+    def loss_each(self) -> float:
+        rounding = 0.0 if self.is_free else rounding_loss(self.graph)
+        return (1 if self.is_free else 2) * rate_above(self.decay) + rounding
+
+    def draw_rows(self, rng: Rng, rows: Codes) -> Codes:
+        if self.is_free:
+            return sample_free(rng, words=rows, alphabet=len(self.language.labels), decay=self.decay)
+        return sample_words(rng, graph=self.graph.of_length(rows.shape[1]), words=rows, decay=self.decay)
+
+    def expected_errors(self, rows: Codes) -> Floats:
+        if self.is_free:
+            return np.full(len(rows), rows.shape[1] * self._wrong)
+        return expected_errors(self.graph.of_length(rows.shape[1]), rows, self.decay)
+
+    @property
+    def _wrong(self) -> float:
+        """The probability that a symbol of a free word comes out wrong."""
+        others = (len(self.language.labels) - 1) * self.decay
+        return others / (1.0 + others)
+
+    def distances(self, word: Codes) -> Floats:
+        if self.is_free:
+            errors, alphabet = np.arange(len(word) + 1), len(self.language.labels)
+            total = len(word) * math.log1p((alphabet - 1) * self.decay)
+            return np.asarray(
+                np.exp(log_words_at(len(word), alphabet) + errors * math.log(self.decay) - total)
+            )
+        return exponential_pmf(self.graph, word, self.decay)
+
+    def log_probabilities(self, outputs: Codes, word: Codes) -> Floats:
+        errors = distances_between(outputs, word) * math.log(self.decay)
+        if self.is_free:
+            return np.asarray(errors - len(word) * math.log1p((len(self.language.labels) - 1) * self.decay))
+        return np.asarray(errors + log_weights(self.graph, outputs) - log_total(self.graph, word, self.decay))
 
 
 @dataclass(frozen=True)

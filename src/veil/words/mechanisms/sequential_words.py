@@ -13,10 +13,10 @@ from veil.words.mechanisms.word_mechanism import WordMechanism, decay_within
 from veil.words.numerics.channel import (
     Channel,
     sequential_expected_errors,
+    sequential_log_probabilities,
     sequential_pmf,
 )
 from veil.words.numerics.targets import best_targets
-from veil.words.numerics.totals import sequential_log_probabilities
 from veil.words.samplers.responses import sample_sequential
 from veil.words.word_batch import Codes
 

@@ -14,12 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from veil.core.arrays import Booleans
+from veil.core.arrays import Booleans, Floats
 from veil.core.errors import InvalidArgument
 from veil.words.numerics.bounds import Boxes, box_levels
 from veil.words.numerics.changes import Reading, sums_over_successors, worst_ratio
 from veil.words.numerics.contexts import Contexts, Side, context_tables, runs, sides
-from veil.words.numerics.effort import comparisons, context_counts
 from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.pair_bounds import may_tighten, tighten
 
@@ -257,7 +256,7 @@ class _Changes(NamedTuple):
             return None
         forwards, backwards = self.forwards, self.backwards
         most = _MOST_MEMORY if self.memory is None else self.memory
-        pasts, futures = context_counts(forwards, most), context_counts(backwards, most)
+        pasts, futures = _context_counts(forwards, most), _context_counts(backwards, most)
         best = None
         for memory in range(min(most, graph.length - 1) + 1):
             entries = graph.size * max(pasts[memory].sum(), futures[memory].sum())
@@ -267,7 +266,7 @@ class _Changes(NamedTuple):
             positions = _OWN_IF_SHORTER if self.shorter else _OWN_POSITIONS
             own = max(memory, min(positions, graph.length, int(_MOST_ENTRIES / entries)))
             tests = (own + 1) ** 2 if self.shorter else min(graph.length, 2 * own + 1)
-            operations = tests * comparisons(graph, length, pasts[:memory], futures[:memory])
+            operations = tests * _comparisons(graph, length, pasts[:memory], futures[:memory])
             # A memory that was asked for is given, for single changes.
             if (self.memory is None or length > 1) and (
                 entries > _MOST_ENTRIES or operations > (_MOST_OPERATIONS if length == 1 else _MOST_FOR_RUNS)
@@ -275,3 +274,32 @@ class _Changes(NamedTuple):
                 continue
             best = memory, own
         return best
+
+
+def _comparisons(graph: WordGraph, length: int, pasts: list[Floats], futures: list[Floats]) -> float:
+    """About how many operations it takes to compare all pasts with all futures at one position."""
+    from scipy.sparse import csr_array
+
+    shape = (graph.size, graph.size)
+    steps = csr_array((np.ones(graph.edges), (graph.sources, graph.targets)), shape=shape)
+    ways = np.ones(graph.size)
+    for _ in range(length - 1):
+        ways = steps @ ways
+    each = 20.0 * length * ways.sum() / graph.size
+    if not pasts:
+        return float(ways.sum() * graph.size + ways.sum() ** 2 * each)
+    between = steps
+    for _ in range(length):
+        between = between @ steps
+    exchanges = pasts[-1] @ (between * between) @ futures[-1]
+    return float(pasts[-1] @ between @ futures[-1] * graph.size + exchanges * each)
+
+
+def _context_counts(side: Side, memory: int) -> list[Floats]:
+    """How many contexts of memory + 1 nodes end in every node, for each memory up to the given one."""
+    sources = np.repeat(np.arange(len(side.initial)), np.diff(side.starts))
+    counts = [np.ones(len(side.initial))]
+    for _ in range(memory):
+        found = np.bincount(side.targets, weights=counts[-1][sources], minlength=len(side.initial))
+        counts.append(found.astype(np.float64))
+    return counts

@@ -9,6 +9,7 @@ number that can takes its place.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -97,6 +98,27 @@ def sequential_pmf(graph: WordGraph, word: Ints, decay: float, targets: Ints) ->
     _respond(Channel.of(graph, targets), factor, given, True, laws, np.empty(1))
     law: Floats = laws[0]
     return law
+
+
+def sequential_log_probabilities(channel: Channel, outputs: Ints, word: Ints, decay: float) -> Floats:
+    """The log-probability of each output under the sequential response."""
+    ways = channel.ways
+    size, length = ways.size, len(word)
+    step = np.full((size + 1, int(ways.symbol.max()) + 1), -1, dtype=np.int64)
+    source = np.repeat(np.arange(size + 1), np.diff(ways.starts))
+    step[source, ways.symbol[ways.targets]] = ways.targets
+    found = np.zeros(len(outputs))
+    at = np.full(len(outputs), size, dtype=np.int64)
+    for t in range(length):
+        row = channel.which[t]
+        target = channel.targets[at, word[t]].astype(np.int64)
+        closed = (target < 0) | ~channel.open[row][np.maximum(target, 0)]
+        target = np.where(closed, channel.spare[row][at], target)
+        ahead = step[at, outputs[:, t]]
+        total = np.log1p((channel.many[row][at] - 1) * decay)
+        found += np.where(ahead == target, 0.0, math.log(decay)) - total
+        at = ahead
+    return found
 
 
 @compiled

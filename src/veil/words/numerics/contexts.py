@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from veil.core.arrays import Floats, Ints, Places
-from veil.words.numerics.graph import WordGraph
+from veil.words.numerics.graph import WordGraph, begins
 
 
 class Side(NamedTuple):
@@ -50,21 +50,15 @@ def _side(sources: Ints, targets: Ints, weight: Floats, initial: Floats) -> Side
     steps = csr_array((np.ones(len(sources), dtype=np.int32), (sources, targets)), shape=(size, size))
     shared = csr_array(steps.T @ steps)
     return Side(
-        _begins(np.bincount(sources, minlength=size)),
+        begins(np.bincount(sources, minlength=size)),
         targets[out],
-        _begins(np.bincount(targets, minlength=size)),
+        begins(np.bincount(targets, minlength=size)),
         sources[into],
         weight[into],
         shared.indptr.astype(np.int64),
         shared.indices.astype(np.int32),
         initial,
     )
-
-
-def _begins(counts: Places) -> Places:
-    begins = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(counts, out=begins[1:])
-    return begins
 
 
 class Contexts(NamedTuple):
@@ -87,7 +81,7 @@ def context_tables(side: Side, memory: int) -> list[Contexts]:
     paths, forgotten = np.arange(size, dtype=np.int32)[:, None], np.zeros(size, dtype=np.int64)
     for count in range(1, memory + 2):
         counts = degrees[paths[:, -1]]
-        begin = _begins(counts)
+        begin = begins(counts)
         local = np.arange(begin[-1]) - np.repeat(begin[:-1], counts)
         added = side.targets[np.repeat(side.starts[paths[:, -1]], counts) + local]
         # The continuation of a path without its first node: the same continuation, of the path without it.
@@ -121,14 +115,14 @@ def runs(graph: WordGraph, count: int) -> Runs:
     paths, weight = np.arange(graph.size, dtype=np.int32)[:, None], np.ones(graph.size)
     for _ in range(count - 1):
         counts = degrees[paths[:, -1]]
-        local = np.arange(counts.sum()) - np.repeat(_begins(counts)[:-1], counts)
+        local = np.arange(counts.sum()) - np.repeat(begins(counts)[:-1], counts)
         edges = np.repeat(graph.starts[paths[:, -1]], counts) + local
         paths = np.column_stack((np.repeat(paths, counts, axis=0), graph.targets[edges]))
         weight = np.repeat(weight, counts) * graph.weight[edges]
-    starting = _begins(np.bincount(paths[:, 0], minlength=graph.size))
+    starting = begins(np.bincount(paths[:, 0], minlength=graph.size))
     read = graph.symbol[paths]
     at = np.stack(
-        [_begins(np.bincount(read[:, i], minlength=graph.alphabet)) + i * len(paths) for i in range(count)]
+        [begins(np.bincount(read[:, i], minlength=graph.alphabet)) + i * len(paths) for i in range(count)]
     )
     through = np.concatenate([np.argsort(read[:, i], kind="stable") for i in range(count)])
     return Runs(np.ascontiguousarray(paths, dtype=np.int32), weight, starting, at, through.astype(np.int64))

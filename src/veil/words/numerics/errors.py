@@ -60,6 +60,35 @@ def expected_errors(graph: WordGraph, words: Ints, decay: float, *, threads: int
     return found
 
 
+def log_total(graph: WordGraph, word: Ints, decay: float) -> float:
+    """log Z(w): the sum of weight(v) decay^d(v, w) over all words v as long as w."""
+    ahead: Floats = graph.last.astype(np.float64)
+    scale = 0.0
+    for t in range(len(word) - 1, 0, -1):
+        held = ahead * np.where(graph.symbol == word[t], 1.0, decay)
+        sums = np.bincount(graph.sources, graph.weight * held[graph.targets], minlength=graph.size)
+        top = float(sums.max())
+        ahead, scale = sums / top, scale + math.log(top)
+    begin = graph.first * graph.first_weight * np.where(graph.symbol == word[0], 1.0, decay)
+    return math.log(float(begin @ ahead)) + scale
+
+
+def log_weights(graph: WordGraph, words: Ints) -> Floats:
+    """The logarithm of each word's own weight; zero unless the graph is weighted."""
+    found = np.zeros(len(words))
+    if not graph.is_weighted:
+        return found
+    edge = np.full((graph.size, graph.size), np.nan)
+    edge[graph.sources, graph.targets] = np.log(graph.weight)
+    at = graph.step[graph.size, words[:, 0]]
+    found += np.log(graph.first_weight[at])
+    for t in range(1, words.shape[1]):
+        ahead = graph.step[at, words[:, t]]
+        found += edge[at, ahead]
+        at = ahead
+    return found
+
+
 def permute_and_flip_pmf(counts: Counts | Floats | list[int], rate: float) -> Floats:
     """The probability of each distance l under permute-and-flip, with counts[l] words and p_l = exp(-rate l).
 

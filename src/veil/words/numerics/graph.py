@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -38,12 +39,10 @@ class WordGraph:
             object.__setattr__(self, "weight", np.ones(len(self.targets)))
         if not len(self.first_weight):
             object.__setattr__(self, "first_weight", np.ones(self.size))
-        for part in (self.symbol, self.starts, self.targets, self.first, self.last, *self._weights):
+        for part in (self.symbol, self.starts, self.targets, self.first, self.last):
             part.setflags(write=False)
-
-    @property
-    def _weights(self) -> tuple[Floats, Floats]:
-        return self.weight, self.first_weight
+        for weights in (self.weight, self.first_weight):
+            weights.setflags(write=False)
 
     @property
     def size(self) -> int:
@@ -67,9 +66,7 @@ class WordGraph:
     def incoming(self) -> tuple[Places, Places]:
         """The edges into each node: into[v] = edges[begin[v] : begin[v + 1]], as (begin, edges)."""
         order = np.argsort(self.targets, kind="stable").astype(np.int64)
-        begin = np.zeros(self.size + 1, dtype=np.int64)
-        np.cumsum(np.bincount(self.targets, minlength=self.size), out=begin[1:])
-        return begin, order
+        return begins(np.bincount(self.targets, minlength=self.size)), order
 
     @cached_property
     def step(self) -> Ints:
@@ -113,35 +110,15 @@ class WordGraph:
 
     def of_length(self, length: int) -> WordGraph:
         """The same graph, for words of another length."""
-        return WordGraph(
-            length,
-            self.alphabet,
-            self.symbol,
-            self.starts,
-            self.targets,
-            self.first,
-            self.last,
-            self.weight,
-            self.first_weight,
-        )
+        return replace(self, length=length)
 
     def weighted(self, weight: Floats, first_weight: Floats) -> WordGraph:
         """The same words with other weights."""
-        return WordGraph(
-            self.length,
-            self.alphabet,
-            self.symbol,
-            self.starts,
-            self.targets,
-            self.first,
-            self.last,
-            np.array(weight, dtype=np.float64),
-            np.array(first_weight, dtype=np.float64),
-        )
+        edges, nodes = np.array(weight, dtype=np.float64), np.array(first_weight, dtype=np.float64)
+        return replace(self, weight=edges, first_weight=nodes)
 
     def trimmed(self) -> WordGraph:
         """Without the nodes that no word of this length passes."""
-        ahead = np.zeros(self.size, dtype=np.bool_)
         reached = self.first.copy()
         used = np.zeros(self.size, dtype=np.bool_)
         for t in range(1, self.length + 1):
@@ -157,18 +134,15 @@ class WordGraph:
         number = np.full(self.size, -1, dtype=np.int32)
         number[kept] = np.arange(len(kept), dtype=np.int32)
         stays = used[self.sources] & used[self.targets]
-        starts = np.zeros(len(kept) + 1, dtype=np.int64)
-        np.cumsum(np.bincount(number[self.sources[stays]], minlength=len(kept)), out=starts[1:])
-        return WordGraph(
-            self.length,
-            self.alphabet,
-            self.symbol[kept],
-            starts,
-            number[self.targets[stays]],
-            self.first[kept],
-            self.last[kept],
-            self.weight[stays],
-            self.first_weight[kept],
+        return replace(
+            self,
+            symbol=self.symbol[kept],
+            starts=begins(np.bincount(number[self.sources[stays]], minlength=len(kept))),
+            targets=number[self.targets[stays]],
+            first=self.first[kept],
+            last=self.last[kept],
+            weight=self.weight[stays],
+            first_weight=self.first_weight[kept],
         )
 
     def path(self, word: Ints) -> Ints:
@@ -183,13 +157,17 @@ class WordGraph:
         return nodes
 
 
+def begins(counts: Any) -> Places:
+    """Where runs of these lengths begin when they stand one after another, and where the last ends."""
+    return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+
+
 def graph_of(
     successors: list[list[int]], length: int, *, first: list[int] | None = None, last: list[int] | None = None
 ) -> WordGraph:
     """The graph of a chain: a node a state, which is its own symbol. first, last: None for every state."""
     size = len(successors)
-    starts = np.zeros(size + 1, dtype=np.int64)
-    np.cumsum([len(row) for row in successors], out=starts[1:])
+    starts = begins([len(row) for row in successors])
     targets = np.array([node for row in successors for node in row], dtype=np.int32)
     begin, end = np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.bool_)
     begin[range(size) if first is None else first] = True
