@@ -63,22 +63,6 @@ def test_files(tmp_path: Path, name: str, text: str) -> None:
     assert read_support(packed) == EXPECTED
 
 
-def test_columns_may_be_chosen(tmp_path: Path) -> None:
-    text = "id,weight,to here,from here\n1,1,b,a\n2,1,c,a\n3,1,a,b\n4,0,a,c\n"
-    path = written(tmp_path, "list.csv", text)
-    ends: dict[str, Any] = {"origin": "from here", "destination": "to here"}
-    assert read_support(path, **ends) == EXPECTED
-    lines = [{"no": 1, "from here": x, "to here": y} for x, y in PAIRS]
-    path = written(tmp_path, "list.jsonl", "\n".join(map(json.dumps, lines)))
-    assert read_support(path, **ends) == EXPECTED
-    with pytest.raises(InvalidData, match=r"origin: .*'from her'.*Did you mean 'from here'"):
-        read_support(path, origin="from her", destination="to here")
-    with pytest.raises(InvalidArgument, match="destination: expected both"):
-        read_support(path, origin="from here")
-    with pytest.raises(InvalidArgument, match="destination: expected another"):
-        read_support(path, origin="no", destination="no")
-
-
 def test_labels_that_are_whole_numbers(tmp_path: Path) -> None:
     numbers = Support((10, 9), [[0, 1], [0]])
     for name, text in (
@@ -95,15 +79,11 @@ def test_labels_that_are_whole_numbers(tmp_path: Path) -> None:
     assert read_support(written(tmp_path, "bare.csv", "0.5,0.5\n1,0\n")) == Support((0, 1), [[0, 1], [0]])
 
 
-def test_a_table_that_could_be_both_is_read_as_told(tmp_path: Path) -> None:
+def test_a_table_that_could_be_both(tmp_path: Path) -> None:
     path = written(tmp_path, "both.csv", "1,0\n0,1\n")
     assert read_support(path) == Support((1, 0), [[1], [0]])
-    assert read_support(path, layout="matrix") == Support((0, 1), [[0], [1]])
     path = written(tmp_path, "three.csv", "1,2,1\n2,0,1\n0,1,1\n")
     assert read_support(path) == Support((0, 1, 2), [[0, 1, 2], [0, 2], [1, 2]])
-    assert read_support(path, layout="list") == Support((1, 2, 0), [[1], [2], [0]])
-    with pytest.raises(InvalidArgument, match="layout"):
-        read_support(path, layout="other")
 
 
 def test_parquet_and_tables_in_memory(tmp_path: Path) -> None:
@@ -125,8 +105,6 @@ def test_parquet_and_tables_in_memory(tmp_path: Path) -> None:
     square = pandas.DataFrame(rows, index=list("abc"), columns=list("abc"))
     for frame in (square, square.astype(float), square.astype(bool), square[["c", "a", "b"]]):
         assert read_support(frame) == EXPECTED
-    square.to_parquet(tmp_path / "square.parquet")
-    assert read_support(tmp_path / "square.parquet", layout="matrix") == EXPECTED
     assert read_support(pandas.DataFrame(rows)) == Support((0, 1, 2), EXPECTED.successors)
     gap = pandas.DataFrame({"x": [1, None], "y": [2, 3]})
     with pytest.raises(InvalidData, match="text or whole numbers, found one of type float"):

@@ -147,7 +147,10 @@ class AutomatonWords(Language):
 def _moves(transitions: Any) -> Moves:
     """The transitions as (state, symbol, states) in the order in which they were given."""
     if isinstance(transitions, Mapping):
-        listed = [(*key, ends) if _is_pair(key) else (None, None, None) for key, ends in transitions.items()]
+        listed = [
+            (*key, ends) if isinstance(key, tuple) and len(key) == 2 else (None, None, None)
+            for key, ends in transitions.items()
+        ]
     else:
         listed = items("transitions", transitions, expected="{(state, symbol): states}")
     found = []
@@ -161,7 +164,3 @@ def _moves(transitions: Any) -> Moves:
     if not found:
         raise InvalidArgument("transitions", expected="{(state, symbol): states}", found="none")
     return tuple(found)
-
-
-def _is_pair(key: Any) -> bool:
-    return isinstance(key, tuple) and len(key) == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -177,14 +178,16 @@ def _from_matrix(support: Any, states: Sequence[Hashable] | None) -> tuple[Label
             raise InvalidArgument("support", expected="the same states as rows and columns", found="others")
         place = {name: i for i, name in enumerate(taken.columns)}
         entries = entries[:, [place[name] for name in taken.rows]]
-    if isinstance(entries, np.ndarray):
-        return labels, tuple(tuple(np.flatnonzero(row > 0.0).tolist()) for row in entries)
-    rows = (entries.indices[a:b][entries.data[a:b] > 0.0] for a, b in _spans(entries.indptr))
-    return labels, tuple(tuple(sorted(row.tolist())) for row in rows)
+    return labels, tuple(map(tuple, successors_of(entries, np.arange(size), 0.0)))
 
 
-def _spans(pointers: Any) -> list[tuple[int, int]]:
-    return list(zip(pointers[:-1].tolist(), pointers[1:].tolist(), strict=True))
+def successors_of(entries: Any, places: Any, least: float) -> list[list[int]]:
+    """For each row of a matrix the places of the columns whose entries are above 0 and not below least."""
+    from scipy.sparse import csr_array
+
+    rows = csr_array(entries)
+    kept = (rows.data > 0.0) & (rows.data >= least)
+    return [sorted(places[rows.indices[a:b][kept[a:b]]].tolist()) for a, b in pairwise(rows.indptr.tolist())]
 
 
 def _checked(rows: Any, size: int) -> Successors:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import csv
 import gzip
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from veil.core.checks import choice
 from veil.core.errors import InvalidArgument
 from veil.core.named_matrix import Names
 from veil.core.writing import RELEASED, SENSITIVE, replacing
 from veil.tables.states import text_of
 from veil.tables.table_writing import write_parquet, write_text
-from veil.words.table import Rows, WordTable
+from veil.words.table import WordTable
 
 _ENDINGS = (".csv.gz", ".csv", ".parquet", ".pq")
 # Rows that are made and written at a time.
@@ -32,33 +30,24 @@ def write_words(
     *,
     words: Any,
     table: WordTable,
-    columns: Sequence[str] | None = None,
-    keys: str = "number",
-    permutation: Any = None,
+    keep_keys: bool = False,
     overwrite: bool = False,
 ) -> None:
     """Write private words as rows: whose word, the position in it from 1 on, the state.
 
     path: ends in .csv, .csv.gz or .parquet. It is written beside and renamed, so that nobody ever sees half
         a file, and is overwritten only if `overwrite` is True.
-    words: the private symbols in the order of the table: an array of codes, or what `WordTable.by_length`
-        gives with private words in it. table: the words that they were made from, for their keys and
-        lengths, which must be public; its own symbols are not written.
-    keys: "number" numbers the words 1, 2, ... in the order of the permutation, in one column even where
-        words had several keys, so that nothing links the words of one person. "keep" writes the keys.
-    permutation: the order in which words are written, as their numbers in the table from 0 on. Numbers in
-        the order of the keys would say whose is whose: for "number" it must be given, drawn at random.
-    columns: the names of the key column(s), the position and the state; by default those of the table.
+    words: the private symbols in the order of the table: what `WordTable.replaced` takes. table: the words
+        that they were made from, for their keys and lengths, which must be public; its own symbols are not
+        written.
+    keep_keys: write the keys. Otherwise words are numbered 1, 2, ..., in one column even where they had
+        several keys, so that nothing links the words of one person. The table must then be in a random order:
+        numbers in the order of the keys would say whose is whose.
     """
-    choice("keys", keys, ("number", "keep"))
-    if not isinstance(table, WordTable):
-        raise InvalidArgument("table", expected="a WordTable", found=type(table).__name__)
-    ending, names = _checked(path, columns, table, keeps_keys=keys == "keep")
-    made = table.replaced(words)
-    order = _order(permutation, len(table), keys)
-    rows = _RowMaker(made, order, names, keys == "keep")
+    ending, names = _checked(path, table, keep_keys)
+    rows = _RowMaker(table.replaced(words), names, keep_keys)
     # Whose words they are is for their owner's eyes, until somebody decides otherwise.
-    mode = SENSITIVE if keys == "keep" else RELEASED
+    mode = SENSITIVE if keep_keys else RELEASED
     with replacing(Path(path), overwrite=overwrite, mode=mode) as beside:
         if ending not in {".csv", ".csv.gz"}:
             write_parquet(beside, rows.schema, rows.batches())
@@ -69,26 +58,23 @@ def write_words(
         )
 
 
-def check_columns(path: str | os.PathLike[str], table: WordTable, *, keeps_keys: bool) -> None:
+def check_columns(path: str | os.PathLike[str], table: WordTable, *, keep_keys: bool) -> None:
     """Raise what `write_words` would raise about the path's ending and the columns, and write nothing.
 
     For use before a draw: a table that cannot be written would be paid for all the same.
     """
-    _checked(path, None, table, keeps_keys=keeps_keys)
+    _checked(path, table, keep_keys)
 
 
-def _checked(
-    path: str | os.PathLike[str], columns: Sequence[str] | None, table: WordTable, *, keeps_keys: bool
-) -> tuple[str, list[str]]:
+def _checked(path: str | os.PathLike[str], table: WordTable, keep_keys: bool) -> tuple[str, list[str]]:
     """How the path ends, and the names of the columns."""
+    if not isinstance(table, WordTable):
+        raise InvalidArgument("table", expected="a WordTable", found=type(table).__name__)
     name = Path(path).name.lower()
     ending = next((known for known in _ENDINGS if name.endswith(known)), None)
     if ending is None:
         raise InvalidArgument("path", expected="an ending of .csv, .csv.gz or .parquet", found="another")
-    keys = list(table.by) if keeps_keys else [table.by[-1]]
-    names = [*keys, table.order, table.state] if columns is None else list(columns)
-    if len(names) != len(keys) + 2 or not all(isinstance(name, str) and name for name in names):
-        raise InvalidArgument("columns", expected=f"{len(keys) + 2} names", found=f"{len(names)}")
+    names = [*(table.by if keep_keys else table.by[-1:]), table.order, table.state]
     if len(set(names)) < len(names):
         raise InvalidArgument("columns", expected="names that all differ", found="one of them twice")
     return ending, names
@@ -97,13 +83,14 @@ def _checked(
 class _RowMaker:
     """The rows of words, some words at a time, as Arrow tables."""
 
-    def __init__(self, words: WordTable, order: Rows, names: list[str], keeps_keys: bool) -> None:
+    def __init__(self, words: WordTable, names: list[str], keep_keys: bool) -> None:
         import pyarrow as pa
 
-        self._words, self._order = words, order
-        self._labels = _labels(words.states)
-        self._keys = [column.combine_chunks() for column in words.keys.columns] if keeps_keys else None
-        types = [pa.int64()] if self._keys is None else [column.type for column in self._keys]
+        self._words, self._labels = words, _labels(words.states)
+        self._keys = [pa.array(np.arange(1, len(words) + 1, dtype=np.int64))]
+        if keep_keys:
+            self._keys = [column.combine_chunks() for column in words.keys.columns]
+        types = [column.type for column in self._keys]
         self.schema = pa.schema(
             list(zip(names, [*types, pa.int32(), pa.dictionary(pa.int32(), self._labels.type)], strict=True))
         )
@@ -113,31 +100,26 @@ class _RowMaker:
         """The Arrow arrays from which cells are taken, as text, but for numbers."""
         import pyarrow as pa
 
-        arrays = [self._labels, *(self._keys or [])]
+        arrays = [self._labels, *self._keys]
         return [one.cast(pa.string()) for one in arrays if not pa.types.is_integer(one.type)]
 
     def batches(self) -> Iterator[Any]:
         import pyarrow as pa
 
-        words, lengths = self._words, self._words.lengths[self._order]
-        ends = np.cumsum(lengths)
+        words = self._words
+        ends = words.starts + words.lengths
         first = 0
-        while first < len(lengths):
-            done = ends[first - 1] if first else 0
+        while first < len(words):
+            begin = int(words.starts[first])
             # A word longer than a batch is a batch of its own.
-            last = max(int(np.searchsorted(ends, done + _BATCH, side="right")), first + 1)
-            chosen, part = self._order[first:last], lengths[first:last]
-            starts = np.cumsum(part) - part
-            position = np.arange(int(part.sum())) - np.repeat(starts, part)
-            codes = words.codes[np.repeat(words.starts[chosen], part) + position]
-            if self._keys is None:
-                keys = [pa.array(np.repeat(np.arange(first + 1, last + 1, dtype=np.int64), part))]
-            else:
-                repeated = pa.array(np.repeat(chosen, part))
-                keys = [column.take(repeated) for column in self._keys]
-            states = pa.DictionaryArray.from_arrays(pa.array(codes), self._labels)
-            positions = pa.array((position + 1).astype(np.int32))
-            yield pa.Table.from_arrays([*keys, positions, states], schema=self.schema)
+            last = max(int(np.searchsorted(ends, begin + _BATCH, side="right")), first + 1)
+            end = int(ends[last - 1])
+            chosen = np.repeat(np.arange(first, last), words.lengths[first:last])
+            positions = np.arange(begin, end) - words.starts[chosen] + 1
+            keys = [column.take(pa.array(chosen)) for column in self._keys]
+            states = pa.DictionaryArray.from_arrays(pa.array(words.codes[begin:end]), self._labels)
+            columns = [*keys, pa.array(positions.astype(np.int32)), states]
+            yield pa.Table.from_arrays(columns, schema=self.schema)
             first = last
 
     def plain_batches(self) -> Iterator[Any]:
@@ -166,21 +148,6 @@ def _labels(states: Names) -> Any:
     if all(isinstance(label, (int, np.integer)) and not isinstance(label, bool) for label in states):
         return pa.array([int(str(label)) for label in states], pa.int64())
     return pa.array([text_of(label) for label in states], pa.string())
-
-
-def _order(permutation: Any, size: int, keys: str) -> Rows:
-    if permutation is None:
-        if keys == "number":
-            raise InvalidArgument(
-                "permutation", expected="an order drawn at random, to number words by", found="none"
-            )
-        return np.arange(size, dtype=np.int64)
-    order: NDArray[Any] = np.asarray(permutation)
-    if order.dtype.kind not in "iu" or not np.array_equal(np.sort(order, axis=None), np.arange(size)):
-        raise InvalidArgument(
-            "permutation", expected=f"the numbers 0 to {size - 1}, each once", found="something else"
-        )
-    return order.astype(np.int64)
 
 
 def column_names(path: Path) -> list[str]:

@@ -14,7 +14,7 @@ from veil.core import checks
 from veil.core.domain import Domain
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.words.numerics.graph import WordGraph, graph_of
-from veil.words.word_batch import Codes, Labels, WordBatch, coded, label_array, not_feasible
+from veil.words.word_batch import Codes, Labels, WordBatch, coded, not_feasible
 
 _LONGEST = 10_000_000
 
@@ -213,6 +213,3 @@ class FreeWords(Language):
         numbered = self.symbols == tuple(range(len(self.symbols)))
         symbols = len(self.symbols) if numbered else written(self.symbols)
         return {"name": self.name, "symbols": symbols, "length": self.length}
-
-
-__all__ = ["Codes", "FreeWords", "Language", "WordBatch", "label_array", "labels_from", "written"]

@@ -17,7 +17,6 @@ from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option, 
 from veil.tables.given import files_among, listed
 from veil.tables.sequences import SequenceFile
 from veil.tables.states import given_states
-from veil.words.given import given_language, given_words
 from veil.words.language import FreeWords, Language
 from veil.words.mechanisms.each_word import EachWord
 from veil.words.planning import (
@@ -28,7 +27,7 @@ from veil.words.planning import (
     plan_words,
     word_mechanism,
 )
-from veil.words.reading import read_words
+from veil.words.reading import given_language, given_words, read_words
 from veil.words.supports import read_support
 from veil.words.table import WordTable, language_of
 from veil.words.word_batch import WordBatch
@@ -40,6 +39,7 @@ _CHAIN = (
 )
 _LEAST = "With {chain}: transitions less probable than this are not allowed."
 _START = "With {chain}: the public state before the first one of every word."
+_TRIPS = {"source": "trips.csv", "by": "user", "order": "time", "state": "segment"}
 _RADIUS = "How many symbols of a word are hidden at once."
 _LANGUAGE = "Instead: the feasible words as a JSON description, such as that of an automaton."
 _TYPICAL = (
@@ -124,18 +124,7 @@ class WordRelease(ReleaseRequest):
     """
 
     examples = (
-        (
-            "",
-            {
-                "source": "trips.csv",
-                "by": "user",
-                "order": "time",
-                "state": "segment",
-                "chain": "roads.csv",
-                "epsilon": 5,
-                "output": "private.csv",
-            },
-        ),
+        ("", {**_TRIPS, "chain": "roads.csv", "epsilon": 5, "output": "private.csv"}),
         ("One word per line", {"source": "words.txt", "lines": True, "epsilon": 2, "output": "private.csv"}),
     )
 

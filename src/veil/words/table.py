@@ -17,11 +17,9 @@ from veil.tables.states import StateList, given_states, text_of
 from veil.words.chain_words import ChainWords
 from veil.words.language import FreeWords, Language
 from veil.words.supports import Support
-from veil.words.word_batch import Codes, WordBatch
+from veil.words.word_batch import Codes, WordBatch, word_and_position
 
 Rows = NDArray[np.int64]
-# For each length the numbers of the words that have it, and their symbols with one row for each word.
-ByLength = dict[int, tuple[Rows, Codes]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,16 +84,9 @@ class WordTable:
         """Where each word begins among the symbols."""
         return np.asarray(np.cumsum(self.lengths) - self.lengths, dtype=np.int64)
 
-    def by_length(self) -> ByLength:
+    def by_length(self) -> dict[int, tuple[Rows, Codes]]:
         """The words of each length: their numbers, and their symbols with one row for each word."""
-        lengths, counts = np.unique(self.lengths, return_counts=True)
-        if len(lengths) == 1:
-            return {int(lengths[0]): (np.arange(len(self)), self.codes.reshape(len(self), -1))}
-        groups = np.split(np.argsort(self.lengths, kind="stable"), np.cumsum(counts)[:-1])
-        return {
-            length: (rows, self.codes[self.starts[rows, None] + np.arange(length)])
-            for length, rows in zip(lengths.tolist(), groups, strict=True)
-        }
+        return self.batch.by_length
 
     def to_lists(self) -> list[list[Any]]:
         """Each word as a list of its labels."""
@@ -183,15 +174,13 @@ def check_listed(codes: Codes, lengths: Rows, state: str, size: int) -> None:
     outside = codes < 0
     if not outside.any():
         return
-    ends = np.cumsum(lengths)
-    words = np.unique(np.searchsorted(ends, np.flatnonzero(outside), side="right"))
-    first = int(np.argmax(outside))
-    position = first - int(ends[words[0]] - lengths[words[0]]) + 1
-    have = "1 word has another" if len(words) == 1 else f"{len(words)} words have others"
+    words = len(np.unique(np.repeat(np.arange(len(lengths)), lengths)[outside]))
+    word, position = word_and_position(int(np.argmax(outside)), lengths)
+    have = "1 word has another" if words == 1 else f"{words} words have others"
     raise InvalidData(
         state,
         expected=f"one of the {size} states in every row",
-        found=f"that {have}, the first word {words[0] + 1} at position {position}",
+        found=f"that {have}, the first word {word} at position {position}",
         hint="Words are numbered in the order of their keys.",
     )
 

@@ -155,22 +155,21 @@ def _are_words(items: list[Any], places: dict[Hashable, int]) -> bool:
     if all(isinstance(item, str) for item in items):
         longer = [item for item in items if len(item) != 1]
         return bool(longer) and not any(item in places for item in longer)
-    return all(_is_word(item) for item in items) and not any(_known(item, places) for item in items)
-
-
-def _is_word(item: Any) -> bool:
-    return (
+    return all(
         isinstance(item, (list, tuple))
         or (isinstance(item, np.ndarray) and item.ndim > 0)
         or (isinstance(item, str) and len(item) != 1)
-    )
+        for item in items
+    ) and all(code_of(item, places) < 0 for item in items)
 
 
-def _known(item: Any, places: dict[Hashable, int]) -> bool:
+def code_of(symbol: Any, places: dict[Hashable, int]) -> int:
+    """The place of a symbol in the alphabet; -1 if it is none of it."""
+    label = symbol.item() if isinstance(symbol, np.generic) else symbol
     try:
-        return item in places
-    except (TypeError, ValueError):
-        return False
+        return -1 if isinstance(label, bool) else places.get(label, -1)
+    except TypeError:
+        return -1
 
 
 def _recoded(batch: WordBatch, labels: Labels, places: dict[Hashable, int]) -> WordBatch:
@@ -204,26 +203,22 @@ def _coded_array(value: NDArray[Any], labels: Labels, places: dict[Hashable, int
 
 
 def _coded_list(word: list[Any], places: dict[Hashable, int], number: int | None) -> Codes:
-    codes = np.empty(len(word), dtype=np.int32)
-    for t, symbol in enumerate(word):
-        label = symbol.item() if isinstance(symbol, np.generic) else symbol
-        try:
-            code = places.get(label, -1)
-        except TypeError:
-            code = -1
-        if code < 0 or isinstance(label, bool):
-            raise not_feasible(number, t + 1, "a symbol of the alphabet", "another")
-        codes[t] = code
+    codes = np.array([code_of(symbol, places) for symbol in word], dtype=np.int32)
+    if (codes < 0).any():
+        raise not_feasible(number, int(np.argmax(codes < 0)) + 1, "a symbol of the alphabet", "another")
     return codes
 
 
 def _unknown(place: int, lengths: NDArray[Any]) -> InvalidData:
+    word, position = word_and_position(place, lengths)
+    return not_feasible(word if len(lengths) > 1 else None, position, "a symbol of the alphabet", "another")
+
+
+def word_and_position(place: int, lengths: NDArray[Any]) -> tuple[int, int]:
+    """The word that has a symbol at a place among all symbols, and the position in it; both from 1 on."""
     ends = np.cumsum(lengths)
     word = int(np.searchsorted(ends, place, side="right"))
-    position = place - int(ends[word] - lengths[word]) + 1
-    return not_feasible(
-        word + 1 if len(lengths) > 1 else None, position, "a symbol of the alphabet", "another"
-    )
+    return word + 1, place - int(ends[word] - lengths[word]) + 1
 
 
 def not_feasible(word: int | None, position: int, expected: str, found: str) -> InvalidData:

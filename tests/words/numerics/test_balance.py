@@ -10,10 +10,10 @@ import pytest
 
 from tests.params import quick_first
 from veil.words.numerics.balance import Balancer, _Problem, balanced_for
-from veil.words.numerics.balance_climb import random_pairs, worst_changes
 from veil.words.numerics.balance_features import features_of, lifted
 from veil.words.numerics.certificate import certified_decay
 from veil.words.numerics.graph import WordGraph, graph_of
+from veil.words.numerics.normalisers import random_pairs, worst_changes
 
 
 def _blocks(rows: int, columns: int) -> list[list[int]]:

@@ -112,16 +112,9 @@ class BalancedWords(ExponentialFamily):
         return _searched(self.language, self.epsilon, radius, self.shorter)[1]
 
     def describe(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "parameters": {
-                "language": self.language.describe(),
-                "epsilon": self.epsilon,
-                "radius": self.radius,
-                "shorter": self.shorter,
-                "balance": self.balanced.describe(),
-            },
-        }
+        described = super().describe()
+        described["parameters"]["balance"] = self.balanced.describe()
+        return described
 
 
 def _weighted(graph: WordGraph, balance: Balance) -> WordGraph:

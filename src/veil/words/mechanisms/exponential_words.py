@@ -134,10 +134,10 @@ class ExponentialWords(ExponentialFamily):
         return self.language.graph
 
     def describe(self) -> dict[str, Any]:
-        found = super().describe()
+        described = super().describe()
         # Another version may find another decay: this is the one of the noise.
-        found["parameters"]["drawn_with"] = self.decay
-        return found
+        described["parameters"]["drawn_with"] = self.decay
+        return described
 
     @cached_property
     def decay(self) -> float:
@@ -146,10 +146,18 @@ class ExponentialWords(ExponentialFamily):
         if self.is_free:
             share = 1 if self.calibration == "certified" else 2
             return decay_within(stated(self.epsilon) / (share * self.radius))
-        room = room_for(self.epsilon, rounding_loss(self.graph))
         if self.calibration == "certified":
-            return _certified(self.language, room, self.radius, self.shorter)[0]
-        return decay_within(min(Fraction(room) / (2 * self.radius), Fraction(LARGEST_RATE)))
+            return self._certified[0]
+        return decay_within(min(Fraction(self._room) / (2 * self.radius), Fraction(LARGEST_RATE)))
+
+    @property
+    def _room(self) -> float:
+        return room_for(self.epsilon, rounding_loss(self.graph))
+
+    @property
+    def _certified(self) -> tuple[float, float]:
+        """The decay and its loss."""
+        return _certified(self.language, self._room, self.radius, self.shorter)
 
     @property
     def covers_shorter(self) -> bool:
@@ -158,9 +166,7 @@ class ExponentialWords(ExponentialFamily):
     def _proved(self, radius: int) -> float:
         if radius != self.radius or self.drawn_with is not None:
             return min(super()._proved(radius), times_above(rate_above(self.decay), 2 * radius))
-        return _certified(
-            self.language, room_for(self.epsilon, rounding_loss(self.graph)), radius, self.shorter
-        )[1]
+        return self._certified[1]
 
     def loss(self, radius: int) -> float:
         if self.is_free or self.calibration == "certified":

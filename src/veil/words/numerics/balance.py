@@ -22,11 +22,10 @@ import numpy as np
 
 from veil.core.arrays import Floats, Ints
 from veil.core.errors import InvalidArgument
-from veil.words.numerics.balance_climb import random_pairs, worst_changes
 from veil.words.numerics.balance_features import Features, features_of, lifted
-from veil.words.numerics.balance_kernels import LARGE, normalisers
 from veil.words.numerics.certificate import certified_decay, certified_loss
 from veil.words.numerics.graph import WordGraph
+from veil.words.numerics.normalisers import LARGE, normalisers, random_pairs, worst_changes
 from veil.words.numerics.tables import Ways
 
 # Words on which the weights are fitted are this long at most: what happens far from both ends is the same.

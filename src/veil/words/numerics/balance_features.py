@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from veil.core.arrays import Floats, Ints, Places
-from veil.words.numerics.graph import WordGraph, begins
+from veil.words.numerics.graph import WordGraph, begins, edges_after
 
 # Counts between knots are interpolated.
 _KNOTS = np.array([0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64, 128, 256, 1024, 2**20], dtype=np.float64)
@@ -20,17 +20,14 @@ def lifted(graph: WordGraph) -> WordGraph:
     """The same words, read along pairs of neighbouring nodes: the edges, and after them the first nodes."""
     begin = np.flatnonzero(graph.first)
     here = np.concatenate((graph.targets, begin))
-    degrees = np.diff(graph.starts)[here]
-    starts = begins(degrees)
-    offset = np.arange(starts[-1]) - np.repeat(starts[:-1], degrees)
-    targets = np.repeat(graph.starts[here], degrees) + offset
+    degrees, targets = edges_after(graph.starts, here)
     first = np.zeros(len(here), dtype=np.bool_)
     first[graph.edges :] = True
     return WordGraph(
         graph.length,
         graph.alphabet,
         graph.symbol[here],
-        starts,
+        begins(degrees),
         targets.astype(np.int32),
         first,
         graph.last[here],

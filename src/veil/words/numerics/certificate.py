@@ -54,10 +54,10 @@ def certified_loss(
     """
     if radius < 1:
         raise InvalidArgument("radius", expected="one or more", found=str(radius))
-    return _loss(_Changes.of(graph, decay, memory, shorter), graph, decay, radius)
+    return _loss(Changes.of(graph, decay, memory, shorter), graph, decay, radius)
 
 
-def _loss(changes: _Changes, graph: WordGraph, decay: float, radius: int) -> float:
+def _loss(changes: Changes, graph: WordGraph, decay: float, radius: int) -> float:
     radius = min(radius, graph.length)
     rate = rate_above(decay)
     if changes.are_free:
@@ -82,18 +82,6 @@ def _worst_split(losses: list[float], length: int) -> float:
     return float(best.max())
 
 
-def normaliser_bounds(
-    graph: WordGraph, decay: float, longest: int, *, memory: int | None = None, shorter: bool = False
-) -> tuple[float, ...]:
-    """(D_1, ..., D_longest): D_r bounds |log Z(w') / Z(w)| if w and w' differ in one run of r positions.
-
-    memory, shorter: see certified_loss.
-    """
-    changes = _Changes.of(graph, decay, memory, shorter)
-    rate = rate_above(decay)
-    return tuple(max(0.0, min(r * rate, changes.bound(r))) for r in range(1, longest + 1))
-
-
 def certified_decay(
     graph: WordGraph, epsilon: float, radius: int, *, memory: int | None = None, shorter: bool = False
 ) -> tuple[float, float]:
@@ -114,7 +102,7 @@ def certified_decay(
     rate = bad
     for _ in range(_MOST_ATTEMPTS):
         decay = math.exp(-rate)
-        changes = _Changes.of(graph, decay, memory, shorter)
+        changes = Changes.of(graph, decay, memory, shorter)
         # For more changes than one it is not clear which of the bounds must be how small.
         wanted = epsilon - rate_above(decay) if used == 1 else math.inf
         loss = _loss(changes._replace(wanted=wanted), graph, decay, radius)
@@ -152,7 +140,15 @@ def _next_rate(
     return rate
 
 
-class _Changes(NamedTuple):
+class _Half(NamedTuple):
+    """What is known of all pasts, or of all futures: the direction of reading, the contexts, their boxes."""
+
+    side: Side
+    contexts: list[Contexts]
+    boxes: list[Boxes]
+
+
+class Changes(NamedTuple):
     """What is needed to bound the change of the normaliser, whatever the run.
 
     wanted: a larger bound for one position is of no use.
@@ -169,7 +165,7 @@ class _Changes(NamedTuple):
     wanted: float = math.inf
 
     @classmethod
-    def of(cls, graph: WordGraph, decay: float, memory: int | None, shorter: bool) -> _Changes:
+    def of(cls, graph: WordGraph, decay: float, memory: int | None, shorter: bool) -> Changes:
         if not 0.0 < decay <= 1.0:
             raise InvalidArgument("decay", expected="above 0 and at most 1", found=str(decay))
         if not shorter:
@@ -189,52 +185,42 @@ class _Changes(NamedTuple):
         if planned is None:
             return math.inf
         memory, own = planned
-        graph = self.graph
-        forwards, backwards = self.forwards, self.backwards
-        before, after = context_tables(forwards, memory), context_tables(backwards, memory)
-        past = box_levels(forwards, before, graph, self.decay, own)
-        future = None if past is None else box_levels(backwards, after, graph, self.decay, own)
-        if past is None or future is None:
-            return math.inf
-        found = self._worst(past, before, future, after, length, memory)
+        graph, halves = self.graph, []
+        for side in (self.forwards, self.backwards):
+            contexts = context_tables(side, memory)
+            boxes = box_levels(side, contexts, graph, self.decay, own)
+            if boxes is None:
+                return math.inf
+            halves.append(_Half(side, contexts, boxes))
+        found = self._worst(*halves, length, memory)
         rate = rate_above(self.decay)
         is_hopeful = _SMALL_CHANGE * rate < found and _LEAST_PART * found <= self.wanted
         if length == 1 and is_hopeful and may_tighten(graph, rate):
             with ThreadPoolExecutor(2) as both:
-                waiting = [
-                    both.submit(tighten, past, forwards, before, graph, self.decay),
-                    both.submit(tighten, future, backwards, after, graph, self.decay),
-                ]
+                waiting = [both.submit(tighten, boxes, *rest, graph, self.decay) for *rest, boxes in halves]
             for done in waiting:
                 done.result()
-            found = min(found, self._worst(past, before, future, after, length, memory))
+            found = min(found, self._worst(*halves, length, memory))
         return found
 
-    def _worst(
-        self,
-        past: list[Boxes],
-        before: list[Contexts],
-        future: list[Boxes],
-        after: list[Contexts],
-        length: int,
-        memory: int,
-    ) -> float:
+    def _worst(self, past: _Half, future: _Half, length: int, memory: int) -> float:
         """The bound that these boxes give for runs of so many positions."""
-        forwards, backwards = self.forwards, self.backwards
         between = runs(self.graph, length)
         worst = 0.0
-        for j, later in enumerate(future):
-            partners = [i for i, earlier in enumerate(past) if self._meet(i, earlier, j, later, length)]
+        for j, later in enumerate(future.boxes):
+            partners = [
+                earlier for i, earlier in enumerate(past.boxes) if self._meet(i, earlier, j, later, length)
+            ]
             if not partners:
                 continue
             sums = later.low
             for _ in range(length - 1):
-                sums = sums_over_successors(sums, backwards)
-            ends = not later.is_tail and j <= memory
-            for i in partners:
+                sums = sums_over_successors(sums, future.side)
+            after, ends = future.contexts[later.nodes - 1], not later.is_tail and j <= memory
+            for earlier in partners:
                 ratio = worst_ratio(
-                    past[i], before[past[i].nodes - 1], later, after[later.nodes - 1], sums,
-                    forwards, backwards, between, self.reading, self.decay, ends,
+                    earlier, past.contexts[earlier.nodes - 1], later, after, sums, past.side, future.side,
+                    between, self.reading, self.decay, ends,
                 )  # fmt: skip
                 worst = max(worst, ratio)
         # The logarithm is good to a unit in the last place or two.

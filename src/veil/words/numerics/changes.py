@@ -25,7 +25,7 @@ class Reading(NamedTuple):
 
 
 class _Between(NamedTuple):
-    """Boxes for the past and the future, and the runs between. powers: of the decay. levels: working space."""
+    """The boxes of past and future, and the runs between. powers: of the decay. levels: working space."""
 
     past: Boxes
     future: Boxes

@@ -45,7 +45,10 @@ class Channel(NamedTuple):
         if chosen.shape != (graph.size + 1, graph.alphabet):
             shape = (graph.size + 1, graph.alphabet)
             raise InvalidArgument("targets", expected=f"shape {shape}", found=f"shape {chosen.shape}")
-        _check_targets(ways, chosen)
+        source = np.repeat(np.arange(graph.size + 1), np.diff(ways.starts))
+        given = np.arange(graph.size + 1)[:, None] * graph.size + chosen
+        if not np.isin(given[chosen >= 0], source * graph.size + ways.targets).all():
+            raise InvalidArgument("targets", expected="successors of each node", found="others")
         seen: dict[bytes, int] = {}
         rows: list[Booleans] = []
         which = np.empty(graph.length, dtype=np.int64)
@@ -58,23 +61,12 @@ class Channel(NamedTuple):
             which[t] = seen[key]
         many = np.zeros((len(rows), graph.size + 1), dtype=np.int64)
         spare = np.full(many.shape, graph.size, dtype=np.int32)
-        source = np.repeat(np.arange(graph.size + 1), np.diff(ways.starts))
         for row, now in enumerate(rows):
             kept = now[ways.targets]
             many[row] = np.bincount(source[kept], minlength=graph.size + 1)
             np.minimum.at(spare[row], source[kept], ways.targets[kept])
         spare[many == 0] = -1
         return cls(ways, chosen, which, np.array(rows), many, spare)
-
-
-def _check_targets(ways: Ways, targets: Ints) -> None:
-    """Every target must be a successor; -1 where there is none."""
-    size = ways.size
-    source = np.repeat(np.arange(size + 1), np.diff(ways.starts))
-    is_way = np.unique(source * size + ways.targets)
-    given = np.arange(size + 1)[:, None] * size + targets
-    if not np.isin(given[targets >= 0], is_way).all():
-        raise InvalidArgument("targets", expected="successors of each node", found="others")
 
 
 def sequential_expected_errors(
@@ -100,21 +92,19 @@ def sequential_pmf(graph: WordGraph, word: Ints, decay: float, targets: Ints) ->
     return law
 
 
-def sequential_log_probabilities(channel: Channel, outputs: Ints, word: Ints, decay: float) -> Floats:
+def sequential_log_probabilities(
+    graph: WordGraph, outputs: Ints, word: Ints, decay: float, targets: Ints
+) -> Floats:
     """The log-probability of each output under the sequential response."""
-    ways = channel.ways
-    size, length = ways.size, len(word)
-    step = np.full((size + 1, int(ways.symbol.max()) + 1), -1, dtype=np.int64)
-    source = np.repeat(np.arange(size + 1), np.diff(ways.starts))
-    step[source, ways.symbol[ways.targets]] = ways.targets
+    channel = Channel.of(graph, targets)
     found = np.zeros(len(outputs))
-    at = np.full(len(outputs), size, dtype=np.int64)
-    for t in range(length):
+    at = np.full(len(outputs), graph.size, dtype=np.int64)
+    for t in range(len(word)):
         row = channel.which[t]
         target = channel.targets[at, word[t]].astype(np.int64)
         closed = (target < 0) | ~channel.open[row][np.maximum(target, 0)]
         target = np.where(closed, channel.spare[row][at], target)
-        ahead = step[at, outputs[:, t]]
+        ahead = graph.step[at, outputs[:, t]]
         total = np.log1p((channel.many[row][at] - 1) * decay)
         found += np.where(ahead == target, 0.0, math.log(decay)) - total
         at = ahead

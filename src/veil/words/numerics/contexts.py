@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from veil.core.arrays import Floats, Ints, Places
-from veil.words.numerics.graph import WordGraph, begins
+from veil.words.numerics.graph import WordGraph, begins, edges_after
 
 
 class Side(NamedTuple):
@@ -75,19 +75,18 @@ class Contexts(NamedTuple):
 
 def context_tables(side: Side, memory: int) -> list[Contexts]:
     """The contexts of 0, 1, ..., memory + 1 nodes. Shorter ones grow; the longest forget their first node."""
-    size, degrees = len(side.initial), np.diff(side.starts)
+    size = len(side.initial)
     tables = [Contexts(np.full((1, 1), -1, dtype=np.int32), np.array([0, size]), np.arange(size))]
     # forgotten: the row of each path without its first node, in the table before.
     paths, forgotten = np.arange(size, dtype=np.int32)[:, None], np.zeros(size, dtype=np.int64)
     for count in range(1, memory + 2):
-        counts = degrees[paths[:, -1]]
-        begin = begins(counts)
-        local = np.arange(begin[-1]) - np.repeat(begin[:-1], counts)
-        added = side.targets[np.repeat(side.starts[paths[:, -1]], counts) + local]
+        counts, edges = edges_after(side.starts, paths[:, -1])
+        begin, added = begins(counts), side.targets[edges]
         # The continuation of a path without its first node: the same continuation, of the path without it.
         moved = added.astype(np.int64)
         if count > 1:
-            moved = tables[-1].begin[np.repeat(forgotten, counts)] + local
+            first = tables[-1].begin[forgotten] - side.starts[paths[:, -1]]
+            moved = edges + np.repeat(first, counts)
         tables.append(Contexts(paths, begin, np.arange(begin[-1]) if count <= memory else moved))
         if count <= memory:
             paths = np.column_stack((np.repeat(paths, counts, axis=0), added)).astype(np.int32)
@@ -111,12 +110,9 @@ class Runs(NamedTuple):
 
 def runs(graph: WordGraph, count: int) -> Runs:
     """The paths of `count` nodes in the graph."""
-    degrees = np.diff(graph.starts)
     paths, weight = np.arange(graph.size, dtype=np.int32)[:, None], np.ones(graph.size)
     for _ in range(count - 1):
-        counts = degrees[paths[:, -1]]
-        local = np.arange(counts.sum()) - np.repeat(begins(counts)[:-1], counts)
-        edges = np.repeat(graph.starts[paths[:, -1]], counts) + local
+        counts, edges = edges_after(graph.starts, paths[:, -1])
         paths = np.column_stack((np.repeat(paths, counts, axis=0), graph.targets[edges]))
         weight = np.repeat(weight, counts) * graph.weight[edges]
     starting = begins(np.bincount(paths[:, 0], minlength=graph.size))

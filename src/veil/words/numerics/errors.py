@@ -126,8 +126,7 @@ def _log_integrals(logs: Floats, costs: Floats) -> Floats:
     log K - 5 (e^-148), and beyond log K + 42 what is left is a part of e^-42. In between panels of length one
     are enough: where the integrand is not negligible, A is moderate and so is, by convexity, its change.
     """
-    weights = logs - costs
-    peak = weights.max() + math.log(np.exp(weights - weights.max()).sum())
+    peak = float(np.logaddexp.reduce(logs - costs))
     low, high = max(0.0, peak - _BELOW), peak + _ABOVE
     panels = math.ceil(high - low)
     points, parts = np.polynomial.legendre.leggauss(_POINTS)

@@ -162,6 +162,13 @@ def begins(counts: Any) -> Places:
     return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
 
 
+def edges_after(starts: Places, nodes: Ints | Places) -> tuple[Places, Places]:
+    """How many edges leave each of some nodes, and these edges, one after another."""
+    counts = np.diff(starts)[nodes]
+    begin = begins(counts)
+    return counts, np.arange(begin[-1]) + np.repeat(starts[nodes] - begin[:-1], counts)
+
+
 def graph_of(
     successors: list[list[int]], length: int, *, first: list[int] | None = None, last: list[int] | None = None
 ) -> WordGraph:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from veil.core.arrays import Booleans, Ints, Places
+from veil.core.arrays import Booleans, Floats, Ints, Places
 from veil.core.numerics.compiled import compiled
 from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.tables import Ways, checked_decay
@@ -61,10 +61,24 @@ def best_targets(graph: WordGraph, decay: float, steps: int | None = None) -> In
 
 
 @compiled
+def _least(ways: Ways, v: int, useful: Booleans, costs: Floats) -> int:
+    """The useful successor of a node with the least cost, -1 if there is none."""
+    best = -1
+    for edge in range(ways.starts[v], ways.starts[v + 1]):
+        z = ways.targets[edge]
+        # A hair less is not better: equals are broken by number, whatever the rounding.
+        if useful[z] and (
+            best < 0 or costs[z] < costs[best] - 1e-12 or (costs[z] < costs[best] + 1e-12 and z < best)
+        ):
+            best = z
+    return int(best)
+
+
+@compiled
 def _nearest(ways: Ways, into: Places, sources: Ints, useful: Booleans, targets: Ints) -> None:
     """Breadth first from the nodes that read a symbol, against the edges; then the least over successors."""
     size = ways.size
-    far, queue = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+    far, queue = np.empty(size), np.empty(size, dtype=np.int64)
     for read in range(targets.shape[1]):
         far[:] = size + 1
         found = 0
@@ -84,12 +98,7 @@ def _nearest(ways: Ways, into: Places, sources: Ints, useful: Booleans, targets:
                     queue[found] = x
                     found += 1
         for v in range(size + 1):
-            best = -1
-            for edge in range(ways.starts[v], ways.starts[v + 1]):
-                z = ways.targets[edge]
-                if useful[z] and (best < 0 or far[z] < far[best] or (far[z] == far[best] and z < best)):
-                    best = z
-            targets[v, read] = best
+            targets[v, read] = _least(ways, v, useful, far)
 
 
 @compiled
@@ -124,18 +133,6 @@ def _best(
                 if open_ways > 0:
                     value[x, v] = (decay * total + (1.0 - decay) * least) / (1.0 + (open_ways - 1) * decay)
     for read in range(len(node)):
-        x = node[read]
-        if x < 0:
-            continue
-        for v in range(size + 1):
-            best = -1
-            for edge in range(starts[v], starts[v + 1]):
-                u = edges[edge]
-                # A hair less is not better: equals are broken by number, whatever the rounding.
-                if useful[u] and (
-                    best < 0
-                    or ahead[x, u] < ahead[x, best] - 1e-12
-                    or (ahead[x, u] < ahead[x, best] + 1e-12 and u < best)
-                ):
-                    best = u
-            targets[v, read] = best
+        if node[read] >= 0:
+            for v in range(size + 1):
+                targets[v, read] = _least(ways, v, useful, ahead[node[read]])

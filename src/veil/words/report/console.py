@@ -27,10 +27,7 @@ def print_word_release(release: Release[Any], *, job: Job[Any], written: Sequenc
     plan: WordPlan | None = job.plan
     shares = words.shares
     order = np.argsort(-shares, kind="stable")[:_MOST_SYMBOLS]
-    table = Table(box=None, pad_edge=False)
-    table.add_column("symbol")
-    table.add_column("share of private words", justify="right")
-    table.add_column("")
+    table = _table("symbol", "share of private words")
     names = shorts([str(words.labels[i]) for i in order], 38)
     for i, name in zip(order, names, strict=True):
         table.add_row(name, f"{shares[i]:.4f}", bar(float(shares[i] / shares[order[0]])))
@@ -55,6 +52,15 @@ def print_word_release(release: Release[Any], *, job: Job[Any], written: Sequenc
     print_written(console, written, ".csv")
 
 
+def _table(name: str, *numbers: str) -> Table:
+    """Names, numbers, and a bar or a remark without a heading."""
+    table = Table(name, box=None, pad_edge=False)
+    for heading in numbers:
+        table.add_column(heading, justify="right")
+    table.add_column("")
+    return table
+
+
 def _why(plan: WordPlan | None) -> str:
     """What it was chosen over."""
     if plan is None:
@@ -72,11 +78,7 @@ def print_word_plan(plan: WordPlan, *, error: float | None = None) -> None:
         console.print(f"For {error:g} wrong {symbols} of {n}: epsilon = {plan.epsilon:.3g}.")
     console.print(f"{plan.language.words[0].upper()}{plan.language.words[1:]}; epsilon = {plan.epsilon:g}.")
     console.print(f"Hidden: {plan.radius} symbol{'s' if plan.radius > 1 else ''} of a word.")
-    table = Table(box=None, pad_edge=False)
-    table.add_column("mechanism")
-    table.add_column("wrong symbols", justify="right")
-    table.add_column("rate", justify="right")
-    table.add_column("")
+    table = _table("mechanism", "wrong symbols", "rate")
     for row in plan.rows:
         if row.error is None or row.mechanism is None:
             table.add_row(row.name, "-", "-", row.why)

@@ -15,7 +15,7 @@ from veil.words.chain_words import ChainWords
 from veil.words.mechanisms.balanced_words import BalancedWords
 from veil.words.mechanisms.each_word import EachWord
 from veil.words.mechanisms.word_mechanism import WordMechanism
-from veil.words.planning import WordPlan, names_for, plan_words
+from veil.words.planning import WordPlan, WordRow, names_for, plan_words
 from veil.words.report.figures import errors_figure
 from veil.words.word_batch import WordBatch
 
@@ -59,17 +59,19 @@ class WordReport:
     @property
     def error(self) -> float:
         """The expected number of wrong symbols on made-up words."""
-        found = [row.error for row in self.plan.rows if row.mechanism == self.mechanism]
-        if found and found[0] is not None:
-            return found[0]
+        if self._row is not None and self._row.error is not None:
+            return self._row.error
         walks = self.mechanism.language.walks(50)
         return float(self.mechanism.expected_errors(walks.rows).mean())
 
     @property
     def chosen(self) -> str:
         """The short name of the mechanism that was used."""
-        found = [row.name for row in self.plan.rows if row.mechanism == self.mechanism]
-        return found[0] if found else ""
+        return "" if self._row is None else self._row.name
+
+    @property
+    def _row(self) -> WordRow | None:
+        return next((row for row in self.plan.rows if row.mechanism == self.mechanism), None)
 
     @property
     def visits(self) -> list[tuple[str, float]]:

@@ -13,6 +13,7 @@ import decimal
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,9 +48,8 @@ def sample_noisy_max(
     together = max(1, _AT_A_TIME // len(logs))
     for begin in range(0, size, together):
         rows = min(together, size - begin)
-        drawn[begin : begin + rows] = _drawn(
-            rng, np.broadcast_to(logs, (rows, len(logs))), lambda _: exact, rate
-        )
+        alike = np.broadcast_to(logs, (rows, len(logs)))
+        drawn[begin : begin + rows] = _drawn(rng, alike, [exact] * rows, rate)
     return drawn
 
 
@@ -61,15 +61,11 @@ def noisy_max_rows(rng: Rng, *, counts: Floats, rate: float | Fraction) -> Class
         some = counts[begin : begin + together]
         with np.errstate(divide="ignore"):
             logs = np.log(some)
-        drawn[begin : begin + len(some)] = _drawn(rng, logs, _rows_of(some), rate)
+        drawn[begin : begin + len(some)] = _drawn(rng, logs, some, rate)
     return drawn
 
 
-def _rows_of(counts: Floats) -> Callable[[int], list[Fraction]]:
-    return lambda row: [Fraction(count) for count in counts[row].tolist()]
-
-
-def _drawn(rng: Rng, logs: Floats, exact: Callable[[int], list[Fraction]], rate: float | Fraction) -> Classes:
+def _drawn(rng: Rng, logs: Floats, exact: Sequence[Any] | Floats, rate: float | Fraction) -> Classes:
     if not 0.0 <= rate < float("inf"):
         raise InvalidArgument("rate", expected="a number of at least 0", found=repr(rate))
     words = random_words(rng, logs.size).reshape(logs.shape)
@@ -79,11 +75,9 @@ def _drawn(rng: Rng, logs: Floats, exact: Callable[[int], list[Fraction]], rate:
     found: Classes = np.argmax(values, axis=1)
     for row in np.flatnonzero(possible.sum(axis=1) > 1).tolist():
         classes = np.flatnonzero(possible[row]).tolist()
-        counts = exact(row)
+        counts = {many: Fraction(exact[row][many]) for many in classes}
         uniforms = {many: int(words[row, many]) for many in classes}
-        found[row] = _settled(
-            {many: counts[many] for many in classes}, Fraction(rate), uniforms, lambda: one_word(rng)
-        )
+        found[row] = _settled(counts, Fraction(rate), uniforms, lambda: one_word(rng))
     return found
 
 
