@@ -104,7 +104,6 @@ def test_error_curves() -> None:
     assert "expected error (symbols that differ)" in picture
     above = error_figure({"one": ([0.5, 1.0], [3.0, 1.0])})
     assert above.axes[0].get_ylim()[0] == 0.0
-    assert error_figure({"one": ([0.5, 1.0], [3.0, 0.1])}, logarithmic=True).axes[0].get_yscale() == "log"
 
 
 def test_ways_on_the_map() -> None:

@@ -49,8 +49,7 @@ class ChainWords(Language):
         start: Hashable | None = None,
         states: Sequence[Hashable] | None = None,
     ) -> None:
-        labels, successors = take_support(support, states)
-        object.__setattr__(self, "support", (labels, successors))
+        object.__setattr__(self, "support", _taken(support, states))
         object.__setattr__(self, "length", length)
         try:
             known = start is None or start in self._places
@@ -68,13 +67,13 @@ class ChainWords(Language):
 
     @property
     def labels(self) -> Labels:
-        found: Labels = self.support[0]
+        found: Labels = self.support.labels
         return found
 
     @property
     def successors(self) -> Successors:
         """For each state, the places of those that may follow."""
-        found: Successors = self.support[1]
+        found: Successors = self.support.successors
         return found
 
     @cached_property
@@ -83,7 +82,7 @@ class ChainWords(Language):
         return graph_of([list(row) for row in self.successors], self.length, first=first)
 
     def of_length(self, length: int) -> Self:
-        return type(self)(_Checked(*self.support), length, start=self.start)
+        return type(self)(self.support, length, start=self.start)
 
     @property
     def words(self) -> str:
@@ -102,24 +101,24 @@ class ChainWords(Language):
         }
 
 
-class _Checked(NamedTuple):
-    """A support that was taken before."""
+class Support(NamedTuple):
+    """The allowed transitions: the states, and for each the places of those that may follow, rising."""
 
     labels: Labels
     successors: Successors
 
 
-def take_support(support: Any, states: Sequence[Hashable] | None = None) -> tuple[Labels, Successors]:
-    """The states and, for each, the places of those that may follow it, in rising order."""
-    if isinstance(support, _Checked):
-        return support.labels, support.successors
+def _taken(support: Any, states: Sequence[Hashable] | None = None) -> Support:
+    """The support that a user gives."""
+    if isinstance(support, Support):
+        return Support(labels_from("support", support.labels), support.successors)
     if isinstance(support, Release):
         from veil.matrices.released import to_chain
 
         support = to_chain(support)
     if isinstance(support, Mapping) and set(support) == {"states", "successors"}:
         labels = labels_from("support", support["states"])
-        return labels, _checked(support["successors"], len(labels))
+        return Support(labels, _checked(support["successors"], len(labels)))
     if isinstance(support, Mapping) and not any(isinstance(row, Mapping) for row in support.values()):
         return _from_lists(support)
     if hasattr(support, "is_directed") and hasattr(support, "successors"):
@@ -134,7 +133,7 @@ def take_support(support: Any, states: Sequence[Hashable] | None = None) -> tupl
     return _from_matrix(support, states)
 
 
-def _from_lists(rows: Mapping[Hashable, Any]) -> tuple[Labels, Successors]:
+def _from_lists(rows: Mapping[Hashable, Any]) -> Support:
     """{state: [states]}; states that only follow others have no successors."""
     if any(isinstance(row, (str, bytes)) or not hasattr(row, "__iter__") for row in rows.values()):
         raise InvalidArgument("support", expected="{state: [the states that may follow]}", found="others")
@@ -146,10 +145,11 @@ def _from_lists(rows: Mapping[Hashable, Any]) -> tuple[Labels, Successors]:
         raise InvalidArgument("support", expected="states such as text or numbers", found="others") from None
     labels = labels_from("support", states)
     place = {label: i for i, label in enumerate(labels)}
-    return labels, tuple(tuple(sorted({place[end] for end in lists.get(label, ())})) for label in labels)
+    after = ({place[end] for end in lists.get(label, ())} for label in labels)
+    return Support(labels, tuple(tuple(sorted(row)) for row in after))
 
 
-def _from_matrix(support: Any, states: Sequence[Hashable] | None) -> tuple[Labels, Successors]:
+def _from_matrix(support: Any, states: Sequence[Hashable] | None) -> Support:
     kinds = getattr(support, "dtypes", [getattr(support, "dtype", None)])
     if all(kind == np.bool_ for kind in kinds):
         array_of("support", support)
@@ -178,16 +178,17 @@ def _from_matrix(support: Any, states: Sequence[Hashable] | None) -> tuple[Label
             raise InvalidArgument("support", expected="the same states as rows and columns", found="others")
         place = {name: i for i, name in enumerate(taken.columns)}
         entries = entries[:, [place[name] for name in taken.rows]]
-    return labels, tuple(map(tuple, successors_of(entries, np.arange(size), 0.0)))
+    return Support(labels, successors_of(entries, np.arange(size), 0.0))
 
 
-def successors_of(entries: Any, places: Any, least: float) -> list[list[int]]:
+def successors_of(entries: Any, places: Any, least: float) -> Successors:
     """For each row of a matrix the places of the columns whose entries are above 0 and not below least."""
     from scipy.sparse import csr_array
 
     rows = csr_array(entries)
     kept = (rows.data > 0.0) & (rows.data >= least)
-    return [sorted(places[rows.indices[a:b][kept[a:b]]].tolist()) for a, b in pairwise(rows.indptr.tolist())]
+    spans = pairwise(rows.indptr.tolist())
+    return tuple(tuple(sorted(places[rows.indices[a:b][kept[a:b]]].tolist())) for a, b in spans)
 
 
 def _checked(rows: Any, size: int) -> Successors:

@@ -124,11 +124,6 @@ def plan_words(
 
     examples: public words like those to be hidden; None for random walks. No sensitive word is looked at.
     shorter: words of fewer symbols are to be hidden as well.
-
-    >>> from veil.words.language import FreeWords
-    >>> plan = plan_words(FreeWords("ACGT", 20), 2.0)
-    >>> plan.best.name, round(plan.best.error, 2)
-    ('exponential', 5.78)
     """
     tell = on_progress("progress", progress)
     if not isinstance(language, Language):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,24 +20,10 @@ from veil.tables.cells import is_plain_integer
 from veil.tables.files import decoded, ending_of, file_of, name_of, text_bytes
 from veil.tables.json_texts import is_json, parse_json, parse_json_lines
 from veil.tables.typed_files import read_parquet
-from veil.words.chain_words import successors_of
+from veil.words.chain_words import Support, successors_of
 
 _NUMBERS = ("probability", "weight")
 _TEXTS, _LINES, _PARQUET = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), (".parquet", ".pq")
-
-
-class Support(NamedTuple):
-    """The allowed transitions: the labels of the states, and for each the places of those it may go on to."""
-
-    labels: Names
-    successors: list[list[int]]
-
-    def to_dict(self) -> dict[Hashable, list[Hashable]]:
-        """The labels that each label may go on to."""
-        return {
-            label: [self.labels[place] for place in row]
-            for label, row in zip(self.labels, self.successors, strict=True)
-        }
 
 
 def read_support(source: Any, *, least: float = 0.0) -> Support:
@@ -61,7 +47,7 @@ def read_support(source: Any, *, least: float = 0.0) -> Support:
 
     >>> from veil.words.supports import read_support
     >>> read_support({"home": ["work", "home"], "work": ["home"]})
-    Support(labels=('home', 'work'), successors=[[0, 1], [0]])
+    Support(labels=('home', 'work'), successors=((0, 1), (0,)))
     """
     least = within("least", least, 0.0, 1e300, expected="a number of at least 0")
     if isinstance(source, Support):
@@ -158,7 +144,7 @@ def _from_edges(name: str, edges: Iterable[Edge], first: Sequence[Any], least: f
     successors: list[set[int]] = [set() for _ in labels]
     for i, j in allowed:
         successors[i].add(j)
-    return Support(_checked(name, tuple(labels)), [sorted(row) for row in successors])
+    return Support(_checked(name, tuple(labels)), tuple(tuple(sorted(row)) for row in successors))
 
 
 def _is_allowed(name: str, number: Any, least: float) -> bool:

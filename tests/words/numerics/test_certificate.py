@@ -241,7 +241,10 @@ def test_bounds_are_rounded_up(alone: bool, monkeypatch: pytest.MonkeyPatch) -> 
 def _exact_weights(graph: WordGraph, words: Ints) -> list[Fraction]:
     weights = []
     for word in words:
-        path = graph.path(word).tolist()
+        path = [graph.size]
+        for symbol in word:
+            path.append(int(graph.step[path[-1], symbol]))
+        path = path[1:]
         weight = Fraction(float(graph.first_weight[path[0]]))
         for here, there in pairwise(path):
             edges = range(graph.starts[here], graph.starts[here + 1])

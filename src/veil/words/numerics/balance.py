@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -194,15 +195,6 @@ class Answer(NamedTuple):
         return -math.log(self.decay)
 
 
-class _Budget(NamedTuple):
-    epsilon: float
-    radius: int
-    shorter: bool
-
-    def loss(self, graph: WordGraph, decay: float, memory: int | None) -> float:
-        return certified_loss(graph, decay, self.radius, memory=memory, shorter=self.shorter)
-
-
 def balanced_for(
     graph: WordGraph, epsilon: float, radius: int, *, shorter: bool = False, rng_seed: int = 0
 ) -> Answer:
@@ -219,30 +211,36 @@ def balanced_for(
         return plain
     radius = min(radius, graph.length)
     most = epsilon / radius
-    budget = _Budget(epsilon, radius, shorter)
-    best, rate = _search(balancer, budget, plain, 0.25 * plain.rate + 0.75 * most, _SEARCHES, None)
+    search = partial(_search, balancer, epsilon, radius, shorter)
+    best, rate = search(plain, 0.25 * plain.rate + 0.75 * most, _SEARCHES, None)
     pairs = balancer.pairs
     entries = pairs.size**2 * (pairs.edges / pairs.size) ** _THOROUGH_MEMORY
     if rate is None or entries > _MOST_ENTRIES or most - best.rate < _WORTHWHILE * most:
         return best
     # The longer memory takes about a fifth off what the weights leave.
     rate += 0.2 * (most - rate)
-    return _search(balancer, budget, best, rate, _THOROUGH_SEARCHES, _THOROUGH_MEMORY)[0]
+    return search(best, rate, _THOROUGH_SEARCHES, _THOROUGH_MEMORY)[0]
 
 
 def _search(
-    balancer: Balancer, budget: _Budget, best: Answer, rate: float, attempts: int, memory: int | None
+    balancer: Balancer,
+    epsilon: float,
+    radius: int,
+    shorter: bool,
+    best: Answer,
+    rate: float,
+    attempts: int,
+    memory: int | None,
 ) -> tuple[Answer, float | None]:
     """The answer with the highest rate among the given one and those of a few attempts from this rate on.
 
     And the rate to go on with; None if the certificate has nothing to say about such weights.
     """
-    epsilon, radius = budget.epsilon, budget.radius
     high, before = epsilon / radius, (rate, math.inf)
     for _ in range(attempts):
         decay = math.exp(-rate)
         weighted = balancer.weighted(decay)
-        loss = budget.loss(weighted, decay, memory)
+        loss = certified_loss(weighted, decay, radius, memory=memory, shorter=shorter)
         if loss > _HOPELESS * radius * rate:
             return best, None
         if rate < before[0] and loss > before[1]:

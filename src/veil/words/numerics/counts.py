@@ -28,14 +28,13 @@ from veil.words.numerics.tables import (
     NOTHING,
     POWERS,
     Exponents,
+    Layer,
     Ways,
     checked_words,
     in_threads,
 )
 
 _ROWS_TOGETHER = 512
-# Numbers and their exponents, by the node and the errors from there on.
-Layer = tuple[Floats, Exponents]
 
 
 @dataclass(frozen=True)
@@ -125,10 +124,10 @@ class Layers:
         return value * Fraction(2) ** int(layer[1][node, errors]) if self.scaled and value else value
 
 
-def distance_weights(graph: WordGraph, word: Ints, most: int | None = None) -> Counts:
-    """The number of words at each distance 0 ... most (None: n), or their weight if words are weighted."""
+def distance_weights(graph: WordGraph, word: Ints) -> Counts:
+    """The number of words at each distance 0 ... n, or their weight if words are weighted."""
     given = checked_words(graph, np.asarray(word)[None, :])[0]
-    layers = Layers.of(Ways.of(graph), given, graph.length if most is None else min(most, graph.length))
+    layers = Layers.of(Ways.of(graph), given, graph.length)
     layer = layers.final()
     for t in range(graph.length - 2, -1, -1):
         layer = layers.before(layer, t)

@@ -210,7 +210,7 @@ def _expect_scaled(ways: Ways, decay: Scaled, words: Ints, found: Floats) -> Non
         for t in range(length - 1, -1, -1):
             then, now = now, 1 - now
             for x in range(size if t == 0 else 0, size + 1 if t == 0 else size):
-                top = scaled_terms(ways, x, words[row, t], decay, value[then], exponent[then], terms)
+                top = scaled_terms(ways, x, words[row, t], decay, (value[then], exponent[then]), terms)
                 total = errors = 0.0
                 for edge in range(ways.starts[x], ways.starts[x + 1]):
                     z, term = ways.targets[edge], terms[edge - ways.starts[x]]

@@ -145,17 +145,6 @@ class WordGraph:
             first_weight=self.first_weight[kept],
         )
 
-    def path(self, word: Ints) -> Ints:
-        """The nodes of one word; -1 from where on there is none."""
-        nodes = np.full(len(word), -1, dtype=np.int32)
-        at = self.size
-        for t, symbol in enumerate(word):
-            at = int(self.step[at, symbol])
-            if at < 0:
-                break
-            nodes[t] = at
-        return nodes
-
 
 def begins(counts: Any) -> Places:
     """Where runs of these lengths begin when they stand one after another, and where the last ends."""

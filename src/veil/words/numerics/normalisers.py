@@ -215,20 +215,13 @@ def _random_changes(steps: Steps, words: Ints, uniform: Floats) -> Ints:
 
 @compiled
 def _worst_change(
-    ways: Ways,
-    decay: float,
-    steps: Steps,
-    word: Ints,
-    forward: Floats,
-    backward: Floats,
-    mass: Floats,
-    changed: Ints,
+    ways: Ways, decay: float, steps: Steps, word: Ints, forward: Floats, backward: Floats, changed: Ints
 ) -> float:
     """The largest |log Z(w') / Z(w)| over the changes of one symbol of the word; `changed` is set to that w'.
 
-    steps: of a graph of the same words. mass: working space, a number for every symbol.
+    steps: of a graph of the same words. forward, backward: working space.
     """
-    symbol = ways.symbol
+    symbol, mass = ways.symbol, np.empty(steps.step.shape[1])
     _fill_tables(ways, decay, word, forward, backward)
     worst = 0.0
     changed[:] = word
@@ -262,11 +255,10 @@ def _climb(ways: Ways, decay: float, steps: Steps, words: Ints, changed: Ints, u
     """
     length = words.shape[1]
     forward, backward = np.empty((length, ways.size)), np.empty((length, ways.size))
-    mass = np.empty(steps.step.shape[1])
     trial, trial_changed = np.empty(length, dtype=np.int32), np.empty(length, dtype=np.int32)
     answer = np.empty(len(words))
     for i in range(len(words)):
-        answer[i] = _worst_change(ways, decay, steps, words[i], forward, backward, mass, changed[i])
+        answer[i] = _worst_change(ways, decay, steps, words[i], forward, backward, changed[i])
         for j in range(uniform.shape[1]):
             begin = int(uniform[i, j, 0] * length)
             end = min(length, begin + 1 + int(uniform[i, j, 1] * 3.0))
@@ -283,7 +275,7 @@ def _climb(ways: Ways, decay: float, steps: Steps, words: Ints, changed: Ints, u
                 same = same and trial[t] == words[i, t]
             if same or not _is_word(steps, trial):
                 continue
-            far = _worst_change(ways, decay, steps, trial, forward, backward, mass, trial_changed)
+            far = _worst_change(ways, decay, steps, trial, forward, backward, trial_changed)
             if far > answer[i]:
                 answer[i] = far
                 words[i, :] = trial

@@ -182,8 +182,6 @@ def advance(
     Old and new may be the same arrays, and so may the marks.
     """
     size = len(symbol)
-    image, work = np.empty((size, size)), np.empty((size, size))
-    over, share_low, share_high = np.empty((size, size)), np.empty((size, size)), np.empty((size, size))
     factor, ahead = np.empty(size), np.empty(size, dtype=np.bool_)
     rounding = (4.0 * np.diff(side.begin).max() + 64.0) * UNIT
     for p in range(len(waiting)):
@@ -202,7 +200,7 @@ def advance(
                     ahead[side.targets[side.starts[x] : side.starts[x + 1]]] = True
             if not ahead.any():
                 continue
-            _image(old.high[p], factor, side, rounding, image, work, over, share_low, share_high)
+            image = _image(old.high[p], factor, side, rounding)
             for x in range(size):
                 if ahead[x] and not new.reach[q, x]:
                     new.reach[q, x], changed[q] = True, True
@@ -224,35 +222,16 @@ def _join(high: Floats, found: Floats, rounding: float, margin: float) -> int:
 
 
 @compiled
-def _image(
-    high: Floats,
-    factor: Floats,
-    side: Side,
-    rounding: float,
-    image: Floats,
-    work: Floats,
-    over: Floats,
-    share_low: Floats,
-    share_high: Floats,
-) -> None:
-    """Bounds on the ratios of the sums over the predecessors of each two nodes; all but image: work space.
-
-    share_low, share_high[z, y]: bounds on the value of z divided by the sum of y.
-    """
+def _image(high: Floats, factor: Floats, side: Side, rounding: float) -> Floats:
+    """Bounds on the ratios of the sums over the predecessors of each two nodes."""
     size = len(factor)
-    for x in range(size):
-        for y in range(size):
-            work[x, y] = 1.0 / high[x, y]
-    _transpose(work, over)
-    _one_over_sums(high, factor, side, work)
-    _transpose(work, share_low)
-    _one_over_sums(over, factor, side, work)
-    _transpose(work, share_high)
+    # share_low, share_high[z, y]: bounds on the value of z divided by the sum of y.
+    share_low = _transposed(_one_over_sums(high, factor, side))
+    share_high = _transposed(_one_over_sums(_transposed(1.0 / high), factor, side))
     # The sum of x against every predecessor of y.
-    _one_over_sums(share_low, factor, side, work)
-    _transpose(work, image)
+    image = _transposed(_one_over_sums(share_low, factor, side))
     # Every predecessor of x against the sum of y.
-    sums = work[0]
+    sums = np.empty(size)
     for x in range(size):
         _sum(share_high, x, factor, side, sums)
         for y in range(size):
@@ -264,17 +243,19 @@ def _image(
                 bound = _common(x, y, side, factor, rounding, share_low, share_high)
                 image[x, y] = min(image[x, y], bound)
         image[y, y] = min(image[y, y], 1.0)
+    return image
 
 
 @compiled
-def _transpose(source: Floats, target: Floats) -> None:
+def _transposed(source: Floats) -> Floats:
     """In blocks, which stay in the cache."""
-    size = len(source)
+    size, target = len(source), np.empty_like(source)
     for x_from in range(0, size, 16):
         for y_from in range(0, size, 16):
             for x in range(x_from, min(x_from + 16, size)):
                 for y in range(y_from, min(y_from + 16, size)):
                     target[y, x] = source[x, y]
+    return target
 
 
 @compiled
@@ -288,12 +269,14 @@ def _sum(values: Floats, x: int, factor: Floats, side: Side, sums: Floats) -> No
 
 
 @compiled
-def _one_over_sums(values: Floats, factor: Floats, side: Side, answer: Floats) -> None:
+def _one_over_sums(values: Floats, factor: Floats, side: Side) -> Floats:
+    answer = np.empty_like(values)
     for x in range(len(factor)):
         row = answer[x]
         _sum(values, x, factor, side, row)
         for r in range(len(row)):
             row[r] = 1.0 / row[r]
+    return answer
 
 
 @compiled

@@ -29,8 +29,9 @@ from veil.core.numerics.rounding import float_above
 from veil.words.numerics.graph import WordGraph
 
 Exponents = NDArray[np.int32]
-# A number as a mantissa and an exponent.
+# A number as a mantissa and an exponent, and arrays of such numbers.
 Scaled = tuple[float, int]
+Layer = tuple[Floats, Exponents]
 
 # Words whose tables are made side by side.
 LANES = 8
@@ -147,11 +148,9 @@ def read_lanes(words: Ints, group: int, read: Ints) -> None:
 
 
 @compiled
-def scaled_terms(
-    ways: Ways, x: int, read: int, decay: Scaled, value: Floats, exponent: Exponents, terms: Floats
-) -> int:
+def scaled_terms(ways: Ways, x: int, read: int, decay: Scaled, ahead: Layer, terms: Floats) -> int:
     """terms[i] = weight * omega * G of the edge i of node x, in units of 2^exponent; returns the exponent."""
-    begin, end = ways.starts[x], ways.starts[x + 1]
+    (value, exponent), begin, end = ahead, ways.starts[x], ways.starts[x + 1]
     top = NOTHING
     for edge in range(begin, end):
         z = ways.targets[edge]
@@ -176,14 +175,15 @@ def last_scaled(ways: Ways, value: Floats, exponent: Exponents) -> None:
 
 
 @compiled
-def fill_scaled(ways: Ways, decay: Scaled, read: Ints, value: Floats, exponent: Exponents) -> None:
+def fill_scaled(ways: Ways, decay: Scaled, read: Ints, table: Layer) -> None:
     """value[t, x] * 2^exponent[t, x] = G_{t+1}(x); all factors come as mantissas and exponents too."""
+    value, exponent = table
     length, size = value.shape
     terms = np.empty(len(ways.targets))
     last_scaled(ways, value[length - 1], exponent[length - 1])
     for t in range(length - 2, -1, -1):
         for x in range(size):
-            top = scaled_terms(ways, x, read[t + 1], decay, value[t + 1], exponent[t + 1], terms)
+            top = scaled_terms(ways, x, read[t + 1], decay, (value[t + 1], exponent[t + 1]), terms)
             total = 0.0
             for i in range(ways.starts[x + 1] - ways.starts[x]):
                 total += terms[i]

@@ -25,8 +25,6 @@ def error_figure(
     *,
     marks: Sequence[float] = (),
     x_label: str = "privacy loss ε (smaller is more private)",
-    y_label: str = "expected error (symbols that differ)",
-    logarithmic: bool = False,
 ) -> Figure:
     """The expected error of several mechanisms, or bounds on it; marks: dotted lines at these places."""
     figure, axes = axes_of(7.2, 3.8)
@@ -43,9 +41,7 @@ def error_figure(
             label=short_labels([name], 40)[0],
         )
     lowest = min((min(y) for _, y in curves.values()), default=0.0)
-    if logarithmic:
-        axes.set_yscale("log")
-    elif lowest >= 0.0:
+    if lowest >= 0.0:
         axes.set_ylim(bottom=0.0)
     else:
         # A negative bound on a number of symbols says nothing.
@@ -55,7 +51,7 @@ def error_figure(
     for mark in marks:
         axes.axvline(mark, color=GREY, linestyle=":", linewidth=1.2)
     axes.set_xlabel(x_label)
-    axes.set_ylabel(y_label)
+    axes.set_ylabel("expected error (symbols that differ)")
     axes.legend(frameon=False, fontsize=9)
     return figure
 

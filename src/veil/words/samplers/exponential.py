@@ -24,7 +24,7 @@ from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.tables import (
     LANES,
     NOTHING,
-    Exponents,
+    Layer,
     Scaled,
     Ways,
     checked_decay,
@@ -124,22 +124,14 @@ class _Scaled:
             raise InvalidArgument("length", expected="shorter words at this decay", found=f"{words.shape[1]}")
         return cls(scaled, parts, words)
 
-    def advance(
-        self, begin: int, end: int, bits: Words, nodes: Ints, known: Places
-    ) -> tuple[Floats, Exponents]:
-        value = np.empty((self.words.shape[1], self.ways.size))
-        exponent = np.empty(value.shape, dtype=np.int32)
-        _walk_scaled(self.ways, self.decay, self.words[begin:end], bits, nodes, known, value, exponent)
-        return value, exponent
+    def advance(self, begin: int, end: int, bits: Words, nodes: Ints, known: Places) -> Layer:
+        shape = (self.words.shape[1], self.ways.size)
+        table = np.empty(shape), np.empty(shape, dtype=np.int32)
+        _walk_scaled(self.ways, self.decay, self.words[begin:end], bits, nodes, known, table)
+        return table
 
     def settle(
-        self,
-        tables: tuple[Floats, Exponents],
-        row: int,
-        nodes: Ints,
-        position: int,
-        bits: Words,
-        more: Callable[[], int],
+        self, tables: Layer, row: int, nodes: Ints, position: int, bits: Words, more: Callable[[], int]
     ) -> int:
         ways = self.ways
 
@@ -179,23 +171,17 @@ def _walk_plain(
 
 @compiled
 def _walk_scaled(
-    ways: Ways,
-    decay: Scaled,
-    words: Ints,
-    bits: Words,
-    nodes: Ints,
-    known: Places,
-    value: Floats,
-    exponent: Exponents,
+    ways: Ways, decay: Scaled, words: Ints, bits: Words, nodes: Ints, known: Places, table: Layer
 ) -> None:
     rows, length = words.shape
+    value, exponent = table
     weights = np.empty(len(ways.targets))
     for row in range(rows):
-        fill_scaled(ways, decay, words[row], value, exponent)
+        fill_scaled(ways, decay, words[row], table)
         while known[row] < length:
             t = known[row]
             at = ways.size if t == 0 else nodes[row, t - 1]
             # Left out is less than k 2^-253 of the sum: far within the slack.
-            scaled_terms(ways, at, words[row, t], decay, value[t], exponent[t], weights)
+            scaled_terms(ways, at, words[row, t], decay, (value[t], exponent[t]), weights)
             if not go_on(ways, weights, bits, nodes, known, row):
                 break
