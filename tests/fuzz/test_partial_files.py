@@ -20,8 +20,7 @@ from veil.core.files import write_text
 from veil.errors import OutputExists, VeilError
 from veil.graphs.files import write_edges
 from veil.tables.engines.duck import private_connection
-from veil.words.codec import attached
-from veil.words.files import write_words
+from veil.words.codec import attached, write_words
 
 from .commands import command
 from .entry import good_release

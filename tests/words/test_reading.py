@@ -17,7 +17,7 @@ import pytest
 from tests.conftest import Put
 from veil.errors import InvalidArgument, InvalidData, OutputExists, UnreadableFile
 from veil.tables.sequences import SequenceFile
-from veil.words.files import write_words
+from veil.words.codec import write_words
 from veil.words.reading import read_words
 from veil.words.table import WordTable
 
@@ -389,7 +389,7 @@ def test_what_stands_in_the_file(tmp_path: Path) -> None:
 
 
 def test_many_rows_are_written_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("veil.words.files._BATCH", 4)
+    monkeypatch.setattr("veil.words.codec._BATCH", 4)
     lists = [["a"] * n + ["b"] for n in (1, 9, 0, 2, 3, 5)]
     found = read_words(lists)
     for ending in (".csv", ".parquet"):
@@ -434,7 +434,7 @@ def test_a_failure_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Monke
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("veil.words.files.write_text", full)
+    monkeypatch.setattr("veil.words.codec.write_text", full)
     with pytest.raises(InvalidArgument, match="No space left"):
         write_words(path, words=found.codes, table=found, keep_keys=True, overwrite=True)
     assert [entry.name for entry in tmp_path.iterdir()] == ["words.csv"]

@@ -7,7 +7,6 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
@@ -53,12 +52,11 @@ class WordAudit(AuditSubject):
         return _word_pairs(mechanism.domain, adjacency.radius)
 
     def relation(self, mechanism: Any, first: Any, second: Any) -> Adjacency:
-        apart = _symbols_apart(first, second)
-        return Hamming(max(1, int(apart.max())), words_each=max(1, int((apart > 0).sum())))
+        symbols, words = _apart(first, second)
+        return Hamming(max(1, symbols), words_each=max(1, words))
 
     def apart(self, mechanism: Any, adjacency: Any, first: Any, second: Any) -> str:
-        apart = _symbols_apart(first, second)
-        symbols, words = int(apart.max()), int((apart > 0).sum())
+        symbols, words = _apart(first, second)
         if symbols <= adjacency.radius and words <= adjacency.words_each:
             return ""
         return f"{symbols} in a word" if words < 2 else f"{words} words that differ, in up to {symbols}"
@@ -99,12 +97,13 @@ class WordAudit(AuditSubject):
         return read
 
 
-def _symbols_apart(first: WordBatch, second: WordBatch) -> NDArray[np.int64]:
-    """In how many symbols each word differs."""
+def _apart(first: WordBatch, second: WordBatch) -> tuple[int, int]:
+    """In how many symbols a word differs, at most, and how many words differ."""
     if not np.array_equal(first.lengths, second.lengths):
         raise InvalidArgument("neighbour", expected="words of the same lengths", found="others")
-    words = np.repeat(np.arange(len(first)), first.lengths)
-    return np.bincount(words, weights=first.codes != second.codes, minlength=len(first)).astype(np.int64)
+    numbers = np.repeat(np.arange(len(first)), first.lengths)
+    symbols = np.bincount(numbers, weights=first.codes != second.codes, minlength=len(first))
+    return int(symbols.max()), int((symbols > 0).sum())
 
 
 def _word_pairs(language: Language, radius: int) -> list[AuditPair]:

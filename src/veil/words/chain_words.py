@@ -37,7 +37,7 @@ class ChainWords(Language):
     (True, False)
     """
 
-    support: Any
+    support: Support
     start: Any
     name: ClassVar[str] = "ChainWords"
 
@@ -67,14 +67,12 @@ class ChainWords(Language):
 
     @property
     def labels(self) -> Labels:
-        found: Labels = self.support.labels
-        return found
+        return self.support.labels
 
     @property
     def successors(self) -> Successors:
         """For each state, the places of those that may follow."""
-        found: Successors = self.support.successors
-        return found
+        return self.support.successors
 
     @cached_property
     def graph(self) -> WordGraph:
@@ -150,45 +148,41 @@ def _from_lists(rows: Mapping[Hashable, Any]) -> Support:
 
 
 def _from_matrix(support: Any, states: Sequence[Hashable] | None) -> Support:
-    kinds = getattr(support, "dtypes", [getattr(support, "dtype", None)])
-    if all(kind == np.bool_ for kind in kinds):
-        array_of("support", support)
-        support = support.astype(np.float64)
-    elif isinstance(support, (list, tuple)):
-        support = [
-            [float(x) if isinstance(x, bool) else x for x in row] if isinstance(row, (list, tuple)) else row
-            for row in support
-        ]
-    taken = named_matrix("support", support)
-    entries = taken.entries
-    size = entries.shape[0] if entries.ndim == 2 else 0
-    if size < 2 or entries.shape[1] != size:
-        raise InvalidArgument(
-            "support", expected="as many rows as columns, two or more", found=f"shape {entries.shape}"
-        )
-    numbers = entries if isinstance(entries, np.ndarray) else entries.data
-    if not np.isfinite(numbers).all() or (numbers.size and numbers.min() < 0.0):
-        raise InvalidArgument("support", expected="finite numbers of at least 0", found="others")
-    names = states if states is not None else taken.rows or taken.columns or size
-    labels = labels_from("states", names)
-    if len(labels) != size:
-        raise InvalidArgument("states", expected=f"{size} labels", found=f"{len(labels)}")
-    if taken.rows is not None and taken.columns is not None and taken.rows != taken.columns:
-        if set(taken.rows) != set(taken.columns):
-            raise InvalidArgument("support", expected="the same states as rows and columns", found="others")
-        place = {name: i for i, name in enumerate(taken.columns)}
-        entries = entries[:, [place[name] for name in taken.rows]]
-    return Support(labels, successors_of(entries, np.arange(size), 0.0))
+    rows, successors = matrix_support("support", support, InvalidArgument)
+    labels = labels_from("states", rows if states is None else states)
+    if len(labels) != len(rows):
+        raise InvalidArgument("states", expected=f"{len(rows)} labels", found=f"{len(labels)}")
+    return Support(labels, successors)
 
 
-def successors_of(entries: Any, places: Any, least: float) -> Successors:
-    """For each row of a matrix the places of the columns whose entries are above 0 and not below least."""
+def matrix_support(field: str, value: Any, error: Any, least: float = 0.0) -> Support:
+    """What a square matrix allows: entries above 0 and not below least. error: what is raised."""
     from scipy.sparse import csr_array
 
-    rows = csr_array(entries)
-    kept = (rows.data > 0.0) & (rows.data >= least)
-    spans = pairwise(rows.indptr.tolist())
-    return tuple(tuple(sorted(places[rows.indices[a:b][kept[a:b]]].tolist())) for a, b in spans)
+    if all(kind == np.bool_ for kind in getattr(value, "dtypes", [getattr(value, "dtype", None)])):
+        array_of(field, value)
+        value = value.astype(np.float64)
+    elif isinstance(value, (list, tuple)):
+        value = [
+            [float(x) if isinstance(x, bool) else x for x in row] if isinstance(row, (list, tuple)) else row
+            for row in value
+        ]
+    taken = named_matrix(field, value)
+    shape = taken.entries.shape
+    if len(shape) != 2 or not shape[0] or shape[0] != shape[1]:
+        raise error(field, expected="as many rows as columns", found=f"an array of shape {shape}")
+    numbers = taken.entries if isinstance(taken.entries, np.ndarray) else taken.entries.data
+    if not np.isfinite(numbers).all() or (numbers.size and numbers.min() < 0.0):
+        raise error(field, expected="finite entries of at least 0", found="others")
+    labels = taken.rows or taken.columns or tuple(range(shape[0]))
+    place = {str(label): i for i, label in enumerate(labels)}
+    columns = list(map(str, taken.columns or labels))
+    if set(columns) != set(place):
+        raise error(field, expected="the same states as rows and columns", found="different ones")
+    rows, places = csr_array(taken.entries), np.array([place[column] for column in columns])
+    kept, spans = (rows.data > 0.0) & (rows.data >= least), pairwise(rows.indptr.tolist())
+    after = (places[rows.indices[a:b][kept[a:b]]].tolist() for a, b in spans)
+    return Support(labels, tuple(tuple(sorted(row)) for row in after))
 
 
 def _checked(rows: Any, size: int) -> Successors:

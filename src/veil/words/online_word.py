@@ -47,9 +47,8 @@ class OnlineWord:
         self._ledger = ledger
         self.entry = None
         if ledger is not None:
-            spent, described = (self.epsilon, self.delta), mechanism.describe()
-            seeded = self._reproducible
-            charge = Charge(*spent, described, mechanism.adjacency, (profile,), reproducible=seeded)
+            described, near, seeded = mechanism.describe(), mechanism.adjacency, self._reproducible
+            charge = Charge(self.epsilon, self.delta, described, near, (profile,), reproducible=seeded)
             self.entry = reserve(ledger, charge)
 
     def __reduce_ex__(self, protocol: Any) -> Any:

@@ -56,7 +56,8 @@ def read_words(
         source, by, order, state = log, "sequence", "place", "state"
     keys = _key_names(by)
     others = _other_columns(order, state, tie_break)
-    wanted = _key_roles(keys) | others
+    roles = {"by": keys[0]} if len(keys) == 1 else {f"by[{i}]": name for i, name in enumerate(keys)}
+    wanted = roles | others
     listed = None if states is None else checked_list(given_states(states, columns=list(wanted.values())))
     tell("looking at the columns")
     engine = open_engine(source, wanted, table=table, query=query)
@@ -64,7 +65,7 @@ def read_words(
         if progress is not None and hasattr(engine, "watch"):
             engine.watch(progress)
         columns = needed_columns(engine, wanted)
-        of_keys = [columns.pop(role) for role in _key_roles(keys)]
+        of_keys = [columns.pop(role) for role in roles]
         check_times(engine, columns["order"], others["order"])
         words = WordQuery(of_keys, columns, engine, listed)
         return _read(engine, words, keys=keys, names=others, listed=listed, tell=tell)
@@ -112,8 +113,7 @@ def _whole(column: Any) -> Rows:
     """A column of counts; databases have several types for whole numbers."""
     import pyarrow as pa
 
-    found: Rows = numbers_of(column.cast(pa.int64()))
-    return found
+    return np.asarray(numbers_of(column.cast(pa.int64())))
 
 
 def _states(summary: Any, keys: tuple[str, ...], names: dict[str, str]) -> StateList:
@@ -127,21 +127,15 @@ def _states(summary: Any, keys: tuple[str, ...], names: dict[str, str]) -> State
             found="more",
             hint="Does this column hold states?",
         )
-    for i, name in enumerate(keys):
-        _check_gaps(name, int(_whole(summary.column(f"key_{i}_gaps")).sum()))
-    _check_gaps(names["order"], int(_whole(summary.column("time_gaps")).sum()))
     labels = summary.column("state").to_pylist()
-    numbers = _whole(summary.column("number"))
-    _check_gaps(
-        names["state"], sum(int(n) for n, label in zip(numbers, labels, strict=True) if label is None)
-    )
+    gaps = {name: _whole(summary.column(f"key_{i}_gaps")) for i, name in enumerate(keys)}
+    gaps[names["order"]] = _whole(summary.column("time_gaps"))
+    gaps[names["state"]] = _whole(summary.column("number")) * np.array([label is None for label in labels])
+    for column, missing in gaps.items():
+        if number := int(missing.sum()):
+            rows = "1 row" if number == 1 else f"{number} rows"
+            raise InvalidData(column, expected="a value in every row", found=f"{rows} without one")
     return StateList(tuple(labels), tuple(map(str, labels)), found=True)
-
-
-def _check_gaps(column: str, number: int) -> None:
-    if number:
-        rows = "1 row" if number == 1 else f"{number} rows"
-        raise InvalidData(column, expected="a value in every row", found=f"{rows} without one")
 
 
 def _key_names(by: Any) -> tuple[str, ...]:
@@ -153,12 +147,6 @@ def _key_names(by: Any) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         raise InvalidArgument("by", expected="different columns", found="one of them twice")
     return names
-
-
-def _key_roles(keys: tuple[str, ...]) -> dict[str, str]:
-    if len(keys) == 1:
-        return {"by": keys[0]}
-    return {f"by[{i}]": name for i, name in enumerate(keys)}
 
 
 def _other_columns(order: Any, state: Any, tie_break: Any) -> dict[str, str]:

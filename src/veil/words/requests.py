@@ -141,10 +141,7 @@ class WordRelease(ReleaseRequest):
         1, help="How many words one person has at most; public.", least=1, group="Privacy"
     )
     longest: int | None = option(
-        None,
-        help="The most symbols of a word; public. Otherwise that of the data.",
-        least=1,
-        group="Privacy",
+        None, help="The most symbols of a word; public. Otherwise that of the data.", least=1, group="Privacy"
     )
     keep_keys: bool = option(
         False,

@@ -12,7 +12,7 @@ import numpy as np
 from veil.core.checks import within
 from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
 from veil.core.files import holds_release, parse_release
-from veil.core.named_matrix import Names, named_matrix
+from veil.core.named_matrix import Names
 from veil.core.record import Release
 from veil.matrices.chain import Chain
 from veil.matrices.transition_lists import Edge, Edges, from_text, listed, weight_of
@@ -20,7 +20,7 @@ from veil.tables.cells import is_plain_integer
 from veil.tables.files import decoded, ending_of, file_of, name_of, text_bytes
 from veil.tables.json_texts import is_json, parse_json, parse_json_lines
 from veil.tables.typed_files import read_parquet
-from veil.words.chain_words import Support, successors_of
+from veil.words.chain_words import Support, matrix_support
 
 _NUMBERS = ("probability", "weight")
 _TEXTS, _LINES, _PARQUET = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), (".parquet", ".pq")
@@ -29,15 +29,10 @@ _TEXTS, _LINES, _PARQUET = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), (".p
 def read_support(source: Any, *, least: float = 0.0) -> Support:
     """The allowed transitions of a public chain, as (labels, successors).
 
-    source: a path, or an object.
-        - a list of transitions, one in each row: CSV (also .gz), Parquet, JSON lines, or a pandas, Polars or
-          Arrow table. Its first two columns say from where and to where. A column of probabilities or weights
-          may follow: 0 is not allowed, whatever else is.
-        - a square matrix, as `veil chain` reads it: CSV or JSON, NumPy, SciPy sparse, a pandas frame with
-          the states as its index and columns. What is above 0 is allowed. A table that could be both is a
-          matrix if it is a square one of numbers, or has the same labels as rows and columns.
-        - a release of a chain by Veil: a .json file or a `Release`; a `veil.Chain`.
-        - a NetworkX digraph; {state: [states]} or {state: {state: probability}}, also as JSON.
+    source: a path, or an object, as for `words.read`. In a list of transitions the first two columns say from
+        where and to where, and a column of probabilities or weights may follow; what is 0 is not allowed. A
+        table that could be both is a matrix if it is a square one of numbers, or has the same labels as rows
+        and columns.
     least: a public threshold: transitions with a smaller probability or weight are not allowed. Chains that
         were estimated give every transition a little.
 
@@ -128,23 +123,20 @@ def _mapping_edges(name: str, rows: Mapping[Any, Any]) -> list[Edge]:
     return edges
 
 
-def _from_edges(name: str, edges: Iterable[Edge], first: Sequence[Any], least: float) -> Support:
+def _from_edges(name: str, edges: Sequence[Edge], first: Sequence[Any], least: float) -> Support:
     """first: labels that come before those that are found among the transitions."""
     labels: dict[Any, int] = {}
     for label in first:
         labels.setdefault(_label(name, label), len(labels))
-    allowed: list[tuple[int, int]] = []
-    edges = list(edges)
+    after: dict[int, set[int]] = {}
     if least > 0.0 and edges and all(number is None for _, _, number in edges):
         raise InvalidArgument("least", expected="transitions with probabilities", found="a list without any")
     for origin, end, number in edges:
-        places = [labels.setdefault(_label(name, label), len(labels)) for label in (origin, end)]
+        i, j = (labels.setdefault(_label(name, label), len(labels)) for label in (origin, end))
         if number is None or _is_allowed(name, number, least):
-            allowed.append((places[0], places[1]))
-    successors: list[set[int]] = [set() for _ in labels]
-    for i, j in allowed:
-        successors[i].add(j)
-    return Support(_checked(name, tuple(labels)), tuple(tuple(sorted(row)) for row in successors))
+            after.setdefault(i, set()).add(j)
+    successors = tuple(tuple(sorted(after.get(i, ()))) for i in range(len(labels)))
+    return Support(_checked(name, tuple(labels)), successors)
 
 
 def _is_allowed(name: str, number: Any, least: float) -> bool:
@@ -160,27 +152,8 @@ def _is_allowed(name: str, number: Any, least: float) -> bool:
 
 
 def _from_matrix(name: str, value: Any, least: float) -> Support:
-    if (isinstance(value, np.ndarray) or hasattr(value, "tocsr")) and value.dtype == np.bool_:
-        value = value.astype(np.int8)
-    taken = named_matrix(name, value)
-    entries = taken.entries
-    size = entries.shape[0] if entries.ndim == 2 else 0
-    if size == 0 or entries.shape[1] != size:
-        raise InvalidData(
-            name, expected="as many rows as columns", found=f"an array of shape {entries.shape}"
-        )
-    numbers = entries if isinstance(entries, np.ndarray) else entries.data
-    if not np.isfinite(numbers).all() or (numbers.size and numbers.min() < 0.0):
-        raise InvalidData(name, expected="entries of at least 0", found="others")
-    rows, columns = taken.rows or taken.columns, taken.columns or taken.rows
-    if rows is None or columns is None:
-        rows = columns = tuple(range(size))
-    labels = _checked(name, tuple(_label(name, label) for label in rows))
-    if {str(label) for label in rows} != {str(label) for label in columns}:
-        raise InvalidData(name, expected="the same states as rows and columns", found="different ones")
-    place = {str(label): i for i, label in enumerate(rows)}
-    targets = np.array([place[str(label)] for label in columns])
-    return Support(labels, successors_of(entries, targets, least))
+    rows, successors = matrix_support(name, value, InvalidData, least)
+    return Support(_checked(name, tuple(_label(name, label) for label in rows)), successors)
 
 
 def _label(name: str, label: Any) -> Hashable:

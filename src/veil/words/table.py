@@ -63,7 +63,7 @@ class WordTable:
         """The names of the columns that tell words apart."""
         return tuple(self.keys.column_names)
 
-    @property
+    @cached_property
     def batch(self) -> WordBatch:
         """The words as codes."""
         return WordBatch(self.states, self.codes, self.lengths)
@@ -79,10 +79,10 @@ class WordTable:
         length = most if longest is None else longest
         return language_of(self.allowed, self.states, length, self.start)
 
-    @cached_property
+    @property
     def starts(self) -> Rows:
         """Where each word begins among the symbols."""
-        return np.asarray(np.cumsum(self.lengths) - self.lengths, dtype=np.int64)
+        return self.batch.starts
 
     def by_length(self) -> dict[int, tuple[Rows, Codes]]:
         """The words of each length: their numbers, and their symbols with one row for each word."""

@@ -45,15 +45,20 @@ class WordBatch(Sequence[tuple[Hashable, ...]]):
         return len(self.lengths)
 
     @cached_property
-    def _ends(self) -> NDArray[np.int64]:
-        return np.cumsum(self.lengths)
+    def starts(self) -> NDArray[np.int64]:
+        """Where each word begins among the symbols."""
+        return np.asarray(np.cumsum(self.lengths) - self.lengths, dtype=np.int64)
+
+    def _places(self, which: NDArray[np.int64], length: int) -> NDArray[np.int64]:
+        """The places of the symbols of some words of one length, a row for each word."""
+        return self.starts[which, None] + np.arange(length)
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         place = range(len(self))[index]
-        end = int(self._ends[place])
-        return tuple(self.labels[code] for code in self.codes[end - int(self.lengths[place]) : end].tolist())
+        start = int(self.starts[place])
+        return tuple(self.labels[code] for code in self.codes[start : start + self.lengths[place]].tolist())
 
     def __iter__(self) -> Iterator[tuple[Hashable, ...]]:
         return (self[i] for i in range(len(self)))
@@ -72,17 +77,22 @@ class WordBatch(Sequence[tuple[Hashable, ...]]):
     @cached_property
     def by_length(self) -> dict[int, tuple[NDArray[np.int64], Codes]]:
         """For each length that occurs: the numbers of the words, and the words as rows of codes."""
-        begins = self._ends - self.lengths
         found = {}
         for length in np.unique(self.lengths).tolist():
             which = np.flatnonzero(self.lengths == length)
-            found[int(length)] = (which, self.codes[begins[which][:, None] + np.arange(length)])
+            found[int(length)] = (which, self.codes[self._places(which, length)])
         return found
 
     @property
     def shares(self) -> Floats:
         """How often each label occurs, as a part of all symbols."""
         return np.bincount(self.codes, minlength=len(self.labels)) / max(1, len(self.codes))
+
+    def most_visited(self, count: int) -> list[tuple[Hashable, float]]:
+        """The labels that occur most, the most frequent first, with their parts of all symbols."""
+        shares = self.shares
+        order = np.argsort(-shares, kind="stable")[:count]
+        return [(self.labels[i], float(shares[i])) for i in order.tolist()]
 
     @property
     def rows(self) -> Codes:
@@ -92,9 +102,8 @@ class WordBatch(Sequence[tuple[Hashable, ...]]):
     def replaced(self, drawn: dict[int, Codes]) -> WordBatch:
         """The same shape of batch with other words: for each length those that take their places."""
         codes = np.empty_like(self.codes)
-        begins = self._ends - self.lengths
         for length, (which, _) in self.by_length.items():
-            codes[begins[which][:, None] + np.arange(length)] = drawn[length]
+            codes[self._places(which, length)] = drawn[length]
         return WordBatch(self.labels, codes, self.lengths, self.is_single)
 
     def as_labels(self) -> Any:

@@ -26,17 +26,22 @@ from tests.words.numerics.oracle import (
 )
 from veil.core.numerics.staircase import free_counts
 from veil.errors import InvalidArgument
-from veil.words.numerics.channel import sequential_expected_errors, sequential_pmf
+from veil.words.numerics.channel import (
+    best_targets,
+    nearest_targets,
+    sequential_expected_errors,
+    sequential_pmf,
+)
 from veil.words.numerics.counts import (
     Counts,
     distance_counts,
     distance_weights,
+    log_counts,
     permute_and_flip_rounding,
 )
 from veil.words.numerics.errors import expected_errors, exponential_pmf, log_phi, permute_and_flip_pmf
 from veil.words.numerics.graph import WordGraph, graph_of
 from veil.words.numerics.tables import Ways, rounding_loss
-from veil.words.numerics.targets import best_targets, nearest_targets
 
 GRAPHS = [ring(), automaton(), weighted(ring()), weighted(automaton())]
 NAMES = ["ring", "automaton", "weighted ring", "weighted automaton"]
@@ -101,7 +106,7 @@ def test_counts_beyond_the_range_of_floats() -> None:
     for found, true in zip(counts.exact(), exact, strict=True):
         assert abs(found / true - 1) <= count_error(graph)
     np.testing.assert_allclose(counts.logs(), [math.log(count) for count in exact], rtol=1e-14)
-    np.testing.assert_allclose(Counts.of_whole(exact).logs(), counts.logs(), rtol=1e-14)
+    np.testing.assert_allclose(log_counts(exact), counts.logs(), rtol=1e-14)
 
 
 def test_no_node_is_lost_beside_a_richer_one() -> None:

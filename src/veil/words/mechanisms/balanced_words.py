@@ -103,7 +103,17 @@ class BalancedWords(ExponentialFamily):
 
     @cached_property
     def graph(self) -> WordGraph:
-        return _weighted(self.language.graph, self.balanced)
+        balance = self.balanced
+        if not balance.weights and not balance.first_weights:
+            return self.language.graph
+        pairs = lifted(self.language.graph)
+        if len(balance.weights) != pairs.edges or len(balance.first_weights) != pairs.size:
+            raise InvalidArgument(
+                "balance",
+                expected=f"{pairs.edges} weights and {pairs.size} first ones",
+                found=f"{len(balance.weights)} and {len(balance.first_weights)}",
+            )
+        return pairs.weighted(np.array(balance.weights), np.array(balance.first_weights))
 
     def _proved(self, radius: int) -> float:
         if radius != self.radius or self.balance is not None:
@@ -115,19 +125,6 @@ class BalancedWords(ExponentialFamily):
         described = super().describe()
         described["parameters"]["balance"] = self.balanced.describe()
         return described
-
-
-def _weighted(graph: WordGraph, balance: Balance) -> WordGraph:
-    if not balance.weights and not balance.first_weights:
-        return graph
-    pairs = lifted(graph)
-    if len(balance.weights) != pairs.edges or len(balance.first_weights) != pairs.size:
-        raise InvalidArgument(
-            "balance",
-            expected=f"{pairs.edges} weights and {pairs.size} first ones",
-            found=f"{len(balance.weights)} and {len(balance.first_weights)}",
-        )
-    return pairs.weighted(np.array(balance.weights), np.array(balance.first_weights))
 
 
 @lru_cache(maxsize=128)

@@ -78,14 +78,9 @@ class ExponentialFamily(WordMechanism):
 
     def expected_errors(self, rows: Codes) -> Floats:
         if self.is_free:
-            return np.full(len(rows), rows.shape[1] * self._wrong)
+            others = (len(self.language.labels) - 1) * self.decay
+            return np.full(len(rows), rows.shape[1] * (others / (1.0 + others)))
         return expected_errors(self.graph.of_length(rows.shape[1]), rows, self.decay)
-
-    @property
-    def _wrong(self) -> float:
-        """The probability that a symbol of a free word comes out wrong."""
-        others = (len(self.language.labels) - 1) * self.decay
-        return others / (1.0 + others)
 
     def distances(self, word: Codes) -> Floats:
         if self.is_free:
@@ -164,15 +159,11 @@ class ExponentialWords(ExponentialFamily):
         return self.calibration == "generic" or super().covers_shorter
 
     def _proved(self, radius: int) -> float:
+        if self.calibration == "generic":
+            return times_above(rate_above(self.decay), 2 * radius)
         if radius != self.radius or self.drawn_with is not None:
             return min(super()._proved(radius), times_above(rate_above(self.decay), 2 * radius))
         return self._certified[1]
-
-    def loss(self, radius: int) -> float:
-        if self.is_free or self.calibration == "certified":
-            return super().loss(radius)
-        generic = times_above(rate_above(self.decay), 2 * radius)
-        return float_above(Fraction(generic) + Fraction(rounding_loss(self.graph)))
 
 
 @lru_cache(maxsize=128)

@@ -11,11 +11,11 @@ from veil.core.numerics.rounding import rate_above, stated, times_above
 from veil.core.random.streams import Rng
 from veil.words.mechanisms.word_mechanism import WordMechanism, decay_within
 from veil.words.numerics.channel import (
+    best_targets,
     sequential_expected_errors,
     sequential_log_probabilities,
     sequential_pmf,
 )
-from veil.words.numerics.targets import best_targets
 from veil.words.samplers.responses import sample_sequential
 from veil.words.word_batch import Codes
 

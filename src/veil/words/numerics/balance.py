@@ -22,7 +22,6 @@ from typing import NamedTuple
 import numpy as np
 
 from veil.core.arrays import Floats, Ints
-from veil.core.errors import InvalidArgument
 from veil.words.numerics.balance_features import Features, features_of, lifted
 from veil.words.numerics.certificate import certified_decay, certified_loss
 from veil.words.numerics.graph import WordGraph
@@ -123,23 +122,18 @@ class Balancer:
         # Few nodes count in a large graph, unless the decay is slow.
         is_narrow = self.pairs.size > LARGE and problem.decay < _SLOW
         work = self.pairs.edges * self._short.length / (8.0 if is_narrow else 1.0)
-        attempts = _count(_ATTEMPT_WORK / work, _ATTEMPTS)
+        attempts = int(np.clip(_ATTEMPT_WORK / work, *_ATTEMPTS))
         starts = max(4, attempts // 200)
         # Words that were bad before are kept: they are likely to be bad again.
         powers = _POWERS if self._known is None else _POWERS[-2:]
-        words, changed = self._known or random_pairs(
-            self._short, _count(_PAIR_WORK / work, _PAIRS), self._rng
-        )
+        count = int(np.clip(_PAIR_WORK / work, *_PAIRS))
+        words, changed = self._known or random_pairs(self._short, count, self._rng)
         for power in powers:
             weighted = self.pairs.weighted(*problem.weights(self._coefficients))
             worst = worst_changes(self._short, weighted, problem.decay, starts, attempts // starts, self._rng)
             words, changed = np.vstack((words, worst[0])), np.vstack((changed, worst[1]))
             self._coefficients = _descend(problem, self._coefficients, words, changed, power)
         self._known = words, changed
-
-
-def _count(wanted: float, limits: tuple[int, int]) -> int:
-    return int(min(max(wanted, limits[0]), limits[1]))
 
 
 def _descend(problem: _Problem, coefficients: Floats, words: Ints, changed: Ints, power: int) -> Floats:
@@ -203,8 +197,6 @@ def balanced_for(
     The graph comes back as it was where weights do not allow a higher rate. The answer depends on the
     language and the budget alone. shorter: the loss holds for shorter words too.
     """
-    if not (0.0 < epsilon < math.inf):
-        raise InvalidArgument("epsilon", expected="above 0 and finite", found=str(epsilon))
     plain = Answer(graph, *certified_decay(graph, epsilon, radius, shorter=shorter))
     balancer = Balancer(graph, rng_seed=rng_seed)
     if not balancer.is_possible:

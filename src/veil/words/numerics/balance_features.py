@@ -23,15 +23,8 @@ def lifted(graph: WordGraph) -> WordGraph:
     degrees, targets = edges_after(graph.starts, here)
     first = np.zeros(len(here), dtype=np.bool_)
     first[graph.edges :] = True
-    return WordGraph(
-        graph.length,
-        graph.alphabet,
-        graph.symbol[here],
-        begins(degrees),
-        targets.astype(np.int32),
-        first,
-        graph.last[here],
-    )
+    symbol, starts, last = graph.symbol[here], begins(degrees), graph.last[here]
+    return WordGraph(graph.length, graph.alphabet, symbol, starts, targets.astype(np.int32), first, last)
 
 
 class Features(NamedTuple):

@@ -21,6 +21,7 @@ from veil.words.numerics.changes import Reading, sums_over_successors, worst_rat
 from veil.words.numerics.contexts import Contexts, Side, context_tables, runs, sides
 from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.pair_bounds import may_tighten, tighten
+from veil.words.numerics.tables import checked_decay
 
 # Numbers kept for the boxes of one side, and operations to compare pasts with futures: for runs of several
 # positions, many of those that are counted are not needed.
@@ -166,8 +167,7 @@ class Changes(NamedTuple):
 
     @classmethod
     def of(cls, graph: WordGraph, decay: float, memory: int | None, shorter: bool) -> Changes:
-        if not 0.0 < decay <= 1.0:
-            raise InvalidArgument("decay", expected="above 0 and at most 1", found=str(decay))
+        decay = checked_decay(decay)
         if not shorter:
             graph = graph.trimmed()
         symbols = len(np.unique(graph.symbol))

@@ -35,11 +35,9 @@ class Side(NamedTuple):
 
 def sides(graph: WordGraph) -> tuple[Side, Side]:
     """The graph as it is read forwards, for the past, and backwards, for the future."""
-    forwards = _side(
-        graph.sources, graph.targets, graph.weight, np.where(graph.first, graph.first_weight, 0.0)
-    )
-    backwards = _side(graph.targets, graph.sources, graph.weight, np.where(graph.last, 1.0, 0.0))
-    return forwards, backwards
+    opening, closing = np.where(graph.first, graph.first_weight, 0.0), np.where(graph.last, 1.0, 0.0)
+    forwards = _side(graph.sources, graph.targets, graph.weight, opening)
+    return forwards, _side(graph.targets, graph.sources, graph.weight, closing)
 
 
 def _side(sources: Ints, targets: Ints, weight: Floats, initial: Floats) -> Side:

@@ -13,6 +13,7 @@ and an exponent each.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -50,18 +51,10 @@ class Counts:
         mantissa, exponent = np.frexp(values)
         return cls(mantissa, exponent.astype(np.int32))
 
-    @classmethod
-    def of_whole(cls, values: list[int]) -> Counts:
-        """The whole numbers, rounded to 53 bits."""
-        shifts = [max(0, value.bit_length() - 1000) for value in values]
-        found = cls.of(np.array([float(value >> shift) for value, shift in zip(values, shifts, strict=True)]))
-        return cls(found.mantissa, (found.exponent + np.array(shifts)).astype(np.int32))
-
     def logs(self) -> Floats:
         """Their natural logarithms; minus infinity for a zero."""
         with np.errstate(divide="ignore"):
-            found: Floats = np.log(self.mantissa) + self.exponent * math.log(2.0)
-        return found
+            return np.asarray(np.log(self.mantissa) + self.exponent * math.log(2.0))
 
     def exact(self) -> list[Fraction]:
         """The exact numbers that a row holds."""
@@ -70,6 +63,13 @@ class Counts:
             Fraction(mantissa) * Fraction(2) ** exponent if mantissa else Fraction(0)
             for mantissa, exponent in pairs
         ]
+
+
+def log_counts(counts: Counts | Floats | Sequence[int]) -> Floats:
+    """The natural logarithms of numbers in any form; minus infinity for a zero."""
+    if isinstance(counts, (Counts, np.ndarray)):
+        return (counts if isinstance(counts, Counts) else Counts.of(counts)).logs()
+    return np.array([math.log(count) if count else -np.inf for count in counts])
 
 
 @dataclass(frozen=True)

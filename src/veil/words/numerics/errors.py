@@ -8,7 +8,7 @@ import numpy as np
 
 from veil.core.arrays import Floats, Ints
 from veil.core.numerics.compiled import compiled
-from veil.words.numerics.counts import Counts, distance_weights
+from veil.words.numerics.counts import Counts, distance_weights, log_counts
 from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.tables import (
     LANES,
@@ -35,8 +35,7 @@ def exponential_pmf(graph: WordGraph, word: Ints, decay: float) -> Floats:
     """The probability of 0 ... n errors where P(v) is proportional to kappa(v) decay^errors."""
     logs = distance_weights(graph, word).logs() + np.arange(graph.length + 1) * math.log(checked_decay(decay))
     weights = np.exp(logs - logs.max())
-    found: Floats = weights / weights.sum()
-    return found
+    return np.asarray(weights / weights.sum())
 
 
 def expected_errors(graph: WordGraph, words: Ints, decay: float, *, threads: int = 2) -> Floats:
@@ -94,7 +93,7 @@ def permute_and_flip_pmf(counts: Counts | Floats | list[int], rate: float) -> Fl
 
     P(l) = N_l p_l times the integral from 0 to 1 of (1 - p_l t)^(N_l - 1) prod_{j != l} (1 - p_j t)^(N_j) dt.
     """
-    logs = _logs(counts)
+    logs = log_counts(counts)
     return np.asarray(np.exp(log_phi(counts, rate) + logs - np.arange(len(logs)) * np.float64(rate)))
 
 
@@ -103,20 +102,12 @@ def log_phi(counts: Counts | Floats | list[int], rate: float) -> Floats:
 
     Symbolic trajectories paper, equation (5).
     """
-    logs = _logs(counts)
+    logs = log_counts(counts)
     found = np.full(len(logs), -np.inf)
     kept = np.isfinite(logs)
     costs: Floats = np.flatnonzero(kept) * np.float64(rate)
     found[kept] = _log_integrals(logs[kept], costs)
     return found
-
-
-def _logs(counts: Counts | Floats | list[int]) -> Floats:
-    if isinstance(counts, Counts):
-        return counts.logs()
-    if isinstance(counts, list):
-        return np.array([math.log(count) if count else -np.inf for count in counts])
-    return Counts.of(np.asarray(counts, dtype=np.float64)).logs()
 
 
 def _log_integrals(logs: Floats, costs: Floats) -> Floats:

@@ -63,12 +63,6 @@ class WordGraph:
         return np.repeat(np.arange(self.size, dtype=np.int32), np.diff(self.starts))
 
     @cached_property
-    def incoming(self) -> tuple[Places, Places]:
-        """The edges into each node: into[v] = edges[begin[v] : begin[v + 1]], as (begin, edges)."""
-        order = np.argsort(self.targets, kind="stable").astype(np.int64)
-        return begins(np.bincount(self.targets, minlength=self.size)), order
-
-    @cached_property
     def step(self) -> Ints:
         """step[v, symbol]: the successor that reads the symbol, -1 if none; row `size`: the first node."""
         table = np.full((self.size + 1, self.alphabet), -1, dtype=np.int32)
@@ -165,7 +159,6 @@ def graph_of(
     size = len(successors)
     starts = begins([len(row) for row in successors])
     targets = np.array([node for row in successors for node in row], dtype=np.int32)
-    begin, end = np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.bool_)
-    begin[range(size) if first is None else first] = True
-    end[range(size) if last is None else last] = True
-    return WordGraph(length, size, np.arange(size, dtype=np.int32), starts, targets, begin, end)
+    nodes = np.arange(size, dtype=np.int32)
+    begin, end = (np.isin(nodes, nodes if chosen is None else chosen) for chosen in (first, last))
+    return WordGraph(length, size, nodes, starts, targets, begin, end)

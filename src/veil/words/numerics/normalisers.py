@@ -270,10 +270,7 @@ def _climb(ways: Ways, decay: float, steps: Steps, words: Ints, changed: Ints, u
                 else:
                     at = _walk_on(steps, at, t, uniform[i, j, 2 + t - begin])
                     trial[t] = steps.ways.symbol[at]
-            same = True
-            for t in range(begin, end):
-                same = same and trial[t] == words[i, t]
-            if same or not _is_word(steps, trial):
+            if (trial[begin:end] == words[i, begin:end]).all() or not _is_word(steps, trial):
                 continue
             far = _worst_change(ways, decay, steps, trial, forward, backward, trial_changed)
             if far > answer[i]:

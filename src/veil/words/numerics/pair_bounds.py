@@ -94,8 +94,7 @@ def _next_pairs(
 
 def _present(pairs: Pairs) -> Booleans:
     """The strings that a word may just have read."""
-    present: Booleans = np.any(pairs.reach, axis=1)
-    return present
+    return np.asarray(np.any(pairs.reach, axis=1))
 
 
 def _string_tables(side: Side, graph: WordGraph, memory: int) -> list[Strings]:

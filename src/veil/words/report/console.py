@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.table import Table
 
 from veil.core.job import Job
@@ -25,15 +24,13 @@ def print_word_release(release: Release[Any], *, job: Job[Any], written: Sequenc
     console = new_console()
     words: WordBatch = batch(release)
     plan: WordPlan | None = job.plan
-    shares = words.shares
-    order = np.argsort(-shares, kind="stable")[:_MOST_SYMBOLS]
+    labels, shares = zip(*words.most_visited(_MOST_SYMBOLS), strict=True)
     table = _table("symbol", "share of private words")
-    names = shorts([str(words.labels[i]) for i in order], 38)
-    for i, name in zip(order, names, strict=True):
-        table.add_row(name, f"{shares[i]:.4f}", bar(float(shares[i] / shares[order[0]])))
+    for name, share in zip(shorts(list(map(str, labels)), 38), shares, strict=True):
+        table.add_row(name, f"{share:.4f}", bar(share / shares[0]))
     console.print(table)
-    if len(shares) > len(order):
-        console.print(f"and {len(shares) - len(order):,} more")
+    if len(words.labels) > len(labels):
+        console.print(f"and {len(words.labels) - len(labels):,} more")
     console.print()
     least, most = words.lengths.min(), words.lengths.max()
     lengths = f"{least}" if least == most else f"{least} to {most}"

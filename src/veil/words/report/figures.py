@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from veil.report.figures import BLUE, GREEN, GREY, ORANGE, RED, axes_of, short_labels
 from veil.words.word_batch import WordBatch
@@ -30,16 +28,9 @@ def error_figure(
     figure, axes = axes_of(7.2, 3.8)
     for number, (name, (x, y)) in enumerate(curves.items()):
         style = number % len(COLOURS)
-        axes.plot(
-            x,
-            y,
-            color=COLOURS[style],
-            linestyle=DASHES[style],
-            marker=_MARKERS[style],
-            markevery=max(1, len(x) // 10),
-            markersize=5,
-            label=short_labels([name], 40)[0],
-        )
+        looks: Any = {"color": COLOURS[style], "linestyle": DASHES[style], "marker": _MARKERS[style]}
+        every, label = max(1, len(x) // 10), short_labels([name], 40)[0]
+        axes.plot(x, y, **looks, markevery=every, markersize=5, label=label)
     lowest = min((min(y) for _, y in curves.values()), default=0.0)
     if lowest >= 0.0:
         axes.set_ylim(bottom=0.0)
@@ -77,11 +68,9 @@ def errors_figure(errors: Mapping[str, float], *, of: int, chosen: str = "") -> 
 
 def visits_figure(words: WordBatch) -> Figure:
     """How often the words visit each symbol, the most frequent first."""
-    order = np.argsort(-words.shares, kind="stable")[:MOST_SYMBOLS][::-1]
-    figure, axes = axes_of(7.2, 0.9 + 0.27 * len(order))
-    axes.barh(
-        short_labels([str(words.labels[i]) for i in order]), words.shares[order], color=BLUE, height=0.62
-    )
+    labels, shares = zip(*words.most_visited(MOST_SYMBOLS)[::-1], strict=True)
+    figure, axes = axes_of(7.2, 0.9 + 0.27 * len(labels))
+    axes.barh(short_labels(list(map(str, labels))), shares, color=BLUE, height=0.62)
     axes.set_xlabel("share of the symbols of the private words")
     axes.tick_params(axis="y", length=0)
     return figure

@@ -46,12 +46,8 @@ def sample_permute_and_flip(
         if counts is not None:
             distances = noisy_max_rows(rng, counts=counts, rate=rate)
         else:
-            distances = np.array(
-                [
-                    sample_noisy_max(rng, counts=distance_weights(graph, word), rate=rate, size=1)[0]
-                    for word in some
-                ]
-            )
+            of_each = (distance_weights(graph, word) for word in some)
+            distances = np.array([sample_noisy_max(rng, counts=each, rate=rate)[0] for each in of_each])
         drawn[begin : begin + len(some)] = sample_at_distances(
             rng, graph=graph, words=some, distances=distances, threads=threads
         )
@@ -78,8 +74,7 @@ def sample_at_distances(
             [_long_path(rng, ways, word, int(far)) for word, far in zip(given, wanted, strict=True)],
             dtype=np.int32,
         )
-    drawn: Ints = graph.symbol[nodes].reshape(given.shape)
-    return drawn
+    return np.asarray(graph.symbol[nodes].reshape(given.shape))
 
 
 @dataclass(frozen=True)

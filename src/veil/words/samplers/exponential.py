@@ -47,8 +47,7 @@ def sample_words(rng: Rng, *, graph: WordGraph, words: Ints, decay: float, threa
     if not ways.fits(graph.length, factor, graph.length * LANES):
         walk = _Scaled.of(ways, factor, given)
     nodes = draw_paths(rng, walk, rows=len(given), length=graph.length, threads=threads)
-    drawn: Ints = graph.symbol[nodes]
-    return drawn
+    return np.asarray(graph.symbol[nodes])
 
 
 def settled(

@@ -24,7 +24,7 @@ from veil.core.numerics.staircase import free_counts
 from veil.core.random.exact_choice import WORD, Words, one_word, random_words
 from veil.core.random.free_words import sample_free_at_distances
 from veil.core.random.streams import Rng
-from veil.words.numerics.counts import Counts
+from veil.words.numerics.counts import Counts, log_counts
 
 Classes = NDArray[np.int64]
 _AT_A_TIME = 2**18
@@ -39,11 +39,7 @@ def sample_noisy_max(
     rng: Rng, *, counts: Counts | Sequence[int], rate: float | Fraction, size: int = 1
 ) -> Classes:
     """The class with the largest value, so many times; counts[l] candidates are in class l."""
-    if isinstance(counts, Counts):
-        logs, exact = counts.logs(), counts.exact()
-    else:
-        exact = [Fraction(count) for count in counts]
-        logs = Counts.of_whole([int(count) for count in counts]).logs()
+    logs, exact = log_counts(counts), counts.exact() if isinstance(counts, Counts) else counts
     drawn = np.empty(size, dtype=np.int64)
     together = max(1, _AT_A_TIME // len(logs))
     for begin in range(0, size, together):

@@ -29,8 +29,7 @@ def sample_sequential(
     given = checked_words(graph, words)
     walk = _Walk.of(Channel.of(graph, targets), given, Fraction(checked_decay(decay)))
     nodes = draw_paths(rng, walk, rows=len(given), length=graph.length, threads=threads)
-    drawn: Ints = graph.symbol[nodes]
-    return drawn
+    return np.asarray(graph.symbol[nodes])
 
 
 @dataclass(frozen=True)
