@@ -186,8 +186,9 @@ def word_errors() -> Figure:
 
 def word_paths() -> Figure:
     """A made-up drive and private versions of it."""
+    from veil_papers.word_figures import paths_figure
+
     from veil.samples.streets import drives, segments, streets
-    from veil.words.report.figures import paths_figure
 
     drive = next(drive for drive in drives(100, seed=3) if len(drive) == 14)
     language = veil.words.ChainWords(streets(), 14)
@@ -201,8 +202,7 @@ def word_paths() -> Figure:
 def automaton() -> Figure:
     """All words at distance 2 from abc over three letters (symbolic trajectories paper, Figure 1)."""
     from veil_papers.hamming_automaton import HammingAutomaton
-
-    from veil.words.report.figures import automaton_figure
+    from veil_papers.word_figures import automaton_figure
 
     return automaton_figure(HammingAutomaton(tuple("abc"), 2, tuple("abc")))
 
@@ -210,8 +210,7 @@ def automaton() -> Figure:
 def product_automaton() -> Figure:
     """The same for paths of a chain of four states (symbolic trajectories paper, Figure 3)."""
     from veil_papers.hamming_automaton import ProductAutomaton
-
-    from veil.words.report.figures import automaton_figure
+    from veil_papers.word_figures import automaton_figure
 
     chain = {"y0": ["y1", "y2"], "y1": ["y0", "y2"], "y2": ["y1", "y3"], "y3": ["y0", "y3"]}
     return automaton_figure(ProductAutomaton(("y1", "y2", "y3"), 2, chain, "y0"))

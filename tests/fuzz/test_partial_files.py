@@ -22,8 +22,7 @@ from veil.graphs.files import write_graph
 from veil.graphs.graph import Graph
 from veil.graphs.numerics.pairs import PairSpace
 from veil.tables.engines.duck import private_connection
-from veil.words.codec import attached
-from veil.words.files import write_words
+from veil.words.codec import attached, write_words
 
 from .commands import command
 from .entry import good_release
@@ -56,10 +55,9 @@ def _word_table() -> Any:
     )
 
 
-def _words(path: Path, overwrite: bool, *, keys: str = "number") -> None:
+def _words(path: Path, overwrite: bool, *, keep_keys: bool = False) -> None:
     table = _word_table()
-    order = None if keys == "keep" else range(len(table))
-    write_words(path, words=table.codes, table=table, keys=keys, permutation=order, overwrite=overwrite)
+    write_words(path, words=table.codes, table=table, keep_keys=keep_keys, overwrite=overwrite)
 
 
 def _save(path: Path, overwrite: bool) -> None:
@@ -241,7 +239,7 @@ def test_only_the_owner_sees_a_file_that_is_being_written(
 
 @pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.parquet"])
 def test_whose_words_they_are_is_for_the_owner(name: str, tmp_path: Path) -> None:
-    _words(tmp_path / name, False, keys="keep")
+    _words(tmp_path / name, False, keep_keys=True)
     assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
 
 

@@ -29,9 +29,9 @@ from tests.words.numerics.oracle import (
 from veil.core.arrays import Ints
 from veil.core.random.exact_choice import FixedChoice, choose
 from veil.core.random.free_words import sample_free, sample_free_by_distance
+from veil.words.numerics.channel import nearest_targets
 from veil.words.numerics.graph import WordGraph, graph_of
 from veil.words.numerics.tables import LANES, Ways, rounding_loss
-from veil.words.numerics.targets import nearest_targets
 from veil.words.samplers import exponential as exponential
 from veil.words.samplers.distances import sample_at_distances, sample_permute_and_flip
 from veil.words.samplers.exponential import sample_words

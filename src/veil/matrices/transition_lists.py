@@ -6,12 +6,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.errors import InvalidData
 from veil.core.named_matrix import NamedMatrix
 from veil.matrices.reading import NUMBERS, names_ends, parse_matrix
 from veil.tables.cells import is_number, is_plain_integer
 from veil.tables.dialect import column_names, has_header, named
-from veil.tables.engines.protocol import missing_column
 from veil.tables.text_tables import parse_rows
 
 # A transition and, where it has one, its probability or weight.
@@ -25,19 +24,12 @@ class Edges(NamedTuple):
     edges: Sequence[Edge]
 
 
-def listed(columns: Mapping[str, list[Any]], name: str, origin: str | None, destination: str | None) -> Edges:
-    """The transitions of a table, from two columns of it, and its column of numbers if it has one."""
+def listed(columns: Mapping[str, list[Any]], name: str) -> Edges:
+    """The transitions of a table, from its first two columns, and its column of numbers if it has one."""
     names = list(columns)
     if len(names) < 2:
         raise InvalidData(name, expected=_SHAPES, found=f"{len(names)} column")
-    if origin is None or destination is None:
-        origin, destination = names[:2]
-    for field, column in (("origin", origin), ("destination", destination)):
-        if column not in names:
-            raise missing_column(names, column, field)
-    if origin == destination:
-        raise InvalidArgument("destination", expected="another column than origin=", found="the same")
-    others = [column for column in names if column not in {origin, destination}]
+    origin, destination, *others = names
     number = next((column for column in others if column.casefold() in NUMBERS), None)
     if number is None and len(others) == 1 and all(map(_is_numeric, columns[others[0]])):
         number = others[0]
@@ -54,20 +46,18 @@ def weight_of(cell: Any) -> float:
     return float(cell) if _is_numeric(cell) else math.nan
 
 
-def from_text(raw: bytes, name: str, origin: str | None, destination: str | None, layout: str) -> Any:
+def from_text(raw: bytes, name: str) -> Any:
     """What text with separators holds: a list of transitions or a matrix."""
     _, lines = parse_rows(raw, name, expected="allowed transitions", decimals=True)
-    if layout == "matrix" or (layout == "auto" and origin is None and _is_matrix(lines)):
+    if _is_matrix(lines):
         return _with_numbers(parse_matrix(raw, name))
     if len(lines[0]) < 2:
         raise InvalidData(name, expected=_SHAPES, found="1 column")
-    if origin is None and _hold_decimals([row[:2] for row in lines]):
+    if _hold_decimals([row[:2] for row in lines]):
         raise InvalidData(name, expected=_SHAPES, found="numbers with decimals in place of states")
-    body = lines[1:] if origin is not None or _has_header(lines) else lines
+    body = lines[1:] if _has_header(lines) else lines
     names = column_names(len(lines[0])) if body is lines else named(lines[0], name)
-    edges = listed(
-        {key: [row[i] for row in body] for i, key in enumerate(names)}, name, origin, destination
-    ).edges
+    edges = listed({key: [row[i] for row in body] for i, key in enumerate(names)}, name).edges
     cells = {cell for edge in edges for cell in edge[:2]}
     return Edges(_in_numbers(edges)) if all(map(is_plain_integer, cells)) else Edges(edges)
 

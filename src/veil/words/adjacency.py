@@ -25,10 +25,9 @@ class Hamming(Adjacency):
     name: ClassVar[str] = "Hamming"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", checks.integer("radius", self.radius, least=1, most=_MOST))
-        object.__setattr__(
-            self, "words_each", checks.integer("words_each", self.words_each, least=1, most=_MOST)
-        )
+        for name in ("radius", "words_each"):
+            number = checks.integer(name, getattr(self, name), least=1, most=_MOST)
+            object.__setattr__(self, name, number)
 
     @property
     def words(self) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -13,7 +12,7 @@ import numpy as np
 from veil.core.checks import items
 from veil.core.errors import InvalidArgument
 from veil.words.language import Language, written
-from veil.words.numerics.graph import WordGraph
+from veil.words.numerics.graph import WordGraph, graph_of
 from veil.words.word_batch import Labels
 
 # The subsets of a nondeterministic automaton can be exponentially many.
@@ -75,45 +74,31 @@ class AutomatonWords(Language):
         for state, symbol, ends in self.transitions:
             moves.setdefault(state, {}).setdefault(place[symbol], set()).update(ends)
         numbers: dict[tuple[frozenset[Hashable], int], int] = {}
-        rows: dict[int, list[int]] = {}
+        nodes: list[tuple[frozenset[Hashable], int]] = []
 
         def followers(subset: frozenset[Hashable]) -> list[int]:
+            """The numbers of the nodes that follow a set of states; new ones are added to the nodes."""
             reached: dict[int, set[Hashable]] = {}
             for state in subset:
                 for symbol, ends in moves.get(state, {}).items():
                     reached.setdefault(symbol, set()).update(ends)
-            found = []
-            for symbol in sorted(reached):
-                node = (frozenset(reached[symbol]), symbol)
+            following = [(frozenset(reached[symbol]), symbol) for symbol in sorted(reached)]
+            for node in following:
                 if node not in numbers:
-                    if len(numbers) >= _MOST_NODES:
-                        raise InvalidArgument(
-                            "transitions",
-                            expected=f"an automaton that needs at most {_MOST_NODES:,} sets of states",
-                            found="more",
-                        )
-                    numbers[node] = len(numbers)
-                    waiting.append(node)
-                found.append(numbers[node])
-            return found
+                    numbers[node] = len(nodes)
+                    nodes.append(node)
+            if len(nodes) > _MOST_NODES:
+                expected = f"an automaton that needs at most {_MOST_NODES:,} sets of states"
+                raise InvalidArgument("transitions", expected=expected, found="more")
+            return [numbers[node] for node in following]
 
-        waiting: deque[tuple[frozenset[Hashable], int]] = deque()
         first = followers(frozenset([self.start]))
-        while waiting:
-            node = waiting.popleft()
-            rows[numbers[node]] = followers(node[0])
-        size = len(numbers)
-        begin, last = np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.bool_)
-        begin[first] = True
-        accepting = set(self.accepting)
-        codes = np.empty(size, dtype=np.int32)
-        for (subset, code), number in numbers.items():
-            codes[number] = code
-            last[number] = bool(subset & accepting)
-        starts = np.zeros(size + 1, dtype=np.int64)
-        np.cumsum([len(rows[v]) for v in range(size)], out=starts[1:])
-        targets = np.array([target for v in range(size) for target in rows[v]], dtype=np.int32)
-        return WordGraph(self.length, len(self.labels), codes, starts, targets, begin, last)
+        # The list grows while it is gone through.
+        rows = [followers(subset) for subset, _ in nodes]
+        last = [i for i, (subset, _) in enumerate(nodes) if subset & set(self.accepting)]
+        codes = np.array([code for _, code in nodes], dtype=np.int32)
+        found = graph_of(rows, self.length, first=first, last=last)
+        return replace(found, symbol=codes, alphabet=len(self.labels))
 
     def of_length(self, length: int) -> Self:
         return type(self)(self.transitions, self.start, self.accepting, length)
@@ -148,7 +133,10 @@ class AutomatonWords(Language):
 def _moves(transitions: Any) -> Moves:
     """The transitions as (state, symbol, states) in the order in which they were given."""
     if isinstance(transitions, Mapping):
-        listed = [(*key, ends) if _is_pair(key) else (None, None, None) for key, ends in transitions.items()]
+        listed = [
+            (*key, ends) if isinstance(key, tuple) and len(key) == 2 else (None, None, None)
+            for key, ends in transitions.items()
+        ]
     else:
         listed = items("transitions", transitions, expected="{(state, symbol): states}")
     found = []
@@ -162,7 +150,3 @@ def _moves(transitions: Any) -> Moves:
     if not found:
         raise InvalidArgument("transitions", expected="{(state, symbol): states}", found="none")
     return tuple(found)
-
-
-def _is_pair(key: Any) -> bool:
-    return isinstance(key, tuple) and len(key) == 2

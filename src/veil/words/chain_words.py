@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -36,7 +37,7 @@ class ChainWords(Language):
     (True, False)
     """
 
-    support: Any
+    support: Support
     start: Any
     name: ClassVar[str] = "ChainWords"
 
@@ -48,8 +49,7 @@ class ChainWords(Language):
         start: Hashable | None = None,
         states: Sequence[Hashable] | None = None,
     ) -> None:
-        labels, successors = take_support(support, states)
-        object.__setattr__(self, "support", (labels, successors))
+        object.__setattr__(self, "support", _taken(support, states))
         object.__setattr__(self, "length", length)
         try:
             known = start is None or start in self._places
@@ -67,14 +67,12 @@ class ChainWords(Language):
 
     @property
     def labels(self) -> Labels:
-        found: Labels = self.support[0]
-        return found
+        return self.support.labels
 
     @property
     def successors(self) -> Successors:
         """For each state, the places of those that may follow."""
-        found: Successors = self.support[1]
-        return found
+        return self.support.successors
 
     @cached_property
     def graph(self) -> WordGraph:
@@ -82,7 +80,7 @@ class ChainWords(Language):
         return graph_of([list(row) for row in self.successors], self.length, first=first)
 
     def of_length(self, length: int) -> Self:
-        return type(self)(_Checked(*self.support), length, start=self.start)
+        return type(self)(self.support, length, start=self.start)
 
     @property
     def words(self) -> str:
@@ -101,24 +99,24 @@ class ChainWords(Language):
         }
 
 
-class _Checked(NamedTuple):
-    """A support that was taken before."""
+class Support(NamedTuple):
+    """The allowed transitions: the states, and for each the places of those that may follow, rising."""
 
     labels: Labels
     successors: Successors
 
 
-def take_support(support: Any, states: Sequence[Hashable] | None = None) -> tuple[Labels, Successors]:
-    """The states and, for each, the places of those that may follow it, in rising order."""
-    if isinstance(support, _Checked):
-        return support.labels, support.successors
+def _taken(support: Any, states: Sequence[Hashable] | None = None) -> Support:
+    """The support that a user gives."""
+    if isinstance(support, Support):
+        return Support(labels_from("support", support.labels), support.successors)
     if isinstance(support, Release):
         from veil.matrices.released import to_chain
 
         support = to_chain(support)
     if isinstance(support, Mapping) and set(support) == {"states", "successors"}:
         labels = labels_from("support", support["states"])
-        return labels, _checked(support["successors"], len(labels))
+        return Support(labels, _checked(support["successors"], len(labels)))
     if isinstance(support, Mapping) and not any(isinstance(row, Mapping) for row in support.values()):
         return _from_lists(support)
     if hasattr(support, "is_directed") and hasattr(support, "successors"):
@@ -133,7 +131,7 @@ def take_support(support: Any, states: Sequence[Hashable] | None = None) -> tupl
     return _from_matrix(support, states)
 
 
-def _from_lists(rows: Mapping[Hashable, Any]) -> tuple[Labels, Successors]:
+def _from_lists(rows: Mapping[Hashable, Any]) -> Support:
     """{state: [states]}; states that only follow others have no successors."""
     if any(isinstance(row, (str, bytes)) or not hasattr(row, "__iter__") for row in rows.values()):
         raise InvalidArgument("support", expected="{state: [the states that may follow]}", found="others")
@@ -145,46 +143,46 @@ def _from_lists(rows: Mapping[Hashable, Any]) -> tuple[Labels, Successors]:
         raise InvalidArgument("support", expected="states such as text or numbers", found="others") from None
     labels = labels_from("support", states)
     place = {label: i for i, label in enumerate(labels)}
-    return labels, tuple(tuple(sorted({place[end] for end in lists.get(label, ())})) for label in labels)
+    after = ({place[end] for end in lists.get(label, ())} for label in labels)
+    return Support(labels, tuple(tuple(sorted(row)) for row in after))
 
 
-def _from_matrix(support: Any, states: Sequence[Hashable] | None) -> tuple[Labels, Successors]:
-    kinds = getattr(support, "dtypes", [getattr(support, "dtype", None)])
-    if all(kind == np.bool_ for kind in kinds):
-        array_of("support", support)
-        support = support.astype(np.float64)
-    elif isinstance(support, (list, tuple)):
-        support = [
+def _from_matrix(support: Any, states: Sequence[Hashable] | None) -> Support:
+    rows, successors = matrix_support("support", support, InvalidArgument)
+    labels = labels_from("states", rows if states is None else states)
+    if len(labels) != len(rows):
+        raise InvalidArgument("states", expected=f"{len(rows)} labels", found=f"{len(labels)}")
+    return Support(labels, successors)
+
+
+def matrix_support(field: str, value: Any, error: Any, least: float = 0.0) -> Support:
+    """What a square matrix allows: entries above 0 and not below least. error: what is raised."""
+    from scipy.sparse import csr_array
+
+    if all(kind == np.bool_ for kind in getattr(value, "dtypes", [getattr(value, "dtype", None)])):
+        array_of(field, value)
+        value = value.astype(np.float64)
+    elif isinstance(value, (list, tuple)):
+        value = [
             [float(x) if isinstance(x, bool) else x for x in row] if isinstance(row, (list, tuple)) else row
-            for row in support
+            for row in value
         ]
-    taken = named_matrix("support", support)
-    entries = taken.entries
-    size = entries.shape[0] if entries.ndim == 2 else 0
-    if size < 2 or entries.shape[1] != size:
-        raise InvalidArgument(
-            "support", expected="as many rows as columns, two or more", found=f"shape {entries.shape}"
-        )
-    numbers = entries if isinstance(entries, np.ndarray) else entries.data
+    taken = named_matrix(field, value)
+    shape = taken.entries.shape
+    if len(shape) != 2 or not shape[0] or shape[0] != shape[1]:
+        raise error(field, expected="as many rows as columns", found=f"an array of shape {shape}")
+    numbers = taken.entries if isinstance(taken.entries, np.ndarray) else taken.entries.data
     if not np.isfinite(numbers).all() or (numbers.size and numbers.min() < 0.0):
-        raise InvalidArgument("support", expected="finite numbers of at least 0", found="others")
-    names = states if states is not None else taken.rows or taken.columns or size
-    labels = labels_from("states", names)
-    if len(labels) != size:
-        raise InvalidArgument("states", expected=f"{size} labels", found=f"{len(labels)}")
-    if taken.rows is not None and taken.columns is not None and taken.rows != taken.columns:
-        if set(taken.rows) != set(taken.columns):
-            raise InvalidArgument("support", expected="the same states as rows and columns", found="others")
-        place = {name: i for i, name in enumerate(taken.columns)}
-        entries = entries[:, [place[name] for name in taken.rows]]
-    if isinstance(entries, np.ndarray):
-        return labels, tuple(tuple(np.flatnonzero(row > 0.0).tolist()) for row in entries)
-    rows = (entries.indices[a:b][entries.data[a:b] > 0.0] for a, b in _spans(entries.indptr))
-    return labels, tuple(tuple(sorted(row.tolist())) for row in rows)
-
-
-def _spans(pointers: Any) -> list[tuple[int, int]]:
-    return list(zip(pointers[:-1].tolist(), pointers[1:].tolist(), strict=True))
+        raise error(field, expected="finite entries of at least 0", found="others")
+    labels = taken.rows or taken.columns or tuple(range(shape[0]))
+    place = {str(label): i for i, label in enumerate(labels)}
+    columns = list(map(str, taken.columns or labels))
+    if set(columns) != set(place):
+        raise error(field, expected="the same states as rows and columns", found="different ones")
+    rows, places = csr_array(taken.entries), np.array([place[column] for column in columns])
+    kept, spans = (rows.data > 0.0) & (rows.data >= least), pairwise(rows.indptr.tolist())
+    after = (places[rows.indices[a:b][kept[a:b]]].tolist() for a, b in spans)
+    return Support(labels, tuple(tuple(sorted(row)) for row in after))
 
 
 def _checked(rows: Any, size: int) -> Successors:

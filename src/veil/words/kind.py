@@ -106,27 +106,19 @@ class WordKind(Kind):
             raise InvalidArgument("keep_keys", expected=expected, found=output.name)
 
     def check_output(self, path: Path, job: Job[Any]) -> None:
-        from veil.words.files import check_columns
+        from veil.words.codec import checked_columns
 
-        check_columns(path, job.source, keeps_keys=job.request.keep_keys)
+        checked_columns(path, job.source, job.request.keep_keys)
 
     def write_table(
         self, path: Path, release: Release[Any], job: Job[Any], *, overwrite: bool
     ) -> Release[Any]:
         """The words as rows; the record beside them names the table instead of holding the words."""
-        from veil.words.codec import attached, batch
-        from veil.words.files import write_words
+        from veil.words.codec import attached, batch, write_words
 
-        keep = job.request.keep_keys
-        write_words(
-            path,
-            words=batch(release).codes,
-            table=job.source,
-            keys="keep" if keep else "number",
-            # They were put into a random order before they were drawn.
-            permutation=None if keep else range(len(job.source)),
-            overwrite=overwrite,
-        )
+        # Without their keys they were put into a random order before they were drawn.
+        codes, keep = batch(release).codes, job.request.keep_keys
+        write_words(path, words=codes, table=job.source, keep_keys=keep, overwrite=overwrite)
         return attached(release, path)
 
     def size(self, release: Release[Any]) -> str:

@@ -13,8 +13,8 @@ import numpy as np
 from veil.core import checks
 from veil.core.domain import Domain
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.words.numerics.graph import WordGraph, graph_of
-from veil.words.word_batch import Codes, Labels, WordBatch, coded, label_array, not_feasible
+from veil.words.numerics.graph import WordGraph, edges_after, graph_of
+from veil.words.word_batch import Codes, Labels, WordBatch, coded, not_feasible
 
 _LONGEST = 10_000_000
 
@@ -123,17 +123,11 @@ class Language(Domain):
                 "language", expected="at most 100,000 words", found=f"{self.number_of_words:.3g}"
             )
         graph = self.graph
-        words: list[tuple[int, tuple[int, ...]]] = [
-            (v, (int(graph.symbol[v]),)) for v in np.flatnonzero(graph.first).tolist()
-        ]
+        paths = np.flatnonzero(graph.first)[:, None]
         for _ in range(self.length - 1):
-            words = [
-                (target, (*word, int(graph.symbol[target])))
-                for v, word in words
-                for target in graph.targets[graph.starts[v] : graph.starts[v + 1]].tolist()
-            ]
-        kept = [word for v, word in words if graph.last[v]]
-        return WordBatch.of_rows(self.labels, np.array(kept, dtype=np.int32))
+            counts, edges = edges_after(graph.starts, paths[:, -1])
+            paths = np.column_stack((np.repeat(paths, counts, axis=0), graph.targets[edges]))
+        return WordBatch.of_rows(self.labels, graph.symbol[paths[graph.last[paths[:, -1]]]])
 
 
 # Each symbol is an object, and a row and a column of tables.
@@ -172,7 +166,7 @@ def written(labels: Labels) -> list[Any]:
 class FreeWords(Language):
     """All words of `length` symbols. symbols: their number, or a list of labels."""
 
-    symbols: Any
+    symbols: Labels
     name: ClassVar[str] = "FreeWords"
 
     def __init__(self, symbols: Any, length: int) -> None:
@@ -182,8 +176,7 @@ class FreeWords(Language):
 
     @property
     def labels(self) -> Labels:
-        found: Labels = self.symbols
-        return found
+        return self.symbols
 
     @cached_property
     def graph(self) -> WordGraph:
@@ -213,6 +206,3 @@ class FreeWords(Language):
         numbered = self.symbols == tuple(range(len(self.symbols)))
         symbols = len(self.symbols) if numbered else written(self.symbols)
         return {"name": self.name, "symbols": symbols, "length": self.length}
-
-
-__all__ = ["Codes", "FreeWords", "Language", "WordBatch", "label_array", "labels_from", "written"]

@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from veil.core.account import Account, Charge, check_account, confirm, reserve
 from veil.core.errors import InvalidArgument
 from veil.core.job import cost
@@ -18,8 +16,8 @@ from veil.core.random.streams import generator, is_reproducible
 from veil.core.record import Release
 from veil.version import __version__
 from veil.words.mechanisms.sequential_words import SequentialWords
-from veil.words.numerics.channel import Channel
-from veil.words.word_batch import not_feasible
+from veil.words.numerics.channel import Channel, favoured
+from veil.words.word_batch import code_of, not_feasible
 
 
 class OnlineWord:
@@ -49,17 +47,9 @@ class OnlineWord:
         self._ledger = ledger
         self.entry = None
         if ledger is not None:
-            self.entry = reserve(
-                ledger,
-                Charge(
-                    self.epsilon,
-                    self.delta,
-                    mechanism.describe(),
-                    mechanism.adjacency,
-                    (profile,),
-                    reproducible=self._reproducible,
-                ),
-            )
+            described, near, seeded = mechanism.describe(), mechanism.adjacency, self._reproducible
+            charge = Charge(self.epsilon, self.delta, described, near, (profile,), reproducible=seeded)
+            self.entry = reserve(ledger, charge)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Never copied or sent: two copies would draw twice what was charged once."""
@@ -84,7 +74,10 @@ class OnlineWord:
             raise InvalidArgument("word", expected="the process that began it", found="another")
         if not self.remaining:
             raise InvalidArgument("symbol", expected=f"{language.length} symbols at most", found="one more")
-        code = self._code(symbol, position)
+        # Not as a word of one symbol: text and tuples could be taken for words themselves.
+        code = code_of(symbol, self._places)
+        if code < 0:
+            raise not_feasible(None, position + 1, "a symbol of the alphabet", "another")
         ahead = int(language.graph.step[self._true, code])
         if ahead < 0 or (self.remaining == 1 and not language.graph.last[ahead]):
             expected = "a symbol that may follow the one before it" if position else "a first symbol"
@@ -97,14 +90,6 @@ class OnlineWord:
             confirm(self._ledger, self.entry)
         return language.labels[answer]
 
-    def _code(self, symbol: Hashable, position: int) -> int:
-        label = symbol.item() if isinstance(symbol, np.generic) else symbol
-        # Not as a word of one symbol: text and tuples could be taken for words themselves.
-        known = isinstance(label, Hashable) and not isinstance(label, bool) and label in self._places
-        if not known:
-            raise not_feasible(None, position + 1, "a symbol of the alphabet", "another")
-        return self._places[label]
-
     def _answer(self, code: int, position: int) -> int:
         """A successor of the last node drawn: the target, or one of the others, all alike."""
         channel, at = self._channel, self._drawn
@@ -112,9 +97,7 @@ class OnlineWord:
         ways = channel.ways
         ahead = ways.targets[ways.starts[at] : ways.starts[at + 1]]
         options = ahead[channel.open[row][ahead]].tolist()
-        target = int(channel.targets[at, code])
-        if target not in options:
-            target = int(channel.spare[row, at])
+        target = favoured(channel, row, at, code)
         weights = [Fraction(1) if node == target else self._decay for node in options]
         return int(options[choose(weights, one_word(self._rng), lambda: one_word(self._rng))])
 

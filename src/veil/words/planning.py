@@ -32,7 +32,15 @@ _SMALLEST, _LARGEST = 0.01, 100.0
 _MOST_EDGES = 1_500
 _QUICK_EDGES = 50
 
-FOR_WORDS = ("balanced", "exponential", "sequential", "staircase", "permute-and-flip", "generic")
+_KINDS: dict[str, Any] = {
+    "balanced": BalancedWords,
+    "exponential": ExponentialWords,
+    "sequential": SequentialWords,
+    "staircase": StaircaseWords,
+    "permute-and-flip": PermuteAndFlip,
+    "generic": ExponentialWords,
+}
+FOR_WORDS = tuple(_KINDS)
 
 
 def word_mechanism(
@@ -41,17 +49,10 @@ def word_mechanism(
     """The mechanism of this name. shorter: it is to be used for words of fewer symbols as well."""
     if not isinstance(name, str) or name not in FOR_WORDS:
         raise InvalidArgument("mechanism", expected=f"one of {', '.join(FOR_WORDS)}", found=shown(name))
-    if name == "generic":
-        return ExponentialWords(language, epsilon, radius=radius, calibration="generic")
+    options: dict[str, Any] = {"calibration": "generic"} if name == "generic" else {}
     if name in ("balanced", "exponential"):
-        kind = BalancedWords if name == "balanced" else ExponentialWords
-        return kind(language, epsilon, radius=radius, shorter=shorter)
-    plain: dict[str, Any] = {
-        "sequential": SequentialWords,
-        "staircase": StaircaseWords,
-        "permute-and-flip": PermuteAndFlip,
-    }
-    made: WordMechanism = plain[name](language, epsilon, radius=radius)
+        options = {"shorter": shorter}
+    made: WordMechanism = _KINDS[name](language, epsilon, radius=radius, **options)
     return made
 
 
@@ -123,11 +124,6 @@ def plan_words(
 
     examples: public words like those to be hidden; None for random walks. No sensitive word is looked at.
     shorter: words of fewer symbols are to be hidden as well.
-
-    >>> from veil.words.language import FreeWords
-    >>> plan = plan_words(FreeWords("ACGT", 20), 2.0)
-    >>> plan.best.name, round(plan.best.error, 2)
-    ('exponential', 5.78)
     """
     tell = on_progress("progress", progress)
     if not isinstance(language, Language):

@@ -30,11 +30,7 @@ class WordQuery:
     """
 
     def __init__(
-        self,
-        keys: Sequence[Column],
-        columns: Mapping[str, Column],
-        engine: Engine,
-        states: StateList | None,
+        self, keys: Sequence[Column], columns: Mapping[str, Column], engine: Engine, states: StateList | None
     ) -> None:
         self._keys, self._columns, self._engine, self._states = keys, columns, engine, states
 
@@ -56,9 +52,8 @@ class WordQuery:
     def lengths_sql(self) -> str:
         """The words in the order of their keys, with their lengths."""
         names = ", ".join(name for name, _ in self._named_keys)
-        picked = ", ".join(f"{self._key(column)} AS {name}" for name, column in self._named_keys)
         return self._whole(
-            f"SELECT {names}, COUNT(*) AS length FROM (SELECT {picked} FROM veil_source) AS visits "
+            f"SELECT {names}, COUNT(*) AS length FROM (SELECT {self._picked} FROM veil_source) AS visits "
             f"GROUP BY {names} ORDER BY {_ordered(name for name, _ in self._named_keys)}"
         )
 
@@ -90,15 +85,18 @@ class WordQuery:
     def _numbered(self) -> str:
         """The words with their numbers in the order of their keys."""
         names = [name for name, _ in self._named_keys]
-        picked = ", ".join(f"{self._key(column)} AS {name}" for name, column in self._named_keys)
         return (
             f"SELECT {', '.join(names)}, CAST(ROW_NUMBER() OVER (ORDER BY {_ordered(names)}) AS INTEGER) "
-            f"AS word FROM (SELECT DISTINCT {picked} FROM {_again('words')}) AS found"
+            f"AS word FROM (SELECT DISTINCT {self._picked} FROM {_again('words')}) AS found"
         )
 
     @property
     def _named_keys(self) -> list[tuple[str, Column]]:
         return [(f"key_{i}", column) for i, column in enumerate(self._keys)]
+
+    @property
+    def _picked(self) -> str:
+        return ", ".join(f"{self._key(column)} AS {name}" for name, column in self._named_keys)
 
     @property
     def _label(self) -> str:

@@ -1,23 +1,29 @@
-"""From a table to words: the states of each person or trip, in the order of time."""
+"""From a table to words: the states of each person or trip, in the order of time. Languages in files."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from veil.core.checks import on_progress
-from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile, VeilError
 from veil.core.kind import Progress
+from veil.core.kinds import kind_named
+from veil.core.registry import domain_from
 from veil.tables import complaints
 from veil.tables.cells import numbers_of
 from veil.tables.engines.columns import needed_columns
 from veil.tables.engines.opening import open_engine
 from veil.tables.engines.protocol import Engine
+from veil.tables.files import file_of, name_of, text_bytes
+from veil.tables.json_texts import parse_json
 from veil.tables.log_checks import check_times
-from veil.tables.sequences import as_log
+from veil.tables.sequences import SequenceFile, as_log
 from veil.tables.states import StateList, given_states
+from veil.words.language import Language
 from veil.words.queries import MOST_STATES, WordQuery
 from veil.words.table import Rows, WordTable, check_listed, checked_list
 
@@ -36,24 +42,10 @@ def read_words(
 ) -> WordTable:
     """The words in a table. They are sensitive data, not a release.
 
-    source: a path or glob (CSV, Parquet, JSON lines, DuckDB), a table in memory, DuckDB, PostgreSQL or Spark;
-        or a SequenceFile or a list of lists, which need no columns.
-    by: the column that tells words apart, or several, such as ("user", "trip"): a word for each combination.
-    order, state: a word is its states in this order. Rows of the same time are ordered by tie_break (a
-        column), then by the order of the states. Times that are text are ordered letter by letter.
+    source: as for `words.read`, or a SequenceFile. by, order, state, tie_break, table, query: see there.
     states: the public list of states; a state that is not on it is an error. Without it the labels found,
         sorted: then `WordTable.recoded` brings them in the order of a list.
-    table, query: which table of a database, or what to select from it. progress: called with what is done.
-
-    Every row must have a key, an order and a state. Words come in the order of their keys; keys that are
-    numbers beyond 64 bits come as text. The sorting is done where the data lives; a query is asked three
-    times and must give the same rows each time.
-
-    >>> from veil.words.reading import read_words
-    >>> log = {"who": ["b", "a", "b"], "time": [2, 1, 1], "street": ["Ash", "Ash", "Birch"]}
-    >>> words = read_words(log, by="who", order="time", state="street")
-    >>> words.states, words.to_lists()
-    (('Ash', 'Birch'), [['Ash'], ['Birch', 'Ash']])
+    progress: called with what is done.
     """
     tell = on_progress("progress", progress)
     log = as_log(source)
@@ -64,7 +56,8 @@ def read_words(
         source, by, order, state = log, "sequence", "place", "state"
     keys = _key_names(by)
     others = _other_columns(order, state, tie_break)
-    wanted = _key_roles(keys) | others
+    roles = {"by": keys[0]} if len(keys) == 1 else {f"by[{i}]": name for i, name in enumerate(keys)}
+    wanted = roles | others
     listed = None if states is None else checked_list(given_states(states, columns=list(wanted.values())))
     tell("looking at the columns")
     engine = open_engine(source, wanted, table=table, query=query)
@@ -72,7 +65,7 @@ def read_words(
         if progress is not None and hasattr(engine, "watch"):
             engine.watch(progress)
         columns = needed_columns(engine, wanted)
-        of_keys = [columns.pop(role) for role in _key_roles(keys)]
+        of_keys = [columns.pop(role) for role in roles]
         check_times(engine, columns["order"], others["order"])
         words = WordQuery(of_keys, columns, engine, listed)
         return _read(engine, words, keys=keys, names=others, listed=listed, tell=tell)
@@ -120,8 +113,7 @@ def _whole(column: Any) -> Rows:
     """A column of counts; databases have several types for whole numbers."""
     import pyarrow as pa
 
-    found: Rows = numbers_of(column.cast(pa.int64()))
-    return found
+    return np.asarray(numbers_of(column.cast(pa.int64())))
 
 
 def _states(summary: Any, keys: tuple[str, ...], names: dict[str, str]) -> StateList:
@@ -135,21 +127,15 @@ def _states(summary: Any, keys: tuple[str, ...], names: dict[str, str]) -> State
             found="more",
             hint="Does this column hold states?",
         )
-    for i, name in enumerate(keys):
-        _check_gaps(name, int(_whole(summary.column(f"key_{i}_gaps")).sum()))
-    _check_gaps(names["order"], int(_whole(summary.column("time_gaps")).sum()))
     labels = summary.column("state").to_pylist()
-    numbers = _whole(summary.column("number"))
-    _check_gaps(
-        names["state"], sum(int(n) for n, label in zip(numbers, labels, strict=True) if label is None)
-    )
+    gaps = {name: _whole(summary.column(f"key_{i}_gaps")) for i, name in enumerate(keys)}
+    gaps[names["order"]] = _whole(summary.column("time_gaps"))
+    gaps[names["state"]] = _whole(summary.column("number")) * np.array([label is None for label in labels])
+    for column, missing in gaps.items():
+        if number := int(missing.sum()):
+            rows = "1 row" if number == 1 else f"{number} rows"
+            raise InvalidData(column, expected="a value in every row", found=f"{rows} without one")
     return StateList(tuple(labels), tuple(map(str, labels)), found=True)
-
-
-def _check_gaps(column: str, number: int) -> None:
-    if number:
-        rows = "1 row" if number == 1 else f"{number} rows"
-        raise InvalidData(column, expected="a value in every row", found=f"{rows} without one")
 
 
 def _key_names(by: Any) -> tuple[str, ...]:
@@ -163,12 +149,6 @@ def _key_names(by: Any) -> tuple[str, ...]:
     return names
 
 
-def _key_roles(keys: tuple[str, ...]) -> dict[str, str]:
-    if len(keys) == 1:
-        return {"by": keys[0]}
-    return {f"by[{i}]": name for i, name in enumerate(keys)}
-
-
 def _other_columns(order: Any, state: Any, tie_break: Any) -> dict[str, str]:
     """The columns besides the keys, by role."""
     named = {"order": order, "tie_break": tie_break, "state": state}
@@ -179,3 +159,33 @@ def _other_columns(order: Any, state: Any, tie_break: Any) -> dict[str, str]:
             found = "none" if name is None else type(name).__name__
             raise InvalidArgument(field, expected="the name of a column", found=found)
     return {role: name for role, name in named.items() if name is not None}
+
+
+def given_language(value: Any) -> Language | None:
+    """A language: as it is, or from a JSON file with its description, or with a release of such words."""
+    if value is None or isinstance(value, Language):
+        return value
+    if not isinstance(value, (str, os.PathLike)):
+        expected = "a language such as words.FreeWords, or a file that describes one"
+        raise InvalidArgument("language", expected=expected, found=type(value).__name__)
+    file = file_of(value)
+    raw, name = text_bytes(file), name_of(file)
+    try:
+        content = parse_json(raw, name)
+        fields = dict(content.get("domain", content))
+        # A record describes its domain in words as well.
+        fields.pop("words", None)
+        found = domain_from(fields, kind_named("words"))
+    except (VeilError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        expected = "the description of a language, as in the record of released words"
+        what = str(error).rstrip(".") if isinstance(error, VeilError) else "something else"
+        raise UnreadableFile(name, expected=expected, found=what) from None
+    assert isinstance(found, Language)
+    return found
+
+
+def given_words(value: Any, language: Language) -> Any:
+    """Public words: as they are, or from a text file with one per line."""
+    if not isinstance(value, (str, os.PathLike)):
+        return value
+    return read_words(SequenceFile(os.fspath(value)), states=list(language.labels)).batch

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from veil.core.assumptions import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC
-from veil.core.checks import integer, items, positive
+from veil.core.checks import integer, positive
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.job import Job
 from veil.core.kind import Progress
@@ -17,8 +17,7 @@ from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option, 
 from veil.tables.given import files_among, listed
 from veil.tables.sequences import SequenceFile
 from veil.tables.states import given_states
-from veil.words.given import given_language, given_words
-from veil.words.language import FreeWords, Language
+from veil.words.language import Language
 from veil.words.mechanisms.each_word import EachWord
 from veil.words.planning import (
     FOR_WORDS,
@@ -28,9 +27,9 @@ from veil.words.planning import (
     plan_words,
     word_mechanism,
 )
-from veil.words.reading import read_words
+from veil.words.reading import given_language, given_words, read_words
 from veil.words.supports import read_support
-from veil.words.table import WordTable, language_of
+from veil.words.table import WordTable, free_words, language_of
 from veil.words.word_batch import WordBatch
 
 _INPUT, _FEASIBLE = "Input", "Feasible words"
@@ -40,6 +39,7 @@ _CHAIN = (
 )
 _LEAST = "With {chain}: transitions less probable than this are not allowed."
 _START = "With {chain}: the public state before the first one of every word."
+_TRIPS = {"source": "trips.csv", "by": "user", "order": "time", "state": "segment"}
 _RADIUS = "How many symbols of a word are hidden at once."
 _LANGUAGE = "Instead: the feasible words as a JSON description, such as that of an automaton."
 _TYPICAL = (
@@ -124,18 +124,7 @@ class WordRelease(ReleaseRequest):
     """
 
     examples = (
-        (
-            "",
-            {
-                "source": "trips.csv",
-                "by": "user",
-                "order": "time",
-                "state": "segment",
-                "chain": "roads.csv",
-                "epsilon": 5,
-                "output": "private.csv",
-            },
-        ),
+        ("", {**_TRIPS, "chain": "roads.csv", "epsilon": 5, "output": "private.csv"}),
         ("One word per line", {"source": "words.txt", "lines": True, "epsilon": 2, "output": "private.csv"}),
     )
 
@@ -152,10 +141,7 @@ class WordRelease(ReleaseRequest):
         1, help="How many words one person has at most; public.", least=1, group="Privacy"
     )
     longest: int | None = option(
-        None,
-        help="The most symbols of a word; public. Otherwise that of the data.",
-        least=1,
-        group="Privacy",
+        None, help="The most symbols of a word; public. Otherwise that of the data.", least=1, group="Privacy"
     )
     keep_keys: bool = option(
         False,
@@ -223,9 +209,9 @@ class WordRelease(ReleaseRequest):
         """The language, the words as codes of it, and the data, put into a random order if it is a table."""
         if not isinstance(data, WordTable):
             if language is None:
-                data, language = _free(data, self.longest)
+                data, language = free_words(data, self.longest)
             return language, language.validate(data, shorter=True), data
-        _check_people(data, self.words_each)
+        data.check_people(self.words_each)
         if language is None:
             language = data.language(self.longest)
         elif data.states != language.labels:
@@ -329,47 +315,3 @@ def _alphabet(symbols: Any) -> Any:
     if isinstance(symbols, str) and symbols.isdigit():
         return int(symbols)
     return list(given_states(listed("symbols", symbols)).labels)
-
-
-def _free(words: Any, longest: int | None) -> tuple[list[list[Any]], Language]:
-    """Words in memory, and all words over the symbols that occur in them."""
-    listed_words = items("words", words, expected="a sequence of words, or what words.read returned")
-    if listed_words and all(isinstance(word, str) and len(word) == 1 for word in listed_words):
-        # With a language this would be one word; as words of one symbol each it would be hidden less.
-        expected = "a sequence of words, or {language}"
-        found = "symbols that could be one word"
-        raise InvalidArgument("words", expected=expected, found=found, names=("language",))
-    held = [_symbols(word) for word in listed_words]
-    if not any(held):
-        raise InvalidData("words", expected="at least one symbol", found="none")
-    most = max(map(len, held))
-    if longest is not None and most > longest:
-        raise InvalidData("longest", expected=f"words of at most {longest} symbols", found="a longer one")
-    symbols = sorted({symbol for word in held for symbol in word}, key=str)
-    return held, FreeWords(symbols, longest or most)
-
-
-def _symbols(word: Any) -> list[Any]:
-    found = list(word) if isinstance(word, str) else items("words", word, expected="sequences of symbols")
-    if not all(isinstance(symbol, Hashable) for symbol in found):
-        raise InvalidData("words", expected="symbols such as text or numbers", found="others")
-    return found
-
-
-def _check_people(words: WordTable, words_each: int) -> None:
-    """Whether nobody has more words than is stated to be public."""
-    if len(words.by) == 1 and words_each > 1:
-        raise InvalidArgument(
-            "words_each",
-            expected="two columns {by} with it: who, and which word",
-            found=f"{words.by[0]} alone, one word each",
-            names=("by",),
-        )
-    if len(words.by) > 1 and words.words_per() > words_each:
-        raise InvalidData(
-            "words_each",
-            expected=f"at most {words_each} words for each {words.by[0]}",
-            found="someone with more",
-            hint="Nothing was released. Choose {words_each} from what is public, or leave words out.",
-            names=("words_each",),
-        )

@@ -5,57 +5,36 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from veil.core.checks import choice, within
-from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.named_matrix import Names, named_matrix
+from veil.core.checks import within
+from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
+from veil.core.files import holds_release, parse_release
+from veil.core.named_matrix import Names
 from veil.core.record import Release
 from veil.matrices.chain import Chain
-from veil.matrices.transition_lists import Edge, Edges
-from veil.words.support_files import from_file, from_table
+from veil.matrices.transition_lists import Edge, Edges, from_text, listed, weight_of
+from veil.tables.cells import is_plain_integer
+from veil.tables.files import decoded, ending_of, file_of, name_of, text_bytes
+from veil.tables.json_texts import is_json, parse_json, parse_json_lines
+from veil.tables.typed_files import read_parquet
+from veil.words.chain_words import Support, matrix_support
 
 _NUMBERS = ("probability", "weight")
+_TEXTS, _LINES, _PARQUET = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), (".parquet", ".pq")
 
 
-class Support(NamedTuple):
-    """The allowed transitions: the labels of the states, and for each the places of those it may go on to."""
-
-    labels: Names
-    successors: list[list[int]]
-
-    def to_dict(self) -> dict[Hashable, list[Hashable]]:
-        """The labels that each label may go on to."""
-        return {
-            label: [self.labels[place] for place in row]
-            for label, row in zip(self.labels, self.successors, strict=True)
-        }
-
-
-def read_support(
-    source: Any,
-    *,
-    origin: str | None = None,
-    destination: str | None = None,
-    least: float = 0.0,
-    layout: str = "auto",
-) -> Support:
+def read_support(source: Any, *, least: float = 0.0) -> Support:
     """The allowed transitions of a public chain, as (labels, successors).
 
-    source: a path, or an object.
-        - a list of transitions, one in each row: CSV (also .gz), Parquet, JSON lines, or a pandas, Polars or
-          Arrow table. origin, destination: its columns, by default the first two. A column of probabilities
-          or weights may follow: 0 is not allowed, whatever else is.
-        - a square matrix, as `veil chain` reads it: CSV or JSON, NumPy, SciPy sparse, a pandas frame with
-          the states as its index and columns. What is above 0 is allowed.
-        - a release of a chain by Veil: a .json file or a `Release`; a `veil.Chain`.
-        - a NetworkX digraph; {state: [states]} or {state: {state: probability}}, also as JSON.
+    source: a path, or an object, as for `words.read`. In a list of transitions the first two columns say from
+        where and to where, and a column of probabilities or weights may follow; what is 0 is not allowed. A
+        table that could be both is a matrix if it is a square one of numbers, or has the same labels as rows
+        and columns.
     least: a public threshold: transitions with a smaller probability or weight are not allowed. Chains that
         were estimated give every transition a little.
-    layout: "list" or "matrix" where a table could be both; "auto" takes a square table of numbers, or one
-        with the same labels as rows and columns, for a matrix.
 
     Labels are text or whole numbers, in the order of the matrix or of their first appearance. Those of a CSV
     file are whole numbers if all of them are. In a CSV list the first line is a header unless one of its two
@@ -63,20 +42,17 @@ def read_support(
 
     >>> from veil.words.supports import read_support
     >>> read_support({"home": ["work", "home"], "work": ["home"]})
-    Support(labels=('home', 'work'), successors=[[0, 1], [0]])
+    Support(labels=('home', 'work'), successors=((0, 1), (0,)))
     """
-    choice("layout", layout, ("auto", "list", "matrix"))
     least = within("least", least, 0.0, 1e300, expected="a number of at least 0")
-    if (origin is None) != (destination is None):
-        raise InvalidArgument("destination", expected="both columns or neither", found="one of them")
     if isinstance(source, Support):
         return source
     name = "support"
     if isinstance(source, (str, os.PathLike)):
         name = Path(source).name
-        source = from_file(str(os.fspath(source)), origin, destination, layout)
+        source = _from_file(str(os.fspath(source)))
     elif _is_table(source):
-        source = from_table(source, name, origin, destination, layout)
+        source = _from_table(source, name)
     found = _support(source, name, least)
     if not any(found.successors):
         hint = "{least} may be too large." if least > 0.0 else ""
@@ -147,23 +123,20 @@ def _mapping_edges(name: str, rows: Mapping[Any, Any]) -> list[Edge]:
     return edges
 
 
-def _from_edges(name: str, edges: Iterable[Edge], first: Sequence[Any], least: float) -> Support:
+def _from_edges(name: str, edges: Sequence[Edge], first: Sequence[Any], least: float) -> Support:
     """first: labels that come before those that are found among the transitions."""
     labels: dict[Any, int] = {}
     for label in first:
         labels.setdefault(_label(name, label), len(labels))
-    allowed: list[tuple[int, int]] = []
-    edges = list(edges)
+    after: dict[int, set[int]] = {}
     if least > 0.0 and edges and all(number is None for _, _, number in edges):
         raise InvalidArgument("least", expected="transitions with probabilities", found="a list without any")
     for origin, end, number in edges:
-        places = [labels.setdefault(_label(name, label), len(labels)) for label in (origin, end)]
+        i, j = (labels.setdefault(_label(name, label), len(labels)) for label in (origin, end))
         if number is None or _is_allowed(name, number, least):
-            allowed.append((places[0], places[1]))
-    successors: list[set[int]] = [set() for _ in labels]
-    for i, j in allowed:
-        successors[i].add(j)
-    return Support(_checked(name, tuple(labels)), [sorted(row) for row in successors])
+            after.setdefault(i, set()).add(j)
+    successors = tuple(tuple(sorted(after.get(i, ()))) for i in range(len(labels)))
+    return Support(_checked(name, tuple(labels)), successors)
 
 
 def _is_allowed(name: str, number: Any, least: float) -> bool:
@@ -179,38 +152,8 @@ def _is_allowed(name: str, number: Any, least: float) -> bool:
 
 
 def _from_matrix(name: str, value: Any, least: float) -> Support:
-    if isinstance(value, np.ndarray) and value.dtype == np.bool_:
-        value = value.astype(np.int8)
-    if hasattr(value, "tocsr") and value.dtype == np.bool_:
-        value = value.astype(np.int8)
-    taken = named_matrix(name, value)
-    entries = taken.entries
-    size = entries.shape[0] if entries.ndim == 2 else 0
-    if size == 0 or entries.shape[1] != size:
-        raise InvalidData(
-            name, expected="as many rows as columns", found=f"an array of shape {entries.shape}"
-        )
-    numbers = entries if isinstance(entries, np.ndarray) else entries.data
-    if not np.isfinite(numbers).all() or (numbers.size and numbers.min() < 0.0):
-        raise InvalidData(name, expected="entries of at least 0", found="others")
-    rows, columns = taken.rows or taken.columns, taken.columns or taken.rows
-    if rows is None or columns is None:
-        rows = columns = tuple(range(size))
-    labels = _checked(name, tuple(_label(name, label) for label in rows))
-    if {str(label) for label in rows} != {str(label) for label in columns}:
-        raise InvalidData(name, expected="the same states as rows and columns", found="different ones")
-    place = {str(label): i for i, label in enumerate(rows)}
-    targets = np.array([place[str(label)] for label in columns])
-    successors = []
-    for i in range(size):
-        if isinstance(entries, np.ndarray):
-            some, values = np.arange(size), entries[i]
-        else:
-            begin, end = entries.indptr[i], entries.indptr[i + 1]
-            some, values = entries.indices[begin:end], entries.data[begin:end]
-        kept = targets[some[(values > 0.0) & (values >= least)]]
-        successors.append(sorted(kept.tolist()))
-    return Support(labels, successors)
+    rows, successors = matrix_support(name, value, InvalidData, least)
+    return Support(_checked(name, tuple(_label(name, label) for label in rows)), successors)
 
 
 def _label(name: str, label: Any) -> Hashable:
@@ -226,3 +169,98 @@ def _checked(name: str, labels: Names) -> Names:
     if len({str(label) for label in labels}) < len(labels):
         raise InvalidData(name, expected="labels that all differ", found="one of them twice")
     return labels
+
+
+def _from_file(path: str) -> Any:
+    """What a file holds: a list of transitions, a matrix, a mapping or a release."""
+    file = file_of(path)
+    name, suffix = name_of(file), ".csv" if file == "-" else ending_of(file)
+    if suffix not in {*_TEXTS, *_LINES, *_PARQUET, ".json"}:
+        raise UnreadableFile(
+            name,
+            expected="a file of a known kind",
+            found=f"the ending {suffix or 'none'}",
+            hint="Known are .csv, .tsv, .txt, .json and .jsonl (also .gz), and .parquet.",
+        )
+    if suffix in _PARQUET:
+        return _from_table(read_parquet(file, name), name)
+    raw = text_bytes(file)
+    if not raw.strip():
+        raise UnreadableFile(name, expected="allowed transitions", found="an empty file")
+    text = decoded(raw, name)
+    if holds_release(text):
+        return parse_release(text, name)
+    if suffix in _LINES:
+        return _records(parse_json_lines(raw, name), name)
+    if is_json(raw, f"data{suffix}"):
+        return _from_json(parse_json(raw, name), name)
+    return from_text(raw, name)
+
+
+def _from_json(content: Any, name: str) -> Any:
+    if isinstance(content, list) and content and all(map(_is_record, content)):
+        return _records(content, name)
+    if not isinstance(content, (list, dict)) or not content:
+        raise UnreadableFile(
+            name,
+            expected="a list of rows, {state: [states]} or {state: {state: probability}}",
+            found="neither",
+        )
+    return _with_numbers(content) if isinstance(content, dict) else content
+
+
+def _is_record(row: Any) -> bool:
+    """Whether a row is a transition rather than one of a matrix: it has names, or text in it."""
+    return isinstance(row, Mapping) or (isinstance(row, list) and any(isinstance(cell, str) for cell in row))
+
+
+def _with_numbers(rows: dict[str, Any]) -> dict[Any, Any]:
+    """The mapping with whole numbers for labels if all are; in JSON the keys are always text."""
+    inside = [label for row in rows.values() if isinstance(row, (list, dict)) for label in row]
+    if not all(isinstance(label, (int, str)) and is_plain_integer(str(label)) for label in (*rows, *inside)):
+        return rows
+    return {
+        int(label): {int(end): number for end, number in row.items()}
+        if isinstance(row, dict)
+        else list(map(int, row))
+        for label, row in rows.items()
+        if isinstance(row, (list, dict))
+    }
+
+
+def _records(rows: Sequence[Any], name: str) -> Edges:
+    """JSON objects, one for each transition; or lists of two states."""
+    if not all(isinstance(row, (Mapping, list)) for row in rows):
+        raise InvalidData(name, expected="a transition in every line", found="something else")
+    if isinstance(rows[0], list):
+        if any(not isinstance(row, list) or len(row) not in (2, 3) for row in rows):
+            raise InvalidData(name, expected="two states in every line", found="something else")
+        return Edges([(row[0], row[1], weight_of(row[2]) if len(row) == 3 else None) for row in rows])
+    keys = list(rows[0])
+    if any(not isinstance(row, Mapping) or not set(keys) <= set(row) for row in rows):
+        raise InvalidData(name, expected="the same fields in every line", found="others")
+    return listed({key: [row[key] for row in rows] for key in keys}, name)
+
+
+def _from_table(source: Any, name: str) -> Any:
+    """A table in memory: a list of transitions, or where its rows are named like its columns, a matrix."""
+    if type(source).__module__.partition(".")[0] != "pandas":
+        import pyarrow as pa
+
+        try:
+            table = pa.table(source)
+        except (pa.ArrowException, TypeError, ValueError):
+            found = f"an object of type {type(source).__name__}"
+            raise InvalidArgument("support", expected="a table in memory", found=found) from None
+        columns = {key: table.column(i).to_pylist() for i, key in enumerate(table.column_names)}
+    elif _is_square(source):
+        return source.astype("int8") if all(kind.kind == "b" for kind in source.dtypes) else source
+    else:
+        columns = {str(column): source.iloc[:, i].tolist() for i, column in enumerate(source.columns)}
+    return listed(columns, name)
+
+
+def _is_square(frame: Any) -> bool:
+    labels = [str(label) for label in frame.columns]
+    numeric = all(getattr(kind, "kind", "O") in "iufb" for kind in frame.dtypes)
+    return numeric and sorted(map(str, frame.index)) == sorted(labels)

@@ -10,18 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.core.checks import items
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.named_matrix import Names
 from veil.tables.engines.protocol import missing_column
 from veil.tables.states import StateList, given_states, text_of
-from veil.words.chain_words import ChainWords
+from veil.words.chain_words import ChainWords, Support
 from veil.words.language import FreeWords, Language
-from veil.words.supports import Support
-from veil.words.word_batch import Codes, WordBatch
+from veil.words.word_batch import Codes, WordBatch, word_and_position
 
 Rows = NDArray[np.int64]
-# For each length the numbers of the words that have it, and their symbols with one row for each word.
-ByLength = dict[int, tuple[Rows, Codes]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,7 +63,7 @@ class WordTable:
         """The names of the columns that tell words apart."""
         return tuple(self.keys.column_names)
 
-    @property
+    @cached_property
     def batch(self) -> WordBatch:
         """The words as codes."""
         return WordBatch(self.states, self.codes, self.lengths)
@@ -81,21 +79,14 @@ class WordTable:
         length = most if longest is None else longest
         return language_of(self.allowed, self.states, length, self.start)
 
-    @cached_property
+    @property
     def starts(self) -> Rows:
         """Where each word begins among the symbols."""
-        return np.asarray(np.cumsum(self.lengths) - self.lengths, dtype=np.int64)
+        return self.batch.starts
 
-    def by_length(self) -> ByLength:
+    def by_length(self) -> dict[int, tuple[Rows, Codes]]:
         """The words of each length: their numbers, and their symbols with one row for each word."""
-        lengths, counts = np.unique(self.lengths, return_counts=True)
-        if len(lengths) == 1:
-            return {int(lengths[0]): (np.arange(len(self)), self.codes.reshape(len(self), -1))}
-        groups = np.split(np.argsort(self.lengths, kind="stable"), np.cumsum(counts)[:-1])
-        return {
-            length: (rows, self.codes[self.starts[rows, None] + np.arange(length)])
-            for length, rows in zip(lengths.tolist(), groups, strict=True)
-        }
+        return self.batch.by_length
 
     def to_lists(self) -> list[list[Any]]:
         """Each word as a list of its labels."""
@@ -140,6 +131,24 @@ class WordTable:
 
         return int(pc.max(pc.value_counts(self.keys.column(name)).field("counts")).as_py())
 
+    def check_people(self, words_each: int) -> None:
+        """Raise if somebody has more words than is stated to be public."""
+        if len(self.by) == 1 and words_each > 1:
+            raise InvalidArgument(
+                "words_each",
+                expected="two columns {by} with it: who, and which word",
+                found=f"{self.by[0]} alone, one word each",
+                names=("by",),
+            )
+        if len(self.by) > 1 and self.words_per() > words_each:
+            raise InvalidData(
+                "words_each",
+                expected=f"at most {words_each} words for each {self.by[0]}",
+                found="someone with more",
+                hint="Nothing was released. Choose {words_each} from what is public, or leave words out.",
+                names=("words_each",),
+            )
+
     def replaced(self, words: Any) -> WordTable:
         """The same keys and lengths with other symbols: an array of codes, or what `by_length` gives."""
         codes = self._flat(words) if isinstance(words, Mapping) else np.asarray(words)
@@ -183,15 +192,13 @@ def check_listed(codes: Codes, lengths: Rows, state: str, size: int) -> None:
     outside = codes < 0
     if not outside.any():
         return
-    ends = np.cumsum(lengths)
-    words = np.unique(np.searchsorted(ends, np.flatnonzero(outside), side="right"))
-    first = int(np.argmax(outside))
-    position = first - int(ends[words[0]] - lengths[words[0]]) + 1
-    have = "1 word has another" if len(words) == 1 else f"{len(words)} words have others"
+    words = len(np.unique(np.repeat(np.arange(len(lengths)), lengths)[outside]))
+    word, position = word_and_position(int(np.argmax(outside)), lengths)
+    have = "1 word has another" if words == 1 else f"{words} words have others"
     raise InvalidData(
         state,
         expected=f"one of the {size} states in every row",
-        found=f"that {have}, the first word {words[0] + 1} at position {position}",
+        found=f"that {have}, the first word {word} at position {position}",
         hint="Words are numbered in the order of their keys.",
     )
 
@@ -209,8 +216,33 @@ def language_of(
             raise InvalidArgument("start", expected="a state of the chain", found=repr(start)[:40])
         first = found[0]
     try:
-        return ChainWords(allowed.to_dict(), length, start=first)
+        return ChainWords(allowed, length, start=first)
     except InvalidArgument as error:
         if error.field != "support":
             raise
         raise InvalidArgument("chain", expected=error.expected, found=error.found) from None
+
+
+def free_words(words: Any, longest: int | None) -> tuple[list[list[Any]], Language]:
+    """Words in memory, and all words over the symbols that occur in them."""
+    listed_words = items("words", words, expected="a sequence of words, or what words.read returned")
+    if listed_words and all(isinstance(word, str) and len(word) == 1 for word in listed_words):
+        # With a language this would be one word; as words of one symbol each it would be hidden less.
+        expected = "a sequence of words, or {language}"
+        found = "symbols that could be one word"
+        raise InvalidArgument("words", expected=expected, found=found, names=("language",))
+    held = [_symbols(word) for word in listed_words]
+    if not any(held):
+        raise InvalidData("words", expected="at least one symbol", found="none")
+    most = max(map(len, held))
+    if longest is not None and most > longest:
+        raise InvalidData("longest", expected=f"words of at most {longest} symbols", found="a longer one")
+    symbols = sorted({symbol for word in held for symbol in word}, key=str)
+    return held, FreeWords(symbols, longest or most)
+
+
+def _symbols(word: Any) -> list[Any]:
+    found = list(word) if isinstance(word, str) else items("words", word, expected="sequences of symbols")
+    if not all(isinstance(symbol, Hashable) for symbol in found):
+        raise InvalidData("words", expected="symbols such as text or numbers", found="others")
+    return found

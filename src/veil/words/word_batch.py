@@ -45,15 +45,20 @@ class WordBatch(Sequence[tuple[Hashable, ...]]):
         return len(self.lengths)
 
     @cached_property
-    def _ends(self) -> NDArray[np.int64]:
-        return np.cumsum(self.lengths)
+    def starts(self) -> NDArray[np.int64]:
+        """Where each word begins among the symbols."""
+        return np.asarray(np.cumsum(self.lengths) - self.lengths, dtype=np.int64)
+
+    def _places(self, which: NDArray[np.int64], length: int) -> NDArray[np.int64]:
+        """The places of the symbols of some words of one length, a row for each word."""
+        return self.starts[which, None] + np.arange(length)
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         place = range(len(self))[index]
-        end = int(self._ends[place])
-        return tuple(self.labels[code] for code in self.codes[end - int(self.lengths[place]) : end].tolist())
+        start = int(self.starts[place])
+        return tuple(self.labels[code] for code in self.codes[start : start + self.lengths[place]].tolist())
 
     def __iter__(self) -> Iterator[tuple[Hashable, ...]]:
         return (self[i] for i in range(len(self)))
@@ -72,17 +77,22 @@ class WordBatch(Sequence[tuple[Hashable, ...]]):
     @cached_property
     def by_length(self) -> dict[int, tuple[NDArray[np.int64], Codes]]:
         """For each length that occurs: the numbers of the words, and the words as rows of codes."""
-        begins = self._ends - self.lengths
         found = {}
         for length in np.unique(self.lengths).tolist():
             which = np.flatnonzero(self.lengths == length)
-            found[int(length)] = (which, self.codes[begins[which][:, None] + np.arange(length)])
+            found[int(length)] = (which, self.codes[self._places(which, length)])
         return found
 
     @property
     def shares(self) -> Floats:
         """How often each label occurs, as a part of all symbols."""
         return np.bincount(self.codes, minlength=len(self.labels)) / max(1, len(self.codes))
+
+    def most_visited(self, count: int) -> list[tuple[Hashable, float]]:
+        """The labels that occur most, the most frequent first, with their parts of all symbols."""
+        shares = self.shares
+        order = np.argsort(-shares, kind="stable")[:count]
+        return [(self.labels[i], float(shares[i])) for i in order.tolist()]
 
     @property
     def rows(self) -> Codes:
@@ -92,9 +102,8 @@ class WordBatch(Sequence[tuple[Hashable, ...]]):
     def replaced(self, drawn: dict[int, Codes]) -> WordBatch:
         """The same shape of batch with other words: for each length those that take their places."""
         codes = np.empty_like(self.codes)
-        begins = self._ends - self.lengths
         for length, (which, _) in self.by_length.items():
-            codes[begins[which][:, None] + np.arange(length)] = drawn[length]
+            codes[self._places(which, length)] = drawn[length]
         return WordBatch(self.labels, codes, self.lengths, self.is_single)
 
     def as_labels(self) -> Any:
@@ -155,22 +164,21 @@ def _are_words(items: list[Any], places: dict[Hashable, int]) -> bool:
     if all(isinstance(item, str) for item in items):
         longer = [item for item in items if len(item) != 1]
         return bool(longer) and not any(item in places for item in longer)
-    return all(_is_word(item) for item in items) and not any(_known(item, places) for item in items)
-
-
-def _is_word(item: Any) -> bool:
-    return (
+    return all(
         isinstance(item, (list, tuple))
         or (isinstance(item, np.ndarray) and item.ndim > 0)
         or (isinstance(item, str) and len(item) != 1)
-    )
+        for item in items
+    ) and all(code_of(item, places) < 0 for item in items)
 
 
-def _known(item: Any, places: dict[Hashable, int]) -> bool:
+def code_of(symbol: Any, places: dict[Hashable, int]) -> int:
+    """The place of a symbol in the alphabet; -1 if it is none of it."""
+    label = symbol.item() if isinstance(symbol, np.generic) else symbol
     try:
-        return item in places
-    except (TypeError, ValueError):
-        return False
+        return -1 if isinstance(label, bool) else places.get(label, -1)
+    except TypeError:
+        return -1
 
 
 def _recoded(batch: WordBatch, labels: Labels, places: dict[Hashable, int]) -> WordBatch:
@@ -204,26 +212,22 @@ def _coded_array(value: NDArray[Any], labels: Labels, places: dict[Hashable, int
 
 
 def _coded_list(word: list[Any], places: dict[Hashable, int], number: int | None) -> Codes:
-    codes = np.empty(len(word), dtype=np.int32)
-    for t, symbol in enumerate(word):
-        label = symbol.item() if isinstance(symbol, np.generic) else symbol
-        try:
-            code = places.get(label, -1)
-        except TypeError:
-            code = -1
-        if code < 0 or isinstance(label, bool):
-            raise not_feasible(number, t + 1, "a symbol of the alphabet", "another")
-        codes[t] = code
+    codes = np.array([code_of(symbol, places) for symbol in word], dtype=np.int32)
+    if (codes < 0).any():
+        raise not_feasible(number, int(np.argmax(codes < 0)) + 1, "a symbol of the alphabet", "another")
     return codes
 
 
 def _unknown(place: int, lengths: NDArray[Any]) -> InvalidData:
+    word, position = word_and_position(place, lengths)
+    return not_feasible(word if len(lengths) > 1 else None, position, "a symbol of the alphabet", "another")
+
+
+def word_and_position(place: int, lengths: NDArray[Any]) -> tuple[int, int]:
+    """The word that has a symbol at a place among all symbols, and the position in it; both from 1 on."""
     ends = np.cumsum(lengths)
     word = int(np.searchsorted(ends, place, side="right"))
-    position = place - int(ends[word] - lengths[word]) + 1
-    return not_feasible(
-        word + 1 if len(lengths) > 1 else None, position, "a symbol of the alphabet", "another"
-    )
+    return word + 1, place - int(ends[word] - lengths[word]) + 1
 
 
 def not_feasible(word: int | None, position: int, expected: str, found: str) -> InvalidData:

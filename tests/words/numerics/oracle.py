@@ -8,6 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from veil.core.arrays import Ints
+from veil.core.numerics.rounding import float_above
+from veil.words.numerics.counts import count_roundings
 from veil.words.numerics.graph import WordGraph, graph_of
 
 Word = tuple[int, ...]
@@ -114,3 +116,28 @@ def by_distance(law: dict[Word, float] | dict[Word, Fraction], word: Word) -> li
     for v, probability in law.items():
         found[distance(v, word)] += float(probability)
     return found
+
+
+def exact_distance_counts(graph: WordGraph, word: Ints) -> list[int]:
+    """The numbers of words at the distances 0 ... n, in whole numbers."""
+    path_ends = [[1 if graph.last[x] else 0] + [0] * graph.length for x in range(graph.size)]
+    step = [graph.targets[graph.starts[x] : graph.starts[x + 1]].tolist() for x in range(graph.size)]
+
+    def summed(nodes: list[int], ahead: list[list[int]], read: int) -> list[int]:
+        total = [0] * (graph.length + 1)
+        for z in nodes:
+            wrong = int(graph.symbol[z] != read)
+            for errors in range(graph.length + 1 - wrong):
+                total[errors + wrong] += ahead[z][errors]
+        return total
+
+    for t in range(graph.length - 1, 0, -1):
+        path_ends = [summed(step[x], path_ends, int(word[t])) for x in range(graph.size)]
+    return summed(np.flatnonzero(graph.first).tolist(), path_ends, int(word[0]))
+
+
+def count_error(graph: WordGraph) -> float:
+    """The relative error of a number of words, at most; 0 for numbers that are below 2^53."""
+    unit = Fraction(1, 2**53)
+    roundings = count_roundings(graph) * unit
+    return float_above(roundings / (1 - roundings))

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from tests.params import quick_first
-from veil.words.numerics.balance import Balancer, _Problem, balanced
-from veil.words.numerics.balance_climb import random_pairs, worst_changes
+from veil.words.numerics.balance import Balancer, _Problem, balanced_for
 from veil.words.numerics.balance_features import features_of, lifted
-from veil.words.numerics.balance_search import balanced_for
 from veil.words.numerics.certificate import certified_decay
 from veil.words.numerics.graph import WordGraph, graph_of
+from veil.words.numerics.normalisers import random_pairs, worst_changes
 
 
 def _blocks(rows: int, columns: int) -> list[list[int]]:
@@ -28,6 +27,10 @@ def _blocks(rows: int, columns: int) -> list[list[int]]:
 def _language(length: int) -> WordGraph:
     successors = _blocks(3, 3)
     return graph_of(successors, length, first=successors[0])
+
+
+def balanced(graph: WordGraph, decay: float) -> WordGraph:
+    return Balancer(graph).weighted(decay)
 
 
 def _all_words(graph: WordGraph) -> tuple[np.ndarray, np.ndarray]:
@@ -104,7 +107,7 @@ def test_the_derivatives_are_those_of_the_normaliser() -> None:
     problem = _Problem(pairs, features_of(graph, pairs), 0.3)
     rng = np.random.default_rng(2)
     words, _ = random_pairs(graph, 3, rng)
-    at = 0.3 * rng.standard_normal(problem.features.count)
+    at = 0.3 * rng.standard_normal(problem.features.width)
     _, slopes = problem.measure(at, words)
     for k in range(len(at)):
         step = 1e-5 * (np.arange(len(at)) == k)

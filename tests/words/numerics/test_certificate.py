@@ -17,11 +17,19 @@ from veil.errors import InvalidArgument
 from veil.samples.streets import streets
 from veil.words.numerics import bounds, certificate, pair_bounds
 from veil.words.numerics.bounds import Boxes
-from veil.words.numerics.certificate import certified_decay, certified_loss, normaliser_bounds
+from veil.words.numerics.certificate import Changes, certified_decay, certified_loss, rate_above
 from veil.words.numerics.graph import WordGraph, graph_of
 
 # The counterexample to "b times the loss of radius 1": 0 -> 2 and 1 -> 3, ..., 22.
 FAN = graph_of([[2], list(range(3, 23)), *([[]] * 21)], 2, first=[0, 1])
+
+
+def normaliser_bounds(
+    graph: WordGraph, decay: float, longest: int, *, memory: int | None = None, shorter: bool = False
+) -> tuple[float, ...]:
+    """(D_1, ..., D_longest): D_r bounds |log Z(w') / Z(w)| if w and w' differ in one run of r positions."""
+    changes, rate = Changes.of(graph, decay, memory, shorter), rate_above(decay)
+    return tuple(max(0.0, min(r * rate, changes.bound(r))) for r in range(1, longest + 1))
 
 
 def random_graph(rng: np.random.Generator) -> WordGraph:
@@ -233,7 +241,10 @@ def test_bounds_are_rounded_up(alone: bool, monkeypatch: pytest.MonkeyPatch) -> 
 def _exact_weights(graph: WordGraph, words: Ints) -> list[Fraction]:
     weights = []
     for word in words:
-        path = graph.path(word).tolist()
+        path = [graph.size]
+        for symbol in word:
+            path.append(int(graph.step[path[-1], symbol]))
+        path = path[1:]
         weight = Fraction(float(graph.first_weight[path[0]]))
         for here, there in pairwise(path):
             edges = range(graph.starts[here], graph.starts[here + 1])

@@ -7,7 +7,7 @@ import hashlib
 import inspect
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar, get_type_hints
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -42,7 +42,7 @@ class Compiled(Generic[Arguments, Result]):
         return dispatcher
 
     def _sources(self) -> str:
-        """What the machine code is made from: Numba, and the files of this function and of those it calls."""
+        """What the machine code is made from: Numba, and the files of this function and of what it uses."""
         import numba
 
         files = sorted({inspect.getfile(function) for function in self._called(set())})
@@ -55,15 +55,27 @@ class Compiled(Generic[Arguments, Result]):
             return
         seen.add(self._function)
         yield self._function
-        for name in self._function.__code__.co_names:
+        for name in (*self._function.__code__.co_names, *self._function.__annotations__.values()):
             used = self._function.__globals__.get(name)
             if isinstance(used, Compiled):
                 yield from used._called(seen)
+            elif isinstance(used, type) and hasattr(used, "_fields"):
+                yield from _tuples(used, seen)
 
     @property
     def _numba_type_(self) -> Any:
         # What Numba asks of a global name that a function it compiles refers to.
         return self._machine_code._numba_type_
+
+
+def _tuples(tuple_class: Any, seen: set[Any]) -> Iterator[Any]:
+    """A tuple with named fields, which machine code reads by their places, and those within it."""
+    if tuple_class not in seen:
+        seen.add(tuple_class)
+        yield tuple_class
+        for used in get_type_hints(tuple_class).values():
+            if isinstance(used, type) and hasattr(used, "_fields"):
+                yield from _tuples(used, seen)
 
 
 class _CodeFiles:

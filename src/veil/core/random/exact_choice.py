@@ -27,7 +27,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.core.arrays import Ints, Places
+from veil.core.arrays import Floats, Ints, Places
+from veil.core.numerics.compiled import compiled
 from veil.core.random.streams import Rng
 
 Words = NDArray[np.uint64]
@@ -67,6 +68,23 @@ def choose(weights: Sequence[Fraction], word: int, more: Callable[[], int]) -> i
                     return option
                 break
         word, bits = word << WORD | more(), bits + WORD
+
+
+@compiled
+def likely_choice(weights: Floats, count: int, word: np.uint64) -> int:
+    """The option among the first weights that floats can tell from the first word; -1 if they cannot."""
+    total = 0.0
+    for option in range(count):
+        total += weights[option]
+    mark = np.float64(word) * 2.0**-WORD * total
+    slack = total * ((SLACK_EACH * count + SLACK_ONCE) * UNIT)
+    reached = 0.0
+    for option in range(count):
+        before = reached
+        reached += weights[option]
+        if mark < reached:
+            return option if mark - slack >= before and mark + slack < reached else -1
+    return -1
 
 
 class FixedChoice:

@@ -13,10 +13,10 @@ from veil.core.checks import integer, positive
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.rounding import stated
 from veil.words.language import Language
-from veil.words.mechanisms.exponential_family import ExponentialFamily
+from veil.words.mechanisms.exponential_words import ExponentialFamily
 from veil.words.mechanisms.word_mechanism import decay_within, room_for
+from veil.words.numerics.balance import balanced_for
 from veil.words.numerics.balance_features import lifted
-from veil.words.numerics.balance_search import balanced_for
 from veil.words.numerics.certificate import certified_loss
 from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.tables import rounding_loss
@@ -103,7 +103,17 @@ class BalancedWords(ExponentialFamily):
 
     @cached_property
     def graph(self) -> WordGraph:
-        return _weighted(self.language.graph, self.balanced)
+        balance = self.balanced
+        if not balance.weights and not balance.first_weights:
+            return self.language.graph
+        pairs = lifted(self.language.graph)
+        if len(balance.weights) != pairs.edges or len(balance.first_weights) != pairs.size:
+            raise InvalidArgument(
+                "balance",
+                expected=f"{pairs.edges} weights and {pairs.size} first ones",
+                found=f"{len(balance.weights)} and {len(balance.first_weights)}",
+            )
+        return pairs.weighted(np.array(balance.weights), np.array(balance.first_weights))
 
     def _proved(self, radius: int) -> float:
         if radius != self.radius or self.balance is not None:
@@ -112,29 +122,9 @@ class BalancedWords(ExponentialFamily):
         return _searched(self.language, self.epsilon, radius, self.shorter)[1]
 
     def describe(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "parameters": {
-                "language": self.language.describe(),
-                "epsilon": self.epsilon,
-                "radius": self.radius,
-                "shorter": self.shorter,
-                "balance": self.balanced.describe(),
-            },
-        }
-
-
-def _weighted(graph: WordGraph, balance: Balance) -> WordGraph:
-    if not balance.weights and not balance.first_weights:
-        return graph
-    pairs = lifted(graph)
-    if len(balance.weights) != pairs.edges or len(balance.first_weights) != pairs.size:
-        raise InvalidArgument(
-            "balance",
-            expected=f"{pairs.edges} weights and {pairs.size} first ones",
-            found=f"{len(balance.weights)} and {len(balance.first_weights)}",
-        )
-    return pairs.weighted(np.array(balance.weights), np.array(balance.first_weights))
+        described = super().describe()
+        described["parameters"]["balance"] = self.balanced.describe()
+        return described
 
 
 @lru_cache(maxsize=128)

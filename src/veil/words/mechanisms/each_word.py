@@ -39,9 +39,8 @@ class EachWord(Described):
         if not isinstance(self.mechanism, WordMechanism):
             found = type(self.mechanism).__name__
             raise InvalidArgument("mechanism", expected="a mechanism for words", found=found)
-        object.__setattr__(
-            self, "words_each", integer("words_each", self.words_each, least=1, most=1_000_000_000)
-        )
+        words_each = integer("words_each", self.words_each, least=1, most=1_000_000_000)
+        object.__setattr__(self, "words_each", words_each)
 
     @property
     def domain(self) -> Language:

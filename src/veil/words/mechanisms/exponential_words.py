@@ -1,20 +1,101 @@
-"""The exponential mechanism on words, with its rate from a certificate (proofs in words.md)."""
+"""Words with probabilities proportional to weight * decay^errors (proofs in words.md)."""
 
 from __future__ import annotations
 
+import math
+from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
+import numpy as np
+
+from veil.core.arrays import Floats
 from veil.core.checks import choice, positive
 from veil.core.numerics.rounding import float_above, rate_above, stated, times_above
-from veil.words.language import Language
-from veil.words.mechanisms.exponential_family import ExponentialFamily
-from veil.words.mechanisms.word_mechanism import LARGEST_RATE, decay_within, room_for
-from veil.words.numerics.certificate import certified_decay
+from veil.core.numerics.staircase import log_words_at
+from veil.core.random.free_words import sample_free
+from veil.core.random.streams import Rng
+from veil.words.language import FreeWords, Language
+from veil.words.mechanisms.word_mechanism import (
+    LARGEST_RATE,
+    WordMechanism,
+    decay_within,
+    distances_between,
+    room_for,
+)
+from veil.words.numerics.certificate import certified_decay, certified_loss
+from veil.words.numerics.errors import expected_errors, exponential_pmf, log_total, log_weights
 from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.tables import rounding_loss
+from veil.words.samplers.exponential import sample_words
+from veil.words.word_batch import Codes
+
+
+@dataclass(frozen=True)
+class ExponentialFamily(WordMechanism):
+    """P(v | w) is proportional to weight(v) decay^d(v, w), d the number of wrong symbols.
+
+    shorter: the loss is certified for words of fewer symbols as well.
+    """
+
+    _: KW_ONLY
+    shorter: bool = False
+
+    @property
+    def covers_shorter(self) -> bool:
+        return self.shorter or self.is_free
+
+    @property
+    @abstractmethod
+    def graph(self) -> WordGraph:
+        """The language with the weights of its words."""
+
+    @property
+    def is_free(self) -> bool:
+        """Whether symbols are drawn one by one: then the normaliser is constant, and nothing is rounded."""
+        return isinstance(self.language, FreeWords)
+
+    def loss(self, radius: int) -> float:
+        if self.is_free:
+            return times_above(rate_above(self.decay), radius)
+        return float_above(Fraction(self._proved(radius)) + Fraction(rounding_loss(self.graph)))
+
+    def _proved(self, radius: int) -> float:
+        """The certified loss, but for the rounding of the draw."""
+        return certified_loss(self.graph, self.decay, radius, shorter=self.shorter)
+
+    @property
+    def loss_each(self) -> float:
+        rounding = 0.0 if self.is_free else rounding_loss(self.graph)
+        return (1 if self.is_free else 2) * rate_above(self.decay) + rounding
+
+    def draw_rows(self, rng: Rng, rows: Codes) -> Codes:
+        if self.is_free:
+            return sample_free(rng, words=rows, alphabet=len(self.language.labels), decay=self.decay)
+        return sample_words(rng, graph=self.graph.of_length(rows.shape[1]), words=rows, decay=self.decay)
+
+    def expected_errors(self, rows: Codes) -> Floats:
+        if self.is_free:
+            others = (len(self.language.labels) - 1) * self.decay
+            return np.full(len(rows), rows.shape[1] * (others / (1.0 + others)))
+        return expected_errors(self.graph.of_length(rows.shape[1]), rows, self.decay)
+
+    def distances(self, word: Codes) -> Floats:
+        if self.is_free:
+            errors, alphabet = np.arange(len(word) + 1), len(self.language.labels)
+            total = len(word) * math.log1p((alphabet - 1) * self.decay)
+            return np.asarray(
+                np.exp(log_words_at(len(word), alphabet) + errors * math.log(self.decay) - total)
+            )
+        return exponential_pmf(self.graph, word, self.decay)
+
+    def log_probabilities(self, outputs: Codes, word: Codes) -> Floats:
+        errors = distances_between(outputs, word) * math.log(self.decay)
+        if self.is_free:
+            return np.asarray(errors - len(word) * math.log1p((len(self.language.labels) - 1) * self.decay))
+        return np.asarray(errors + log_weights(self.graph, outputs) - log_total(self.graph, word, self.decay))
 
 
 @dataclass(frozen=True)
@@ -48,10 +129,10 @@ class ExponentialWords(ExponentialFamily):
         return self.language.graph
 
     def describe(self) -> dict[str, Any]:
-        found = super().describe()
+        described = super().describe()
         # Another version may find another decay: this is the one of the noise.
-        found["parameters"]["drawn_with"] = self.decay
-        return found
+        described["parameters"]["drawn_with"] = self.decay
+        return described
 
     @cached_property
     def decay(self) -> float:
@@ -60,27 +141,29 @@ class ExponentialWords(ExponentialFamily):
         if self.is_free:
             share = 1 if self.calibration == "certified" else 2
             return decay_within(stated(self.epsilon) / (share * self.radius))
-        room = room_for(self.epsilon, rounding_loss(self.graph))
         if self.calibration == "certified":
-            return _certified(self.language, room, self.radius, self.shorter)[0]
-        return decay_within(min(Fraction(room) / (2 * self.radius), Fraction(LARGEST_RATE)))
+            return self._certified[0]
+        return decay_within(min(Fraction(self._room) / (2 * self.radius), Fraction(LARGEST_RATE)))
+
+    @property
+    def _room(self) -> float:
+        return room_for(self.epsilon, rounding_loss(self.graph))
+
+    @property
+    def _certified(self) -> tuple[float, float]:
+        """The decay and its loss."""
+        return _certified(self.language, self._room, self.radius, self.shorter)
 
     @property
     def covers_shorter(self) -> bool:
         return self.calibration == "generic" or super().covers_shorter
 
     def _proved(self, radius: int) -> float:
+        if self.calibration == "generic":
+            return times_above(rate_above(self.decay), 2 * radius)
         if radius != self.radius or self.drawn_with is not None:
             return min(super()._proved(radius), times_above(rate_above(self.decay), 2 * radius))
-        return _certified(
-            self.language, room_for(self.epsilon, rounding_loss(self.graph)), radius, self.shorter
-        )[1]
-
-    def loss(self, radius: int) -> float:
-        if self.is_free or self.calibration == "certified":
-            return super().loss(radius)
-        generic = times_above(rate_above(self.decay), 2 * radius)
-        return float_above(Fraction(generic) + Fraction(rounding_loss(self.graph)))
+        return self._certified[1]
 
 
 @lru_cache(maxsize=128)

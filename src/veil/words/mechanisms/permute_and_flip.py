@@ -12,6 +12,7 @@ import numpy as np
 
 from veil.core.arrays import Floats
 from veil.core.numerics.rounding import float_above, float_below, times_above
+from veil.core.numerics.staircase import free_counts
 from veil.core.random.streams import Rng
 from veil.words.language import FreeWords
 from veil.words.mechanisms.word_mechanism import WordMechanism, distances_between, room_for
@@ -58,8 +59,7 @@ class PermuteAndFlip(WordMechanism):
     def _counts(self, word: Codes) -> Counts | list[int]:
         """How many words there are with 0, 1, ..., n errors."""
         if isinstance(self.language, FreeWords):
-            n, others = len(word), len(self.language.labels) - 1
-            return [math.comb(n, errors) * others**errors for errors in range(n + 1)]
+            return free_counts(len(word), len(self.language.labels))
         return distance_weights(self.language.graph.of_length(len(word)), word)
 
     def distances(self, word: Codes) -> Floats:

@@ -11,12 +11,11 @@ from veil.core.numerics.rounding import rate_above, stated, times_above
 from veil.core.random.streams import Rng
 from veil.words.mechanisms.word_mechanism import WordMechanism, decay_within
 from veil.words.numerics.channel import (
-    Channel,
+    best_targets,
     sequential_expected_errors,
+    sequential_log_probabilities,
     sequential_pmf,
 )
-from veil.words.numerics.targets import best_targets
-from veil.words.numerics.totals import sequential_log_probabilities
 from veil.words.samplers.responses import sample_sequential
 from veil.words.word_batch import Codes
 
@@ -56,5 +55,5 @@ class SequentialWords(WordMechanism):
         return sequential_pmf(self.language.graph.of_length(len(word)), word, self.decay, self.targets)
 
     def log_probabilities(self, outputs: Codes, word: Codes) -> Floats:
-        channel = Channel.of(self.language.graph.of_length(len(word)), self.targets)
-        return sequential_log_probabilities(channel, outputs, word, self.decay)
+        graph = self.language.graph.of_length(len(word))
+        return sequential_log_probabilities(graph, outputs, word, self.decay, self.targets)

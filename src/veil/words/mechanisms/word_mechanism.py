@@ -106,11 +106,9 @@ class WordMechanism(Described):
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
         """Pure: what was asked for at its own radius, and the proved bound at others."""
         near: Hamming = adjacency_of(self, adjacency, Hamming)
-        if near.radius == self.radius:
-            # Charged as it was asked for, once it is known to hold.
-            _ = self.certified_epsilon
-            return RandomizedResponses(self.epsilon, times=near.words_each, kind="upper bound")
-        loss = self.loss(near.radius)
+        # Charged as it was asked for, once it is known to hold.
+        own = near.radius == self.radius
+        loss = max(self.epsilon, self.certified_epsilon) if own else self.loss(near.radius)
         return RandomizedResponses(loss, times=near.words_each, kind="upper bound")
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:

@@ -14,15 +14,19 @@ is that of the certificate: nothing here needs to be exact.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from veil.core.arrays import Floats, Ints
-from veil.words.numerics.balance_climb import random_pairs, worst_changes
 from veil.words.numerics.balance_features import Features, features_of, lifted
-from veil.words.numerics.balance_kernels import LARGE, normalisers
+from veil.words.numerics.certificate import certified_decay, certified_loss
 from veil.words.numerics.graph import WordGraph
+from veil.words.numerics.normalisers import LARGE, normalisers, random_pairs, worst_changes
+from veil.words.numerics.tables import Ways
 
 # Words on which the weights are fitted are this long at most: what happens far from both ends is the same.
 _LONGEST = 12
@@ -37,6 +41,18 @@ _SLOW = 0.3
 _MOST_PAIRS = 60_000
 _RIDGE = 1e-7
 _LARGEST_EXPONENT = 12.0
+
+# The weights are fitted and certified for so many rates, with the memory that the certificate chooses.
+_SEARCHES = 4
+# Then with a longer memory, if its boxes hold at most so many numbers and this share of epsilon is to be had.
+_THOROUGH_SEARCHES, _THOROUGH_MEMORY, _MOST_ENTRIES, _WORTHWHILE = 4, 3, 4e6, 0.03
+# A search ends when a smaller share of epsilon than this is unused.
+_UNUSED = 0.006
+# By how much the rate moves for a loss that is off by one: a little more, because at a higher rate the
+# normaliser varies less.
+_STRIDE = 1.1
+# The loss is at most twice the rate: near to that the boxes have not told anything.
+_HOPELESS = 1.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,30 +79,19 @@ class _Problem:
 
     def measure(self, coefficients: Floats, words: Ints) -> tuple[Floats, Floats]:
         """log Z of the words and its derivatives by the coefficients."""
-        logs = self.features.log_weights(coefficients)
-        slopes, errors = np.empty((len(words), self.features.count)), np.empty(len(words))
-        pairs, edges = self.pairs, self.pairs.edges
-        opening = np.where(pairs.first, np.exp(logs[edges:]), 0.0)
-        found = normalisers(
-            pairs.starts, pairs.targets, pairs.symbol, opening, pairs.last, np.exp(logs[:edges]),
-            self.decay, words,
-            self.features.begin, self.features.feature, self.features.value, slopes, errors,
-        )  # fmt: skip
-        return found, slopes
-
-
-def balanced(graph: WordGraph, decay: float, *, rng_seed: int = 0) -> WordGraph:
-    """A graph of the same words with weights for which Z hardly changes with one symbol of the word.
-
-    The graph itself, without weights, where there is nothing to balance or the graph is too large. The result
-    is a fixed function of the language, the decay and the seed; weights that the graph has are not regarded.
-    The weights suit words of every length.
-    """
-    return Balancer(graph, rng_seed=rng_seed).weighted(decay)
+        logs, edges = self.features.log_weights(coefficients), self.pairs.edges
+        slopes = np.empty((len(words), self.features.width))
+        weighted = self.pairs.weighted(np.exp(logs[:edges]), np.exp(logs[edges:]))
+        return normalisers(Ways.of(weighted), self.decay, words, self.features, slopes), slopes
 
 
 class Balancer:
-    """Weights for several decays in turn: each search begins where the last one ended."""
+    """Graphs of the same words with weights for which Z hardly changes with one symbol of the word.
+
+    The graph itself, without weights, where there is nothing to balance or the graph is too large. Weights
+    that the graph has are not regarded. Each search begins where the last one ended: the results are a fixed
+    function of the language, the decays in turn and the seed. They suit words of every length.
+    """
 
     def __init__(self, graph: WordGraph, *, rng_seed: int = 0) -> None:
         self._graph = graph
@@ -98,7 +103,7 @@ class Balancer:
         if self.is_possible:
             self.pairs = lifted(self._short)
             self._features = features_of(self._short, self.pairs)
-            self._coefficients = np.zeros(self._features.count)
+            self._coefficients = np.zeros(self._features.width)
             self._known: tuple[Ints, Ints] | None = None
 
     def weighted(self, decay: float) -> WordGraph:
@@ -117,23 +122,18 @@ class Balancer:
         # Few nodes count in a large graph, unless the decay is slow.
         is_narrow = self.pairs.size > LARGE and problem.decay < _SLOW
         work = self.pairs.edges * self._short.length / (8.0 if is_narrow else 1.0)
-        attempts = _count(_ATTEMPT_WORK / work, _ATTEMPTS)
+        attempts = int(np.clip(_ATTEMPT_WORK / work, *_ATTEMPTS))
         starts = max(4, attempts // 200)
         # Words that were bad before are kept: they are likely to be bad again.
         powers = _POWERS if self._known is None else _POWERS[-2:]
-        words, changed = self._known or random_pairs(
-            self._short, _count(_PAIR_WORK / work, _PAIRS), self._rng
-        )
+        count = int(np.clip(_PAIR_WORK / work, *_PAIRS))
+        words, changed = self._known or random_pairs(self._short, count, self._rng)
         for power in powers:
             weighted = self.pairs.weighted(*problem.weights(self._coefficients))
             worst = worst_changes(self._short, weighted, problem.decay, starts, attempts // starts, self._rng)
             words, changed = np.vstack((words, worst[0])), np.vstack((changed, worst[1]))
             self._coefficients = _descend(problem, self._coefficients, words, changed, power)
         self._known = words, changed
-
-
-def _count(wanted: float, limits: tuple[int, int]) -> int:
-    return int(min(max(wanted, limits[0]), limits[1]))
 
 
 def _descend(problem: _Problem, coefficients: Floats, words: Ints, changed: Ints, power: int) -> Floats:
@@ -174,3 +174,78 @@ def _descend(problem: _Problem, coefficients: Floats, words: Ints, changed: Ints
         if gain < 1e-3 * value:
             break
     return coefficients
+
+
+class Answer(NamedTuple):
+    """Weights for the words, a decay, the certified loss, and the memory that certifies it (None: any)."""
+
+    graph: WordGraph
+    decay: float
+    loss: float
+    memory: int | None = None
+
+    @property
+    def rate(self) -> float:
+        return -math.log(self.decay)
+
+
+def balanced_for(
+    graph: WordGraph, epsilon: float, radius: int, *, shorter: bool = False, rng_seed: int = 0
+) -> Answer:
+    """The highest rate found whose certified loss, for words within the radius, is at most epsilon.
+
+    The graph comes back as it was where weights do not allow a higher rate. The answer depends on the
+    language and the budget alone. shorter: the loss holds for shorter words too.
+    """
+    plain = Answer(graph, *certified_decay(graph, epsilon, radius, shorter=shorter))
+    balancer = Balancer(graph, rng_seed=rng_seed)
+    if not balancer.is_possible:
+        return plain
+    radius = min(radius, graph.length)
+    most = epsilon / radius
+    search = partial(_search, balancer, epsilon, radius, shorter)
+    best, rate = search(plain, 0.25 * plain.rate + 0.75 * most, _SEARCHES, None)
+    pairs = balancer.pairs
+    entries = pairs.size**2 * (pairs.edges / pairs.size) ** _THOROUGH_MEMORY
+    if rate is None or entries > _MOST_ENTRIES or most - best.rate < _WORTHWHILE * most:
+        return best
+    # The longer memory takes about a fifth off what the weights leave.
+    rate += 0.2 * (most - rate)
+    return search(best, rate, _THOROUGH_SEARCHES, _THOROUGH_MEMORY)[0]
+
+
+def _search(
+    balancer: Balancer,
+    epsilon: float,
+    radius: int,
+    shorter: bool,
+    best: Answer,
+    rate: float,
+    attempts: int,
+    memory: int | None,
+) -> tuple[Answer, float | None]:
+    """The answer with the highest rate among the given one and those of a few attempts from this rate on.
+
+    And the rate to go on with; None if the certificate has nothing to say about such weights.
+    """
+    high, before = epsilon / radius, (rate, math.inf)
+    for _ in range(attempts):
+        decay = math.exp(-rate)
+        weighted = balancer.weighted(decay)
+        loss = certified_loss(weighted, decay, radius, memory=memory, shorter=shorter)
+        if loss > _HOPELESS * radius * rate:
+            return best, None
+        if rate < before[0] and loss > before[1]:
+            # Below some rate the boxes widen faster than the rate falls.
+            return best, before[0]
+        before = rate, loss
+        if loss <= epsilon and rate > best.rate:
+            best = Answer(weighted, decay, loss, memory)
+            if epsilon - loss <= _UNUSED * epsilon:
+                break
+        else:
+            high = min(high, rate)
+        # The next weights are a little better or worse by chance: aim at the middle of what will do.
+        moved = rate + _STRIDE * (epsilon * (1.0 - 0.5 * _UNUSED) - loss) / radius
+        rate = moved if best.rate < moved < high else 0.5 * (best.rate + high)
+    return best, rate

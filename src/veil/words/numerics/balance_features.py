@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from veil.core.arrays import Floats, Ints, Places
-from veil.words.numerics.graph import WordGraph
+from veil.words.numerics.graph import WordGraph, begins, edges_after
 
 # Counts between knots are interpolated.
 _KNOTS = np.array([0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64, 128, 256, 1024, 2**20], dtype=np.float64)
@@ -20,40 +20,24 @@ def lifted(graph: WordGraph) -> WordGraph:
     """The same words, read along pairs of neighbouring nodes: the edges, and after them the first nodes."""
     begin = np.flatnonzero(graph.first)
     here = np.concatenate((graph.targets, begin))
-    degrees = np.diff(graph.starts)[here]
-    starts = _begins(degrees)
-    offset = np.arange(starts[-1]) - np.repeat(starts[:-1], degrees)
-    targets = np.repeat(graph.starts[here], degrees) + offset
+    degrees, targets = edges_after(graph.starts, here)
     first = np.zeros(len(here), dtype=np.bool_)
     first[graph.edges :] = True
-    return WordGraph(
-        graph.length,
-        graph.alphabet,
-        graph.symbol[here],
-        starts,
-        targets.astype(np.int32),
-        first,
-        graph.last[here],
-    )
+    symbol, starts, last = graph.symbol[here], begins(degrees), graph.last[here]
+    return WordGraph(graph.length, graph.alphabet, symbol, starts, targets.astype(np.int32), first, last)
 
 
-def _begins(counts: Places) -> Places:
-    begins = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(counts, out=begins[1:])
-    return begins
-
-
-@dataclass(frozen=True, eq=False)
-class Features:
+class Features(NamedTuple):
     """log weight = matrix @ coefficients: a row for every edge of the lifted graph, then one for every node.
 
     As sparse rows: edge e has the features feature[begin[e] : begin[e + 1]] with these values.
+    width: how many features there are.
     """
 
     begin: Places
     feature: Ints
     value: Floats
-    count: int
+    width: int
 
     def log_weights(self, coefficients: Floats) -> Floats:
         """The logarithms of the weights of all edges, then of all nodes as first nodes."""

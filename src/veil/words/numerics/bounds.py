@@ -50,13 +50,8 @@ def box_levels(
         nodes = min(old.nodes + 1, memory + 1)
         shape = (len(contexts[nodes].paths), graph.size)
         # Boxes that serve several positions have contexts of full length.
-        new = Boxes(
-            nodes,
-            np.zeros(shape),
-            np.zeros(shape),
-            np.zeros(shape[0], np.bool_),
-            len(found) >= max(own, memory),
-        )
+        is_tail = len(found) >= max(own, memory)
+        new = Boxes(nodes, np.zeros(shape), np.zeros(shape), np.zeros(shape[0], np.bool_), is_tail)
         changed = np.zeros(shape[0], np.bool_)
         if not _advance(old, waiting, contexts[old.nodes], new, changed, side, graph.symbol, decay, 0.0):
             return None

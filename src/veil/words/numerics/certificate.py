@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from veil.core.arrays import Booleans
+from veil.core.arrays import Booleans, Floats
 from veil.core.errors import InvalidArgument
 from veil.words.numerics.bounds import Boxes, box_levels
 from veil.words.numerics.changes import Reading, sums_over_successors, worst_ratio
 from veil.words.numerics.contexts import Contexts, Side, context_tables, runs, sides
-from veil.words.numerics.effort import comparisons, context_counts
 from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.pair_bounds import may_tighten, tighten
+from veil.words.numerics.tables import checked_decay
 
 # Numbers kept for the boxes of one side, and operations to compare pasts with futures: for runs of several
 # positions, many of those that are counted are not needed.
@@ -55,10 +55,10 @@ def certified_loss(
     """
     if radius < 1:
         raise InvalidArgument("radius", expected="one or more", found=str(radius))
-    return _loss(_Changes.of(graph, decay, memory, shorter), graph, decay, radius)
+    return _loss(Changes.of(graph, decay, memory, shorter), graph, decay, radius)
 
 
-def _loss(changes: _Changes, graph: WordGraph, decay: float, radius: int) -> float:
+def _loss(changes: Changes, graph: WordGraph, decay: float, radius: int) -> float:
     radius = min(radius, graph.length)
     rate = rate_above(decay)
     if changes.are_free:
@@ -83,18 +83,6 @@ def _worst_split(losses: list[float], length: int) -> float:
     return float(best.max())
 
 
-def normaliser_bounds(
-    graph: WordGraph, decay: float, longest: int, *, memory: int | None = None, shorter: bool = False
-) -> tuple[float, ...]:
-    """(D_1, ..., D_longest): D_r bounds |log Z(w') / Z(w)| if w and w' differ in one run of r positions.
-
-    memory, shorter: see certified_loss.
-    """
-    changes = _Changes.of(graph, decay, memory, shorter)
-    rate = rate_above(decay)
-    return tuple(max(0.0, min(r * rate, changes.bound(r))) for r in range(1, longest + 1))
-
-
 def certified_decay(
     graph: WordGraph, epsilon: float, radius: int, *, memory: int | None = None, shorter: bool = False
 ) -> tuple[float, float]:
@@ -115,7 +103,7 @@ def certified_decay(
     rate = bad
     for _ in range(_MOST_ATTEMPTS):
         decay = math.exp(-rate)
-        changes = _Changes.of(graph, decay, memory, shorter)
+        changes = Changes.of(graph, decay, memory, shorter)
         # For more changes than one it is not clear which of the bounds must be how small.
         wanted = epsilon - rate_above(decay) if used == 1 else math.inf
         loss = _loss(changes._replace(wanted=wanted), graph, decay, radius)
@@ -153,7 +141,15 @@ def _next_rate(
     return rate
 
 
-class _Changes(NamedTuple):
+class _Half(NamedTuple):
+    """What is known of all pasts, or of all futures: the direction of reading, the contexts, their boxes."""
+
+    side: Side
+    contexts: list[Contexts]
+    boxes: list[Boxes]
+
+
+class Changes(NamedTuple):
     """What is needed to bound the change of the normaliser, whatever the run.
 
     wanted: a larger bound for one position is of no use.
@@ -170,9 +166,8 @@ class _Changes(NamedTuple):
     wanted: float = math.inf
 
     @classmethod
-    def of(cls, graph: WordGraph, decay: float, memory: int | None, shorter: bool) -> _Changes:
-        if not 0.0 < decay <= 1.0:
-            raise InvalidArgument("decay", expected="above 0 and at most 1", found=str(decay))
+    def of(cls, graph: WordGraph, decay: float, memory: int | None, shorter: bool) -> Changes:
+        decay = checked_decay(decay)
         if not shorter:
             graph = graph.trimmed()
         symbols = len(np.unique(graph.symbol))
@@ -190,52 +185,42 @@ class _Changes(NamedTuple):
         if planned is None:
             return math.inf
         memory, own = planned
-        graph = self.graph
-        forwards, backwards = self.forwards, self.backwards
-        before, after = context_tables(forwards, memory), context_tables(backwards, memory)
-        past = box_levels(forwards, before, graph, self.decay, own)
-        future = None if past is None else box_levels(backwards, after, graph, self.decay, own)
-        if past is None or future is None:
-            return math.inf
-        found = self._worst(past, before, future, after, length, memory)
+        graph, halves = self.graph, []
+        for side in (self.forwards, self.backwards):
+            contexts = context_tables(side, memory)
+            boxes = box_levels(side, contexts, graph, self.decay, own)
+            if boxes is None:
+                return math.inf
+            halves.append(_Half(side, contexts, boxes))
+        found = self._worst(*halves, length, memory)
         rate = rate_above(self.decay)
         is_hopeful = _SMALL_CHANGE * rate < found and _LEAST_PART * found <= self.wanted
         if length == 1 and is_hopeful and may_tighten(graph, rate):
             with ThreadPoolExecutor(2) as both:
-                waiting = [
-                    both.submit(tighten, past, forwards, before, graph, self.decay),
-                    both.submit(tighten, future, backwards, after, graph, self.decay),
-                ]
+                waiting = [both.submit(tighten, boxes, *rest, graph, self.decay) for *rest, boxes in halves]
             for done in waiting:
                 done.result()
-            found = min(found, self._worst(past, before, future, after, length, memory))
+            found = min(found, self._worst(*halves, length, memory))
         return found
 
-    def _worst(
-        self,
-        past: list[Boxes],
-        before: list[Contexts],
-        future: list[Boxes],
-        after: list[Contexts],
-        length: int,
-        memory: int,
-    ) -> float:
+    def _worst(self, past: _Half, future: _Half, length: int, memory: int) -> float:
         """The bound that these boxes give for runs of so many positions."""
-        forwards, backwards = self.forwards, self.backwards
         between = runs(self.graph, length)
         worst = 0.0
-        for j, later in enumerate(future):
-            partners = [i for i, earlier in enumerate(past) if self._meet(i, earlier, j, later, length)]
+        for j, later in enumerate(future.boxes):
+            partners = [
+                earlier for i, earlier in enumerate(past.boxes) if self._meet(i, earlier, j, later, length)
+            ]
             if not partners:
                 continue
             sums = later.low
             for _ in range(length - 1):
-                sums = sums_over_successors(sums, backwards)
-            ends = not later.is_tail and j <= memory
-            for i in partners:
+                sums = sums_over_successors(sums, future.side)
+            after, ends = future.contexts[later.nodes - 1], not later.is_tail and j <= memory
+            for earlier in partners:
                 ratio = worst_ratio(
-                    past[i], before[past[i].nodes - 1], later, after[later.nodes - 1], sums,
-                    forwards, backwards, between, self.reading, self.decay, ends,
+                    earlier, past.contexts[earlier.nodes - 1], later, after, sums, past.side, future.side,
+                    between, self.reading, self.decay, ends,
                 )  # fmt: skip
                 worst = max(worst, ratio)
         # The logarithm is good to a unit in the last place or two.
@@ -257,7 +242,7 @@ class _Changes(NamedTuple):
             return None
         forwards, backwards = self.forwards, self.backwards
         most = _MOST_MEMORY if self.memory is None else self.memory
-        pasts, futures = context_counts(forwards, most), context_counts(backwards, most)
+        pasts, futures = _context_counts(forwards, most), _context_counts(backwards, most)
         best = None
         for memory in range(min(most, graph.length - 1) + 1):
             entries = graph.size * max(pasts[memory].sum(), futures[memory].sum())
@@ -267,7 +252,7 @@ class _Changes(NamedTuple):
             positions = _OWN_IF_SHORTER if self.shorter else _OWN_POSITIONS
             own = max(memory, min(positions, graph.length, int(_MOST_ENTRIES / entries)))
             tests = (own + 1) ** 2 if self.shorter else min(graph.length, 2 * own + 1)
-            operations = tests * comparisons(graph, length, pasts[:memory], futures[:memory])
+            operations = tests * _comparisons(graph, length, pasts[:memory], futures[:memory])
             # A memory that was asked for is given, for single changes.
             if (self.memory is None or length > 1) and (
                 entries > _MOST_ENTRIES or operations > (_MOST_OPERATIONS if length == 1 else _MOST_FOR_RUNS)
@@ -275,3 +260,32 @@ class _Changes(NamedTuple):
                 continue
             best = memory, own
         return best
+
+
+def _comparisons(graph: WordGraph, length: int, pasts: list[Floats], futures: list[Floats]) -> float:
+    """About how many operations it takes to compare all pasts with all futures at one position."""
+    from scipy.sparse import csr_array
+
+    shape = (graph.size, graph.size)
+    steps = csr_array((np.ones(graph.edges), (graph.sources, graph.targets)), shape=shape)
+    ways = np.ones(graph.size)
+    for _ in range(length - 1):
+        ways = steps @ ways
+    each = 20.0 * length * ways.sum() / graph.size
+    if not pasts:
+        return float(ways.sum() * graph.size + ways.sum() ** 2 * each)
+    between = steps
+    for _ in range(length):
+        between = between @ steps
+    exchanges = pasts[-1] @ (between * between) @ futures[-1]
+    return float(pasts[-1] @ between @ futures[-1] * graph.size + exchanges * each)
+
+
+def _context_counts(side: Side, memory: int) -> list[Floats]:
+    """How many contexts of memory + 1 nodes end in every node, for each memory up to the given one."""
+    sources = np.repeat(np.arange(len(side.initial)), np.diff(side.starts))
+    counts = [np.ones(len(side.initial))]
+    for _ in range(memory):
+        found = np.bincount(side.targets, weights=counts[-1][sources], minlength=len(side.initial))
+        counts.append(found.astype(np.float64))
+    return counts

@@ -24,6 +24,18 @@ class Reading(NamedTuple):
     unique: bool
 
 
+class _Between(NamedTuple):
+    """The boxes of past and future, and the runs between. powers: of the decay. levels: working space."""
+
+    past: Boxes
+    future: Boxes
+    runs: Runs
+    symbol: Ints
+    powers: Floats
+    levels: Floats
+    rounding: float
+
+
 @compiled
 def sums_over_successors(values: Floats, future: Side) -> Floats:
     """For every row the weighted sum over the successors of each node; future: the reversed graph."""
@@ -61,13 +73,14 @@ def worst_ratio(
     for i in range(length):
         powers[i + 1] = powers[i] * decay
     levels = np.empty((4, 2 * length + 1))
+    between = _Between(past, future, runs, reading.symbol, powers, levels, rounding)
     # The contexts by the node next to the run; -1 stands for none.
     past_node, future_node = before.paths[:, -1], after.paths[:, -1]
     past_order, future_order = np.argsort(past_node), np.argsort(future_node)
     past_node, future_node = past_node[past_order], future_node[future_order]
     fitting = np.empty((3, len(runs.paths)), dtype=np.int64)
     totals = np.empty(len(runs.paths))
-    reached = np.empty(past.low.shape[1], dtype=np.bool_)
+    reached, starts = np.empty(past.low.shape[1], dtype=np.bool_), forwards.starts
     worst = 0.0
     a_from = 0
     while a_from < len(past_node):
@@ -87,23 +100,13 @@ def worst_ratio(
                         rows[2] += after.begin[f]
                         _find_totals(rows, past, future, future_sums, totals)
                         if reading.unique:
-                            worst = _worst_exchange(
-                                worst,
-                                rows,
-                                totals,
-                                past,
-                                future,
-                                runs,
-                                reading.symbol,
-                                powers,
-                                levels,
-                                rounding,
-                            )
+                            worst = _worst_exchange(between, worst, rows, totals)
                         else:
-                            worst = _worst_departure(
-                                worst, a, before.begin[p], after.paths[f], ends, forwards, reading,
-                                rows, totals, past, future, runs, powers, levels, rounding,
-                            )  # fmt: skip
+                            following = after.paths[f]
+                            for j in range(len(starts) - 1 if a < 0 else starts[a + 1] - starts[a]):
+                                z = j if a < 0 else forwards.targets[starts[a] + j]
+                                if past.active[before.begin[p] + j] and _is_read(z, following, ends, reading):
+                                    worst = _worst_departure(between, worst, z, rows, totals)
             c_from = c_to
         a_from = a_to
     return float(worst * (1.0 + 2.0 * rounding))
@@ -153,74 +156,37 @@ def _find_totals(rows: Places, past: Boxes, future: Boxes, future_sums: Floats, 
 
 
 @compiled
-def _worst_exchange(
-    worst: float,
-    rows: Places,
-    totals: Floats,
-    past: Boxes,
-    future: Boxes,
-    runs: Runs,
-    symbol: Ints,
-    powers: Floats,
-    levels: Floats,
-    rounding: float,
-) -> float:
+def _worst_exchange(between: _Between, worst: float, rows: Places, totals: Floats) -> float:
     """Each of the runs against each other, where nodes have symbols of their own."""
     for k in range(rows.shape[1]):
         for other in range(rows.shape[1]):
             y, z = rows[0, k], rows[0, other]
-            if totals[k] < 0.0 or totals[other] < 0.0 or _meet(runs.paths, y, z):
+            if totals[k] < 0.0 or totals[other] < 0.0 or _meet(between.runs.paths, y, z):
                 continue
-            bound = _ratio(
-                rows[1, k], rows[2, k], totals[k], y, z, past, future, runs, symbol, powers, levels, rounding
-            )
+            bound = _ratio(between, rows[1, k], rows[2, k], totals[k], y, z)
             if bound > worst:
                 # The same two words, in units of the other run: both bounds hold.
-                p, f = rows[1, other], rows[2, other]
-                seen = _ratio(p, f, totals[other], y, z, past, future, runs, symbol, powers, levels, rounding)
+                seen = _ratio(between, rows[1, other], rows[2, other], totals[other], y, z)
                 worst = max(worst, min(bound, seen))
     return worst
 
 
 @compiled
-def _worst_departure(
-    worst: float,
-    a: int,
-    first: int,
-    following: Ints,
-    ends: bool,
-    forwards: Side,
-    reading: Reading,
-    rows: Places,
-    totals: Floats,
-    past: Boxes,
-    future: Boxes,
-    runs: Runs,
-    powers: Floats,
-    levels: Floats,
-    rounding: float,
-) -> float:
-    """Each node against every other that may stand there, where the nodes after it may be others too."""
-    starts, symbol = forwards.starts, reading.symbol
-    for j in range(len(starts) - 1 if a < 0 else starts[a + 1] - starts[a]):
-        if not past.active[first + j]:
-            continue
-        z = j if a < 0 else forwards.targets[starts[a] + j]
-        # Can the same symbols be read from there, as far as the context tells?
-        node = z
-        for i in range(len(following) - 1, -1, -1):
-            if node >= 0 and following[i] >= 0:
-                node = reading.step[node, symbol[following[i]]]
-        if node < 0 or (ends and not reading.last[node]):
-            continue
-        for k in range(rows.shape[1]):
-            if totals[k] >= 0.0 and symbol[rows[0, k]] != symbol[z]:
-                p, f = rows[1, k], rows[2, k]
-                bound = _ratio(
-                    p, f, totals[k], rows[0, k], z, past, future, runs, symbol, powers, levels, rounding
-                )
-                worst = max(worst, bound)
+def _worst_departure(between: _Between, worst: float, z: int, rows: Places, totals: Floats) -> float:
+    """Each node against another that may stand there, where the nodes after it may be others too."""
+    for k in range(rows.shape[1]):
+        if totals[k] >= 0.0 and between.symbol[rows[0, k]] != between.symbol[z]:
+            worst = max(worst, _ratio(between, rows[1, k], rows[2, k], totals[k], rows[0, k], z))
     return worst
+
+
+@compiled
+def _is_read(node: int, following: Ints, ends: bool, reading: Reading) -> bool:
+    """Whether the symbols of the nodes that follow can be read from a node, as far as the context tells."""
+    for i in range(len(following) - 1, -1, -1):
+        if node >= 0 and following[i] >= 0:
+            node = reading.step[node, reading.symbol[following[i]]]
+    return node >= 0 and not (ends and not reading.last[node])
 
 
 @compiled
@@ -233,26 +199,14 @@ def _meet(paths: Ints, y: int, z: int) -> bool:
 
 
 @compiled
-def _ratio(
-    p: int,
-    f: int,
-    total: float,
-    y: int,
-    z: int,
-    past: Boxes,
-    future: Boxes,
-    runs: Runs,
-    symbol: Ints,
-    powers: Floats,
-    levels: Floats,
-    rounding: float,
-) -> float:
+def _ratio(between: _Between, p: int, f: int, total: float, y: int, z: int) -> float:
     """A bound on Z(w') / Z(w), or one if that is larger, where w has the run y and w' the run z.
 
     p, f: the boxes that are used. total: a lower bound, but for rounding, of all runs together. A run that
     is nearer to z than to y by l symbols pushes the ratio towards decay^-l: the levels collect the two
     normalisers by l, for low and for high values. Runs with no symbol of y or z are the rest.
     """
+    past, future, runs, symbol, powers, levels, rounding = between
     paths, length = runs.paths, runs.paths.shape[1]
     levels[:, :] = 0.0
     touched = 0.0

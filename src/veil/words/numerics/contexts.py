@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from veil.core.arrays import Floats, Ints, Places
-from veil.words.numerics.graph import WordGraph
+from veil.words.numerics.graph import WordGraph, begins, edges_after
 
 
 class Side(NamedTuple):
@@ -35,11 +35,9 @@ class Side(NamedTuple):
 
 def sides(graph: WordGraph) -> tuple[Side, Side]:
     """The graph as it is read forwards, for the past, and backwards, for the future."""
-    forwards = _side(
-        graph.sources, graph.targets, graph.weight, np.where(graph.first, graph.first_weight, 0.0)
-    )
-    backwards = _side(graph.targets, graph.sources, graph.weight, np.where(graph.last, 1.0, 0.0))
-    return forwards, backwards
+    opening, closing = np.where(graph.first, graph.first_weight, 0.0), np.where(graph.last, 1.0, 0.0)
+    forwards = _side(graph.sources, graph.targets, graph.weight, opening)
+    return forwards, _side(graph.targets, graph.sources, graph.weight, closing)
 
 
 def _side(sources: Ints, targets: Ints, weight: Floats, initial: Floats) -> Side:
@@ -50,21 +48,15 @@ def _side(sources: Ints, targets: Ints, weight: Floats, initial: Floats) -> Side
     steps = csr_array((np.ones(len(sources), dtype=np.int32), (sources, targets)), shape=(size, size))
     shared = csr_array(steps.T @ steps)
     return Side(
-        _begins(np.bincount(sources, minlength=size)),
+        begins(np.bincount(sources, minlength=size)),
         targets[out],
-        _begins(np.bincount(targets, minlength=size)),
+        begins(np.bincount(targets, minlength=size)),
         sources[into],
         weight[into],
         shared.indptr.astype(np.int64),
         shared.indices.astype(np.int32),
         initial,
     )
-
-
-def _begins(counts: Places) -> Places:
-    begins = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(counts, out=begins[1:])
-    return begins
 
 
 class Contexts(NamedTuple):
@@ -81,19 +73,18 @@ class Contexts(NamedTuple):
 
 def context_tables(side: Side, memory: int) -> list[Contexts]:
     """The contexts of 0, 1, ..., memory + 1 nodes. Shorter ones grow; the longest forget their first node."""
-    size, degrees = len(side.initial), np.diff(side.starts)
+    size = len(side.initial)
     tables = [Contexts(np.full((1, 1), -1, dtype=np.int32), np.array([0, size]), np.arange(size))]
     # forgotten: the row of each path without its first node, in the table before.
     paths, forgotten = np.arange(size, dtype=np.int32)[:, None], np.zeros(size, dtype=np.int64)
     for count in range(1, memory + 2):
-        counts = degrees[paths[:, -1]]
-        begin = _begins(counts)
-        local = np.arange(begin[-1]) - np.repeat(begin[:-1], counts)
-        added = side.targets[np.repeat(side.starts[paths[:, -1]], counts) + local]
+        counts, edges = edges_after(side.starts, paths[:, -1])
+        begin, added = begins(counts), side.targets[edges]
         # The continuation of a path without its first node: the same continuation, of the path without it.
         moved = added.astype(np.int64)
         if count > 1:
-            moved = tables[-1].begin[np.repeat(forgotten, counts)] + local
+            first = tables[-1].begin[forgotten] - side.starts[paths[:, -1]]
+            moved = edges + np.repeat(first, counts)
         tables.append(Contexts(paths, begin, np.arange(begin[-1]) if count <= memory else moved))
         if count <= memory:
             paths = np.column_stack((np.repeat(paths, counts, axis=0), added)).astype(np.int32)
@@ -117,18 +108,15 @@ class Runs(NamedTuple):
 
 def runs(graph: WordGraph, count: int) -> Runs:
     """The paths of `count` nodes in the graph."""
-    degrees = np.diff(graph.starts)
     paths, weight = np.arange(graph.size, dtype=np.int32)[:, None], np.ones(graph.size)
     for _ in range(count - 1):
-        counts = degrees[paths[:, -1]]
-        local = np.arange(counts.sum()) - np.repeat(_begins(counts)[:-1], counts)
-        edges = np.repeat(graph.starts[paths[:, -1]], counts) + local
+        counts, edges = edges_after(graph.starts, paths[:, -1])
         paths = np.column_stack((np.repeat(paths, counts, axis=0), graph.targets[edges]))
         weight = np.repeat(weight, counts) * graph.weight[edges]
-    starting = _begins(np.bincount(paths[:, 0], minlength=graph.size))
+    starting = begins(np.bincount(paths[:, 0], minlength=graph.size))
     read = graph.symbol[paths]
     at = np.stack(
-        [_begins(np.bincount(read[:, i], minlength=graph.alphabet)) + i * len(paths) for i in range(count)]
+        [begins(np.bincount(read[:, i], minlength=graph.alphabet)) + i * len(paths) for i in range(count)]
     )
     through = np.concatenate([np.argsort(read[:, i], kind="stable") for i in range(count)])
     return Runs(np.ascontiguousarray(paths, dtype=np.int32), weight, starting, at, through.astype(np.int64))

@@ -6,25 +6,34 @@ From the end of the word: from node x at position t,
     N_t(x, l) = sum over x -> z of weight * N_{t+1}(z, l - [z reads wrong]).
 
 With all weights one these are numbers of words. They are floats: every sum below 2^53 is exact, and beyond
-it each number is within `count_error(graph)` of the true one, relatively. Numbers beyond the range of floats
-have a mantissa and an exponent each.
+it the relative error of each is bounded by its roundings. Numbers beyond the range of floats have a mantissa
+and an exponent each.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from veil.core.arrays import Booleans, Floats, Ints, Places
+from veil.core.arrays import Floats, Ints
 from veil.core.errors import CannotCalibrate
 from veil.core.numerics.compiled import compiled
 from veil.core.numerics.rounding import float_above
 from veil.words.numerics.graph import WordGraph
-from veil.words.numerics.scaled_counts import ScaledWays
-from veil.words.numerics.tables import Exponents, Ways, checked_words, in_threads
+from veil.words.numerics.tables import (
+    DEEPEST,
+    NOTHING,
+    POWERS,
+    Exponents,
+    Layer,
+    Ways,
+    checked_words,
+    in_threads,
+)
 
 _ROWS_TOGETHER = 512
 
@@ -42,18 +51,10 @@ class Counts:
         mantissa, exponent = np.frexp(values)
         return cls(mantissa, exponent.astype(np.int32))
 
-    @classmethod
-    def of_whole(cls, values: list[int]) -> Counts:
-        """The whole numbers, rounded to 53 bits."""
-        shifts = [max(0, value.bit_length() - 1000) for value in values]
-        found = cls.of(np.array([float(value >> shift) for value, shift in zip(values, shifts, strict=True)]))
-        return cls(found.mantissa, (found.exponent + np.array(shifts)).astype(np.int32))
-
     def logs(self) -> Floats:
         """Their natural logarithms; minus infinity for a zero."""
         with np.errstate(divide="ignore"):
-            found: Floats = np.log(self.mantissa) + self.exponent * math.log(2.0)
-        return found
+            return np.asarray(np.log(self.mantissa) + self.exponent * math.log(2.0))
 
     def exact(self) -> list[Fraction]:
         """The exact numbers that a row holds."""
@@ -64,19 +65,73 @@ class Counts:
         ]
 
 
-def distance_weights(graph: WordGraph, word: Ints, most: int | None = None) -> Counts:
-    """The number of words at each distance 0 ... most (None: n), or their weight if words are weighted."""
-    given, ways = checked_words(graph, np.asarray(word)[None, :]), Ways.of(graph)
-    kept = graph.length if most is None else min(most, graph.length)
-    if ways.fits(graph.length, 1.0, 2 * (kept + 1)):
-        found = np.empty((1, kept + 1))
-        count_rows(ways.symbol, ways.starts, ways.targets, ways.weight, ways.last, given, found)
-        return Counts.of(found[0])
-    scaled = ScaledWays.of(ways)
-    value, exponent = scaled.final_layer(kept)
+def log_counts(counts: Counts | Floats | Sequence[int]) -> Floats:
+    """The natural logarithms of numbers in any form; minus infinity for a zero."""
+    if isinstance(counts, (Counts, np.ndarray)):
+        return (counts if isinstance(counts, Counts) else Counts.of(counts)).logs()
+    return np.array([math.log(count) if count else -np.inf for count in counts])
+
+
+@dataclass(frozen=True)
+class Layers:
+    """The numbers N_t of one word, a position at a time, for 0 ... most errors.
+
+    scaled: a number is a mantissa and an exponent, and so are the weights of `ways`; else plain floats.
+    """
+
+    ways: Ways
+    word: Ints
+    most: int
+    scaled: bool
+
+    @classmethod
+    def of(cls, ways: Ways, word: Ints, most: int) -> Layers:
+        """Of plain floats where they hold every number."""
+        is_plain = ways.fits(len(word), 1.0, 2 * (most + 1))
+        return cls(ways if is_plain else ways.scaled(), word, most, not is_plain)
+
+    def final(self) -> Layer:
+        """The layer of the last position."""
+        value = np.zeros((self.ways.size, self.most + 1))
+        exponent = np.full(value.shape, NOTHING, dtype=np.int32)
+        value[:, 0] = np.where(self.ways.last, 0.5 if self.scaled else 1.0, 0.0)
+        exponent[self.ways.last, 0] = 1
+        return value, exponent
+
+    def before(self, layer: Layer, position: int) -> Layer:
+        """The layer at a position, from the one after it."""
+        return self._summed(layer, 0, self.ways.size, position + 1)
+
+    def beginning(self, layer: Layer) -> Counts:
+        """The sums over the first nodes, from the layer of the first position."""
+        value, exponent = self._summed(layer, self.ways.size, self.ways.size + 1, 0)
+        return Counts(value[0], exponent[0]) if self.scaled else Counts.of(value[0])
+
+    def _summed(self, layer: Layer, begin: int, end: int, position: int) -> Layer:
+        """For each of these rows of edges the sum over the nodes at a position."""
+        read, errors = int(self.word[position]), min(len(self.word) - position, self.most)
+        value = np.zeros((end - begin, self.most + 1))
+        exponent = np.full(value.shape, NOTHING, dtype=np.int32)
+        if self.scaled:
+            _count_scaled(self.ways, begin, read, errors, layer, (value, exponent))
+        else:
+            count_layer(self.ways, begin, read, errors, layer[0], value)
+        return value, exponent
+
+    def count(self, layer: Layer, node: int, errors: int) -> Fraction:
+        """One number of a layer."""
+        value = Fraction(float(layer[0][node, errors]))
+        return value * Fraction(2) ** int(layer[1][node, errors]) if self.scaled and value else value
+
+
+def distance_weights(graph: WordGraph, word: Ints) -> Counts:
+    """The number of words at each distance 0 ... n, or their weight if words are weighted."""
+    given = checked_words(graph, np.asarray(word)[None, :])[0]
+    layers = Layers.of(Ways.of(graph), given, graph.length)
+    layer = layers.final()
     for t in range(graph.length - 2, -1, -1):
-        value, exponent = scaled.layer_before(value, exponent, int(given[0, t + 1]), graph.length - 1 - t)
-    return Counts(*scaled.beginning(value, exponent, int(given[0, 0])))
+        layer = layers.before(layer, t)
+    return layers.beginning(layer)
 
 
 def distance_counts(graph: WordGraph, words: Ints, *, threads: int = 2) -> Floats | None:
@@ -84,32 +139,13 @@ def distance_counts(graph: WordGraph, words: Ints, *, threads: int = 2) -> Float
     given, ways = checked_words(graph, words), Ways.of(graph)
     if not ways.fits(graph.length, 1.0, 2 * (graph.length + 1)):
         return None
-    found = np.empty((len(given), graph.length + 1))
+    counts = np.empty((len(given), graph.length + 1))
 
     def count(begin: int, end: int) -> None:
-        arrays = ways.symbol, ways.starts, ways.targets, ways.weight, ways.last
-        count_rows(*arrays, given[begin:end], found[begin:end])
+        _count_rows(ways, given[begin:end], counts[begin:end])
 
     in_threads(len(given), _ROWS_TOGETHER, threads, count)
-    return found
-
-
-def exact_distance_counts(graph: WordGraph, word: Ints) -> list[int]:
-    """The numbers of words at the distances 0 ... n, in whole numbers: for small graphs, and as a check."""
-    path_ends = [[1 if graph.last[x] else 0] + [0] * graph.length for x in range(graph.size)]
-    step = [graph.targets[graph.starts[x] : graph.starts[x + 1]].tolist() for x in range(graph.size)]
-
-    def summed(nodes: list[int], ahead: list[list[int]], read: int) -> list[int]:
-        total = [0] * (graph.length + 1)
-        for z in nodes:
-            wrong = int(graph.symbol[z] != read)
-            for errors in range(graph.length + 1 - wrong):
-                total[errors + wrong] += ahead[z][errors]
-        return total
-
-    for t in range(graph.length - 1, 0, -1):
-        path_ends = [summed(step[x], path_ends, int(word[t])) for x in range(graph.size)]
-    return summed(np.flatnonzero(graph.first).tolist(), path_ends, int(word[0]))
+    return counts
 
 
 def count_roundings(graph: WordGraph) -> int:
@@ -118,13 +154,6 @@ def count_roundings(graph: WordGraph) -> int:
     begin = int(ways.starts[-1] - ways.starts[-2])
     # A layer of mantissas leaves out less than one more rounding.
     return (graph.length - 1) * ways.most + begin
-
-
-def count_error(graph: WordGraph) -> float:
-    """The relative error of a number of words, at most; 0 for numbers that are below 2^53."""
-    unit = Fraction(1, 2**53)
-    roundings = count_roundings(graph) * unit
-    return float_above(roundings / (1 - roundings))
 
 
 def permute_and_flip_rounding(graph: WordGraph) -> float:
@@ -146,70 +175,70 @@ def permute_and_flip_rounding(graph: WordGraph) -> float:
 
 
 @compiled
-def count_layer(
-    symbol: Ints,
-    starts: Places,
-    targets: Ints,
-    weight: Floats,
-    read: int,
-    errors: int,
-    ahead: Floats,
-    here: Floats,
-) -> None:
-    """One position back. `ahead` holds 0 ... errors - 1 errors at most, `here` one more."""
-    size, kept = here.shape
-    for x in range(size):
-        count_sum(
-            symbol, starts[x], starts[x + 1], targets, weight, read, min(errors, kept - 1), ahead, here[x]
-        )
-
-
-@compiled
-def count_sum(
-    symbol: Ints,
-    begin: int,
-    end: int,
-    targets: Ints,
-    weight: Floats,
-    read: int,
-    errors: int,
-    ahead: Floats,
-    here: Floats,
-) -> None:
-    """The sum over some edges, for 0 ... errors errors; more there are none."""
+def first_layer(ways: Ways, here: Floats) -> None:
+    """The numbers at the last position: one word without errors where a word may end."""
     here[:] = 0.0
-    for edge in range(begin, end):
-        z, factor = targets[edge], weight[edge]
-        if symbol[z] == read:
-            for many in range(errors + 1):
-                here[many] += factor * ahead[z, many]
-        else:
-            for many in range(errors):
-                here[many + 1] += factor * ahead[z, many]
+    for x in range(ways.size):
+        here[x, 0] = 1.0 if ways.last[x] else 0.0
 
 
 @compiled
-def count_rows(
-    symbol: Ints,
-    starts: Places,
-    targets: Ints,
-    weight: Floats,
-    last: Booleans,
-    words: Ints,
-    found: Floats,
-) -> None:
-    """found[row, l]: the numbers for a row of words."""
+def count_layer(ways: Ways, begin: int, read: int, errors: int, ahead: Floats, here: Floats) -> None:
+    """One position back: the sums over the edges of the nodes from `begin` on, one for each row of `here`.
+
+    There are 0 ... errors errors, and one less in `ahead`.
+    """
+    kept = min(errors, here.shape[1] - 1)
+    for x in range(len(here)):
+        here[x] = 0.0
+        for edge in range(ways.starts[begin + x], ways.starts[begin + x + 1]):
+            z, factor = ways.targets[edge], ways.weight[edge]
+            if ways.symbol[z] == read:
+                for many in range(kept + 1):
+                    here[x, many] += factor * ahead[z, many]
+            else:
+                for many in range(kept):
+                    here[x, many + 1] += factor * ahead[z, many]
+
+
+@compiled
+def _count_rows(ways: Ways, words: Ints, counts: Floats) -> None:
+    """counts[row, l]: the numbers for a row of words."""
     rows, length = words.shape
-    size, kept = len(symbol), found.shape[1]
-    here, ahead = np.empty((size, kept)), np.empty((size, kept))
+    here, ahead = np.empty((ways.size, length + 1)), np.empty((ways.size, length + 1))
     for row in range(rows):
-        here[:] = 0.0
-        for x in range(size):
-            here[x, 0] = 1.0 if last[x] else 0.0
+        first_layer(ways, here)
         for t in range(length - 2, -1, -1):
             here, ahead = ahead, here
-            count_layer(symbol, starts, targets, weight, words[row, t + 1], length - 1 - t, ahead, here)
-        errors = min(length, kept - 1)
-        count_sum(
-            symbol, starts[size], starts[size + 1], targets, weight, words[row, 0], errors, here, found[row]
-        )
+            count_layer(ways, 0, words[row, t + 1], length - 1 - t, ahead, here)
+        count_layer(ways, ways.size, words[row, 0], length, here, counts[row : row + 1])
+
+
+@compiled
+def _count_scaled(ways: Ways, begin: int, read: int, errors: int, ahead: Layer, here: Layer) -> None:
+    """The same in mantissas and exponents."""
+    top = np.empty(errors + 1, dtype=np.int32)
+    total = np.empty(errors + 1)
+    value, exponent = ahead
+    # No branches within the loops over the errors, so that they become vector instructions. A zero has an
+    # exponent near NOTHING, and adds nothing whatever it is aligned by.
+    for x in range(len(here[0])):
+        top[:] = NOTHING
+        total[:] = 0.0
+        edges = range(ways.starts[begin + x], ways.starts[begin + x + 1])
+        for edge in edges:
+            z, factor = ways.targets[edge], ways.raised[edge]
+            wrong = 0 if ways.symbol[z] == read else 1
+            for many in range(errors + 1 - wrong):
+                top[many + wrong] = max(top[many + wrong], exponent[z, many] + factor)
+        for edge in edges:
+            z, factor = ways.targets[edge], ways.raised[edge]
+            wrong = 0 if ways.symbol[z] == read else 1
+            for many in range(errors + 1 - wrong):
+                below = min(top[many + wrong] - exponent[z, many] - factor, DEEPEST - 1)
+                total[many + wrong] += ways.weight[edge] * value[z, many] * POWERS[below]
+        for many in range(errors + 1):
+            if total[many] > 0.0:
+                mantissa, shift = math.frexp(total[many])
+                here[0][x, many] = mantissa
+                here[1][x, many] = top[many] + shift

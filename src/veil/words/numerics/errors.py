@@ -6,20 +6,21 @@ import math
 
 import numpy as np
 
-from veil.core.arrays import Booleans, Floats, Ints, Places
+from veil.core.arrays import Floats, Ints
 from veil.core.numerics.compiled import compiled
-from veil.words.numerics.counts import Counts, distance_weights
+from veil.words.numerics.counts import Counts, distance_weights, log_counts
 from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.tables import (
-    DEEPEST,
     LANES,
     NOTHING,
-    POWERS,
-    Exponents,
+    Scaled,
     Ways,
     checked_decay,
     checked_words,
     in_threads,
+    last_scaled,
+    read_lanes,
+    scaled_terms,
 )
 
 _ROWS_TOGETHER = 1024
@@ -34,8 +35,7 @@ def exponential_pmf(graph: WordGraph, word: Ints, decay: float) -> Floats:
     """The probability of 0 ... n errors where P(v) is proportional to kappa(v) decay^errors."""
     logs = distance_weights(graph, word).logs() + np.arange(graph.length + 1) * math.log(checked_decay(decay))
     weights = np.exp(logs - logs.max())
-    found: Floats = weights / weights.sum()
-    return found
+    return np.asarray(weights / weights.sum())
 
 
 def expected_errors(graph: WordGraph, words: Ints, decay: float, *, threads: int = 2) -> Floats:
@@ -46,22 +46,45 @@ def expected_errors(graph: WordGraph, words: Ints, decay: float, *, threads: int
     """
     given, factor, ways = checked_words(graph, words), checked_decay(decay), Ways.of(graph)
     found = np.empty(len(given))
-    arrays = ways.symbol, ways.starts, ways.targets
+    is_plain = ways.fits(graph.length, factor, 4 * LANES)
+    scaled = ways if is_plain else ways.scaled()
 
-    if ways.fits(graph.length, factor, 4 * LANES):
+    def expect(begin: int, end: int) -> None:
+        if is_plain:
+            _expect_plain(ways, factor, given[begin:end], found[begin:end])
+        else:
+            _expect_scaled(scaled, math.frexp(factor), given[begin:end], found[begin:end])
 
-        def plain(begin: int, end: int) -> None:
-            _expect_plain(*arrays, ways.weight, ways.last, factor, given[begin:end], found[begin:end])
+    in_threads(len(given), _ROWS_TOGETHER if is_plain else 1, threads, expect)
+    return found
 
-        in_threads(len(given), _ROWS_TOGETHER, threads, plain)
+
+def log_total(graph: WordGraph, word: Ints, decay: float) -> float:
+    """log Z(w): the sum of weight(v) decay^d(v, w) over all words v as long as w."""
+    ahead: Floats = graph.last.astype(np.float64)
+    scale = 0.0
+    for t in range(len(word) - 1, 0, -1):
+        held = ahead * np.where(graph.symbol == word[t], 1.0, decay)
+        sums = np.bincount(graph.sources, graph.weight * held[graph.targets], minlength=graph.size)
+        top = float(sums.max())
+        ahead, scale = sums / top, scale + math.log(top)
+    begin = graph.first * graph.first_weight * np.where(graph.symbol == word[0], 1.0, decay)
+    return math.log(float(begin @ ahead)) + scale
+
+
+def log_weights(graph: WordGraph, words: Ints) -> Floats:
+    """The logarithm of each word's own weight; zero unless the graph is weighted."""
+    found = np.zeros(len(words))
+    if not graph.is_weighted:
         return found
-    mantissa, raised = np.frexp(ways.weight)
-
-    def scaled(begin: int, end: int) -> None:
-        shifts, part = raised.astype(np.int32), math.frexp(factor)
-        _expect_scaled(*arrays, mantissa, shifts, ways.last, *part, given[begin:end], found[begin:end])
-
-    in_threads(len(given), 1, threads, scaled)
+    edge = np.full((graph.size, graph.size), np.nan)
+    edge[graph.sources, graph.targets] = np.log(graph.weight)
+    at = graph.step[graph.size, words[:, 0]]
+    found += np.log(graph.first_weight[at])
+    for t in range(1, words.shape[1]):
+        ahead = graph.step[at, words[:, t]]
+        found += edge[at, ahead]
+        at = ahead
     return found
 
 
@@ -70,13 +93,8 @@ def permute_and_flip_pmf(counts: Counts | Floats | list[int], rate: float) -> Fl
 
     P(l) = N_l p_l times the integral from 0 to 1 of (1 - p_l t)^(N_l - 1) prod_{j != l} (1 - p_j t)^(N_j) dt.
     """
-    logs = _logs(counts)
-    found = np.zeros(len(logs))
-    kept = np.isfinite(logs)
-    distances = np.flatnonzero(kept)
-    costs: Floats = distances * np.float64(rate)
-    found[kept] = np.exp(_log_integrals(logs[kept], costs) + logs[kept] - costs)
-    return found
+    logs = log_counts(counts)
+    return np.asarray(np.exp(log_phi(counts, rate) + logs - np.arange(len(logs)) * np.float64(rate)))
 
 
 def log_phi(counts: Counts | Floats | list[int], rate: float) -> Floats:
@@ -84,20 +102,12 @@ def log_phi(counts: Counts | Floats | list[int], rate: float) -> Floats:
 
     Symbolic trajectories paper, equation (5).
     """
-    logs = _logs(counts)
+    logs = log_counts(counts)
     found = np.full(len(logs), -np.inf)
     kept = np.isfinite(logs)
     costs: Floats = np.flatnonzero(kept) * np.float64(rate)
     found[kept] = _log_integrals(logs[kept], costs)
     return found
-
-
-def _logs(counts: Counts | Floats | list[int]) -> Floats:
-    if isinstance(counts, Counts):
-        return counts.logs()
-    if isinstance(counts, list):
-        return np.array([math.log(count) if count else -np.inf for count in counts])
-    return Counts.of(np.asarray(counts, dtype=np.float64)).logs()
 
 
 def _log_integrals(logs: Floats, costs: Floats) -> Floats:
@@ -107,8 +117,7 @@ def _log_integrals(logs: Floats, costs: Floats) -> Floats:
     log K - 5 (e^-148), and beyond log K + 42 what is left is a part of e^-42. In between panels of length one
     are enough: where the integrand is not negligible, A is moderate and so is, by convexity, its change.
     """
-    weights = logs - costs
-    peak = weights.max() + math.log(np.exp(weights - weights.max()).sum())
+    peak = float(np.logaddexp.reduce(logs - costs))
     low, high = max(0.0, peak - _BELOW), peak + _ABOVE
     panels = math.ceil(high - low)
     points, parts = np.polynomial.legendre.leggauss(_POINTS)
@@ -145,32 +154,22 @@ def _log_of_complement(exponents: Floats) -> Floats:
 
 
 @compiled
-def _expect_plain(
-    symbol: Ints,
-    starts: Places,
-    targets: Ints,
-    weight: Floats,
-    last: Booleans,
-    decay: float,
-    words: Ints,
-    found: Floats,
-) -> None:
+def _expect_plain(ways: Ways, decay: float, words: Ints, found: Floats) -> None:
     rows, length = words.shape
-    size = len(symbol)
+    size = ways.size
     total, errors = np.empty((size + 1, LANES)), np.empty((size + 1, LANES))
     ahead, counted = np.empty((size, LANES)), np.empty((size, LANES))
     read = np.empty((LANES, length), dtype=np.int32)
     for group in range(0, rows, LANES):
-        for lane in range(LANES):
-            read[lane] = words[min(group + lane, rows - 1)]
+        read_lanes(words, group, read)
         for x in range(size):
             for lane in range(LANES):
-                total[x, lane] = 1.0 if last[x] else 0.0
+                total[x, lane] = 1.0 if ways.last[x] else 0.0
                 errors[x, lane] = 0.0
         for t in range(length - 1, -1, -1):
             for z in range(size):
                 for lane in range(LANES):
-                    wrong = symbol[z] != read[lane, t]
+                    wrong = ways.symbol[z] != read[lane, t]
                     factor = decay if wrong else 1.0
                     ahead[z, lane] = factor * total[z, lane]
                     counted[z, lane] = factor * (errors[z, lane] + (total[z, lane] if wrong else 0.0))
@@ -179,8 +178,8 @@ def _expect_plain(
                 for lane in range(LANES):
                     total[x, lane] = 0.0
                     errors[x, lane] = 0.0
-                for edge in range(starts[x], starts[x + 1]):
-                    z, factor = targets[edge], weight[edge]
+                for edge in range(ways.starts[x], ways.starts[x + 1]):
+                    z, factor = ways.targets[edge], ways.weight[edge]
                     for lane in range(LANES):
                         total[x, lane] += factor * ahead[z, lane]
                         errors[x, lane] += factor * counted[z, lane]
@@ -189,51 +188,25 @@ def _expect_plain(
 
 
 @compiled
-def _expect_scaled(
-    symbol: Ints,
-    starts: Places,
-    targets: Ints,
-    weight: Floats,
-    raised: Exponents,
-    last: Booleans,
-    decay: float,
-    decay_raised: int,
-    words: Ints,
-    found: Floats,
-) -> None:
+def _expect_scaled(ways: Ways, decay: Scaled, words: Ints, found: Floats) -> None:
     """With exponents; here the second number of a node is the mean D / G itself, so it needs none."""
     rows, length = words.shape
-    size = len(symbol)
-    value, exponent, mean = (
-        np.empty((2, size + 1)),
-        np.empty((2, size + 1), dtype=np.int32),
-        np.empty((2, size + 1)),
-    )
+    size = ways.size
+    value, mean, terms = np.empty((2, size + 1)), np.empty((2, size + 1)), np.empty(len(ways.targets))
+    exponent = np.empty((2, size + 1), dtype=np.int32)
     for row in range(rows):
         now = 0
-        for x in range(size):
-            value[now, x] = 0.5 if last[x] else 0.0
-            exponent[now, x] = 1 if last[x] else NOTHING
-            mean[now, x] = 0.0
+        last_scaled(ways, value[now], exponent[now])
+        mean[now] = 0.0
         for t in range(length - 1, -1, -1):
             then, now = now, 1 - now
             for x in range(size if t == 0 else 0, size + 1 if t == 0 else size):
-                top = NOTHING
-                for edge in range(starts[x], starts[x + 1]):
-                    z = targets[edge]
-                    if value[then, z] > 0.0:
-                        wrong = symbol[z] != words[row, t]
-                        top = max(top, exponent[then, z] + raised[edge] + (decay_raised if wrong else 0))
+                top = scaled_terms(ways, x, words[row, t], decay, (value[then], exponent[then]), terms)
                 total = errors = 0.0
-                for edge in range(starts[x], starts[x + 1]):
-                    z = targets[edge]
-                    if value[then, z] > 0.0:
-                        wrong = symbol[z] != words[row, t]
-                        below = top - (exponent[then, z] + raised[edge] + (decay_raised if wrong else 0))
-                        if below < DEEPEST:
-                            term = weight[edge] * value[then, z] * (decay if wrong else 1.0) * POWERS[below]
-                            total += term
-                            errors += term * (mean[then, z] + (1.0 if wrong else 0.0))
+                for edge in range(ways.starts[x], ways.starts[x + 1]):
+                    z, term = ways.targets[edge], terms[edge - ways.starts[x]]
+                    total += term
+                    errors += term * (mean[then, z] + (1.0 if ways.symbol[z] != words[row, t] else 0.0))
                 mantissa, shift = math.frexp(total)
                 value[now, x] = mantissa
                 exponent[now, x] = top + shift if total > 0.0 else NOTHING

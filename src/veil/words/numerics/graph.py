@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -38,12 +39,10 @@ class WordGraph:
             object.__setattr__(self, "weight", np.ones(len(self.targets)))
         if not len(self.first_weight):
             object.__setattr__(self, "first_weight", np.ones(self.size))
-        for part in (self.symbol, self.starts, self.targets, self.first, self.last, *self._weights):
+        for part in (self.symbol, self.starts, self.targets, self.first, self.last):
             part.setflags(write=False)
-
-    @property
-    def _weights(self) -> tuple[Floats, Floats]:
-        return self.weight, self.first_weight
+        for weights in (self.weight, self.first_weight):
+            weights.setflags(write=False)
 
     @property
     def size(self) -> int:
@@ -62,14 +61,6 @@ class WordGraph:
     def sources(self) -> Ints:
         """The node that each edge leaves."""
         return np.repeat(np.arange(self.size, dtype=np.int32), np.diff(self.starts))
-
-    @cached_property
-    def incoming(self) -> tuple[Places, Places]:
-        """The edges into each node: into[v] = edges[begin[v] : begin[v + 1]], as (begin, edges)."""
-        order = np.argsort(self.targets, kind="stable").astype(np.int64)
-        begin = np.zeros(self.size + 1, dtype=np.int64)
-        np.cumsum(np.bincount(self.targets, minlength=self.size), out=begin[1:])
-        return begin, order
 
     @cached_property
     def step(self) -> Ints:
@@ -113,35 +104,15 @@ class WordGraph:
 
     def of_length(self, length: int) -> WordGraph:
         """The same graph, for words of another length."""
-        return WordGraph(
-            length,
-            self.alphabet,
-            self.symbol,
-            self.starts,
-            self.targets,
-            self.first,
-            self.last,
-            self.weight,
-            self.first_weight,
-        )
+        return replace(self, length=length)
 
     def weighted(self, weight: Floats, first_weight: Floats) -> WordGraph:
         """The same words with other weights."""
-        return WordGraph(
-            self.length,
-            self.alphabet,
-            self.symbol,
-            self.starts,
-            self.targets,
-            self.first,
-            self.last,
-            np.array(weight, dtype=np.float64),
-            np.array(first_weight, dtype=np.float64),
-        )
+        edges, nodes = np.array(weight, dtype=np.float64), np.array(first_weight, dtype=np.float64)
+        return replace(self, weight=edges, first_weight=nodes)
 
     def trimmed(self) -> WordGraph:
         """Without the nodes that no word of this length passes."""
-        ahead = np.zeros(self.size, dtype=np.bool_)
         reached = self.first.copy()
         used = np.zeros(self.size, dtype=np.bool_)
         for t in range(1, self.length + 1):
@@ -157,30 +128,28 @@ class WordGraph:
         number = np.full(self.size, -1, dtype=np.int32)
         number[kept] = np.arange(len(kept), dtype=np.int32)
         stays = used[self.sources] & used[self.targets]
-        starts = np.zeros(len(kept) + 1, dtype=np.int64)
-        np.cumsum(np.bincount(number[self.sources[stays]], minlength=len(kept)), out=starts[1:])
-        return WordGraph(
-            self.length,
-            self.alphabet,
-            self.symbol[kept],
-            starts,
-            number[self.targets[stays]],
-            self.first[kept],
-            self.last[kept],
-            self.weight[stays],
-            self.first_weight[kept],
+        return replace(
+            self,
+            symbol=self.symbol[kept],
+            starts=begins(np.bincount(number[self.sources[stays]], minlength=len(kept))),
+            targets=number[self.targets[stays]],
+            first=self.first[kept],
+            last=self.last[kept],
+            weight=self.weight[stays],
+            first_weight=self.first_weight[kept],
         )
 
-    def path(self, word: Ints) -> Ints:
-        """The nodes of one word; -1 from where on there is none."""
-        nodes = np.full(len(word), -1, dtype=np.int32)
-        at = self.size
-        for t, symbol in enumerate(word):
-            at = int(self.step[at, symbol])
-            if at < 0:
-                break
-            nodes[t] = at
-        return nodes
+
+def begins(counts: Any) -> Places:
+    """Where runs of these lengths begin when they stand one after another, and where the last ends."""
+    return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+
+
+def edges_after(starts: Places, nodes: Ints | Places) -> tuple[Places, Places]:
+    """How many edges leave each of some nodes, and these edges, one after another."""
+    counts = np.diff(starts)[nodes]
+    begin = begins(counts)
+    return counts, np.arange(begin[-1]) + np.repeat(starts[nodes] - begin[:-1], counts)
 
 
 def graph_of(
@@ -188,10 +157,8 @@ def graph_of(
 ) -> WordGraph:
     """The graph of a chain: a node a state, which is its own symbol. first, last: None for every state."""
     size = len(successors)
-    starts = np.zeros(size + 1, dtype=np.int64)
-    np.cumsum([len(row) for row in successors], out=starts[1:])
+    starts = begins([len(row) for row in successors])
     targets = np.array([node for row in successors for node in row], dtype=np.int32)
-    begin, end = np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.bool_)
-    begin[range(size) if first is None else first] = True
-    end[range(size) if last is None else last] = True
-    return WordGraph(length, size, np.arange(size, dtype=np.int32), starts, targets, begin, end)
+    nodes = np.arange(size, dtype=np.int32)
+    begin, end = (np.isin(nodes, nodes if chosen is None else chosen) for chosen in (first, last))
+    return WordGraph(length, size, nodes, starts, targets, begin, end)

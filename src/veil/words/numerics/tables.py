@@ -16,8 +16,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ from veil.core.numerics.rounding import float_above
 from veil.words.numerics.graph import WordGraph
 
 Exponents = NDArray[np.int32]
+# A number as a mantissa and an exponent, and arrays of such numbers.
+Scaled = tuple[float, int]
+Layer = tuple[Floats, Exponents]
 
 # Words whose tables are made side by side.
 LANES = 8
@@ -42,9 +45,11 @@ _ROOM = 900.0
 _MOST_TABLE = 2**26
 
 
-@dataclass(frozen=True, eq=False)
-class Ways:
-    """The edges of a graph, and one more row, `size`, for the ways to begin."""
+class Ways(NamedTuple):
+    """The edges of a graph, and one more row, `size`, for the ways to begin.
+
+    raised: the exponents of the weights where `weight` holds their mantissas, as `scaled` gives them; else 0.
+    """
 
     size: int
     symbol: Ints
@@ -52,6 +57,7 @@ class Ways:
     targets: Ints
     weight: Floats
     last: Booleans
+    raised: Exponents
 
     @classmethod
     def of(cls, graph: WordGraph) -> Ways:
@@ -64,7 +70,13 @@ class Ways:
             np.concatenate((graph.targets, begin)).astype(np.int32),
             np.concatenate((graph.weight, graph.first_weight[begin])).astype(np.float64),
             graph.last,
+            np.zeros(len(graph.targets) + len(begin), dtype=np.int32),
         )
+
+    def scaled(self) -> Ways:
+        """With the weights cut into mantissas and exponents."""
+        mantissa, raised = np.frexp(self.weight)
+        return self._replace(weight=mantissa, raised=raised.astype(np.int32))
 
     @property
     def most(self) -> int:
@@ -108,102 +120,73 @@ def rounding_loss(graph: WordGraph) -> float:
 
 
 @compiled
-def fill_plain(
-    symbol: Ints,
-    starts: Places,
-    targets: Ints,
-    weight: Floats,
-    last: Booleans,
-    decay: float,
-    read: Ints,
-    ahead: Floats,
-    table: Floats,
-) -> None:
+def fill_plain(ways: Ways, decay: float, read: Ints, ahead: Floats, table: Floats) -> None:
     """table[t, x, lane] = G_{t+1}(x) for the word read[lane]."""
     length, size, _ = table.shape
     for x in range(size):
         for lane in range(LANES):
-            table[length - 1, x, lane] = 1.0 if last[x] else 0.0
+            table[length - 1, x, lane] = 1.0 if ways.last[x] else 0.0
     for t in range(length - 2, -1, -1):
         for z in range(size):
             for lane in range(LANES):
-                factor = 1.0 if symbol[z] == read[lane, t + 1] else decay
+                factor = 1.0 if ways.symbol[z] == read[lane, t + 1] else decay
                 ahead[z, lane] = factor * table[t + 1, z, lane]
         for x in range(size):
             for lane in range(LANES):
                 table[t, x, lane] = 0.0
-            for edge in range(starts[x], starts[x + 1]):
-                z, factor = targets[edge], weight[edge]
+            for edge in range(ways.starts[x], ways.starts[x + 1]):
+                z, factor = ways.targets[edge], ways.weight[edge]
                 for lane in range(LANES):
                     table[t, x, lane] += factor * ahead[z, lane]
 
 
 @compiled
-def sum_scaled(
-    symbol: Ints,
-    begin: int,
-    end: int,
-    targets: Ints,
-    weight: Floats,
-    raised: Exponents,
-    read: int,
-    decay: float,
-    decay_raised: int,
-    value: Floats,
-    exponent: Exponents,
-) -> tuple[float, int]:
-    """The sum of weight * omega * G over some edges: a mantissa, and the exponent it is stated for."""
-    top = NOTHING
-    for edge in range(begin, end):
-        z = targets[edge]
-        if value[z] > 0.0:
-            here = exponent[z] + raised[edge] + (0 if symbol[z] == read else decay_raised)
-            top = max(top, here)
-    total = 0.0
-    for edge in range(begin, end):
-        z = targets[edge]
-        if value[z] > 0.0:
-            wrong = symbol[z] != read
-            below = top - (exponent[z] + raised[edge] + (decay_raised if wrong else 0))
-            if below < DEEPEST:
-                total += weight[edge] * value[z] * (decay if wrong else 1.0) * POWERS[below]
-    return total, top
+def read_lanes(words: Ints, group: int, read: Ints) -> None:
+    """The words from a row on, side by side; lanes that are left over repeat the last row."""
+    for lane in range(LANES):
+        read[lane] = words[min(group + lane, len(words) - 1)]
 
 
 @compiled
-def fill_scaled(
-    symbol: Ints,
-    starts: Places,
-    targets: Ints,
-    weight: Floats,
-    raised: Exponents,
-    last: Booleans,
-    decay: float,
-    decay_raised: int,
-    read: Ints,
-    value: Floats,
-    exponent: Exponents,
-) -> None:
+def scaled_terms(ways: Ways, x: int, read: int, decay: Scaled, ahead: Layer, terms: Floats) -> int:
+    """terms[i] = weight * omega * G of the edge i of node x, in units of 2^exponent; returns the exponent."""
+    (value, exponent), begin, end = ahead, ways.starts[x], ways.starts[x + 1]
+    top = NOTHING
+    for edge in range(begin, end):
+        z = ways.targets[edge]
+        if value[z] > 0.0:
+            top = max(top, exponent[z] + ways.raised[edge] + (0 if ways.symbol[z] == read else decay[1]))
+    for edge in range(begin, end):
+        z = ways.targets[edge]
+        wrong = ways.symbol[z] != read
+        below = top - (exponent[z] + ways.raised[edge] + (decay[1] if wrong else 0))
+        terms[edge - begin] = 0.0
+        if value[z] > 0.0 and below < DEEPEST:
+            terms[edge - begin] = ways.weight[edge] * value[z] * (decay[0] if wrong else 1.0) * POWERS[below]
+    return top
+
+
+@compiled
+def last_scaled(ways: Ways, value: Floats, exponent: Exponents) -> None:
+    """G_n: one where a word may end, as a mantissa and an exponent."""
+    for x in range(ways.size):
+        value[x] = 0.5 if ways.last[x] else 0.0
+        exponent[x] = 1 if ways.last[x] else NOTHING
+
+
+@compiled
+def fill_scaled(ways: Ways, decay: Scaled, read: Ints, table: Layer) -> None:
     """value[t, x] * 2^exponent[t, x] = G_{t+1}(x); all factors come as mantissas and exponents too."""
+    value, exponent = table
     length, size = value.shape
-    for x in range(size):
-        value[length - 1, x] = 0.5 if last[x] else 0.0
-        exponent[length - 1, x] = 1 if last[x] else NOTHING
+    terms = np.empty(len(ways.targets))
+    last_scaled(ways, value[length - 1], exponent[length - 1])
     for t in range(length - 2, -1, -1):
         for x in range(size):
-            total, top = sum_scaled(
-                symbol,
-                starts[x],
-                starts[x + 1],
-                targets,
-                weight,
-                raised,
-                read[t + 1],
-                decay,
-                decay_raised,
-                value[t + 1],
-                exponent[t + 1],
-            )
+            top = scaled_terms(ways, x, read[t + 1], decay, (value[t + 1], exponent[t + 1]), terms)
+            total = 0.0
+            for i in range(ways.starts[x + 1] - ways.starts[x]):
+                total += terms[i]
             mantissa, shift = math.frexp(total)
             value[t, x] = mantissa
             exponent[t, x] = top + shift if total > 0.0 else NOTHING
@@ -212,6 +195,5 @@ def fill_scaled(
 def in_threads(rows: int, together: int, threads: int, task: Callable[[int, int], None]) -> None:
     """Call task(begin, end) for pieces of so many rows; the pieces write to different places."""
     with ThreadPoolExecutor(max_workers=max(1, threads)) as pool:
-        begun = [pool.submit(task, begin, min(begin + together, rows)) for begin in range(0, rows, together)]
-        for done in begun:
-            done.result()
+        begins = range(0, rows, together)
+        list(pool.map(task, begins, (min(begin + together, rows) for begin in begins)))

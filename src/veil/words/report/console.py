@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.table import Table
 
 from veil.core.job import Job
@@ -25,18 +24,13 @@ def print_word_release(release: Release[Any], *, job: Job[Any], written: Sequenc
     console = new_console()
     words: WordBatch = batch(release)
     plan: WordPlan | None = job.plan
-    shares = words.shares
-    order = np.argsort(-shares, kind="stable")[:_MOST_SYMBOLS]
-    table = Table(box=None, pad_edge=False)
-    table.add_column("symbol")
-    table.add_column("share of private words", justify="right")
-    table.add_column("")
-    names = shorts([str(words.labels[i]) for i in order], 38)
-    for i, name in zip(order, names, strict=True):
-        table.add_row(name, f"{shares[i]:.4f}", bar(float(shares[i] / shares[order[0]])))
+    labels, shares = zip(*words.most_visited(_MOST_SYMBOLS), strict=True)
+    table = _table("symbol", "share of private words")
+    for name, share in zip(shorts(list(map(str, labels)), 38), shares, strict=True):
+        table.add_row(name, f"{share:.4f}", bar(share / shares[0]))
     console.print(table)
-    if len(shares) > len(order):
-        console.print(f"and {len(shares) - len(order):,} more")
+    if len(words.labels) > len(labels):
+        console.print(f"and {len(words.labels) - len(labels):,} more")
     console.print()
     least, most = words.lengths.min(), words.lengths.max()
     lengths = f"{least}" if least == most else f"{least} to {most}"
@@ -53,6 +47,15 @@ def print_word_release(release: Release[Any], *, job: Job[Any], written: Sequenc
     for text in job.warnings:
         console.print(f"WARNING: {text}.")
     print_written(console, written, ".csv")
+
+
+def _table(name: str, *numbers: str) -> Table:
+    """Names, numbers, and a bar or a remark without a heading."""
+    table = Table(name, box=None, pad_edge=False)
+    for heading in numbers:
+        table.add_column(heading, justify="right")
+    table.add_column("")
+    return table
 
 
 def _why(plan: WordPlan | None) -> str:
@@ -72,11 +75,7 @@ def print_word_plan(plan: WordPlan, *, error: float | None = None) -> None:
         console.print(f"For {error:g} wrong {symbols} of {n}: epsilon = {plan.epsilon:.3g}.")
     console.print(f"{plan.language.words[0].upper()}{plan.language.words[1:]}; epsilon = {plan.epsilon:g}.")
     console.print(f"Hidden: {plan.radius} symbol{'s' if plan.radius > 1 else ''} of a word.")
-    table = Table(box=None, pad_edge=False)
-    table.add_column("mechanism")
-    table.add_column("wrong symbols", justify="right")
-    table.add_column("rate", justify="right")
-    table.add_column("")
+    table = _table("mechanism", "wrong symbols", "rate")
     for row in plan.rows:
         if row.error is None or row.mechanism is None:
             table.add_row(row.name, "-", "-", row.why)

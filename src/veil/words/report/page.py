@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from veil.core.privacy.beliefs import beliefs, best_guess
 from veil.core.record import Release
 from veil.report import figures
 from veil.report.page import page
 from veil.words.chain_words import ChainWords
+from veil.words.codec import AttachedWords
 from veil.words.mechanisms.balanced_words import BalancedWords
 from veil.words.mechanisms.each_word import EachWord
 from veil.words.mechanisms.word_mechanism import WordMechanism
-from veil.words.planning import WordPlan, names_for, plan_words
+from veil.words.planning import WordPlan, WordRow, names_for, plan_words
 from veil.words.report.figures import errors_figure
 from veil.words.word_batch import WordBatch
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _MOST_ROWS = 15
 _SHOWN_WORDS = 5
@@ -43,13 +39,12 @@ class WordReport:
             if not isinstance(mechanism, BalancedWords):
                 # The search for its weights takes longer than all the rest.
                 names = tuple(name for name in names if name != "balanced")
-            plan = plan_words(
+            language, radius, shorter = (
                 mechanism.language,
-                mechanism.epsilon,
-                radius=mechanism.radius,
-                names=names,
-                shorter=getattr(mechanism, "shorter", False),
+                mechanism.radius,
+                getattr(mechanism, "shorter", False),
             )
+            plan = plan_words(language, mechanism.epsilon, radius=radius, names=names, shorter=shorter)
         return cls(release, words, plan)
 
     @property
@@ -59,33 +54,34 @@ class WordReport:
     @property
     def error(self) -> float:
         """The expected number of wrong symbols on made-up words."""
-        found = [row.error for row in self.plan.rows if row.mechanism == self.mechanism]
-        if found and found[0] is not None:
-            return found[0]
+        if self._row is not None and self._row.error is not None:
+            return self._row.error
         walks = self.mechanism.language.walks(50)
         return float(self.mechanism.expected_errors(walks.rows).mean())
 
     @property
     def chosen(self) -> str:
         """The short name of the mechanism that was used."""
-        found = [row.name for row in self.plan.rows if row.mechanism == self.mechanism]
-        return found[0] if found else ""
+        return "" if self._row is None else self._row.name
+
+    @property
+    def _row(self) -> WordRow | None:
+        return next((row for row in self.plan.rows if row.mechanism == self.mechanism), None)
 
     @property
     def visits(self) -> list[tuple[str, float]]:
         """The symbols that private words show most, and their shares."""
-        shares = self.batch.shares
-        order = np.argsort(-shares, kind="stable")[:_MOST_ROWS]
-        return [(str(self.batch.labels[i]), float(shares[i])) for i in order]
+        return [(str(label), share) for label, share in self.batch.most_visited(_MOST_ROWS)]
 
     @property
     def lengths(self) -> list[tuple[int, int]]:
         """How many words there are of each length; public."""
-        lengths, counts = np.unique(self.batch.lengths, return_counts=True)
-        return list(zip(lengths.tolist(), counts.tolist(), strict=True))
+        return list(AttachedWords.of(self.batch).lengths.items())
 
     def html(self) -> str:
         """The page."""
+        errors = {row.name: row.error for row in self.plan.rows if row.error is not None}
+        bars = errors_figure(errors, of=self.mechanism.language.length, chosen=self.chosen)
         return page(
             "words.html",
             package="veil.words.report",
@@ -95,12 +91,8 @@ class WordReport:
             beliefs=beliefs(self.release.worst_loss),
             shown=[[str(symbol) for symbol in word] for word in self.batch[:_SHOWN_WORDS]],
             is_chain=isinstance(self.mechanism.language, ChainWords),
-            bars=figures.svg(self._bars()),
+            bars=figures.svg(bars),
         )
-
-    def _bars(self) -> Figure:
-        errors = {row.name: row.error for row in self.plan.rows if row.error is not None}
-        return errors_figure(errors, of=self.mechanism.language.length, chosen=self.chosen)
 
 
 def inner(release: Release[Any]) -> WordMechanism:

@@ -3,7 +3,7 @@
 Permute-and-flip over all words of a graph gives a word at distance l the rank of an exponential variable
 minus rate l, and takes the largest ("report noisy max" with exponential noise: Ding et al., 2021). The words
 at one distance are alike, so only the largest of their N(l) variables matters (noisy_max.py); among them the
-word is uniform. It is drawn by walking forwards through the counts of words/counts.py, by exact choices.
+word is uniform. It is drawn by walking forwards through the counts of numerics/counts.py, by exact choices.
 """
 
 from __future__ import annotations
@@ -17,32 +17,18 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.core.arrays import Booleans, Floats, Ints, Places
+from veil.core.arrays import Floats, Ints, Places
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.compiled import compiled
-from veil.core.random.exact_choice import (
-    SLACK_EACH,
-    SLACK_ONCE,
-    UNIT,
-    Words,
-    choose,
-    draw_paths,
-    one_word,
-    random_words,
-)
+from veil.core.random.exact_choice import Words, draw_paths, one_word, random_words
 from veil.core.random.streams import Rng
-from veil.words.numerics.counts import (
-    count_layer,
-    distance_counts,
-    distance_weights,
-)
+from veil.words.numerics.counts import Layers, count_layer, distance_counts, distance_weights, first_layer
 from veil.words.numerics.graph import WordGraph
-from veil.words.numerics.scaled_counts import ScaledWays
-from veil.words.numerics.tables import Exponents, Ways, checked_words
+from veil.words.numerics.tables import Ways, checked_words
+from veil.words.samplers.exponential import go_on, settled
 from veil.words.samplers.noisy_max import noisy_max_rows, sample_noisy_max
 
 Distances = NDArray[np.int64]
-_TO_UNIT = 2.0**-64
 _ROWS_TOGETHER = 2**16
 
 
@@ -60,12 +46,8 @@ def sample_permute_and_flip(
         if counts is not None:
             distances = noisy_max_rows(rng, counts=counts, rate=rate)
         else:
-            distances = np.array(
-                [
-                    sample_noisy_max(rng, counts=distance_weights(graph, word), rate=rate, size=1)[0]
-                    for word in some
-                ]
-            )
+            of_each = (distance_weights(graph, word) for word in some)
+            distances = np.array([sample_noisy_max(rng, counts=each, rate=rate)[0] for each in of_each])
         drawn[begin : begin + len(some)] = sample_at_distances(
             rng, graph=graph, words=some, distances=distances, threads=threads
         )
@@ -92,8 +74,7 @@ def sample_at_distances(
             [_long_path(rng, ways, word, int(far)) for word, far in zip(given, wanted, strict=True)],
             dtype=np.int32,
         )
-    drawn: Ints = graph.symbol[nodes].reshape(given.shape)
-    return drawn
+    return np.asarray(graph.symbol[nodes].reshape(given.shape))
 
 
 @dataclass(frozen=True)
@@ -108,99 +89,35 @@ class _Walk:
     each: int = 1
 
     def advance(self, begin: int, end: int, bits: Words, nodes: Ints, known: Places) -> Floats:
-        ways = self.ways
-        table = np.empty((self.words.shape[1], ways.size, self.most + 1))
-        _walk_counts(
-            ways.symbol,
-            ways.starts,
-            ways.targets,
-            ways.weight,
-            ways.last,
-            self.words[begin:end],
-            self.distances[begin:end],
-            bits,
-            nodes,
-            known,
-            table,
-        )
+        table = np.empty((self.words.shape[1], self.ways.size, self.most + 1))
+        _walk_counts(self.ways, self.words[begin:end], self.distances[begin:end], bits, nodes, known, table)
         return table
 
     def settle(
         self, tables: Floats, row: int, nodes: Ints, position: int, bits: Words, more: Callable[[], int]
     ) -> int:
-        ways, word = self.ways, self.words[row]
-        passed = ways.symbol[nodes[:position]] != word[:position]
+        word = self.words[row]
+        passed = self.ways.symbol[nodes[:position]] != word[:position]
         left = int(self.distances[row]) - int(passed.sum())
-        at = ways.size if position == 0 else int(nodes[position - 1])
-        return _chosen(
-            ways,
-            at,
-            int(word[position]),
-            left,
-            lambda z, far: Fraction(float(tables[position, z, far])),
-            int(bits[position]),
-            more,
-        )
+
+        def count(z: int, errors: int) -> Fraction:
+            return Fraction(float(tables[position, z, errors]))
+
+        weight = partial(_weight, self.ways, int(word[position]), left, count)
+        return settled(self.ways, nodes, position, weight, int(bits[position]), more)
 
 
-def _chosen(
-    ways: Ways,
-    at: int,
-    read: int,
-    left: int,
-    count: Callable[[int, int], Fraction],
-    word: int,
-    more: Callable[[], int],
-) -> int:
-    """The next node, chosen by the exact numbers of ways to go on with the errors that are left."""
-    begin, end = int(ways.starts[at]), int(ways.starts[at + 1])
-    weights = []
-    for edge in range(begin, end):
-        z = int(ways.targets[edge])
-        far = left - int(ways.symbol[z] != read)
-        weights.append(Fraction(float(ways.weight[edge])) * count(z, far) if far >= 0 else Fraction(0))
-    return int(ways.targets[begin + choose(weights, word, more)])
-
-
-Layer = tuple[Floats, Exponents | None]
-
-
-@dataclass(frozen=True)
-class _Layers:
-    """Layers of counts, one position at a time, plain or scaled."""
-
-    ways: Ways
-    scaled: ScaledWays | None
-    word: Ints
-    most: int
-
-    def final(self) -> Layer:
-        if self.scaled is not None:
-            return self.scaled.final_layer(self.most)
-        layer = np.zeros((self.ways.size, self.most + 1))
-        layer[:, 0] = self.ways.last
-        return layer, None
-
-    def before(self, layer: Layer, position: int) -> Layer:
-        """The layer at a position, from the one after it."""
-        read, errors = int(self.word[position + 1]), len(self.word) - 1 - position
-        if self.scaled is not None and layer[1] is not None:
-            return self.scaled.layer_before(layer[0], layer[1], read, errors)
-        ways, here = self.ways, np.empty_like(layer[0])
-        count_layer(ways.symbol, ways.starts, ways.targets, ways.weight, read, errors, layer[0], here)
-        return here, None
-
-    @staticmethod
-    def count(layer: Layer, node: int, far: int) -> Fraction:
-        value = Fraction(float(layer[0][node, far]))
-        return value * Fraction(2) ** int(layer[1][node, far]) if layer[1] is not None and value else value
+def _weight(ways: Ways, read: int, left: int, count: Callable[[int, int], Fraction], edge: int) -> Fraction:
+    """The exact weight of the ways to go on over an edge with the errors that are left."""
+    z = int(ways.targets[edge])
+    errors = left - int(ways.symbol[z] != read)
+    return Fraction(float(ways.weight[edge])) * count(z, errors) if errors >= 0 else Fraction(0)
 
 
 def _long_path(rng: Rng, ways: Ways, word: Ints, distance: int) -> list[int]:
     """A path at a distance. Every sqrt(n)-th layer is kept; the others are made again when needed."""
     length = len(word)
-    scaled = None if ways.fits(length, 1.0, 2 * (distance + 1)) else ScaledWays.of(ways)
-    layers = _Layers(ways, scaled, word, distance)
+    layers = Layers.of(ways, word, distance)
     block = isqrt(length) + 1
     # kept[b]: the last layer of the positions from b * block on.
     layer = layers.final()
@@ -211,7 +128,7 @@ def _long_path(rng: Rng, ways: Ways, word: Ints, distance: int) -> list[int]:
             kept[t // block] = layer
     bits = random_words(rng, length).tolist()
     path: list[int] = []
-    at, left = ways.size, distance
+    left = distance
     for begin in range(0, length, block):
         end = min(begin + block, length)
         together = [kept.pop(begin // block)]
@@ -219,75 +136,33 @@ def _long_path(rng: Rng, ways: Ways, word: Ints, distance: int) -> list[int]:
             together.append(layers.before(together[-1], t))
         for t in range(begin, end):
             count, read = partial(layers.count, together.pop()), int(word[t])
-            at = _chosen(
-                ways,
-                at,
-                read,
-                left,
-                count,
-                bits[t],
-                lambda: one_word(rng),
-            )
-            left -= int(ways.symbol[at] != read)
-            path.append(at)
+            weight = partial(_weight, ways, read, left, count)
+            path.append(settled(ways, path, t, weight, bits[t], lambda: one_word(rng)))
+            left -= int(ways.symbol[path[-1]] != read)
     return path
 
 
 @compiled
 def _walk_counts(
-    symbol: Ints,
-    starts: Places,
-    targets: Ints,
-    weight: Floats,
-    last: Booleans,
-    words: Ints,
-    distances: Distances,
-    bits: Words,
-    nodes: Ints,
-    known: Places,
-    table: Floats,
+    ways: Ways, words: Ints, distances: Distances, bits: Words, nodes: Ints, known: Places, table: Floats
 ) -> None:
     rows, length = words.shape
-    size = len(symbol)
+    symbol, weights = ways.symbol, np.empty(len(ways.targets))
     for row in range(rows):
-        table[length - 1] = 0.0
-        for x in range(size):
-            table[length - 1, x, 0] = 1.0 if last[x] else 0.0
+        first_layer(ways, table[length - 1])
         for t in range(length - 2, -1, -1):
-            count_layer(
-                symbol, starts, targets, weight, words[row, t + 1], length - 1 - t, table[t + 1], table[t]
-            )
+            count_layer(ways, 0, words[row, t + 1], length - 1 - t, table[t + 1], table[t])
         left = distances[row]
         for t in range(known[row]):
             left -= 0 if symbol[nodes[row, t]] == words[row, t] else 1
-        t = known[row]
-        while t < length:
-            at = size if t == 0 else nodes[row, t - 1]
-            begin, end = starts[at], starts[at + 1]
-            total = 0.0
-            for edge in range(begin, end):
-                z = targets[edge]
-                far = left - (0 if symbol[z] == words[row, t] else 1)
-                if far >= 0:
-                    total += weight[edge] * table[t, z, far]
-            mark = np.float64(bits[row, t]) * _TO_UNIT * total
-            slack = total * ((SLACK_EACH * (end - begin) + SLACK_ONCE) * UNIT)
-            chosen = -1
-            reached = 0.0
-            for edge in range(begin, end):
-                z = targets[edge]
-                far = left - (0 if symbol[z] == words[row, t] else 1)
-                if far < 0:
-                    continue
-                before = reached
-                reached += weight[edge] * table[t, z, far]
-                if mark < reached:
-                    if mark - slack >= before and mark + slack < reached:
-                        chosen = z
-                        left = far
-                    break
-            if chosen < 0:
+        while known[row] < length:
+            t = known[row]
+            at = ways.size if t == 0 else nodes[row, t - 1]
+            for edge in range(ways.starts[at], ways.starts[at + 1]):
+                z = ways.targets[edge]
+                errors = left - (0 if symbol[z] == words[row, t] else 1)
+                ahead = table[t, z, errors] if errors >= 0 else 0.0
+                weights[edge - ways.starts[at]] = ways.weight[edge] * ahead
+            if not go_on(ways, weights, bits, nodes, known, row):
                 break
-            nodes[row, t] = chosen
-            t += 1
-        known[row] = t
+            left -= 0 if symbol[nodes[row, t]] == words[row, t] else 1

@@ -13,6 +13,7 @@ import decimal
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from veil.core.numerics.staircase import free_counts
 from veil.core.random.exact_choice import WORD, Words, one_word, random_words
 from veil.core.random.free_words import sample_free_at_distances
 from veil.core.random.streams import Rng
-from veil.words.numerics.counts import Counts
+from veil.words.numerics.counts import Counts, log_counts
 
 Classes = NDArray[np.int64]
 _AT_A_TIME = 2**18
@@ -38,18 +39,13 @@ def sample_noisy_max(
     rng: Rng, *, counts: Counts | Sequence[int], rate: float | Fraction, size: int = 1
 ) -> Classes:
     """The class with the largest value, so many times; counts[l] candidates are in class l."""
-    if isinstance(counts, Counts):
-        logs, exact = counts.logs(), counts.exact()
-    else:
-        exact = [Fraction(count) for count in counts]
-        logs = Counts.of_whole([int(count) for count in counts]).logs()
+    logs, exact = log_counts(counts), counts.exact() if isinstance(counts, Counts) else counts
     drawn = np.empty(size, dtype=np.int64)
     together = max(1, _AT_A_TIME // len(logs))
     for begin in range(0, size, together):
         rows = min(together, size - begin)
-        drawn[begin : begin + rows] = _drawn(
-            rng, np.broadcast_to(logs, (rows, len(logs))), lambda _: exact, rate
-        )
+        alike = np.broadcast_to(logs, (rows, len(logs)))
+        drawn[begin : begin + rows] = _drawn(rng, alike, [exact] * rows, rate)
     return drawn
 
 
@@ -61,15 +57,11 @@ def noisy_max_rows(rng: Rng, *, counts: Floats, rate: float | Fraction) -> Class
         some = counts[begin : begin + together]
         with np.errstate(divide="ignore"):
             logs = np.log(some)
-        drawn[begin : begin + len(some)] = _drawn(rng, logs, _rows_of(some), rate)
+        drawn[begin : begin + len(some)] = _drawn(rng, logs, some, rate)
     return drawn
 
 
-def _rows_of(counts: Floats) -> Callable[[int], list[Fraction]]:
-    return lambda row: [Fraction(count) for count in counts[row].tolist()]
-
-
-def _drawn(rng: Rng, logs: Floats, exact: Callable[[int], list[Fraction]], rate: float | Fraction) -> Classes:
+def _drawn(rng: Rng, logs: Floats, exact: Sequence[Any] | Floats, rate: float | Fraction) -> Classes:
     if not 0.0 <= rate < float("inf"):
         raise InvalidArgument("rate", expected="a number of at least 0", found=repr(rate))
     words = random_words(rng, logs.size).reshape(logs.shape)
@@ -79,11 +71,9 @@ def _drawn(rng: Rng, logs: Floats, exact: Callable[[int], list[Fraction]], rate:
     found: Classes = np.argmax(values, axis=1)
     for row in np.flatnonzero(possible.sum(axis=1) > 1).tolist():
         classes = np.flatnonzero(possible[row]).tolist()
-        counts = exact(row)
+        counts = {many: Fraction(exact[row][many]) for many in classes}
         uniforms = {many: int(words[row, many]) for many in classes}
-        found[row] = _settled(
-            {many: counts[many] for many in classes}, Fraction(rate), uniforms, lambda: one_word(rng)
-        )
+        found[row] = _settled(counts, Fraction(rate), uniforms, lambda: one_word(rng))
     return found
 
 

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from veil.core.arrays import Booleans, Ints, Places
+from veil.core.arrays import Ints, Places
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.compiled import compiled
 from veil.core.random.exact_choice import WORD, Words, choose, draw_paths
 from veil.core.random.streams import Rng
-from veil.words.numerics.channel import Channel
+from veil.words.numerics.channel import Channel, favoured
 from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.tables import checked_decay, checked_words
 
@@ -22,7 +21,7 @@ from veil.words.numerics.tables import checked_decay, checked_words
 def sample_sequential(
     rng: Rng, *, graph: WordGraph, words: Ints, decay: float, targets: Ints, threads: int = 2
 ) -> Ints:
-    """For each row of words the answer of the sequential response (words/channel.py).
+    """For each row of words the answer of the sequential response (numerics/channel.py).
 
     Two random words to a position: whether the answer is the target, by a threshold in whole numbers, and
     which of the others it is if not. No number is rounded: the law is exactly the one that is stated.
@@ -30,8 +29,7 @@ def sample_sequential(
     given = checked_words(graph, words)
     walk = _Walk.of(Channel.of(graph, targets), given, Fraction(checked_decay(decay)))
     nodes = draw_paths(rng, walk, rows=len(given), length=graph.length, threads=threads)
-    drawn: Ints = graph.symbol[nodes]
-    return drawn
+    return np.asarray(graph.symbol[nodes])
 
 
 @dataclass(frozen=True)
@@ -57,21 +55,7 @@ class _Walk:
         return cls(channel, words, decay, kept)
 
     def advance(self, begin: int, end: int, bits: Words, nodes: Ints, known: Places) -> None:
-        channel = self.channel
-        _walk(
-            channel.ways.starts,
-            channel.ways.targets,
-            channel.targets,
-            channel.which,
-            channel.open,
-            channel.many,
-            channel.spare,
-            self.kept,
-            self.words[begin:end],
-            bits,
-            nodes,
-            known,
-        )
+        _walk(self.channel, self.kept, self.words[begin:end], bits, nodes, known)
 
     def settle(
         self, tables: None, row: int, nodes: Ints, position: int, bits: Words, more: Callable[[], int]
@@ -80,9 +64,7 @@ class _Walk:
         at = channel.ways.size if position == 0 else int(nodes[position - 1])
         place = channel.which[position]
         begin, end = channel.ways.starts[at], channel.ways.starts[at + 1]
-        target = int(channel.targets[at, self.words[row, position]])
-        if target < 0 or not channel.open[place, target]:
-            target = int(channel.spare[place, at])
+        target = favoured(channel, place, at, self.words[row, position])
         others = [
             z for z in channel.ways.targets[begin:end].tolist() if channel.open[place, z] and z != target
         ]
@@ -93,32 +75,17 @@ class _Walk:
 
 
 @compiled
-def _walk(
-    starts: Places,
-    edges: Ints,
-    targets: Ints,
-    which: Places,
-    is_open: Booleans,
-    many: Places,
-    spare: Ints,
-    kept: Words,
-    words: Ints,
-    bits: NDArray[np.uint64],
-    nodes: Ints,
-    known: Places,
-) -> None:
+def _walk(channel: Channel, kept: Words, words: Ints, bits: Words, nodes: Ints, known: Places) -> None:
     rows, length = words.shape
-    size = len(starts) - 2
+    size, starts, edges = channel.ways.size, channel.ways.starts, channel.ways.targets
     half, low = np.uint64(32), np.uint64(2**32 - 1)
     for row in range(rows):
         t = known[row]
         while t < length:
             at = size if t == 0 else nodes[row, t - 1]
-            place = which[t]
-            target = targets[at, words[row, t]]
-            if target < 0 or not is_open[place, target]:
-                target = spare[place, at]
-            ways = many[place, at]
+            place = channel.which[t]
+            target = favoured(channel, place, at, words[row, t])
+            ways = channel.many[place, at]
             first, second = bits[row, 2 * t], bits[row, 2 * t + 1]
             if first == kept[ways]:
                 break
@@ -134,7 +101,7 @@ def _walk(
                 skip = np.int64(upper >> half)
                 for edge in range(starts[at], starts[at + 1]):
                     z = edges[edge]
-                    if is_open[place, z] and z != target:
+                    if channel.open[place, z] and z != target:
                         if skip == 0:
                             target = z
                             break
