@@ -3,8 +3,8 @@ from .error_bars.intervals import intervals
 from .mechanisms.chain_parts import Part
 from .mechanisms.private_chain import PrivateChain
 from .planning import ChainPlan
+from .reading import SequenceFile
 from .released import group_chain, model
-from .requests import SequenceFile
 from .sequence_model import LengthLaw, SequenceModel
 from .synthesis import Synthetic, synthetic
 from .transition_counts import Provenance, Sequences, Stratum, TransitionCounts, TransitionTable

@@ -50,7 +50,7 @@ class ChainKind(Kind):
         "user": lambda size: Transitions("user", cap=_ANY_CAP),
         "user-replace": lambda size: Transitions("user", "replace", _ANY_CAP),
     }
-    read_request = "veil.chains.requests:ChainRead"
+    read_request = "veil.chains.reading:ChainRead"
     release_request = "veil.chains.requests:ChainRelease"
     plan_request = "veil.chains.requests:ChainPlanning"
     commands: ClassVar[Places] = {"synth": "veil.chains.commands:MakeSynthetic"}

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from veil.chains.planning import ChainPlan
-from veil.chains.requests import ChainPlanning, ChainRead, ChainRelease
+from veil.chains.reading import ChainRead
+from veil.chains.requests import ChainPlanning, ChainRelease
 from veil.chains.transition_counts import TransitionCounts
 from veil.chains.user_trials import UserForecast
 from veil.core.account import Account
