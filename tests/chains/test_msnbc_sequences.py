@@ -10,8 +10,8 @@ import pytest
 
 from tests.chains.sequences import Population, gap, geometric_noise, population
 from tests.chains.test_length_law import BINS
+from veil.chains.lengths import smoothed_lengths, spread_lengths
 from veil.chains.numerics.backoff import planned_second_cap, second_order
-from veil.chains.numerics.length_law import smoothed_lengths, spread_lengths
 from veil.chains.numerics.strata import combined_strata, planned_shares, planned_strata
 from veil.core.numerics.denoise import Noise
 

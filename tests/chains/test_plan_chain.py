@@ -18,9 +18,9 @@ from veil.chains.planning import (
     measured,
     plan_chain,
     simulated,
+    typical_tables,
 )
 from veil.chains.requests import ChainRelease
-from veil.chains.typical_chain import typical_tables
 from veil.errors import CannotCalibrate, InvalidArgument
 
 COUNTS = np.array([[400, 90, 10], [60, 200, 40], [5, 45, 150]])
@@ -29,7 +29,7 @@ COUNTS = np.array([[400, 90, 10], [60, 200, 40], [5, 45, 150]])
 def mechanism(name: str, *, epsilon: float = 1.0, delta: float = 1e-6, states: int = 3) -> PrivateChain:
     table = Table("transitions", (states, states))
     return chosen_mechanism(
-        name, (table,), Transitions(), states=states, epsilon=epsilon, delta=delta, records=1000
+        name, (table,), Transitions(), epsilon=epsilon, delta=delta, records=1000
     ).mechanism
 
 

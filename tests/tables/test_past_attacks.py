@@ -13,7 +13,7 @@ import veil
 from tests.conftest import Put
 from veil.chains import read
 from veil.chains.adjacency import Transitions
-from veil.chains.mechanisms.chain_parts import Part
+from veil.chains.mechanisms.private_chain import Part
 from veil.chains.transition_counts import ONE_SEQUENCE_EACH
 from veil.core.assumptions import LAYOUT_IS_PUBLIC
 from veil.errors import InvalidData, VeilError

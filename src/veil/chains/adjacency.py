@@ -11,6 +11,9 @@ from veil.core.errors import InvalidArgument
 from veil.vectors.adjacency import Contributions
 
 UNITS = ("event", "row", "user")
+# What is counted: by transition, and once for each sequence.
+OF_TRANSITIONS = ("transitions", "second", "sizes")
+OF_SEQUENCES = ("starts", "ends", "lengths")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +48,14 @@ class Transitions(Adjacency):
         if self.cap is not None:
             object.__setattr__(self, "cap", integer("cap", self.cap, least=1))
 
+    def on(self, table: str, cap: int | None = None) -> Contributions:
+        """The change of one of the tables that are counted, by its name. cap: of a table with its own."""
+        if table in OF_SEQUENCES:
+            return self.on_sequences
+        return self.on_triples(cap) if table == "second" else self.on_transitions(cap)
+
     def on_transitions(self, cap: int | None = None) -> Contributions:
-        """The change of the counted transitions. cap: of a part with a cap of its own.
+        """The change of the counted transitions.
 
         A row b between x and y that goes takes x->b and b->y with it and leaves x->y. With another state
         c, two transitions go and two come; where ties in time are broken by the state it may move as well,

@@ -89,10 +89,3 @@ def strongest_epsilon(public: Published, *, size: int, delta: float) -> float:
         .profile(_REPLACE)
         .epsilon(delta)
     )
-
-
-def strongest_published(public: Published, *, size: int, gamma: float) -> tuple[float, float]:
-    """The same by the paper's own formula: (epsilon, delta) of Theorem 3 at the threshold gamma."""
-    rows = BorderedRows([_LEAST / floor for floor in public.floor], public.floor, public.records, size=size)
-    bound = rows.published(gamma=gamma)
-    return bound.epsilon, bound.delta

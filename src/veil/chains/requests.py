@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 
 from veil.chains.adjacency import UNITS, Transitions
-from veil.chains.chain_mechanism import FOR_CHAINS, chosen_mechanism
-from veil.chains.chain_tables import tables_of
+from veil.chains.chain_mechanism import FOR_CHAINS, chosen_mechanism, tables_of
 from veil.chains.planning import ChainPlan, least_epsilon_for_chain, plan_chain
 from veil.chains.published_chain import Published
 from veil.chains.reading import CAP, ChainRead
 from veil.chains.transition_counts import TransitionCounts
-from veil.chains.user_plan import UserPlan, plan_users
-from veil.chains.user_trials import UserForecast, forecast_users
+from veil.chains.user_plan import UserForecast, UserPlan, forecast_users, plan_users
 from veil.core.checks import integer, shown
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.job import Job
@@ -174,7 +172,6 @@ class ChainRelease(ReleaseRequest):
             self.mechanism,
             tables_of(counts, texts("parts", self.parts)),
             adjacency,
-            states=len(counts),
             epsilon=self.epsilon,
             delta=self.delta,
             records=records,

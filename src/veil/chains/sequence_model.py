@@ -1,20 +1,32 @@
-"""A model of sequences: a Markov chain, and how sequences start, end and how long they are."""
+"""A model of sequences: a Markov chain, how sequences start, end and how long they are; from a release."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.chains.lengths import smoothed_lengths, spread_lengths
+from veil.chains.mechanisms.private_chain import PrivateChain, Tables
+from veil.chains.numerics.backoff import second_order
+from veil.chains.numerics.strata import combined_strata
 from veil.core.arrays import Floats
-from veil.core.checks import integer
+from veil.core.checks import integer, shown
 from veil.core.errors import InvalidArgument
+from veil.core.named_matrix import Names
+from veil.core.numerics.denoise import Noise, denoised
+from veil.core.record import Release, checked_release
 from veil.matrices.chain import Chain
 from veil.matrices.numerics.paths import Walker
+from veil.matrices.released import to_chain
 
 States = NDArray[np.int32]
+_MOST_SEQUENCES = 50_000_000
+# Of all sequences together: 8 GB.
+_MOST_STATES = 2**31
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +39,15 @@ class LengthLaw:
     @property
     def mean(self) -> float:
         return float(self.lengths @ self.probabilities)
+
+    @classmethod
+    def of_users(cls, users: Floats) -> LengthLaw:
+        """The law behind estimated users by exact length; the first entry is length 0."""
+        lengths = np.flatnonzero(users > 0.0)
+        if not len(lengths):
+            # Nobody stands out of the noise: the shortest length there is.
+            return cls(np.array([1]), np.array([1.0]))
+        return cls(lengths.astype(np.int64), users[lengths] / users[lengths].sum())
 
     def draw(self, rng: np.random.Generator, count: int) -> NDArray[np.int64]:
         """So many lengths."""
@@ -76,7 +97,8 @@ class SequenceModel:
                 expected = f"at most {_MOST_STATES:,} states together"
                 raise InvalidArgument("length", expected=expected, found=f"{count:,} x {length:,}")
             lengths = np.full(count, length)
-        starts = rng.choice(len(self.chain), size=count, p=self._start_law())
+        start_law = self.chain.stationary() if self.starts is None else self.starts
+        starts = rng.choice(len(self.chain), size=count, p=start_law)
         states = np.empty(int(lengths.sum()), dtype=np.int32)
         ends = np.cumsum(lengths)
         # Together those of about the same length: one long sequence must not make all of them long.
@@ -93,9 +115,6 @@ class SequenceModel:
                 states[places[kept]] = paths[kept]
         return states, lengths
 
-    def _start_law(self) -> Floats:
-        return self.chain.stationary() if self.starts is None else self.starts
-
     def _walker(self) -> Walker:
         if self.second is None:
             return Walker.of(self.chain.matrix)
@@ -109,11 +128,6 @@ class SequenceModel:
         return Walker.of(coo_array((self.second.ravel(), (rows, columns)), shape=shape))
 
 
-_MOST_SEQUENCES = 50_000_000
-# Of all sequences together: 8 GB.
-_MOST_STATES = 2**31
-
-
 def _alike(sequences: NDArray[np.intp], lengths: NDArray[np.int64]) -> list[NDArray[np.intp]]:
     """Parts of sequences, sorted by length, in each of which the longest is at most twice the shortest."""
     parts = []
@@ -124,3 +138,79 @@ def _alike(sequences: NDArray[np.intp], lengths: NDArray[np.int64]) -> list[NDAr
         parts.append(sequences[:upto])
         sequences = sequences[upto:]
     return parts
+
+
+def estimate(mechanism: PrivateChain, tables: Tables, states: Names) -> SequenceModel:
+    """The model behind the private tables of one release: post-processing, which costs no privacy."""
+    noises = {part.key: part.noise for part in mechanism.parts if part.noise is not None}
+    lengths, by_group, strata = None, {}, mechanism.strata
+    if "lengths" in noises:
+        bins = mechanism.first["lengths"].bins or ()
+        lengths = spread_lengths(smoothed_lengths(tables["lengths"], noises["lengths"], bins), bins)
+    if strata and lengths is not None:
+        noisy = np.stack([tables[part.key] for part in strata])
+        bounds = [(part.least, part.cap or 1) for part in strata]
+        counts = combined_strata(noisy, [noises[part.key] for part in strata], bounds, lengths)
+    elif "transitions" not in noises:
+        counts = np.asarray(tables["transitions"])
+    else:
+        table, noise = tables["transitions"], noises["transitions"]
+        counts = denoised(table, noise)
+        if mechanism.groups is not None:
+            by_group = dict(zip(mechanism.groups, counts, strict=True))
+            # All together from the sum of the noisy tables: what was taken for noise in each would be missing
+            # in all.
+            together = Noise("gaussian", noise.deviation * float(np.sqrt(len(mechanism.groups))))
+            counts = denoised(table.sum(axis=0), together)
+    once = {
+        of: np.asarray(denoised(tables[of][None, :], noises[of])[0])
+        for of in ("starts", "ends", "sizes")
+        if of in noises
+    }
+    return SequenceModel(
+        chain=Chain(counts / counts.sum(axis=1, keepdims=True), states=states),
+        second=second_order(tables["second"], noises["second"], counts) if "second" in noises else None,
+        starts=once["starts"] / once["starts"].sum() if "starts" in once else None,
+        ends=once["ends"] / once["ends"].sum() if "ends" in once else None,
+        lengths=None if lengths is None else LengthLaw.of_users(lengths),
+        # Of rows of probabilities, how many transitions there were is known only if it was released.
+        sizes=counts.sum(axis=1) if mechanism.first["transitions"].is_noisy_counts else once.get("sizes"),
+        groups={
+            name: Chain(table / table.sum(axis=1, keepdims=True), states=states)
+            for name, table in by_group.items()
+        },
+    )
+
+
+def mechanism_of(release: Release[Any]) -> PrivateChain:
+    """The mechanism of a release of counted transitions, or an error if it is another release."""
+    checked_release(release)
+    if not isinstance(release.mechanism, PrivateChain):
+        raise InvalidArgument(
+            "release", expected="a chain that was counted from a table", found=release.mechanism.name
+        )
+    return release.mechanism
+
+
+def model(release: Release[Any]) -> SequenceModel:
+    """All that a released chain says of sequences: starts, lengths, the state before the last."""
+    mechanism = mechanism_of(release)
+    states = cast("Chain", release.value).states
+    return release.derived("model", lambda: mechanism.model(release.tables, states))
+
+
+def group_chain(release: Release[Any], group: str) -> Chain:
+    """The chain of one group, where one was released for each."""
+    found = model(release).groups if isinstance(checked_release(release).mechanism, PrivateChain) else {}
+    if not isinstance(group, str) or group not in found:
+        names = ", ".join(list(found)[:8]) + (", ..." if len(found) > 8 else "")
+        expected = f"one of {names}" if found else "none, since the release has no groups"
+        raise InvalidArgument("group", expected=expected, found=shown(group))
+    return found[group]
+
+
+def sequence_model(release: Release[Any]) -> SequenceModel:
+    """The model to draw sequences from: of a counted chain, or of any other released chain."""
+    if isinstance(release.mechanism, PrivateChain):
+        return model(release)
+    return SequenceModel(to_chain(release))

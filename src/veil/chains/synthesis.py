@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.chains.released import group_chain, sequence_model
+from veil.chains.sequence_model import group_chain, sequence_model
 from veil.core.checks import integer, shown
 from veil.core.errors import InvalidArgument
 from veil.core.intake import Labels

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from veil.chains.mechanisms.chain_parts import Part
-from veil.chains.mechanisms.private_chain import PrivateChain
+from veil.chains.mechanisms.private_chain import Part, PrivateChain
 from veil.chains.transition_counts import TransitionCounts
 from veil.core.arrays import Floats
 from veil.core.audit.reading import entry_numbers, nearness

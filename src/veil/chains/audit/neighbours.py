@@ -25,7 +25,7 @@ Log = list[tuple[int, ...]]
 
 def chain_pairs(mechanism: PrivateChain, relation: Transitions) -> list[AuditPair]:
     """What one event, one row or one person changes, in a table of nobody else and in a busy one."""
-    of_transitions = mechanism.part("transitions").mechanism
+    of_transitions = mechanism.first["transitions"].mechanism
     if isinstance(of_transitions, BorderedRows):
         return [
             AuditPair(pair.name, TransitionCounts(pair.value), TransitionCounts(pair.neighbour))
@@ -110,10 +110,10 @@ def _counted(mechanism: PrivateChain, relation: Transitions, log: Log) -> Transi
     states, cap = mechanism.states, relation.cap
     matrix = _matrix(states, log, cap)
     fields: dict[str, Any] = {"cap": cap}
-    if mechanism.has("starts") or mechanism.has("ends") or mechanism.has("lengths"):
+    if "starts" in mechanism.first or "ends" in mechanism.first or "lengths" in mechanism.first:
         fields["sequences"] = _sequences(mechanism, log)
-    if mechanism.has("second"):
-        own = mechanism.part("second").cap
+    if "second" in mechanism.first:
+        own = mechanism.first["second"].cap
         fields |= {"second": _second(states, log, own or cap), "second_cap": own}
     if mechanism.groups is not None:
         # All of them in the last group: one that is forgotten most easily.
@@ -151,12 +151,11 @@ def _second(states: int, log: Log, cap: int | None) -> Integers:
 
 
 def _sequences(mechanism: PrivateChain, log: Log) -> Sequences:
-    bins = (
-        LengthBins(mechanism.part("lengths").bins or (1,)) if mechanism.has("lengths") else LengthBins((1,))
-    )
-    lengths = np.bincount(bins.place([len(seq) for seq in log]), minlength=len(bins)) if log else None
+    part = mechanism.first.get("lengths")
+    bins = LengthBins((part and part.bins) or (1,))
+    places = bins.place(np.array([len(seq) for seq in log], dtype=np.int64))
     starts, ends = (
         np.bincount(np.array([seq[end] for seq in log], dtype=np.int64), minlength=mechanism.states)
         for end in (0, -1)
     )
-    return Sequences(starts, ends, np.zeros(len(bins), dtype=np.int64) if lengths is None else lengths, bins)
+    return Sequences(starts, ends, np.bincount(places, minlength=len(bins)), bins)

@@ -8,8 +8,7 @@ from typing import Any
 from veil.chains.adjacency import Transitions
 from veil.chains.audit.events import MORE_THAN_TABLES, chain_numbers, says_more_than_tables, tables_alone
 from veil.chains.audit.neighbours import chain_pairs
-from veil.chains.mechanisms.chain_parts import Part
-from veil.chains.mechanisms.private_chain import PrivateChain
+from veil.chains.mechanisms.private_chain import Part, PrivateChain
 from veil.core.adjacency import Adjacency
 from veil.core.audit.pair import AuditPair
 from veil.core.audit.subject import FAST, AuditSubject, Example, Reader
