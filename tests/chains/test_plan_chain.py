@@ -17,7 +17,6 @@ from veil.chains.planning import (
     least_epsilon_for_chain,
     measured,
     plan_chain,
-    simulated,
     typical_tables,
 )
 from veil.chains.requests import ChainRelease
@@ -84,7 +83,8 @@ def test_errors_are_those_of_real_releases() -> None:
 def test_simulated_draws_are_chains(name: str) -> None:
     rng = np.random.default_rng(1)
     noisy = mechanism(name)
-    drawn = np.mean([simulated(noisy, COUNTS, rng) for _ in range(100)], axis=0)
+    tables = ({"transitions": noisy.first["transitions"].simulated(rng, COUNTS)} for _ in range(100))
+    drawn = np.mean([noisy.model(table, (0, 1, 2)).chain.to_numpy() for table in tables], axis=0)
     np.testing.assert_allclose(drawn.sum(axis=1), 1.0)
     assert (drawn >= 0.0).all()
     truth = COUNTS / COUNTS.sum(axis=1, keepdims=True)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import veil
-from veil.chains.numerics.strata import planned_shares, planned_strata
+from veil.chains.strata import planned_shares, planned_strata
 from veil.chains.user_plan import (
     ASSUMED_LENGTH,
     ASSUMED_USERS,

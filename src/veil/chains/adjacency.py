@@ -49,24 +49,26 @@ class Transitions(Adjacency):
             object.__setattr__(self, "cap", integer("cap", self.cap, least=1))
 
     def on(self, table: str, cap: int | None = None) -> Contributions:
-        """The change of one of the tables that are counted, by its name. cap: of a table with its own."""
-        if table in OF_SEQUENCES:
-            return self.on_sequences
-        return self.on_triples(cap) if table == "second" else self.on_transitions(cap)
-
-    def on_transitions(self, cap: int | None = None) -> Contributions:
-        """The change of the counted transitions.
+        """The change of one of the tables that are counted, by its name. cap: of a table with its own.
 
         A row b between x and y that goes takes x->b and b->y with it and leaves x->y. With another state
         c, two transitions go and two come; where ties in time are broken by the state it may move as well,
         which is as if the row were replaced: it goes here and comes there.
         """
+        if table in OF_SEQUENCES:
+            return self.on_sequences
+        if table == "second" and self.unit != "user":
+            return self.on_triples()
         if self.unit == "user":
             most = cap or self.cap or 1
             return Contributions(most, most if self.change == "replace" else 0)
         if self.unit == "event":
             return Contributions(1, 1 if self.change == "replace" else 0)
         return Contributions(2, 1) if self.change == "add-remove" else Contributions(3, 3)
+
+    def on_transitions(self, cap: int | None = None) -> Contributions:
+        """The change of the counted transitions."""
+        return self.on("transitions", cap)
 
     def on_triples(self, cap: int | None = None) -> Contributions:
         """The change of the transitions counted with the state before each.

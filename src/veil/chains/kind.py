@@ -53,8 +53,8 @@ class ChainKind(Kind):
     read_request = "veil.chains.reading:ChainRead"
     release_request = "veil.chains.requests:ChainRelease"
     plan_request = "veil.chains.requests:ChainPlanning"
-    commands: ClassVar[Places] = {"synth": "veil.chains.commands:MakeSynthetic"}
-    audit_subject = "veil.chains.audit.subject:ChainAudit"
+    commands: ClassVar[Places] = {"synth": "veil.chains.synthesis:MakeSynthetic"}
+    audit_subject = "veil.chains.auditing:ChainAudit"
 
     def check(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> None:
         if isinstance(adjacency, Transitions):

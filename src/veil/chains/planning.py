@@ -12,7 +12,6 @@ import numpy as np
 from veil.chains.adjacency import Transitions
 from veil.chains.chain_mechanism import MOST_CELLS, Table, chosen_mechanism
 from veil.chains.mechanisms.private_chain import PrivateChain
-from veil.core.arrays import Floats
 from veil.core.checks import delta_of, integer, items, positive
 from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.numerics.search import log_margin, safe_edge
@@ -111,7 +110,8 @@ def measured(name: str, mechanism: PrivateChain, tables: Sequence[Integers]) -> 
         stationary = chain.stationary() if chain.is_irreducible else None
         logs = np.log(np.where(present, truth, 1.0))
         for _ in range(int(np.clip(_BUDGET / counts.size, 2, _MOST_DRAWS))):
-            drawn = simulated(mechanism, counts, rng)
+            table = {"transitions": mechanism.first["transitions"].simulated(rng, counts)}
+            drawn = mechanism.model(table, tuple(range(mechanism.states))).chain.to_numpy()
             gaps.append(float(share @ (0.5 * np.abs(drawn - truth).sum(axis=1))))
             # The Kullback-Leibler divergence of each row, in nats.
             away = logs - np.log(np.where(present, np.maximum(drawn, 1e-300), 1.0))
@@ -126,13 +126,6 @@ def measured(name: str, mechanism: PrivateChain, tables: Sequence[Integers]) -> 
         stationary_tv=float(np.mean(moved)) if moved else None,
         kl=float(np.mean(divergences)),
     )
-
-
-def simulated(mechanism: PrivateChain, counts: Integers, rng: np.random.Generator) -> Floats:
-    """A draw of the transition matrix as a release would make it, in floating point: for plans only."""
-    part = mechanism.first["transitions"]
-    tables = {part.key: part.simulated(rng, counts)}
-    return mechanism.model(tables, tuple(range(mechanism.states))).chain.to_numpy()
 
 
 def least_epsilon_for_chain(

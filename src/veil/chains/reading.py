@@ -18,7 +18,7 @@ from veil.tables.engines.opening import open_engine
 from veil.tables.given import files_among, groups_from, listed, pairs
 from veil.tables.sequences import SequenceFile as SequenceFile
 from veil.tables.sequences import as_log
-from veil.tables.states import StateList, given_states, merged, with_other
+from veil.tables.states import given_states, merged, with_other
 
 CAP = "With {unit=user}: the most transitions counted of one, sampled at random; planned unless given."
 _INPUT, _STATES, _COUNTS = "Input", "States", "What is counted"
@@ -116,6 +116,10 @@ class ChainRead(ReadRequest):
             raise InvalidArgument(
                 "lines", expected="it, with {skip} or {separator}", found="none", names=names
             )
+        if self.drop_unlisted and (self.states is None or self.other is not None):
+            expected, names = "{states} with it, and no {other}", ("states", "other")
+            found = "no states" if self.states is None else "both"
+            raise InvalidArgument("drop_unlisted", expected=expected, found=found, names=names)
 
     def read(self, progress: Progress | None = None) -> TransitionCounts:
         self.check()
@@ -128,9 +132,11 @@ class ChainRead(ReadRequest):
         asked = {one.name: getattr(self, one.name) for one in fields(Question) if one.init}
         asked |= {"groups": groups_from(self.groups), **({} if log is None else _LOG)}
         question = Question(**asked)
-        states, merge = self._states(question), pairs("merge", self.merge)
-        if states is not None:
+        states, merge = None, pairs("merge", self.merge)
+        if self.states is not None:
             # Before anything is read: what is wrong with the call itself.
+            states = given_states(listed("states", self.states), columns=list(question.roles.values()))
+            states = states if self.other is None else with_other(states, self.other)
             states.check()
             merged(states, merge)
             question.check_size(len(states))
@@ -153,15 +159,3 @@ class ChainRead(ReadRequest):
             return count(engine, question, columns, states, merge, provenance)
         finally:
             engine.close()
-
-    def _states(self, question: Question) -> StateList | None:
-        """The public list of states, with the state of all others; None if those found are taken."""
-        public = listed("states", self.states)
-        if self.drop_unlisted and (public is None or self.other is not None):
-            expected, found = "{states} with it, and no {other}", "no states" if public is None else "both"
-            names = ("states", "other")
-            raise InvalidArgument("drop_unlisted", expected=expected, found=found, names=names)
-        if public is None:
-            return None
-        states = given_states(public, columns=list(question.roles.values()))
-        return states if self.other is None else with_other(states, self.other)

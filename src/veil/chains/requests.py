@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from veil.chains.adjacency import UNITS, Transitions
-from veil.chains.chain_mechanism import FOR_CHAINS, chosen_mechanism, tables_of
+from veil.chains.chain_mechanism import FOR_CHAINS, Published, chosen_mechanism, tables_of
 from veil.chains.planning import ChainPlan, least_epsilon_for_chain, plan_chain
-from veil.chains.published_chain import Published
 from veil.chains.reading import CAP, ChainRead
 from veil.chains.transition_counts import TransitionCounts
-from veil.chains.user_plan import UserForecast, UserPlan, forecast_users, plan_users
+from veil.chains.user_plan import ASSUMED_LENGTH, ASSUMED_USERS, UserForecast, plan_users, try_users
 from veil.core.checks import integer, shown
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.job import Job
@@ -143,16 +142,8 @@ class ChainRelease(ReleaseRequest):
                 expected = "a number with {unit=user}, for trips and for groups"
                 raise InvalidArgument("cap", expected=expected, found="none", names=("unit",))
             return read, ties
-        plan = self._user_plan(read)
-        guessed = [name for name in ("users", "mean_length") if getattr(self, name) is None]
-        better = " and ".join(f"{{{name}}}" for name in guessed)
-        guess = f" (a guess; better with {better})" if guessed else ""
-        counted = {"cap": None, **plan.options}
-        return read.having(**counted), (f"Counted: {plan.words}{guess}", *ties)
-
-    def _user_plan(self, read: ChainRead) -> UserPlan:
         public = listed("states", read.states)
-        return plan_users(
+        plan = plan_users(
             _USUAL_STATES if public is None else len(given_states(public)),
             epsilon=self.epsilon,
             users=self.users,
@@ -160,6 +151,11 @@ class ChainRelease(ReleaseRequest):
             cap=read.cap,
             memory=read.memory,
         )
+        guessed = [name for name in ("users", "mean_length") if getattr(self, name) is None]
+        better = " and ".join(f"{{{name}}}" for name in guessed)
+        guess = f" (a guess; better with {better})" if guessed else ""
+        counted = {"cap": None, **plan.options}
+        return read.having(**counted), (f"Counted: {plan.words}{guess}", *ties)
 
     def prepare(self, data: Any, *, rng: Any = None, progress: Progress | None = None) -> Job[Chain]:
         self.check()
@@ -178,6 +174,10 @@ class ChainRelease(ReleaseRequest):
             published=_published(counts, self.floor) if self.mechanism == "published" else None,
             groups=None if counts.groups is None else tuple(counts.groups),
         )
+        # What the user should know, from public facts alone.
+        alike = {" ".join(str(state).split()).casefold() for state in counts.states}
+        has_users = counts.provenance.has_users and self.unit == "event"
+        warnings = {USERS_SEEN: has_users, STATES_ALIKE: len(alike) < len(counts.states)}
         pure = math.isfinite(choice.mechanism.profile(adjacency).pure_epsilon)
         return Job.prepare(
             choice.mechanism,
@@ -189,7 +189,7 @@ class ChainRelease(ReleaseRequest):
             chosen=choice.name,
             why=choice.why,
             records=records,
-            warnings=_warnings(counts, self.unit),
+            warnings=tuple(text for text, applies in warnings.items() if applies),
             request=self,
             source=counts,
         )
@@ -239,15 +239,12 @@ class ChainPlanning(PlanRequest):
         self.check()
         if self.tries_users:
             assert self.epsilon is not None
-            return forecast_users(
-                self.states,
-                epsilon=self.epsilon,
-                delta=self.delta,
-                users=self.users,
-                mean_length=self.mean_length,
-                cap=self.cap,
-                change=self.change,
-            )
+            public: dict[str, Any] = {"users": self.users, "mean_length": self.mean_length}
+            plan = plan_users(self.states, epsilon=self.epsilon, cap=self.cap, **public)
+            budget: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "change": self.change}
+            trial = try_users(self.states, plan, **budget, **public)
+            assumed = self.users or ASSUMED_USERS, self.mean_length or ASSUMED_LENGTH
+            return UserForecast(plan, trial, self.epsilon, self.change, assumed)
         adjacency = Transitions(self.unit, self.change, self.cap)
         size: dict[str, Any] = {"delta": self.delta, "adjacency": adjacency}
         epsilon = self.epsilon
@@ -255,13 +252,6 @@ class ChainPlanning(PlanRequest):
             assert self.error is not None
             epsilon = least_epsilon_for_chain(self.states, self.records, error=self.error, **size)
         return plan_chain(self.states, self.records, epsilon=epsilon, **size)
-
-
-def _warnings(counts: TransitionCounts, unit: str) -> tuple[str, ...]:
-    """What the user should know, from public facts alone."""
-    alike = len({" ".join(str(state).split()).casefold() for state in counts.states}) < len(counts)
-    applies = {USERS_SEEN: counts.provenance.has_users and unit == "event", STATES_ALIKE: alike}
-    return tuple(text for text, holds in applies.items() if holds)
 
 
 def _needs_users(field: str, unit: str) -> InvalidArgument:

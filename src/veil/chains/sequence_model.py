@@ -9,19 +9,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.chains.lengths import smoothed_lengths, spread_lengths
-from veil.chains.mechanisms.private_chain import PrivateChain, Tables
-from veil.chains.numerics.backoff import second_order
-from veil.chains.numerics.strata import combined_strata
+from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.core.arrays import Floats
 from veil.core.checks import integer, shown
 from veil.core.errors import InvalidArgument
-from veil.core.named_matrix import Names
-from veil.core.numerics.denoise import Noise, denoised
 from veil.core.record import Release, checked_release
 from veil.matrices.chain import Chain
 from veil.matrices.numerics.paths import Walker
-from veil.matrices.released import to_chain
 
 States = NDArray[np.int32]
 _MOST_SEQUENCES = 50_000_000
@@ -39,6 +33,11 @@ class LengthLaw:
     @property
     def mean(self) -> float:
         return float(self.lengths @ self.probabilities)
+
+    def quantile(self, share: float) -> int:
+        """The least length that this share of sequences does not exceed."""
+        place = int(np.searchsorted(np.cumsum(self.probabilities), share))
+        return int(self.lengths[min(place, len(self.lengths) - 1)])
 
     @classmethod
     def of_users(cls, users: Floats) -> LengthLaw:
@@ -140,48 +139,6 @@ def _alike(sequences: NDArray[np.intp], lengths: NDArray[np.int64]) -> list[NDAr
     return parts
 
 
-def estimate(mechanism: PrivateChain, tables: Tables, states: Names) -> SequenceModel:
-    """The model behind the private tables of one release: post-processing, which costs no privacy."""
-    noises = {part.key: part.noise for part in mechanism.parts if part.noise is not None}
-    lengths, by_group, strata = None, {}, mechanism.strata
-    if "lengths" in noises:
-        bins = mechanism.first["lengths"].bins or ()
-        lengths = spread_lengths(smoothed_lengths(tables["lengths"], noises["lengths"], bins), bins)
-    if strata and lengths is not None:
-        noisy = np.stack([tables[part.key] for part in strata])
-        bounds = [(part.least, part.cap or 1) for part in strata]
-        counts = combined_strata(noisy, [noises[part.key] for part in strata], bounds, lengths)
-    elif "transitions" not in noises:
-        counts = np.asarray(tables["transitions"])
-    else:
-        table, noise = tables["transitions"], noises["transitions"]
-        counts = denoised(table, noise)
-        if mechanism.groups is not None:
-            by_group = dict(zip(mechanism.groups, counts, strict=True))
-            # All together from the sum of the noisy tables: what was taken for noise in each would be missing
-            # in all.
-            together = Noise("gaussian", noise.deviation * float(np.sqrt(len(mechanism.groups))))
-            counts = denoised(table.sum(axis=0), together)
-    once = {
-        of: np.asarray(denoised(tables[of][None, :], noises[of])[0])
-        for of in ("starts", "ends", "sizes")
-        if of in noises
-    }
-    return SequenceModel(
-        chain=Chain(counts / counts.sum(axis=1, keepdims=True), states=states),
-        second=second_order(tables["second"], noises["second"], counts) if "second" in noises else None,
-        starts=once["starts"] / once["starts"].sum() if "starts" in once else None,
-        ends=once["ends"] / once["ends"].sum() if "ends" in once else None,
-        lengths=None if lengths is None else LengthLaw.of_users(lengths),
-        # Of rows of probabilities, how many transitions there were is known only if it was released.
-        sizes=counts.sum(axis=1) if mechanism.first["transitions"].is_noisy_counts else once.get("sizes"),
-        groups={
-            name: Chain(table / table.sum(axis=1, keepdims=True), states=states)
-            for name, table in by_group.items()
-        },
-    )
-
-
 def mechanism_of(release: Release[Any]) -> PrivateChain:
     """The mechanism of a release of counted transitions, or an error if it is another release."""
     checked_release(release)
@@ -207,10 +164,3 @@ def group_chain(release: Release[Any], group: str) -> Chain:
         expected = f"one of {names}" if found else "none, since the release has no groups"
         raise InvalidArgument("group", expected=expected, found=shown(group))
     return found[group]
-
-
-def sequence_model(release: Release[Any]) -> SequenceModel:
-    """The model to draw sequences from: of a counted chain, or of any other released chain."""
-    if isinstance(release.mechanism, PrivateChain):
-        return model(release)
-    return SequenceModel(to_chain(release))

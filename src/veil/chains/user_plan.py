@@ -11,10 +11,15 @@ from numpy.typing import NDArray
 from veil.chains.adjacency import Transitions
 from veil.chains.chain_mechanism import chosen_mechanism, tables_of
 from veil.chains.lengths import LengthBins
-from veil.chains.numerics.backoff import planned_second_cap
-from veil.chains.numerics.strata import Strata, guessed_lengths, planned_shares, planned_strata
 from veil.chains.planning import typical_tables
 from veil.chains.sequence_model import LengthLaw, SequenceModel
+from veil.chains.strata import (
+    Strata,
+    guessed_lengths,
+    planned_second_cap,
+    planned_shares,
+    planned_strata,
+)
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
 from veil.core.arrays import Floats
 from veil.core.checks import integer, positive
@@ -228,22 +233,3 @@ class UserForecast(Plan):
     def to_dict(self) -> dict[str, Any]:
         strata = [list(stratum) for stratum in self.best.strata]
         return {"strata": strata, "cap": self.best.cap, **self.trial.to_dict()}
-
-
-def forecast_users(
-    states: int,
-    *,
-    epsilon: float,
-    delta: float = 0.0,
-    users: int | None = None,
-    mean_length: float | None = None,
-    cap: int | None = None,
-    change: str = "add-remove",
-) -> UserForecast:
-    """Plan how much of each user is counted, and try it on made-up users."""
-    public: dict[str, Any] = {"users": users, "mean_length": mean_length}
-    plan = plan_users(states, epsilon=epsilon, cap=cap, **public)
-    trial = try_users(states, plan, epsilon=epsilon, delta=delta, change=change, **public)
-    number = ASSUMED_USERS if users is None else users
-    length = ASSUMED_LENGTH if mean_length is None else mean_length
-    return UserForecast(plan, trial, epsilon, change, (number, length))

@@ -31,8 +31,11 @@ def look_for_states(
     engine: Engine, question: Question, columns: Mapping[str, Column], other: str | int
 ) -> StateList:
     """The labels found, and the state of all others, which here takes in the empty cells."""
-    query = CountingQuery(question, columns, engine, None)
-    labels = _run(query, query.distinct_sql)
+    labels = engine.run(CountingQuery(question, columns, engine, None).distinct_sql)
+    if labels.num_rows > MOST_GROUPS:
+        raise _too_many(question)
+    if labels.num_rows == 0:
+        raise complaints.empty_table()
     found = found_states(label for label in labels.column("state").to_pylist() if label is not None)
     return with_other(found, other)
 
@@ -51,29 +54,24 @@ def count(
     query = CountingQuery(question, columns, engine, coded)
     if "order" in columns:
         check_times(engine, columns["order"], question.roles["order"])
-    table = _run(query, query.sql)
+    table = engine.run(query.sql)
+    if table.num_rows == 0:
+        raise complaints.empty_table()
+    if table.num_rows > MOST_GROUPS:
+        raise _too_many(question)
     if question.by is not None and numbers_of(table.column("missing")).any():
         raise _complaint(query)
     states = _found(question, table) if listed is None else listed
     states.check()
     places = merged(states, merge)
     question.check_size(len(states))
-    if question.drop_unlisted and coded is None:
-        table = _listed(question, table, states)
-    codes = _codes(query, table, states)
+    table, codes = _codes(query, table, states)
     origin = replace(provenance, states_found=states.found, has_users=question.by is not None)
     return _tally(question, table, codes, places, origin)
 
 
-def _run(query: CountingQuery, text: str) -> Any:
-    """The rows of one of the query's texts; none, or too many, are an error."""
-    table = query.engine.run(text)
-    if table.num_rows == 0:
-        raise complaints.empty_table()
-    if table.num_rows > MOST_GROUPS:
-        question = query.question
-        raise complaints.too_many([question.roles[role] for role in question.state_roles], MOST_GROUPS)
-    return table
+def _too_many(question: Question) -> InvalidData:
+    return complaints.too_many([question.roles[role] for role in question.state_roles], MOST_GROUPS)
 
 
 def _tally(
@@ -181,18 +179,6 @@ def numbers_of(column: Any) -> NDArray[np.int64]:
     return np.asarray(whole.to_numpy(), dtype=np.int64)
 
 
-def _listed(question: Question, table: Any, states: StateList) -> Any:
-    """The grouped rows whose states are on the list."""
-    import pyarrow as pa
-
-    inside = np.all(
-        [codes_of(table.column(name), states.texts) >= 0 for name in question.state_names], axis=0
-    )
-    if not inside.any():
-        raise complaints.empty_table()
-    return table.filter(pa.array(inside))
-
-
 def _found(question: Question, table: Any) -> StateList:
     """The list of the labels in the grouped rows."""
     import pyarrow.compute as pc
@@ -205,14 +191,21 @@ def _found(question: Question, table: Any) -> StateList:
     return found_states(labels)
 
 
-def _codes(query: CountingQuery, table: Any, states: StateList) -> dict[str, NDArray[np.int64]]:
-    """The places of the states of each group; an error where a label is not on the list."""
+def _codes(query: CountingQuery, table: Any, states: StateList) -> tuple[Any, dict[str, NDArray[np.int64]]]:
+    """The grouped rows and the places of their states; an error where a label is not on the list."""
+    import pyarrow as pa
+
     question = query.question
     names = ("state", "next_state", "before") if question.memory == 2 else ("state", "next_state")
     if query.states is None:
         codes = {name: codes_of(table.column(name), states.texts) for name in names}
     else:
         codes = {name: numbers_of(table.column(name)) for name in names}
+    if question.drop_unlisted and query.states is None:
+        inside = np.all([codes[name] >= 0 for name in question.state_names], axis=0)
+        if not inside.any():
+            raise complaints.empty_table()
+        table, codes = table.filter(pa.array(inside)), {name: code[inside] for name, code in codes.items()}
     for role, name in zip(question.state_roles, question.state_names, strict=True):
         outside = codes[name] < 0
         if not outside.any():
@@ -224,9 +217,9 @@ def _codes(query: CountingQuery, table: Any, states: StateList) -> dict[str, NDA
         elif (codes[name] == ABSENT).any():
             raise complaints.no_state(question.roles[role])
         else:
-            distinct = _distinct(table.column(name), outside)
+            distinct = len(table.column(name).filter(pa.array(outside)).unique())
             raise complaints.unknown_states(question.roles[role], distinct, len(states))
-    return codes
+    return table, codes
 
 
 def _groups(question: Question, table: Any) -> NDArray[np.int64]:
@@ -235,15 +228,11 @@ def _groups(question: Question, table: Any) -> NDArray[np.int64]:
     if (codes == ABSENT).any():
         raise complaints.empty_cells(question.group)
     if (codes == UNKNOWN).any():
-        distinct = _distinct(table.column("grp"), codes == UNKNOWN)
+        import pyarrow as pa
+
+        distinct = len(table.column("grp").filter(pa.array(codes == UNKNOWN)).unique())
         raise complaints.unknown_groups(question.group, distinct, len(question.groups))
     return codes
-
-
-def _distinct(cells: Any, chosen: NDArray[np.bool_]) -> int:
-    import pyarrow as pa
-
-    return len(cells.filter(pa.array(chosen)).unique())
 
 
 def _complaint(query: CountingQuery) -> InvalidData:

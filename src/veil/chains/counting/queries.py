@@ -39,7 +39,17 @@ class CountingQuery:
     def sql(self) -> str:
         """The whole query: one row for each group, with how often it was seen and kept."""
         question = self.question
-        keys = {"state": "state", "next_state": "next_state"} | self._further_keys
+        # What is grouped by: names and expressions.
+        keys = {"state": "state", "next_state": "next_state"}
+        if question.strata:
+            keys["stratum"] = self._by_moves(range(len(question.strata)))
+        if question.group is not None:
+            keys["grp"] = "grp"
+        if question.memory == 2:
+            keys["before"] = "before"
+        if question.sequences:
+            keys["is_first"] = "CASE WHEN place = 1 THEN 1 ELSE 0 END"
+            keys["length"] = f"CASE WHEN next_state IS NULL THEN {self._bin} END"
         counted = ["COUNT(*) AS seen"]
         # Keys get their names one layer further in: an engine may not group by a name of the same layer.
         inner = [f"{expression} AS {name}" for name, expression in keys.items()]
@@ -87,21 +97,6 @@ class CountingQuery:
             for role in self.question.state_roles
         ]
         return self._whole(f"SELECT {', '.join(counts)} FROM veil_source {self._joins}")
-
-    @property
-    def _further_keys(self) -> dict[str, str]:
-        """What is grouped by besides the two states: names and expressions."""
-        question, keys = self.question, {}
-        if question.strata:
-            keys["stratum"] = self._by_moves(range(len(question.strata)))
-        if question.group is not None:
-            keys["grp"] = "grp"
-        if question.memory == 2:
-            keys["before"] = "before"
-        if question.sequences:
-            keys["is_first"] = "CASE WHEN place = 1 THEN 1 ELSE 0 END"
-            keys["length"] = f"CASE WHEN next_state IS NULL THEN {self._bin} END"
-        return keys
 
     def _by_moves(self, values: Iterable[int]) -> str:
         """The value of the stratum of a user, who has so many `moves`."""

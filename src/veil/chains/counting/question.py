@@ -95,7 +95,10 @@ class Question:
         both = "either {state} or {origin} and {destination}", "both"
         for_log = "a column, since {state} asks for a log", "none"
         a_log = "a log: {by}, {order} and {state}", "trips, which are not sequences"
+        another = "another column than {origin}", "the same"
+        whose = "{by} as well, to say whose transitions are capped", "none"
         alone = "no {group} together with it", "both"
+        second = "{memory=2}, and {cap} or {strata}, with it", "none"
         refused = (
             ("origin", is_log and self.origin is not None, *both),
             ("destination", is_log and self.destination is not None, *both),
@@ -103,18 +106,8 @@ class Question:
             ("order", is_log and self.order is None, *for_log),
             ("origin", trips and self.origin is None, "a column", "none"),
             ("destination", trips and self.destination is None, "a column", "none"),
-            (
-                "destination",
-                trips and self.origin == self.destination,
-                "another column than {origin}",
-                "the same",
-            ),
-            (
-                "cap",
-                self.by is None and self.cap is not None,
-                "{by} as well, to say whose transitions are capped",
-                "none",
-            ),
+            ("destination", trips and self.origin == self.destination, *another),
+            ("cap", self.by is None and self.cap is not None, *whose),
             ("order", self.by is None and self.order is not None, "{by} as well", "none"),
             ("tie_break", self.order is None and self.tie_break is not None, "{order} as well", "none"),
             ("strata", trips and self.strata is not None, *a_log),
@@ -124,12 +117,7 @@ class Question:
             ("strata", self.group is not None and self.strata is not None, *alone),
             ("memory", self.group is not None and self.memory == 2, *alone),
             ("groups", self.group is None and self.groups is not None, "{group} as well", "none"),
-            (
-                "second_cap",
-                self.second_cap is not None and (self.memory != 2 or not sampled),
-                "{memory=2}, and {cap} or {strata}, with it",
-                "none",
-            ),
+            ("second_cap", self.second_cap is not None and not (self.memory == 2 and sampled), *second),
         )
         for name, is_wrong, expected, found in refused:
             if is_wrong:

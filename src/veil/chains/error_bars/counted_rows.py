@@ -1,10 +1,4 @@
-"""What private tables say of the rows of a chain, and how far noise reaches (counted_chain_intervals.md).
-
-The law of (1 - p) Z - p W, with Z the noise of one count and W that of all other counts of its row: if C of N
-transitions of a row go to one state, p = C/N, and the noisy numbers are Y = C + Z and S = N + Z + W, then
-Y - p S is exactly (1 - p) Z - p W: the unknown numbers cancel (Fieller, J. R. Stat. Soc. B 16, 1954). So its
-quantiles, which are public, decide which p the noisy numbers are compatible with.
-"""
+"""What private tables say of the rows of a chain, and how far noise reaches (counted_chain_intervals.md)."""
 
 from __future__ import annotations
 
@@ -160,13 +154,16 @@ class Quantiles:
 
 @lru_cache(maxsize=16)
 def share_quantiles(noise: Noise, columns: int, times: int, tail: float) -> Quantiles:
-    """For rows of `columns` counts, each with the sum of `times` noises."""
+    """Quantiles of (1 - p) Z - p W for rows of `columns` counts, each with the sum of `times` noises.
+
+    Z is the noise of one count and W that of all others of its row: for p = C/N and the noisy numbers
+    Y = C + Z and S = N + Z + W it is exactly Y - p S (Fieller, J. R. Stat. Soc. B 16, 1954).
+    """
     wanted = tail * (1.0 - 4.0 * _BEYOND)
     unit = float(max(1, int(noise.scale / _STEPS)))
     # Chances of -m, ..., m times a unit: of the noise of one count, and of all others in coarser steps.
-    single = _sum_law(noise, times, unit, tail)
-    count = times * (columns - 1)
-    others, step = _coarser(_sum_law(noise, count, unit, tail), unit, noise, count)
+    single, _ = _sum_law(noise, times, unit, tail)
+    others, step = _sum_law(noise, times * (columns - 1), unit, tail, coarser=True)
     half, farthest = len(single) // 2, len(others) // 2
     values = step * np.arange(-farthest, farthest + 1, dtype=np.float64)
     tails = np.concatenate([np.cumsum(single[::-1])[::-1], [0.0]])
@@ -187,32 +184,31 @@ def share_quantiles(noise: Noise, columns: int, times: int, tail: float) -> Quan
     return Quantiles(shares, high + 0.5 * rounding)
 
 
-def _sum_law(noise: Noise, count: int, unit: float, tail: float) -> Floats:
-    """The law of a sum of `count` noises, in steps of `unit`, by the Fourier transform."""
+def _sum_law(
+    noise: Noise, count: int, unit: float, tail: float, *, coarser: bool = False
+) -> tuple[Floats, float]:
+    """The law of a sum of `count` noises by the Fourier transform, and the step between its values.
+
+    The step is `unit`; or a multiple of it that suits the width of the law, if coarser.
+    """
     one = int(np.ceil(sum_reach(noise, 1, tail * _BEYOND) / unit)) + 1
     half = max(int(np.ceil(sum_reach(noise, count, tail * _BEYOND) / unit)) + 1, one)
     steps = np.arange(-one, one + 1)
-    chances = noise.weights(steps * unit)
+    chances = noise.weights(np.asarray(steps * unit, dtype=np.float64))
     chances /= chances.sum()
-    if count == 1:
-        return chances
-    length = 1 << (2 * half + 1).bit_length()
-    round_table = np.zeros(length)
-    round_table[steps] = chances
-    # The law is symmetric, so its transform is real.
-    powers = np.fft.rfft(round_table).real ** count
-    sums = np.maximum(np.fft.irfft(powers, length), 0.0)
-    return np.asarray(sums[np.arange(-half, half + 1)] / sums.sum(), dtype=np.float64)
-
-
-def _coarser(chances: Floats, unit: float, noise: Noise, count: int) -> tuple[Floats, float]:
-    """The same law in steps that suit its own width, and the step."""
+    if count > 1:
+        length = 1 << (2 * half + 1).bit_length()
+        round_table = np.zeros(length)
+        round_table[steps] = chances
+        # The law is symmetric, so its transform is real.
+        powers = np.fft.rfft(round_table).real ** count
+        sums = np.maximum(np.fft.irfft(powers, length), 0.0)
+        chances = sums[np.arange(-half, half + 1)] / sums.sum()
     group = int(noise.deviation * np.sqrt(count) / _STEPS / unit)
     group -= 1 - group % 2
-    if group < 3:
+    if group < 3 or not coarser:
         return chances, unit
-    half = len(chances) // 2
-    blocks = -(-(half - group // 2) // group)
+    blocks = -(-(len(chances) // 2 - group // 2) // group)
     padded = np.zeros((2 * blocks + 1) * group)
     start = (len(padded) - len(chances)) // 2
     padded[start : start + len(chances)] = chances

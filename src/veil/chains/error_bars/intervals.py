@@ -1,18 +1,9 @@
 """Error bars for the true chain behind a release of counted transitions (counted_chain_intervals.md).
 
 Truth is the chain P of the relative frequencies of the counted transitions, pi its stationary distribution.
-With Q any chain near it, rho its stationary distribution and A the group inverse of I - Q, exactly
-
-    pi_j - rho_j = sum_i pi_i (P_i - Q_i) a_j,          a_j the j-th column of A.
-
-For noisy counts Y = C + Z take for Q the released chain. With u_ij = a_j - (Q_i a_j) 1,
-
-    pi_j - rho_j = sum_i (pi_i / N_i) (Y_i - Z_i) u_ij.
-
-Y u is known: it undoes, to first order, whatever the removal of noise did to Q. Z u is noise of a known law.
-Only the weights pi_i / N_i are estimated. So one step from Q gives an interval that needs no model of the
-counts. It is wide where noise drowns a row, as it must be. Coverage is measured (tests), not proved. The
-proved intervals bound all noise at once, and are much wider.
+One linear step from the released chain gives intervals that need no model of the counts; they are wide where
+noise drowns a row, as they must be. Their coverage is measured (tests), not proved. The proved intervals
+bound all noise at once, and are much wider.
 """
 
 from __future__ import annotations
@@ -106,20 +97,15 @@ def intervals(
         steps, rho, estimate = _steps(rows, chain), chain.stationary(), chain
         bars = _noisy_bars(rows, steps, rho, confidence)
         reach = _proved_reach(rows, steps, chain, confidence)
-        proved = _limited(rho - reach, rho + reach)
+        proved = rho - reach, rho + reach
     known = release.records if records is None else integer("records", records, least=1)
     return ChainIntervals(
         estimate=estimate,
         transitions=counted_transitions(mechanism, release.tables, confidence, records=known),
-        stationary=bars,
-        proved_stationary=proved,
+        stationary=np.clip(np.stack(bars, axis=-1), 0.0, 1.0),
+        proved_stationary=np.clip(np.stack(proved, axis=-1), 0.0, 1.0),
         confidence=confidence,
     )
-
-
-def _limited(low: Floats, high: Floats) -> Floats:
-    """Intervals of shares, from their ends."""
-    return np.asarray(np.clip(np.stack([low, high], axis=-1), 0.0, 1.0), dtype=np.float64)
 
 
 # Transitions
@@ -129,42 +115,39 @@ def counted_transitions(
     mechanism: PrivateChain, tables: Tables, confidence: float, *, records: int | None = None
 ) -> Floats:
     """[i, j] -> (low, high) for the share of j among the counted transitions from i, each on its own."""
-    part = mechanism.first["transitions"]
-    failure = 1.0 - confidence
+    part, failure = mechanism.first["transitions"], 1.0 - confidence
     if part.is_noisy_counts:
-        return _limited(*_noisy_limits(noisy_rows(mechanism, tables), 0.5 * failure))
-    if isinstance(part.mechanism, BorderedRows):
+        ends = _noisy_limits(noisy_rows(mechanism, tables), 0.5 * failure)
+    elif isinstance(part.mechanism, BorderedRows):
         rows = np.asarray(tables[part.key], dtype=np.float64)
-        return _limited(*beta_mean_limits(np.array(part.mechanism.k)[:, None], rows, 0.5 * failure))
-    smoothed = smoothed_rows(mechanism, tables, FOR_SIZES * failure, records)
-    return _limited(*_smoothed_limits(smoothed, 0.5 * (1.0 - FOR_SIZES) * failure))
+        ends = beta_mean_limits(np.array(part.mechanism.k)[:, None], rows, 0.5 * failure)
+    else:
+        smoothed = smoothed_rows(mechanism, tables, FOR_SIZES * failure, records)
+        ends = _smoothed_limits(smoothed, 0.5 * (1.0 - FOR_SIZES) * failure)
+    return np.asarray(np.clip(np.stack(ends, axis=-1), 0.0, 1.0), dtype=np.float64)
 
 
 def _noisy_limits(rows: NoisyRows, tail: float) -> tuple[Floats, Floats]:
     quantiles = share_quantiles(rows.noise, rows.counts.shape[1], rows.times, tail)
     shares, reach = quantiles.shares, quantiles.reach
     low, high = np.empty(rows.counts.shape), np.empty(rows.counts.shape)
+    places = np.arange(rows.counts.shape[1])
     for row, counts in enumerate(rows.counts):
         total = float(counts.sum())
         # A count is at least 0 and at most the row's: a noisy one outside is no reason for a shorter bar.
         # Low: the first p at which counts - p total is not above its quantile.
         excess = np.minimum(counts, total)[:, None] - shares * total - reach
-        low[row] = _crossing(excess, shares)
         # High: the last p at which it is not below minus its quantile. What goes elsewhere has the share
         # 1 - p, and its noise the same law read from the other end.
         lack = shares * total - np.maximum(counts, 0.0)[:, None] - reach
-        high[row] = _crossing(lack[:, ::-1], shares[::-1])
+        for limits, over, grid in ((low, excess, shares), (high, lack[:, ::-1], shares[::-1])):
+            # Where each count first is not over its quantile, along the grid; linear in between.
+            at = np.argmax(over <= 0.0, axis=1)
+            before = np.maximum(at - 1, 0)
+            above, below = over[places, before], over[places, at]
+            part = np.divide(above, above - below, out=np.ones_like(above), where=at > 0)
+            limits[row] = grid[before] + part * (grid[at] - grid[before])
     return low, high
-
-
-def _crossing(excess: Floats, shares: Floats) -> Floats:
-    """Where each row of excess first is 0 or less, along the shares; linear in between."""
-    at = np.argmax(excess <= 0.0, axis=1)
-    before = np.maximum(at - 1, 0)
-    rows = np.arange(len(excess))
-    above, below = excess[rows, before], excess[rows, at]
-    part = np.divide(above, above - below, out=np.ones_like(above), where=at > 0)
-    return np.asarray(shares[before] + part * (shares[at] - shares[before]), dtype=np.float64)
 
 
 # The stationary distribution, from noisy counts
@@ -198,7 +181,7 @@ def _steps(rows: NoisyRows, chain: Chain) -> _Steps:
     return _Steps(known, np.maximum(squares, 0.0), np.maximum(fourths, 0.0))
 
 
-def _noisy_bars(rows: NoisyRows, steps: _Steps, rho: Floats, confidence: float) -> Floats:
+def _noisy_bars(rows: NoisyRows, steps: _Steps, rho: Floats, confidence: float) -> tuple[Floats, Floats]:
     size, whole = len(rho), np.ones(rows.counts.shape, dtype=bool)
     deviation = rows.noise.deviation * float(np.sqrt(rows.times))
     sums = independent_means(rows.counts, whole, Noise("gaussian", deviation)).sum(axis=1)
@@ -218,7 +201,7 @@ def _noisy_bars(rows: NoisyRows, steps: _Steps, rho: Floats, confidence: float) 
     middle = rho + weights @ steps.known
     reach = _reach(confidence, excess) * np.sqrt(spread)
     # Stretched where they miss the best guess.
-    return _limited(np.minimum(middle - reach, rho), np.maximum(middle + reach, rho))
+    return np.minimum(middle - reach, rho), np.maximum(middle + reach, rho)
 
 
 def _proved_reach(rows: NoisyRows, steps: _Steps, chain: Chain, confidence: float) -> Floats:
@@ -249,7 +232,7 @@ def _proved_reach(rows: NoisyRows, steps: _Steps, chain: Chain, confidence: floa
 
 def _smoothed_rows_bars(
     mechanism: PrivateChain, release: Release[Any], confidence: float
-) -> tuple[Chain, Floats, Floats]:
+) -> tuple[Chain, tuple[Floats, Floats], tuple[Floats, Floats]]:
     """The best guess of the true chain, and two kinds of intervals for its stationary distribution."""
     chain = release.value
     rows = smoothed_rows(mechanism, release.tables, _UNLIKELY, release.records)
@@ -262,8 +245,8 @@ def _smoothed_rows_bars(
     sure = smoothed_rows(mechanism, release.tables, failure, release.records)
     reach = stationary_radii(chain, _smoothed_radii(sure, confidence))
     # Stretched where they miss the best guess.
-    bars = _limited(np.minimum(low, guess), np.maximum(high, guess))
-    return estimate, bars, _limited(rho - reach, rho + reach)
+    bars = np.minimum(low, guess), np.maximum(high, guess)
+    return estimate, bars, (rho - reach, rho + reach)
 
 
 def _smoothed_limits(rows: SmoothedRows, tail: float) -> tuple[Floats, Floats]:

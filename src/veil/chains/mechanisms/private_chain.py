@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import combinations_with_replacement, pairwise
-from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from veil.chains.adjacency import OF_SEQUENCES, OF_TRANSITIONS, Transitions
-from veil.chains.lengths import LengthBins
+from veil.chains.lengths import LengthBins, smoothed_lengths, spread_lengths
+from veil.chains.strata import combined_strata, second_order
 from veil.chains.transition_counts import TransitionCounts, TransitionTable
 from veil.core.adjacency import Adjacency
 from veil.core.checks import choice, integer, items
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.mechanism import Described, adjacency_of
 from veil.core.named_matrix import Names
-from veil.core.numerics.denoise import Noise
+from veil.core.numerics.denoise import Noise, denoised
 from veil.core.privacy.profile import NothingRevealed, PrivacyProfile
 from veil.core.random.streams import Rng
+from veil.matrices.chain import Chain
 from veil.matrices.mechanisms.bordered_rows import BorderedRows
 from veil.matrices.row_profiles import worst_of
 from veil.vectors.adjacency import Contributions, Records
@@ -49,7 +51,8 @@ class Part:
     bins: of "lengths", the least length of each bin.
 
     key: its name among the parts of a release. is_noisy_counts: whether what is released is counts with
-    noise, rather than probabilities. noise: the public law of the noise on every cell, if it is.
+    noise, rather than probabilities. noise: the public law of the noise on every cell, if it is; mean_move:
+    by how much it moves a count on average.
     """
 
     of: str
@@ -61,19 +64,22 @@ class Part:
     key: str = field(init=False, repr=False, compare=False)
     is_noisy_counts: bool = field(init=False, repr=False, compare=False)
     noise: Noise | None = field(init=False, repr=False, compare=False)
+    mean_move: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         choice("of", self.of, OF_TRANSITIONS + OF_SEQUENCES)
         sides = items("shape", self.shape, expected="a list")
         shape = tuple(integer("shape", side, least=1) for side in sides)
-        hides, noise = self.mechanism, None
+        hides, noise, moved = self.mechanism, None, 0.0
         if not shape or not isinstance(hides, CountMechanism):
             raise InvalidArgument("parts", expected="a shape and a mechanism of counts", found="others")
         if isinstance(hides, GeometricCounts):
             noise = Noise("geometric", hides.scale)
+            moved = 1.0 / math.sinh(min(1.0 / hides.scale, 700.0))
         elif isinstance(hides, DiscreteGaussianCounts):
             noise = Noise("gaussian", hides.sigma)
-        size = shape[-1] if noise is None else prod(shape)
+            moved = hides.sigma * math.sqrt(2.0 / math.pi)
+        size = shape[-1] if noise is None else math.prod(shape)
         if hides.size != size:
             raise InvalidArgument("mechanism", expected=f"{size} counts", found=str(hides.size))
         least = integer("least", self.least, least=0)
@@ -85,7 +91,7 @@ class Part:
             raise InvalidArgument("bins", expected=f"{shape[0]} bins", found=str(len(bins)))
         key = self.of if least == 0 else f"{self.of}, {least} states or more"
         content = {"shape": shape, "least": least, "cap": cap, "bins": bins, "key": key, "noise": noise}
-        for name, value in (content | {"is_noisy_counts": noise is not None}).items():
+        for name, value in (content | {"is_noisy_counts": noise is not None, "mean_move": moved}).items():
             object.__setattr__(self, name, value)
 
     def contributions(self, adjacency: Transitions) -> Contributions:
@@ -137,17 +143,6 @@ class Part:
         if isinstance(self.mechanism, (GeometricCounts, DiscreteGaussianCounts)):
             return counts + self.mechanism.simulated_noise(rng, counts.shape)
         return self.draw(rng, counts)
-
-    def describe(self) -> dict[str, Any]:
-        content: dict[str, Any] = {"of": self.of, "mechanism": self.mechanism.describe()}
-        content["shape"] = list(self.shape)
-        if self.least:
-            content["least"] = self.least
-        if self.cap is not None:
-            content["cap"] = self.cap
-        if self.bins is not None:
-            content["bins"] = list(self.bins)
-        return content
 
 
 @dataclass(frozen=True)
@@ -253,9 +248,46 @@ class PrivateChain(Described):
 
     def model(self, tables: Tables, states: Names) -> SequenceModel:
         """The model that the private tables stand for: post-processing, without further cost."""
-        from veil.chains.sequence_model import estimate
+        from veil.chains.sequence_model import LengthLaw, SequenceModel
 
-        return estimate(self, tables, states)
+        noises = {part.key: part.noise for part in self.parts if part.noise is not None}
+        lengths, by_group, strata = None, {}, self.strata
+        if "lengths" in noises:
+            bins = self.first["lengths"].bins or ()
+            lengths = spread_lengths(smoothed_lengths(tables["lengths"], noises["lengths"], bins), bins)
+        if strata and lengths is not None:
+            noisy = np.stack([tables[part.key] for part in strata])
+            bounds = [(part.least, part.cap or 1) for part in strata]
+            counts = combined_strata(noisy, [noises[part.key] for part in strata], bounds, lengths)
+        elif "transitions" not in noises:
+            counts = np.asarray(tables["transitions"])
+        else:
+            table, noise = tables["transitions"], noises["transitions"]
+            counts = denoised(table, noise)
+            if self.groups is not None:
+                by_group = dict(zip(self.groups, counts, strict=True))
+                # All together from the sum of the noisy tables: what was taken for noise in each would be
+                # missing in all.
+                together = Noise("gaussian", noise.deviation * float(np.sqrt(len(self.groups))))
+                counts = denoised(table.sum(axis=0), together)
+        once = {
+            of: np.asarray(denoised(tables[of][None, :], noises[of])[0])
+            for of in ("starts", "ends", "sizes")
+            if of in noises
+        }
+        return SequenceModel(
+            chain=Chain(counts / counts.sum(axis=1, keepdims=True), states=states),
+            second=second_order(tables["second"], noises["second"], counts) if "second" in noises else None,
+            starts=once["starts"] / once["starts"].sum() if "starts" in once else None,
+            ends=once["ends"] / once["ends"].sum() if "ends" in once else None,
+            lengths=None if lengths is None else LengthLaw.of_users(lengths),
+            # Of rows of probabilities, how many transitions there were is known only if it was released.
+            sizes=counts.sum(axis=1) if self.first["transitions"].is_noisy_counts else once.get("sizes"),
+            groups={
+                name: Chain(table / table.sum(axis=1, keepdims=True), states=states)
+                for name, table in by_group.items()
+            },
+        )
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
         """The tables together: strata are of different users, everything else adds up."""
@@ -281,11 +313,13 @@ class PrivateChain(Described):
         return tuple(dict.fromkeys(found))
 
     def describe(self) -> dict[str, Any]:
-        parameters: dict[str, Any] = {"states": self.states}
-        parameters["parts"] = [part.describe() for part in self.parts]
-        if self.groups is not None:
-            parameters["groups"] = list(self.groups)
-        return {"name": self.name, "parameters": parameters}
+        parts = []
+        for part in self.parts:
+            content = {"of": part.of, "mechanism": part.mechanism.describe(), "shape": list(part.shape)}
+            given = {"least": part.least or None, "cap": part.cap, "bins": part.bins and list(part.bins)}
+            parts.append(content | {name: value for name, value in given.items() if value is not None})
+        groups = {} if self.groups is None else {"groups": list(self.groups)}
+        return {"name": self.name, "parameters": {"states": self.states, "parts": parts, **groups}}
 
 
 def _part(given: Any) -> Part:

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from veil.chains.adjacency import Transitions
-from veil.chains.chain_mechanism import mean_move
 from veil.chains.error_bars.intervals import intervals
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.planning import planned_rows
@@ -81,16 +80,6 @@ class StratumLine:
 
 
 @dataclass(frozen=True, slots=True)
-class LengthFacts:
-    """The law of lengths in a few numbers."""
-
-    law: LengthLaw
-    mean: float
-    median: int
-    most_of_all: int
-
-
-@dataclass(frozen=True, slots=True)
 class Sections:
     """Empty or None where the release does not hold it. silent: the tables that hardly differ from noise."""
 
@@ -98,7 +87,7 @@ class Sections:
     more_groups: int
     starts: Floats | None
     ends: Floats | None
-    lengths: LengthFacts | None
+    lengths: LengthLaw | None
     pairs: tuple[Pair, ...]
     gain: float
     strata: tuple[StratumLine, ...]
@@ -114,13 +103,12 @@ class Sections:
             more_groups=max(0, len(mechanism.groups or ()) - _MOST_GROUPS),
             starts=held.starts,
             ends=held.ends,
-            lengths=None if held.lengths is None else _lengths(held.lengths),
+            lengths=held.lengths,
             pairs=pairs,
             gain=gain,
             strata=tuple(
-                StratumLine(part.least, most, part.cap or 1, mean_move(part.noise))
+                StratumLine(part.least, most, part.cap or 1, part.mean_move)
                 for part, most in zip(strata, ends, strict=True)
-                if part.noise is not None
             ),
             silent=frozenset(
                 part.of
@@ -135,34 +123,19 @@ def _groups(release: Release[Any], mechanism: PrivateChain, groups: tuple[str, .
     assert part.noise is not None
     counts = denoised(noisy, part.noise)
     names = list(map(str, model(release).chain.states))
-    found = []
+    lines = []
     for name, table, seen in list(zip(groups, counts, noisy, strict=True))[:_MOST_GROUPS]:
         chain = model(release).groups[name]
-        shares = chain.stationary() if chain.is_irreducible else None
-        top = None if shares is None else int(np.argmax(shares))
+        top, top_share = None, 0.0
+        if chain.is_irreducible:
+            shares = chain.stationary()
+            top, top_share = names[int(np.argmax(shares))], float(shares.max())
         i, j = divmod(int(np.argmax(table)), len(names))
-        found.append(
-            GroupLine(
-                name,
-                # Of the noisy counts themselves: their sum is right on average.
-                max(0.0, float(seen.sum())),
-                None if top is None else names[top],
-                0.0 if shares is None or top is None else float(shares[top]),
-                names[i],
-                names[j],
-                float(table[i, j] / table.sum()),
-            )
-        )
-    return tuple(found)
-
-
-def _lengths(law: LengthLaw) -> LengthFacts:
-    below = np.cumsum(law.probabilities)
-
-    def quantile(share: float) -> int:
-        return int(law.lengths[min(int(np.searchsorted(below, share)), len(below) - 1)])
-
-    return LengthFacts(law, law.mean, quantile(0.5), quantile(0.95))
+        share = float(table[i, j] / table.sum())
+        # The size by the noisy counts themselves: their sum is unbiased.
+        size = max(0.0, float(seen.sum()))
+        lines.append(GroupLine(name, size, top, top_share, names[i], names[j], share))
+    return tuple(lines)
 
 
 def _pairs(held: SequenceModel, second: Floats) -> tuple[tuple[Pair, ...], float]:
@@ -171,27 +144,21 @@ def _pairs(held: SequenceModel, second: Floats) -> tuple[tuple[Pair, ...], float
         return (), 0.0
     joint, matrix = held.joint(), held.chain.to_numpy()
     names = list(map(str, held.chain.states))
-    size, found, gain = len(names), [], 0.0
+    size, changes, gain = len(names), [], 0.0
     # One state before at a time: all differences at once may be more than fits.
     for before in range(size):
         change = joint[before][:, None] * np.abs(second[before] - matrix)
         gain += 0.5 * float(change.sum())
         for place in np.argsort(-change, axis=None, kind="stable")[:_MOST_PAIRS]:
             origin, end = divmod(int(place), size)
-            found.append((-float(change[origin, end]), before, origin, end))
-    found.sort()
-    best = [
-        Pair(
-            names[before],
-            names[origin],
-            names[end],
-            float(joint[before, origin]),
-            float(matrix[origin, end]),
-            float(second[before, origin, end]),
-        )
-        for change, before, origin, end in found[:_MOST_PAIRS]
-        if change < 0.0
-    ]
+            changes.append((-float(change[origin, end]), before, origin, end))
+    changes.sort()
+    best = []
+    for change, before, origin, end in changes[:_MOST_PAIRS]:
+        if change < 0.0:
+            step = names[before], names[origin], names[end]
+            share, alone = float(joint[before, origin]), float(matrix[origin, end])
+            best.append(Pair(*step, share, alone, float(second[before, origin, end])))
     return tuple(best), gain
 
 
@@ -203,7 +170,7 @@ class Route:
     destination: str
     share: float
     probability: float
-    interval: tuple[float, float] | None
+    interval: tuple[float, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,48 +200,35 @@ class CountedChain:
         """The sections of a release of counted transitions."""
         mechanism, adjacency = mechanism_of(release), release.adjacency
         assert isinstance(adjacency, Transitions)
+        held, comparison = model(release), None
+        is_plain = mechanism.groups is None and not mechanism.strata and "second" not in mechanism.first
+        if held.sizes is not None and is_plain and mechanism.states <= _MOST_COMPARED:
+            # Every mechanism at the same budget on a table like the released one: nothing new is read.
+            table: Integers = np.rint(held.sizes[:, None] * held.chain.to_numpy()).astype(np.int64)
+            budget = {"epsilon": release.epsilon, "delta": release.delta or _USUAL_DELTA}
+            if table.any():
+                rows = planned_rows([table], adjacency, records=int(table.sum()), **budget)
+                comparison = MatrixPlan(rows, adjacency, **budget)
+        routes: list[Route] = []
+        if held.chain.is_irreducible or held.sizes is not None:
+            joint, matrix, names = held.joint(), held.chain.to_numpy(), list(map(str, held.chain.states))
+            for place in np.argsort(-joint, axis=None, kind="stable")[:_MOST_ROUTES]:
+                i, j = divmod(int(place), len(names))
+                bar = None if intervals is None else tuple(intervals.transitions[i, j].tolist())
+                routes.append(Route(names[i], names[j], float(joint[i, j]), float(matrix[i, j]), bar))
         # The largest belief in a fact about the hidden one, where delta is left aside: Bayes with e^epsilon.
         odds = {before: math.log(before / (1.0 - before)) + release.epsilon for before in _PRIORS}
         return cls(
             unit=adjacency.unit,
             what=_WHAT[adjacency.unit],
-            routes=_routes(release, intervals),
+            routes=tuple(routes),
             odds=tuple(Odds(before, 1.0 / (1.0 + math.exp(-after))) for before, after in odds.items()),
-            comparison=_comparison(release, mechanism, adjacency),
+            comparison=comparison,
             parts=tuple(mechanism.first),
             groups=mechanism.groups or (),
             accuracy=Accuracy.of(release),
             sections=Sections.of(release, mechanism),
         )
-
-
-def _routes(release: Release[Any], intervals: ChainIntervals | None) -> tuple[Route, ...]:
-    held = model(release)
-    if not held.chain.is_irreducible and held.sizes is None:
-        return ()
-    joint, matrix = held.joint(), held.chain.to_numpy()
-    names = list(map(str, held.chain.states))
-    found = []
-    for place in np.argsort(-joint, axis=None, kind="stable")[:_MOST_ROUTES]:
-        i, j = divmod(int(place), len(names))
-        bar = None
-        if intervals is not None:
-            bar = (float(intervals.transitions[i, j, 0]), float(intervals.transitions[i, j, 1]))
-        found.append(Route(names[i], names[j], float(joint[i, j]), float(matrix[i, j]), bar))
-    return tuple(found)
-
-
-def _comparison(release: Release[Any], mechanism: PrivateChain, adjacency: Transitions) -> MatrixPlan | None:
-    """Every mechanism at the same budget on a table like the released one: nothing new is read."""
-    held = model(release)
-    if held.sizes is None or mechanism.states > _MOST_COMPARED or mechanism.groups is not None:
-        return None
-    table: Integers = np.rint(held.sizes[:, None] * held.chain.to_numpy()).astype(np.int64)
-    if mechanism.strata or "second" in mechanism.first or not table.any():
-        return None
-    budget = {"epsilon": release.epsilon, "delta": release.delta or _USUAL_DELTA}
-    rows = planned_rows([table], adjacency, records=max(1, int(table.sum())), **budget)
-    return MatrixPlan(rows, adjacency, **budget)
 
 
 class CountedReport(ChainReport):
@@ -306,7 +260,7 @@ class CountedReport(ChainReport):
             if shares is not None:
                 pictures[name] = figures.svg(section_figures.share_figure(shares, self.labels[0], name))
         if sections.lengths is not None:
-            pictures["lengths"] = figures.svg(section_figures.length_figure(sections.lengths.law))
+            pictures["lengths"] = figures.svg(section_figures.length_figure(sections.lengths))
         if counted.comparison is not None:
             pictures["mechanisms"] = figures.svg(chain_figures.plan_bars(counted.comparison))
         route_digits = digits(np.array(bars) if bars else None)

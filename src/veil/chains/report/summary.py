@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
 from rich.table import Column, Table
 
 from veil.chains.adjacency import Transitions
-from veil.chains.chain_mechanism import mean_move
 from veil.chains.mechanisms.private_chain import Part, PrivateChain
 from veil.chains.planning import ChainPlan, measured
 from veil.chains.sequence_model import model
@@ -23,6 +21,7 @@ from veil.core.arrays import Floats
 from veil.core.job import Job
 from veil.core.numerics.denoise import Noise, denoised
 from veil.core.record import Release
+from veil.matrices.chain import Chain
 from veil.matrices.mechanisms.bordered_rows import BorderedRows
 from veil.matrices.report.console import print_matrix_plan
 from veil.report.console import bar, new_console, print_guarantee, print_written
@@ -69,25 +68,32 @@ class Accuracy:
         if not isinstance(mechanism, PrivateChain) or not isinstance(adjacency, Transitions):
             return None
         parts = [part for part in mechanism.parts if part.of == "transitions"]
-        noises = [part.noise for part in parts if part.noise is not None]
-        capped = (adjacency.cap or 1) > 1
-        if not noises:
-            return cls(_dirichlet_error(release, parts[0]), capped=capped)
         tables = [np.asarray(release.tables[part.key], dtype=np.float64) for part in parts]
+        noises = [part.noise for part in parts if part.noise is not None]
         deviations = [noise.deviation for noise in noises]
-        within = None
-        if mechanism.strata:
+        held, error, within = model(release), None, None
+        if isinstance(parts[0].mechanism, BorderedRows):
+            error = _published_error(held.chain, parts[0].mechanism)
+        elif mechanism.strata:
             error = _strata_error(release, mechanism, tables)
-        elif mechanism.groups is None:
-            error = _plain_error(release, parts[0])
-        else:
+        elif mechanism.groups is not None:
             error, within = _group_errors(tables[0], parts[0], noises[0])
             deviations = [deviations[0] * math.sqrt(len(tables[0]))]
             tables = [tables[0].sum(axis=0)]
-        moves = [mean_move(noise) for noise in noises]
-        # One clear stratum is enough.
-        silent = all(map(is_drowned, tables, deviations))
-        return cls(error, within, (min(moves), max(moves)), silent, capped)
+        elif held.sizes is not None:
+            counts: Integers = np.rint(held.sizes[:, None] * held.chain.to_numpy()).astype(np.int64)
+            if counts.any():
+                alone = PrivateChain(mechanism.states, parts)
+                error = measured("as released", alone, [counts]).row_tv
+        moves = [part.mean_move for part in parts]
+        return cls(
+            error,
+            within,
+            (min(moves), max(moves)) if noises else None,
+            # One clear stratum is enough.
+            drowned=bool(noises) and all(map(is_drowned, tables, deviations)),
+            capped=(adjacency.cap or 1) > 1,
+        )
 
     @property
     def words(self) -> str:
@@ -134,22 +140,9 @@ def is_drowned(table: NDArray[Any], deviation: float) -> bool:
     return power < 1.0 + _SURE * math.sqrt(5.0 / table.size)
 
 
-def _plain_error(release: Release[Any], part: Part) -> float | None:
-    sizes = model(release).sizes
-    if sizes is None:
-        return None
-    table: Integers = np.rint(sizes[:, None] * model(release).chain.to_numpy()).astype(np.int64)
-    if not table.any():
-        return None
-    return measured("as released", PrivateChain(len(table), (part,)), [table]).row_tv
-
-
-def _dirichlet_error(release: Release[Any], part: Part) -> float | None:
-    if not isinstance(part.mechanism, BorderedRows):
-        return _plain_error(release, part)
-    # Row i is Dirichlet with the public k_i: the mean deviation of an entry, as if it were normal.
-    chain = model(release).chain
-    matrix, k = chain.to_numpy(), np.array(part.mechanism.k)[:, None]
+def _published_error(chain: Chain, hides: BorderedRows) -> float:
+    """Row i is Dirichlet with the public k_i: the mean deviation of an entry, as if it were normal."""
+    matrix, k = chain.to_numpy(), np.array(hides.k)[:, None]
     share = chain.stationary() if chain.is_irreducible else np.full(len(matrix), 1.0 / len(matrix))
     deviations = np.sqrt(matrix * (1.0 - matrix) / (k + 1.0))
     return float(share @ deviations.sum(axis=1)) * 0.5 * math.sqrt(2.0 / math.pi)
@@ -265,26 +258,16 @@ def print_chain_release(release: Release[Any], *, job: Job[Any], written: Sequen
 def print_chain_plan(plan: ChainPlan | UserForecast, *, error: float | None) -> None:
     """The expected errors of each mechanism, or of the way in which users are counted."""
     console = new_console()
-    if isinstance(plan, UserForecast):
-        _print_forecast(console, plan)
+    if not isinstance(plan, UserForecast):
+        if error is not None:
+            wanted = f"For an error of {error:g} of the next step (total variation)"
+            console.print(f"{wanted}: epsilon = {plan.epsilon:.3g}.")
+        print_matrix_plan(plan)
+        tables = f"made-up tables of {plan.states} states and {plan.records:,} transitions"
+        console.print(f"Measured on {tables}; no data was read.")
         return
-    if error is not None:
-        console.print(
-            f"For an error of {error:g} of the next step (total variation): epsilon = {plan.epsilon:.3g}."
-        )
-    print_matrix_plan(plan)
-    console.print(
-        f"Measured on made-up tables of {plan.states} states and {plan.records:,} transitions; "
-        "no data was read."
-    )
-
-
-def _print_forecast(console: Console, plan: UserForecast) -> None:
-    who = (
-        "one person added or removed with all their transitions"
-        if plan.change == "add-remove"
-        else "one person replaced by another"
-    )
+    added = "one person added or removed with all their transitions"
+    who = added if plan.change == "add-remove" else "one person replaced by another"
     console.print(f"At epsilon = {plan.epsilon:g}, {who}:")
     console.print(f"Count {plan.best.words}.")
     for text, number in (
