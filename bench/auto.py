@@ -18,8 +18,7 @@ def run() -> None:
     """Print the shapes at which auto loses most, and the largest loss."""
     from veil.chains.adjacency import Transitions
     from veil.chains.chain_mechanism import Table, chosen_mechanism
-    from veil.chains.planning import PLANNED, measured
-    from veil.chains.typical_chain import typical_tables
+    from veil.chains.planning import PLANNED, measured, typical_tables
     from veil.errors import CannotCalibrate
 
     event = Transitions()
@@ -36,7 +35,6 @@ def run() -> None:
                     name,
                     (Table("transitions", (states, states)),),
                     adjacency,
-                    states=states,
                     epsilon=epsilon,
                     delta=delta,
                     records=states * in_row,

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from veil.chains.counting.transitions import count_transitions
+from veil.chains import read
 
 TRIPS, VISITS, SPARK_TRIPS, ZONES, USERS = 100_000_000, 10_000_000, 1_000_000, 63, 500_000
 TAXI = Path(__file__).parents[2] / "shared" / "data" / "nyc_green_trips_2020-03_2020-12.csv.gz"
@@ -72,17 +72,17 @@ def _bare(text: str, path: Path) -> None:
 
 
 WORK: dict[str, tuple[str, Callable[[Path], object]]] = {
-    "trips": (BARE_TRIPS, lambda path: count_transitions(path, origin="origin", destination="destination")),
+    "trips": (BARE_TRIPS, lambda path: read(path, origin="origin", destination="destination")),
     "listed": (
         BARE_TRIPS,
-        lambda path: count_transitions(path, origin="origin", destination="destination", states=range(ZONES)),
+        lambda path: read(path, origin="origin", destination="destination", states=range(ZONES)),
     ),
-    "log": (BARE_LOG, lambda path: count_transitions(path, **LOG)),
-    "log, listed": (BARE_LOG, lambda path: count_transitions(path, **LOG, states=range(ZONES))),
-    "log, cap 10": (BARE_CAP, lambda path: count_transitions(path, **LOG, states=range(ZONES), cap=10)),
+    "log": (BARE_LOG, lambda path: read(path, **LOG)),
+    "log, listed": (BARE_LOG, lambda path: read(path, **LOG, states=range(ZONES))),
+    "log, cap 10": (BARE_CAP, lambda path: read(path, **LOG, states=range(ZONES), cap=10)),
     "taxi": (
         BARE_TAXI,
-        lambda path: count_transitions(path, origin="PULocationID", destination="DOLocationID"),
+        lambda path: read(path, origin="PULocationID", destination="DOLocationID"),
     ),
 }
 
@@ -149,9 +149,9 @@ def _spark(folder: Path) -> None:
     frame = session.read.parquet(str(path))
     options: dict[str, Any] = {**LOG, "states": range(ZONES), "cap": 2, "salt": "same"}
     start = time.perf_counter()
-    counts = count_transitions(frame, **options)
+    counts = read(frame, **options)
     seconds = time.perf_counter() - start
-    same = counts == count_transitions(path, **options)
+    same = counts == read(path, **options)
     print(f"Spark, {SPARK_TRIPS:,} visits, cap 2: {seconds:.1f} s; the same counts as DuckDB: {same}")
     session.stop()
 

@@ -21,9 +21,9 @@ def _component() -> list[int]:
     """The zones of 1 to 263 from which every other one is reached: the user's public choice of states."""
     from scipy.sparse.csgraph import connected_components
 
-    from veil.chains.counting.transitions import count_transitions
+    from veil.chains import read
 
-    counts = count_transitions(TAXI, **TRIPS)
+    counts = read(TAXI, **TRIPS)
     known = [i for i, zone in enumerate(counts.states) if isinstance(zone, int) and zone <= 263]
     _, labels = connected_components(
         np.asarray(counts.matrix)[np.ix_(known, known)], directed=True, connection="strong"
@@ -40,7 +40,7 @@ def run() -> None:
     import duckdb
 
     from veil import chains
-    from veil.chains.counting.transitions import count_transitions
+    from veil.chains import read
 
     zones = _component()
 
@@ -49,13 +49,13 @@ def run() -> None:
             connection.sql(BARE_TAXI.format(path=TAXI)).fetchall()
 
     def private() -> None:
-        counts = count_transitions(TAXI, states=zones, drop_unlisted=True, **TRIPS)
+        counts = read(TAXI, states=zones, drop_unlisted=True, **TRIPS)
         chains.release(counts, epsilon=1.0, rng=1)
 
     raw, ours = least_seconds(bare, runs=5), least_seconds(private, runs=5)
     print(f"{len(zones)} zones: bare GROUP BY {raw:.2f} s, counted and released in {ours:.2f} s", end=" ")
     print(f"(goal: at most {3 * raw + 1:.2f})")
-    counts = count_transitions(TAXI, states=zones, drop_unlisted=True, **TRIPS)
+    counts = read(TAXI, states=zones, drop_unlisted=True, **TRIPS)
     out = chains.release(counts, epsilon=1.0, rng=1)
     page = least_seconds(lambda: out.kind.page(out), runs=2)
     print(f"report {page:.2f} s (goal: at most 5)")

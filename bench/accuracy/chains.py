@@ -10,7 +10,7 @@ import veil
 from bench.accuracy.counts import drawn_ratio, total_variation, vectors
 from bench.measure import Ratio
 from bench.work import Work
-from veil.chains.published_chain import Published, strongest_epsilon
+from veil.chains.chain_mechanism import Published, strongest_epsilon
 
 GROUP = "Accuracy: a Markov chain"
 STATES, EPSILON = 17, 1.0

@@ -10,8 +10,7 @@ import pytest
 import veil
 from tests.chains.pages import page_text
 from veil.chains.lengths import LengthBins
-from veil.chains.report.accuracy import Accuracy
-from veil.chains.report.console import print_chain_release
+from veil.chains.report.summary import Accuracy, print_chain_release
 from veil.chains.requests import ChainRelease
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
 from veil.core.arrays import Floats
@@ -109,7 +108,7 @@ def test_a_cap_could_be_smaller() -> None:
 
 def test_the_page_warns_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     # Comparing with other mechanisms takes most of the time.
-    monkeypatch.setattr("veil.chains.report.counted._MOST_COMPARED", 0)
+    monkeypatch.setattr("veil.chains.report.page._MOST_COMPARED", 0)
     _, noise = accuracy(np.ones((3, 3), dtype=np.int64), 0.01)
     assert "Mostly noise." in page_text(noise)
     _, clear = accuracy(table(3, 1e4), 1.0)

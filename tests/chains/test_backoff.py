@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.chains.sequences import Floats, Integers, geometric_noise, synthetic
-from veil.chains.numerics.backoff import planned_second_cap, second_order
+from veil.chains.strata import planned_second_cap, second_order
 from veil.core.numerics.denoise import Noise
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from veil.chains.chain_tables import MOST_CELLS, PARTS, tables_of
+from veil.chains.chain_mechanism import MOST_CELLS, PARTS, tables_of
 from veil.chains.lengths import LengthBins
-from veil.chains.numerics.strata import planned_shares
+from veil.chains.strata import planned_shares
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
 from veil.errors import InvalidArgument, InvalidData
 

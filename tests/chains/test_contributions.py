@@ -14,7 +14,7 @@ import pytest
 
 import veil
 from veil.chains.adjacency import Transitions
-from veil.chains.mechanisms.chain_parts import Part
+from veil.chains.mechanisms.private_chain import Part
 from veil.core.registry import adjacency_from
 from veil.errors import InvalidArgument
 from veil.vectors.adjacency import Contributions

@@ -15,9 +15,8 @@ import pytest
 import veil
 from tests.chains.pages import page_text
 from veil.chains.lengths import LengthBins
-from veil.chains.report.console import print_chain_release
-from veil.chains.report.counted import CountedChain
-from veil.chains.report.page import CountedReport
+from veil.chains.report.page import CountedChain, CountedReport
+from veil.chains.report.summary import print_chain_release
 from veil.chains.requests import ChainRelease
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
 from veil.core.kinds import kind_named
@@ -72,7 +71,7 @@ def text_of(kind: str = "geometric", epsilon: float = 1.0) -> str:
 @pytest.fixture
 def no_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other mechanisms are left out: calibrating them takes most of the time."""
-    monkeypatch.setattr("veil.chains.report.counted._MOST_COMPARED", 0)
+    monkeypatch.setattr("veil.chains.report.page._MOST_COMPARED", 0)
 
 
 # Routes
@@ -181,7 +180,7 @@ def test_what_has_no_like_is_not_compared(kind: str) -> None:
 
 
 def test_large_chains_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("veil.chains.report.counted._MOST_COMPARED", 2)
+    monkeypatch.setattr("veil.chains.report.page._MOST_COMPARED", 2)
     assert CountedReport.of_release(released()).counted.comparison is None
 
 

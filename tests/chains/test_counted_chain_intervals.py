@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 
 import veil
 import veil.chains.error_bars
-from veil.chains.error_bars.counted_transitions import counted_transitions
-from veil.chains.error_bars.noise_quantiles import share_quantiles
-from veil.chains.error_bars.noise_reach import length_reach, sum_reach
-from veil.chains.mechanisms.chain_parts import Part
-from veil.chains.mechanisms.private_chain import PrivateChain
+from veil.chains.error_bars.counted_rows import length_reach, share_quantiles, sum_reach
+from veil.chains.error_bars.intervals import counted_transitions
+from veil.chains.mechanisms.private_chain import Part, PrivateChain
 from veil.core.numerics.denoise import Noise
 from veil.core.random.approximate import simulate_discrete_gaussian, simulate_discrete_laplace
 from veil.errors import InvalidArgument

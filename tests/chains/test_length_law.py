@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.chains.sequences import gap, geometric_noise
-from veil.chains.numerics.length_law import smoothed_lengths, spread_lengths
+from veil.chains.lengths import smoothed_lengths, spread_lengths
 from veil.core.numerics.denoise import Noise
 
 Floats = NDArray[np.float64]

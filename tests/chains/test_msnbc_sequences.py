@@ -10,9 +10,14 @@ import pytest
 
 from tests.chains.sequences import Population, gap, geometric_noise, population
 from tests.chains.test_length_law import BINS
-from veil.chains.numerics.backoff import planned_second_cap, second_order
-from veil.chains.numerics.length_law import smoothed_lengths, spread_lengths
-from veil.chains.numerics.strata import combined_strata, planned_shares, planned_strata
+from veil.chains.lengths import smoothed_lengths, spread_lengths
+from veil.chains.strata import (
+    combined_strata,
+    planned_second_cap,
+    planned_shares,
+    planned_strata,
+    second_order,
+)
 from veil.core.numerics.denoise import Noise
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "msnbc990928.zip"

@@ -17,10 +17,9 @@ from veil.chains.planning import (
     least_epsilon_for_chain,
     measured,
     plan_chain,
-    simulated,
+    typical_tables,
 )
 from veil.chains.requests import ChainRelease
-from veil.chains.typical_chain import typical_tables
 from veil.errors import CannotCalibrate, InvalidArgument
 
 COUNTS = np.array([[400, 90, 10], [60, 200, 40], [5, 45, 150]])
@@ -29,7 +28,7 @@ COUNTS = np.array([[400, 90, 10], [60, 200, 40], [5, 45, 150]])
 def mechanism(name: str, *, epsilon: float = 1.0, delta: float = 1e-6, states: int = 3) -> PrivateChain:
     table = Table("transitions", (states, states))
     return chosen_mechanism(
-        name, (table,), Transitions(), states=states, epsilon=epsilon, delta=delta, records=1000
+        name, (table,), Transitions(), epsilon=epsilon, delta=delta, records=1000
     ).mechanism
 
 
@@ -84,7 +83,8 @@ def test_errors_are_those_of_real_releases() -> None:
 def test_simulated_draws_are_chains(name: str) -> None:
     rng = np.random.default_rng(1)
     noisy = mechanism(name)
-    drawn = np.mean([simulated(noisy, COUNTS, rng) for _ in range(100)], axis=0)
+    tables = ({"transitions": noisy.first["transitions"].simulated(rng, COUNTS)} for _ in range(100))
+    drawn = np.mean([noisy.model(table, (0, 1, 2)).chain.to_numpy() for table in tables], axis=0)
     np.testing.assert_allclose(drawn.sum(axis=1), 1.0)
     assert (drawn >= 0.0).all()
     truth = COUNTS / COUNTS.sum(axis=1, keepdims=True)

@@ -17,8 +17,7 @@ import veil
 from tests.core.fit import ALPHA, chi_square, gaussian_pmf, laplace_pmf
 from veil.chains.adjacency import Transitions
 from veil.chains.lengths import LengthBins
-from veil.chains.mechanisms.chain_parts import CountMechanism, Part
-from veil.chains.mechanisms.private_chain import ChainDraw
+from veil.chains.mechanisms.private_chain import ChainDraw, CountMechanism, Part
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
 from veil.core.kinds import kind_named
 from veil.core.registry import mechanism_from

@@ -15,9 +15,8 @@ from tests.chains.pages import page_text
 from veil.chains.kind import ChainKind
 from veil.chains.lengths import LengthBins
 from veil.chains.report import section_figures
-from veil.chains.report.console import print_chain_release
-from veil.chains.report.page import CountedReport
-from veil.chains.report.sections import Sections, also_holds
+from veil.chains.report.page import CountedReport, Sections
+from veil.chains.report.summary import also_holds, print_chain_release
 from veil.chains.requests import ChainRelease
 from veil.chains.sequence_model import LengthLaw
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
@@ -53,7 +52,7 @@ def second() -> Any:
 @pytest.fixture(autouse=True)
 def no_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other mechanisms are left out: calibrating them takes most of the time."""
-    monkeypatch.setattr("veil.chains.report.counted._MOST_COMPARED", 0)
+    monkeypatch.setattr("veil.chains.report.page._MOST_COMPARED", 0)
 
 
 @cache
@@ -123,7 +122,7 @@ def test_groups_are_told_apart() -> None:
 
 
 def test_many_groups_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("veil.chains.report.sections._MOST_GROUPS", 1)
+    monkeypatch.setattr("veil.chains.report.page._MOST_GROUPS", 1)
     found = sections("groups")
     assert (len(found.groups), found.more_groups) == (1, 1)
     assert "And 1 more." in page_text(released("groups"))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.chains.sequences import Floats, Population, gap, geometric_noise, synthetic
-from veil.chains.numerics.strata import (
+from veil.chains.strata import (
     Strata,
     combined_strata,
     guessed_lengths,

@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 from tests.tables.data import real
 from tests.tables.oracle import count_log, count_trips
 from tests.tables.servers import Server
+from veil.chains import read
 from veil.chains.counting import queries
-from veil.chains.counting.transitions import count_transitions
 from veil.chains.transition_counts import TransitionCounts
 from veil.errors import InvalidArgument, InvalidData, MissingExtra, UnreadableFile, VeilError
 from veil.tables.engines.duck import private_connection
@@ -72,7 +72,7 @@ class Ibis:
     ],
 )
 def test_tables_in_memory(make: Any) -> None:
-    check(count_transitions(make(TRIPS), **ENDS))
+    check(read(make(TRIPS), **ENDS))
 
 
 @pytest.mark.parametrize(
@@ -87,10 +87,10 @@ def test_files(tmp_path: Path, name: str) -> None:
         frame.to_parquet(path)
     else:
         frame.to_json(path, orient="records", lines=True)
-    check(count_transitions(path, **ENDS))
-    check(count_transitions(str(path), **ENDS))
+    check(read(path, **ENDS))
+    check(read(str(path), **ENDS))
     (tmp_path / f"more-{name}").write_bytes(path.read_bytes())
-    counts = count_transitions(str(tmp_path / f"*{name}"), **ENDS, states=[1, 2, 10])
+    counts = read(str(tmp_path / f"*{name}"), **ENDS, states=[1, 2, 10])
     assert counts.total == 8
 
 
@@ -101,20 +101,20 @@ def test_databases_of_duckdb(tmp_path: Path) -> None:
             connection.execute('CREATE SCHEMA "my schema"')
             connection.register("given", pa.table(TRIPS))
             connection.execute('CREATE TABLE "my schema"."my.trips" AS SELECT * FROM given')
-            check(count_transitions(connection, table='my schema."my.trips"', **ENDS))
-            check(count_transitions(connection, query="SELECT * FROM given -- all;\n;", **ENDS))
+            check(read(connection, table='my schema."my.trips"', **ENDS))
+            check(read(connection, query="SELECT * FROM given -- all;\n;", **ENDS))
         before = path.read_bytes()
-        check(count_transitions(path, table='my schema."my.trips"', **ENDS))
+        check(read(path, table='my schema."my.trips"', **ENDS))
         assert path.read_bytes() == before
         assert {one.name for one in tmp_path.iterdir()} <= {"trips.duckdb", "trips.db"}
         with pytest.raises(
             InvalidArgument, match=r"table: expected the name of a table, found none\. .*my\.trips"
         ):
-            count_transitions(path, **ENDS)
+            read(path, **ENDS)
         with pytest.raises(InvalidData, match=r"trips\.d.*: expected a table"):
-            count_transitions(path, table="nothing", **ENDS)
+            read(path, table="nothing", **ENDS)
         with pytest.raises(InvalidArgument, match="either a table or a query"):
-            count_transitions(path, table="a", query="b", **ENDS)
+            read(path, table="a", query="b", **ENDS)
 
 
 def test_a_connection_stays_as_it_was() -> None:
@@ -122,8 +122,8 @@ def test_a_connection_stays_as_it_was() -> None:
         connection.execute("CREATE TABLE trips AS SELECT 1 AS a, 2 AS b UNION ALL SELECT 2, 1")
         before = connection.sql("SELECT * FROM duckdb_settings()").fetchall()
         views = "SELECT * FROM duckdb_views() WHERE NOT internal"
-        count_transitions(connection, table="trips", **ENDS)
-        count_transitions(connection.sql("FROM trips"), **ENDS)
+        read(connection, table="trips", **ENDS)
+        read(connection.sql("FROM trips"), **ENDS)
         assert connection.sql("SELECT * FROM duckdb_settings()").fetchall() == before
         assert connection.sql(views).fetchall() == []
 
@@ -145,19 +145,19 @@ def test_a_misspelt_table_is_not_found_among_variables(tmp_path: Path) -> None:
     trips = pa.table(TRIPS)
     assert len(trips) == 4
     with pytest.raises(InvalidData, match="trips"):
-        count_transitions(path, table="trips", **ENDS)
+        read(path, table="trips", **ENDS)
 
 
 def test_columns_that_differ_in_case_alone() -> None:
     frame = pd.DataFrame({"A": ["x", "y"], "a": ["y", "z"], "B": ["z", "x"]})
-    counts = count_transitions(frame, origin="A", destination="a")
+    counts = read(frame, origin="A", destination="a")
     assert counts.matrix.tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
 
 
 def test_numbers_written_with_zeros_stay_as_they_are(tmp_path: Path) -> None:
     path = tmp_path / "codes.csv"
     path.write_text("a,b\n007,08\n08,007\n", encoding="utf-8")
-    counts = count_transitions(path, **ENDS, states=["007", "08"])
+    counts = read(path, **ENDS, states=["007", "08"])
     assert counts.matrix.tolist() == [[0, 1], [1, 0]]
 
 
@@ -165,35 +165,35 @@ def test_labels_are_text_as_soon_as_one_is(tmp_path: Path) -> None:
     """However late it comes, and whether or not there is a list of states."""
     path = tmp_path / "codes.csv"
     path.write_text("a,b\n" + "1,2\n" * 50_000 + "x,1\n", encoding="utf-8")
-    assert count_transitions(path, **ENDS).states == ("1", "2", "x")
+    assert read(path, **ENDS).states == ("1", "2", "x")
     path.write_text("a,b\n7,8\n007,8\n8,7\n", encoding="utf-8")
-    assert count_transitions(path, **ENDS).states == ("007", "7", "8")
+    assert read(path, **ENDS).states == ("007", "7", "8")
 
 
 def test_users_are_told_apart_by_how_they_are_written(tmp_path: Path) -> None:
     """Taken for one, 7 and 007 would share a cap, and one of them could change the sample of the other."""
     path = tmp_path / "log.csv"
     path.write_text("who,time,state\n7,1,x\n7,2,y\n007,1,y\n007,2,x\n", encoding="utf-8")
-    assert count_transitions(path, **LOG).matrix.tolist() == [[0, 1], [1, 0]]
-    assert count_transitions(path, **LOG, cap=1).total == 2
+    assert read(path, **LOG).matrix.tolist() == [[0, 1], [1, 0]]
+    assert read(path, **LOG, cap=1).total == 2
 
 
 def test_a_file_of_text_alone_has_a_header_all_the_same(tmp_path: Path) -> None:
     path = tmp_path / "words.csv"
     path.write_text("a,b\nx,y\ny,x\n", encoding="utf-8")
-    assert count_transitions(path, **ENDS).states == ("x", "y")
+    assert read(path, **ENDS).states == ("x", "y")
 
 
 def test_marks_in_the_name_of_a_file_are_no_pattern(tmp_path: Path) -> None:
     for name in ("trips [1].csv", "trips 'new'?.csv"):
         (tmp_path / name).write_text("a,b\n1,2\n2,1\n1,2\n10,10\n", encoding="utf-8")
-        check(count_transitions(tmp_path / name, **ENDS))
+        check(read(tmp_path / name, **ENDS))
 
 
 def test_quotes_that_begin_late_in_a_file(tmp_path: Path) -> None:
     path = tmp_path / "late.csv"
     path.write_text("a,b\n" + "x,y\n" * 50_000 + '"x","y, z"\n', encoding="utf-8")
-    assert count_transitions(path, **ENDS).states == ("x", "y", "y, z")
+    assert read(path, **ENDS).states == ("x", "y", "y, z")
 
 
 def test_categories_and_times() -> None:
@@ -204,18 +204,18 @@ def test_categories_and_times() -> None:
             "state": pd.Categorical(["x", "y", "x"]),
         }
     )
-    assert count_transitions(frame, **LOG).matrix.tolist() == [[0, 0], [1, 0]]
-    assert count_transitions(pl.DataFrame(frame), **LOG).matrix.tolist() == [[0, 0], [1, 0]]
+    assert read(frame, **LOG).matrix.tolist() == [[0, 0], [1, 0]]
+    assert read(pl.DataFrame(frame), **LOG).matrix.tolist() == [[0, 0], [1, 0]]
     flags = pd.DataFrame({"who": [1, 1], "time": [1.5, 0.5], "state": [True, False]})
-    counts = count_transitions(flags, **LOG, states=[False, True])
+    counts = read(flags, **LOG, states=[False, True])
     assert counts.matrix.tolist() == [[0, 1], [0, 0]]
 
 
 def test_wide_numbers() -> None:
     relation = duckdb.connect().sql("SELECT 1::HUGEINT AS a, 20::DECIMAL(9, 0) AS b UNION ALL SELECT 3, 1")
-    counts = count_transitions(relation, **ENDS)
+    counts = read(relation, **ENDS)
     assert counts.states == (1, 3, 20)
-    assert count_transitions(relation, **ENDS, states=[20, 3, 1]).matrix.tolist()[2] == [1, 0, 0]
+    assert read(relation, **ENDS, states=[20, 3, 1]).matrix.tolist()[2] == [1, 0, 0]
 
 
 @pytest.mark.slow
@@ -223,31 +223,31 @@ def test_green_taxis() -> None:
     """The facts that were checked when the file was copied."""
     path = real("nyc_green_trips_2020-03_2020-12.csv.gz")
     ends: dict[str, Any] = {"origin": "PULocationID", "destination": "DOLocationID"}
-    found = count_transitions(path, **ends)
+    found = read(path, **ends)
     assert found.total == 887_649
     matrix = np.asarray(found.matrix)
     assert (matrix.sum(axis=1) > 0).sum() == 259
     assert (matrix.sum(axis=0) > 0).sum() == 260
-    listed = count_transitions(path, **ends, states=real("taxi_zone_lookup.csv"))
+    listed = read(path, **ends, states=real("taxi_zone_lookup.csv"))
     assert listed.total == 887_649
-    few = count_transitions(path, **ends, states=range(1, 264), other="elsewhere")
+    few = read(path, **ends, states=range(1, 264), other="elsewhere")
     assert few.states[-1] == "elsewhere"
     assert int(np.asarray(few.matrix)[:-1, :-1].sum()) == 878_870
     with pytest.raises(InvalidData, match=r"PULocationID: .* 2 different labels that are not on the list"):
-        count_transitions(path, **ends, states=range(1, 264))
+        read(path, **ends, states=range(1, 264))
 
 
 def test_many_states_give_sparse_counts() -> None:
     size = 5_000
     frame = {"a": np.arange(size), "b": (np.arange(size) * 7 + 1) % size}
-    counts = count_transitions(frame, **ENDS)
+    counts = read(frame, **ENDS)
     assert counts.is_sparse
     assert counts.total == size
     assert counts.matrix[3, 22] == 1
     with pytest.raises(InvalidArgument, match="group: expected none above 4096 states"):
-        count_transitions({**frame, "g": np.ones(size, int)}, **ENDS, group="g", groups=[1])
+        read({**frame, "g": np.ones(size, int)}, **ENDS, group="g", groups=[1])
     with pytest.raises(InvalidArgument, match="memory: expected 1"):
-        count_transitions(frame, by="a", order="a", state="b", memory=2)
+        read(frame, by="a", order="a", state="b", memory=2)
 
 
 def test_too_many_transitions_to_be_states(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,7 +258,7 @@ def test_too_many_transitions_to_be_states(monkeypatch: pytest.MonkeyPatch) -> N
         with pytest.raises(
             InvalidData, match=r"a and b: expected at most 50 .* Do these columns hold states\?"
         ):
-            count_transitions(frame, **ENDS, other=other)
+            read(frame, **ENDS, other=other)
 
 
 @pytest.mark.parametrize(
@@ -298,35 +298,35 @@ def test_too_many_transitions_to_be_states(monkeypatch: pytest.MonkeyPatch) -> N
 )
 def test_arguments_that_do_not_go_together(options: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidArgument) as refused:
-        count_transitions(pa.table(TRIPS), **options)
+        read(pa.table(TRIPS), **options)
     assert refused.value.field == field
 
 
 def test_sources_of_no_known_kind() -> None:
     for source in (7, object(), None):
         with pytest.raises(InvalidArgument, match="source: expected a path"):
-            count_transitions(source, **ENDS)
+            read(source, **ENDS)
     with pytest.raises(InvalidArgument, match="another address"):
-        count_transitions("s3://bucket/trips.parquet", **ENDS)
+        read("s3://bucket/trips.parquet", **ENDS)
     for series in (pd.Series([1]), pl.Series([1])):
         with pytest.raises(InvalidData, match="a single column"):
-            count_transitions(series, **ENDS)
+            read(series, **ENDS)
 
 
 def test_columns_of_the_wrong_kind() -> None:
     gap = pd.DataFrame({"a": [1, None], "b": [2, 1]})
     with pytest.raises(InvalidData, match=r"a: .* floating-point numbers\. Cast"):
-        count_transitions(gap, **ENDS)
+        read(gap, **ENDS)
     with pytest.raises(InvalidData, match="a: expected values of one type, found a mixture") as refused:
-        count_transitions(pd.DataFrame({"a": ["secret", 1], "b": [2, 1]}, dtype=object), **ENDS)
+        read(pd.DataFrame({"a": ["secret", 1], "b": [2, 1]}, dtype=object), **ENDS)
     assert refused.value.__cause__ is None
     with pytest.raises(InvalidData, match="nested"):
-        count_transitions({"a": [[1], [2]], "b": [1, 2]}, **ENDS)
+        read({"a": [[1], [2]], "b": [1, 2]}, **ENDS)
     with pytest.raises(InvalidData, match="times"):
-        count_transitions({"a": pd.to_datetime(["2020-01-01"]), "b": [1]}, **ENDS)
+        read({"a": pd.to_datetime(["2020-01-01"]), "b": [1]}, **ENDS)
     twice = pd.DataFrame([[1, 2, 3]], columns=["a", "a", "b"])
     with pytest.raises(InvalidData, match="several of that name"):
-        count_transitions(twice, **ENDS)
+        read(twice, **ENDS)
 
 
 def test_files_that_cannot_be_counted(tmp_path: Path) -> None:
@@ -334,7 +334,7 @@ def test_files_that_cannot_be_counted(tmp_path: Path) -> None:
         path = tmp_path / name
         path.write_bytes(content)
         with pytest.raises(kind, match=words) as refused:
-            count_transitions(path, **ENDS)
+            read(path, **ENDS)
         assert refused.value.__suppress_context__ or refused.value.__context__ is None
         return str(refused.value)
 
@@ -348,18 +348,18 @@ def test_files_that_cannot_be_counted(tmp_path: Path) -> None:
     log: dict[str, Any] = {"by": "a", "order": "t", "state": "b"}
     (tmp_path / "log.csv").write_bytes(late)
     with pytest.raises(UnreadableFile, match="fit the types of their columns") as shown:
-        count_transitions(tmp_path / "log.csv", **log)
+        read(tmp_path / "log.csv", **log)
     assert "secret" not in str(shown.value)
     torn = b"a,b\n" + b"1,2\n" * 50_000 + b"1,2,secret\n"
     assert "secret" not in refuse("t.csv", torn, "t.csv")
     broken = b'{"a": 1, "b": 2}\n' * 10 + b'{"a": "secret", \n'
     assert "secret" not in refuse("t.jsonl", broken, "t.jsonl")
     with pytest.raises(UnreadableFile, match="no such file"):
-        count_transitions(tmp_path / "none.csv", **ENDS)
+        read(tmp_path / "none.csv", **ENDS)
     with pytest.raises(UnreadableFile, match="files that match, found none"):
-        count_transitions(str(tmp_path / "none*.csv"), **ENDS)
+        read(str(tmp_path / "none*.csv"), **ENDS)
     with pytest.raises(UnreadableFile, match=r"a folder\. Use a glob"):
-        count_transitions(tmp_path, **ENDS)
+        read(tmp_path, **ENDS)
 
 
 def test_a_database_that_is_locked_or_open(tmp_path: Path) -> None:
@@ -376,10 +376,10 @@ def test_a_database_that_is_locked_or_open(tmp_path: Path) -> None:
         assert other.stdout is not None
         assert other.stdout.readline().strip() == b"open"
         with pytest.raises(UnreadableFile, match="another process has locked"):
-            count_transitions(path, table="trips", **ENDS)
+            read(path, table="trips", **ENDS)
         other.communicate(b"")
     with duckdb.connect(str(path)), pytest.raises(UnreadableFile, match="this process has open"):
-        count_transitions(path, table="trips", **ENDS)
+        read(path, table="trips", **ENDS)
 
 
 @pytest.mark.xdist_group("postgres")
@@ -391,10 +391,10 @@ def test_a_server_that_does_not_let_us_in(postgres: Server) -> None:
         ("postgresql://veil:hush@127.0.0.1:1/x", "none that answers at this address"),
     ):
         with pytest.raises(InvalidData, match=words) as refused:
-            count_transitions(address, table="trips", **ENDS)
+            read(address, table="trips", **ENDS)
         assert not any(word in str(refused.value) for word in ("wr0ng", "hush", "bad%", postgres.password))
     with pytest.raises(InvalidArgument, match="table"):
-        count_transitions(postgres.address(), **ENDS)
+        read(postgres.address(), **ENDS)
 
 
 @pytest.mark.xdist_group("postgres")
@@ -414,43 +414,43 @@ def test_queries_and_types_of_postgresql(postgres: Server) -> None:
         )
     log: dict[str, Any] = {"by": "who", "order": "seen"}
     for column, states in (("mood", ("glad", "sad")), ("code", ("x", "y")), ("size", (10, 11))):
-        counts = count_transitions(postgres.address(), table="Moods", **log, state=column)
+        counts = read(postgres.address(), table="Moods", **log, state=column)
         assert counts.states == states
         assert counts.total == 9
-        given = count_transitions(postgres.address(), table="Moods", **log, state=column, states=states)
+        given = read(postgres.address(), table="Moods", **log, state=column, states=states)
         assert (given.states, given.matrix.tolist()) == (counts.states, counts.matrix.tolist())
         assert given.provenance == replace(counts.provenance, states_found=False)
     query = "WITH few AS (SELECT * FROM moods WHERE seen < '2020-01-06') SELECT * FROM few; -- the first"
-    few = count_transitions(postgres.address(), query=query.replace(";", ""), **log, state="code")
+    few = read(postgres.address(), query=query.replace(";", ""), **log, state="code")
     assert few.total == 3
     with pytest.raises(InvalidData, match="syntax error"):
-        count_transitions(postgres.address(), query="SELEKT 1", **log, state="code")
+        read(postgres.address(), query="SELEKT 1", **log, state="code")
     with pytest.raises(InvalidData, match="22P02") as refused:
-        count_transitions(postgres.address(), query="SELECT code::int AS a, 1 AS b FROM moods", **ENDS)
+        read(postgres.address(), query="SELECT code::int AS a, 1 AS b FROM moods", **ENDS)
     assert "integer" not in str(refused.value)
     # Nothing can be written, not even by the query itself.
     with pytest.raises(InvalidData, match=r"source: .*\(25006\)"):
-        count_transitions(postgres.address(), query="SELECT nextval('numbers') AS a, 1 AS b", **ENDS)
+        read(postgres.address(), query="SELECT nextval('numbers') AS a, 1 AS b", **ENDS)
 
 
 def test_a_library_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(MissingExtra, match="postgres"):
-        count_transitions("postgresql://somewhere/db", table="t", **ENDS)
+        read("postgresql://somewhere/db", table="t", **ENDS)
 
 
 def test_the_salt_is_secret_unless_given() -> None:
     log = [[i % 7 for i in range(1000)] for _ in range(5)]
-    drawn = [count_transitions(log, cap=20) for _ in range(3)]
+    drawn = [read(log, cap=20) for _ in range(3)]
     assert any(counts != drawn[0] for counts in drawn[1:])
     assert {counts.total for counts in drawn} == {100}
-    assert count_transitions(log, cap=20, salt="a'b") == count_transitions(log, cap=20, salt="a'b")
+    assert read(log, cap=20, salt="a'b") == read(log, cap=20, salt="a'b")
 
 
 def test_every_transition_is_as_likely_to_be_drawn() -> None:
     """Of 10 transitions 3 are drawn, 4,000 times: a chi-square test that a bias of a tenth would fail."""
     users = [[f"{place:02}" for place in range(11)] for _ in range(4_000)]
-    drawn = np.diag(np.asarray(count_transitions(users, cap=3, salt="fixed").matrix), 1)
+    drawn = np.diag(np.asarray(read(users, cap=3, salt="fixed").matrix), 1)
     expected = 4_000 * 3 / 10
     assert drawn.sum() == 12_000
     # The 99.999 % point of chi-square with 9 degrees of freedom is 41; draws without return vary less.
@@ -459,7 +459,7 @@ def test_every_transition_is_as_likely_to_be_drawn() -> None:
 
 def test_progress_is_told() -> None:
     told: list[str] = []
-    count_transitions(TRIPS, **ENDS, other="rest", progress=told.append)
+    read(TRIPS, **ENDS, other="rest", progress=told.append)
     assert told == ["looking at the columns", "looking for states", "counting"]
 
 
@@ -481,7 +481,7 @@ def test_logs_agree_with_counting_by_hand(rows: list[dict[str, Any]], data: st.D
     cap = data.draw(st.none() | st.integers(1, 4))
     states = data.draw(st.permutations(["a", "B", "é", "", "x y", "10", "9"]))[: data.draw(st.integers(2, 7))]
     frame = {name: [row[name] for row in rows] for name in rows[0]}
-    counts = count_transitions(
+    counts = read(
         frame,
         **LOG,
         tie_break="tie",
@@ -516,8 +516,8 @@ def test_trips_agree_with_counting_by_hand(rows: list[dict[str, Any]], cap: int)
     states = ["", "10", "9", "B", "a", "x y", "é"]
     ends: dict[str, Any] = {"by": "who", "origin": "origin", "destination": "end", "states": states}
     moves = count_trips(rows, cap=cap, salt="s")
-    counts = count_transitions(frame, **ends, cap=cap, salt="s")
+    counts = read(frame, **ends, cap=cap, salt="s")
     assert counts.matrix.tolist() == [[moves[x, y] for y in states] for x in states]
     plain = Counter((row["origin"], row["end"]) for row in rows)
-    counts = count_transitions(frame, **ends)
+    counts = read(frame, **ends)
     assert counts.matrix.tolist() == [[plain[x, y] for y in states] for x in states]

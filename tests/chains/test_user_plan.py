@@ -10,9 +10,15 @@ import numpy as np
 import pytest
 
 import veil
-from veil.chains.numerics.strata import planned_shares, planned_strata
-from veil.chains.user_plan import ASSUMED_LENGTH, ASSUMED_USERS, UserPlan, plan_users
-from veil.chains.user_trials import count_sequences, try_users
+from veil.chains.strata import planned_shares, planned_strata
+from veil.chains.user_plan import (
+    ASSUMED_LENGTH,
+    ASSUMED_USERS,
+    UserPlan,
+    count_sequences,
+    plan_users,
+    try_users,
+)
 from veil.errors import InvalidArgument
 
 

@@ -364,7 +364,7 @@ def test_dry_runs_draw_and_write_nothing(
 @pytest.mark.usefixtures("no_pictures")
 def test_json_is_one_document(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # What is on the page does not matter here.
-    monkeypatch.setattr("veil.chains.report.counted._MOST_COMPARED", 0)
+    monkeypatch.setattr("veil.chains.report.page._MOST_COMPARED", 0)
     options = ("--by", "who", "-o", "x.json", "--report", "x.html", "--json")
     done = run("release", "chain", *QUICK, *options)
     assert done.code == 0, done.err

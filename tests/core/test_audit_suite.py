@@ -13,9 +13,8 @@ import pytest
 
 import veil
 from veil.chains.adjacency import Transitions
-from veil.chains.audit.events import MORE_THAN_TABLES
-from veil.chains.mechanisms.chain_parts import Part
-from veil.chains.mechanisms.private_chain import ChainDraw
+from veil.chains.auditing import MORE_THAN_TABLES
+from veil.chains.mechanisms.private_chain import ChainDraw, Part
 from veil.core.audit.auditing import WRONG_LAW
 from veil.core.audit.examples import audit_examples
 from veil.core.audit.seed_reuse import seed_reuse

@@ -9,7 +9,7 @@ import pytest
 
 import veil
 from veil.chains.adjacency import Transitions
-from veil.chains.mechanisms.chain_parts import Part
+from veil.chains.mechanisms.private_chain import Part
 from veil.core.audit.examples import audit_examples
 from veil.core.audit.neighbours import check_neighbours
 from veil.errors import InvalidArgument

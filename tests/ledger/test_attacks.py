@@ -22,8 +22,7 @@ import veil
 from tests.ledger.places import COUNTS, NEAR, NOISE, Place, new_database, new_file, new_schema, release
 from tests.tables.servers import Server
 from veil.bits.mechanisms.staircase_xor import LazyResponse
-from veil.chains.mechanisms.chain_parts import Part
-from veil.chains.mechanisms.private_chain import PrivateChain
+from veil.chains.mechanisms.private_chain import Part, PrivateChain
 from veil.chains.transition_counts import TransitionCounts
 from veil.core.job import cost
 from veil.core.numerics.staircase import staircase

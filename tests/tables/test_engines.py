@@ -12,7 +12,7 @@ import pytest
 
 from tests.conftest import Put, put_in_spark
 from tests.tables.oracle import Label, count_log, count_trips
-from veil.chains.counting.transitions import count_transitions
+from veil.chains import read
 from veil.chains.lengths import LengthBins
 from veil.chains.transition_counts import TransitionCounts
 from veil.errors import InvalidArgument, InvalidData
@@ -53,7 +53,7 @@ def check(counts: TransitionCounts, moves: Counter[tuple[Label, Label]]) -> None
 
 def test_trips_with_states_found(put: Put) -> None:
     table: dict[str, list[Any]] = {"from": [1, 20, 3, 1, 1], "to": [20, 1, 3, 20, 3]}
-    counts = count_transitions(**put(table), origin="from", destination="to")
+    counts = read(**put(table), origin="from", destination="to")
     assert counts.states == (1, 3, 20)
     assert counts.provenance.states_found
     assert not counts.provenance.has_users
@@ -62,19 +62,17 @@ def test_trips_with_states_found(put: Put) -> None:
 
 def test_trips_with_a_list_given(put: Put) -> None:
     table: dict[str, list[Any]] = {"from": [1, 20, 3, 1, 99], "to": ["20", "1", "3", "nowhere", None]}
-    counts = count_transitions(
-        **put(table), origin="from", destination="to", states=["20", 3, "1"], other="rest"
-    )
+    counts = read(**put(table), origin="from", destination="to", states=["20", 3, "1"], other="rest")
     assert counts.states == ("20", 3, "1", "rest")
     assert counts.matrix.tolist() == [[0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 1], [0, 0, 0, 1]]
     with pytest.raises(InvalidData, match="from: expected one of the 3 states in every row, found 1 label"):
-        count_transitions(**put(table), origin="from", destination="to", states=[1, 3, 20])
+        read(**put(table), origin="from", destination="to", states=[1, 3, 20])
 
 
 @pytest.mark.parametrize("words", [True, False])
 def test_ties_are_broken_the_same_everywhere(put: Put, words: bool) -> None:
     rows = rows_of_log(words=words)
-    counts = count_transitions(**put(columns_of(rows, "who", "time", "state")), **LOG)
+    counts = read(**put(columns_of(rows, "who", "time", "state")), **LOG)
     assert counts.states == tuple(sorted({row["state"] for row in rows}))
     assert counts.provenance.has_users
     bare = [{name: row[name] for name in ("who", "time", "state")} for row in rows]
@@ -85,7 +83,7 @@ def test_ties_are_broken_the_same_everywhere(put: Put, words: bool) -> None:
 def test_ties_follow_the_order_of_the_list(put: Put, words: bool) -> None:
     rows = rows_of_log(words=words)
     states = sorted({row["state"] for row in rows}, reverse=True)
-    counts = count_transitions(
+    counts = read(
         **put(columns_of(rows, "who", "time", "tie", "state")), **LOG, tie_break="tie", states=states
     )
     bare = [{name: row[name] for name in ("who", "time", "tie", "state")} for row in rows]
@@ -97,7 +95,7 @@ def test_ties_follow_the_order_of_the_list(put: Put, words: bool) -> None:
 def test_a_cap_draws_the_same_sample_everywhere(put: Put, given: bool) -> None:
     rows = rows_of_log()
     states = sorted({row["state"] for row in rows}) if given else None
-    counts = count_transitions(
+    counts = read(
         **put(columns_of(rows)), **LOG, tie_break="tie", cap=3, salt=SALT, states=states, sequences=True
     )
     expected = count_log(
@@ -116,7 +114,7 @@ def test_all_at_once(put: Put, capped: bool) -> None:
     """Strata, two past states, starts, ends and lengths from one query."""
     rows = [{k: v for k, v in row.items() if k != "group"} for row in rows_of_log(number=700)]
     strata = [(2, 1), (4, 3), (9, 8)] if capped else None
-    counts = count_transitions(
+    counts = read(
         **put(columns_of(rows)), **LOG, tie_break="tie", strata=strata, memory=2, sequences=True, salt=SALT
     )
     expected = count_log(rows, strata=strata or (), salt=SALT)
@@ -156,7 +154,7 @@ def test_second_order_counts_have_a_cap_of_their_own(
 ) -> None:
     """Of the same order of a user's transitions: the first so many for one table, others for the other."""
     rows = [{k: v for k, v in row.items() if k != "group"} for row in rows_of_log(number=700)]
-    counts = count_transitions(
+    counts = read(
         **put(columns_of(rows)), **LOG, tie_break="tie", memory=2, second_cap=second_cap, salt=SALT, **limits
     )
     expected = count_log(rows, second_cap=second_cap, salt=SALT, **limits)
@@ -173,7 +171,7 @@ def test_second_order_counts_have_a_cap_of_their_own(
     moves = Counter(row["who"] for row in rows)
     assert counts.second.sum() == sum(min(number - 1, second_cap) for number in moves.values())
     with pytest.raises(InvalidArgument, match="cap: expected the largest of all caps"):
-        count_transitions(**put(columns_of(rows)), **LOG, memory=2, second_cap=9, salt=SALT, **limits)
+        read(**put(columns_of(rows)), **LOG, memory=2, second_cap=9, salt=SALT, **limits)
 
 
 def test_long_sequences_fall_into_wide_bins(put: Put) -> None:
@@ -184,7 +182,7 @@ def test_long_sequences_fall_into_wide_bins(put: Put) -> None:
         "time": [time for _, time in rows],
         "state": [time % 2 for _, time in rows],
     }
-    counts = count_transitions(**put(table), **LOG, sequences=True)
+    counts = read(**put(table), **LOG, sequences=True)
     assert counts.sequences is not None
     bins = LengthBins.default()
     assert np.flatnonzero(counts.sequences.lengths).tolist() == sorted(set(bins.place(lengths)))
@@ -194,7 +192,7 @@ def test_long_sequences_fall_into_wide_bins(put: Put) -> None:
 @pytest.mark.parametrize("cap", [None, 4])
 def test_groups_have_chains_of_their_own(put: Put, cap: int | None) -> None:
     rows = [{k: v for k, v in row.items() if k != "tie"} for row in rows_of_log()]
-    counts = count_transitions(
+    counts = read(
         **put(columns_of(rows)), **LOG, group="group", groups=["South", "north", "west"], cap=cap, salt=SALT
     )
     expected = count_log(rows, cap=cap, salt=SALT)
@@ -204,7 +202,7 @@ def test_groups_have_chains_of_their_own(put: Put, cap: int | None) -> None:
     for label, matrix in counts.groups.items():
         assert matrix.tolist() == matrix_of(expected.groups[label], counts.states)
     with pytest.raises(InvalidData, match="group: expected one of the 1 groups in every row, found 1 label"):
-        count_transitions(**put(columns_of(rows)), **LOG, group="group", groups=["north"])
+        read(**put(columns_of(rows)), **LOG, group="group", groups=["north"])
 
 
 def test_trips_of_users_are_sampled_the_same_everywhere(put: Put) -> None:
@@ -221,7 +219,7 @@ def test_trips_of_users_are_sampled_the_same_everywhere(put: Put) -> None:
     for used in (("who", "origin", "end"), ("who", "time", "origin", "end")):
         chosen = [{name: row[name] for name in used} for row in rows]
         order = "time" if "time" in used else None
-        counts = count_transitions(
+        counts = read(
             **put(columns_of(chosen)),
             by="who",
             order=order,
@@ -242,7 +240,7 @@ def test_empty_and_unknown_states_go_where_they_are_sent(put: Put, states: list[
         row["state"] = None
     bare = [{name: row[name] for name in ("who", "time", "state")} for row in rows]
     listed = states or sorted({row["state"] for row in rows if row["state"]})
-    counts = count_transitions(**put(columns_of(bare)), **LOG, states=states, other="rest")
+    counts = read(**put(columns_of(bare)), **LOG, states=states, other="rest")
     assert counts.states == (*listed, "rest")
     assert counts.provenance.states_found == (states is None)
     check(counts, count_log(bare, states=listed, other="rest").moves)
@@ -256,41 +254,41 @@ def test_what_is_wrong_with_rows_is_said_without_showing_them(put: Put) -> None:
     }
     source = put(table)
     with pytest.raises(InvalidData, match=r"state: .* one of the 2 states .* 3 different labels") as refused:
-        count_transitions(**source, **LOG, states=["known", "seen"])
+        read(**source, **LOG, states=["known", "seen"])
     assert "secret" not in str(refused.value)
     for column, field in (("who", "who"), ("time", "time"), ("state", "state")):
         holed = put({**table, column: [*table[column][:3], None]})
         for states in (None, ["known", "secret-a", "secret-b", "secret-c"]):
             with pytest.raises(InvalidData, match=f"{field}: expected .* found empty cells"):
-                count_transitions(**holed, **LOG, states=states)
+                read(**holed, **LOG, states=states)
         if column != "state":
             with pytest.raises(InvalidData, match=f"{field}: expected .* found empty cells"):
-                count_transitions(**holed, **LOG, other="rest")
+                read(**holed, **LOG, other="rest")
     holed = put({"who": [1, 1], "time": [1.0, float("nan")], "state": ["a", "b"]})
     with pytest.raises(InvalidData, match="time: expected a value in every row"):
-        count_transitions(**holed, **LOG)
+        read(**holed, **LOG)
 
 
 def test_other_kinds_of_wrong_tables(put: Put) -> None:
     table: dict[str, list[Any]] = {"who": [1, 1], "time": [1, 2], "state": ["a", "a"], "speed": [1.5, 2.5]}
     source = put(table)
     with pytest.raises(InvalidData, match="two states or more"):
-        count_transitions(**source, **LOG)
+        read(**source, **LOG)
     with pytest.raises(InvalidData, match=r"'whom'.*the columns who, time, state, speed.*'who'"):
-        count_transitions(**source, by="whom", order="time", state="state")
+        read(**source, by="whom", order="time", state="state")
     with pytest.raises(InvalidData, match=r"speed: .*whole numbers or text.*Cast"):
-        count_transitions(**source, by="who", order="time", state="speed")
+        read(**source, by="who", order="time", state="speed")
     if "table" in source:
         with pytest.raises(InvalidData, match=r"no such table|does not exist"):
-            count_transitions(source["source"], table="no such table", **LOG)
+            read(source["source"], table="no such table", **LOG)
     empty = put({name: values[:0] for name, values in table.items()})
     with pytest.raises(InvalidData, match=r"a table with rows, found none|whole numbers or text"):
-        count_transitions(**empty, **LOG)
+        read(**empty, **LOG)
 
 
 def test_merged_states_are_counted_together(put: Put) -> None:
     rows = [{k: v for k, v in row.items() if k not in {"group", "tie"}} for row in rows_of_log(words=False)]
-    counts = count_transitions(**put(columns_of(rows)), **LOG, merge={100: 3}, memory=2, sequences=True)
+    counts = read(**put(columns_of(rows)), **LOG, merge={100: 3}, memory=2, sequences=True)
     assert counts.states == (-7, 3, 20)
     moves: Counter[tuple[Label, Label]] = Counter()
     for (a, b), number in count_log(rows).moves.items():
@@ -305,11 +303,9 @@ def test_merged_states_are_counted_together(put: Put) -> None:
 )
 def test_columns_may_have_any_name(put: Put, name: str) -> None:
     table = {name: ["a", "b"], "o'ther": ["b", "a"]}
-    counts = count_transitions(**put(table), origin=name, destination="o'ther")
+    counts = read(**put(table), origin=name, destination="o'ther")
     assert counts.matrix.tolist() == [[0, 1], [1, 0]]
-    counts = count_transitions(
-        **put({name: [1, 1], "t": [1, 2], "s": ["b", "a"]}), by=name, order="t", state="s"
-    )
+    counts = read(**put({name: [1, 1], "t": [1, 2], "s": ["b", "a"]}), by=name, order="t", state="s")
     assert counts.matrix.tolist() == [[0, 0], [1, 0]]
 
 
@@ -318,24 +314,24 @@ def test_tables_and_queries_of_a_spark_session(spark: Any, capfd: pytest.Capture
     frame = put_in_spark(spark, {"a": ["x", "y"], "b": ["y", "x"]})["source"]
     frame.createOrReplaceTempView("trips_of_spark")
     ends: dict[str, Any] = {"origin": "a", "destination": "b"}
-    expected = count_transitions(frame, **ends)
+    expected = read(frame, **ends)
     assert expected.matrix.tolist() == [[0, 1], [1, 0]]
-    assert count_transitions(spark, table="trips_of_spark", **ends) == expected
-    assert count_transitions(spark, query="SELECT * FROM `trips_of_spark`;", **ends) == expected
+    assert read(spark, table="trips_of_spark", **ends) == expected
+    assert read(spark, query="SELECT * FROM `trips_of_spark`;", **ends) == expected
     # No temporary name of ours is left behind.
     assert [table.name for table in spark.catalog.listTables()] == ["trips_of_spark"]
     with pytest.raises(InvalidData, match="TABLE_OR_VIEW_NOT_FOUND"):
-        count_transitions(spark, table="nothing", **ends)
+        read(spark, table="nothing", **ends)
     with pytest.raises(InvalidData, match="found the error") as refused:
-        count_transitions(spark, query="SELECT CAST(a AS INT) AS a, b FROM `trips_of_spark`", **ends)
+        read(spark, query="SELECT CAST(a AS INT) AS a, b FROM `trips_of_spark`", **ends)
     # Neither in the error nor in what Spark writes to the console of its own accord.
     for text in (str(refused.value), capfd.readouterr().err):
         assert "CAST_INVALID_INPUT" not in text or "The value" not in text
     wrong: list[dict[str, Any]] = [{"table": "t"}, {"query": "q"}]
     for options in wrong:
         with pytest.raises(InvalidArgument, match="none for a DataFrame"):
-            count_transitions(frame, **ends, **options)
+            read(frame, **ends, **options)
     with pytest.raises(InvalidArgument, match="table"):
-        count_transitions(spark, **ends)
+        read(spark, **ends)
     with pytest.raises(InvalidArgument, match="a DataFrame or a SparkSession"):
-        count_transitions(frame.a, **ends)
+        read(frame.a, **ends)

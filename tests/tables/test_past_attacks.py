@@ -11,9 +11,9 @@ import pytest
 
 import veil
 from tests.conftest import Put
+from veil.chains import read
 from veil.chains.adjacency import Transitions
-from veil.chains.counting.transitions import count_transitions
-from veil.chains.mechanisms.chain_parts import Part
+from veil.chains.mechanisms.private_chain import Part
 from veil.chains.transition_counts import ONE_SEQUENCE_EACH
 from veil.core.assumptions import LAYOUT_IS_PUBLIC
 from veil.errors import InvalidData, VeilError
@@ -34,10 +34,10 @@ def nocase(rows: list[tuple[str, str]]) -> duckdb.DuckDBPyConnection:
 def test_columns_that_do_not_tell_upper_from_lower_case() -> None:
     many = [("A", "B")] * 100
     ask: dict[str, Any] = {"table": "trips", "origin": "o", "destination": "d", "states": ["A", "B"]}
-    plain = count_transitions(nocase(many), **ask, other="rest")
-    more = count_transitions(nocase([("a", "b"), *many]), **ask, other="rest")
+    plain = read(nocase(many), **ask, other="rest")
+    more = read(nocase([("a", "b"), *many]), **ask, other="rest")
     assert moved(plain, more) == 1
-    both = count_transitions(nocase(many), **(ask | {"states": ["A", "B", "a", "b"]}))
+    both = read(nocase(many), **(ask | {"states": ["A", "B", "a", "b"]}))
     assert both.total == 100
 
 
@@ -48,9 +48,9 @@ def test_a_sequence_that_goes_leaves_the_samples_of_the_others(limit: dict[str, 
     lines += lines[:20]
     most = max(cap for _, cap in limit["strata"]) if "strata" in limit else limit["cap"]
     ask: dict[str, Any] = {"states": list("abcd"), "salt": "fixed"} | limit
-    every = count_transitions(lines, **ask)
+    every = read(lines, **ask)
     for gone in (0, 7, 40, 65):
-        assert moved(every, count_transitions(lines[:gone] + lines[gone + 1 :], **ask)) <= most
+        assert moved(every, read(lines[:gone] + lines[gone + 1 :], **ask)) <= most
 
 
 def test_a_session_with_another_direction_counts_the_same() -> None:
@@ -59,25 +59,25 @@ def test_a_session_with_another_direction_counts_the_same() -> None:
         "CREATE TABLE log AS SELECT 1 AS who, i AS moment, 'abc'[i + 1] AS s FROM range(3) t(i)"
     )
     ask: dict[str, Any] = {"table": "log", "by": "who", "order": "moment", "state": "s"}
-    plain = count_transitions(connection, **ask).matrix.tolist()
+    plain = read(connection, **ask).matrix.tolist()
     connection.execute("SET default_order = 'DESC'")
-    assert count_transitions(connection, **ask).matrix.tolist() == plain == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    assert read(connection, **ask).matrix.tolist() == plain == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
 
 
 def test_a_file_without_a_header_is_not_shown(tmp_path: Path) -> None:
     path = tmp_path / "trips.csv"
     path.write_text("alice,SecretZone\nbob,Elsewhere\n")
     with pytest.raises(VeilError) as caught:
-        count_transitions(path, origin="from", destination="to")
+        read(path, origin="from", destination="to")
     assert not any(word in str(caught.value) for word in ("alice", "Secret", "bob"))
 
 
 def test_what_is_guessed_is_said(tmp_path: Path) -> None:
     path = tmp_path / "trips.csv"
     path.write_text("from,to\na,b\nb,a\n")
-    guessed = count_transitions(path, origin="from", destination="to", states=["a", "b"])
+    guessed = read(path, origin="from", destination="to", states=["a", "b"])
     assert veil.chains.release(guessed, epsilon=1.0, rng=1).assumptions == (LAYOUT_IS_PUBLIC,)
-    lines = count_transitions([["a", "b"], ["b", "a"]], states=["a", "b"], cap=1)
+    lines = read([["a", "b"], ["b", "a"]], states=["a", "b"], cap=1)
     assert veil.chains.release(lines, epsilon=1.0, unit="user", rng=1).assumptions == (ONE_SEQUENCE_EACH,)
 
 
@@ -93,10 +93,10 @@ def test_the_published_form_covers_events_alone(unit: Transitions) -> None:
 def test_unlisted_rows_are_left_out_in_every_engine(put: Put) -> None:
     trips: dict[str, list[Any]] = {"from": ["a", "x", "b", None, "a"], "to": ["b", "a", "a", "a", "y"]}
     ask: dict[str, Any] = {"states": ["a", "b"], "drop_unlisted": True}
-    counts = count_transitions(**put(trips), origin="from", destination="to", **ask)
+    counts = read(**put(trips), origin="from", destination="to", **ask)
     assert counts.matrix.tolist() == [[0, 1], [1, 0]]
     log: dict[str, list[Any]] = {"who": [1, 1, 1, 2], "time": [1, 2, 3, 1], "state": ["a", "x", "b", "x"]}
-    counts = count_transitions(**put(log), by="who", order="time", state="state", sequences=True, **ask)
+    counts = read(**put(log), by="who", order="time", state="state", sequences=True, **ask)
     assert counts.matrix.tolist() == [[0, 1], [0, 0]]
     assert counts.sequences is not None
     assert counts.sequences.lengths.sum() == 1
@@ -105,10 +105,10 @@ def test_unlisted_rows_are_left_out_in_every_engine(put: Put) -> None:
 def test_text_times_are_judged_alike_in_every_engine(put: Put) -> None:
     log: dict[str, list[Any]] = {"who": [1, 1], "state": ["a", "b"]}
     ask: dict[str, Any] = {"by": "who", "order": "time", "state": "state"}
-    good = count_transitions(**put(log | {"time": ["2026-11-15 9", "2026-11-15 9:30"]}), **ask)
+    good = read(**put(log | {"time": ["2026-11-15 9", "2026-11-15 9:30"]}), **ask)
     assert good.matrix.tolist() == [[0, 1], [0, 0]]
     with pytest.raises(InvalidData, match="letter by letter"):
-        count_transitions(**put(log | {"time": ["9:00", "10:00"]}), **ask)
+        read(**put(log | {"time": ["9:00", "10:00"]}), **ask)
 
 
 class Slow:

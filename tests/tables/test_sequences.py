@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.tables.data import real
-from veil.chains.counting.transitions import count_transitions
+from veil.chains import read
 from veil.errors import InvalidArgument, InvalidData, UnreadableFile
 from veil.tables.sequences import SequenceFile, read_sequences
 
@@ -25,10 +25,10 @@ def test_lines_become_a_log(tmp_path: Path) -> None:
         "place": [0, 1, 2, 0, 1],
         "state": [1, 10, 1, 2, 10],
     }
-    counts = count_transitions(SequenceFile(path, skip=1))
+    counts = read(SequenceFile(path, skip=1))
     assert counts.states == (1, 2, 10)
     assert counts.matrix.tolist() == [[0, 0, 1], [0, 0, 1], [1, 0, 0]]
-    by_columns = count_transitions(table, by="sequence", order="place", state="state")
+    by_columns = read(table, by="sequence", order="place", state="state")
     assert (by_columns.states, by_columns.matrix.tolist()) == (counts.states, counts.matrix.tolist())
     # Of lines nobody knows whose they are.
     assert (by_columns.provenance.without_names, counts.provenance.without_names) == (False, True)
@@ -37,35 +37,35 @@ def test_lines_become_a_log(tmp_path: Path) -> None:
 def test_a_separator_may_stand_between_labels_with_spaces(tmp_path: Path) -> None:
     path = tmp_path / "sessions.txt.gz"
     path.write_bytes(gzip.compress(b"front page, news\nnews, front page, 007\n"))
-    counts = count_transitions(SequenceFile(path, separator=","))
+    counts = read(SequenceFile(path, separator=","))
     assert counts.states == ("007", "front page", "news")
     assert counts.total == 3
     path.write_bytes(gzip.compress(b"a,,b\n"))
     with pytest.raises(InvalidData, match="empty cells"):
-        count_transitions(SequenceFile(path, separator=","))
+        read(SequenceFile(path, separator=","))
 
 
 def test_lists_of_labels() -> None:
-    counts = count_transitions([["a", "b", "a"], ["b"], ("b", "a")], sequences=True, cap=5)
+    counts = read([["a", "b", "a"], ["b"], ("b", "a")], sequences=True, cap=5)
     assert counts.matrix.tolist() == [[0, 1], [2, 0]]
     assert counts.provenance.has_users
     assert counts.sequences is not None
     assert counts.sequences.starts.tolist() == [1, 2]
     assert counts.sequences.lengths[:4].tolist() == [1, 1, 1, 0]
-    assert count_transitions([[2, 1], [1, 1]], states=["1", "2"]).matrix.tolist() == [[1, 0], [1, 0]]
+    assert read([[2, 1], [1, 1]], states=["1", "2"]).matrix.tolist() == [[1, 0], [1, 0]]
 
 
 @pytest.mark.parametrize("source", [[], ["ab", "cd"], [["a", 1]], [[1.5, 2.5]], [[True, False]], [[b"a"]]])
 def test_other_lists_are_refused(source: Any) -> None:
     with pytest.raises((InvalidArgument, InvalidData), match="source"):
-        count_transitions(source)
+        read(source)
 
 
 def test_columns_of_sequences_are_not_asked_for() -> None:
     with pytest.raises(InvalidArgument, match="by: expected none"):
-        count_transitions([["a", "b"]], by="who")
+        read([["a", "b"]], by="who")
     with pytest.raises(InvalidArgument, match="origin"):
-        count_transitions([["a", "b"]], origin="a", destination="b")
+        read([["a", "b"]], origin="a", destination="b")
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
@@ -100,14 +100,12 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_visits_to_a_news_site() -> None:
     """The facts that were checked when the file was copied."""
-    counts = count_transitions(
-        SequenceFile(real("msnbc990928.zip"), skip=7), sequences=True, strata=[(2, 10), (50, 20)]
-    )
+    counts = read(SequenceFile(real("msnbc990928.zip"), skip=7), sequences=True, strata=[(2, 10), (50, 20)])
     assert counts.states == tuple(range(1, 18))
     assert counts.sequences is not None
     assert counts.sequences.lengths.sum() == counts.sequences.starts.sum() == 989_818
     assert np.array_equal(sum(stratum.matrix for stratum in counts.strata), counts.matrix)
-    whole = count_transitions(SequenceFile(real("msnbc990928.zip"), skip=7), memory=2)
+    whole = read(SequenceFile(real("msnbc990928.zip"), skip=7), memory=2)
     assert whole.total == 3_708_976
     assert int(whole.matrix.min()) >= 2
     assert whole.second is not None

@@ -1,15 +1,12 @@
 from .adjacency import Transitions
 from .error_bars.intervals import intervals
-from .mechanisms.chain_parts import Part
-from .mechanisms.private_chain import PrivateChain
+from .mechanisms.private_chain import Part, PrivateChain
 from .planning import ChainPlan
-from .released import group_chain, model
-from .requests import SequenceFile
-from .sequence_model import LengthLaw, SequenceModel
+from .reading import SequenceFile
+from .sequence_model import LengthLaw, SequenceModel, group_chain, model
 from .synthesis import Synthetic, synthetic
 from .transition_counts import Provenance, Sequences, Stratum, TransitionCounts, TransitionTable
-from .user_plan import UserPlan, plan_users
-from .user_trials import UserForecast
+from .user_plan import UserForecast, UserPlan, plan_users
 from .verbs import plan, read, release
 
 __all__ = [

@@ -11,6 +11,9 @@ from veil.core.errors import InvalidArgument
 from veil.vectors.adjacency import Contributions
 
 UNITS = ("event", "row", "user")
+# What is counted: by transition, and once for each sequence.
+OF_TRANSITIONS = ("transitions", "second", "sizes")
+OF_SEQUENCES = ("starts", "ends", "lengths")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +48,27 @@ class Transitions(Adjacency):
         if self.cap is not None:
             object.__setattr__(self, "cap", integer("cap", self.cap, least=1))
 
-    def on_transitions(self, cap: int | None = None) -> Contributions:
-        """The change of the counted transitions. cap: of a part with a cap of its own.
+    def on(self, table: str, cap: int | None = None) -> Contributions:
+        """The change of one of the tables that are counted, by its name. cap: of a table with its own.
 
         A row b between x and y that goes takes x->b and b->y with it and leaves x->y. With another state
         c, two transitions go and two come; where ties in time are broken by the state it may move as well,
         which is as if the row were replaced: it goes here and comes there.
         """
+        if table in OF_SEQUENCES:
+            return self.on_sequences
+        if table == "second" and self.unit != "user":
+            return self.on_triples()
         if self.unit == "user":
             most = cap or self.cap or 1
             return Contributions(most, most if self.change == "replace" else 0)
         if self.unit == "event":
             return Contributions(1, 1 if self.change == "replace" else 0)
         return Contributions(2, 1) if self.change == "add-remove" else Contributions(3, 3)
+
+    def on_transitions(self, cap: int | None = None) -> Contributions:
+        """The change of the counted transitions."""
+        return self.on("transitions", cap)
 
     def on_triples(self, cap: int | None = None) -> Contributions:
         """The change of the transitions counted with the state before each.

@@ -50,11 +50,11 @@ class ChainKind(Kind):
         "user": lambda size: Transitions("user", cap=_ANY_CAP),
         "user-replace": lambda size: Transitions("user", "replace", _ANY_CAP),
     }
-    read_request = "veil.chains.requests:ChainRead"
+    read_request = "veil.chains.reading:ChainRead"
     release_request = "veil.chains.requests:ChainRelease"
     plan_request = "veil.chains.requests:ChainPlanning"
-    commands: ClassVar[Places] = {"synth": "veil.chains.commands:MakeSynthetic"}
-    audit_subject = "veil.chains.audit.subject:ChainAudit"
+    commands: ClassVar[Places] = {"synth": "veil.chains.synthesis:MakeSynthetic"}
+    audit_subject = "veil.chains.auditing:ChainAudit"
 
     def check(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> None:
         if isinstance(adjacency, Transitions):
@@ -120,7 +120,7 @@ class ChainKind(Kind):
         return {"shape": (len(release.value),) * 2}
 
     def details(self, release: Release[Any]) -> tuple[str, ...]:
-        from veil.chains.report.sections import also_holds
+        from veil.chains.report.summary import also_holds
 
         found = also_holds(release)
         return () if found is None else (found,)
@@ -129,10 +129,10 @@ class ChainKind(Kind):
 
     def chain(self, release: Release[Any], group: str | None = None) -> Chain:
         """The released chain, or that of one group."""
-        from veil.chains.released import group_chain
+        from veil.chains.sequence_model import group_chain
 
-        found: Chain = release.value if group is None else group_chain(release, group)
-        return found
+        chain: Chain = release.value if group is None else group_chain(release, group)
+        return chain
 
     def chain_report(self, release: Release[Any], group: str | None = None) -> ChainReport:
         """The analysis of the released chain, or of that of one group."""
@@ -144,7 +144,9 @@ class ChainKind(Kind):
         return CountedReport.of_release(release)
 
     def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
-        return self.chain_report(release).html()
+        from veil.chains.report.page import CountedReport
+
+        return CountedReport.of_release(release).html()
 
     def card(self, release: Release[Any]) -> str:
         from veil.matrices.matrix_rows import matrix_card
@@ -158,12 +160,12 @@ class ChainKind(Kind):
         return heat_map(release.value.to_numpy(), names, names)
 
     def print_release(self, release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
-        from veil.chains.report.console import print_chain_release
+        from veil.chains.report.summary import print_chain_release
 
         print_chain_release(release, job=job, written=written)
 
     def print_plan(self, plan: Any, *, request: PlanRequest) -> None:
-        from veil.chains.report.console import print_chain_plan
+        from veil.chains.report.summary import print_chain_plan
 
         print_chain_plan(plan, error=getattr(request, "error", None))
 

@@ -5,25 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from veil.chains.adjacency import Transitions
-from veil.chains.chain_mechanism import Table, chosen_mechanism
-from veil.chains.chain_tables import MOST_CELLS
-from veil.chains.mechanisms.chain_parts import Part
+from veil.chains.chain_mechanism import MOST_CELLS, Table, chosen_mechanism
 from veil.chains.mechanisms.private_chain import PrivateChain
-from veil.chains.typical_chain import typical_tables
-from veil.core.arrays import Floats
 from veil.core.checks import delta_of, integer, items, positive
 from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.numerics.search import least_safe, log_margin
-from veil.core.random.streams import Rng
 from veil.matrices.chain import Chain
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.matrices.planning import MatrixPlan, MatrixRow
 from veil.vectors.counts import Integers
-from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
 
 PLANNED = ("geometric", "gaussian", "dirichlet")
 _SEED = 89
@@ -33,6 +28,10 @@ _MOST_DRAWS = 12
 _SMALLEST, _LARGEST = 1e-3, 1e3
 # Far beyond any table, and still exact in floats.
 _MOST_RECORDS = 10**12
+_TYPICAL_SEED = 63
+# How strongly sizes of rows differ: the largest of 60 has about thirty times what the median one has.
+_SPREAD = 1.2
+_NEAR = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,11 @@ def plan_chain(
     >>> plan_chain(10, 100_000, epsilon=1.0, delta=1e-6).best.name
     'geometric'
     """
-    states, records = _checked_size(states, records)
+    states = integer("states", states, least=2)
+    if states**2 > MOST_CELLS:
+        expected = f"at most {MOST_CELLS:,} pairs of states, since each gets noise"
+        raise InvalidArgument("states", expected=expected, found=f"{states:,} states")
+    records = integer("records", records, least=1, most=_MOST_RECORDS)
     epsilon, delta = positive("epsilon", epsilon), delta_of(delta)
     adjacency = Transitions() if adjacency is None else adjacency
     if not isinstance(adjacency, Transitions):
@@ -69,33 +72,30 @@ def plan_chain(
     chosen = items("names", names, expected="names of mechanisms")
     if not chosen:
         raise InvalidArgument("names", expected="at least one", found="none")
-    tables = typical_tables(states, records)
-    rows = []
-    for name in chosen:
+    budget: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
+    rows = planned_rows(typical_tables(states, records), adjacency, records=records, names=chosen, **budget)
+    return ChainPlan(rows, adjacency, epsilon, delta, states, records)
+
+
+def planned_rows(
+    tables: Sequence[Integers],
+    adjacency: Transitions,
+    *,
+    epsilon: float,
+    delta: float,
+    records: int,
+    names: Sequence[str] = PLANNED,
+) -> tuple[MatrixRow, ...]:
+    """The mechanisms at this budget, measured on public tables of one size; those of least error first."""
+    rows, hidden = [], (Table("transitions", tables[0].shape),)
+    for name in names:
         try:
-            mechanism = chosen_mechanism(
-                name,
-                (Table("transitions", (states, states)),),
-                adjacency,
-                states=states,
-                epsilon=epsilon,
-                delta=delta,
-                records=records,
-            ).mechanism
+            choice = chosen_mechanism(name, hidden, adjacency, epsilon=epsilon, delta=delta, records=records)
         except CannotCalibrate as error:
             rows.append(MatrixRow(name, None, why=str(error)))
-            continue
-        rows.append(measured(name, mechanism, tables))
-    rows.sort(key=lambda row: row.row_tv)
-    return ChainPlan(tuple(rows), adjacency, epsilon, delta, states, records)
-
-
-def _checked_size(states: int, records: int) -> tuple[int, int]:
-    size = integer("states", states, least=2)
-    if size**2 > MOST_CELLS:
-        expected = f"at most {MOST_CELLS:,} pairs of states, since each gets noise"
-        raise InvalidArgument("states", expected=expected, found=f"{size:,} states")
-    return size, integer("records", records, least=1, most=_MOST_RECORDS)
+        else:
+            rows.append(measured(name, choice.mechanism, tables))
+    return tuple(sorted(rows, key=lambda row: row.row_tv))
 
 
 def measured(name: str, mechanism: PrivateChain, tables: Sequence[Integers]) -> MatrixRow:
@@ -106,11 +106,16 @@ def measured(name: str, mechanism: PrivateChain, tables: Sequence[Integers]) -> 
         sizes = counts.sum(axis=1, keepdims=True)
         share = sizes[:, 0] / sizes.sum()
         truth = np.where(sizes > 0, counts / np.maximum(sizes, 1), 1.0 / len(counts))
-        stationary = _stationary(truth)
+        chain, present = Chain(truth), truth > 0.0
+        stationary = chain.stationary() if chain.is_irreducible else None
+        logs = np.log(np.where(present, truth, 1.0))
         for _ in range(int(np.clip(_BUDGET / counts.size, 2, _MOST_DRAWS))):
-            drawn = simulated(mechanism, counts, rng)
+            table = {"transitions": mechanism.first["transitions"].simulated(rng, counts)}
+            drawn = mechanism.model(table, tuple(range(mechanism.states))).chain.to_numpy()
             gaps.append(float(share @ (0.5 * np.abs(drawn - truth).sum(axis=1))))
-            divergences.append(float(share @ _divergence(truth, drawn)))
+            # The Kullback-Leibler divergence of each row, in nats.
+            away = logs - np.log(np.where(present, np.maximum(drawn, 1e-300), 1.0))
+            divergences.append(float(share @ (truth * away).sum(axis=1)))
             if stationary is not None:
                 moved.append(0.5 * float(np.abs(quick_stationary(drawn) - stationary).sum()))
     return MatrixRow(
@@ -121,31 +126,6 @@ def measured(name: str, mechanism: PrivateChain, tables: Sequence[Integers]) -> 
         stationary_tv=float(np.mean(moved)) if moved else None,
         kl=float(np.mean(divergences)),
     )
-
-
-def simulated(mechanism: PrivateChain, counts: Integers, rng: Rng) -> Floats:
-    """A draw of the transition matrix as a release would make it, in floating point: for plans only."""
-    part = mechanism.part("transitions")
-    tables = {part.key: _drawn(part, counts, rng)}
-    return mechanism.model(tables, tuple(range(mechanism.states))).chain.to_numpy()
-
-
-def _drawn(part: Part, counts: Integers, rng: Rng) -> Floats | Integers:
-    if isinstance(part.mechanism, (GeometricCounts, DiscreteGaussianCounts)):
-        return counts + part.mechanism.simulated_noise(rng, counts.shape)
-    return part.draw(rng, counts)
-
-
-def _stationary(matrix: Floats) -> Floats | None:
-    chain = Chain(matrix)
-    return chain.stationary() if chain.is_irreducible else None
-
-
-def _divergence(truth: Floats, drawn: Floats) -> Floats:
-    """The Kullback-Leibler divergence of each row, in nats."""
-    present = truth > 0.0
-    logs = np.log(np.where(present, truth, 1.0)) - np.log(np.where(present, np.maximum(drawn, 1e-300), 1.0))
-    return np.asarray((truth * logs).sum(axis=1))
 
 
 def least_epsilon_for_chain(
@@ -170,3 +150,24 @@ def least_epsilon_for_chain(
             f"no epsilon up to {_LARGEST:g} keeps the error of the next step below {error:g}."
         )
     return least
+
+
+def typical_tables(states: int, records: int, *, seed: int = _TYPICAL_SEED) -> tuple[Integers, ...]:
+    """Two public tables of so many transitions, the same every time: of travel, and of anything at all.
+
+    In the first, states lie in a plane and near and popular ones attract; many cells are empty. In the
+    second, rows are spread evenly over all distributions. Sizes of rows differ in both.
+    """
+    rng = np.random.default_rng(seed)
+    places = rng.random((states, 2))
+    popular = np.exp(_SPREAD * rng.standard_normal(states))
+    far = np.hypot(*(places[:, None, :] - places[None, :, :]).transpose(2, 0, 1))
+    travel = popular * np.exp(-far / _NEAR)
+    anything = rng.standard_exponential((states, states))
+    tables = []
+    for weights in (travel, anything):
+        sizes = np.exp(_SPREAD * rng.standard_normal(states))
+        split = rng.multinomial(records, sizes / sizes.sum())
+        rows = weights / weights.sum(axis=1, keepdims=True)
+        tables.append(np.asarray(rng.multinomial(split, rows), dtype=np.int64))
+    return tuple(tables)

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from veil.chains.adjacency import UNITS, Transitions
-from veil.chains.chain_mechanism import FOR_CHAINS, chosen_mechanism
-from veil.chains.chain_tables import tables_of
-from veil.chains.counting.transitions import count_transitions
+from veil.chains.chain_mechanism import FOR_CHAINS, Published, chosen_mechanism, tables_of
 from veil.chains.planning import ChainPlan, least_epsilon_for_chain, plan_chain
-from veil.chains.published_chain import Published
+from veil.chains.reading import CAP, ChainRead
 from veil.chains.transition_counts import TransitionCounts
-from veil.chains.user_plan import UserPlan, plan_users
-from veil.chains.user_trials import UserForecast, forecast_users
+from veil.chains.user_plan import ASSUMED_LENGTH, ASSUMED_USERS, UserForecast, plan_users, try_users
 from veil.core.checks import integer, shown
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.job import Job
 from veil.core.kind import Progress
-from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option, texts
+from veil.core.request import PlanRequest, ReleaseRequest, option, texts
 from veil.matrices.chain import Chain
-from veil.tables.given import files_among, groups_from, listed, pairs
-from veil.tables.sequences import SequenceFile as SequenceFile
+from veil.tables.given import listed
 from veil.tables.states import given_states
 
 USERS_SEEN = (
@@ -41,127 +37,6 @@ _UNIT = "What is hidden: event (one transition), row (one row of a log) or user 
 _CHANGE = "add-remove, or replace (for {unit=row} also replace-state)."
 _USERS = "With {unit=user}: about how many users there are; public."
 _MEAN_LENGTH = "With {unit=user}: about how many states a sequence has; public."
-_CAP = "With {unit=user}: the most transitions counted of one, sampled at random; planned unless given."
-_INPUT, _STATES, _COUNTS = "Input", "States", "What is counted"
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChainRead(ReadRequest):
-    """Count transitions in a table of trips, a log of states or a file of sequences."""
-
-    source: Any = option(
-        help="CSV, Parquet or JSON lines (globs too), a .duckdb file, postgresql://..., or with {lines} a "
-        "text file with one sequence per line.",
-        secret=True,
-    )
-    origin: str | None = option(
-        None, help="Column of the state that a transition leaves.", flag="--from", group=_INPUT
-    )
-    destination: str | None = option(
-        None, help="Column of the state that it enters.", flag="--to", group=_INPUT
-    )
-    by: str | None = option(None, help="Column that says who: a user, a device, a session.", group=_INPUT)
-    order: str | None = option(None, help="Column that says when.", group=_INPUT)
-    state: str | None = option(None, help="Column of the state, in a log.", group=_INPUT)
-    tie_break: str | None = option(None, help="Column that orders rows of the same time.", group=_INPUT)
-    lines: bool = option(
-        False, help="The input is text, one sequence of states per line.", flag="--sequences", group=_INPUT
-    )
-    skip: int = option(0, help="With {lines}: lines before the first one.", least=0, group=_INPUT)
-    separator: str | None = option(
-        None, help="With {lines}: between states; white space otherwise.", group=_INPUT
-    )
-    table: str | None = option(None, help="Which table of a database.", group=_INPUT)
-    query: str | None = option(None, help="Or a SELECT whose result is counted.", group=_INPUT, secret=True)
-    states: Any = option(
-        None,
-        help="The public list of states: a file (CSV; zones.csv:id:name takes two of its columns), a,b,c, or "
-        "1..63. Without it the states found are taken, and their list is assumed public.",
-        group=_STATES,
-    )
-    other: str | int | None = option(
-        None, help="A state for everything that is not on the list.", group=_STATES
-    )
-    drop_unlisted: bool = option(
-        False, help="Leave out rows whose state is not on the list; a public choice.", group=_STATES
-    )
-    merge: Mapping[Any, Any] | str | None = option(
-        None,
-        help="States to count as others, a public choice: a=b,c=b or a CSV of two columns.",
-        group=_STATES,
-    )
-    group: str | None = option(None, help="One chain for each value of this column.", group=_COUNTS)
-    groups: Iterable[Any] | str | None = option(
-        None, help="The public values of {group}: a,b,c or 0..23.", group=_COUNTS
-    )
-    cap: int | None = option(None, help=_CAP, least=1, group=_COUNTS)
-    strata: Sequence[tuple[int, int]] | None = option(
-        None,
-        help="Pairs (least number of states, cap): users with longer sequences are sampled differently.",
-        in_command=False,
-    )
-    memory: int = option(1, help="How many past states matter: 1 or 2.", least=1, most=2, group=_COUNTS)
-    second_cap: int | None = option(
-        None, help="With {memory=2}: the cap of those counts.", least=1, group=_COUNTS, advanced=True
-    )
-    sequences: bool = option(
-        False,
-        help="Also count where sequences start and end, and their lengths.",
-        flag="--count-sequences",
-        group=_COUNTS,
-        advanced=True,
-    )
-    salt: str | None = option(
-        None,
-        help="Fixes which transitions of a user are sampled, for experiments; secret otherwise.",
-        secret=True,
-        group=_COUNTS,
-        advanced=True,
-    )
-
-    @property
-    def is_log(self) -> bool:
-        """Whether consecutive states are counted, rather than trips."""
-        return self.state is not None or self.lines
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return files_among(self.source, self.states, self.merge)
-
-    def check(self) -> None:
-        super().check()
-        if not self.lines and (self.skip or self.separator is not None):
-            names = ("skip", "separator")
-            raise InvalidArgument(
-                "lines", expected="it, with {skip} or {separator}", found="none", names=names
-            )
-
-    def read(self, progress: Progress | None = None) -> TransitionCounts:
-        self.check()
-        return count_transitions(
-            SequenceFile(self.source, self.separator, self.skip) if self.lines else self.source,
-            origin=self.origin,
-            destination=self.destination,
-            by=self.by,
-            order=self.order,
-            state=self.state,
-            tie_break=self.tie_break,
-            table=self.table,
-            query=self.query,
-            states=listed("states", self.states),
-            other=self.other,
-            drop_unlisted=self.drop_unlisted,
-            merge=pairs("merge", self.merge),
-            group=self.group,
-            groups=groups_from(self.groups),
-            cap=self.cap,
-            strata=self.strata,
-            memory=self.memory,
-            second_cap=self.second_cap,
-            sequences=self.sequences,
-            salt=self.salt,
-            progress=progress,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -267,16 +142,8 @@ class ChainRelease(ReleaseRequest):
                 expected = "a number with {unit=user}, for trips and for groups"
                 raise InvalidArgument("cap", expected=expected, found="none", names=("unit",))
             return read, ties
-        plan = self._user_plan(read)
-        guessed = [name for name in ("users", "mean_length") if getattr(self, name) is None]
-        better = " and ".join(f"{{{name}}}" for name in guessed)
-        guess = f" (a guess; better with {better})" if guessed else ""
-        counted = {"cap": None, **plan.options}
-        return read.having(**counted), (f"Counted: {plan.words}{guess}", *ties)
-
-    def _user_plan(self, read: ChainRead) -> UserPlan:
         public = listed("states", read.states)
-        return plan_users(
+        plan = plan_users(
             _USUAL_STATES if public is None else len(given_states(public)),
             epsilon=self.epsilon,
             users=self.users,
@@ -284,6 +151,11 @@ class ChainRelease(ReleaseRequest):
             cap=read.cap,
             memory=read.memory,
         )
+        guessed = [name for name in ("users", "mean_length") if getattr(self, name) is None]
+        better = " and ".join(f"{{{name}}}" for name in guessed)
+        guess = f" (a guess; better with {better})" if guessed else ""
+        counted = {"cap": None, **plan.options}
+        return read.having(**counted), (f"Counted: {plan.words}{guess}", *ties)
 
     def prepare(self, data: Any, *, rng: Any = None, progress: Progress | None = None) -> Job[Chain]:
         self.check()
@@ -296,13 +168,16 @@ class ChainRelease(ReleaseRequest):
             self.mechanism,
             tables_of(counts, texts("parts", self.parts)),
             adjacency,
-            states=len(counts),
             epsilon=self.epsilon,
             delta=self.delta,
             records=records,
             published=_published(counts, self.floor) if self.mechanism == "published" else None,
             groups=None if counts.groups is None else tuple(counts.groups),
         )
+        # What the user should know, from public facts alone.
+        alike = {" ".join(str(state).split()).casefold() for state in counts.states}
+        has_users = counts.provenance.has_users and self.unit == "event"
+        warnings = {USERS_SEEN: has_users, STATES_ALIKE: len(alike) < len(counts.states)}
         pure = math.isfinite(choice.mechanism.profile(adjacency).pure_epsilon)
         return Job.prepare(
             choice.mechanism,
@@ -314,7 +189,7 @@ class ChainRelease(ReleaseRequest):
             chosen=choice.name,
             why=choice.why,
             records=records,
-            warnings=_warnings(counts, self.unit),
+            warnings=tuple(text for text, applies in warnings.items() if applies),
             request=self,
             source=counts,
         )
@@ -339,7 +214,7 @@ class ChainPlanning(PlanRequest):
     delta: float = option(0.0, help="Failure probability; far below 1/people.", short="-d")
     unit: str = option("event", help=_UNIT, choices=UNITS)
     change: str = option("add-remove", help=_CHANGE, choices=("add-remove", "replace", "replace-state"))
-    cap: int | None = option(None, help=_CAP, least=1)
+    cap: int | None = option(None, help=CAP, least=1)
     users: int | None = option(None, help=_USERS, least=1)
     mean_length: float | None = option(None, help=_MEAN_LENGTH, least=1)
     error: float | None = option(
@@ -364,15 +239,12 @@ class ChainPlanning(PlanRequest):
         self.check()
         if self.tries_users:
             assert self.epsilon is not None
-            return forecast_users(
-                self.states,
-                epsilon=self.epsilon,
-                delta=self.delta,
-                users=self.users,
-                mean_length=self.mean_length,
-                cap=self.cap,
-                change=self.change,
-            )
+            public: dict[str, Any] = {"users": self.users, "mean_length": self.mean_length}
+            plan = plan_users(self.states, epsilon=self.epsilon, cap=self.cap, **public)
+            budget: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "change": self.change}
+            trial = try_users(self.states, plan, **budget, **public)
+            assumed = self.users or ASSUMED_USERS, self.mean_length or ASSUMED_LENGTH
+            return UserForecast(plan, trial, self.epsilon, self.change, assumed)
         adjacency = Transitions(self.unit, self.change, self.cap)
         size: dict[str, Any] = {"delta": self.delta, "adjacency": adjacency}
         epsilon = self.epsilon
@@ -380,13 +252,6 @@ class ChainPlanning(PlanRequest):
             assert self.error is not None
             epsilon = least_epsilon_for_chain(self.states, self.records, error=self.error, **size)
         return plan_chain(self.states, self.records, epsilon=epsilon, **size)
-
-
-def _warnings(counts: TransitionCounts, unit: str) -> tuple[str, ...]:
-    """What the user should know, from public facts alone."""
-    alike = len({" ".join(str(state).split()).casefold() for state in counts.states}) < len(counts)
-    applies = {USERS_SEEN: counts.provenance.has_users and unit == "event", STATES_ALIKE: alike}
-    return tuple(text for text, holds in applies.items() if holds)
 
 
 def _needs_users(field: str, unit: str) -> InvalidArgument:

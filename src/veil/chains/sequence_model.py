@@ -1,20 +1,26 @@
-"""A model of sequences: a Markov chain, and how sequences start, end and how long they are."""
+"""A model of sequences: a Markov chain, how sequences start, end and how long they are; from a release."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.core.arrays import Floats
-from veil.core.checks import integer
+from veil.core.checks import integer, shown
 from veil.core.errors import InvalidArgument
+from veil.core.record import Release, checked_release
 from veil.matrices.chain import Chain
 from veil.matrices.numerics.paths import Walker
 
 States = NDArray[np.int32]
+_MOST_SEQUENCES = 50_000_000
+# Of all sequences together: 8 GB.
+_MOST_STATES = 2**31
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +33,20 @@ class LengthLaw:
     @property
     def mean(self) -> float:
         return float(self.lengths @ self.probabilities)
+
+    def quantile(self, share: float) -> int:
+        """The least length that this share of sequences does not exceed."""
+        place = int(np.searchsorted(np.cumsum(self.probabilities), share))
+        return int(self.lengths[min(place, len(self.lengths) - 1)])
+
+    @classmethod
+    def of_users(cls, users: Floats) -> LengthLaw:
+        """The law behind estimated users by exact length; the first entry is length 0."""
+        lengths = np.flatnonzero(users > 0.0)
+        if not len(lengths):
+            # Nobody stands out of the noise: the shortest length there is.
+            return cls(np.array([1]), np.array([1.0]))
+        return cls(lengths.astype(np.int64), users[lengths] / users[lengths].sum())
 
     def draw(self, rng: np.random.Generator, count: int) -> NDArray[np.int64]:
         """So many lengths."""
@@ -76,7 +96,8 @@ class SequenceModel:
                 expected = f"at most {_MOST_STATES:,} states together"
                 raise InvalidArgument("length", expected=expected, found=f"{count:,} x {length:,}")
             lengths = np.full(count, length)
-        starts = rng.choice(len(self.chain), size=count, p=self._start_law())
+        start_law = self.chain.stationary() if self.starts is None else self.starts
+        starts = rng.choice(len(self.chain), size=count, p=start_law)
         states = np.empty(int(lengths.sum()), dtype=np.int32)
         ends = np.cumsum(lengths)
         # Together those of about the same length: one long sequence must not make all of them long.
@@ -93,9 +114,6 @@ class SequenceModel:
                 states[places[kept]] = paths[kept]
         return states, lengths
 
-    def _start_law(self) -> Floats:
-        return self.chain.stationary() if self.starts is None else self.starts
-
     def _walker(self) -> Walker:
         if self.second is None:
             return Walker.of(self.chain.matrix)
@@ -109,11 +127,6 @@ class SequenceModel:
         return Walker.of(coo_array((self.second.ravel(), (rows, columns)), shape=shape))
 
 
-_MOST_SEQUENCES = 50_000_000
-# Of all sequences together: 8 GB.
-_MOST_STATES = 2**31
-
-
 def _alike(sequences: NDArray[np.intp], lengths: NDArray[np.int64]) -> list[NDArray[np.intp]]:
     """Parts of sequences, sorted by length, in each of which the longest is at most twice the shortest."""
     parts = []
@@ -124,3 +137,30 @@ def _alike(sequences: NDArray[np.intp], lengths: NDArray[np.int64]) -> list[NDAr
         parts.append(sequences[:upto])
         sequences = sequences[upto:]
     return parts
+
+
+def mechanism_of(release: Release[Any]) -> PrivateChain:
+    """The mechanism of a release of counted transitions, or an error if it is another release."""
+    checked_release(release)
+    if not isinstance(release.mechanism, PrivateChain):
+        raise InvalidArgument(
+            "release", expected="a chain that was counted from a table", found=release.mechanism.name
+        )
+    return release.mechanism
+
+
+def model(release: Release[Any]) -> SequenceModel:
+    """All that a released chain says of sequences: starts, lengths, the state before the last."""
+    mechanism = mechanism_of(release)
+    states = cast("Chain", release.value).states
+    return release.derived("model", lambda: mechanism.model(release.tables, states))
+
+
+def group_chain(release: Release[Any], group: str) -> Chain:
+    """The chain of one group, where one was released for each."""
+    found = model(release).groups if isinstance(checked_release(release).mechanism, PrivateChain) else {}
+    if not isinstance(group, str) or group not in found:
+        names = ", ".join(list(found)[:8]) + (", ..." if len(found) > 8 else "")
+        expected = f"one of {names}" if found else "none, since the release has no groups"
+        raise InvalidArgument("group", expected=expected, found=shown(group))
+    return found[group]

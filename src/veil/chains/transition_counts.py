@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from veil.chains.adjacency import Transitions
 from veil.chains.lengths import LengthBins
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
 
 # From here on a full table of states x states would no longer be small.
 MOST_FULL = 4_096
+# Of a sparse table: one number is kept for each.
+_MOST_STATES = 2**28
 ONE_SEQUENCE_EACH = "one sequence per person: each sequence belongs to someone else"
 
 
@@ -88,6 +89,7 @@ class TransitionCounts:
     provenance: where the counts come from.
     sequences, strata, second, groups: further counts, where asked for; second[b, i, j] counts i -> j
         after b, with b = len(states) where i was the first. second_cap: its own cap, where it has one.
+    total: how many transitions were counted.
 
     >>> from veil import chains
     >>> counts = chains.TransitionCounts([[8, 2], [1, 4]], ["home", "work"])
@@ -104,6 +106,7 @@ class TransitionCounts:
     second: Integers | None
     second_cap: int | None
     groups: Mapping[str, Integers] | None
+    total: int
 
     def __init__(
         self,
@@ -118,21 +121,32 @@ class TransitionCounts:
         second_cap: int | None = None,
         groups: Mapping[str, Integers] | None = None,
     ) -> None:
-        matrix, states = _labelled(matrix, states)
-        counted = _whole(matrix)
+        from scipy.sparse import issparse
+
+        if type(matrix).__name__ == "DataFrame":
+            matrix, states = _labelled(matrix, states)
+        counted: Any = _sparse(matrix) if issparse(matrix) else _table("matrix", matrix)
         size = counted.shape[0]
-        if provenance is not None and not isinstance(provenance, Provenance):
-            found = type(provenance).__name__
-            raise InvalidArgument("provenance", expected="a chains.Provenance", found=found)
-        if sequences is not None and not isinstance(sequences, Sequences):
-            raise InvalidArgument("sequences", expected="counted sequences", found=type(sequences).__name__)
+        for name, given, kind, expected in (
+            ("provenance", provenance, Provenance, "a chains.Provenance"),
+            ("sequences", sequences, Sequences, "counted sequences"),
+            ("groups", groups, Mapping, "a mapping of groups to tables"),
+        ):
+            if given is not None and not isinstance(given, kind):
+                raise InvalidArgument(name, expected=expected, found=type(given).__name__)
         layers = tuple(items("strata", strata, expected="a list of strata"))
         if not all(isinstance(stratum, Stratum) for stratum in layers):
             raise InvalidArgument("strata", expected="counted strata", found="something else")
-        if groups is not None and not isinstance(groups, Mapping):
-            expected = "a mapping of groups to tables"
-            raise InvalidArgument("groups", expected=expected, found=type(groups).__name__)
         most = None if cap is None else integer("cap", cap, least=1)
+        second_most = most if second_cap is None else integer("second_cap", second_cap, least=1)
+        caps = [second_most, *(stratum.cap for stratum in layers)]
+        if any(one is not None and (most is None or one > most) for one in caps):
+            raise InvalidArgument("cap", expected="the largest of all caps", found=repr(most))
+        for stratum in layers:
+            _table("strata", stratum.matrix, (size, size))
+        if sequences is not None:
+            for name, length in (("starts", size), ("ends", size), ("lengths", len(sequences.bins))):
+                _table(name, getattr(sequences, name), (length,))
         origin = Provenance() if provenance is None else provenance
         content = {
             "matrix": counted,
@@ -143,34 +157,18 @@ class TransitionCounts:
             "sequences": sequences,
             "strata": layers,
             "second": None if second is None else _table("second", second, (size + 1, size, size)),
-            "second_cap": most if second_cap is None else integer("second_cap", second_cap, least=1),
+            "second_cap": second_most,
             "groups": None
             if groups is None
             else {str(name): _table("groups", one, (size, size)) for name, one in groups.items()},
+            "total": int(counted.sum()),
         }
         for name, value in content.items():
             object.__setattr__(self, name, value)
-        self._check_further(size)
-
-    def _check_further(self, size: int) -> None:
-        caps = [self.second_cap, *(stratum.cap for stratum in self.strata)]
-        if any(cap is not None and (self.cap is None or cap > self.cap) for cap in caps):
-            raise InvalidArgument("cap", expected="the largest of all caps", found=repr(self.cap))
-        for stratum in self.strata:
-            _table("strata", stratum.matrix, (size, size))
-        if self.sequences is not None:
-            for name in ("starts", "ends"):
-                _table(name, getattr(self.sequences, name), (size,))
-            _table("lengths", self.sequences.lengths, (len(self.sequences.bins),))
 
     @property
     def is_sparse(self) -> bool:
         return not isinstance(self.matrix, np.ndarray)
-
-    @property
-    def total(self) -> int:
-        """How many transitions were counted."""
-        return int(self.matrix.sum())
 
     def check_unit(self, adjacency: Transitions) -> None:
         """That no user has more transitions in here than these neighbours may differ by."""
@@ -234,8 +232,6 @@ def _checked_states(states: Sequence[Hashable] | None, size: int) -> Names:
 
 def _labelled(matrix: Any, states: Sequence[Hashable] | None) -> tuple[Any, Sequence[Hashable] | None]:
     """The rows and columns of a frame in one order: that of the states, or of its own rows."""
-    if type(matrix).__name__ != "DataFrame":
-        return matrix, states
     rows, columns = list(matrix.index), list(matrix.columns)
     if type(matrix.index).__name__ == "RangeIndex" and rows != columns:
         return matrix.to_numpy(), states
@@ -248,68 +244,53 @@ def _labelled(matrix: Any, states: Sequence[Hashable] | None) -> tuple[Any, Sequ
     return matrix.to_numpy()[np.ix_(*order)], wanted
 
 
-# Of a sparse table: one number is kept for each.
-_MOST_STATES = 2**28
+def _sparse(matrix: Any) -> Any:
+    """A sparse matrix as whole numbers of its own; an array where it has few states."""
+    from scipy.sparse import csr_array
+
+    if max(matrix.shape) > _MOST_STATES:
+        raise InvalidData("matrix", expected=f"at most {_MOST_STATES:,} states", found="more")
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] < 2:
+        raise _not_square(matrix.shape)
+    sparse = csr_array(matrix, copy=True)
+    sparse.sum_duplicates()
+    _table("matrix", sparse.data, sparse.data.shape)
+    sparse = sparse.astype(np.int64)
+    return sparse if sparse.shape[0] > MOST_FULL else _table("matrix", sparse.toarray())
 
 
-def _whole(matrix: Any) -> Any:
-    """The matrix as whole numbers of its own: an array, or sparse rows above 4,096 states."""
-    from scipy.sparse import csr_array, issparse
-
-    if issparse(matrix):
-        if max(matrix.shape) > _MOST_STATES:
-            raise InvalidData("matrix", expected=f"at most {_MOST_STATES:,} states", found="more")
-        sparse = csr_array(matrix, copy=True)
-        sparse.sum_duplicates()
-        _check(sparse.data, sparse.shape)
-        sparse = sparse.astype(np.int64)
-        return sparse if sparse.shape[0] > MOST_FULL else _frozen(sparse.toarray())
-    try:
-        array = np.asarray(matrix)
-    except ValueError:
-        raise InvalidData("matrix", expected="a table of counts", found="rows of uneven length") from None
-    _check(array, array.shape)
-    whole = array.astype(np.int64)
-    return csr_array(whole) if len(whole) > MOST_FULL else _frozen(whole)
+def _not_square(shape: tuple[int, ...]) -> InvalidData:
+    return InvalidData(
+        "matrix",
+        expected="counts of transitions, as many rows as columns, two or more",
+        found=f"shape {shape}",
+        hint="A table of trips or a log is counted by chains.read first.",
+    )
 
 
-def _table(field: str, table: Any, shape: tuple[int, ...]) -> Integers:
-    """A further table as whole numbers of its own."""
+def _table(field: str, table: Any, shape: tuple[int, ...] | None = None) -> Any:
+    """A table as whole numbers of its own; without a shape the matrix itself, sparse above 4,096 states."""
     try:
         array = np.asarray(table)
     except ValueError:
         raise InvalidData(field, expected="a table of counts", found="rows of uneven length") from None
-    if array.shape != shape:
+    if shape is None and (array.ndim != 2 or array.shape[0] != array.shape[1] or len(array) < 2):
+        raise _not_square(array.shape)
+    if shape is not None and array.shape != shape:
         raise InvalidData(field, expected=f"a table of shape {shape}", found=f"shape {array.shape}")
-    _check_entries(field, array)
-    return _frozen(array.astype(np.int64))
-
-
-def _frozen(array: NDArray[np.int64]) -> NDArray[np.int64]:
-    array.setflags(write=False)
-    return array
-
-
-def _check(entries: NDArray[Any], shape: tuple[int, ...]) -> None:
-    if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
-        raise InvalidData(
-            "matrix",
-            expected="counts of transitions, as many rows as columns, two or more",
-            found=f"shape {shape}",
-            hint="A table of trips or a log is counted by chains.read first.",
-        )
-    _check_entries("matrix", entries)
-
-
-def _check_entries(field: str, entries: NDArray[Any]) -> None:
-    if entries.dtype.kind not in "iuf":
-        raise InvalidData(field, expected="counts", found=f"an array of {entries.dtype}")
-    if entries.size == 0:
-        return
-    if not np.isfinite(entries).all() or (entries < 0).any() or (entries != np.floor(entries)).any():
+    if array.dtype.kind not in "iuf":
+        raise InvalidData(field, expected="counts", found=f"an array of {array.dtype}")
+    if not np.isfinite(array).all() or (array < 0).any() or (array != np.floor(array)).any():
         raise InvalidData(field, expected="whole numbers of at least 0", found="others")
-    if float(entries.sum(dtype=np.float64)) >= LARGEST_COUNT:
+    if float(array.sum(dtype=np.float64)) >= LARGEST_COUNT:
         raise InvalidData(field, expected=f"fewer than {LARGEST_COUNT} transitions", found="more")
+    whole = array.astype(np.int64)
+    whole.setflags(write=False)
+    if shape is None and len(whole) > MOST_FULL:
+        from scipy.sparse import csr_array
+
+        return csr_array(whole)
+    return whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,8 +307,8 @@ class TransitionTable(Domain):
     def validate(self, value: Any) -> TransitionCounts:
         """The value as counts of transitions; a bare matrix of counts will do."""
         counts = value if isinstance(value, TransitionCounts) else TransitionCounts(value)
-        if len(counts) != self.states:
-            raise InvalidData("counts", expected=f"{self.states} states", found=str(len(counts)))
+        if len(counts.states) != self.states:
+            raise InvalidData("counts", expected=f"{self.states} states", found=str(len(counts.states)))
         return counts
 
     @property

@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from veil.chains.planning import ChainPlan
-from veil.chains.requests import ChainPlanning, ChainRead, ChainRelease
+from veil.chains.reading import ChainRead
+from veil.chains.requests import ChainPlanning, ChainRelease
 from veil.chains.transition_counts import TransitionCounts
-from veil.chains.user_trials import UserForecast
+from veil.chains.user_plan import UserForecast
 from veil.core.account import Account
 from veil.core.job import run_with_warnings
 from veil.core.record import Release

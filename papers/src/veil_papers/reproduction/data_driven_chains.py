@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import binom
 
-from veil.chains.counting.transitions import count_transitions
+from veil.chains import read
 from veil.core.arrays import Floats
 from veil.core.errors import CannotCalibrate
 from veil.core.privacy.calibrate import calibrate
@@ -250,7 +250,7 @@ def _visits(run: Run, rng: Rng) -> tuple[Integers, str]:
     if path is not None:
         run.tell("counting transitions")
         pages = list(range(1, _PAGES + 1))
-        return np.asarray(count_transitions(SequenceFile(path, skip=7), states=pages).matrix), ""
+        return np.asarray(read(SequenceFile(path, skip=7), states=pages).matrix), ""
     # No cell is empty: the paper's form could not be used at all.
     return np.maximum(_made_up_visits(rng), 2), (
         "The page visits of msnbc.com are not at hand. A made-up table of about as many transitions between "

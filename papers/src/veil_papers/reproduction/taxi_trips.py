@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import brentq
 
-from veil.chains.counting.transitions import count_transitions
+from veil.chains import read
 from veil.chains.requests import ChainRelease
 from veil.core.arrays import Floats
 from veil.core.privacy.pairs import SymmetricBetaPair
@@ -97,7 +97,7 @@ def _trips(path: Path | None) -> _Trips:
         name, table = "made-up city", _city()
         replaced = f"made-up trips of veil.samples.city, as many between {_ZONES} zones,"
     else:
-        counted = count_transitions(
+        counted = read(
             str(path),
             origin="PULocationID",
             destination="DOLocationID",

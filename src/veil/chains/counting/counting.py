@@ -1,32 +1,39 @@
-"""One count: the query is run, labels become places, and what is wrong with the rows is said."""
+"""One count: the query is run, labels become places, and the grouped rows become arrays of counts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from veil.chains.counting.queries import MOST_GROUPS, CountingQuery
-from veil.chains.counting.tally import ABSENT, UNKNOWN, Rows, check_size, codes_of, numbers_of, tally
+from veil.chains.counting.question import Question
 from veil.chains.lengths import LengthBins
-from veil.chains.transition_counts import Provenance, TransitionCounts
+from veil.chains.transition_counts import MOST_FULL, Provenance, Sequences, Stratum, TransitionCounts
 from veil.core.errors import InvalidData
 from veil.tables import complaints
 from veil.tables.engines.protocol import Column, Engine
 from veil.tables.log_checks import check_times
-from veil.tables.questions import Question
-from veil.tables.states import StateList, found_states, merged, with_other
+from veil.tables.states import Places, StateList, found_states, merged, with_other
+from veil.vectors.counts import Integers
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+# Codes of cells that are not on the list.
+UNKNOWN, ABSENT = -1, -2
 
 
 def look_for_states(
-    engine: Engine, question: Question, columns: dict[str, Column], other: str | int
+    engine: Engine, question: Question, columns: Mapping[str, Column], other: str | int
 ) -> StateList:
     """The labels found, and the state of all others, which here takes in the empty cells."""
-    query = CountingQuery(question, columns, engine, None, LengthBins.default())
-    labels = engine.run(query.distinct_sql)
-    _check_number(question, labels.num_rows)
+    labels = engine.run(CountingQuery(question, columns, engine, None).distinct_sql)
+    if labels.num_rows > MOST_GROUPS:
+        raise _too_many(question)
     if labels.num_rows == 0:
         raise complaints.empty_table()
     found = found_states(label for label in labels.column("state").to_pylist() if label is not None)
@@ -36,65 +43,140 @@ def look_for_states(
 def count(
     engine: Engine,
     question: Question,
-    columns: dict[str, Column],
+    columns: Mapping[str, Column],
     listed: StateList | None,
-    groups: tuple[str, ...],
     merge: Mapping[Any, Any] | None,
     provenance: Provenance,
 ) -> TransitionCounts:
     """Everything that the question asks for."""
-    bins = LengthBins.default()
     # Plain trips are grouped as they are, as fast as anyone's own query; else places are quicker to sort.
     coded = listed if question.is_log or question.is_capped else None
-    query = CountingQuery(question, columns, engine, coded, bins)
+    query = CountingQuery(question, columns, engine, coded)
     if "order" in columns:
         check_times(engine, columns["order"], question.roles["order"])
     table = engine.run(query.sql)
     if table.num_rows == 0:
         raise complaints.empty_table()
-    _check_number(question, table.num_rows)
+    if table.num_rows > MOST_GROUPS:
+        raise _too_many(question)
     if question.by is not None and numbers_of(table.column("missing")).any():
-        raise _complaint(engine, question, query)
+        raise _complaint(query)
     states = _found(question, table) if listed is None else listed
     states.check()
     places = merged(states, merge)
-    check_size(question, len(states))
-    if question.drop_unlisted and query.states is None:
-        table = _listed(question, table, states)
-    codes = _codes(engine, question, query, table, states)
+    question.check_size(len(states))
+    table, codes = _codes(query, table, states)
+    origin = replace(provenance, states_found=states.found, has_users=question.by is not None)
+    return _tally(question, table, codes, places, origin)
+
+
+def _too_many(question: Question) -> InvalidData:
+    return complaints.too_many([question.roles[role] for role in question.state_roles], MOST_GROUPS)
+
+
+def _tally(
+    question: Question,
+    table: Any,
+    codes: Mapping[str, NDArray[np.int64]],
+    places: Places,
+    provenance: Provenance,
+) -> TransitionCounts:
+    """Grouped rows, with the places of their states in the list (negative where there is none), as arrays."""
+    size = len(places.labels)
+    moved = codes["next_state"] >= 0
+    # A last place for those that have none, which ABSENT (-2) and the like must not reach by wrapping.
+    target, nowhere = np.append(places.targets, size), len(places.targets)
+    origins = target[codes["state"]]
+    ends = target[np.where(moved, codes["next_state"], nowhere)]
     seen = numbers_of(table.column("seen"))
-    rows = Rows(
-        codes["state"],
-        codes["next_state"],
-        seen,
-        numbers_of(table.column("kept")) if question.is_capped else seen,
-        kept_second=None if question.second_cap is None else numbers_of(table.column("kept_second")),
-        before=codes.get("before"),
-        strata=numbers_of(table.column("stratum")) if question.strata else None,
-        groups=None if question.group is None else _groups(question.group, table, groups),
-        is_first=numbers_of(table.column("is_first")) if question.sequences else None,
-        lengths=numbers_of(table.column("length")) if question.sequences else None,
-    )
-    return tally(
-        rows, question, states=states, places=places, groups=groups, bins=bins, provenance=provenance
+    kept = np.where(moved, numbers_of(table.column("kept")) if question.is_capped else seen, 0)
+    strata, groups, second, sequences = [], None, None, None
+    if question.strata:
+        number = numbers_of(table.column("stratum"))
+        strata = [
+            Stratum(least, cap, _summed((size, size), (origins, ends), kept, moved & (number == at)))
+            for at, (least, cap) in enumerate(question.strata)
+        ]
+    if question.group is not None:
+        group = _groups(question, table)
+        groups = {
+            label: _summed((size, size), (origins, ends), kept, moved & (group == at))
+            for at, label in enumerate(question.groups)
+        }
+    if question.memory == 2:
+        before = target[np.where(codes["before"] >= 0, codes["before"], nowhere)]
+        counted = kept if question.second_cap is None else numbers_of(table.column("kept_second"))
+        second = _summed((size + 1, size, size), (before, origins, ends), counted, moved)
+    if question.sequences:
+        is_first, bins = numbers_of(table.column("is_first")) == 1, LengthBins.default()
+        lengths = numbers_of(table.column("length"))
+        sequences = Sequences(
+            _summed((size,), (origins,), seen, is_first),
+            _summed((size,), (origins,), seen, ~moved),
+            _summed((len(bins),), (lengths,), seen, ~moved),
+            bins,
+        )
+    total: Integers | csr_array
+    if size > MOST_FULL:
+        total = _sparse(size, origins, ends, kept)
+    else:
+        total = _summed((size, size), (origins, ends), kept, moved)
+    return TransitionCounts(
+        total,
+        places.labels,
+        cap=question.largest_cap,
+        provenance=provenance,
+        sequences=sequences,
+        strata=strata,
+        second=second,
+        second_cap=question.second_cap,
+        groups=groups,
     )
 
 
-def _listed(question: Question, table: Any, states: StateList) -> Any:
-    """The grouped rows whose states are on the list."""
+def _summed(
+    shape: tuple[int, ...],
+    places: Sequence[NDArray[np.int64]],
+    counts: NDArray[np.int64],
+    chosen: NDArray[np.bool_],
+) -> Integers:
+    sums = np.zeros(shape, dtype=np.int64)
+    np.add.at(sums, tuple(place[chosen] for place in places), counts[chosen])
+    return sums
+
+
+def _sparse(
+    size: int, origins: NDArray[np.int64], ends: NDArray[np.int64], counts: NDArray[np.int64]
+) -> csr_array:
+    from scipy.sparse import csr_array
+
+    # Nothing is kept of a group whose transitions were all left out: no stored zero may tell of it.
+    some = counts > 0
+    return csr_array((counts[some], (origins[some], ends[some])), shape=(size, size))
+
+
+def codes_of(column: Any, texts: Sequence[str]) -> NDArray[np.int64]:
+    """The place of each cell of an Arrow column in a list, matched by text; UNKNOWN or ABSENT where none."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    inside = np.all(
-        [codes_of(table.column(name), states.texts) >= 0 for name in question.state_names], axis=0
+    words = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+    words = pc.cast(words, pa.large_string())
+    places = pc.index_in(words, value_set=pa.array(texts, pa.large_string()))
+    codes: NDArray[np.int64] = pc.fill_null(pc.cast(places, pa.int64()), UNKNOWN).to_numpy(
+        zero_copy_only=False
     )
-    if not inside.any():
-        raise complaints.empty_table()
-    return table.filter(pa.array(inside))
+    absent = pc.is_null(words).to_numpy(zero_copy_only=False)
+    return np.where(absent, ABSENT, codes)
 
 
-def _check_number(question: Question, number: int) -> None:
-    if number > MOST_GROUPS:
-        raise complaints.too_many([question.roles[role] for role in question.state_roles], MOST_GROUPS)
+def numbers_of(column: Any) -> NDArray[np.int64]:
+    """A column of whole numbers; ABSENT where there is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    whole = pc.fill_null(pc.cast(column, pa.int64()), ABSENT)
+    return np.asarray(whole.to_numpy(), dtype=np.int64)
 
 
 def _found(question: Question, table: Any) -> StateList:
@@ -109,15 +191,21 @@ def _found(question: Question, table: Any) -> StateList:
     return found_states(labels)
 
 
-def _codes(
-    engine: Engine, question: Question, query: CountingQuery, table: Any, states: StateList
-) -> dict[str, NDArray[np.int64]]:
-    """The places of the states of each group; an error where a label is not on the list."""
+def _codes(query: CountingQuery, table: Any, states: StateList) -> tuple[Any, dict[str, NDArray[np.int64]]]:
+    """The grouped rows and the places of their states; an error where a label is not on the list."""
+    import pyarrow as pa
+
+    question = query.question
     names = ("state", "next_state", "before") if question.memory == 2 else ("state", "next_state")
     if query.states is None:
         codes = {name: codes_of(table.column(name), states.texts) for name in names}
     else:
         codes = {name: numbers_of(table.column(name)) for name in names}
+    if question.drop_unlisted and query.states is None:
+        inside = np.all([codes[name] >= 0 for name in question.state_names], axis=0)
+        if not inside.any():
+            raise complaints.empty_table()
+        table, codes = table.filter(pa.array(inside)), {name: code[inside] for name, code in codes.items()}
     for role, name in zip(question.state_roles, question.state_names, strict=True):
         outside = codes[name] < 0
         if not outside.any():
@@ -125,40 +213,38 @@ def _codes(
         if states.other is not None:
             codes[name] = np.where(outside, states.other, codes[name])
         elif query.states is not None:
-            raise _complaint(engine, question, query)
+            raise _complaint(query)
         elif (codes[name] == ABSENT).any():
             raise complaints.no_state(question.roles[role])
         else:
-            distinct = _distinct(table.column(name), outside)
+            distinct = len(table.column(name).filter(pa.array(outside)).unique())
             raise complaints.unknown_states(question.roles[role], distinct, len(states))
-    return codes
+    return table, codes
 
 
-def _groups(column: str, table: Any, groups: tuple[str, ...]) -> NDArray[np.int64]:
-    codes = codes_of(table.column("grp"), groups)
+def _groups(question: Question, table: Any) -> NDArray[np.int64]:
+    assert question.group is not None
+    codes = codes_of(table.column("grp"), question.groups)
     if (codes == ABSENT).any():
-        raise complaints.empty_cells(column)
+        raise complaints.empty_cells(question.group)
     if (codes == UNKNOWN).any():
-        distinct = _distinct(table.column("grp"), codes == UNKNOWN)
-        raise complaints.unknown_groups(column, distinct, len(groups))
+        import pyarrow as pa
+
+        distinct = len(table.column("grp").filter(pa.array(codes == UNKNOWN)).unique())
+        raise complaints.unknown_groups(question.group, distinct, len(question.groups))
     return codes
 
 
-def _distinct(cells: Any, chosen: NDArray[np.bool_]) -> int:
-    import pyarrow as pa
-
-    return len(cells.filter(pa.array(chosen)).unique())
-
-
-def _complaint(engine: Engine, question: Question, query: CountingQuery) -> InvalidData:
+def _complaint(query: CountingQuery) -> InvalidData:
     """The error for rows that lack something, after a second look that names the column."""
-    gaps = engine.run(query.gaps_sql).to_pylist()[0]
+    question = query.question
+    gaps = query.engine.run(query.gaps_sql).to_pylist()[0]
     for role in ("by", "order"):
         if gaps.get(role):
             return complaints.empty_cells(question.roles[role])
     for role in question.state_roles:
         if gaps[role]:
             return complaints.no_state(question.roles[role])
-    unknown = engine.run(query.unknown_sql).to_pylist()[0]
+    unknown = query.engine.run(query.unknown_sql).to_pylist()[0]
     role = next(role for role in question.state_roles if unknown[role])
     return complaints.unknown_states(question.roles[role], unknown[role], len(query.states or ()))

@@ -7,14 +7,14 @@ the order of a salted hash, and the outermost groups and counts. Layers that are
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
+from veil.chains.counting.question import Question
 from veil.chains.lengths import LengthBins
 from veil.tables.cells import is_plain_integer
 from veil.tables.engines.names import quoted, text_literal
 from veil.tables.engines.protocol import Column, Engine, Kind
-from veil.tables.questions import Question
 from veil.tables.rendering import literal, places, render
 from veil.tables.states import StateList
 
@@ -22,6 +22,7 @@ from veil.tables.states import StateList
 MOST_GROUPS = 20_000_000
 
 
+@dataclass(frozen=True)
 class CountingQuery:
     """The query for one question in one engine.
 
@@ -29,61 +30,62 @@ class CountingQuery:
     be turned into places inside the engine; else raw labels come out.
     """
 
-    def __init__(
-        self,
-        question: Question,
-        columns: Mapping[str, Column],
-        engine: Engine,
-        states: StateList | None,
-        bins: LengthBins,
-    ) -> None:
-        self._question, self._columns, self._engine = question, columns, engine
-        self.states, self._bins = states, bins
+    question: Question
+    columns: Mapping[str, Column]
+    engine: Engine
+    states: StateList | None
 
     @property
     def sql(self) -> str:
         """The whole query: one row for each group, with how often it was seen and kept."""
-        question = self._question
-        keys = dict(self._keys())
+        question = self.question
+        # What is grouped by: names and expressions.
+        keys = {"state": "state", "next_state": "next_state"}
+        if question.strata:
+            keys["stratum"] = self._by_moves(range(len(question.strata)))
+        if question.group is not None:
+            keys["grp"] = "grp"
+        if question.memory == 2:
+            keys["before"] = "before"
+        if question.sequences:
+            keys["is_first"] = "CASE WHEN place = 1 THEN 1 ELSE 0 END"
+            keys["length"] = f"CASE WHEN next_state IS NULL THEN {self._bin} END"
         counted = ["COUNT(*) AS seen"]
+        # Keys get their names one layer further in: an engine may not group by a name of the same layer.
+        inner = [f"{expression} AS {name}" for name, expression in keys.items()]
         if question.is_capped:
             counted.append(f"COUNT(CASE WHEN draw <= {self._cap} THEN 1 END) AS kept")
+            inner += ["draw", *(["moves"] if question.strata else [])]
+            layer = f"({self._draws}) AS draws"
+        else:
+            layer = f"({self._steps}) AS steps" if question.is_log else f"({self._visits}) AS visits"
         if question.second_cap is not None:
             counted.append(f"COUNT(CASE WHEN draw <= {question.second_cap} THEN 1 END) AS kept_second")
-        if self._needs_missing:
+        if question.by is not None:
             counted.append("COUNT(CASE WHEN missing THEN 1 END) AS missing")
-        named = ", ".join(f"{expression} AS {name}" for name, expression in keys.items())
-        # Keys get their names one layer further in: an engine may not group by a name of the same layer.
-        inner = ", ".join(
-            [
-                named,
-                *(["draw", *(["moves"] if question.strata else [])] if question.is_capped else []),
-                *(["missing"] if self._needs_missing else []),
-            ]
-        )
-        text = (
+            inner.append("missing")
+        return self._whole(
             f"SELECT {', '.join(keys)}, {', '.join(counted)} "
-            f"FROM (SELECT {inner} FROM {self._innermost}) AS grouped "
+            f"FROM (SELECT {', '.join(inner)} FROM {layer}) AS grouped "
             f"GROUP BY {', '.join(keys)} LIMIT {MOST_GROUPS + 1}"
         )
-        return self._whole(text)
 
     @property
     def distinct_sql(self) -> str:
         """The labels that occur."""
         selects = " UNION ".join(
-            f"SELECT {self._raw(role)} AS state FROM veil_source" for role in self._question.state_roles
+            f"SELECT {self._of(role)} AS state FROM veil_source" for role in self.question.state_roles
         )
         return self._whole(f"SELECT state FROM ({selects}) AS found LIMIT {MOST_GROUPS + 1}", listed=False)
 
     @property
     def gaps_sql(self) -> str:
         """How many rows lack a value, for each column that must have one; asked only to name the column."""
-        roles = ("by", "order", *self._question.state_roles, "group")
+        roles = ("by", "order", *self.question.state_roles, "group")
         counts = [
             f"COUNT(CASE WHEN {self._lacks(role)} THEN 1 END) AS {quoted(role)}"
             for role in roles
-            if role in self._columns
+            if role in self.columns
         ]
         return self._whole(f"SELECT {', '.join(counts)} FROM veil_source", listed=False)
 
@@ -91,34 +93,21 @@ class CountingQuery:
     def unknown_sql(self) -> str:
         """How many different labels are not on the list, for each column of states."""
         counts = [
-            f"COUNT(DISTINCT CASE WHEN {role}_list.place IS NULL THEN {self._raw(role)} END) AS {role}"
-            for role in self._question.state_roles
+            f"COUNT(DISTINCT CASE WHEN {role}_list.place IS NULL THEN {self._of(role)} END) AS {role}"
+            for role in self.question.state_roles
         ]
         return self._whole(f"SELECT {', '.join(counts)} FROM veil_source {self._joins}")
 
-    def _keys(self) -> list[tuple[str, str]]:
-        """What is grouped by: names and expressions."""
-        question = self._question
-        keys = [("state", "state"), ("next_state", "next_state")]
-        if question.strata:
-            rising = "".join(
-                f" WHEN moves >= {least - 1} THEN {number}"
-                for number, (least, _) in reversed(list(enumerate(question.strata)))
-            )
-            keys.append(("stratum", f"CASE{rising} END"))
-        if question.group is not None:
-            keys.append(("grp", "grp"))
-        if question.memory == 2:
-            keys.append(("before", "before"))
-        if question.sequences:
-            keys.append(("is_first", "CASE WHEN place = 1 THEN 1 ELSE 0 END"))
-            keys.append(("length", f"CASE WHEN next_state IS NULL THEN {self._bin} END"))
-        return keys
+    def _by_moves(self, values: Iterable[int]) -> str:
+        """The value of the stratum of a user, who has so many `moves`."""
+        bounds = [least - 1 for least, _ in self.question.strata]
+        rising = reversed(list(zip(bounds, values, strict=True)))
+        return f"CASE{''.join(f' WHEN moves >= {bound} THEN {value}' for bound, value in rising)} END"
 
     @property
     def _bin(self) -> str:
         """The bin of the length of a sequence, at its last state, whose place is the length."""
-        least = self._bins.least
+        least = LengthBins.default().least
         single = next((k for k, bound in enumerate(least) if bound != k + 1), len(least))
         cases = [f"WHEN place <= {single} THEN place - 1"]
         cases += [f"WHEN place < {least[k + 1]} THEN {k}" for k in range(single, len(least) - 1)]
@@ -126,62 +115,41 @@ class CountingQuery:
 
     @property
     def _cap(self) -> str:
-        """The cap of a user, who has so many `moves`."""
-        if not self._question.strata:
-            return str(self._question.cap)
-        rising = "".join(
-            f" WHEN moves >= {least - 1} THEN {cap}" for least, cap in reversed(self._question.strata)
-        )
-        return f"CASE{rising} END"
-
-    @cached_property
-    def _needs_missing(self) -> bool:
-        return self._question.by is not None
-
-    @property
-    def _innermost(self) -> str:
-        if self._question.is_capped:
-            return f"({self._draws}) AS draws"
-        if self._question.is_log:
-            return f"({self._steps}) AS steps"
-        return f"({self._visits}) AS visits"
+        """The cap of a user."""
+        strata = self.question.strata
+        return self._by_moves(cap for _, cap in strata) if strata else str(self.question.cap)
 
     @property
     def _visits(self) -> str:
-        question, columns = self._question, self._columns
-        picked = []
-        if question.by is not None:
-            picked.append(f"{self._of('by')} AS who")
+        question, columns = self.question, self.columns
+        picked = [] if question.by is None else [f"{self._of('by')} AS who"]
         picked += [f"{self._of(role)} AS {role}_key" for role in ("order", "tie_break") if role in columns]
-        picked += [
-            f"{self._coded(role)} AS {name}"
-            for role, name in zip(question.state_roles, question.state_names, strict=True)
-        ]
+        for role, name in zip(question.state_roles, question.state_names, strict=True):
+            code = self._of(role) if self.states is None else f"{role}_list.place"
+            if self.states is not None and self.states.other is not None:
+                code = f"COALESCE({code}, {self.states.other})"
+            picked.append(f"{code} AS {name}")
         if question.group is not None:
-            picked.append(f"{self._raw('group')} AS grp")
-        if self._needs_missing:
+            picked.append(f"{self._of('group')} AS grp")
+        if question.by is not None:
             lacks = [self._lacks(role) for role in ("by", "order") if role in columns]
             picked.append(f"({' OR '.join(lacks)}) AS missing")
+        joins = "" if self.states is None else self._joins
         kept = ""
         if question.drop_unlisted and self.states is not None:
             kept = " WHERE " + " AND ".join(f"{role}_list.place IS NOT NULL" for role in question.state_roles)
-        return f"SELECT {', '.join(picked)} FROM veil_source {self._joins}{kept}"
+        return f"SELECT {', '.join(picked)} FROM veil_source {joins}{kept}"
 
     @property
     def _steps(self) -> str:
         """Each state with its next one; where needed also the one before, its place, the number of moves."""
-        question = self._question
-        window = f"(PARTITION BY who ORDER BY {self._order})"
+        question = self.question
+        ordered = f"PARTITION BY who ORDER BY {self._order}"
+        window = f"({ordered})"
         # The same order again, so that one sort serves: a count over all needs none.
-        whole = (
-            f"(PARTITION BY who ORDER BY {self._order} "
-            "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"
-        )
-        picked = ["who", "missing", "state"]
-        if question.is_log:
-            picked.append(f"LEAD(state) OVER {window} AS next_state")
-        else:
-            picked.append("next_state")
+        whole = f"({ordered} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"
+        following = f"LEAD(state) OVER {window} AS next_state" if question.is_log else "next_state"
+        picked = ["who", "missing", "state", following]
         if question.group is not None:
             picked.append("grp")
         if question.memory == 2:
@@ -199,7 +167,7 @@ class CountingQuery:
         A user with no more than the cap keeps all, so nothing is hashed. The last state of a sequence
         has no transition and comes last.
         """
-        question = self._question
+        question = self.question
         salt = text_literal(f"{question.salt}:")
         hashed = f"MD5({salt} || CAST(who AS TEXT) || ':' || CAST(place AS TEXT))"
         # No hash is above z, and none is as short as the empty text.
@@ -219,11 +187,11 @@ class CountingQuery:
     @property
     def _order(self) -> str:
         """A total order up to rows that are the same in all that is counted."""
-        question = self._question
+        question = self.question
         keys = [
             self._collated(f"{role}_key", self._is_text(role))
             for role in ("order", "tie_break")
-            if role in self._columns
+            if role in self.columns
         ]
         for role, name in zip(question.state_roles, question.state_names, strict=True):
             keys.append(self._collated(name, self.states is None and self._is_text(role)))
@@ -233,52 +201,40 @@ class CountingQuery:
         return ", ".join(f"{key} ASC NULLS LAST" for key in keys)
 
     def _is_text(self, role: str) -> bool:
-        return self._columns[role].kind in {Kind.TEXT, Kind.WORDS}
+        return self.columns[role].kind in {Kind.TEXT, Kind.WORDS}
 
     def _collated(self, expression: str, is_text: bool) -> str:
         """Text by code points, which the other engines do by themselves."""
-        if is_text and self._engine.dialect == "postgres":
+        if is_text and self.engine.dialect == "postgres":
             return f'({expression}) COLLATE "C"'
         return expression
 
     def _of(self, role: str) -> str:
-        column = self._columns[role]
+        """The column of a role; of states and groups the label in the data, a whole number or text."""
+        column, is_label = self.columns[role], role in {"group", *self.question.state_roles}
         reference = f"veil_source.{quoted(column.identifier)}"
         if column.kind is Kind.WORDS:
             return f"CAST({reference} AS TEXT)"
-        if column.kind is Kind.TEXT and role in {"group", *self._question.state_roles}:
+        if column.kind is Kind.WIDE and is_label:
+            return f"CAST({reference} AS BIGINT)"
+        if column.kind is Kind.TEXT and is_label:
             # A column may be declared blind to case: then one row could decide how all are spelt, or a label
             # match twice. Spark refuses to compare such a column by itself.
-            return reference if self._engine.dialect == "spark" else f'({reference} COLLATE "C")'
+            return reference if self.engine.dialect == "spark" else f'({reference} COLLATE "C")'
         return reference
-
-    def _raw(self, role: str) -> str:
-        """The label in the data: a whole number or text."""
-        if self._columns[role].kind is Kind.WIDE:
-            return f"CAST({self._of(role)} AS BIGINT)"
-        return self._of(role)
-
-    def _coded(self, role: str) -> str:
-        if self.states is None:
-            return self._raw(role)
-        if self.states.other is None:
-            return f"{role}_list.place"
-        return f"COALESCE({role}_list.place, {self.states.other})"
 
     def _lacks(self, role: str) -> str:
         """Whether the column has no value in a row."""
         reference = self._of(role)
-        if self._columns[role].kind is Kind.FLOAT:
+        if self.columns[role].kind is Kind.FLOAT:
             return f"({reference} IS NULL OR LOWER(CAST({reference} AS TEXT)) = 'nan')"
         return f"({reference} IS NULL)"
 
     @property
     def _joins(self) -> str:
-        if self.states is None:
-            return ""
         return " ".join(
-            f"LEFT JOIN {self._list_name(role)} AS {role}_list ON {role}_list.label = {self._raw(role)}"
-            for role in self._question.state_roles
+            f"LEFT JOIN {self._list_name(role)} AS {role}_list ON {role}_list.label = {self._of(role)}"
+            for role in self.question.state_roles
         )
 
     def _list_name(self, role: str) -> str:
@@ -286,17 +242,13 @@ class CountingQuery:
 
     def _whole(self, text: str, *, listed: bool = True) -> str:
         """The text in the engine's dialect, after the table and the list of states that it refers to."""
-        named = [f"veil_source AS (\n{self._engine.relation}\n)"]
+        named = [f"veil_source AS (\n{self.engine.relation}\n)"]
         if listed and self.states is not None:
-            named += [
-                f"{name}(label, place) AS ({self._values(name == 'veil_texts')})"
-                for name in sorted({self._list_name(role) for role in self._question.state_roles})
-            ]
-        return f"WITH {', '.join(named)}\n{render(text, self._engine.dialect)}"
-
-    def _values(self, as_text: bool) -> str:
-        assert self.states is not None
-        listed = enumerate(self.states.texts)
-        if as_text:
-            return places((literal(text, self._engine.dialect), i) for i, text in listed)
-        return places((text, i) for i, text in listed if is_plain_integer(text))
+            for name in sorted({self._list_name(role) for role in self.question.state_roles}):
+                labels = list(enumerate(self.states.texts))
+                if name == "veil_texts":
+                    values = places((literal(text, self.engine.dialect), i) for i, text in labels)
+                else:
+                    values = places((text, i) for i, text in labels if is_plain_integer(text))
+                named.append(f"{name}(label, place) AS ({values})")
+        return f"WITH {', '.join(named)}\n{render(text, self.engine.dialect)}"

@@ -1,19 +1,55 @@
-"""Error bars for the true chain behind a release of counted transitions."""
+"""Error bars for the true chain behind a release of counted transitions (counted_chain_intervals.md).
+
+Truth is the chain P of the relative frequencies of the counted transitions, pi its stationary distribution.
+One linear step from the released chain gives intervals that need no model of the counts; they are wide where
+noise drowns a row, as they must be. Their coverage is measured (tests), not proved. The proved intervals
+bound all noise at once, and are much wider.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from veil.chains.error_bars.counted_chain_intervals import counted_bars
-from veil.chains.error_bars.counted_rows import transitions_part
-from veil.chains.error_bars.counted_transitions import counted_transitions
-from veil.chains.released import mechanism_of
+import numpy as np
+from scipy.special import ndtri
+
+from veil.chains.error_bars.counted_rows import (
+    NoisyRows,
+    SmoothedRows,
+    length_reach,
+    noisy_rows,
+    share_quantiles,
+    smoothed_rows,
+    sum_reach,
+)
+from veil.chains.mechanisms.private_chain import PrivateChain, Tables
+from veil.chains.sequence_model import mechanism_of
+from veil.core.arrays import Floats
 from veil.core.checks import integer, within
+from veil.core.errors import InvalidArgument
+from veil.core.numerics.denoise import Noise, independent_means
 from veil.core.record import Release
+from veil.matrices.chain import Chain
 from veil.matrices.chain_error_bars import ChainIntervals, matrix_chain_intervals
 from veil.matrices.mechanisms.bordered_rows import BorderedRows
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
+from veil.matrices.perturbation import FARTHEST, simultaneous_row_radii, stationary_radii
+from veil.vectors.error_bars import beta_mean_limits, near_beta_mean_limits
 from veil.vectors.simplex import Simplex
+
+# Of what may fail, the part that is spent on not knowing how many records a Dirichlet row has.
+FOR_SIZES = 0.1
+# From so many entries on, exact beta quantiles would take seconds.
+_MANY = 1_000
+# The first step leaves out what is of second order: the tails are taken a little lighter than asked for.
+_LIGHTER = 0.75
+# What the smoothing of a row may have been holds but so often. The errors of all rows are added up as if they
+# went the same way, which makes up for it.
+_UNLIKELY = 0.2
+_MOST_EXCESS = 6.0
+_ROUNDS = 60
+_COARSE = 0.1
+_UP = 1.0 + 2.0**-40
 
 
 def intervals(
@@ -37,19 +73,239 @@ def intervals(
     >>> bars.transitions.shape, bars.stationary.shape
     ((2, 2, 2), (2, 2))
     """
-    mechanism = mechanism_of(release)
-    confidence = within("confidence", confidence, 0.0, 1.0, expected="a number between 0 and 1")
-    hides = transitions_part(mechanism).mechanism
-    if isinstance(hides, BorderedRows):
+    mechanism, chain = mechanism_of(release), release.value
+    least, most = np.nextafter([0.0, 1.0], 0.5).tolist()
+    confidence = within("confidence", confidence, least, most, expected="a number above 0 and below 1")
+    if mechanism.strata:
+        raise InvalidArgument(
+            "release",
+            expected="a chain of one table of transitions",
+            found="one of several strata of users",
+            hint="What their chain estimates depends on the lengths too; there are no error bars for it yet.",
+        )
+    part = mechanism.first["transitions"]
+    if isinstance(part.mechanism, BorderedRows):
         # Without smoothing and with public k, its rows are those of a released matrix.
-        rows = MatrixDirichlet(hides.k, Simplex(hides.size, floor=min(hides.floor)))
-        return matrix_chain_intervals(rows, release.value, confidence=confidence, draws=draws)
-    bars = counted_bars(release, confidence)
+        matrix = MatrixDirichlet(
+            part.mechanism.k, Simplex(part.mechanism.size, floor=min(part.mechanism.floor))
+        )
+        return matrix_chain_intervals(matrix, chain, confidence=confidence, draws=draws)
+    if part.noise is None:
+        estimate, bars, proved = _smoothed_rows_bars(mechanism, release, confidence)
+    else:
+        rows = noisy_rows(mechanism, release.tables)
+        steps, rho, estimate = _steps(rows, chain), chain.stationary(), chain
+        bars = _noisy_bars(rows, steps, rho, confidence)
+        reach = _proved_reach(rows, steps, chain, confidence)
+        proved = rho - reach, rho + reach
     known = release.records if records is None else integer("records", records, least=1)
     return ChainIntervals(
-        estimate=bars.estimate,
+        estimate=estimate,
         transitions=counted_transitions(mechanism, release.tables, confidence, records=known),
-        stationary=bars.stationary,
-        proved_stationary=bars.proved,
+        stationary=np.clip(np.stack(bars, axis=-1), 0.0, 1.0),
+        proved_stationary=np.clip(np.stack(proved, axis=-1), 0.0, 1.0),
         confidence=confidence,
     )
+
+
+# Transitions
+
+
+def counted_transitions(
+    mechanism: PrivateChain, tables: Tables, confidence: float, *, records: int | None = None
+) -> Floats:
+    """[i, j] -> (low, high) for the share of j among the counted transitions from i, each on its own."""
+    part, failure = mechanism.first["transitions"], 1.0 - confidence
+    if part.is_noisy_counts:
+        ends = _noisy_limits(noisy_rows(mechanism, tables), 0.5 * failure)
+    elif isinstance(part.mechanism, BorderedRows):
+        rows = np.asarray(tables[part.key], dtype=np.float64)
+        ends = beta_mean_limits(np.array(part.mechanism.k)[:, None], rows, 0.5 * failure)
+    else:
+        smoothed = smoothed_rows(mechanism, tables, FOR_SIZES * failure, records)
+        ends = _smoothed_limits(smoothed, 0.5 * (1.0 - FOR_SIZES) * failure)
+    return np.asarray(np.clip(np.stack(ends, axis=-1), 0.0, 1.0), dtype=np.float64)
+
+
+def _noisy_limits(rows: NoisyRows, tail: float) -> tuple[Floats, Floats]:
+    quantiles = share_quantiles(rows.noise, rows.counts.shape[1], rows.times, tail)
+    shares, reach = quantiles.shares, quantiles.reach
+    low, high = np.empty(rows.counts.shape), np.empty(rows.counts.shape)
+    places = np.arange(rows.counts.shape[1])
+    for row, counts in enumerate(rows.counts):
+        total = float(counts.sum())
+        # A count is at least 0 and at most the row's: a noisy one outside is no reason for a shorter bar.
+        # Low: the first p at which counts - p total is not above its quantile.
+        excess = np.minimum(counts, total)[:, None] - shares * total - reach
+        # High: the last p at which it is not below minus its quantile. What goes elsewhere has the share
+        # 1 - p, and its noise the same law read from the other end.
+        lack = shares * total - np.maximum(counts, 0.0)[:, None] - reach
+        for limits, over, grid in ((low, excess, shares), (high, lack[:, ::-1], shares[::-1])):
+            # Where each count first is not over its quantile, along the grid; linear in between.
+            at = np.argmax(over <= 0.0, axis=1)
+            before = np.maximum(at - 1, 0)
+            above, below = over[places, before], over[places, at]
+            part = np.divide(above, above - below, out=np.ones_like(above), where=at > 0)
+            limits[row] = grid[before] + part * (grid[at] - grid[before])
+    return low, high
+
+
+# The stationary distribution, from noisy counts
+
+
+def _reach(confidence: float, excess: Floats | float) -> Floats:
+    """The quantile in standard deviations, of a law a little heavier than normal (Cornish and Fisher)."""
+    z = -float(ndtri(0.5 * (1.0 - confidence) * _LIGHTER))
+    more = max(0.0, z**3 - 3.0 * z) / 24.0
+    return np.asarray(z + more * np.minimum(excess, _MOST_EXCESS), dtype=np.float64)
+
+
+class _Steps(NamedTuple):
+    """[i, j]: known = Y_i u_ij, and the sums over k of the squares and fourth powers of u_ij."""
+
+    known: Floats
+    squares: Floats
+    fourths: Floats
+
+
+def _steps(rows: NoisyRows, chain: Chain) -> _Steps:
+    inverse, matrix = chain.group_inverse(), chain.to_numpy()
+    size = len(matrix)
+    mean = matrix @ inverse
+    known = rows.counts @ inverse - rows.counts.sum(axis=1)[:, None] * mean
+    # Power sums of the columns around their middle, so that nothing large cancels.
+    middle = inverse.mean(axis=0)
+    first, (two, three, four) = mean - middle, (((inverse - middle) ** k).sum(axis=0) for k in (2, 3, 4))
+    squares = two + size * first**2
+    fourths = four - 4.0 * first * three + 6.0 * first**2 * two + size * first**4
+    return _Steps(known, np.maximum(squares, 0.0), np.maximum(fourths, 0.0))
+
+
+def _noisy_bars(rows: NoisyRows, steps: _Steps, rho: Floats, confidence: float) -> tuple[Floats, Floats]:
+    size, whole = len(rho), np.ones(rows.counts.shape, dtype=bool)
+    deviation = rows.noise.deviation * float(np.sqrt(rows.times))
+    sums = independent_means(rows.counts, whole, Noise("gaussian", deviation)).sum(axis=1)
+    weights, variance = rho / sums, deviation**2
+    spread = variance * (weights**2 @ steps.squares)
+    # The excess kurtosis of the noise of a count, then of the whole.
+    kurtosis = 0.0
+    if rows.noise.kind == "geometric":
+        kurtosis = (3.0 + 1.0 / max(rows.noise.deviation**2, 1e-300)) / rows.times
+    excess = kurtosis * variance**2 * (weights**4 @ steps.fourths)
+    excess = np.divide(excess, spread**2, out=np.zeros(size), where=spread**2 > 0.0)
+    # The weights pi_i / N_i are not known either: neither the row's size nor its share of time.
+    unknown = weights**2 * variance * size / sums**2 + spread / sums**2
+    # In a chain of long paths all weights are 1 / sum N. The cap is a choice; coverage was measured with it.
+    unknown = np.minimum(unknown, 2.0 * np.maximum(weights, 1.0 / sums.sum()) ** 2)
+    spread = spread + unknown @ np.maximum(variance * steps.squares, steps.known**2)
+    middle = rho + weights @ steps.known
+    reach = _reach(confidence, excess) * np.sqrt(spread)
+    # Stretched where they miss the best guess.
+    return np.minimum(middle - reach, rho), np.maximum(middle + reach, rho)
+
+
+def _proved_reach(rows: NoisyRows, steps: _Steps, chain: Chain, confidence: float) -> Floats:
+    """What no |pi_j - rho_j| exceeds, if in no row the noise is longer, or its sum larger, than it may be."""
+    rho, size = chain.stationary(), len(chain)
+    each = 0.5 * (1.0 - confidence) / size
+    length = length_reach(rows.noise, size, each, times=rows.times)
+    fewest = rows.counts.sum(axis=1) - sum_reach(rows.noise, size * rows.times, each)
+    # A frequency needs a record.
+    fewest = np.maximum(fewest, 1.0)[:, None]
+    inverse = chain.group_inverse()
+    mean = chain.to_numpy() @ inverse
+    # No P_i a_j is outside the range of a_j, whatever the noise.
+    farthest = np.maximum(inverse.max(axis=0) - mean, mean - inverse.min(axis=0))
+    moved = np.minimum((np.abs(steps.known) + length * np.sqrt(steps.squares)) / fewest, farthest) * _UP
+    limits = np.minimum(1.0, moved.max(axis=0))
+    for _ in range(_ROUNDS):
+        # pi_i is at most rho_i plus its own limit: every round is a bound, and none is worse.
+        better = np.minimum(limits, (rho + limits) @ moved * _UP)
+        if (better > 0.999 * limits).all():
+            break
+        limits = better
+    return np.asarray(limits, dtype=np.float64)
+
+
+# Dirichlet rows of counts
+
+
+def _smoothed_rows_bars(
+    mechanism: PrivateChain, release: Release[Any], confidence: float
+) -> tuple[Chain, tuple[Floats, Floats], tuple[Floats, Floats]]:
+    """The best guess of the true chain, and two kinds of intervals for its stationary distribution."""
+    chain = release.value
+    rows = smoothed_rows(mechanism, release.tables, _UNLIKELY, release.records)
+    near = Chain(_unsmoothed(rows), states=chain.states)
+    # Without the sizes of the rows nobody knows how much smoothing there is to undo.
+    estimate = near if rows.sizes_known else chain
+    low, high = _smoothed_bars(rows, near, confidence)
+    guess, rho = estimate.stationary(), chain.stationary()
+    failure = FOR_SIZES * (1.0 - confidence) / len(chain)
+    sure = smoothed_rows(mechanism, release.tables, failure, release.records)
+    reach = stationary_radii(chain, _smoothed_radii(sure, confidence))
+    # Stretched where they miss the best guess.
+    bars = np.minimum(low, guess), np.maximum(high, guess)
+    return estimate, bars, (rho - reach, rho + reach)
+
+
+def _smoothed_limits(rows: SmoothedRows, tail: float) -> tuple[Floats, Floats]:
+    even = 1.0 / rows.rows.shape[1]
+    quick = rows.rows.size > _MANY and rows.prior >= 1.0
+    limits = near_beta_mean_limits if quick else beta_mean_limits
+    low, high = limits(rows.least[:, None], rows.rows, tail)
+    farthest, nearest = rows.stretch(rows.least)[:, None], rows.stretch(rows.most)[:, None]
+    # Bars of the smoothed entry are longest at the least k; how far it was drawn in is known within bounds.
+    low, high = low - even, high - even
+    return (
+        even + low * np.where(low < 0.0, farthest, nearest),
+        even + high * np.where(high > 0.0, farthest, nearest),
+    )
+
+
+def _unsmoothed(rows: SmoothedRows) -> Floats:
+    """The rows with the smoothing undone: by what it was, or else by half of what is possible."""
+    even = 1.0 / rows.rows.shape[1]
+    stretch = 0.5 * (rows.stretch(rows.least) + rows.stretch(rows.most))
+    if rows.sizes_known:
+        stretch = rows.stretch(0.5 * (rows.least + rows.most))
+    # Beyond the point where an entry is nought, noise speaks. In long rows some entry gets there early.
+    first = even / np.maximum(even - rows.rows.min(axis=1), 1e-300)
+    plain = even + (rows.rows - even) * np.minimum(stretch, np.maximum(1.0, 2.0 * first))[:, None]
+    plain = np.maximum(plain, 1e-12)
+    return np.asarray(plain / plain.sum(axis=1, keepdims=True), dtype=np.float64)
+
+
+def _smoothed_bars(rows: SmoothedRows, estimate: Chain, confidence: float) -> tuple[Floats, Floats]:
+    inverse, rho = estimate.group_inverse(), estimate.stationary()
+    from_even = rows.rows @ inverse - inverse.mean(axis=0)
+    # P_i a_j, if the row were without noise, at the two ends of what the smoothing may have been; as an
+    # average of a_j it is in its range, whatever the noise.
+    ends = [inverse.mean(axis=0) + from_even * rows.stretch(k)[:, None] for k in (rows.least, rows.most)]
+    ends = [np.clip(end, inverse.min(axis=0), inverse.max(axis=0)) for end in ends]
+    moved = np.stack(ends) - estimate.to_numpy() @ inverse
+    low, high = rho @ moved.min(axis=0), rho @ moved.max(axis=0)
+    # Around the middle of each column, so that nothing large cancels.
+    shifted = inverse - inverse.mean(axis=0)
+    squares = np.maximum(rows.rows @ shifted**2 - (rows.rows @ shifted) ** 2, 0.0)
+    noise = squares * (rows.stretch(rows.least) ** 2 / (rows.least + 1.0))[:, None]
+    noise = np.minimum(noise, (0.5 * np.ptp(inverse, axis=0)) ** 2)
+    spread = rho**2 @ noise
+    # The true pi weighs the rows, not rho.
+    away = spread + np.maximum(np.abs(low), np.abs(high)) ** 2
+    spread = spread + away @ (noise + np.abs(moved).max(axis=0) ** 2)
+    reach = _reach(confidence, 0.0) * np.sqrt(spread)
+    return rho + low - reach, rho + high + reach
+
+
+def _smoothed_radii(rows: SmoothedRows, confidence: float) -> Floats:
+    """How far each true row can be from the released one: noise, then smoothing."""
+    size = rows.rows.shape[1]
+    left = 1.0 - (1.0 - FOR_SIZES) * (1.0 - confidence)
+    # A smaller k is on the safe side; rounded down there are few different ones.
+    rounded = np.exp(np.floor(np.log(rows.least) / _COARSE) * _COARSE)
+    noise = np.array(simultaneous_row_radii(rounded, [size] * len(rows.rows), left))
+    share = 1.0 - 1.0 / rows.stretch(rows.least)
+    from_even = np.abs(rows.rows - 1.0 / size).sum(axis=1) + noise
+    smoothing = np.minimum(from_even * (rows.stretch(rows.least) - 1.0), share * 2.0 * (1.0 - 1.0 / size))
+    return np.asarray(np.minimum(FARTHEST, (noise + smoothing) * _UP), dtype=np.float64)

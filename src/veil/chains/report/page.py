@@ -2,27 +2,233 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 
+from veil.chains.adjacency import Transitions
 from veil.chains.error_bars.intervals import intervals
-from veil.chains.released import mechanism_of
+from veil.chains.mechanisms.private_chain import PrivateChain
+from veil.chains.planning import planned_rows
 from veil.chains.report import section_figures
-from veil.chains.report.counted import CountedChain
+from veil.chains.report.summary import Accuracy, is_drowned
+from veil.chains.sequence_model import LengthLaw, SequenceModel, mechanism_of, model
+from veil.core.arrays import Floats
+from veil.core.numerics.denoise import denoised
 from veil.core.record import Release
 from veil.matrices.chain_error_bars import ChainIntervals
+from veil.matrices.planning import MatrixPlan
 from veil.matrices.report import chain_figures
 from veil.matrices.report.chain import ChainReport, digits
 from veil.report import figures
+from veil.vectors.counts import Integers
 
+_MOST_ROUTES = 15
+# The delta at which the others are compared with a pure release, which needs none.
+_USUAL_DELTA = 1e-6
+# Beyond this a comparison would take longer than the report should.
+_MOST_COMPARED = 300
+_PRIORS = (0.5, 0.1, 0.01)
+_MOST_GROUPS = 60
+_MOST_PAIRS = 10
+_WHAT = {"event": "one trip", "row": "one row of the log", "user": "one person's whole history"}
 _NAMES = {
     "GeometricCounts": "geometric noise on every count",
     "DiscreteGaussianCounts": "discrete Gaussian noise on every count",
     "DirichletCounts": "the Dirichlet mechanism on counts",
     "BorderedRows": "the published Dirichlet mechanism",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLine:
+    """A group: its size, where its chain is most, and its most frequent transition with its share of all."""
+
+    name: str
+    size: float
+    top: str | None
+    top_share: float
+    origin: str
+    destination: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A step that depends on the state before: its probability without and with it."""
+
+    before: str
+    origin: str
+    destination: str
+    share: float
+    alone: float
+    known: float
+
+
+@dataclass(frozen=True, slots=True)
+class StratumLine:
+    """Users with so many states (most: None without an end), what was counted of one, and the noise."""
+
+    least: int
+    most: int | None
+    cap: int
+    moved: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sections:
+    """Empty or None where the release does not hold it. silent: the tables that hardly differ from noise."""
+
+    groups: tuple[GroupLine, ...]
+    more_groups: int
+    starts: Floats | None
+    ends: Floats | None
+    lengths: LengthLaw | None
+    pairs: tuple[Pair, ...]
+    gain: float
+    strata: tuple[StratumLine, ...]
+    silent: frozenset[str]
+
+    @classmethod
+    def of(cls, release: Release[Any], mechanism: PrivateChain) -> Sections:
+        held, strata = model(release), mechanism.strata
+        pairs, gain = ((), 0.0) if held.second is None else _pairs(held, held.second)
+        ends = [later.least - 1 for _, later in pairwise(strata)] + [None] * bool(strata)
+        return cls(
+            groups=() if mechanism.groups is None else _groups(release, mechanism, mechanism.groups),
+            more_groups=max(0, len(mechanism.groups or ()) - _MOST_GROUPS),
+            starts=held.starts,
+            ends=held.ends,
+            lengths=held.lengths,
+            pairs=pairs,
+            gain=gain,
+            strata=tuple(
+                StratumLine(part.least, most, part.cap or 1, part.mean_move)
+                for part, most in zip(strata, ends, strict=True)
+            ),
+            silent=frozenset(
+                part.of
+                for part in mechanism.parts
+                if part.noise is not None and is_drowned(release.tables[part.key], part.noise.deviation)
+            ),
+        )
+
+
+def _groups(release: Release[Any], mechanism: PrivateChain, groups: tuple[str, ...]) -> tuple[GroupLine, ...]:
+    part, noisy = mechanism.first["transitions"], release.tables["transitions"]
+    assert part.noise is not None
+    counts = denoised(noisy, part.noise)
+    names = list(map(str, model(release).chain.states))
+    lines = []
+    for name, table, seen in list(zip(groups, counts, noisy, strict=True))[:_MOST_GROUPS]:
+        chain = model(release).groups[name]
+        top, top_share = None, 0.0
+        if chain.is_irreducible:
+            shares = chain.stationary()
+            top, top_share = names[int(np.argmax(shares))], float(shares.max())
+        i, j = divmod(int(np.argmax(table)), len(names))
+        share = float(table[i, j] / table.sum())
+        # The size by the noisy counts themselves: their sum is unbiased.
+        size = max(0.0, float(seen.sum()))
+        lines.append(GroupLine(name, size, top, top_share, names[i], names[j], share))
+    return tuple(lines)
+
+
+def _pairs(held: SequenceModel, second: Floats) -> tuple[tuple[Pair, ...], float]:
+    """The steps that the state before changes most, by how often they happen; and the mean change."""
+    if held.sizes is None and not held.chain.is_irreducible:
+        return (), 0.0
+    joint, matrix = held.joint(), held.chain.to_numpy()
+    names = list(map(str, held.chain.states))
+    size, changes, gain = len(names), [], 0.0
+    # One state before at a time: all differences at once may be more than fits.
+    for before in range(size):
+        change = joint[before][:, None] * np.abs(second[before] - matrix)
+        gain += 0.5 * float(change.sum())
+        for place in np.argsort(-change, axis=None, kind="stable")[:_MOST_PAIRS]:
+            origin, end = divmod(int(place), size)
+            changes.append((-float(change[origin, end]), before, origin, end))
+    changes.sort()
+    best = []
+    for change, before, origin, end in changes[:_MOST_PAIRS]:
+        if change < 0.0:
+            step = names[before], names[origin], names[end]
+            share, alone = float(joint[before, origin]), float(matrix[origin, end])
+            best.append(Pair(*step, share, alone, float(second[before, origin, end])))
+    return tuple(best), gain
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A frequent transition: its share of all, its probability, and an interval for the true one."""
+
+    origin: str
+    destination: str
+    share: float
+    probability: float
+    interval: tuple[float, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Odds:
+    """What someone who thought so before may think after seeing the release, at most."""
+
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class CountedChain:
+    """The sections of the report that only a counted chain has."""
+
+    unit: str
+    what: str
+    routes: tuple[Route, ...]
+    odds: tuple[Odds, ...]
+    comparison: MatrixPlan | None
+    parts: tuple[str, ...]
+    groups: tuple[str, ...]
+    accuracy: Accuracy | None
+    sections: Sections
+
+    @classmethod
+    def of(cls, release: Release[Any], intervals: ChainIntervals | None) -> CountedChain:
+        """The sections of a release of counted transitions."""
+        mechanism, adjacency = mechanism_of(release), release.adjacency
+        assert isinstance(adjacency, Transitions)
+        held, comparison = model(release), None
+        is_plain = mechanism.groups is None and not mechanism.strata and "second" not in mechanism.first
+        if held.sizes is not None and is_plain and mechanism.states <= _MOST_COMPARED:
+            # Every mechanism at the same budget on a table like the released one: nothing new is read.
+            table: Integers = np.rint(held.sizes[:, None] * held.chain.to_numpy()).astype(np.int64)
+            budget = {"epsilon": release.epsilon, "delta": release.delta or _USUAL_DELTA}
+            if table.any():
+                rows = planned_rows([table], adjacency, records=int(table.sum()), **budget)
+                comparison = MatrixPlan(rows, adjacency, **budget)
+        routes: list[Route] = []
+        if held.chain.is_irreducible or held.sizes is not None:
+            joint, matrix, names = held.joint(), held.chain.to_numpy(), list(map(str, held.chain.states))
+            for place in np.argsort(-joint, axis=None, kind="stable")[:_MOST_ROUTES]:
+                i, j = divmod(int(place), len(names))
+                bar = None if intervals is None else tuple(intervals.transitions[i, j].tolist())
+                routes.append(Route(names[i], names[j], float(joint[i, j]), float(matrix[i, j]), bar))
+        # The largest belief in a fact about the hidden one, where delta is left aside: Bayes with e^epsilon.
+        odds = {before: math.log(before / (1.0 - before)) + release.epsilon for before in _PRIORS}
+        return cls(
+            unit=adjacency.unit,
+            what=_WHAT[adjacency.unit],
+            routes=tuple(routes),
+            odds=tuple(Odds(before, 1.0 / (1.0 + math.exp(-after))) for before, after in odds.items()),
+            comparison=comparison,
+            parts=tuple(mechanism.first),
+            groups=mechanism.groups or (),
+            accuracy=Accuracy.of(release),
+            sections=Sections.of(release, mechanism),
+        )
 
 
 class CountedReport(ChainReport):
@@ -33,9 +239,7 @@ class CountedReport(ChainReport):
     secret: ClassVar[str] = "data"
     bars_from: ClassVar[str] = "from the known size of the noise"
 
-    @classmethod
-    def _intervals(cls, release: Release[Any]) -> ChainIntervals:
-        return intervals(release)
+    _intervals = staticmethod(intervals)
 
     @cached_property
     def counted(self) -> CountedChain:
@@ -46,24 +250,18 @@ class CountedReport(ChainReport):
     @property
     def released_by(self) -> str:
         assert self.release is not None
-        return _NAMES[mechanism_of(self.release).part("transitions").mechanism.name]
+        return _NAMES[mechanism_of(self.release).first["transitions"].mechanism.name]
 
     def extra_content(self) -> dict[str, Any]:
-        bars = [route.interval for route in self.counted.routes if route.interval is not None]
-        return {
-            "counted": self.counted,
-            "route_digits": digits(np.array(bars) if bars else None),
-            **self._further_pictures(),
-        }
-
-    def _further_pictures(self) -> dict[str, str | None]:
-        found: dict[str, str | None] = dict.fromkeys(("mechanisms", "starts", "ends", "lengths"))
-        sections = self.counted.sections
+        counted, sections = self.counted, self.counted.sections
+        bars = [route.interval for route in counted.routes if route.interval is not None]
+        pictures: dict[str, str | None] = dict.fromkeys(("mechanisms", "starts", "ends", "lengths"))
         for name, shares in (("starts", sections.starts), ("ends", sections.ends)):
             if shares is not None:
-                found[name] = figures.svg(section_figures.share_figure(shares, self.labels[0], name))
+                pictures[name] = figures.svg(section_figures.share_figure(shares, self.labels[0], name))
         if sections.lengths is not None:
-            found["lengths"] = figures.svg(section_figures.length_figure(sections.lengths.law))
-        if self.counted.comparison is not None:
-            found["mechanisms"] = figures.svg(chain_figures.plan_bars(self.counted.comparison))
-        return found
+            pictures["lengths"] = figures.svg(section_figures.length_figure(sections.lengths))
+        if counted.comparison is not None:
+            pictures["mechanisms"] = figures.svg(chain_figures.plan_bars(counted.comparison))
+        route_digits = digits(np.array(bars) if bars else None)
+        return {"counted": counted, "route_digits": route_digits, **pictures}

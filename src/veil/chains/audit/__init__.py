@@ -1,1 +1,0 @@
-"""How audits attack mechanisms on counted transitions."""

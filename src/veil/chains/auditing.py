@@ -1,0 +1,310 @@
+"""How audits attack mechanisms on counted transitions: by the private tables of each draw.
+
+The model is computed from the tables and the public list of states. If that is so, nothing but the tables
+has to be looked at. That it is so is checked apart, on whole draws: to compute the model again from the
+tables that came out must give the same, to the last bit.
+
+Neighbours are made up: sequences are counted with and without somebody. Counting them makes sure that all
+tables agree with each other, and that the two are neighbours indeed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from veil.chains.adjacency import Transitions
+from veil.chains.lengths import LengthBins
+from veil.chains.mechanisms.private_chain import Part, PrivateChain
+from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
+from veil.core.adjacency import Adjacency
+from veil.core.arrays import Floats
+from veil.core.audit.pair import AuditPair
+from veil.core.audit.reading import entry_numbers, nearness
+from veil.core.audit.subject import FAST, AuditSubject, Example, Reader
+from veil.core.errors import InvalidArgument
+from veil.core.random.streams import Rng
+from veil.matrices.mechanisms.bordered_rows import BorderedRows
+from veil.matrices.neighbours import bordered_pairs
+from veil.vectors.counts import Integers
+from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
+from veil.vectors.mechanisms.noisy_counts import GeometricCounts
+
+MORE_THAN_TABLES = "the model says more than the private tables that it should be made of"
+_WHOLE_DRAWS = 20
+# Cells of the tables that are drawn for each value.
+_CELLS = 2_000_000
+
+Log = list[tuple[int, ...]]
+
+
+class ChainAudit(AuditSubject):
+    """Audits of `PrivateChain`."""
+
+    def examples(self) -> list[Example]:
+        counted = PrivateChain(3, [Part("transitions", GeometricCounts(1.0, 9), (3, 3))])
+        rows = PrivateChain(3, [Part("transitions", DirichletCounts(1.5, 12.0, 3), (3, 3))])
+        both = PrivateChain(
+            3,
+            [
+                Part("transitions", GeometricCounts(4.0, 9), (3, 3)),
+                Part("starts", GeometricCounts(2.0, 3), (3,)),
+                Part("lengths", GeometricCounts(2.0, 3), (3,), bins=(1, 2, 5)),
+            ],
+        )
+        return [
+            (counted, Transitions()),
+            (rows, Transitions()),
+            (both, Transitions("user", "add-remove", 4)),
+        ]
+
+    def pairs(self, mechanism: Any, adjacency: Any) -> list[AuditPair]:
+        return chain_pairs(mechanism, adjacency)
+
+    def relation(self, mechanism: Any, first: Any, second: Any) -> Adjacency:
+        raise InvalidArgument(
+            "adjacency",
+            expected="one that says what a neighbour is, such as chains.Transitions",
+            found="None",
+        )
+
+    def apart(self, mechanism: Any, adjacency: Any, first: Any, second: Any) -> str:
+        if not isinstance(adjacency, Transitions):
+            return "another relation"
+        near = all(
+            part.contributions(adjacency).allows(part.counted(second) - part.counted(first))
+            for part in mechanism.parts
+        )
+        return "" if near else "more transitions that differ"
+
+    def drawn(self, mechanism: Any, value: Any, draws: int, stream: Any) -> Any:
+        return tables_alone(mechanism).sample(mechanism.validate(value), rng=stream, size=draws)
+
+    def size(self, mechanism: Any, valid: Any) -> int:
+        return len(valid) ** 2
+
+    def reader(self, mechanism: Any, value: Any, neighbour: Any) -> Reader:
+        first, second = mechanism.validate(value), mechanism.validate(neighbour)
+        return lambda found: chain_numbers(mechanism, found, first, second)
+
+    def samples(self, mechanism: Any) -> int:
+        cells = sum(math.prod(part.shape) for part in mechanism.parts)
+        return int(max(1_000, min(FAST // 2, _CELLS // cells)))
+
+    def fault(self, mechanism: Any, value: Any, stream: Rng) -> str:
+        return MORE_THAN_TABLES if says_more_than_tables(mechanism, value, stream) else ""
+
+
+def tables_alone(mechanism: PrivateChain) -> PrivateChain:
+    """The same mechanism, whatever its class, without the model at the end: a hundred times faster."""
+    kind = type(mechanism)
+    faster = type(kind.__name__, (kind,), {"model": lambda self, tables, states: None})
+    made: PrivateChain = object.__new__(faster)
+    made.__dict__.update(mechanism.__dict__)
+    return made
+
+
+def says_more_than_tables(mechanism: PrivateChain, value: Any, stream: Rng) -> bool:
+    """Whether some model is not the one that its tables stand for."""
+    states = mechanism.validate(value).states
+    for draw in mechanism.sample(value, rng=stream, size=_WHOLE_DRAWS):
+        again = mechanism.model(draw.tables, states)
+        if not _same(draw.model, again):
+            return True
+    return False
+
+
+def _same(one: Any, other: Any) -> bool:
+    if not np.array_equal(one.chain.to_numpy(), other.chain.to_numpy()):
+        return False
+    for name in ("second", "starts", "ends", "sizes"):
+        mine, theirs = getattr(one, name), getattr(other, name)
+        if (mine is None) != (theirs is None) or (mine is not None and not np.array_equal(mine, theirs)):
+            return False
+    laws = [getattr(model.lengths, "probabilities", np.empty(0)) for model in (one, other)]
+    groups = [[chain.to_numpy() for chain in model.groups.values()] for model in (one, other)]
+    return (
+        np.array_equal(laws[0], laws[1])
+        and len(groups[0]) == len(groups[1])
+        and all(np.array_equal(mine, theirs) for mine, theirs in zip(*groups, strict=True))
+    )
+
+
+def chain_numbers(
+    mechanism: PrivateChain, drawn: Any, first: TransitionCounts, second: TransitionCounts
+) -> Floats:
+    """Every private table of every draw, and how much likelier it is under the first counts."""
+    columns: list[Floats] = []
+    likelier = np.zeros(len(drawn))
+    for part in mechanism.parts:
+        table = np.array([draw.tables[part.key] for draw in drawn], dtype=np.float64)
+        counts, others = part.counted(first), part.counted(second)
+        inputs = [np.asarray(item, dtype=np.float64) for item in (counts, others)]
+        if not part.is_noisy_counts:
+            inputs = [item / np.maximum(item.sum(axis=-1, keepdims=True), 1.0) for item in inputs]
+        before, after = (item.ravel() for item in inputs)
+        columns += entry_numbers(table.reshape(len(drawn), -1), before, after)
+        likelier = likelier + _log_likelihood_ratio(part, table, counts, others)
+    return np.hstack([*columns, likelier[:, None]])
+
+
+def _log_likelihood_ratio(part: Part, tables: Floats, counts: Any, others: Any) -> Floats:
+    """Of a table, or an approximation by its rows that differ; zeros where there is no density."""
+    hides: Any = part.mechanism
+    if part.is_noisy_counts:
+        flat = tables.reshape(len(tables), -1)
+        by_l1, by_squares = nearness(flat, counts.ravel(), others.ravel())
+        ratio: Floats = by_l1 / hides.scale if hasattr(hides, "scale") else by_squares / hides.sigma**2
+        return ratio
+    total = np.zeros(len(tables))
+    if not hasattr(hides, "log_density"):
+        return total
+    width = counts.shape[-1]
+    rows = tables.reshape(len(tables), -1, width)
+    pairs = zip(counts.reshape(-1, width), others.reshape(-1, width), strict=True)
+    for row, (one, other) in enumerate(pairs):
+        if (one != other).any():
+            total = total + hides.log_density(rows[:, row], one) - hides.log_density(rows[:, row], other)
+    return total
+
+
+def chain_pairs(mechanism: PrivateChain, relation: Transitions) -> list[AuditPair]:
+    """What one event, one row or one person changes, in a table of nobody else and in a busy one."""
+    of_transitions = mechanism.first["transitions"].mechanism
+    if isinstance(of_transitions, BorderedRows):
+        return [
+            AuditPair(pair.name, TransitionCounts(pair.value), TransitionCounts(pair.neighbour))
+            for pair in bordered_pairs(of_transitions)
+        ]
+    found = []
+    for name, one, other in _changes(mechanism, relation):
+        for where, crowd in (("alone", []), ("in a crowd", _crowd(mechanism.states))):
+            values = [_counted(mechanism, relation, crowd + log) for log in (one, other)]
+            found.append(AuditPair(f"{name}, {where}", *values))
+    return found
+
+
+def _crowd(states: int) -> Log:
+    """Others, who go everywhere near the ends of the list of states."""
+    near = sorted({0, 1, states - 2, states - 1})
+    trips: Log = [(i, j, i) for i in near for j in near]
+    return trips * 20
+
+
+def _changes(mechanism: PrivateChain, relation: Transitions) -> list[tuple[str, Log, Log]]:
+    """What there is with and without the one who is to be told apart."""
+    last = mechanism.states - 1
+    if relation.unit == "event":
+        if relation.change == "replace":
+            return [
+                ("the first transition ends elsewhere", [(0, 0)], [(0, last)]),
+                ("the last transition ends elsewhere", [(last, 0)], [(last, last)]),
+            ]
+        # A transition that goes cuts its sequence into two.
+        return [
+            (
+                "a transition between the first and the last state",
+                [(0, 0, last, last)],
+                [(0, 0), (last, last)],
+            ),
+            ("a transition from the last state to itself", [(last,) * 4], [(last, last), (last, last)]),
+        ]
+    if relation.unit == "row":
+        if relation.change == "add-remove":
+            return [("a row in the middle", [(0, last, 0)], [(0, 0)])]
+        if relation.change == "replace":
+            logs: tuple[Log, Log] = ([(0, last, 0), (last, last)], [(0, 0), (last, 0, last)])
+            return [("a row that moves to someone else", *logs)]
+        return [("the state of a row", [(0, last, 0)], [(0, 0, 0)])]
+    if mechanism.strata:
+        return _of_strata(mechanism, relation)
+    most = relation.cap or 1
+    stays, ends, moves = (0,) * (most + 1), (last,) * (most + 1), tuple([0, last] * (most + 1))[: most + 1]
+    if relation.change == "add-remove":
+        return [
+            ("a person who stays in the first state", [stays], []),
+            ("a person who stays in the last state", [ends], []),
+            ("a person who moves about", [moves], []),
+        ]
+    return [
+        ("a person who stays in the first state, or in the last", [stays], [ends]),
+        ("a person who moves about, or stays", [moves], [ends]),
+    ]
+
+
+def _of_strata(mechanism: PrivateChain, relation: Transitions) -> list[tuple[str, Log, Log]]:
+    """Someone in each stratum, with as many transitions as are counted there."""
+    last = mechanism.states - 1
+    people = {}
+    parts = mechanism.strata
+    for part, following in zip(parts, [*parts[1:], None], strict=True):
+        most = (part.cap or relation.cap or 1) + 1
+        length = max(part.least, most if following is None else min(most, following.least - 1))
+        people[f"sequences of {part.least} states or more"] = length
+    if relation.change == "add-remove":
+        return [(f"a person among {name}", [(0,) * length], []) for name, length in people.items()]
+    found = []
+    for name, length in people.items():
+        others = list(people.values())[-1]
+        found.append((f"a person among {name}, or another", [(0,) * length], [(last,) * others]))
+    return found
+
+
+def _counted(mechanism: PrivateChain, relation: Transitions, log: Log) -> TransitionCounts:
+    """All tables that the mechanism hides, counted from sequences of states."""
+    states, cap = mechanism.states, relation.cap
+    matrix = _matrix(states, log, cap)
+    fields: dict[str, Any] = {"cap": cap}
+    if "starts" in mechanism.first or "ends" in mechanism.first or "lengths" in mechanism.first:
+        fields["sequences"] = _sequences(mechanism, log)
+    if "second" in mechanism.first:
+        own = mechanism.first["second"].cap
+        fields |= {"second": _second(states, log, own or cap), "second_cap": own}
+    if mechanism.groups is not None:
+        # All of them in the last group: one that is forgotten most easily.
+        empty = np.zeros_like(matrix)
+        fields["groups"] = dict.fromkeys(mechanism.groups, empty) | {mechanism.groups[-1]: matrix}
+    strata = mechanism.strata
+    if strata:
+        ends = [part.least for part in strata[1:]] + [max(map(len, log), default=0) + 1]
+        fields["strata"] = [
+            Stratum(
+                part.least,
+                part.cap or cap or 1,
+                _matrix(states, [seq for seq in log if part.least <= len(seq) < end], part.cap or cap),
+            )
+            for part, end in zip(strata, ends, strict=True)
+        ]
+    return TransitionCounts(matrix, **fields)
+
+
+def _matrix(states: int, log: Log, cap: int | None) -> Integers:
+    counts = np.zeros((states, states), dtype=np.int64)
+    for sequence in log:
+        for i, j in list(pairwise(sequence))[:cap]:
+            counts[i, j] += 1
+    return counts
+
+
+def _second(states: int, log: Log, cap: int | None) -> Integers:
+    counts = np.zeros((states + 1, states, states), dtype=np.int64)
+    for sequence in log:
+        before: Sequence[int] = (states, *sequence)
+        for place, (i, j) in enumerate(list(pairwise(sequence))[:cap]):
+            counts[before[place], i, j] += 1
+    return counts
+
+
+def _sequences(mechanism: PrivateChain, log: Log) -> Sequences:
+    part = mechanism.first.get("lengths")
+    bins = LengthBins((part and part.bins) or (1,))
+    places = bins.place(np.array([len(seq) for seq in log], dtype=np.int64))
+    starts, ends = (
+        np.bincount(np.array([seq[end] for seq in log], dtype=np.int64), minlength=mechanism.states)
+        for end in (0, -1)
+    )
+    return Sequences(starts, ends, np.bincount(places, minlength=len(bins)), bins)

@@ -1,1 +1,0 @@
-"""Computations for counted chains."""

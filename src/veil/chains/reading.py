@@ -1,0 +1,161 @@
+"""What can be asked of the counting: the columns, the public list of states, how much of each user."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from veil.chains.counting.counting import count, look_for_states
+from veil.chains.counting.question import Question
+from veil.chains.transition_counts import Provenance, TransitionCounts
+from veil.core.checks import on_progress
+from veil.core.errors import InvalidArgument
+from veil.core.kind import Progress
+from veil.core.request import ReadRequest, option
+from veil.tables.engines.columns import needed_columns
+from veil.tables.engines.opening import open_engine
+from veil.tables.given import files_among, groups_from, listed, pairs
+from veil.tables.sequences import SequenceFile as SequenceFile
+from veil.tables.sequences import as_log
+from veil.tables.states import given_states, merged, with_other
+
+CAP = "With {unit=user}: the most transitions counted of one, sampled at random; planned unless given."
+_INPUT, _STATES, _COUNTS = "Input", "States", "What is counted"
+# The columns of sequences that were read into a log.
+_LOG = {"by": "sequence", "order": "place", "state": "state"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainRead(ReadRequest):
+    """Count transitions in a table of trips, a log of states or a file of sequences."""
+
+    source: Any = option(
+        help="CSV, Parquet or JSON lines (globs too), a .duckdb file, postgresql://..., or with {lines} a "
+        "text file with one sequence per line.",
+        secret=True,
+    )
+    origin: str | None = option(
+        None, help="Column of the state that a transition leaves.", flag="--from", group=_INPUT
+    )
+    destination: str | None = option(
+        None, help="Column of the state that it enters.", flag="--to", group=_INPUT
+    )
+    by: str | None = option(None, help="Column that says who: a user, a device, a session.", group=_INPUT)
+    order: str | None = option(None, help="Column that says when.", group=_INPUT)
+    state: str | None = option(None, help="Column of the state, in a log.", group=_INPUT)
+    tie_break: str | None = option(None, help="Column that orders rows of the same time.", group=_INPUT)
+    lines: bool = option(
+        False, help="The input is text, one sequence of states per line.", flag="--sequences", group=_INPUT
+    )
+    skip: int = option(0, help="With {lines}: lines before the first one.", least=0, group=_INPUT)
+    separator: str | None = option(
+        None, help="With {lines}: between states; white space otherwise.", group=_INPUT
+    )
+    table: str | None = option(None, help="Which table of a database.", group=_INPUT)
+    query: str | None = option(None, help="Or a SELECT whose result is counted.", group=_INPUT, secret=True)
+    states: Any = option(
+        None,
+        help="The public list of states: a file (CSV; zones.csv:id:name takes two of its columns), a,b,c, or "
+        "1..63. Without it the states found are taken, and their list is assumed public.",
+        group=_STATES,
+    )
+    other: str | int | None = option(
+        None, help="A state for everything that is not on the list.", group=_STATES
+    )
+    drop_unlisted: bool = option(
+        False, help="Leave out rows whose state is not on the list; a public choice.", group=_STATES
+    )
+    merge: Mapping[Any, Any] | str | None = option(
+        None,
+        help="States to count as others, a public choice: a=b,c=b or a CSV of two columns.",
+        group=_STATES,
+    )
+    group: str | None = option(None, help="One chain for each value of this column.", group=_COUNTS)
+    groups: Iterable[Any] | str | None = option(
+        None, help="The public values of {group}: a,b,c or 0..23.", group=_COUNTS
+    )
+    cap: int | None = option(None, help=CAP, least=1, group=_COUNTS)
+    strata: Sequence[tuple[int, int]] | None = option(
+        None,
+        help="Pairs (least number of states, cap): users with longer sequences are sampled differently.",
+        in_command=False,
+    )
+    memory: int = option(1, help="How many past states matter: 1 or 2.", least=1, most=2, group=_COUNTS)
+    second_cap: int | None = option(
+        None, help="With {memory=2}: the cap of those counts.", least=1, group=_COUNTS, advanced=True
+    )
+    sequences: bool = option(
+        False,
+        help="Also count where sequences start and end, and their lengths.",
+        flag="--count-sequences",
+        group=_COUNTS,
+        advanced=True,
+    )
+    salt: str | None = option(
+        None,
+        help="Fixes which transitions of a user are sampled, for experiments; secret otherwise.",
+        secret=True,
+        group=_COUNTS,
+        advanced=True,
+    )
+
+    @property
+    def is_log(self) -> bool:
+        """Whether consecutive states are counted, rather than trips."""
+        return self.state is not None or self.lines
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return files_among(self.source, self.states, self.merge)
+
+    def check(self) -> None:
+        super().check()
+        if not self.lines and (self.skip or self.separator is not None):
+            names = ("skip", "separator")
+            raise InvalidArgument(
+                "lines", expected="it, with {skip} or {separator}", found="none", names=names
+            )
+        if self.drop_unlisted and (self.states is None or self.other is not None):
+            expected, names = "{states} with it, and no {other}", ("states", "other")
+            found = "no states" if self.states is None else "both"
+            raise InvalidArgument("drop_unlisted", expected=expected, found=found, names=names)
+
+    def read(self, progress: Progress | None = None) -> TransitionCounts:
+        self.check()
+        tell = on_progress("progress", progress)
+        source = SequenceFile(self.source, self.separator, self.skip) if self.lines else self.source
+        log = as_log(source, is_sampled=self.cap is not None or self.strata is not None)
+        for field in () if log is None else _LOG:
+            if getattr(self, field) is not None:
+                raise InvalidArgument(field, expected="none for a source of sequences", found="a column")
+        asked = {one.name: getattr(self, one.name) for one in fields(Question) if one.init}
+        asked |= {"groups": groups_from(self.groups), **({} if log is None else _LOG)}
+        question = Question(**asked)
+        states, merge = None, pairs("merge", self.merge)
+        if self.states is not None:
+            # Before anything is read: what is wrong with the call itself.
+            states = given_states(listed("states", self.states), columns=list(question.roles.values()))
+            states = states if self.other is None else with_other(states, self.other)
+            states.check()
+            merged(states, merge)
+            question.check_size(len(states))
+        tell("looking at the columns")
+        source = source if log is None else log
+        engine = open_engine(source, question.roles, table=self.table, query=self.query)
+        try:
+            if progress is not None and hasattr(engine, "watch"):
+                engine.watch(progress)
+            columns = needed_columns(engine, question.roles)
+            if states is None and self.other is not None:
+                tell("looking for states")
+                states = look_for_states(engine, question, columns, self.other)
+            tell("counting")
+            provenance = Provenance(
+                layout_guessed=engine.guesses_layout,
+                without_names=log is not None,
+                of_trips=not question.is_log,
+            )
+            return count(engine, question, columns, states, merge, provenance)
+        finally:
+            engine.close()
