@@ -130,9 +130,8 @@ def _sparse() -> None:
 def _measure(name: str) -> None:
     """One sparse chain in a process of its own, whose peak memory is then that of the solution."""
     from tests.matrices import sparse_chains as chains
-    from veil.matrices.numerics.aggregation import balanced_weights
     from veil.matrices.numerics.sparse_elimination import chain_of
-    from veil.matrices.numerics.sparse_stationary import stationary_sparse
+    from veil.matrices.numerics.sparse_stationary import balanced_weights, stationary_sparse
 
     # Load or compile the machine code first.
     small = chains.expander(np.random.default_rng(0), 1200, 3)

@@ -144,7 +144,7 @@ def grades() -> Figure:
 
 def value_loss() -> Figure:
     """The maintenance example of decision-processes.md: return lost by hiding the policy."""
-    from veil.matrices.report.decisions import value_figure
+    from veil.matrices.report.figures import value_figure
 
     run = [[0.80, 0.15, 0.05, 0], [0, 0.70, 0.20, 0.10], [0, 0, 0.60, 0.40], [0, 0, 0, 1]]
     service = [[0.95, 0.05, 0, 0], [0.70, 0.25, 0.05, 0], [0.10, 0.50, 0.30, 0.10], [0, 0, 0.20, 0.80]]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import veil
+from veil.core.kind import at
 from veil.core.kinds import every_kind
 
 PROOFS = sorted(Path(veil.__file__).parent.glob("*/mechanisms/*.md"))
@@ -16,15 +17,15 @@ _PLACE = re.compile(r"`(veil(?:\.\w+)+):([\w.]+)`")
 
 
 def test_every_mechanism_has_a_proof() -> None:
-    places = {place.partition(":")[0] for kind in every_kind() for place in kind.mechanisms.values()}
-    named = {_proof_of(place) for place in places}
+    modules = {at(place).__module__ for kind in every_kind() for place in kind.mechanisms.values()}
+    named = {_proof_of(module) for module in modules}
     assert named == {proof.name for proof in PROOFS}
 
 
-def _proof_of(place: str) -> str:
+def _proof_of(module: str) -> str:
     """The proof that a mechanism's file names, or the one of its own name."""
-    found = re.search(r"proofs in (\w+\.md)\)", import_module(place).__doc__ or "")
-    return found[1] if found else place.rsplit(".", 1)[1] + ".md"
+    found = re.search(r"proofs in (\w+\.md)\)", import_module(module).__doc__ or "")
+    return found[1] if found else module.rsplit(".", 1)[1] + ".md"
 
 
 @pytest.mark.parametrize("proof", PROOFS, ids=lambda path: path.stem)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import veil
-from veil.matrices.chain_classes import Reducible
+from veil.matrices.chain_intake import Reducible
 
 
 def test_a_reducible_chain() -> None:

@@ -16,7 +16,7 @@ import veil
 from veil.chains.report.page import CountedReport
 from veil.core.named_matrix import NamedMatrix
 from veil.matrices.planning import MatrixPlan, MatrixRow
-from veil.matrices.report import chain_figures
+from veil.matrices.report import figures as chain_figures
 from veil.matrices.report.chain import ChainReport
 from veil.matrices.report.console import (
     print_chain,

@@ -18,7 +18,7 @@ from scipy import sparse, stats
 
 import veil
 from veil.errors import InvalidArgument
-from veil.matrices.chain_classes import Reducible
+from veil.matrices.chain_intake import Reducible
 
 ALPHA = 1e-6
 MATRIX = np.array(

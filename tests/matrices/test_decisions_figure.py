@@ -10,7 +10,7 @@ import pytest
 
 from veil.matrices.adjacency import Rows
 from veil.matrices.decisions import DecisionProcess
-from veil.matrices.report.decisions import value_figure
+from veil.matrices.report.figures import value_figure
 from veil.matrices.value_losses import ValueLoss, value_loss
 from veil.report.figures import svg
 from veil.vectors.adjacency import Transfer

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from veil.errors import InvalidArgument, InvalidData
 from veil.matrices.adjacency import Rectangle
-from veil.matrices.birkhoff import SUM_TOLERANCE, Birkhoff
+from veil.matrices.mechanisms.doubly_stochastic import SUM_TOLERANCE, Birkhoff
 
 SECRET = 0.12345
 SHAPE = "2 rows and 2 columns along the last two axes"

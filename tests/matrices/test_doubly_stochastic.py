@@ -17,8 +17,7 @@ from scipy.stats import norm
 import veil
 from veil.errors import InvalidArgument, InvalidData
 from veil.matrices.adjacency import Rectangle, Rows
-from veil.matrices.birkhoff import Birkhoff
-from veil.matrices.mechanisms.doubly_stochastic import DoublyStochastic
+from veil.matrices.mechanisms.doubly_stochastic import Birkhoff, DoublyStochastic
 
 Floats = NDArray[np.float64]
 BOTH = pytest.mark.parametrize("noise", ["laplace", "gaussian"])

@@ -5,10 +5,9 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from scipy import sparse
 
-from veil.matrices.numerics import ergodicity
-from veil.matrices.numerics.ergodicity import column_spread, row_spread
+from veil.matrices.numerics import stationary
+from veil.matrices.numerics.stationary import column_spread, row_spread
 
 from .chains import Floats, random_chain
 
@@ -60,7 +59,7 @@ def test_row_spread_is_that_of_the_farthest_pair(name: str, seed: int) -> None:
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_row_spread_does_not_rest_on_a_good_first_guess(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ergodicity, "_far_apart", lambda rows: 0.0)
+    monkeypatch.setattr(stationary, "_far_apart", lambda rows: 0.0)
     matrix = SHAPES[name](np.random.default_rng(5))
     assert row_spread(matrix) == all_pairs(matrix)
 
@@ -74,7 +73,7 @@ def test_row_spread_of_chains(states: int, power: int) -> None:
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 6, 7])
 def test_no_pair_is_forgotten(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ergodicity, "_far_apart", lambda rows: 0.0)
+    monkeypatch.setattr(stationary, "_far_apart", lambda rows: 0.0)
     # Only two rows differ, wherever they stand.
     for i, j in combinations(range(size), 2):
         matrix = np.zeros((size, 2))
@@ -100,24 +99,3 @@ def test_the_extreme_points_are_right(states: int) -> None:
     z /= np.abs(z).max(axis=1, keepdims=True)
     best = float(np.abs(z @ matrix).max())
     assert 0.8 * column_spread(matrix) < best <= column_spread(matrix) * (1.0 + 1e-14)
-
-
-@pytest.mark.parametrize("density", [0.02, 0.3, 0.5, 0.7, 1.0])
-@pytest.mark.parametrize("states", [30, 31])
-def test_column_spread_of_sparse_matrices(density: float, states: int) -> None:
-    rng = np.random.default_rng(states)
-    sizes = rng.uniform(-0.1, 1.0, (states, states))
-    matrix = np.where(rng.random((states, states)) < density, sizes, 0.0)
-    expected = column_spread(matrix)
-    for form in (sparse.csr_array, sparse.csc_array, sparse.coo_array):
-        assert column_spread(form(matrix)) == pytest.approx(expected, rel=1e-14)
-
-
-def test_a_sparse_column_that_is_full() -> None:
-    states = 100_000
-    others = np.arange(1, states)
-    full = sparse.csr_array((np.full(states, 0.5), (np.arange(states), np.zeros(states, dtype=int))))
-    rest = sparse.csr_array((np.full(states - 1, 0.5), (others, others)), shape=(states, states))
-    matrix = sparse.csr_array((states, states)) + rest
-    full.resize((states, states))
-    assert column_spread(sparse.csr_array(matrix + full)) == 0.5

@@ -15,10 +15,10 @@ from scipy import sparse
 import veil
 from veil.core.named_matrix import NamedMatrix, named_matrix
 from veil.errors import CannotCalibrate, InvalidArgument, InvalidData, UnreadableFile
-from veil.matrices.calibrated_rows import calibrated_rows
-from veil.matrices.chain_classes import Reducible
-from veil.matrices.chain_summary import chain_facts, read_chain
-from veil.matrices.planning import MatrixPlan, MatrixRow, calibrated_matrix, plan_matrix
+from veil.matrices.chain_intake import Reducible
+from veil.matrices.chain_summary import chain_facts
+from veil.matrices.commands import read_chain
+from veil.matrices.planning import MatrixPlan, MatrixRow, calibrated_matrix, calibrated_rows, plan_matrix
 from veil.matrices.requests import MatrixRelease
 from veil.matrices.stochastic import ZEROS_ARE_PUBLIC
 

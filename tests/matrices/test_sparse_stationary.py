@@ -7,11 +7,10 @@ import pytest
 from scipy import sparse
 
 from veil.errors import InvalidArgument, VeilError
-from veil.matrices.numerics import aggregation, sparse_stationary
-from veil.matrices.numerics.aggregation import balanced_weights
+from veil.matrices.numerics import sparse_stationary
 from veil.matrices.numerics.elimination import stationary_dense
 from veil.matrices.numerics.sparse_elimination import chain_of
-from veil.matrices.numerics.sparse_stationary import stationary_sparse
+from veil.matrices.numerics.sparse_stationary import balanced_weights, stationary_sparse
 
 from .chains import birth_death_truth, coupled, random_chain, worst_error
 from .sparse_chains import conductances, expander, grid, hub, line, links, nested, reversible, ring, wheel
@@ -40,7 +39,7 @@ def test_elimination_agrees_with_the_dense_solution(name: str, monkeypatch: pyte
 
 @pytest.mark.parametrize("name", CASES)
 def test_aggregation_agrees_with_the_dense_solution(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aggregation, "_COARSEST", 30)
+    monkeypatch.setattr(sparse_stationary, "_COARSEST", 30)
     matrix = CASES[name](np.random.default_rng(2))
     found = balanced_weights(chain_of(matrix))
     np.testing.assert_allclose(found, stationary_dense(matrix.toarray()), rtol=1e-10)
@@ -51,7 +50,7 @@ def test_where_elimination_would_fill_the_memory(name: str, monkeypatch: pytest.
     monkeypatch.setattr(sparse_stationary, "_SMALL", 20)
     monkeypatch.setattr(sparse_stationary, "_LARGEST_DENSE", 20)
     monkeypatch.setattr(sparse_stationary, "_MOST_LEFT", 2000)
-    monkeypatch.setattr(aggregation, "_COARSEST", 30)
+    monkeypatch.setattr(sparse_stationary, "_COARSEST", 30)
     matrix = CASES[name](np.random.default_rng(3))
     np.testing.assert_allclose(stationary_sparse(matrix), stationary_dense(matrix.toarray()), rtol=1e-10)
 
@@ -59,7 +58,7 @@ def test_where_elimination_would_fill_the_memory(name: str, monkeypatch: pytest.
 @pytest.mark.parametrize("coupling", [1e-3, 1e-6, 1e-9, 1e-12, 1e-15, 1e-30])
 @pytest.mark.parametrize("seed", range(3))
 def test_two_weakly_coupled_expanders(coupling: float, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aggregation, "_COARSEST", 30)
+    monkeypatch.setattr(sparse_stationary, "_COARSEST", 30)
     rng = np.random.default_rng(seed)
     halves = [conductances(rng, 500, 3, 1.0), 7.0 * conductances(rng, 500, 3, 1.0)]
     bridge = links(1000, [3, 993], [993, 3], coupling)
@@ -70,7 +69,7 @@ def test_two_weakly_coupled_expanders(coupling: float, seed: int, monkeypatch: p
 
 @pytest.mark.parametrize("spread", [3.0, 8.0, 16.0])
 def test_links_of_very_different_strength(spread: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aggregation, "_COARSEST", 30)
+    monkeypatch.setattr(sparse_stationary, "_COARSEST", 30)
     matrix, truth = reversible(conductances(np.random.default_rng(4), 2000, 3, spread))
     np.testing.assert_allclose(balanced_weights(chain_of(matrix)), truth, rtol=1e-10)
 
@@ -157,9 +156,9 @@ def test_chains_that_are_not_irreducible_are_refused(states: int) -> None:
 
 
 def test_an_iteration_that_does_not_settle_says_how_far_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aggregation, "_COARSEST", 30)
-    monkeypatch.setattr(aggregation, "_MOST_CYCLES", 1)
-    monkeypatch.setattr(aggregation, "_MOST_CHOICES", 2)
+    monkeypatch.setattr(sparse_stationary, "_COARSEST", 30)
+    monkeypatch.setattr(sparse_stationary, "_MOST_CYCLES", 1)
+    monkeypatch.setattr(sparse_stationary, "_MOST_CHOICES", 2)
     with pytest.raises(VeilError, match=r"did not settle: .* differ by \d.*e-.* where 1e-12 is asked for"):
         balanced_weights(chain_of(expander(np.random.default_rng(14), 1500, 6)))
 
@@ -167,14 +166,14 @@ def test_an_iteration_that_does_not_settle_says_how_far_it_came(monkeypatch: pyt
 def test_parts_without_a_way_between_them_are_refused_by_the_iteration(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(aggregation, "_COARSEST", 30)
+    monkeypatch.setattr(sparse_stationary, "_COARSEST", 30)
     parts = sparse.csr_array(sparse.block_diag([ring(np.random.default_rng(seed), 9) for seed in range(50)]))
     with pytest.raises(InvalidArgument, match="parts without a way between them"):
         balanced_weights(chain_of(parts))
 
 
 def test_a_state_that_is_never_reached_is_refused_by_the_iteration(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aggregation, "_COARSEST", 30)
+    monkeypatch.setattr(sparse_stationary, "_COARSEST", 30)
     matrix = expander(np.random.default_rng(15), 500, 6).tolil()
     matrix[:, 7] = 0.0
     with pytest.raises(VeilError, match="zero or too small"):

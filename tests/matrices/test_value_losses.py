@@ -11,10 +11,9 @@ import pytest
 
 import veil
 from veil.errors import CannotCalibrate, InvalidArgument, InvalidData
-from veil.matrices.calibrated_rows import calibrated_rows
 from veil.matrices.decisions import DecisionProcess
-from veil.matrices.judges import Models, Policies
-from veil.matrices.value_losses import ValueLoss, value_loss
+from veil.matrices.planning import calibrated_rows
+from veil.matrices.value_losses import Models, Policies, ValueLoss, value_loss
 
 ONE = veil.matrices.Rows(1, veil.vectors.Transfer(0.01))
 DELTA = 1e-6
@@ -201,7 +200,7 @@ def test_rows_share_the_budget_where_the_tuned_ones_cannot_meet_it(monkeypatch: 
             raise CannotCalibrate("not this time")
         return veil.calibrate(*arguments, epsilon=epsilon, **settings)
 
-    monkeypatch.setattr("veil.matrices.calibrated_rows.calibrate", second_time_lucky)
+    monkeypatch.setattr("veil.matrices.planning.calibrate", second_time_lucky)
     adjacency = veil.matrices.Rows(2, veil.vectors.Transfer(0.01))
     mechanism, _ = calibrated_rows(np.ones((6, 3), dtype=bool), adjacency, epsilon=4.0, delta=DELTA)
     assert tries == [4.0, 4.0]

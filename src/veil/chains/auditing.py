@@ -28,8 +28,8 @@ from veil.core.audit.reading import entry_numbers, nearness
 from veil.core.audit.subject import FAST, AuditSubject, Example, Reader
 from veil.core.errors import InvalidArgument
 from veil.core.random.streams import Rng
+from veil.matrices.auditing import bordered_pairs
 from veil.matrices.mechanisms.bordered_rows import BorderedRows
-from veil.matrices.neighbours import bordered_pairs
 from veil.vectors.counts import Integers
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
 from veil.vectors.mechanisms.noisy_counts import GeometricCounts

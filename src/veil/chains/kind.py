@@ -103,7 +103,7 @@ class ChainKind(Kind):
         return Content(chain, tables, labels, row_labels)
 
     def rows(self, release: Release[Any]) -> tuple[Sequence[Any], Sequence[Sequence[Any]]]:
-        from veil.matrices.matrix_rows import matrix_lines
+        from veil.matrices.released import matrix_lines
 
         return matrix_lines(release.value.to_numpy(), release.row_labels, release.labels)
 
@@ -149,12 +149,12 @@ class ChainKind(Kind):
         return CountedReport.of_release(release).html()
 
     def card(self, release: Release[Any]) -> str:
-        from veil.matrices.matrix_rows import matrix_card
+        from veil.matrices.released import matrix_card
 
         return matrix_card(release.value.to_numpy(), release.row_labels, release.labels)
 
     def plot(self, release: Release[Any]) -> Any:
-        from veil.matrices.report.chain_figures import heat_map
+        from veil.matrices.report.figures import heat_map
 
         names = tuple(map(str, release.value.states))
         return heat_map(release.value.to_numpy(), names, names)
@@ -174,7 +174,7 @@ class ChainKind(Kind):
             raise InvalidArgument("plot", expected="none where users are tried out", found="a file")
 
     def plot_plans(self, plans: Sequence[Any], chosen: float) -> Any:
-        from veil.matrices.report.chain_figures import plan_figure
+        from veil.matrices.report.figures import plan_figure
 
         return plan_figure(plans, chosen)
 

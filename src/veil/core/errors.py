@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Mapping, Sequence
+from importlib import import_module
+from typing import Any, Self
 
 
 class VeilError(Exception):
@@ -60,6 +62,12 @@ class InvalidField(VeilError, ValueError):
         self.field, self.expected, self.found, self.hint = map(_one_line, (field, expected, found, hint))
         self.names = tuple(names)
         super().__init__(self.sentence())
+
+    @classmethod
+    def at(cls, field: str, error: InvalidField, *, hint: str = "") -> Self:
+        """The same error at another field, such as one row of a table."""
+        hint = hint or error.hint
+        return cls(field, expected=error.expected, found=error.found, hint=hint, names=error.names)
 
     def sentence(self, flags: Mapping[str, str] | None = None) -> str:
         """What is wrong. flags: how an interface calls the fields; as arguments of a function otherwise."""
@@ -117,6 +125,14 @@ class MissingExtra(VeilError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.library, self.extra)
+
+
+def optional(library: str, extra: str) -> Any:
+    """An optional library, imported; `extra`: what of Veil brings it."""
+    try:
+        return import_module(library)
+    except ImportError:
+        raise MissingExtra(library, extra) from None
 
 
 class BudgetExceeded(VeilError):

@@ -219,6 +219,11 @@ class Kind(ABC):
     audit_subject: ClassVar[str]
 
 
+def exported(module: str, *names: str) -> Places:
+    """The places of classes that a module exports, by their names."""
+    return {name: f"{module}:{name}" for name in names}
+
+
 def at(place: str) -> Any:
     """The object at "module:name"."""
     module, _, name = place.partition(":")

@@ -35,6 +35,10 @@ class NamedMatrix:
     columns: Names | None = None
     names_found: bool = False
 
+    def dense(self) -> Floats:
+        """The entries as an array."""
+        return self.entries if isinstance(self.entries, np.ndarray) else self.entries.toarray()
+
 
 def named_matrix(field: str, value: Any) -> NamedMatrix:
     """The value as a matrix of floats of its own, with the names that came with it."""

@@ -1,14 +1,11 @@
 from .adjacency import Rectangle, Rows
-from .birkhoff import Birkhoff
 from .chain import Chain
-from .chain_classes import CommunicatingClass, Reducible
-from .chain_comparison import ChainComparison
-from .chain_error_bars import ChainIntervals, chain_intervals
-from .chain_summary import ChainFacts, chain_facts
+from .chain_intake import CommunicatingClass, Reducible
+from .chain_summary import ChainComparison, ChainFacts, chain_facts
 from .decisions import DecisionProcess, Solution
-from .error_bars import intervals
+from .error_bars import ChainIntervals, chain_intervals, intervals
 from .mechanisms.bordered_rows import BorderedRows
-from .mechanisms.doubly_stochastic import DoublyStochastic
+from .mechanisms.doubly_stochastic import Birkhoff, DoublyStochastic
 from .mechanisms.matrix_dirichlet import MatrixDirichlet
 from .mechanisms.row_by_row import RowByRow
 from .perturbation import (
@@ -27,7 +24,7 @@ from .perturbation import (
 )
 from .planning import MatrixPlan, MatrixRow, calibrated_matrix, plan_matrix
 from .released import to_chain
-from .report.decisions import value_figure
+from .report.figures import value_figure
 from .stochastic import StochasticMatrix
 from .value_losses import ValueLoss, value_loss
 from .verbs import plan, read, release

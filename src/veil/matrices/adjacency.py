@@ -28,10 +28,11 @@ class Rectangle(Adjacency):
     name: ClassVar[str] = "Rectangle"
 
     def __post_init__(self) -> None:
-        mass = checks.within("mass", self.mass, 0.0, 1.0, expected="a number above 0 and at most 1")
-        if mass == 0.0:
-            raise InvalidArgument("mass", expected="a number above 0 and at most 1", found="0")
-        object.__setattr__(self, "mass", mass)
+        object.__setattr__(self, "mass", Transfer(self.mass).mass)
+
+    def exchange(self, rows: int) -> tuple[float, int]:
+        """What two entries of a row exchange at most, and how many rows do in a matrix with so many."""
+        return self.mass, 2
 
     @property
     def words(self) -> str:
@@ -59,20 +60,20 @@ class Rows(Adjacency):
 
     def __post_init__(self) -> None:
         expected = 'a whole number of at least 1, or "all"'
-        if isinstance(self.changed, str):
-            if self.changed != "all":
-                raise InvalidArgument("changed", expected=expected, found=repr(self.changed)[:40])
-        else:
-            changed = checks.integer("changed", self.changed, least=1)
-            if changed > _MOST_CHANGED:
-                raise InvalidArgument("changed", expected=f"at most {_MOST_CHANGED:,}", found="more")
+        if not isinstance(self.changed, str):
+            changed = checks.integer("changed", self.changed, least=1, most=_MOST_CHANGED)
             object.__setattr__(self, "changed", changed)
-        if isinstance(self.each, dict):
+        elif self.changed != "all":
+            raise InvalidArgument("changed", expected=expected, found=repr(self.changed)[:40])
+        if isinstance(self.each, dict) and self.each.get("name") == Transfer.name:
             fields = {key: item for key, item in self.each.items() if key != "name"}
-            if self.each.get("name") == Transfer.name:
-                object.__setattr__(self, "each", Transfer(**fields))
+            object.__setattr__(self, "each", Transfer(**fields))
         if not isinstance(self.each, Transfer):
             raise InvalidArgument("each", expected="a vectors.Transfer", found=type(self.each).__name__)
+
+    def exchange(self, rows: int) -> tuple[float, int]:
+        """What two entries of a row exchange at most, and how many rows do in a matrix with so many."""
+        return self.each.mass, self.among(rows)
 
     def among(self, rows: int) -> int:
         """How many rows change at most in a matrix with so many."""
@@ -88,11 +89,12 @@ class Rows(Adjacency):
         return f"{which}, two protected entries of a row exchanging at most {self.each.mass:.6g}"
 
     def covers(self, narrow: Adjacency) -> bool:
-        if not isinstance(narrow, Rows) or self.each.mass < narrow.each.mass:
-            return False
-        if isinstance(self.changed, str) or isinstance(narrow.changed, str):
-            return isinstance(self.changed, str)
-        return self.changed >= narrow.changed
+        more = _MOST_CHANGED + 1
+        return (
+            isinstance(narrow, Rows)
+            and self.each.mass >= narrow.each.mass
+            and self.among(more) >= narrow.among(more)
+        )
 
     def allows(self, change: Any) -> bool:
         """Whether neighbours may differ by this: in each changed row two entries exchange mass."""

@@ -15,18 +15,28 @@ from numpy.typing import NDArray
 
 from veil.core.arrays import Floats
 from veil.core.checks import choice, integer, shown, within
-from veil.core.errors import InvalidArgument, InvalidData, MissingExtra
+from veil.core.errors import InvalidArgument, InvalidData, optional
 from veil.core.named_matrix import Names
-from veil.matrices.chain_classes import CommunicatingClass, Reducible, communicating_classes
-from veil.matrices.chain_intake import but_for_rounding, take_chain
+from veil.core.record import frozen
+from veil.matrices.chain_intake import (
+    CommunicatingClass,
+    Reducible,
+    but_for_rounding,
+    communicating_classes,
+    take_chain,
+)
+from veil.matrices.numerics import stationary as algebra
+from veil.matrices.numerics.elimination import hitting_times_to, stationary_dense
+from veil.matrices.numerics.paths import Walker
+from veil.matrices.numerics.sparse_stationary import stationary_sparse
+from veil.matrices.numerics.stationary import column_spread, row_spread
 
 if TYPE_CHECKING:
     import networkx
     import pandas
     from scipy.sparse import csr_array
 
-    from veil.matrices.chain_comparison import ChainComparison
-    from veil.matrices.numerics.paths import Walker
+    from veil.matrices.chain_summary import ChainComparison
 
 MOST_DENSE = 3_000
 
@@ -68,11 +78,7 @@ class Chain:
         return len(self._states)
 
     def __repr__(self) -> str:
-        kind = (
-            f", sparse with {self._matrix.nnz} transitions"
-            if not isinstance(self._matrix, np.ndarray)
-            else ""
-        )
+        kind = f", sparse with {self.to_scipy().nnz} transitions" if self.is_sparse else ""
         return f"<veil.Chain of {len(self)} states{kind}>"
 
     def __eq__(self, other: object) -> bool:
@@ -93,11 +99,8 @@ class Chain:
         try:
             return self._places[state]
         except (KeyError, TypeError):
-            raise InvalidArgument(
-                "state",
-                expected=f"one of {', '.join(map(str, self._states[:6]))}{', ...' if len(self) > 6 else ''}",
-                found=shown(state),
-            ) from None
+            expected = f"one of {', '.join(map(str, self._states[:6]))}{', ...' if len(self) > 6 else ''}"
+            raise InvalidArgument("state", expected=expected, found=shown(state)) from None
 
     @cached_property
     def _places(self) -> dict[Hashable, int]:
@@ -109,8 +112,7 @@ class Chain:
     def _labels_of_classes(self) -> tuple[int, NDArray[Any]]:
         from scipy.sparse.csgraph import connected_components
 
-        graph = self._matrix if self.is_sparse else self.to_scipy()
-        count, labels = connected_components(graph, directed=True, connection="strong")
+        count, labels = connected_components(self.to_scipy(), directed=True, connection="strong")
         return int(count), labels
 
     @property
@@ -154,9 +156,8 @@ class Chain:
         if isinstance(self._matrix, np.ndarray):
             return self._matrix
         if len(self) > MOST_DENSE:
-            raise InvalidArgument(
-                "matrix", expected=f"at most {MOST_DENSE:,} states for {what}", found=f"{len(self):,}"
-            )
+            expected = f"at most {MOST_DENSE:,} states for {what}"
+            raise InvalidArgument("matrix", expected=expected, found=f"{len(self):,}")
         return self._dense_copy
 
     @cached_property
@@ -168,16 +169,8 @@ class Chain:
     @cached_property
     def _stationary(self) -> Floats:
         self._must_be_irreducible("a stationary distribution")
-        if isinstance(self._matrix, np.ndarray):
-            from veil.matrices.numerics.elimination import stationary_dense
-
-            found = stationary_dense(self._matrix)
-        else:
-            from veil.matrices.numerics.sparse_stationary import stationary_sparse
-
-            found = stationary_sparse(self._matrix)
-        found.setflags(write=False)
-        return found
+        dense = isinstance(self._matrix, np.ndarray)
+        return frozen(stationary_dense(self._matrix) if dense else stationary_sparse(self._matrix))
 
     def stationary(self) -> Floats:
         """The stationary distribution: the long-run share of time in each state.
@@ -189,12 +182,7 @@ class Chain:
 
     @cached_property
     def _group_inverse(self) -> Floats:
-        from veil.matrices.numerics.stationary import group_inverse
-
-        dense = self._dense("the group inverse")
-        found = group_inverse(dense, self.stationary())
-        found.setflags(write=False)
-        return found
+        return frozen(algebra.group_inverse(self._dense("the group inverse"), self.stationary()))
 
     def group_inverse(self) -> Floats:
         """The group inverse of I - P: how a change of the transitions moves the stationary distribution."""
@@ -209,8 +197,6 @@ class Chain:
 
         |pi - pi'|_1 <= condition() * (the largest L1 distance of two rows P_i, P'_i), for every P'.
         """
-        from veil.matrices.numerics.ergodicity import row_spread
-
         return row_spread(self._group_inverse)
 
     def ergodicity(self, norm: int | str = 1) -> float:
@@ -220,8 +206,6 @@ class Chain:
         norm="inf": that of the data-driven chains paper, Definition 7: the largest column sum of distances
         from the column's median; it can exceed 1.
         """
-        from veil.matrices.numerics.ergodicity import column_spread, row_spread
-
         kind = choice("norm", str(norm), ("1", "inf"))
         dense = self._dense("ergodicity coefficients")
         return row_spread(dense) if kind == "1" else column_spread(dense)
@@ -231,30 +215,24 @@ class Chain:
 
         Infinite for a periodic chain.
         """
-        from veil.matrices.numerics.stationary import mixing_time
-
         distance = within("distance", distance, 1e-12, 1.0, expected="a number above 0 and at most 1")
         if self.period() > 1:
             return math.inf
         try:
-            return mixing_time(self._dense("the mixing time"), self.stationary(), distance)
+            return algebra.mixing_time(self._dense("the mixing time"), self.stationary(), distance)
         except ArithmeticError:
-            raise InvalidData(
-                "matrix", expected="a chain that mixes within 2^62 steps", found="one that does not"
-            ) from None
+            expected = "a chain that mixes within 2^62 steps"
+            raise InvalidData("matrix", expected=expected, found="one that does not") from None
 
     def hitting_times(self, target: Hashable | None = None) -> Floats:
         """The mean number of steps to a target from each state; without one [i, j] from i to j.
 
         With a target the chain need not be irreducible, if every state reaches it.
         """
-        from veil.matrices.numerics.elimination import hitting_times_to
-        from veil.matrices.numerics.stationary import hitting_times
-
         dense = self._dense("hitting times")
         if target is None:
             self._must_be_irreducible("a hitting time")
-            return hitting_times(dense, self.stationary())
+            return algebra.hitting_times(dense, self.stationary())
         place = self.index(target)
         if not self._all_reach(place):
             raise Reducible(
@@ -270,30 +248,21 @@ class Chain:
 
     def second_eigenvalue(self) -> float:
         """The second largest modulus of an eigenvalue: the rate at which the start is forgotten."""
-        from veil.matrices.numerics.stationary import second_eigenvalue
-
-        found = second_eigenvalue(self._matrix, most_dense=MOST_DENSE)
-        if found is None:
-            raise InvalidArgument(
-                "matrix",
-                expected=f"at most {MOST_DENSE:,} states, or a chain whose eigenvalues lie apart",
-                found=f"{len(self):,}",
-            )
-        return found
+        modulus = algebra.second_eigenvalue(self._matrix, most_dense=MOST_DENSE)
+        if modulus is None:
+            expected = f"at most {MOST_DENSE:,} states, or a chain whose eigenvalues lie apart"
+            raise InvalidArgument("matrix", expected=expected, found=f"{len(self):,}")
+        return modulus
 
     def entropy_rate(self, base: float | None = None) -> float:
         """The mean surprise of a step, in nats (base=2: in bits)."""
-        from veil.matrices.numerics.stationary import entropy_rate
-
-        rate = entropy_rate(self._matrix, self.stationary())
+        rate = algebra.entropy_rate(self._matrix, self.stationary())
         return rate if base is None else rate / math.log(within("base", base, 1.001, 1e9, expected="above 1"))
 
     # Where it goes from here
 
     @cached_property
     def _walker(self) -> Walker:
-        from veil.matrices.numerics.paths import Walker
-
         return Walker.of(self._matrix)
 
     def simulate(
@@ -320,14 +289,13 @@ class Chain:
         try:
             random = np.random.default_rng(rng)
         except (TypeError, ValueError):
-            raise InvalidArgument(
-                "rng", expected="None, a seed of at least 0, or a numpy Generator", found=shown(rng)
-            ) from None
+            expected = "None, a seed of at least 0, or a numpy Generator"
+            raise InvalidArgument("rng", expected=expected, found=shown(rng)) from None
         if start is None:
             starts = random.choice(len(self), size=count, p=self.stationary())
         else:
             starts = np.full(count, self.index(start))
-        visited = self._walker.paths(starts.astype(np.int64), steps, random)
+        visited = self._walker.paths(starts, steps, random)
         return visited[0] if paths is None else visited
 
     def after(self, steps: int, start: Hashable) -> Floats:
@@ -341,7 +309,7 @@ class Chain:
 
     def compare(self, other: Chain) -> ChainComparison:
         """How another chain on the same states differs from this one."""
-        from veil.matrices.chain_comparison import compare_chains
+        from veil.matrices.chain_summary import compare_chains
 
         return compare_chains(self, other)
 
@@ -349,8 +317,7 @@ class Chain:
 
     def to_numpy(self) -> Floats:
         """The matrix as a new NumPy array."""
-        matrix = self._matrix
-        return matrix.copy() if isinstance(matrix, np.ndarray) else matrix.toarray()
+        return self._matrix.copy() if isinstance(self._matrix, np.ndarray) else self._matrix.toarray()
 
     def to_scipy(self) -> csr_array:
         """The matrix as a new SciPy sparse array."""
@@ -360,19 +327,12 @@ class Chain:
 
     def to_pandas(self) -> pandas.DataFrame:
         """The matrix as a frame with the states as its labels."""
-        try:
-            import pandas
-        except ImportError:
-            raise MissingExtra("pandas", "pandas") from None
-        return pandas.DataFrame(self.to_numpy(), index=list(self._states), columns=list(self._states))
+        frame = optional("pandas", "pandas").DataFrame
+        return frame(self.to_numpy(), index=list(self._states), columns=list(self._states))
 
     def to_networkx(self) -> networkx.DiGraph:
         """The chain as a digraph whose edges carry 'weight', the probability."""
-        try:
-            import networkx
-        except ImportError:
-            raise MissingExtra("networkx", "networkx") from None
-        graph = networkx.DiGraph()
+        graph = optional("networkx", "networkx").DiGraph()
         graph.add_nodes_from(self._states)
         entries = self.to_scipy().tocoo()
         graph.add_weighted_edges_from(

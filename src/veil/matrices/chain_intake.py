@@ -1,17 +1,20 @@
-"""Checking and naming the transitions of a chain."""
+"""Checking and naming the transitions of a chain, and which of its states reach each other."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from veil.core.arrays import Floats
 from veil.core.checks import items
-from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.errors import InvalidArgument, InvalidData, VeilError
 from veil.core.intake import say
 from veil.core.named_matrix import Names, named_matrix
+from veil.matrices.numerics.stationary import period_of_class
 from veil.vectors.simplex import SUM_TOLERANCE
 
 if TYPE_CHECKING:
@@ -28,54 +31,53 @@ def take_chain(matrix: Any, states: Sequence[Hashable] | None) -> tuple[Floats |
             raise _wrong_sum(stuck[0], "no transitions at all", len(stuck))
     size = entries.shape[0] if entries.ndim == 2 else 0
     if size == 0 or entries.shape[1] != size:
-        raise InvalidData(
-            "matrix", expected="as many rows as columns", found=f"an array of shape {entries.shape}"
-        )
-    labels = _labels(states if states is not None else taken.rows or taken.columns, size)
-    if taken.rows is not None and taken.columns is not None:
-        entries = _aligned(entries, taken.rows, taken.columns)
-    return _normalised(entries, labels), labels
+        found = f"an array of shape {entries.shape}"
+        raise InvalidData("matrix", expected="as many rows as columns", found=found)
+    names = states if states is not None else taken.rows or taken.columns
+    labels = different_names("states", list(names) if isinstance(names, str) else names, size, "labels")
+    words = "the same states as rows and columns"
+    return _normalised(in_order("matrix", entries, 1, taken.columns, taken.rows, words), labels), labels
 
 
-def _labels(names: Sequence[Hashable] | None, size: int) -> Names:
+def different_names(field: str, names: Sequence[Hashable] | None, size: int, what: str = "names") -> Names:
+    """So many names, all of them different; 0, 1, ... where there are none."""
     if names is None:
         return tuple(range(size))
+    expected = f"{size} different {what}"
+    given = tuple(
+        item.item() if isinstance(item, np.generic) else item
+        for item in items(field, names, expected=expected)
+    )
     try:
-        given = names if isinstance(names, str) else items("states", names, expected="a list of labels")
-        labels = tuple(item.item() if isinstance(item, np.generic) else item for item in given)
-        different = len(set(labels))
+        different = len(set(given))
     except TypeError:
-        found = "something else" if not hasattr(names, "__iter__") else "some that cannot be compared"
-        raise InvalidArgument("states", expected=f"{size} different labels", found=found) from None
-    if len(labels) != size or different != size:
-        raise InvalidArgument(
-            "states",
-            expected=f"{size} different labels",
-            found=f"{len(labels)}, {different} of them different",
-        )
-    return labels
+        raise InvalidArgument(field, expected=expected, found="some that cannot be compared") from None
+    if len(given) != size or different != size:
+        found = f"{len(given)}, {different} of them different"
+        raise InvalidArgument(field, expected=expected, found=found)
+    return given
 
 
-def _aligned(entries: Any, rows: Names, columns: Names) -> Any:
-    """The columns in the order of the rows, where both are named."""
-    if rows == columns:
-        return entries
-    if set(rows) != set(columns):
-        raise InvalidData("matrix", expected="the same states as rows and columns", found="different ones")
-    place = {name: i for i, name in enumerate(columns)}
-    return entries[:, [place[name] for name in rows]]
+def in_order(
+    field: str, table: Any, axis: int, given: Names | None, wanted: Names | None, expected: str
+) -> Any:
+    """The table with its rows (axis 0) or columns (1) in the order of the wanted names, if both are known."""
+    if given is None or wanted is None or given == wanted:
+        return table
+    place = {name: i for i, name in enumerate(given)}
+    unknown = [name for name in wanted if name not in place]
+    if unknown or len(place) != len(wanted):
+        found = f"no {str(unknown[0])!r}" if unknown else f"{len(place)} names for {len(wanted)}"
+        raise InvalidData(field, expected=expected, found=found)
+    order = [place[name] for name in wanted]
+    return table[order] if axis == 0 else table[:, order]
 
 
 def _normalised(entries: Any, states: Names) -> Floats | csr_array:
     """The rows scaled to sum to 1; an error that names the state where they are far from it."""
     dense = isinstance(entries, np.ndarray)
     numbers = entries if dense else entries.data
-    if not np.isfinite(numbers).all():
-        wrong_places = _places(entries, ~np.isfinite(numbers))
-        raise InvalidData("matrix", expected="finite numbers", found=say(wrong_places, "not finite"))
-    if numbers.size and numbers.min() < 0.0:
-        wrong_places = _places(entries, numbers < 0.0)
-        raise InvalidData("matrix", expected="no negative entry", found=say(wrong_places, "negative"))
+    all_probabilities("matrix", numbers, entries)
     with np.errstate(over="ignore"):
         totals = np.asarray(entries.sum(axis=1)).ravel()
     wrong = np.flatnonzero(np.abs(totals - 1.0) > SUM_TOLERANCE)
@@ -105,22 +107,70 @@ def but_for_rounding(totals: Floats) -> Floats:
     return np.where(np.abs(totals - 1.0) < 1e-14, 1.0, totals)
 
 
-def _places(entries: Any, wrong: Any) -> Any:
-    """Where entries are wrong, as a table; of a sparse array only as large as needed to say it."""
-    if isinstance(entries, np.ndarray):
-        return wrong
-    from scipy.sparse import csr_array
+def all_probabilities(field: str, numbers: Floats, entries: Any) -> None:
+    """Refuse entries that are not finite or negative. numbers: the entries, or those of a sparse array."""
+    for right, expected, what in (
+        (np.isfinite(numbers), "finite numbers", "not finite"),
+        (~(numbers < 0.0), "no negative entry", "negative"),
+    ):
+        if not right.all():
+            wrong = ~right
+            if not isinstance(entries, np.ndarray):
+                from scipy.sparse import csr_array
 
-    marked = csr_array((wrong, entries.indices, entries.indptr), shape=entries.shape)
-    marked.eliminate_zeros()
-    return marked
+                wrong = csr_array((wrong, entries.indices, entries.indptr), shape=entries.shape)
+                wrong.eliminate_zeros()
+            raise InvalidData(field, expected=expected, found=say(wrong, what))
+
+
+def as_in_others(count: int) -> str:
+    """What an error adds of the rows that are wrong besides the first."""
+    return f", as in {count - 1} other row{'s' if count > 2 else ''}" if count > 1 else ""
 
 
 def _wrong_sum(state: Hashable, found: str, count: int) -> InvalidData:
-    others = f", as in {count - 1} other row{'s' if count > 2 else ''}" if count > 1 else ""
     return InvalidData(
         f"matrix, row of state {str(state)[:40]!r}",
         expected=f"probabilities that sum to 1 (within {SUM_TOLERANCE:g})",
-        found=f"{found}{others}",
+        found=found + as_in_others(count),
         hint="Divide each row by its sum, or estimate a chain from counts.",
     )
+
+
+Places = NDArray[Any]
+
+
+class Reducible(VeilError, ValueError):
+    """The chain falls apart, so that what was asked for does not exist or is not unique."""
+
+    exit_code = 4
+
+
+@dataclass(frozen=True, slots=True)
+class CommunicatingClass:
+    """States that reach each other. closed: no way leads out. period: 1 if the class is aperiodic."""
+
+    states: Names
+    closed: bool
+    period: int
+
+
+def communicating_classes(
+    states: Names, indptr: Places, indices: Places, labels: Places
+) -> tuple[CommunicatingClass, ...]:
+    """The classes of a chain in compressed rows, the closed ones and the largest first."""
+    count = int(labels.max()) + 1
+    origins = np.repeat(np.arange(len(states)), np.diff(indptr))
+    open_classes = set(labels[origins[labels[origins] != labels[indices]]].tolist())
+    order = np.argsort(labels, kind="stable")
+    groups = np.split(order, np.cumsum(np.bincount(labels, minlength=count))[:-1])
+    inside, level = np.zeros(len(states), dtype=bool), np.full(len(states), -1)
+    found = [
+        CommunicatingClass(
+            tuple(states[i] for i in members),
+            label not in open_classes,
+            period_of_class(indptr, indices, members, inside, level),
+        )
+        for label, members in enumerate(groups)
+    ]
+    return tuple(sorted(found, key=lambda group: (not group.closed, -len(group.states))))

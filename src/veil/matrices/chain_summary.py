@@ -1,50 +1,78 @@
-"""A chain from a file, whatever kind of file it is; and its figures in one call."""
+"""The figures of a chain in one call, and how two chains on the same states differ."""
 
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from veil.core.errors import InvalidArgument, InvalidData, VeilError
-from veil.core.files import holds_release, parse_release
-from veil.core.record import Release
+import numpy as np
+
+from veil.core.errors import InvalidArgument, VeilError
 from veil.matrices.chain import MOST_DENSE, Chain
-from veil.matrices.reading import parse_matrix
-from veil.matrices.released import to_chain
-from veil.tables.files import decoded, file_of, name_of, text_bytes
 
 # Beyond it the eigenvalues would take minutes; `Chain.second_eigenvalue` still gives them.
 _MOST_EIGENVALUES = 1_000
 
 
-def read_chain(path: str, group: str | None = None) -> tuple[Chain, Release[Any] | None]:
-    """The chain in a file: a release of Veil (which is returned too), or a matrix in CSV or JSON.
+def _plain(record: Any) -> dict[str, Any]:
+    """The numbers of a record, for JSON; what is infinite becomes None."""
+    numbers = asdict(record).items()
+    return {name: None if number is None or math.isinf(number) else number for name, number in numbers}
 
-    group: of a release with a chain for each group, that one's.
+
+@dataclass(frozen=True, slots=True)
+class ChainComparison:
+    """How a second chain differs from a first.
+
+    stationary_tv: total variation between the stationary distributions.
+    largest_row_tv: the same between two rows, the largest; mean_row_tv: its mean under the first
+        chain's stationary distribution.
+    kl_rate: the divergence of the second from the first, a step, in nats; infinite where the second
+        forbids a step that the first takes.
+    ergodicity_1, ergodicity_inf: the ergodicity coefficients of the second less those of the first.
+    bound: what stationary_tv cannot exceed, by the condition of the second chain and mean_row_tv.
     """
-    file = file_of(path)
-    raw, name = text_bytes(file), name_of(file)
-    text = decoded(raw, name)
-    if not holds_release(text):
-        if group is not None:
-            raise InvalidArgument("group", expected="a release with groups", found="a plain matrix")
-        return Chain(parse_matrix(raw, name)), None
-    release = parse_release(text, name)
-    # Kinds whose releases are chains have this method.
-    chain_of = getattr(release.kind, "chain", lambda release, group: to_chain(release))
-    try:
-        return chain_of(release, group), release
-    except InvalidArgument as error:
-        if error.field == "group":
-            raise
-        raise InvalidData(
-            name,
-            expected=error.expected,
-            found=error.found,
-            hint="`veil inspect` explains it.",
-            names=error.names,
-        ) from None
+
+    stationary_tv: float
+    largest_row_tv: float
+    mean_row_tv: float
+    kl_rate: float
+    ergodicity_1: float
+    ergodicity_inf: float
+    bound: float
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Plain numbers, for JSON; what is infinite becomes None."""
+        return _plain(self)
+
+
+def compare_chains(one: Chain, other: Chain) -> ChainComparison:
+    """The comparison; the second chain's states may stand in another order."""
+    if type(other) is not type(one):
+        raise InvalidArgument("other", expected="a veil.Chain", found=type(other).__name__)
+    if set(one.states) != set(other.states):
+        raise InvalidArgument("other", expected="a chain on the same states", found="other states")
+    if one.states != other.states:
+        other = other.restrict(one.states)
+    p, q = one._dense("a comparison"), other._dense("a comparison")
+    first, second = one.stationary(), other.stationary()
+    rows = 0.5 * np.abs(p - q).sum(axis=1)
+    mean = float(first @ rows)
+    taken = p > 0.0
+    with np.errstate(divide="ignore"):
+        logs = np.log(p, out=np.zeros_like(p), where=taken) - np.log(q, out=np.zeros_like(q), where=taken)
+    return ChainComparison(
+        stationary_tv=0.5 * float(np.abs(first - second).sum()),
+        largest_row_tv=float(rows.max()),
+        mean_row_tv=mean,
+        kl_rate=max(0.0, float(first @ (p * logs).sum(axis=1))),
+        ergodicity_1=other.ergodicity(1) - one.ergodicity(1),
+        ergodicity_inf=other.ergodicity("inf") - one.ergodicity("inf"),
+        # pi' - pi~' = pi' (P - P~) A~#, and pi' (P - P~) sums to zero
+        bound=other.condition() * mean,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +98,7 @@ class ChainFacts:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
-        return {
-            name: None if isinstance(number, float) and not math.isfinite(number) else number
-            for name, number in asdict(self).items()
-        }
+        return _plain(self)
 
 
 def chain_facts(chain: Chain) -> ChainFacts:
@@ -82,12 +107,10 @@ def chain_facts(chain: Chain) -> ChainFacts:
         raise InvalidArgument("chain", expected="a veil.Chain", found=type(chain).__name__)
     dense, whole = len(chain) <= MOST_DENSE, chain.is_irreducible
     entropy = chain.entropy_rate() if whole else None
-    mixing: float | None = None
+    mixing = None
     if dense and whole:
-        try:
+        with suppress(VeilError, ArithmeticError):
             mixing = chain.mixing_time()
-        except (VeilError, ArithmeticError):
-            mixing = None
     return ChainFacts(
         states=len(chain),
         transitions=int(chain.to_scipy().nnz),

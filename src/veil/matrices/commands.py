@@ -6,11 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.files import holds_release, parse_release, write_text
 from veil.core.kind import Progress
+from veil.core.record import Release
 from veil.core.request import CommandRequest, option
-from veil.matrices.chain_comparison import ChainComparison
-from veil.matrices.chain_summary import read_chain
+from veil.matrices.chain import Chain
+from veil.matrices.chain_summary import ChainComparison
+from veil.matrices.reading import parse_matrix
+from veil.matrices.released import to_chain
 from veil.matrices.report.chain import ChainReport
+from veil.tables.files import decoded, file_of, name_of, text_bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,15 +42,13 @@ class AnalyseChain(CommandRequest):
         return {"report": (self.report, (".html",))}
 
     def run(self, *, overwrite: bool, progress: Progress | None = None) -> ChainAnalysis:
-        from veil.core.files import write_text
-
-        found, release = read_chain(self.source, self.group)
+        chain, release = read_chain(self.source, self.group)
         if release is None:
-            page = ChainReport.of(found, group=self.group)
+            page = ChainReport.of(chain, group=self.group)
         else:
             kind: Any = release.kind
             page = kind.chain_report(release, self.group)
-        other = None if self.against is None else found.compare(read_chain(self.against)[0])
+        other = None if self.against is None else chain.compare(read_chain(self.against)[0])
         if self.report is not None:
             write_text(self.report, page.html(), overwrite=overwrite)
         return ChainAnalysis(page, other, self.against, self.report)
@@ -71,3 +75,26 @@ class ChainAnalysis:
             print_comparison_of_chains(self.comparison, str(self.against))
         if self.report is not None:
             print(f"Written: {self.report}")
+
+
+def read_chain(path: str, group: str | None = None) -> tuple[Chain, Release[Any] | None]:
+    """The chain in a file: a release of Veil (which is returned too), or a matrix in CSV or JSON.
+
+    group: of a release with a chain for each group, that one's.
+    """
+    file = file_of(path)
+    raw, name = text_bytes(file), name_of(file)
+    text = decoded(raw, name)
+    if not holds_release(text):
+        if group is not None:
+            raise InvalidArgument("group", expected="a release with groups", found="a plain matrix")
+        return Chain(parse_matrix(raw, name)), None
+    release = parse_release(text, name)
+    # Kinds whose releases are chains have this method.
+    chain_of = getattr(release.kind, "chain", lambda release, group: to_chain(release))
+    try:
+        return chain_of(release, group), release
+    except InvalidArgument as error:
+        if error.field == "group":
+            raise
+        raise InvalidData.at(name, error, hint="`veil inspect` explains it.") from None

@@ -1,22 +1,106 @@
-"""Markov decision processes: what a policy is worth, and which one is best."""
+"""Values and best policies of many decision processes at once, by solving linear systems.
+
+Arrays carry a leading axis of draws, then states s, actions a and the states t that follow.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from veil.core.arrays import Floats
-from veil.core.checks import items, within
+from veil.core.checks import within
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import as_floats, say
 from veil.core.named_matrix import Names, named_matrix
+from veil.core.record import frozen
 from veil.matrices.chain import Chain
-from veil.matrices.numerics.decisions import Actions, best_policies, expected_rewards, mixed_values
+from veil.matrices.chain_intake import as_in_others, different_names, in_order
 from veil.vectors.simplex import SUM_TOLERANCE
+
+Actions = NDArray[np.intp]
+
+# How many roundings two values may differ by and still count as a tie.
+_TIE = 32.0 * float(np.finfo(np.float64).eps)
+
+
+def expected_rewards(transitions: Floats, rewards: Floats) -> Floats:
+    """The mean reward of each action, [..., s, a], from rewards of a state, an action or a transition."""
+    shape = transitions.shape[:-1]
+    if rewards.ndim == 1:
+        return np.broadcast_to(rewards[:, None], shape)
+    if rewards.ndim == 2:
+        return np.broadcast_to(rewards, shape)
+    gains: Floats = np.einsum("...sat,sat->...sa", transitions, rewards)
+    return gains
+
+
+def values(steps: Floats, rewards: Floats, discount: float) -> Floats:
+    """v = r + discount P v, solved: for each draw the matrix [s, t] and the reward [s] of its chain."""
+    system = np.eye(steps.shape[-1]) - discount * steps
+    return np.asarray(np.linalg.solve(system, rewards[..., None])[..., 0], dtype=np.float64)
+
+
+def mixed_values(transitions: Floats, rewards: Floats, discount: float, policies: Floats) -> Floats:
+    """The value [draw, s] of random policies [draw, s, a] in one process [s, a, t] with rewards [s, a]."""
+    steps = np.moveaxis(np.moveaxis(policies, 1, 0) @ transitions, 0, 1)
+    gains = np.einsum("dsa,sa->ds", policies, rewards)
+    return values(steps, gains, discount)
+
+
+def fixed_values(transitions: Floats, rewards: Floats, discount: float, policies: Actions) -> Floats:
+    """The value [draw, s] of the actions [draw, s], each draw in a process of its own."""
+    draws, states = np.arange(len(policies))[:, None], np.arange(policies.shape[1])
+    return values(transitions[draws, states, policies], rewards[draws, states, policies], discount)
+
+
+def best_policies(transitions: Floats, rewards: Floats, discount: float) -> tuple[Actions, Floats]:
+    """The best actions [draw, s] and their value, by policy iteration.
+
+    A step is taken only if it raises the sum of the values, so no policy comes twice and the iteration
+    ends, whatever the rounding. Among actions that are equally good the first one is taken.
+    """
+    policies: Actions = rewards.argmax(axis=-1)
+    found = fixed_values(transitions, rewards, discount, policies)
+    open_draws = np.arange(len(policies))
+    while len(open_draws):
+        ahead = _look_ahead(transitions[open_draws], rewards[open_draws], discount, found[open_draws])
+        now = np.take_along_axis(ahead, policies[open_draws][..., None], axis=-1)[..., 0]
+        better = ahead.max(axis=-1) > now
+        trial = np.where(better, ahead.argmax(axis=-1), policies[open_draws])
+        its = fixed_values(transitions[open_draws], rewards[open_draws], discount, trial)
+        rises = better.any(axis=-1) & (its.sum(axis=-1) > found[open_draws].sum(axis=-1))
+        open_draws = open_draws[rises]
+        policies[open_draws], found[open_draws] = trial[rises], its[rises]
+    return _first_of_ties(transitions, rewards, discount, policies, found)
+
+
+def _look_ahead(transitions: Floats, rewards: Floats, discount: float, found: Floats) -> Floats:
+    """The value of taking an action once and then going on as before, [draw, s, a]."""
+    draws, states, actions, _ = transitions.shape
+    after = transitions.reshape(draws, states * actions, states) @ found[..., None]
+    ahead: Floats = rewards + discount * after.reshape(draws, states, actions)
+    return ahead
+
+
+def _first_of_ties(
+    transitions: Floats, rewards: Floats, discount: float, policies: Actions, found: Floats
+) -> tuple[Actions, Floats]:
+    """Instead of each action the first that is as good up to rounding, if the value stays what it is."""
+    condition = (1.0 + discount) / (1.0 - discount)
+    allowed = _TIE * condition * np.abs(found).max(axis=-1, keepdims=True)
+    ahead = _look_ahead(transitions, rewards, discount, found)
+    tied = ahead >= ahead.max(axis=-1, keepdims=True) - allowed[..., None]
+    first: Actions = tied.argmax(axis=-1)
+    its = fixed_values(transitions, rewards, discount, first)
+    same = (its >= found - allowed).all(axis=-1, keepdims=True)
+    return np.where(same, first, policies), np.where(same, its, found)
+
 
 _LARGEST_DISCOUNT = 1.0 - 1e-9
 _LARGEST_REWARD = 1e100
@@ -62,25 +146,21 @@ class DecisionProcess:
     def __post_init__(self) -> None:
         table = as_floats("transitions", self.transitions)
         if table.ndim != 3 or table.shape[0] != table.shape[2] or not 0 < table.size <= _MOST_ENTRIES:
-            raise InvalidData(
-                "transitions",
-                expected=f"an array [state, action, next state] of at most {_MOST_ENTRIES:,} entries",
-                found=f"an array of shape {table.shape}",
-            )
-        states = _names("states", self.states, table.shape[0])
-        actions = _names("actions", self.actions, table.shape[1])
+            expected = f"an array [state, action, next state] of at most {_MOST_ENTRIES:,} entries"
+            raise InvalidData("transitions", expected=expected, found=f"an array of shape {table.shape}")
+        states = different_names("states", self.states, table.shape[0])
+        actions = different_names("actions", self.actions, table.shape[1])
         words = "a number of at least 0 and below 1 (at most 0.999999999)"
         discount = within("discount", self.discount, 0.0, _LARGEST_DISCOUNT, expected=words)
+        transitions = frozen(_rows("transitions", table, states, actions))
         for field, value in (
-            ("transitions", _rows("transitions", table, states, actions)),
-            ("rewards", _rewards(self.rewards, table.shape)),
+            ("transitions", transitions),
+            ("rewards", frozen(_rewards(self.rewards, table.shape))),
             ("discount", discount),
             ("states", states),
             ("actions", actions),
         ):
             object.__setattr__(self, field, value)
-        self.transitions.setflags(write=False)
-        self.rewards.setflags(write=False)
 
     def __repr__(self) -> str:
         sizes = f"{len(self)} states and {self.transitions.shape[1]} actions"
@@ -98,20 +178,17 @@ class DecisionProcess:
         """The policy as a table [s, a] of probabilities, or an error that says what is wrong."""
         if _is_list(policy):
             return np.eye(len(self.actions))[self._numbers(policy)]
-        return self._mixed(policy)
-
-    def _mixed(self, policy: Any) -> Floats:
         taken = named_matrix("policy", policy)
-        entries: Floats = taken.entries.toarray() if hasattr(taken.entries, "toarray") else taken.entries
+        entries = taken.dense()
         if entries.shape == self.gains.shape:
-            entries = _ordered(entries, taken.rows, self.states, "states")
-            entries = _ordered(entries.T, taken.columns, self.actions, "actions").T
+            for axis, given, names, what in (
+                (0, taken.rows, self.states, "states"),
+                (1, taken.columns, self.actions, "actions"),
+            ):
+                entries = in_order("policy", entries, axis, given, names, f"the {what} of the process")
             return _rows("policy", entries, self.states)
-        raise InvalidData(
-            "policy",
-            expected=f"an array of shape {self.gains.shape}, or {len(self)} actions",
-            found=f"an array of shape {entries.shape}",
-        )
+        expected = f"an array of shape {self.gains.shape}, or {len(self)} actions"
+        raise InvalidData("policy", expected=expected, found=f"an array of shape {entries.shape}")
 
     def _numbers(self, policy: Any) -> Actions:
         place = {name: number for number, name in enumerate(self.actions)}
@@ -122,20 +199,18 @@ class DecisionProcess:
         elif given.dtype.kind in "OU":
             numbers[:] = [place.get(name, -1) for name in map(str, given)]
         wrong = (numbers < 0) | (numbers >= len(place))
-        if len(numbers) != len(self) or wrong.any():
-            few = len(numbers) != len(self)
-            raise InvalidData(
-                "policy",
-                expected=f"for each of the {len(self)} states the name of an action, or its number",
-                found=f"{len(numbers)}" if few else say(wrong, f"not among the {len(place)} actions"),
-            )
+        few = len(numbers) != len(self)
+        if few or wrong.any():
+            expected = f"for each of the {len(self)} states the name of an action, or its number"
+            found = f"{len(numbers)}" if few else say(wrong, f"not among the {len(place)} actions")
+            raise InvalidData("policy", expected=expected, found=found)
         return numbers
 
     def value(self, policy: Any) -> Floats:
         """The expected discounted reward from each state: v = r + discount P v, solved exactly."""
         table = self.policy_table(policy)[None]
-        found: Floats = mixed_values(self.transitions, self.gains, self.discount, table)[0]
-        return found
+        value: Floats = mixed_values(self.transitions, self.gains, self.discount, table)[0]
+        return value
 
     def expected_return(self, policy: Any, *, start: Any = None) -> float:
         """The expected discounted reward from a start.
@@ -155,9 +230,8 @@ class DecisionProcess:
             start = [start.get(name, 0.0) for name in names]
         law = None if isinstance(start, (str, Mapping)) else as_floats("start", start)
         if law is None or law.shape != (size,):
-            raise InvalidArgument(
-                "start", expected=f"a state, or a probability for each of {size} states", found="neither"
-            )
+            expected = f"a state, or a probability for each of {size} states"
+            raise InvalidArgument("start", expected=expected, found="neither")
         return _rows("start", law[None], ("start",)).ravel()
 
     def policy_chain(self, policy: Any) -> Chain:
@@ -174,22 +248,6 @@ class DecisionProcess:
         return Solution(policy[0], value[0])
 
 
-def _names(field: str, names: Sequence[Hashable] | None, size: int) -> Names:
-    if names is None:
-        return tuple(range(size))
-    listed = items(field, names, expected=f"{size} different names")
-    given = tuple(item.item() if isinstance(item, np.generic) else item for item in listed)
-    try:
-        different = len(set(given))
-    except TypeError:
-        raise InvalidArgument(field, expected="names such as text or numbers", found="others") from None
-    if len(given) != size or different != size:
-        raise InvalidArgument(
-            field, expected=f"{size} different names", found=f"{len(given)}, {different} of them different"
-        )
-    return given
-
-
 def _is_list(policy: Any) -> bool:
     try:
         return not isinstance(policy, Mapping) and np.ndim(policy) == 1
@@ -197,28 +255,15 @@ def _is_list(policy: Any) -> bool:
         return False
 
 
-def _ordered(entries: Floats, given: Names | None, names: Names, what: str) -> Floats:
-    """The rows in the order of the process, where the policy names them."""
-    if given is None or given == names:
-        return entries
-    if set(given) != set(names):
-        raise InvalidData("policy", expected=f"the {what} of the process", found="other names")
-    return entries[[given.index(name) for name in names]]
-
-
 def _rewards(rewards: Any, shape: tuple[int, ...]) -> Floats:
     table = as_floats("rewards", rewards)
     if table.ndim not in (1, 2, 3) or table.shape != shape[: table.ndim]:
-        raise InvalidData(
-            "rewards",
-            expected=f"an array of shape {shape[:1]}, {shape[:2]} or {shape}",
-            found=f"an array of shape {table.shape}",
-        )
+        expected = f"an array of shape {shape[:1]}, {shape[:2]} or {shape}"
+        raise InvalidData("rewards", expected=expected, found=f"an array of shape {table.shape}")
     wrong = ~(np.abs(table) <= _LARGEST_REWARD)
     if wrong.any():
-        raise InvalidData(
-            "rewards", expected=f"finite numbers up to {_LARGEST_REWARD:g}", found=say(wrong, "beyond it")
-        )
+        expected = f"finite numbers up to {_LARGEST_REWARD:g}"
+        raise InvalidData("rewards", expected=expected, found=say(wrong, "beyond it"))
     return table
 
 
@@ -233,13 +278,10 @@ def _rows(field: str, table: Floats, states: Names, actions: Names | None = None
         (f"probabilities that sum to 1 (within {SUM_TOLERANCE:g})", "another sum", sums),
     ):
         if not right.all():
-            place = tuple(int(i) for i in np.argwhere(~right)[0])
-            names = [f"state {str(states[place[0]])[:40]!r}"]
+            state, *action = np.argwhere(~right)[0]
+            where = field if field == "start" else f"{field}, state {str(states[state])[:40]!r}"
             if actions is not None:
-                names.append(f"action {str(actions[place[1]])[:40]!r}")
-            others = int(np.count_nonzero(~right)) - 1
-            more = f", as in {others} other {'row' if others == 1 else 'rows'}" if others else ""
-            where = field if field == "start" else f"{field}, {', '.join(names)}"
-            raise InvalidData(where, expected=expected, found=found + more)
+                where += f", action {str(actions[action[0]])[:40]!r}"
+            raise InvalidData(where, expected=expected, found=found + as_in_others(np.count_nonzero(~right)))
     scaled: Floats = table / totals[..., None]
     return scaled

@@ -9,20 +9,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from veil.core.arrays import Floats
 from veil.core.checks import shown
 from veil.core.errors import InvalidArgument
-from veil.core.job import Job
-from veil.core.kind import Places
+from veil.core.kind import Places, exported
 from veil.core.record import Release
 from veil.matrices.adjacency import Rectangle, Rows
-from veil.matrices.matrix_rows import matrix_card, matrix_lines
+from veil.matrices.chain import Chain
+from veil.matrices.released import matrix_card, matrix_lines, to_chain
 from veil.vectors.adjacency import Transfer
 from veil.vectors.array_kind import ArrayKind
 
 if TYPE_CHECKING:
-    from veil.core.request import PlanRequest
-    from veil.matrices.chain import Chain
     from veil.matrices.report.chain import ChainReport
-
-_MECHANISMS = "veil.matrices.mechanisms"
 
 
 class MatrixKind(ArrayKind):
@@ -32,20 +28,11 @@ class MatrixKind(ArrayKind):
     module = "veil.matrices"
     description = "stochastic matrices: transitions and policies"
     built_on = ("vector",)
-    mechanisms: ClassVar[Places] = {
-        "BorderedRows": f"{_MECHANISMS}.bordered_rows:BorderedRows",
-        "DoublyStochastic": f"{_MECHANISMS}.doubly_stochastic:DoublyStochastic",
-        "MatrixDirichlet": f"{_MECHANISMS}.matrix_dirichlet:MatrixDirichlet",
-        "RowByRow": f"{_MECHANISMS}.row_by_row:RowByRow",
-    }
-    domains: ClassVar[Places] = {
-        "Birkhoff": "veil.matrices.birkhoff:Birkhoff",
-        "StochasticMatrix": "veil.matrices.stochastic:StochasticMatrix",
-    }
-    adjacencies: ClassVar[Places] = {
-        "Rectangle": "veil.matrices.adjacency:Rectangle",
-        "Rows": "veil.matrices.adjacency:Rows",
-    }
+    mechanisms: ClassVar[Places] = exported(
+        module, "BorderedRows", "DoublyStochastic", "MatrixDirichlet", "RowByRow"
+    )
+    domains: ClassVar[Places] = exported(module, "Birkhoff", "StochasticMatrix")
+    adjacencies: ClassVar[Places] = exported(module, "Rectangle", "Rows")
     short_adjacencies: ClassVar[Any] = {
         "matrix-row:": lambda mass: Rows(1, Transfer(float(mass))),
         "matrix:": lambda mass: Rows("all", Transfer(float(mass))),
@@ -56,6 +43,9 @@ class MatrixKind(ArrayKind):
     plan_request = "veil.matrices.requests:MatrixPlanning"
     commands: ClassVar[Places] = {"chain": "veil.matrices.commands:AnalyseChain"}
     audit_subject = "veil.matrices.auditing:MatrixAudit"
+    release_printer = "veil.matrices.report.console:print_matrix_release"
+    plan_printer = "veil.matrices.report.console:print_matrix_plan"
+    plans_figure = "veil.matrices.report.figures:plan_figure"
 
     def check_drawn(self, mechanism: Any, array: Floats) -> None:
         from veil.matrices.mechanisms.bordered_rows import BorderedRows
@@ -63,8 +53,9 @@ class MatrixKind(ArrayKind):
 
         domain = mechanism.domain
         if isinstance(mechanism, BorderedRows):
-            if array.shape != (len(mechanism.k), mechanism.size):
-                expected = f"{len(mechanism.k)} rows of {mechanism.size} entries"
+            rows, columns = len(mechanism.k), mechanism.size
+            if array.shape != (rows, columns):
+                expected = f"{rows} rows of {columns} entries"
                 raise InvalidArgument("value", expected=expected, found=f"shape {array.shape}")
         elif isinstance(domain, StochasticMatrix):
             domain.check_output(array)
@@ -75,8 +66,6 @@ class MatrixKind(ArrayKind):
 
     def chain(self, release: Release[Any], group: str | None = None) -> Chain:
         """The released matrix as a Markov chain. group: of releases that have any, which one's."""
-        from veil.matrices.released import to_chain
-
         self._check_group(group)
         return to_chain(release)
 
@@ -110,18 +99,3 @@ class MatrixKind(ArrayKind):
 
     def plot(self, release: Release[Any]) -> Any:
         return self.chain_report(release).figure()
-
-    def print_release(self, release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
-        from veil.matrices.report.console import print_matrix_release
-
-        print_matrix_release(release, job=job, written=written)
-
-    def print_plan(self, plan: Any, *, request: PlanRequest) -> None:
-        from veil.matrices.report.console import print_matrix_plan
-
-        print_matrix_plan(plan)
-
-    def plot_plans(self, plans: Sequence[Any], chosen: float) -> Any:
-        from veil.matrices.report.chain_figures import plan_figure
-
-        return plan_figure(plans, chosen)

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
@@ -30,13 +29,12 @@ _HALVINGS = 24
 _UP = 1.0 + 2.0**-40
 
 
-@dataclass(frozen=True, slots=True)
-class _Kinds:
+class _Kinds(NamedTuple):
     """Rows of two entries and more: their different (k, n), and how many rows there are of each."""
 
     k: Floats
     size: Floats
-    count: Floats
+    rows: Floats
 
 
 # The stationary distribution, given how far the rows are
@@ -81,9 +79,8 @@ def _mean_radius(released: Chain, radii: Any) -> float:
     """What sum_i pi_i |P_i - Q_i|_1 cannot exceed, though pi is unknown."""
     distances = _distances(radii)
     if len(distances) != len(released):
-        raise InvalidArgument(
-            "radii", expected=f"{len(released)}, one for each row", found=f"{len(distances)}"
-        )
+        expected = f"{len(released)}, one for each row"
+        raise InvalidArgument("radii", expected=expected, found=f"{len(distances)}")
     largest, condition = float(distances.max()), released.condition()
     left = 1.0 - 0.5 * condition * float(np.ptp(distances))
     if left <= 0.0:
@@ -119,12 +116,12 @@ def expected_largest_row_distance(k: Any, sizes: Any) -> float:
     kinds = _kinds(*_rows(k, sizes))
     if not kinds.k.size:
         return 0.0
-    rows = float(kinds.count.sum())
-    means = _means(kinds)
+    rows = float(kinds.rows.sum())
+    means = _row_means(kinds.k, kinds.size)
     squares = (kinds.size - 1.0) / (kinds.k + 1.0)
     variances = np.minimum(np.minimum(1.0 / kinds.k, squares), 1.0)
-    all_squares = math.sqrt(float(kinds.count @ squares))
-    aven = float(means.max()) + math.sqrt((rows - 1.0) / rows * float(kinds.count @ variances))
+    all_squares = math.sqrt(float(kinds.rows @ squares))
+    aven = float(means.max()) + math.sqrt((rows - 1.0) / rows * float(kinds.rows @ variances))
     return min(FARTHEST, all_squares * _UP, aven * _UP, _least(kinds, 0.0))
 
 
@@ -142,8 +139,8 @@ def expected_largest_column_distance(k: Any, sizes: Any) -> float:
         return 0.0
     entries = np.array([largest_expected_entry_error(k_i) for k_i in kinds.k])
     squares = (1.0 - 1.0 / kinds.size) / (kinds.k + 1.0)
-    aven = float(kinds.count @ entries) + math.sqrt(float(kinds.count @ squares))
-    return min(aven, float(kinds.count @ (0.5 * _means(kinds)))) * _UP
+    aven = float(kinds.rows @ entries) + math.sqrt(float(kinds.rows @ squares))
+    return min(aven, float(kinds.rows @ (0.5 * _row_means(kinds.k, kinds.size)))) * _UP
 
 
 # What follows for the chain
@@ -209,19 +206,15 @@ def _row_means(k: Floats, size: Floats) -> Floats:
     return np.minimum(np.sqrt((size - 1.0) / (k + 1.0)), 2.0 * (1.0 - 1.0 / size))
 
 
-def _means(kinds: _Kinds) -> Floats:
-    return _row_means(kinds.k, kinds.size)
-
-
 def _least(kinds: _Kinds, extra: float) -> float:
     """The least over rate > 0 of (log sum of the rows' moments + extra) / rate. Every rate is valid."""
 
     def bound(log_rate: float) -> float:
         rate = math.exp(log_rate)
-        total = float(logsumexp(log_moment(rate, kinds.k, kinds.size), b=kinds.count))
+        total = float(logsumexp(log_moment(rate, kinds.k, kinds.size), b=kinds.rows))
         return (total + extra) / rate
 
-    events = float(_log_events(kinds.size).max()) + math.log(float(kinds.count.sum()))
+    events = float(_log_events(kinds.size).max()) + math.log(float(kinds.rows.sum()))
     least = 1e-4 * math.sqrt(kinds.k.min())
     most = 2.0 * math.sqrt(2.0 * (events + extra + 1.0) * (kinds.k.max() + 1.0))
     grid = np.linspace(math.log(least), math.log(most), _GRID)
@@ -240,26 +233,21 @@ def _least(kinds: _Kinds, extra: float) -> float:
 def _distances(values: Any) -> Floats:
     distances = np.asarray(values, dtype=np.float64)
     if distances.ndim != 1 or not distances.size or not (distances >= 0.0).all():
-        raise InvalidArgument(
-            "row_distances", expected="numbers of at least 0, one for each row", found="others"
-        )
+        expected = "numbers of at least 0, one for each row"
+        raise InvalidArgument("row_distances", expected=expected, found="others")
     return distances
 
 
 def _rows(k: Any, sizes: Any) -> tuple[tuple[float, ...], tuple[int, ...]]:
     """k and the size of each row; one number stands for all rows."""
-    many_k = list(k) if isinstance(k, (Sequence, np.ndarray)) else [k]
-    many_sizes = list(sizes) if isinstance(sizes, (Sequence, np.ndarray)) else [sizes]
-    rows = max(len(many_k), len(many_sizes))
-    if not many_k or not many_sizes or {len(many_k), len(many_sizes)} - {1, rows}:
-        raise InvalidArgument(
-            "sizes",
-            expected=f"one number, or one for each k ({len(many_k)})",
-            found=f"{len(many_sizes)}",
-        )
-    found_k = [positive("k", value) for value in many_k] * (rows // len(many_k))
-    found_sizes = [integer("sizes", value, least=1) for value in many_sizes] * (rows // len(many_sizes))
-    return tuple(found_k), tuple(found_sizes)
+    ks, widths = (list(each) if isinstance(each, (Sequence, np.ndarray)) else [each] for each in (k, sizes))
+    rows = max(len(ks), len(widths))
+    if not ks or not widths or {len(ks), len(widths)} - {1, rows}:
+        expected = f"one number, or one for each k ({len(ks)})"
+        raise InvalidArgument("sizes", expected=expected, found=f"{len(widths)}")
+    checked_k = tuple(positive("k", value) for value in ks)
+    checked_sizes = tuple(integer("sizes", value, least=1) for value in widths)
+    return checked_k * (rows // len(ks)), checked_sizes * (rows // len(widths))
 
 
 def _kinds(k: Sequence[float], sizes: Sequence[int]) -> _Kinds:

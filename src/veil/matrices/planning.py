@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,19 +12,20 @@ from numpy.typing import NDArray
 
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
-from veil.core.checks import choice, positive
+from veil.core.checks import choice, positive, within
 from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.mechanism import Mechanism
 from veil.core.plan import Plan
 from veil.core.privacy.calibrate import calibrate
 from veil.matrices.adjacency import Rows
-from veil.matrices.calibrated_rows import calibrated_rows
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.mechanisms.row_by_row import RowByRow
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.matrices.stochastic import StochasticMatrix
-from veil.vectors.calibration import FOR_VECTORS, needs_delta
+from veil.vectors.adjacency import Transfer
+from veil.vectors.calibration import FOR_VECTORS, calibrated, needs_delta
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
+from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.simplex import Simplex
 
 Mask = NDArray[np.bool_]
@@ -52,36 +54,37 @@ def calibrated_matrix(
     """
     choice("mechanism", name, FOR_VECTORS)
     needs_delta(name, "gaussian", delta)
+    needs_delta(name, "dirichlet", delta)
+    budget = {"epsilon": epsilon, "delta": delta}
+    if name == "dirichlet" and smooth:
+        return calibrated_rows(support, adjacency, floor=floor, read_off=read_off, **budget)[0]
+    places = None if support.all() and not read_off else support
+    rows, columns = support.shape
+    published: Any = None
     if name == "dirichlet":
-        needs_delta(name, "dirichlet", delta)
-        if smooth:
-            budget = {"epsilon": epsilon, "delta": delta}
-            return calibrated_rows(support, adjacency, floor=floor, read_off=read_off, **budget)[0]
-        return _published_form(adjacency, support, epsilon, delta, floor, read_off)
-    places = None if support.all() and not read_off else support
+        if floor is None:
+            raise InvalidArgument("floor", expected="a floor, without smoothing", found="None")
+        floor = _checked_floor(floor, support)
+        if places is None:
+            published = StochasticMatrix([Simplex(columns, floor=floor)] * rows)
+        else:
+            published = StochasticMatrix(Simplex(2, floor=floor), support=places)
 
-    def noisy(rate: float) -> RowByRow:
-        domain = Simplex(support.shape[1])
-        row = Laplace(1.0 / rate, domain) if name == "laplace" else Gaussian(1.0 / rate, domain)
-        return RowByRow(row, rows=None if places is not None else len(support), support=places)
+    def at(parameter: float) -> Mechanism:
+        if published is not None:
+            return MatrixDirichlet(parameter, published)
+        noise = Laplace if name == "laplace" else Gaussian
+        row = noise(1.0 / parameter, Simplex(columns))
+        return RowByRow(row, rows=None if places is not None else rows, support=places)
 
-    fine = adjacency.among(len(support)) == 1 or delta == 0.0
-    return calibrate(noisy, adjacency, epsilon=epsilon, delta=delta, relative=1e-13 if fine else _ROUGH)
+    fine = published is None and (adjacency.among(rows) == 1 or delta == 0.0)
+    return calibrate(at, adjacency, relative=1e-13 if fine else _ROUGH, **budget)
 
 
-def _published_form(
-    adjacency: Rows, support: Mask, epsilon: float, delta: float, floor: float | None, read_off: bool
-) -> MatrixDirichlet:
-    if floor is None:
-        raise InvalidArgument("floor", expected="a floor, without smoothing", found="None")
-    places = None if support.all() and not read_off else support
-    row = Simplex(support.shape[1], floor=floor) if places is None else Simplex(2, floor=floor)
-    domain = (
-        StochasticMatrix([row] * len(support)) if places is None else StochasticMatrix(row, support=places)
-    )
-    return calibrate(
-        lambda k: MatrixDirichlet(k, domain), adjacency, epsilon=epsilon, delta=delta, relative=_ROUGH
-    )
+def _checked_floor(floor: float, support: Mask) -> float:
+    largest = int(support.sum(axis=-1).max())
+    words = f"a number above 0 and below 1/{largest}"
+    return within("floor", floor, 1e-30, (1.0 - 1e-9) / largest, expected=words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,13 @@ class MatrixRow:
     stationary_tv: float | None = None
     kl: float | None = None
     why: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, for JSON."""
+        if self.mechanism is None:
+            return {"name": self.name, "possible": False, "why": self.why}
+        errors = {name: getattr(self, name) for name in ("row_tv", "row_tv95", "stationary_tv")}
+        return {"name": self.name, "possible": True} | errors | ({} if self.kl is None else {"kl": self.kl})
 
 
 @dataclass(frozen=True)
@@ -124,19 +134,7 @@ class MatrixPlan(Plan):
             "epsilon": self.epsilon,
             "delta": self.delta,
             "adjacency": self.adjacency.describe(),
-            "mechanisms": [
-                {"name": row.name, "possible": False, "why": row.why}
-                if row.mechanism is None
-                else {
-                    "name": row.name,
-                    "possible": True,
-                    "row_tv": row.row_tv,
-                    "row_tv95": row.row_tv95,
-                    "stationary_tv": row.stationary_tv,
-                    **({} if row.kl is None else {"kl": row.kl}),
-                }
-                for row in self.rows
-            ],
+            "mechanisms": [row.to_dict() for row in self.rows],
         }
 
 
@@ -190,3 +188,83 @@ def _measured(name: str, mechanism: Mechanism, matrices: list[Floats]) -> Matrix
         row_tv95=float(np.quantile(every, 0.95)),
         stationary_tv=float(known.mean()) if len(known) else None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class RowKind:
+    """Rows with equally many possible entries: how many there are, and how they are released."""
+
+    entries: int
+    rows: int
+    k: float
+    floor: float
+
+
+def calibrated_rows(
+    support: NDArray[np.bool_],
+    adjacency: Rows,
+    *,
+    epsilon: float,
+    delta: float,
+    floor: float | None = None,
+    read_off: bool = False,
+) -> tuple[MatrixDirichlet, tuple[RowKind, ...]]:
+    """The smoothed mechanism at the budget, with a floor and a k for each number of possible entries.
+
+    support: [..., row, column], where entries may be above zero; public.
+    floor: the same for all rows; None for that of least expected error.
+    read_off: the support was read off the matrix itself; the mechanism then says so even if it is full.
+
+    Where one row changes, every row is at the budget by itself. Where more do, rows are tuned for a
+    change that is the root of their number larger (or, with a floor of the caller's, have one k), and
+    one common factor on all k then meets the budget of the whole, checked like every calibration. The
+    tuning moves the error, never the privacy.
+    """
+    table = support.reshape(-1, support.shape[-1])
+    widths = table.sum(axis=1)
+    counts = Counter(int(width) for width in widths if width > 1)
+    if not counts or widths.min() < 1:
+        expected = "a column for every row, and two for some"
+        raise InvalidArgument("support", expected=expected, found="fewer in some row")
+    if floor is not None:
+        floor = _checked_floor(floor, table)
+    changed = min(adjacency.among(len(table)), counts.total())
+    places = None if table.all() and not read_off else table
+
+    def tuned(mass: float, epsilon: float, delta: float) -> dict[int, Any]:
+        each = Transfer(min(1.0, mass))
+        budget: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "floor": floor}
+        return {width: calibrated("dirichlet", each, size=width, **budget) for width in sorted(counts)}
+
+    def at(factor: float, tuning: dict[int, Any]) -> MatrixDirichlet:
+        domains = [tuning[width].domain if width > 1 else None for width in map(int, widths)]
+        ks = [factor * tuning[width].k if width > 1 else 1.0 for width in map(int, widths)]
+        matrices = StochasticMatrix(domains, support=places)
+        return MatrixDirichlet(ks[0] if len(set(ks)) == 1 else ks, matrices, smooth=True)
+
+    def composed(tuning: dict[int, Any]) -> MatrixDirichlet:
+        return calibrate(
+            lambda factor: at(factor, tuning), adjacency, epsilon=epsilon, delta=delta, relative=_ROUGH
+        )
+
+    mass = adjacency.each.mass
+    if changed == 1:
+        mechanism = at(1.0, tuned(mass, epsilon, delta))
+    elif floor is not None:
+        try:
+            # Only where the search starts: loss distributions far from the budget are slow to make.
+            k = min(row.k for row in tuned(mass * math.sqrt(changed), epsilon, delta).values())
+        except CannotCalibrate:
+            k = 1.0
+        domains = {width: Simplex(width, floor=floor) for width in counts}
+        mechanism = composed({width: Dirichlet(k, domain, smooth=True) for width, domain in domains.items()})
+    else:
+        try:
+            mechanism = composed(tuned(mass * math.sqrt(changed), epsilon, delta))
+        except CannotCalibrate:
+            # Rows that each keep to a share of the budget always meet it together.
+            mechanism = composed(tuned(mass, epsilon / changed, delta / changed))
+    ks, simplices = mechanism.concentrations(len(table)), mechanism.domain.domains
+    firsts = {width: int(np.argmax(widths == width)) for width in sorted(counts)}
+    kinds = (RowKind(width, counts[width], ks[row], simplices[row].floor) for width, row in firsts.items())
+    return mechanism, tuple(kinds)

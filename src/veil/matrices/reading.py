@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from veil.core.errors import InvalidData, UnreadableFile
 from veil.core.named_matrix import NamedMatrix, named_matrix
-from veil.tables.cells import is_number, numbers_in
-from veil.tables.dialect import above_numbers, has_header
+from veil.tables.cells import is_number, is_plain_integer, numbers_in
+from veil.tables.dialect import above_numbers, column_names, has_header, named
 from veil.tables.files import file_of, name_of, text_bytes
 from veil.tables.json_texts import is_json, parse_json
 from veil.tables.text_tables import TextTable, parse_rows
@@ -23,14 +24,7 @@ NUMBERS = {"probability", "weight", "p", "share", "value", "count"}
 
 
 def read_matrix(source: Any, field: str = "matrix") -> NamedMatrix:
-    """The matrix that a source holds: a path ("-" is standard input), or whatever `named_matrix` takes.
-
-    CSV: rows of numbers; with a header and a first column of labels if it has any. Or a list of
-    transitions: a header such as from,to,probability over one transition in each line (the rest is zero).
-    JSON: a list of rows, or {"from": {"to": probability}}.
-
-    field: what errors call a matrix in memory.
-    """
+    """The matrix that a source holds, as `matrices.read` describes it. field: the name of one in memory."""
     if not isinstance(source, (str, PathLike)):
         return named_matrix(field, source)
     file = file_of(source)
@@ -47,12 +41,8 @@ def parse_matrix(raw: bytes, name: str) -> NamedMatrix:
 
 def _from_json(content: Any, name: str) -> NamedMatrix:
     if isinstance(content, dict) and content.get("format") == "veil-release":
-        raise UnreadableFile(
-            name,
-            expected="a matrix",
-            found="a release of Veil",
-            hint="It is private already; `veil chain` analyses it and `veil inspect` explains it.",
-        )
+        hint = "It is private already; `veil chain` analyses it and `veil inspect` explains it."
+        raise UnreadableFile(name, expected="a matrix", found="a release of Veil", hint=hint)
     if not isinstance(content, (list, dict)):
         raise UnreadableFile(name, expected="a list of rows, or {from: {to: probability}}", found="neither")
     return named_matrix(name, content)
@@ -85,9 +75,7 @@ def _from_table(table: TextTable, lines: list[list[str]]) -> NamedMatrix:
 
 def _numbers_rows(lines: list[list[str]]) -> bool:
     """Whether rows below a header are numbered: they sum to 1 without their first cell only."""
-    if any(map(is_number, lines[0])) or len(lines[0]) < 3:
-        return False
-    if not all(is_number(cell) for row in lines[1:] for cell in row):
+    if any(map(is_number, lines[0])) or len(lines[0]) < 3 or not _are_numbers(lines[1:]):
         return False
     rows = np.array([[float(cell) for cell in row] for row in lines[1:]])
     with np.errstate(over="ignore", invalid="ignore"):
@@ -122,7 +110,105 @@ def _from_transitions(table: TextTable, lines: list[list[str]]) -> NamedMatrix:
     if len(set(zip(origins, ends, strict=True))) < len(origins):
         raise InvalidData(table.name, expected="each transition once", found="one of them twice")
     numbers = numbers_in([row[2] for row in lines[1:]], lambda i: table.place(i + 1))
-    entries = csr_array((np.array(numbers), (origins, ends)), shape=(len(states), len(states)))
-    return NamedMatrix(
-        named_matrix(table.name, entries).entries, tuple(places), tuple(places), names_found=True
+    given = csr_array((np.array(numbers), (origins, ends)), shape=(len(states), len(states)))
+    entries = named_matrix(table.name, given).entries
+    return NamedMatrix(entries, tuple(places), tuple(places), names_found=True)
+
+
+# A transition and, where it has one, its probability or weight.
+Edge = tuple[Any, Any, float | None]
+_SHAPES = "a square matrix, or two columns of states"
+
+
+class Edges(NamedTuple):
+    """A list of transitions, which is not to be taken for a matrix."""
+
+    edges: Sequence[Edge]
+
+
+def listed(columns: Mapping[str, list[Any]], name: str) -> Edges:
+    """The transitions of a table, from its first two columns, and its column of numbers if it has one."""
+    names = list(columns)
+    if len(names) < 2:
+        raise InvalidData(name, expected=_SHAPES, found=f"{len(names)} column")
+    origin, destination, *others = names
+    number = next((column for column in others if column.casefold() in NUMBERS), None)
+    if number is None and len(others) == 1 and all(map(_is_numeric, columns[others[0]])):
+        number = others[0]
+    weights = [None] * len(columns[origin]) if number is None else list(map(weight_of, columns[number]))
+    return Edges(list(zip(columns[origin], columns[destination], weights, strict=True)))
+
+
+def _is_numeric(cell: Any) -> bool:
+    return is_number(cell) if isinstance(cell, str) else isinstance(cell, (int, float))
+
+
+def weight_of(cell: Any) -> float:
+    """A number, or one that is refused later on."""
+    return float(cell) if _is_numeric(cell) else math.nan
+
+
+def from_text(raw: bytes, name: str) -> Any:
+    """What text with separators holds: a list of transitions or a matrix."""
+    _, lines = parse_rows(raw, name, expected="allowed transitions", decimals=True)
+    if _is_matrix(lines):
+        return _with_numbers(parse_matrix(raw, name))
+    if len(lines[0]) < 2:
+        raise InvalidData(name, expected=_SHAPES, found="1 column")
+    if _hold_decimals([row[:2] for row in lines]):
+        raise InvalidData(name, expected=_SHAPES, found="numbers with decimals in place of states")
+    body = lines[1:] if _has_header(lines) else lines
+    names = column_names(len(lines[0])) if body is lines else named(lines[0], name)
+    columns = {key: [row[i] for row in body] for i, key in enumerate(names)}
+    found = listed(columns, name)
+    if all(is_plain_integer(cell) for edge in found.edges for cell in edge[:2]):
+        return Edges([(int(start), int(end), number) for start, end, number in found.edges])
+    return found
+
+
+def _with_numbers(taken: NamedMatrix) -> NamedMatrix:
+    """The matrix with labels that are whole numbers as such, if all are."""
+    names = [names for names in (taken.rows, taken.columns) if names is not None]
+    if not names or not all(is_plain_integer(str(label)) for labels in names for label in labels):
+        return taken
+    both = (taken.rows, taken.columns)
+    rows, columns = (
+        None if labels is None else tuple(int(str(label)) for label in labels) for labels in both
     )
+    return NamedMatrix(taken.entries, rows, columns)
+
+
+def _has_header(lines: Sequence[Sequence[str]]) -> bool:
+    """Whether the first line of a public list names the columns; it does unless it can be a transition."""
+    states = {cell for row in lines[1:] for cell in row[:2]}
+    usual = names_ends(lines[0])
+    found = has_header([(lines[0][:2], states)], usual=usual)
+    return (usual or bool(states)) if found is None else found
+
+
+def _is_matrix(lines: Sequence[Sequence[str]]) -> bool:
+    """Whether a table is a square one of numbers, perhaps with labels."""
+    width, height = len(lines[0]), len(lines)
+    if names_ends(lines[0]):
+        return False
+    bare, labels = [row[1:] for row in lines], [row[0] for row in lines]
+    if width == height and width > 2 and _are_numbers(bare[1:]) and sorted(bare[0]) == sorted(labels[1:]):
+        return True
+    if width == height + 1 and width > 2 and _are_numbers(bare):
+        return not any(map(is_number, labels))
+    has_header = not all(map(is_number, lines[0]))
+    numbers = [cell for row in (lines[1:] if has_header else lines) for cell in row]
+    if height - has_header != width or width < 2 or not all(map(is_number, numbers)):
+        return False
+    # Two rows of two whole numbers may as well be two transitions.
+    return width > 2 or not all(map(is_plain_integer, numbers))
+
+
+def _are_numbers(rows: Iterable[Sequence[str]]) -> bool:
+    return all(is_number(cell) for row in rows for cell in row)
+
+
+def _hold_decimals(rows: Iterable[Sequence[str]]) -> bool:
+    """Whether all cells are numbers and not all are whole, as in a matrix that is not square."""
+    cells = [cell for row in rows for cell in row]
+    return all(map(is_number, cells)) and any("." in cell for cell in cells)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,10 @@ from veil.core.intake import Labels, array_of
 from veil.core.job import Job
 from veil.core.kind import Progress
 from veil.core.mechanism import Mechanism
-from veil.core.named_matrix import NamedMatrix, named_matrix
-from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, Request, option
+from veil.core.named_matrix import NamedMatrix
+from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, Request, mechanism_option, option
 from veil.matrices.adjacency import Rows
+from veil.matrices.chain_intake import in_order
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.planning import Mask, MatrixPlan, calibrated_matrix, plan_matrix
 from veil.matrices.reading import read_matrix
@@ -66,27 +66,22 @@ class _Neighbours(Request):
     def adjacency(self) -> Rows:
         """Between which inputs the difference is hidden."""
         if (self.transfer is None) == (self.l1 is None):
-            raise InvalidArgument(
-                "transfer",
-                expected="either it or {l1}: how much a row may change",
-                found="neither of them" if self.transfer is None else "both of them",
-                hint="A transfer of 0.01: two entries of a row exchange at most 0.01.",
-                names=("l1",),
-            )
+            expected = "either it or {l1}: how much a row may change"
+            found = "neither of them" if self.transfer is None else "both of them"
+            hint = "A transfer of 0.01: two entries of a row exchange at most 0.01."
+            raise InvalidArgument("transfer", expected=expected, found=found, hint=hint, names=("l1",))
         if self.l1 is not None:
             words = "an L1 distance above 0 and at most 2"
             each = Transfer.from_l1(within("l1", self.l1, 1e-30, 2.0, expected=words))
         else:
             words = "a mass above 0 and at most 1"
             each = Transfer(within("transfer", self.transfer, 1e-30, 1.0, expected=words))
-        changed = self.rows
-        if isinstance(changed, str):
-            changed = changed.strip().casefold()
-            if changed != "all" and not (changed.isdecimal() and int(changed)):
-                expected = 'a whole number of at least 1, or "all"'
-                raise InvalidArgument("rows", expected=expected, found=shown(self.rows))
-            changed = changed if changed == "all" else int(changed)
-        return Rows(changed if isinstance(changed, str) else integer("rows", changed, least=1), each)
+        rows = self.rows.strip().casefold() if isinstance(self.rows, str) else self.rows
+        if isinstance(rows, str) and rows != "all" and not (rows.isdecimal() and int(rows)):
+            expected = 'a whole number of at least 1, or "all"'
+            raise InvalidArgument("rows", expected=expected, found=shown(self.rows))
+        number = int(rows) if isinstance(rows, str) and rows != "all" else rows
+        return Rows("all" if rows == "all" else integer("rows", number, least=1), each)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,12 +94,8 @@ class MatrixRelease(_Neighbours, ReleaseRequest):
 
     examples = (("", {"source": "roads.csv", "l1": 0.02, "rows": 1, "support": "zeros", "epsilon": 2.0}),)
 
-    mechanism: str = option(
-        "auto",
-        help="auto (least expected error), dirichlet, laplace or gaussian.",
-        short="-m",
-        choices=("auto", *FOR_VECTORS),
-        group="Mechanism",
+    mechanism: str = mechanism_option(
+        FOR_VECTORS, help="auto (least expected error), dirichlet, laplace or gaussian."
     )
     support: Any = option(
         None,
@@ -145,13 +136,9 @@ class MatrixRelease(_Neighbours, ReleaseRequest):
         held = read_matrix(data)
         matrix, adjacency = self._valid(held), self.adjacency
         mask = mask_of(self.support, held)
-        if mask is None:
-            mask = matrix > 0.0 if is_zeros(self.support) else np.ones(matrix.shape, dtype=bool)
-        if self.floor is not None:
-            widest = int(mask.sum(axis=1).max())
-            words = f"a number above 0 and below 1/{widest}"
-            within("floor", self.floor, 1e-30, (1.0 - 1e-9) / widest, expected=words)
-        name, mechanism, plan = self._chosen(adjacency, mask)
+        name, mechanism, plan = self._chosen(
+            adjacency, _possible(self.support, matrix) if mask is None else mask
+        )
         return Job.prepare(
             mechanism,
             matrix,
@@ -169,7 +156,7 @@ class MatrixRelease(_Neighbours, ReleaseRequest):
         )
 
     def _valid(self, held: NamedMatrix) -> Floats:
-        matrix = dense(held)
+        matrix = held.dense()
         if matrix.ndim != 2 or min(matrix.shape) < 1 or matrix.shape[1] < 2:
             raise InvalidData("matrix", expected="rows of two or more numbers", found=f"shape {matrix.shape}")
         totals = matrix.sum(axis=1, keepdims=True)
@@ -186,7 +173,7 @@ class MatrixRelease(_Neighbours, ReleaseRequest):
         if name == "auto" and self._floored:
             # No other mechanism has a floor.
             name = "dirichlet"
-        if name == "auto":
+        elif name == "auto":
             plan = plan_matrix(adjacency, mask, **budget)
             name, mechanism = plan.best.name, plan.best.mechanism
             if not read_off and mechanism is not None:
@@ -238,21 +225,24 @@ class MatrixPlanning(_Neighbours, _Planned):
         self.check()
         typical, mask = None, mask_of(self.support)
         if self.typical is not None:
-            public = np.atleast_1d(dense(read_matrix(self.typical, "typical")))
+            public = np.atleast_1d(read_matrix(self.typical, "typical").dense())
             typical = StochasticMatrix(Simplex(max(2, public.shape[-1]))).validate(public)
-            if mask is None:
-                mask = typical > 0.0 if is_zeros(self.support) else np.ones(typical.shape, dtype=bool)
+            mask = _possible(self.support, typical) if mask is None else mask
         if mask is None:
             rows = integer("states", self.states, least=1)
             columns = max(2, rows) if self.columns is None else integer("columns", self.columns, least=2)
             mask = np.ones((rows, columns), dtype=bool)
-        budget = {"epsilon": self.epsilon, "delta": self.delta}
-        return plan_matrix(self.adjacency, mask, typical=typical, **budget)
+        return plan_matrix(self.adjacency, mask, epsilon=self.epsilon, delta=self.delta, typical=typical)
 
 
 def is_zeros(support: Any) -> bool:
     """Whether the zeros of the matrix itself are its support."""
     return isinstance(support, str) and support == "zeros"
+
+
+def _possible(support: Any, matrix: Floats) -> Mask:
+    """Where entries may be above zero, if no table says so: where the matrix has some, or everywhere."""
+    return matrix > 0.0 if is_zeros(support) else np.ones(matrix.shape, dtype=bool)
 
 
 def mask_of(support: Any, like: NamedMatrix | None = None) -> Mask | None:
@@ -262,25 +252,22 @@ def mask_of(support: Any, like: NamedMatrix | None = None) -> Mask | None:
     """
     if support is None or is_zeros(support):
         return None
-    if isinstance(support, str):
-        if support == "zero":
-            raise InvalidArgument("support", expected='"zeros", or a file', found="zero")
-        found = read_matrix(support, "support")
-    elif isinstance(support, PathLike) or hasattr(support, "tocsr"):
-        found = read_matrix(support, "support")
-    elif type(support).__name__ == "DataFrame":
-        found = named_matrix("support", support.astype(float))
+    if isinstance(support, str) and support == "zero":
+        raise InvalidArgument("support", expected='"zeros", or a file', found="zero")
+    if type(support).__name__ == "DataFrame":
+        support = support.astype(float)
     elif isinstance(support, (list, tuple, np.ndarray)):
         try:
-            found = named_matrix("support", array_of("support", support).astype(float))
+            support = array_of("support", support).astype(float)
         except ValueError:
             expected = "rows of equal length, of True and False or of numbers"
             raise InvalidData("support", expected=expected, found="something else") from None
-    else:
-        found = named_matrix("support", support)
-    table = dense(found)
-    if like is not None:
-        table = _ordered(_ordered(table, found.rows, like.rows).T, found.columns, like.columns).T
+    given = read_matrix(support, "support")
+    table = given.dense()
+    if like is not None and table.ndim == 2:
+        expected = "the labels of the matrix"
+        for axis, names, wanted in ((0, given.rows, like.rows), (1, given.columns, like.columns)):
+            table = in_order("support", table, axis, _text(names), _text(wanted), expected)
     if table.ndim != 2 or (like is not None and table.shape != like.entries.shape):
         shape = "" if like is None else f" of shape {like.entries.shape}, like the matrix"
         raise InvalidData("support", expected=f"a table{shape}", found=f"shape {table.shape}")
@@ -289,30 +276,11 @@ def mask_of(support: Any, like: NamedMatrix | None = None) -> Mask | None:
     return np.asarray(table != 0.0)
 
 
-def dense(matrix: NamedMatrix) -> Floats:
-    """The entries as an array."""
-    found: Floats = matrix.entries.toarray() if hasattr(matrix.entries, "toarray") else matrix.entries
-    return found
-
-
-def _ordered(table: Any, names: Any, wanted: Any) -> Any:
-    """The rows of the table in the order of the matrix, where both are named."""
-    if names is None or wanted is None:
-        return table
-    place = {str(name): i for i, name in enumerate(names)}
-    unknown = [str(name) for name in wanted if str(name) not in place]
-    if unknown or len(place) != len(wanted):
-        found = f"no {unknown[0]!r}" if unknown else f"{len(place)} labels for {len(wanted)}"
-        raise InvalidData("support", expected="the labels of the matrix", found=found)
-    return table[[place[str(name)] for name in wanted]]
-
-
 def share_kept(mechanism: Mechanism) -> float:
     """How much of the data survives the smoothing, in the row that keeps least: 1 is all of it."""
     if not isinstance(mechanism, MatrixDirichlet) or not mechanism.smooth:
         return 1.0
-    rows = [domain for domain, _ in mechanism.domain.each() if domain is not None]
-    return min(1.0 - row.size * row.floor for row in rows)
+    return min(1.0 - row.size * row.floor for row in mechanism.domain.simplices if row is not None)
 
 
 def _same_states(held: NamedMatrix, matrix: Floats) -> None:
@@ -322,12 +290,9 @@ def _same_states(held: NamedMatrix, matrix: Floats) -> None:
     rows, columns = set(map(str, held.rows)), set(map(str, held.columns))
     alone = sorted(rows - columns), sorted(columns - rows)
     if alone[0] and 2 * len(rows & columns) >= len(rows):
-        raise InvalidData(
-            "labels",
-            expected="the same states as rows and as columns",
-            found=f"a row {alone[0][0]!r} without such a column, and a column {alone[1][0]!r} without a row",
-            hint="Is one of them misspelt?",
-        )
+        expected, hint = "the same states as rows and as columns", "Is one of them misspelt?"
+        found = f"a row {alone[0][0]!r} without such a column, and a column {alone[1][0]!r} without a row"
+        raise InvalidData("labels", expected=expected, found=found, hint=hint)
 
 
 def _text(names: Any) -> Labels | None:

@@ -6,6 +6,7 @@ Proofs: matrices/mechanisms/matrix_dirichlet.md.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -150,18 +151,13 @@ def _worst_slots(rows: Counted, changed: int) -> list[tuple[PrivacyProfile, int]
 
 def _merged(rows: Counted) -> list[tuple[PrivacyProfile, int]]:
     """The same rows with few enough kinds: similar beta pairs are replaced by one that dominates them."""
-    counted: list[tuple[PrivacyProfile, int]] = []
+    counted: Counter[PrivacyProfile] = Counter()
     for profile, count in rows:
-        for index, (known, times) in enumerate(counted):
-            if known == profile:
-                counted[index] = (known, times + count)
-                break
-        else:
-            counted.append((profile, count))
-    beta = [(profile, count) for profile, count in counted if isinstance(profile, SymmetricBetaPair)]
-    others = [(profile, count) for profile, count in counted if not isinstance(profile, SymmetricBetaPair)]
+        counted[profile] += count
+    beta = [(profile, count) for profile, count in counted.items() if isinstance(profile, SymmetricBetaPair)]
     if len(beta) <= _MOST_KINDS:
-        return counted
+        return list(counted.items())
+    others = [row for row in counted.items() if not isinstance(row[0], SymmetricBetaPair)]
     beta.sort(key=lambda row: (row[0].tilt, row[0].shape))
     step = math.ceil(len(beta) / _MOST_KINDS)
     for start in range(0, len(beta), step):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,9 @@ from veil.core.errors import InvalidArgument, InvalidData, VeilError
 from veil.core.intake import array_of, say
 from veil.core.random.streams import generator
 from veil.matrices.adjacency import Rows
-from veil.matrices.calibrated_rows import RowKind, calibrated_rows
-from veil.matrices.decisions import DecisionProcess
-from veil.matrices.judges import Judge, Models, Policies
+from veil.matrices.decisions import DecisionProcess, best_policies, expected_rewards, mixed_values, values
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
+from veil.matrices.planning import RowKind, calibrated_rows
 from veil.vectors.calibration import needs_delta
 
 # How often the default policy tries an action at random: a policy without chance is all zeros and ones.
@@ -66,6 +66,17 @@ class LossRow:
     def floor(self) -> float:
         return self.kinds[-1].floor
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, for JSON."""
+        return {
+            "epsilon": self.epsilon,
+            "k": self.k,
+            "floor": self.floor,
+            "kinds": [asdict(kind) for kind in self.kinds],
+            "loss": asdict(self.loss),
+            "value_error": None if self.value_error is None else asdict(self.value_error),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class ValueLoss:
@@ -86,25 +97,10 @@ class ValueLoss:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON. They are as sensitive as the process."""
-        return {
-            "hide": self.hide,
+        content = {field.name: getattr(self, field.name) for field in fields(self)}
+        return content | {
             "adjacency": self.adjacency.describe(),
-            "delta": self.delta,
-            "draws": self.draws,
-            "true_return": self.true_return,
-            "uninformed": self.uninformed,
-            "uninformed_value_error": self.uninformed_value_error,
-            "rows": [
-                {
-                    "epsilon": row.epsilon,
-                    "k": row.k,
-                    "floor": row.floor,
-                    "kinds": [asdict(kind) for kind in row.kinds],
-                    "loss": asdict(row.loss),
-                    "value_error": None if row.value_error is None else asdict(row.value_error),
-                }
-                for row in self.rows
-            ],
+            "rows": [row.to_dict() for row in self.rows],
         }
 
 
@@ -159,7 +155,7 @@ def value_loss(
     needs_delta("dirichlet", "dirichlet", delta)
     draws, random = integer("draws", draws, least=2, most=1_000_000_000), generator(rng)
     law = process.start_law(start)
-    judge: Judge
+    judge: Policies | Models
     if hide == "policy":
         judge = Policies(process, _policy_or_default(process, policy, support), law)
     else:
@@ -170,14 +166,12 @@ def value_loss(
     for epsilon in levels:
         mechanism, kinds = calibrated_rows(places, adjacency, epsilon=epsilon, delta=delta, floor=floor)
         chunk = max(1, _CHUNK // process.transitions.size)
-        found = [
+        parts = [
             judge.judge(mechanism.sample(judge.secret, rng=random, size=min(chunk, draws - done)))
             for done in range(0, draws, chunk)
         ]
-        spreads = [
-            _spread(np.concatenate(losses), scale)
-            for losses, scale in zip(zip(*found, strict=True), judge.scales, strict=True)
-        ]
+        losses = map(np.concatenate, zip(*parts, strict=True))
+        spreads = [_spread(each, scale) for each, scale in zip(losses, judge.scales, strict=True)]
         rows.append(LossRow(epsilon, mechanism, kinds, spreads[0], spreads[1] if spreads[1:] else None))
     return ValueLoss(
         hide=hide,
@@ -230,20 +224,78 @@ def _support(support: Any, secret: Floats, hide: str) -> NDArray[np.bool_]:
         raise InvalidArgument("process", expected=f"two {what} or more, to hide something", found="one")
     if support is None:
         return np.ones(secret.shape, dtype=bool)
+    expected = f"a table of True and False of shape {secret.shape}"
     try:
         places = array_of("support", support)
-    except ValueError as error:
-        if isinstance(error, VeilError):
-            raise
-        expected = f"a table of True and False of shape {secret.shape}"
+    except VeilError:
+        raise
+    except ValueError:
         raise InvalidArgument("support", expected=expected, found="uneven rows") from None
     if places.shape != secret.shape or places.dtype != np.bool_:
-        raise InvalidArgument(
-            "support",
-            expected=f"a table of True and False of shape {secret.shape}",
-            found=f"an array of {places.dtype} of shape {places.shape}",
-        )
+        found = f"an array of {places.dtype} of shape {places.shape}"
+        raise InvalidArgument("support", expected=expected, found=found)
     wrong = (secret > 0.0) & ~places
     if wrong.any():
         raise InvalidData(hide, expected="zeros outside the support", found=say(wrong, "above it"))
     return places
+
+
+@dataclass(frozen=True)
+class Policies:
+    """Released policies: the return that each loses against the true one.
+
+    scales: for each kind of loss the true figure that it is compared with.
+    """
+
+    process: DecisionProcess
+    secret: Floats
+    law: Floats
+
+    @cached_property
+    def scales(self) -> tuple[float, ...]:
+        return (self.process.expected_return(self.secret, start=self.law),)
+
+    def judge(self, released: Floats) -> tuple[Floats, ...]:
+        process = self.process
+        reached = mixed_values(process.transitions, process.gains, process.discount, released)
+        return (self.scales[0] - reached @ self.law,)
+
+
+@dataclass(frozen=True)
+class Models:
+    """Released transitions: what planning with them loses, and how wrong the value they predict is."""
+
+    process: DecisionProcess
+    policy: Any
+    law: Floats
+
+    @property
+    def secret(self) -> Any:
+        return self.process.transitions
+
+    @cached_property
+    def _table(self) -> Floats:
+        return self.process.policy_table(self.policy)
+
+    @cached_property
+    def _value(self) -> Floats:
+        return self.process.value(self._table)
+
+    @cached_property
+    def scales(self) -> tuple[float, ...]:
+        best = float(self.law @ self.process.optimal().value)
+        return best, float(self.law @ np.abs(self._value))
+
+    def judge(self, released: Floats) -> tuple[Floats, ...]:
+        process = self.process
+        gains = expected_rewards(released, process.rewards)
+        steps = np.einsum("sa,dsat->dst", self._table, released)
+        predicted = values(steps, np.einsum("sa,dsa->ds", self._table, gains), process.discount)
+        planned, _ = best_policies(released, gains, process.discount)
+        states = np.arange(len(process))
+        reached = values(
+            process.transitions[states, planned], process.gains[states, planned], process.discount
+        )
+        # No policy beats the best one: what is below zero is rounding.
+        control = np.maximum(self.scales[0] - reached @ self.law, 0.0)
+        return control, np.abs(predicted - self._value) @ self.law

@@ -55,17 +55,7 @@ def plan(
     >>> plan.best.name, round(plan.best.row_tv, 2)
     ('laplace', 0.05)
     """
-    return MatrixPlanning(
-        epsilon=epsilon,
-        delta=delta,
-        states=states,
-        columns=columns,
-        rows=rows,
-        transfer=transfer,
-        l1=l1,
-        support=support,
-        typical=typical,
-    ).plan()
+    return MatrixPlanning.given(locals()).plan()
 
 
 def release(
@@ -107,16 +97,5 @@ def release(
     >>> out.labels, out.epsilon, out.mechanism.name, out.assumptions
     (('dry', 'wet'), 2.0, 'RowByRow', ('the list of states is public',))
     """
-    request = MatrixRelease(
-        epsilon=epsilon,
-        delta=delta,
-        mechanism=mechanism,
-        rows=rows,
-        transfer=transfer,
-        l1=l1,
-        support=support,
-        smooth=smooth,
-        floor=floor,
-        normalise=normalise,
-    )
+    request = MatrixRelease.given(locals())
     return run_with_warnings(request.prepare(matrix, rng=rng), ledger=ledger, rng=rng)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from veil.core.arrays import Floats
 from veil.core.errors import InvalidArgument
-from veil.core.job import Job
 from veil.core.kind import Places
 from veil.core.record import Release
 from veil.vectors.adjacency import Records, Transfer
 from veil.vectors.array_kind import ArrayKind
-
-if TYPE_CHECKING:
-    from veil.core.request import PlanRequest
 
 
 def _places(module: str, *names: str) -> dict[str, str]:
@@ -45,6 +40,9 @@ class VectorKind(ArrayKind):
     release_request = "veil.vectors.requests:VectorRelease"
     plan_request = "veil.vectors.requests:VectorPlanning"
     audit_subject = "veil.vectors.auditing:VectorAudit"
+    release_printer = "veil.vectors.report.console:print_vector_release"
+    plan_printer = "veil.vectors.report.console:print_vector_plan"
+    plans_figure = "veil.vectors.report.figures:curve_figure"
 
     def check_drawn(self, mechanism: Any, array: Floats) -> None:
         if array.shape[-1] != mechanism.domain.size:
@@ -60,18 +58,3 @@ class VectorKind(ArrayKind):
         from veil.vectors.report.page import release_figure
 
         return release_figure(release)
-
-    def print_release(self, release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
-        from veil.vectors.report.console import print_vector_release
-
-        print_vector_release(release, job=job, written=written)
-
-    def print_plan(self, plan: Any, *, request: PlanRequest) -> None:
-        from veil.vectors.report.console import print_vector_plan
-
-        print_vector_plan(plan)
-
-    def plot_plans(self, plans: Sequence[Any], chosen: float) -> Any:
-        from veil.vectors.report.figures import curve_figure
-
-        return curve_figure(plans, chosen)

@@ -15,7 +15,7 @@ from veil.core.files import holds_release, parse_release
 from veil.core.named_matrix import Names
 from veil.core.record import Release
 from veil.matrices.chain import Chain
-from veil.matrices.transition_lists import Edge, Edges, from_text, listed, weight_of
+from veil.matrices.reading import Edge, Edges, from_text, listed, weight_of
 from veil.tables.cells import is_plain_integer
 from veil.tables.files import decoded, ending_of, file_of, name_of, text_bytes
 from veil.tables.json_texts import is_json, parse_json, parse_json_lines

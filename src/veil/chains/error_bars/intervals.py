@@ -30,7 +30,7 @@ from veil.core.errors import InvalidArgument
 from veil.core.numerics.denoise import Noise, independent_means
 from veil.core.record import Release
 from veil.matrices.chain import Chain
-from veil.matrices.chain_error_bars import ChainIntervals, matrix_chain_intervals
+from veil.matrices.error_bars import ChainIntervals, matrix_chain_intervals
 from veil.matrices.mechanisms.bordered_rows import BorderedRows
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.perturbation import FARTHEST, simultaneous_row_radii, stationary_radii

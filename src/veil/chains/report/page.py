@@ -20,9 +20,9 @@ from veil.chains.sequence_model import LengthLaw, SequenceModel, mechanism_of, m
 from veil.core.arrays import Floats
 from veil.core.numerics.denoise import denoised
 from veil.core.record import Release
-from veil.matrices.chain_error_bars import ChainIntervals
+from veil.matrices.error_bars import ChainIntervals
 from veil.matrices.planning import MatrixPlan
-from veil.matrices.report import chain_figures
+from veil.matrices.report import figures as chain_figures
 from veil.matrices.report.chain import ChainReport, digits
 from veil.report import figures
 from veil.vectors.counts import Integers

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,7 +33,7 @@ def inside(floor: float) -> float:
     return floor * (1.0 - 2.0**-50)
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True)
 class BorderedRows(Described):
     """Release row i of a table of counts as Dirichlet(k_i c_i / N_i): no smoothing, so conditional.
 
@@ -40,26 +41,25 @@ class BorderedRows(Described):
     its neighbours; public. records: N_i, the public number of records in each row.
     """
 
-    k: tuple[float, ...]
-    floor: tuple[float, ...]
-    records: tuple[int, ...]
+    k: Sequence[float]
+    floor: Sequence[float]
+    records: Sequence[int]
+    _: KW_ONLY
     size: int
     name: ClassVar[str] = "BorderedRows"
     kind: ClassVar[str] = "matrix"
 
-    def __init__(
-        self, k: Sequence[float], floor: Sequence[float], records: Sequence[int], *, size: int
-    ) -> None:
-        object.__setattr__(self, "size", integer("size", size, least=2, most=2**31))
-        object.__setattr__(self, "k", tuple(positive("k", number) for number in _each("k", k)))
-        ceiling = f"a number above 0 and at most 1/{self.size}"
-        floors = (
-            within("floor", number, 1e-30, 1.0 / self.size, expected=ceiling)
-            for number in _each("floor", floor)
-        )
-        object.__setattr__(self, "floor", tuple(floors))
-        sizes = (integer("records", n, least=1) for n in _each("records", records))
-        object.__setattr__(self, "records", tuple(sizes))
+    def __post_init__(self) -> None:
+        size = integer("size", self.size, least=2, most=2**31)
+        words = f"a number above 0 and at most 1/{size}"
+        for name, checked in (
+            ("k", partial(positive, "k")),
+            ("floor", partial(within, "floor", low=1e-30, high=1.0 / size, expected=words)),
+            ("records", partial(integer, "records", least=1)),
+        ):
+            numbers = items(name, getattr(self, name), expected="a number for each row")
+            object.__setattr__(self, name, tuple(map(checked, numbers)))
+        object.__setattr__(self, "size", size)
         if not len(self.k) == len(self.floor) == len(self.records) > 0:
             raise InvalidArgument("k", expected="as many k as floors and records", found=f"{len(self.k)}")
 
@@ -73,22 +73,17 @@ class BorderedRows(Described):
     def validate(self, value: Any) -> Integers:
         counts = self.domain.validate(value)
         if counts.ndim != 2 or len(counts) != len(self.k):
-            raise InvalidData(
-                "value", expected=f"{len(self.k)} rows of counts", found=f"shape {counts.shape}"
-            )
+            expected = f"{len(self.k)} rows of counts"
+            raise InvalidData("value", expected=expected, found=f"shape {counts.shape}")
         if (counts.sum(axis=1) != self.records).any():
-            raise InvalidData(
-                "value", expected="rows of the stated numbers of records", found="other numbers"
-            )
+            expected = "rows of the stated numbers of records"
+            raise InvalidData("value", expected=expected, found="other numbers")
         for row, (count, floor, records) in enumerate(zip(counts, self.floor, self.records, strict=True)):
             if Fraction(int(count.min())) < Fraction(inside(floor)) * records:
-                raise InvalidData(
-                    "value",
-                    expected=f"every frequency of row {row} at or above its floor of {floor:g}",
-                    found="one below it",
-                    hint="The published form does not hold there. Merge states, lower the floor, or use "
-                    "another mechanism: they need no floor.",
-                )
+                expected = f"every frequency of row {row} at or above its floor of {floor:g}"
+                hint = "The published form does not hold there. Merge states, lower the floor, or use "
+                hint += "another mechanism: they need no floor."
+                raise InvalidData("value", expected=expected, found="one below it", hint=hint)
         return counts
 
     def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
@@ -107,20 +102,14 @@ class BorderedRows(Described):
         """One record gets another category within its row: the worst row."""
         change: Records = adjacency_of(self, adjacency, Records)
         if change.change != "replace":
-            raise InvalidArgument(
-                "adjacency",
-                expected='Records("replace"): the published form takes the size of every row as public',
-                found='Records("add-remove")',
-            )
+            expected = 'Records("replace"): the published form takes the size of every row as public'
+            raise InvalidArgument("adjacency", expected=expected, found='Records("add-remove")')
         return worst_of(list(dict.fromkeys(row.profile(moved) for row, moved in self.rows())))
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
         low, high = min(self.floor), max(self.floor)
         floor = f"{low!r}" if low == high else f"its row's floor, from {low:.3g} to {high:.3g}"
-        return (
-            f"no frequency of the true rows and of their neighbours is below {floor}",
-            SIZES_ARE_PUBLIC,
-        )
+        return f"no frequency of the true rows and of their neighbours is below {floor}", SIZES_ARE_PUBLIC
 
     def published(self, *, gamma: float) -> Published:
         """Theorem 3 of the paper: the largest epsilon and delta of Theorem 1 over the rows, as printed."""
@@ -132,7 +121,3 @@ class BorderedRows(Described):
             theorem="data-driven chains paper, Theorem 3",
             violations=tuple(dict.fromkeys(text for row in found for text in row.violations)),
         )
-
-
-def _each(field: str, numbers: Any) -> list[Any]:
-    return items(field, numbers, expected="a number for each row")

@@ -5,13 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
+from veil.core import checks
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
-from veil.core.checks import choice, integer, positive
+from veil.core.checks import choice, positive
+from veil.core.domain import Domain
+from veil.core.errors import InvalidData
+from veil.core.intake import as_floats
 from veil.core.mechanism import Described, adjacency_of, batch_shape
 from veil.core.numerics.rounding import float_above
 from veil.core.privacy.pairs import NormalPair
@@ -19,7 +24,7 @@ from veil.core.privacy.profile import PrivacyProfile
 from veil.core.privacy.responses import RandomizedResponses
 from veil.core.random.streams import Rng
 from veil.matrices.adjacency import Rectangle, Rows
-from veil.matrices.birkhoff import Birkhoff
+from veil.matrices.chain_intake import all_probabilities
 from veil.matrices.samplers.birkhoff import Integers, project_birkhoff, sample_zero_sum_rows
 
 NOISES = ("laplace", "gaussian")
@@ -54,7 +59,7 @@ class DoublyStochastic(Described):
     def __post_init__(self) -> None:
         scale = positive("scale", self.scale, least=_SMALLEST_SCALE, most=_LARGEST_SCALE)
         object.__setattr__(self, "scale", scale)
-        object.__setattr__(self, "size", integer("size", self.size, least=2))
+        object.__setattr__(self, "size", self.domain.size)
         choice("noise", self.noise, NOISES)
 
     @property
@@ -94,10 +99,7 @@ class DoublyStochastic(Described):
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
         """What holds where some rows, two for a Rectangle, each exchange mass (doubly_stochastic.md)."""
         chosen: Rectangle | Rows = adjacency_of(self, adjacency, Rectangle, Rows)
-        if isinstance(chosen, Rectangle):
-            mass, rows = chosen.mass, 2
-        else:
-            mass, rows = chosen.each.mass, chosen.among(self.size)
+        mass, rows = chosen.exchange(self.size)
         if self.noise == "gaussian":
             # Two entries of each row move by the mass. The factor outweighs the four roundings.
             distance = math.sqrt(2.0 * rows) * mass / self.scale
@@ -117,3 +119,56 @@ class DoublyStochastic(Described):
             spread = scale**2 * (2 * n - 1) * (n - 1) ** 2 / (n + 1)
             highest = scale * (n - 0.5) * sum(1.0 / k for k in range(1, n + 1))
         return math.sqrt(min(spread, highest, 2.0 * n)) * (1.0 + 1e-9)
+
+
+SUM_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Birkhoff(Domain):
+    """Square matrices of non-negative entries whose rows and columns all sum to one.
+
+    size: the number of rows, and of columns.
+    """
+
+    size: int
+    name: ClassVar[str] = "Birkhoff"
+    kind: ClassVar[str] = "matrix"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", checks.integer("size", self.size, least=2))
+
+    def validate(self, value: Any) -> Floats:
+        """The value as a float array, one matrix or a batch along leading axes.
+
+        Sums within the tolerance are left as they are: to repair them would move entries that two
+        neighbours share, and by amounts that depend on those they do not.
+        """
+        matrices = as_floats("value", value)
+        if matrices.ndim < 2 or matrices.shape[-2:] != (self.size, self.size) or matrices.size == 0:
+            expected = f"{self.size} rows and {self.size} columns along the last two axes"
+            raise InvalidData("value", expected=expected, found=f"an array of shape {matrices.shape}")
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows = np.abs(matrices.sum(axis=-1) - 1.0) <= SUM_TOLERANCE
+            columns = np.abs(matrices.sum(axis=-2) - 1.0) <= SUM_TOLERANCE
+            sound = matrices.min() >= 0.0 and rows.all() and columns.all()
+        if not sound:
+            _say_what_is_wrong(matrices, rows, columns)
+        return matrices
+
+    @property
+    def words(self) -> str:
+        return f"doubly stochastic matrices with {self.size} rows and columns"
+
+    def describe(self) -> dict[str, Any]:
+        return {"name": self.name, "size": self.size}
+
+
+def _say_what_is_wrong(matrices: Floats, rows: NDArray[np.bool_], columns: NDArray[np.bool_]) -> NoReturn:
+    all_probabilities("value", matrices, matrices)
+    which, right = ("row", rows) if not rows.all() else ("column", columns)
+    first = tuple(int(i) for i in np.argwhere(~right)[0])
+    expected = f"rows and columns that sum to 1 (within {SUM_TOLERANCE:g})"
+    found = f"another sum of {which} {first[0] if len(first) == 1 else first}"
+    hint = "A matrix whose rows alone sum to 1 is stochastic, not doubly stochastic."
+    raise InvalidData("value", expected=expected, found=found, hint=hint)

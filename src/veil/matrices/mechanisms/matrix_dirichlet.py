@@ -15,13 +15,13 @@ from veil.core.arrays import Floats
 from veil.core.assumptions import UNPROTECTED
 from veil.core.checks import positive, truth
 from veil.core.errors import InvalidArgument
-from veil.core.mechanism import Described, adjacency_of
+from veil.core.mechanism import Described, adjacency_of, batch_shape
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.published import Published
 from veil.core.random.streams import Rng
 from veil.matrices.adjacency import Rows
 from veil.matrices.row_profiles import changed_rows
-from veil.matrices.stochastic import StochasticMatrix
+from veil.matrices.stochastic import StochasticMatrix, described_support
 from veil.vectors.accuracy import Errors, dirichlet_errors, mean_errors
 from veil.vectors.mechanisms.dirichlet import Dirichlet, log_dirichlet
 from veil.vectors.published_bounds import matrix_bound
@@ -92,12 +92,9 @@ class MatrixDirichlet(Described):
     @cached_property
     def _kinds(self) -> Counter[Dirichlet]:
         """The mechanism of each kind of row that can change, and how many rows there are of it."""
-        rows = self.rows or 1
-        domains = [domain for domain, _ in self.domain.each()]
-        assert len(domains) == rows
         return Counter(
             Dirichlet(self._k_of(row), domain, smooth=self.smooth)
-            for row, domain in enumerate(domains)
+            for row, domain in enumerate(self.domain.simplices)
             if domain is not None
         )
 
@@ -107,13 +104,9 @@ class MatrixDirichlet(Described):
         if not self.smooth:
             return self.domain
 
-        def open_to_all(domain: Simplex | None) -> Simplex | None:
-            return None if domain is None else replace(domain, floor=0.0)
-
-        domains = self.domain.domains
-        if isinstance(domains, Simplex):
-            return StochasticMatrix(open_to_all(domains))
-        return StochasticMatrix(tuple(map(open_to_all, domains)), support=self.domain.support)
+        open_to_all = [domain and replace(domain, floor=0.0) for domain in self.domain.simplices]
+        shared = isinstance(self.domain.domains, Simplex)
+        return StochasticMatrix(open_to_all[0] if shared else open_to_all, support=self.domain.support)
 
     def validate(self, value: Any) -> Floats:
         return self._accepted.validate(value)
@@ -124,11 +117,10 @@ class MatrixDirichlet(Described):
     def _shapes(self, flat: Floats) -> Iterator[tuple[Any, Floats, Floats]]:
         """For each group of rows: where its entries stand, their values and the shapes they are given."""
         for group in self.domain.alike(flat):
-            where = (group.rows[:, None], group.columns)
-            entries = flat[where]
+            entries = flat[group.where]
             smoothed = Dirichlet(1.0, group.domain, smooth=self.smooth).smoothed(entries)
             k = np.array([self._k_of(row) for row in group.rows])
-            yield where, entries, k[:, None] * smoothed
+            yield group.where, entries, k[:, None] * smoothed
 
     def concentrations(self, rows: int) -> list[float]:
         """The k of each row of a matrix with so many."""
@@ -136,7 +128,7 @@ class MatrixDirichlet(Described):
 
     def widths(self, rows: int) -> list[int]:
         """How many entries each row may have."""
-        sizes = [1 if domain is None else domain.size for domain, _ in self.domain.each()]
+        sizes = self.domain.sizes
         return [sizes[row % len(sizes)] for row in range(rows)]
 
     def unsmoothed(self, matrix: Floats) -> Floats:
@@ -144,15 +136,13 @@ class MatrixDirichlet(Described):
         flat = np.array(matrix, dtype=np.float64).reshape(-1, matrix.shape[-1])
         if self.smooth:
             for group in self.domain.alike(flat):
-                where = (group.rows[:, None], group.columns)
                 floor, size = group.domain.floor, group.domain.size
-                flat[where] = (flat[where] - floor) / (1.0 - size * floor)
+                flat[group.where] = (flat[group.where] - floor) / (1.0 - size * floor)
         return flat.reshape(matrix.shape)
 
     def smoothing_moves(self, row: int) -> float:
         """The largest L1 distance by which smoothing moves a row: 2 (n - 1) floor, at a vertex."""
-        domains = [domain for domain, _ in self.domain.each()]
-        domain = domains[row % len(domains)]
+        domain = self.domain.simplices[row % len(self.domain.simplices)]
         return 2.0 * (domain.size - 1) * domain.floor if self.smooth and domain is not None else 0.0
 
     def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
@@ -161,8 +151,7 @@ class MatrixDirichlet(Described):
         drawn = np.repeat(np.abs(flat)[None], 1 if size is None else size, axis=0)
         for (rows, columns), _, shapes in self._shapes(flat):
             drawn[:, rows, columns] = sample_dirichlet(rng, shapes=shapes, size=len(drawn))
-        shape = value.shape if size is None else (size, *value.shape)
-        return drawn.reshape(shape)
+        return drawn.reshape(batch_shape(value, size))
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
         """What a change of some rows reveals (Theorems 1 to 3 of matrix_dirichlet.md)."""
@@ -177,12 +166,9 @@ class MatrixDirichlet(Described):
         if self.rows is not None:
             return neighbours.among(self.rows)
         if isinstance(neighbours.changed, str):
-            raise InvalidArgument(
-                "changed",
-                expected="a number, since the mechanism takes any number of rows",
-                found=repr(neighbours.changed),
-                hint="Give one Simplex for each row, or one k for each row.",
-            )
+            expected = "a number, since the mechanism takes any number of rows"
+            hint = "Give one Simplex for each row, or one k for each row."
+            raise InvalidArgument("changed", expected=expected, found=repr(neighbours.changed), hint=hint)
         return neighbours.changed
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
@@ -203,11 +189,7 @@ class MatrixDirichlet(Described):
         return (*found, *self.domain.assumptions)
 
     def published(
-        self,
-        adjacency: Adjacency | None = None,
-        *,
-        gamma: float | None = None,
-        delta: float | None = None,
+        self, adjacency: Adjacency | None = None, *, gamma: float | None = None, delta: float | None = None
     ) -> Published:
         """Theorem 1 of the paper as printed: the maximum over rows, whatever number of rows may change.
 
@@ -242,14 +224,11 @@ class MatrixDirichlet(Described):
         return total
 
     def describe(self) -> dict[str, Any]:
-        if isinstance(self.domains, tuple):
-            domains = [None if domain is None else domain.describe() for domain in self.domains]
-        else:
-            domains = self.domains.describe()
+        each = isinstance(self.domains, tuple)
         parameters = {
             "k": list(self.k) if isinstance(self.k, tuple) else self.k,
-            "domains": domains,
-            "support": None if self.support is None else [list(row) for row in self.support],
+            "domains": (self._given.describe()["domains"] if each else self.domains.describe()),
+            "support": described_support(self.support),
             "smooth": self.smooth,
         }
         return {"name": self.name, "parameters": parameters}
@@ -262,9 +241,6 @@ def _concentrations(k: Any, rows: int | None) -> float | tuple[float, ...]:
         return positive("k", k)
     found = tuple(positive(f"k[{row}]", number) for row, number in enumerate(k))
     if not found or (rows is not None and len(found) != rows):
-        raise InvalidArgument(
-            "k",
-            expected="one number, or one for each row" + (f" ({rows})" if rows else ""),
-            found=f"{len(found)}",
-        )
+        expected = "one number, or one for each row" + (f" ({rows})" if rows else "")
+        raise InvalidArgument("k", expected=expected, found=f"{len(found)}")
     return found

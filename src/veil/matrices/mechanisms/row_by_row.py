@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -13,12 +12,12 @@ from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.checks import integer
 from veil.core.errors import InvalidArgument
-from veil.core.mechanism import Described, adjacency_of
+from veil.core.mechanism import Described, adjacency_of, batch_shape
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.streams import Rng
 from veil.matrices.adjacency import Rows
 from veil.matrices.row_profiles import changed_rows
-from veil.matrices.stochastic import StochasticMatrix
+from veil.matrices.stochastic import StochasticMatrix, described_support
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.simplex import Simplex
 
@@ -48,22 +47,17 @@ class RowByRow(Described):
 
     def __post_init__(self) -> None:
         if not isinstance(self.mechanism, (Laplace, Gaussian)):
-            raise InvalidArgument(
-                "mechanism",
-                expected="a vectors.Laplace or vectors.Gaussian",
-                found=type(self.mechanism).__name__,
-            )
+            expected = "a vectors.Laplace or vectors.Gaussian"
+            raise InvalidArgument("mechanism", expected=expected, found=type(self.mechanism).__name__)
         if self.mechanism.domain.floor > 0.0 or self.mechanism.domain.protected is not None:
-            raise InvalidArgument(
-                "mechanism.domain", expected="a Simplex without floor, all of it protected", found="another"
-            )
+            expected = "a Simplex without floor, all of it protected"
+            raise InvalidArgument("mechanism.domain", expected=expected, found="another")
         if self.rows is not None:
             object.__setattr__(self, "rows", integer("rows", self.rows, least=1, most=_MOST_ROWS))
         object.__setattr__(self, "support", self.domain.support)
         if self.rows is not None and self.support is not None and len(self.support) != self.rows:
-            raise InvalidArgument(
-                "rows", expected=f"{len(self.support)}, as in support", found=f"{self.rows}"
-            )
+            expected = f"{len(self.support)}, as in support"
+            raise InvalidArgument("rows", expected=expected, found=f"{self.rows}")
 
     @cached_property
     def domain(self) -> StochasticMatrix:
@@ -77,23 +71,14 @@ class RowByRow(Described):
     def item_axes(self, valid: Floats) -> int:
         return self.domain.axes(valid)
 
-    def _of_size(self, size: int) -> Laplace | Gaussian:
-        return (
-            replace(self.mechanism, domain=Simplex(size))
-            if size != self.mechanism.domain.size
-            else self.mechanism
-        )
-
-    def _groups(self, flat: Floats) -> Iterator[tuple[Any, Laplace | Gaussian]]:
-        for group in self.domain.alike(flat):
-            yield (group.rows[:, None], group.columns), self._of_size(group.domain.size)
-
     def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
         flat = value.reshape(-1, value.shape[-1])
         drawn = np.repeat(flat[None], 1 if size is None else size, axis=0)
-        for (rows, columns), mechanism in self._groups(flat):
-            drawn[:, rows, columns] = mechanism._draw(rng, drawn[:, rows, columns], None)
-        return drawn.reshape(value.shape if size is None else (size, *value.shape))
+        for group in self.domain.alike(flat):
+            where = (slice(None), *group.where)
+            noisy = replace(self.mechanism, domain=Simplex(group.domain.size))
+            drawn[where] = noisy._draw(rng, drawn[where], None)
+        return drawn.reshape(batch_shape(value, size))
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
         """What a change of some rows reveals (row_by_row.md)."""
@@ -107,13 +92,12 @@ class RowByRow(Described):
             raise InvalidArgument("rows", expected="the number of rows, since all may change", found="None")
         else:
             rows = neighbours.changed
-        changed = neighbours.among(rows)
-        return changed_rows([(one, rows)], changed)
+        return changed_rows([(one, rows)], neighbours.among(rows))
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
         return self.domain.assumptions
 
     def describe(self) -> dict[str, Any]:
-        support = None if self.support is None else [list(row) for row in self.support]
-        parameters = {"mechanism": self.mechanism.describe(), "rows": self.rows, "support": support}
-        return {"name": self.name, "parameters": parameters}
+        described = super().describe()
+        described["parameters"]["support"] = described_support(self.support)
+        return described

@@ -21,12 +21,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from veil.core.arrays import Floats
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.compiled import compiled
-
-Floats = NDArray[np.float64]
 
 _BLOCK = 64
 # Visits above this could overflow in the sums that follow; a smaller block has fewer of them.

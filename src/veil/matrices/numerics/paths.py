@@ -12,12 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.core.arrays import Floats, Ints, Places
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.compiled import compiled
 
-Floats = NDArray[np.float64]
-States = NDArray[np.int32]
-Integers = NDArray[np.int64]
 Records = NDArray[np.void]
 
 # What one step reads lies together, so that a large chain costs two cache misses a step and not four.
@@ -58,7 +56,7 @@ class Walker:
         _fill_cells(rows["first"], counts, cells)
         return cls(rows, cells)
 
-    def paths(self, starts: Integers, steps: int, rng: np.random.Generator) -> States:
+    def paths(self, starts: Places, steps: int, rng: np.random.Generator) -> Ints:
         """One path a start: an array of len(starts) rows and steps + 1 columns, the first the starts.
 
         The same generator in the same condition gives the same paths.
@@ -81,20 +79,19 @@ class Walker:
         return answer
 
 
-def _check(given: Any, starts: Integers) -> None:
+def _check(given: Any, starts: Places) -> None:
     if given.shape[0] != given.shape[1]:
         raise InvalidArgument("matrix", expected="as many rows as columns", found=f"shape {given.shape}")
     if not (np.isfinite(given.data).all() and (given.data >= 0.0).all()):
         raise InvalidArgument("matrix", expected="finite entries that are not negative", found="others")
     empty = np.flatnonzero(np.bincount(starts, weights=given.data, minlength=given.shape[0]) <= 0.0)
     if len(empty):
-        raise InvalidArgument(
-            "matrix", expected="a transition from each state", found=f"none from {empty[0]}"
-        )
+        found = f"none from {empty[0]}"
+        raise InvalidArgument("matrix", expected="a transition from each state", found=found)
 
 
 @compiled
-def _fill_cells(firsts: Integers, counts: Integers, cells: Records) -> None:
+def _fill_cells(firsts: Places, counts: Places, cells: Records) -> None:
     """Turn the weights in the cuts into cells, row by row.
 
     Scaled so that their mean is one, weights below one take the rest of their cell from one above.
@@ -131,7 +128,7 @@ def _fill_cells(firsts: Integers, counts: Integers, cells: Records) -> None:
 
 
 @compiled
-def _walk(rows: Records, cells: Records, uniform: Floats, walked: States) -> None:
+def _walk(rows: Records, cells: Records, uniform: Floats, walked: Ints) -> None:
     """Extend each path by as many steps as there are rows of uniform numbers."""
     steps, paths = uniform.shape
     for step in range(steps):

@@ -13,15 +13,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from veil.core.arrays import Booleans, Floats, Ints, Places
 from veil.core.numerics.compiled import compiled
 from veil.matrices.numerics.elimination import not_irreducible
-
-Floats = NDArray[np.float64]
-Places = NDArray[np.int32]
-Bounds = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 # A round takes states whose cost is at most this often that of the cheapest tenth.
 _TOLERANCE = 1.25
@@ -35,8 +30,8 @@ class Chain(NamedTuple):
     A tuple, because compiled functions can read its fields.
     """
 
-    bounds: Bounds
-    targets: Places
+    bounds: Places
+    targets: Ints
     weights: Floats
 
     @property
@@ -47,13 +42,13 @@ class Chain(NamedTuple):
     def transitions(self) -> int:
         return len(self.targets)
 
-    def starts(self) -> Places:
+    def starts(self) -> Ints:
         """The state that each transition starts from."""
         return np.repeat(np.arange(self.states, dtype=np.int32), np.diff(self.bounds))
 
     def leaving(self) -> Floats:
         """The total weight that leads away from each state."""
-        return _leaving(self)
+        return np.bincount(self.starts(), weights=self.weights, minlength=self.states).astype(np.float64)
 
     def dense(self) -> Floats:
         """The same as a square array, with nothing on the diagonal."""
@@ -82,15 +77,18 @@ class Round:
     A weight of `ways` is the expected number of visits to the eliminated state for each to the kept one.
     """
 
-    kept: Places
-    eliminated: Places
+    kept: Ints
+    eliminated: Ints
     ways: Chain
 
     def extend(self, stationary: Floats) -> Floats:
         """From the stationary weights of the kept states, those of all states before the round."""
         answer = np.empty(len(self.kept) + len(self.eliminated))
         answer[self.kept] = stationary
-        answer[self.eliminated] = _arriving(self.ways, stationary, len(self.eliminated))
+        arriving = stationary[self.ways.starts()] * self.ways.weights
+        answer[self.eliminated] = np.bincount(
+            self.ways.targets, weights=arriving, minlength=len(self.eliminated)
+        )
         _, exponent = math.frexp(answer.max())
         if exponent > 0:
             # Keep the largest near one, by a power of two, which rounds nothing.
@@ -123,7 +121,7 @@ def _room(states: int, transitions: int) -> Chain:
     return Chain(np.zeros(states + 1, dtype=np.int64), targets, weights)
 
 
-def _choose(chain: Chain, costs: Bounds) -> Flags:
+def _choose(chain: Chain, costs: Places) -> Booleans:
     """States that are cheap and no two of which are neighbours, the cheapest first."""
     tenth = chain.states // 10
     candidates = np.flatnonzero(costs <= _TOLERANCE * np.partition(costs, tenth)[tenth])
@@ -135,7 +133,7 @@ def _choose(chain: Chain, costs: Bounds) -> Flags:
 
 
 @compiled
-def _mark_apart(chain: Chain, candidates: Bounds, costs: Bounds, most: int, chosen: Flags) -> None:
+def _mark_apart(chain: Chain, candidates: Places, costs: Places, most: int, chosen: Booleans) -> None:
     """Choose one candidate after the other unless it is a neighbour of one chosen before."""
     reached = np.zeros(len(chosen), dtype=np.bool_)
     total = 0
@@ -155,7 +153,7 @@ def _mark_apart(chain: Chain, candidates: Bounds, costs: Bounds, most: int, chos
 
 @compiled
 def _watch_kept(
-    chain: Chain, kept: Places, chosen: Flags, place: Places, leaving: Floats, rest: Chain, ways: Chain
+    chain: Chain, kept: Ints, chosen: Booleans, place: Ints, leaving: Floats, rest: Chain, ways: Chain
 ) -> None:
     """Fill `rest` with the transitions among the kept states, those through the chosen ones included."""
     # Where in `rest` a transition to each state stands; it is of the present row if not before its start.
@@ -179,7 +177,7 @@ def _watch_kept(
 
 
 @compiled
-def _add(rest: Chain, where: Bounds, start: int, end: int, row: int, target: int, weight: float) -> int:
+def _add(rest: Chain, where: Places, start: int, end: int, row: int, target: int, weight: float) -> int:
     """Add a transition to the row that began at `start`; returns where the row ends now."""
     if target == row:
         return end
@@ -189,21 +187,3 @@ def _add(rest: Chain, where: Bounds, start: int, end: int, row: int, target: int
     where[target] = end
     rest.targets[end], rest.weights[end] = target, weight
     return end + 1
-
-
-@compiled
-def _leaving(chain: Chain) -> Floats:
-    answer = np.zeros(len(chain.bounds) - 1)
-    for state in range(len(answer)):
-        for at in range(chain.bounds[state], chain.bounds[state + 1]):
-            answer[state] += chain.weights[at]
-    return answer
-
-
-@compiled
-def _arriving(ways: Chain, stationary: Floats, arrivals: int) -> Floats:
-    answer = np.zeros(arrivals)
-    for state in range(len(stationary)):
-        for at in range(ways.bounds[state], ways.bounds[state + 1]):
-            answer[ways.targets[at]] += stationary[state] * ways.weights[at]
-    return answer

@@ -14,14 +14,15 @@ from veil.core.privacy.beliefs import best_guess
 from veil.core.published import Published
 from veil.core.record import Release
 from veil.matrices.chain import Chain
-from veil.matrices.chain_classes import CommunicatingClass
-from veil.matrices.chain_error_bars import ChainIntervals, chain_intervals
+from veil.matrices.chain_intake import CommunicatingClass
 from veil.matrices.chain_summary import ChainFacts, chain_facts
+from veil.matrices.error_bars import ChainIntervals, chain_intervals
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.released import to_chain
-from veil.matrices.report import chain_figures
+from veil.matrices.report import figures as chain_figures
 from veil.report import figures
 from veil.report.page import page
+from veil.vectors.array_kind import numbered
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,6 +30,16 @@ if TYPE_CHECKING:
 # Pictures and error bars of more states would be neither quick nor readable.
 MOST_PICTURED = 400
 _MOST_INTERVALS = 300
+_NUMBERS = (
+    ("period", "period", "1: the chain forgets its start"),
+    ("mixing_time", "mixing time", "steps until every start is within ¼ of the long run"),
+    ("second_eigenvalue", "second eigenvalue", "the error left after t steps shrinks like its t-th power"),
+    ("kemeny", "Kemeny&#39;s constant", "mean steps to a state drawn from the long run"),
+    ("entropy_rate", "entropy rate", "uncertainty of a step, in nats"),
+    ("ergodicity_1", "τ<sub>1</sub>", "largest total variation between two rows"),
+    ("ergodicity_inf", "τ<sub>∞</sub>", "the papers’ coefficient; can exceed 1"),
+    ("condition", "condition", "an error of the rows moves the long run by at most this factor (L1)"),
+)
 # A proved share that is anywhere from this to 1 less this says nothing.
 _NOTHING = 0.01
 
@@ -125,8 +136,8 @@ class ChainReport:
         if self.chain is not None:
             return self.chain.to_numpy()
         assert self.release is not None
-        found: Floats = self.release.value.reshape(-1, self.release.value.shape[-1])
-        return found
+        value: Floats = self.release.value
+        return value.reshape(-1, value.shape[-1])
 
     @property
     def labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -136,65 +147,57 @@ class ChainReport:
             return names, names
         assert self.release is not None
         rows, columns = self.matrix.shape
-        return (
-            self.release.row_labels or tuple(map(str, range(rows))),
-            self.release.labels or tuple(map(str, range(columns))),
-        )
+        return self.release.row_labels or numbered(rows), self.release.labels or numbered(columns)
 
     @property
     def stationary(self) -> Floats | None:
         return self.chain.stationary() if self.chain is not None and self.chain.is_irreducible else None
 
-    def top(self, most: int = 20) -> list[tuple[str, float, Any]]:
-        """The states with the largest share of time: label, share, interval if there is one."""
+    def top(self, most: int = 20) -> list[tuple[str, float, int]]:
+        """The states with the largest share of time: label, share and number."""
         if self.stationary is None:
             return []
-        names = self.labels[0]
         order = np.argsort(-self.stationary, kind="stable")[:most]
-        bars = None if self.intervals is None else self.intervals.stationary
-        return [(names[i], float(self.stationary[i]), None if bars is None else bars[i]) for i in order]
+        return [(self.labels[0][i], float(self.stationary[i]), int(i)) for i in order]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
-        found: dict[str, Any] = {}
+        content: dict[str, Any] = {}
         if self.chain is not None and self.facts is not None:
-            found |= {"states": list(map(str, self.chain.states)), "facts": self.facts.to_dict()}
-            found["classes"] = [
+            content |= {"states": list(self.labels[0]), "facts": self.facts.to_dict()}
+            content["classes"] = [
                 {"states": list(map(str, group.states)), "closed": group.closed, "period": group.period}
                 for group in self.classes
             ]
         if self.stationary is not None:
-            found["stationary"] = self.stationary.tolist()
+            content["stationary"] = self.stationary.tolist()
         if self.intervals is not None:
-            found["intervals"] = {
+            content["intervals"] = {
                 "confidence": self.intervals.confidence,
                 "stationary": self.intervals.stationary.tolist(),
                 "stationary_proved": self.intervals.proved_stationary.tolist(),
                 "transitions": self.intervals.transitions.tolist(),
             }
         if self.release is not None:
-            found["privacy"] = {"epsilon": self.release.epsilon, "delta": self.release.delta}
-        return found
+            content["privacy"] = {"epsilon": self.release.epsilon, "delta": self.release.delta}
+        return content
 
     def html(self) -> str:
         """The page."""
-        release = self.release
-        curve = None
-        if release is not None:
-            picture = figures.privacy_figure(
-                release.profile, epsilon=release.epsilon, delta=release.delta, published=self.published
-            )
-            curve = figures.svg(picture)
+        guarantee: dict[str, Any] = {}
+        if (release := self.release) is not None:
+            budget = {"epsilon": release.epsilon, "delta": release.delta}
+            curve = figures.privacy_figure(release.profile, published=self.published, **budget)
+            guarantee = {"guess": best_guess(release.profile), "curve": figures.svg(curve)}
         return page(
             self.template,
             package=self.packages,
             report=self,
             release=release,
             facts=self.facts,
-            guess=None if release is None else best_guess(release.profile),
-            curve=curve,
+            **guarantee,
             inf=math.inf,
-            rows=self._rows(),
+            rows=self.top(MOST_PICTURED),
             numbers=self._numbers(),
             digits=digits(None if self.intervals is None else self.intervals.stationary),
             proved=self._proof_says_something,
@@ -207,12 +210,6 @@ class ChainReport:
         """The matrix in colours."""
         return chain_figures.heat_map(self.matrix, *self.labels)
 
-    def _rows(self) -> list[tuple[str, float, int]]:
-        if self.stationary is None:
-            return []
-        names, order = self.labels[0], np.argsort(-self.stationary, kind="stable")
-        return [(names[i], float(self.stationary[i]), int(i)) for i in order[:MOST_PICTURED]]
-
     @property
     def _proof_says_something(self) -> bool:
         """Whether a proved bound of any state is more than that a share is between 0 and 1."""
@@ -223,40 +220,20 @@ class ChainReport:
 
     def _numbers(self) -> list[tuple[str, float, str]]:
         """Name (HTML), figure and what it means, of those that exist."""
-        facts = self.facts
-        if facts is None:
-            return []
-        named: list[tuple[str, float | None, str]] = [
-            ("period", facts.period, "1: the chain forgets its start"),
-            ("mixing time", facts.mixing_time, "steps until every start is within ¼ of the long run"),
-            (
-                "second eigenvalue",
-                facts.second_eigenvalue,
-                "the error left after t steps shrinks like its t-th power",
-            ),
-            ("Kemeny&#39;s constant", facts.kemeny, "mean steps to a state drawn from the long run"),
-            ("entropy rate", facts.entropy_rate, "uncertainty of a step, in nats"),
-            ("τ<sub>1</sub>", facts.ergodicity_1, "largest total variation between two rows"),
-            ("τ<sub>∞</sub>", facts.ergodicity_inf, "the papers’ coefficient; can exceed 1"),
-            (
-                "condition",
-                facts.condition,
-                "an error of the rows moves the long run by at most this factor (L1)",
-            ),
-        ]
-        return [(name, value, why) for name, value, why in named if value is not None]
+        known = ((name, getattr(self.facts, field, None), meaning) for field, name, meaning in _NUMBERS)
+        return [(name, number, meaning) for name, number, meaning in known if number is not None]
 
     def _pictures(self) -> dict[str, str | None]:
-        found: dict[str, str | None] = dict.fromkeys(("heat", "bars", "graph"))
+        pictures: dict[str, str | None] = dict.fromkeys(("heat", "bars", "graph"))
         rows, _ = self.labels
         if len(rows) <= MOST_PICTURED:
-            found["heat"] = figures.svg(self.figure())
+            pictures["heat"] = figures.svg(self.figure())
         if self.stationary is not None:
             bars = None if self.intervals is None else self.intervals.stationary
-            found["bars"] = figures.svg(chain_figures.stationary_figure(self.stationary, rows, bars))
+            pictures["bars"] = figures.svg(chain_figures.stationary_figure(self.stationary, rows, bars))
         if self.chain is not None and 2 <= len(rows) <= chain_figures.MOST_DRAWN:
-            found["graph"] = figures.svg(chain_figures.graph_figure(self.matrix, rows, self.stationary))
-        return found
+            pictures["graph"] = figures.svg(chain_figures.graph_figure(self.matrix, rows, self.stationary))
+        return pictures
 
 
 def published_beside(release: Release[Any]) -> Published | None:

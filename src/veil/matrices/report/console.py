@@ -7,20 +7,29 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-
 from veil.core.job import Job
 from veil.core.record import Release
-from veil.matrices.chain_comparison import ChainComparison
+from veil.matrices.chain_summary import ChainComparison
 from veil.matrices.planning import MatrixPlan
 from veil.matrices.report.chain import ChainReport, published_beside
-from veil.report.console import SHORT_BAR, bar, new_console, print_guarantee, print_written
+from veil.report.console import SHORT_BAR, bar, new_console, plain_table, print_guarantee, print_written
 from veil.report.figures import shorts
 from veil.vectors.array_kind import numbered
 from veil.vectors.report.console import print_job
 
 _MOST_ROWS = 30
 _MOST_COLUMNS = 12
+_LINES = {
+    "period": ("period (1: it forgets its start)", "d"),
+    "mixing_time": ("steps until the start is forgotten (TV 1/4)", ",.0f"),
+    "second_eigenvalue": ("second eigenvalue (modulus)", ".6g"),
+    "kemeny": ("steps to a state drawn at random (Kemeny)", ".4g"),
+    "entropy_rate": ("uncertainty of a step (nats)", ".4g"),
+    "likely_ways": ("  as many equally likely ways", ".4g"),
+    "ergodicity_1": ("ergodicity coefficient tau_1", ".4g"),
+    "ergodicity_inf": ("ergodicity coefficient tau_inf", ".4g"),
+    "condition": ("condition (how far errors can move it)", ".4g"),
+}
 
 
 def print_matrix_release(release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
@@ -29,10 +38,7 @@ def print_matrix_release(release: Release[Any], *, job: Job[Any], written: Seque
     value = release.value
     rows = release.row_labels or numbered(value.shape[0])
     columns = release.labels or numbered(value.shape[1])
-    table = Table(box=None, pad_edge=False)
-    table.add_column("from")
-    for label in columns[:_MOST_COLUMNS]:
-        table.add_column(label[:12], justify="right")
+    table = plain_table("from", *(label[:12] for label in columns[:_MOST_COLUMNS]))
     for label, row in list(zip(rows, value, strict=True))[:_MOST_ROWS]:
         table.add_row(label[:20], *(f"{entry:.3f}" for entry in row[:_MOST_COLUMNS]))
     console.print(table)
@@ -63,24 +69,14 @@ def print_matrix_plan(plan: MatrixPlan) -> None:
     console.print(
         f"At epsilon = {plan.epsilon:g}, delta = {plan.delta:g}; neighbours: {plan.adjacency.words}."
     )
-    table = Table(box=None, pad_edge=False)
     counted = any(row.kl is not None for row in plan.rows)
-    for name in ("mechanism", "row error", "95 % below", "stationary", *(("KL",) * counted)):
-        table.add_column(name, justify="left" if name == "mechanism" else "right")
-    table.add_column("")
+    table = plain_table("mechanism", "row error", "95 % below", "stationary", *(("KL",) * counted), "")
     known = [row for row in plan.rows if row.mechanism is not None]
     widest = max((row.row_tv for row in known), default=1.0)
     for row in known:
-        stationary = "-" if row.stationary_tv is None else f"{row.stationary_tv:.3g}"
-        divergence = [f"{row.kl:.3g}"] if counted and row.kl is not None else []
-        table.add_row(
-            row.name,
-            f"{row.row_tv:.3g}",
-            f"{row.row_tv95:.3g}",
-            stationary,
-            *divergence,
-            bar(row.row_tv / widest, SHORT_BAR),
-        )
+        errors = [row.row_tv, row.row_tv95, row.stationary_tv, *((row.kl,) if row.kl is not None else ())]
+        cells = ("-" if error is None else f"{error:.3g}" for error in errors)
+        table.add_row(row.name, *cells, bar(row.row_tv / widest, SHORT_BAR))
     console.print(table)
     for row in plan.rows:
         if row.mechanism is None:
@@ -110,22 +106,17 @@ def print_chain(report: ChainReport) -> None:
             console.print(f"  {'closed' if group.closed else 'open'}, period {group.period}: {names}")
     top = report.top()
     if top:
-        table = Table(box=None, pad_edge=False)
-        table.add_column("state")
-        table.add_column("share of time", justify="right")
-        intervals = report.intervals is not None
-        if intervals:
-            table.add_column("true: low", justify="right")
-            table.add_column("high", justify="right")
-        table.add_column("")
+        intervals = report.intervals
+        limits = ("true: low", "high") if intervals is not None else ()
+        table = plain_table("state", "share of time", *limits, "")
         labels = shorts([name for name, _, _ in top], 30)
-        for name, (_, share, ends) in zip(labels, top, strict=True):
-            limits = [f"{end:.4f}" for end in ends] if intervals else []
-            table.add_row(name, f"{share:.4f}", *limits, bar(share / top[0][1], SHORT_BAR))
+        for name, (_, share, i) in zip(labels, top, strict=True):
+            ends = [f"{end:.4f}" for end in intervals.stationary[i]] if intervals is not None else []
+            table.add_row(name, f"{share:.4f}", *ends, bar(share / top[0][1], SHORT_BAR))
         console.print(table)
         if facts.states > len(top):
             console.print(f"and {facts.states - len(top):,} more")
-        if intervals:
+        if intervals is not None:
             console.print(
                 "low, high: 95 % confidence for the true chain, from the release and its "
                 "mechanism alone (coverage measured, not proved)"
@@ -133,29 +124,10 @@ def print_chain(report: ChainReport) -> None:
     if report.no_bars is not None:
         console.print(f"No error bars: {report.no_bars}.")
     console.print()
-    for text, value in _lines(report):
-        console.print(f"{text:46} {value}")
-
-
-def _lines(report: ChainReport) -> list[tuple[str, str]]:
-    facts = report.facts
-    assert facts is not None
-    lines: list[tuple[str, str]] = []
-
-    def add(text: str, number: float | None, digits: str = ".4g") -> None:
+    for field, (text, digits) in _LINES.items():
+        number = getattr(facts, field)
         if number is not None:
-            lines.append((text, "never" if math.isinf(number) else format(number, digits)))
-
-    add("period (1: it forgets its start)", facts.period, "d")
-    add("steps until the start is forgotten (TV 1/4)", facts.mixing_time, ",.0f")
-    add("second eigenvalue (modulus)", facts.second_eigenvalue, ".6g")
-    add("steps to a state drawn at random (Kemeny)", facts.kemeny)
-    add("uncertainty of a step (nats)", facts.entropy_rate)
-    add("  as many equally likely ways", facts.likely_ways)
-    add("ergodicity coefficient tau_1", facts.ergodicity_1)
-    add("ergodicity coefficient tau_inf", facts.ergodicity_inf)
-    add("condition (how far errors can move it)", facts.condition)
-    return lines
+            console.print(f"{text:46} {'never' if math.isinf(number) else format(number, digits)}")
 
 
 def print_comparison_of_chains(comparison: ChainComparison, name: str) -> None:

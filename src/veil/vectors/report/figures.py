@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from veil.report.figures import BLUE, GREEN, GREY, ORANGE, RED, axes_of, short_l
 from veil.vectors.planning import Comparison
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Of each mechanism: its name for people, its colour and its marker.
@@ -30,16 +31,9 @@ def vector_figure(value: Floats, labels: Sequence[str], bars: Floats | None, bar
     """The released vector as bars; with an interval around each where one is known."""
     shown = min(len(value), _MOST_BARS)
     figure, axes = axes_of(7.2, max(2.2, 0.34 * shown + 1.0))
-    places = np.arange(shown)
-    axes.barh(places, value[:shown], color=BLUE, height=0.62, alpha=0.85, label="released share")
-    if bars is not None:
-        low, high = bars[:shown, 0], bars[:shown, 1]
-        axes.hlines(places, low, high, color="black", linewidth=1.6, label=bars_are)
-        axes.plot(low, places, "|", color="black", markersize=9)
-        axes.plot(high, places, "|", color="black", markersize=9)
-    axes.set_yticks(places, short_labels(labels[:shown]))
+    limits = None if bars is None else bars[:shown]
+    draw_shares(axes, value[:shown], labels[:shown], limits, ("released share", bars_are))
     axes.invert_yaxis()
-    axes.set_xlim(left=0.0)
     axes.set_xlabel("probability")
     if shown < len(value):
         axes.set_title(f"the first {shown} of {len(value)} entries", fontsize=10, color=GREY)
@@ -49,48 +43,75 @@ def vector_figure(value: Floats, labels: Sequence[str], bars: Floats | None, bar
     return figure
 
 
+def draw_shares(
+    axes: Axes, shares: Floats, labels: Sequence[str], limits: Floats | None, called: tuple[str, str]
+) -> None:
+    """Shares as bars, with limits (low, high) where they are known. called: the bars, and the limits."""
+    places = np.arange(len(shares))
+    axes.barh(places, shares, color=BLUE, height=0.62, alpha=0.85, label=called[0])
+    if limits is not None:
+        axes.hlines(places, *limits.T, color="black", linewidth=1.6, label=called[1])
+        for ends in limits.T:
+            axes.plot(ends, places, "|", color="black", markersize=9)
+    axes.set_yticks(places, short_labels(labels))
+    axes.set_xlim(left=0.0)
+
+
 def comparison_figure(comparison: Comparison) -> Figure:
     """The expected error of each mechanism at equal privacy, with the error of unlucky releases."""
-    rows = [row for row in comparison.rows if row.errors is not None]
-    figure, axes = axes_of(7.2, 0.55 * max(len(rows), 1) + 1.5)
-    for place, row in enumerate(rows):
-        assert row.errors is not None
-        colour = COLOURS.get(row.name, GREY)
-        axes.barh(place, row.errors.tv, color=colour, height=0.55)
-        axes.plot([row.tv95], [place], "|", color="black", markersize=16, markeredgewidth=2)
+    errors = [(row.name, row.errors.tv, row.tv95) for row in comparison.rows if row.errors is not None]
+    return errors_figure(errors, "expected error (total variation); the line: 95 of 100 releases stay below")
+
+
+def errors_figure(errors: Sequence[tuple[str, float, float | None]], meaning: str) -> Figure:
+    """A bar for the error of each mechanism (name, error), with a line where 95 of 100 errors are below."""
+    figure, axes = axes_of(7.2, 0.55 * max(len(errors), 1) + 1.5)
+    for place, (name, error, high) in enumerate(errors):
+        axes.barh(place, error, color=COLOURS.get(name, GREY), height=0.55)
+        if high is not None:
+            axes.plot([high], [place], "|", color="black", markersize=16, markeredgewidth=2)
         axes.annotate(
-            f" {row.errors.tv:.3g}",
-            (max(row.errors.tv, row.tv95), place),
+            f" {error:.3g}",
+            (max(error, high or 0.0), place),
             xytext=(6, 0),
             textcoords="offset points",
             va="center",
             fontsize=10,
         )
-    axes.set_yticks(range(len(rows)), [NAMES.get(row.name, row.name) for row in rows])
+    axes.set_yticks(range(len(errors)), [NAMES.get(name, name) for name, *_ in errors])
     axes.invert_yaxis()
-    axes.set_xlim(0.0, 1.25 * max([row.tv95 for row in rows], default=1.0))
-    axes.set_xlabel("expected error (total variation); the line: 95 of 100 releases stay below")
+    axes.set_xlim(0.0, 1.25 * max([high or error for _, error, high in errors], default=1.0))
+    axes.set_xlabel(meaning)
     return figure
 
 
 def curve_figure(curve: Sequence[Comparison], chosen: float) -> Figure:
     """The expected error of each mechanism against epsilon."""
+    points = [
+        (row.name, table.epsilon, row.errors.tv)
+        for table in curve
+        for row in table.rows
+        if row.errors is not None
+    ]
+    ticks = [table.epsilon for table in curve]
+    return curves_figure(points, ticks, chosen, "expected error (total variation)")
+
+
+def curves_figure(
+    points: Sequence[tuple[str, float, float]], ticks: Sequence[float], chosen: float, meaning: str
+) -> Figure:
+    """A curve for each mechanism, from points (name, epsilon, error)."""
     figure, axes = axes_of(7.2, 3.8)
-    names = [row.name for row in curve[0].rows]
-    for name in sorted(names):
-        points = [(table.epsilon, table[name].errors) for table in curve]
-        known: list[Any] = [(epsilon, errors.tv) for epsilon, errors in points if errors is not None]
-        if known:
-            axes.loglog(
-                *zip(*known, strict=True),
-                color=COLOURS.get(name, GREY),
-                marker=MARKERS.get(name, "o"),
-                label=NAMES.get(name, name),
-            )
+    for name in sorted({name for name, *_ in points}):
+        axes.loglog(
+            *zip(*(point for known, *point in points if known == name), strict=True),
+            color=COLOURS.get(name, GREY),
+            marker=MARKERS.get(name, "o"),
+            label=NAMES.get(name, name),
+        )
     axes.axvline(chosen, color=GREY, linestyle=":", linewidth=1.2)
     axes.set_xlabel("privacy loss ε (smaller is more private)")
-    axes.set_ylabel("expected error (total variation)")
-    ticks = [table.epsilon for table in curve]
+    axes.set_ylabel(meaning)
     axes.set_xticks(ticks, [f"{tick:.3g}" for tick in ticks])
     axes.minorticks_off()
     axes.legend(frameon=False, fontsize=9)
