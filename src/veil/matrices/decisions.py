@@ -282,6 +282,6 @@ def _rows(field: str, table: Floats, states: Names, actions: Names | None = None
             where = field if field == "start" else f"{field}, state {str(states[state])[:40]!r}"
             if actions is not None:
                 where += f", action {str(actions[action[0]])[:40]!r}"
-            raise InvalidData(where, expected=expected, found=found + as_in_others(np.count_nonzero(~right)))
+            raise InvalidData(where, expected=expected, found=found + as_in_others(int((~right).sum())))
     scaled: Floats = table / totals[..., None]
     return scaled
