@@ -165,7 +165,7 @@ def communicating_classes(
     order = np.argsort(labels, kind="stable")
     groups = np.split(order, np.cumsum(np.bincount(labels, minlength=count))[:-1])
     inside, level = np.zeros(len(states), dtype=bool), np.full(len(states), -1)
-    found = [
+    classes = [
         CommunicatingClass(
             tuple(states[i] for i in members),
             label not in open_classes,
@@ -173,4 +173,4 @@ def communicating_classes(
         )
         for label, members in enumerate(groups)
     ]
-    return tuple(sorted(found, key=lambda group: (not group.closed, -len(group.states))))
+    return tuple(sorted(classes, key=lambda group: (not group.closed, -len(group.states))))

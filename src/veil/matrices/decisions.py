@@ -66,40 +66,40 @@ def best_policies(transitions: Floats, rewards: Floats, discount: float) -> tupl
     ends, whatever the rounding. Among actions that are equally good the first one is taken.
     """
     policies: Actions = rewards.argmax(axis=-1)
-    found = fixed_values(transitions, rewards, discount, policies)
+    value = fixed_values(transitions, rewards, discount, policies)
     open_draws = np.arange(len(policies))
     while len(open_draws):
-        ahead = _look_ahead(transitions[open_draws], rewards[open_draws], discount, found[open_draws])
+        ahead = _look_ahead(transitions[open_draws], rewards[open_draws], discount, value[open_draws])
         now = np.take_along_axis(ahead, policies[open_draws][..., None], axis=-1)[..., 0]
         better = ahead.max(axis=-1) > now
         trial = np.where(better, ahead.argmax(axis=-1), policies[open_draws])
         its = fixed_values(transitions[open_draws], rewards[open_draws], discount, trial)
-        rises = better.any(axis=-1) & (its.sum(axis=-1) > found[open_draws].sum(axis=-1))
+        rises = better.any(axis=-1) & (its.sum(axis=-1) > value[open_draws].sum(axis=-1))
         open_draws = open_draws[rises]
-        policies[open_draws], found[open_draws] = trial[rises], its[rises]
-    return _first_of_ties(transitions, rewards, discount, policies, found)
+        policies[open_draws], value[open_draws] = trial[rises], its[rises]
+    return _first_of_ties(transitions, rewards, discount, policies, value)
 
 
-def _look_ahead(transitions: Floats, rewards: Floats, discount: float, found: Floats) -> Floats:
+def _look_ahead(transitions: Floats, rewards: Floats, discount: float, value: Floats) -> Floats:
     """The value of taking an action once and then going on as before, [draw, s, a]."""
     draws, states, actions, _ = transitions.shape
-    after = transitions.reshape(draws, states * actions, states) @ found[..., None]
+    after = transitions.reshape(draws, states * actions, states) @ value[..., None]
     ahead: Floats = rewards + discount * after.reshape(draws, states, actions)
     return ahead
 
 
 def _first_of_ties(
-    transitions: Floats, rewards: Floats, discount: float, policies: Actions, found: Floats
+    transitions: Floats, rewards: Floats, discount: float, policies: Actions, value: Floats
 ) -> tuple[Actions, Floats]:
     """Instead of each action the first that is as good up to rounding, if the value stays what it is."""
     condition = (1.0 + discount) / (1.0 - discount)
-    allowed = _TIE * condition * np.abs(found).max(axis=-1, keepdims=True)
-    ahead = _look_ahead(transitions, rewards, discount, found)
+    allowed = _TIE * condition * np.abs(value).max(axis=-1, keepdims=True)
+    ahead = _look_ahead(transitions, rewards, discount, value)
     tied = ahead >= ahead.max(axis=-1, keepdims=True) - allowed[..., None]
     first: Actions = tied.argmax(axis=-1)
     its = fixed_values(transitions, rewards, discount, first)
-    same = (its >= found - allowed).all(axis=-1, keepdims=True)
-    return np.where(same, first, policies), np.where(same, its, found)
+    same = (its >= value - allowed).all(axis=-1, keepdims=True)
+    return np.where(same, first, policies), np.where(same, its, value)
 
 
 _LARGEST_DISCOUNT = 1.0 - 1e-9

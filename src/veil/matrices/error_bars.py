@@ -109,7 +109,7 @@ def _simulated(
         possible.append(quick_stationary(_possible(plain, matrix)))
     # Where entries lie at their floor, the plausible ones below it are cut off in one of the two and not
     # in the other; each is biased, to opposite sides.
-    ends = [_quantiles(np.concatenate(found), tail) for found in (signed, possible)]
+    ends = [_quantiles(np.concatenate(drawn), tail) for drawn in (signed, possible)]
     ends.append(np.stack([estimate.stationary()] * 2, axis=-1))
     low = np.min([end[:, 0] for end in ends], axis=0)
     high = np.max([end[:, 1] for end in ends], axis=0)

@@ -107,8 +107,8 @@ def simultaneous_row_radii(k: Any, sizes: Any, confidence: float) -> Floats:
         raise InvalidArgument("confidence", expected="a number above 0 and below 1", found=f"{confidence:g}")
     # The rows are independent, so that the confidences multiply.
     each = -math.expm1(math.log(confidence) / len(k))
-    found = {kind: row_radius(*kind, each) for kind in set(zip(k, sizes, strict=True))}
-    return np.array([found[kind] for kind in zip(k, sizes, strict=True)])
+    radius = {kind: row_radius(*kind, each) for kind in set(zip(k, sizes, strict=True))}
+    return np.array([radius[kind] for kind in zip(k, sizes, strict=True)])
 
 
 def expected_largest_row_distance(k: Any, sizes: Any) -> float:

@@ -160,10 +160,10 @@ def from_text(raw: bytes, name: str) -> Any:
     body = lines[1:] if _has_header(lines) else lines
     names = column_names(len(lines[0])) if body is lines else named(lines[0], name)
     columns = {key: [row[i] for row in body] for i, key in enumerate(names)}
-    found = listed(columns, name)
-    if all(is_plain_integer(cell) for edge in found.edges for cell in edge[:2]):
-        return Edges([(int(start), int(end), number) for start, end, number in found.edges])
-    return found
+    transitions = listed(columns, name)
+    if all(is_plain_integer(cell) for edge in transitions.edges for cell in edge[:2]):
+        return Edges([(int(start), int(end), number) for start, end, number in transitions.edges])
+    return transitions
 
 
 def _with_numbers(taken: NamedMatrix) -> NamedMatrix:
@@ -182,8 +182,8 @@ def _has_header(lines: Sequence[Sequence[str]]) -> bool:
     """Whether the first line of a public list names the columns; it does unless it can be a transition."""
     states = {cell for row in lines[1:] for cell in row[:2]}
     usual = names_ends(lines[0])
-    found = has_header([(lines[0][:2], states)], usual=usual)
-    return (usual or bool(states)) if found is None else found
+    header = has_header([(lines[0][:2], states)], usual=usual)
+    return (usual or bool(states)) if header is None else header
 
 
 def _is_matrix(lines: Sequence[Sequence[str]]) -> bool:

@@ -113,11 +113,11 @@ class BorderedRows(Described):
 
     def published(self, *, gamma: float) -> Published:
         """Theorem 3 of the paper: the largest epsilon and delta of Theorem 1 over the rows, as printed."""
-        found = [row.published(moved, gamma=gamma) for row, moved in self.rows()]
+        rows = [row.published(moved, gamma=gamma) for row, moved in self.rows()]
         return Published(
-            epsilon=max(row.epsilon for row in found),
-            delta=max(row.delta for row in found),
+            epsilon=max(row.epsilon for row in rows),
+            delta=max(row.delta for row in rows),
             gamma=gamma,
             theorem="data-driven chains paper, Theorem 3",
-            violations=tuple(dict.fromkeys(text for row in found for text in row.violations)),
+            violations=tuple(dict.fromkeys(text for row in rows for text in row.violations)),
         )

@@ -157,10 +157,10 @@ class MatrixDirichlet(Described):
         """What a change of some rows reveals (Theorems 1 to 3 of matrix_dirichlet.md)."""
         neighbours: Rows = adjacency_of(self, adjacency, Rows)
         changed = self._changed(neighbours)
-        found = [(row.profile(neighbours.each), count) for row, count in self._kinds.items()]
+        profiles = [(row.profile(neighbours.each), count) for row, count in self._kinds.items()]
         if self.rows is None:
-            found = [(profile, changed) for profile, _ in found]
-        return changed_rows(found, changed)
+            profiles = [(profile, changed) for profile, _ in profiles]
+        return changed_rows(profiles, changed)
 
     def _changed(self, neighbours: Rows) -> int:
         if self.rows is not None:
@@ -172,7 +172,7 @@ class MatrixDirichlet(Described):
         return neighbours.changed
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
-        found: list[str] = []
+        assumed: list[str] = []
         kinds = [row.domain for row in self._kinds]
         if not self.smooth:
             floors = {domain.floor for domain in kinds}
@@ -181,12 +181,12 @@ class MatrixDirichlet(Described):
             which = "every protected entry" if some else "every entry"
             if self.domain.support is not None or self.domain.reads_support:
                 which += " of the support"
-            found.append(f"{which} of the true matrix and of its neighbours is at least {least}")
+            assumed.append(f"{which} of the true matrix and of its neighbours is at least {least}")
         if any(domain.slack for domain in kinds):
-            found.append("in each row the stated mass lies outside the protected entries")
+            assumed.append("in each row the stated mass lies outside the protected entries")
         if any(domain.protected is not None for domain in kinds):
-            found.append(UNPROTECTED)
-        return (*found, *self.domain.assumptions)
+            assumed.append(UNPROTECTED)
+        return (*assumed, *self.domain.assumptions)
 
     def published(
         self, adjacency: Adjacency | None = None, *, gamma: float | None = None, delta: float | None = None
@@ -239,8 +239,8 @@ def _concentrations(k: Any, rows: int | None) -> float | tuple[float, ...]:
         k = k.tolist() if k.ndim < 2 else list(k)
     if not isinstance(k, Sequence) or isinstance(k, str):
         return positive("k", k)
-    found = tuple(positive(f"k[{row}]", number) for row, number in enumerate(k))
-    if not found or (rows is not None and len(found) != rows):
+    numbers = tuple(positive(f"k[{row}]", number) for row, number in enumerate(k))
+    if not numbers or (rows is not None and len(numbers) != rows):
         expected = "one number, or one for each row" + (f" ({rows})" if rows else "")
-        raise InvalidArgument("k", expected=expected, found=f"{len(found)}")
-    return found
+        raise InvalidArgument("k", expected=expected, found=f"{len(numbers)}")
+    return numbers

@@ -96,9 +96,8 @@ def second_eigenvalue(matrix: Any, *, most_dense: int = 3_000) -> float | None:
 
         start = np.random.default_rng(0).random(size)
         try:
-            found = eigs(matrix, k=6, ncv=40, v0=start, maxiter=100, return_eigenvectors=False)
-            moduli = np.abs(found)
-            return float(min(1.0, np.sort(moduli)[-2]))
+            leading = eigs(matrix, k=6, ncv=40, v0=start, maxiter=100, return_eigenvectors=False)
+            return float(min(1.0, np.sort(np.abs(leading))[-2]))
         except ArpackError:
             if size > most_dense:
                 return None
@@ -126,7 +125,7 @@ def period_of_class(indptr: Any, indices: Any, members: Any, inside: Any, level:
     """
     inside[members] = True
     level[members[0]] = 0
-    frontier, found = np.array(members[:1]), 0
+    frontier, period = np.array(members[:1]), 0
     while len(frontier):
         counts = indptr[frontier + 1] - indptr[frontier]
         places = np.repeat(indptr[frontier] - np.concatenate([[0], counts.cumsum()[:-1]]), counts)
@@ -137,10 +136,10 @@ def period_of_class(indptr: Any, indices: Any, members: Any, inside: Any, level:
         fresh = level[ends] < 0
         level[ends[fresh]] = level[origins[fresh]] + 1
         gaps = np.abs(level[origins] + 1 - level[ends])
-        found = math.gcd(found, int(np.gcd.reduce(gaps)) if len(gaps) else 0)
+        period = math.gcd(period, int(np.gcd.reduce(gaps)) if len(gaps) else 0)
         frontier = np.unique(ends[fresh])
     inside[members] = False
-    return found
+    return period
 
 
 def quick_stationary(matrices: Floats) -> Floats:

@@ -29,11 +29,11 @@ def project_birkhoff(points: Floats) -> Floats:
     """The nearest doubly stochastic matrix in Frobenius norm, along the last two axes."""
     size = points.shape[-1]
     stack = np.asarray(points, dtype=np.float64).reshape(-1, size, size)
-    found = np.empty_like(stack)
+    nearest = np.empty_like(stack)
     step = max(1, _AT_A_TIME // size**2)
     for start in range(0, len(stack), step):
-        found[start : start + step] = _project(stack[start : start + step])
-    return found.reshape(points.shape)
+        nearest[start : start + step] = _project(stack[start : start + step])
+    return nearest.reshape(points.shape)
 
 
 def _project(points: Floats) -> Floats:
