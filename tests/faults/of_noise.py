@@ -114,8 +114,8 @@ mutant(
     Edit(
         MatrixDirichlet,
         "_draw",
-        "shape = value.shape if",
-        "drawn[:, -1] = flat[-1]\n    shape = value.shape if",
+        "return drawn.reshape(",
+        "drawn[:, -1] = flat[-1]\n    return drawn.reshape(",
     ),
     caught_by=(
         "tests/faults/test_watch_positions.py::test_no_violation_at_the_end[MatrixDirichlet, smoothed]",

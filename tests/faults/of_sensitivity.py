@@ -8,7 +8,7 @@ from veil.chains.adjacency import Transitions
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.graphs.mechanisms import private_graph, xor_graph
 from veil.matrices import row_profiles as rows
-from veil.matrices.mechanisms.doubly_stochastic import DoublyStochastic
+from veil.matrices.adjacency import Rectangle
 from veil.vectors import contribution_profiles as contributions
 from veil.vectors.adjacency import Transfer
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
@@ -83,7 +83,7 @@ mutant(
 mutant(
     "rectangle-in-one-row",
     "A rectangle of a doubly stochastic matrix is taken to lie in one row, not two.",
-    Edit(DoublyStochastic, "profile", "mass, rows = chosen.mass, 2", "mass, rows = chosen.mass, 1"),
+    Edit(Rectangle, "exchange", "return self.mass, 2", "return self.mass, 1"),
     caught_by=("tests/matrices/test_doubly_stochastic.py::test_laplace_profile_is_pure[0.04-0.01]",),
 )
 mutant(
