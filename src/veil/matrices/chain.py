@@ -233,18 +233,15 @@ class Chain:
         if target is None:
             self._must_be_irreducible("a hitting time")
             return algebra.hitting_times(dense, self.stationary())
+        from scipy.sparse.csgraph import breadth_first_order
+
         place = self.index(target)
-        if not self._all_reach(place):
+        reached = breadth_first_order(self.to_scipy().T.tocsr(), place, return_predecessors=False)
+        if len(reached) < len(self):
             raise Reducible(
                 f"target: expected a state that all states reach; found {target!r}, which some never do."
             )
         return hitting_times_to(dense, place)
-
-    def _all_reach(self, target: int) -> bool:
-        from scipy.sparse.csgraph import breadth_first_order
-
-        reached = breadth_first_order(self.to_scipy().T.tocsr(), target, return_predecessors=False)
-        return len(reached) == len(self)
 
     def second_eigenvalue(self) -> float:
         """The second largest modulus of an eigenvalue: the rate at which the start is forgotten."""

@@ -147,7 +147,10 @@ def plan_matrix(
     """
     epsilon = positive("epsilon", epsilon)
     rng = np.random.default_rng(_SEED)
-    matrices = [_typical(rng, support) for _ in range(_TYPICAL)] if typical is None else [typical]
+    matrices = [] if typical is None else [typical]
+    while typical is None and len(matrices) < _TYPICAL:
+        weights = rng.standard_exponential(support.shape) * support
+        matrices.append(weights / weights.sum(axis=1, keepdims=True))
     rows = []
     for name in FOR_VECTORS:
         try:
@@ -158,11 +161,6 @@ def plan_matrix(
         rows.append(_measured(name, mechanism, matrices))
     rows.sort(key=lambda row: row.row_tv)
     return MatrixPlan(tuple(rows), adjacency, epsilon, delta)
-
-
-def _typical(rng: np.random.Generator, support: Mask) -> Floats:
-    weights = rng.standard_exponential(support.shape) * support
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 def _measured(name: str, mechanism: Mechanism, matrices: list[Floats]) -> MatrixRow:

@@ -126,10 +126,7 @@ class StochasticMatrix(Domain):
 
     def axes(self, value: Floats) -> int:
         """How many axes one item has: a matrix 2, a stack P(s, a, ·) 3; what is before them is a batch."""
-        rows = self.rows
-        if rows is None or math.prod(value.shape[:-1]) == rows:
-            return value.ndim
-        return 2
+        return value.ndim if self.rows in (None, math.prod(value.shape[:-1])) else 2
 
     def alike(self, flat: Floats) -> list[Alike]:
         """The rows of a flat table, grouped by domain; rows with one possible entry are left out."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from veil.core import checks
 from veil.core.adjacency import Adjacency
@@ -153,7 +152,13 @@ class Birkhoff(Domain):
             columns = np.abs(matrices.sum(axis=-2) - 1.0) <= SUM_TOLERANCE
             sound = matrices.min() >= 0.0 and rows.all() and columns.all()
         if not sound:
-            _say_what_is_wrong(matrices, rows, columns)
+            all_probabilities("value", matrices, matrices)
+            which, right = ("row", rows) if not rows.all() else ("column", columns)
+            first = tuple(int(i) for i in np.argwhere(~right)[0])
+            expected = f"rows and columns that sum to 1 (within {SUM_TOLERANCE:g})"
+            found = f"another sum of {which} {first[0] if len(first) == 1 else first}"
+            hint = "A matrix whose rows alone sum to 1 is stochastic, not doubly stochastic."
+            raise InvalidData("value", expected=expected, found=found, hint=hint)
         return matrices
 
     @property
@@ -162,13 +167,3 @@ class Birkhoff(Domain):
 
     def describe(self) -> dict[str, Any]:
         return {"name": self.name, "size": self.size}
-
-
-def _say_what_is_wrong(matrices: Floats, rows: NDArray[np.bool_], columns: NDArray[np.bool_]) -> NoReturn:
-    all_probabilities("value", matrices, matrices)
-    which, right = ("row", rows) if not rows.all() else ("column", columns)
-    first = tuple(int(i) for i in np.argwhere(~right)[0])
-    expected = f"rows and columns that sum to 1 (within {SUM_TOLERANCE:g})"
-    found = f"another sum of {which} {first[0] if len(first) == 1 else first}"
-    hint = "A matrix whose rows alone sum to 1 is stochastic, not doubly stochastic."
-    raise InvalidData("value", expected=expected, found=found, hint=hint)
