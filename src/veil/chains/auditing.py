@@ -65,10 +65,10 @@ class ChainAudit(AuditSubject):
             ]
         # Others, who go everywhere near the ends of the list of states.
         near = sorted({0, 1, last - 1, last})
-        crowd: Log = [(i, j, i) for i in near for j in near] * 20
+        trips: Log = [(i, j, i) for i in near for j in near]
         found = []
         for name, *logs in _changes(mechanism, adjacency):
-            for where, others in (("alone", []), ("in a crowd", crowd)):
+            for where, others in (("alone", []), ("in a crowd", trips * 20)):
                 values = [_counted(mechanism, adjacency.cap, others + log) for log in logs]
                 found.append(AuditPair(f"{name}, {where}", *values))
         return found
@@ -212,11 +212,11 @@ def _counted(mechanism: PrivateChain, cap: int | None, log: Log) -> TransitionCo
     if {"starts", "ends", "lengths"} & set(first):
         bins = LengthBins(("lengths" in first and first["lengths"].bins) or (1,))
         places = [[seq[0] for seq in log], [seq[-1] for seq in log], bins.place([len(seq) for seq in log])]
-        tables = [
+        starts, ended, lengths = (
             np.bincount(np.array(place, dtype=np.int64), minlength=size)
             for place, size in zip(places, (states, states, len(bins)), strict=True)
-        ]
-        fields["sequences"] = Sequences(*tables, bins)
+        )
+        fields["sequences"] = Sequences(starts, ended, lengths, bins)
     if "second" in first:
         own = first["second"].cap
         second = np.zeros((states + 1, states, states), dtype=np.int64)

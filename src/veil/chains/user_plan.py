@@ -137,12 +137,12 @@ def try_users(
         visited, of_length = SequenceModel(chain, lengths=law).sequences(made_up, rng=rng)
         every = count_sequences(visited, of_length, states, None, rng)
         counts = count_sequences(visited, of_length, states, plan, rng)
-        hidden = tables_of(counts, ()), Transitions("user", change, plan.cap)
-        budget = {"epsilon": epsilon * number / made_up, "delta": delta}
-        mechanism = chosen_mechanism("auto", *hidden, **budget).mechanism
+        tables, adjacency = tables_of(counts, ()), Transitions("user", change, plan.cap)
+        scaled = epsilon * number / made_up
+        mechanism = chosen_mechanism("auto", tables, adjacency, epsilon=scaled, delta=delta).mechanism
         for _ in range(_TRIALS):
-            tables = {part.key: part.simulated(rng, part.counted(counts)) for part in mechanism.parts}
-            errors.append(_errors(mechanism.model(tables, counts.states), every, of_length))
+            drawn = {part.key: part.simulated(rng, part.counted(counts)) for part in mechanism.parts}
+            errors.append(_errors(mechanism.model(drawn, counts.states), every, of_length))
     return UserTrial(*(float(mean) for mean in np.mean(errors, axis=0)))
 
 

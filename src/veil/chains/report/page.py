@@ -208,7 +208,7 @@ class CountedChain:
         if held.sizes is not None and is_plain and mechanism.states <= _MOST_COMPARED:
             # Every mechanism at the same budget on a table like the released one: nothing new is read.
             table: Integers = np.rint(held.sizes[:, None] * held.chain.to_numpy()).astype(np.int64)
-            budget = {"epsilon": release.epsilon, "delta": release.delta or _USUAL_DELTA}
+            budget: dict[str, Any] = {"epsilon": release.epsilon, "delta": release.delta or _USUAL_DELTA}
             if table.any():
                 rows = planned_rows([table], adjacency, records=int(table.sum()), **budget)
                 comparison = MatrixPlan(rows, adjacency, **budget)
