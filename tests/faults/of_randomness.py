@@ -2,10 +2,10 @@
 
 from tests.faults.planting import Edit, Swap
 from tests.faults.registry import mutant
+from veil.chains.counting.question import Question
 from veil.core.mechanism import Described
 from veil.core.random import streams as randomness
 from veil.core.random.streams import SecretStream
-from veil.tables import questions
 from veil.vectors.mechanisms.additive import _Additive
 from veil.words.table import WordTable
 
@@ -96,7 +96,7 @@ mutant(
 mutant(
     "constant-salt",
     "The salt by which a user's transitions are sampled is the same for everybody and known.",
-    Edit(questions, "ask", "secrets.token_hex(16) if salt is None", "'veil' if salt is None"),
+    Edit(Question, "__post_init__", "secrets.token_hex(16) if self.salt", "'veil' if self.salt"),
     caught_by=("tests/chains/test_transitions.py::test_the_salt_is_secret_unless_given",),
 )
 mutant(

@@ -49,7 +49,7 @@ mutant(
 mutant(
     "cap-ignored",
     "A user is taken to contribute one transition, whatever the cap.",
-    Edit(Transitions, "on_transitions", "most = cap or self.cap or 1", "most = 1"),
+    Edit(Transitions, "on", "most = cap or self.cap or 1", "most = 1"),
     caught_by=(
         "tests/chains/test_contributions.py::test_a_user_changes_at_most_the_cap[2]",
         "tests/chains/test_private_chain.py::test_no_attack_beats_the_claim[user-gaussian]",
@@ -58,7 +58,7 @@ mutant(
 mutant(
     "removed-row-closes-no-gap",
     "A row that goes is taken to take two transitions with it and to leave none.",
-    Edit(Transitions, "on_transitions", "Contributions(2, 1) if", "Contributions(2, 0) if"),
+    Edit(Transitions, "on", "Contributions(2, 1) if", "Contributions(2, 0) if"),
     caught_by=("tests/chains/test_contributions.py::test_no_row_changes_more_transitions_than_is_charged",),
 )
 mutant(
@@ -149,7 +149,7 @@ mutant(
     "A user who is replaced is taken to stay in the same stratum.",
     Edit(
         PrivateChain,
-        "_profiles",
+        "profile",
         "[one.compose(two) for one, two in combinations_with_replacement(each, 2)]",
         "[one for one, two in combinations_with_replacement(each, 2)]",
     ),

@@ -3,8 +3,7 @@ from .error_bars.intervals import intervals
 from .mechanisms.private_chain import Part, PrivateChain
 from .planning import ChainPlan
 from .reading import SequenceFile
-from .sequence_model import LengthLaw, SequenceModel, group_chain, model
-from .synthesis import Synthetic, synthetic
+from .sequence_model import LengthLaw, SequenceModel, Synthetic, group_chain, model, synthetic
 from .transition_counts import Provenance, Sequences, Stratum, TransitionCounts, TransitionTable
 from .user_plan import UserForecast, UserPlan, plan_users
 from .verbs import plan, read, release

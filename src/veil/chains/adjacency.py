@@ -11,9 +11,18 @@ from veil.core.errors import InvalidArgument
 from veil.vectors.adjacency import Contributions
 
 UNITS = ("event", "row", "user")
+CHANGES = ("add-remove", "replace", "replace-state")
 # What is counted: by transition, and once for each sequence.
 OF_TRANSITIONS = ("transitions", "second", "sizes")
 OF_SEQUENCES = ("starts", "ends", "lengths")
+_WORDS = {
+    ("event", "add-remove"): "one transition is added or removed; "
+    "how many leave each state is not assumed public",
+    ("event", "replace"): "one transition gets another destination; how many leave each state is public",
+    ("row", "add-remove"): "one row of the log is added or removed",
+    ("row", "replace"): "one row of the log is replaced by any other",
+    ("row", "replace-state"): "the state in one row of the log is replaced",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +42,7 @@ class Transitions(Adjacency):
 
     def __post_init__(self) -> None:
         choice("unit", self.unit, UNITS)
-        changes = (
-            ("add-remove", "replace", "replace-state") if self.unit == "row" else ("add-remove", "replace")
-        )
-        choice("change", self.change, changes)
+        choice("change", self.change, CHANGES if self.unit == "row" else CHANGES[:2])
         if (self.cap is None) == (self.unit == "user"):
             raise InvalidArgument(
                 "cap",
@@ -99,16 +105,8 @@ class Transitions(Adjacency):
 
     @property
     def words(self) -> str:
-        if self.unit == "event":
-            if self.change == "replace":
-                return "one transition gets another destination; how many leave each state is public"
-            return "one transition is added or removed; how many leave each state is not assumed public"
-        if self.unit == "row":
-            return {
-                "add-remove": "one row of the log is added or removed",
-                "replace": "one row of the log is replaced by any other",
-                "replace-state": "the state in one row of the log is replaced",
-            }[self.change]
+        if self.unit != "user":
+            return _WORDS[self.unit, self.change]
         what = "added or removed" if self.change == "add-remove" else "replaced by another"
         return (
             f"one person is {what} with everything they contributed, of whom at most {self.cap} "

@@ -11,7 +11,6 @@ tables agree with each other, and that the two are neighbours indeed.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -20,7 +19,7 @@ import numpy as np
 from veil.chains.adjacency import Transitions
 from veil.chains.lengths import LengthBins
 from veil.chains.mechanisms.private_chain import Part, PrivateChain
-from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
+from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts, same_content
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.audit.pair import AuditPair
@@ -48,29 +47,35 @@ class ChainAudit(AuditSubject):
     def examples(self) -> list[Example]:
         counted = PrivateChain(3, [Part("transitions", GeometricCounts(1.0, 9), (3, 3))])
         rows = PrivateChain(3, [Part("transitions", DirichletCounts(1.5, 12.0, 3), (3, 3))])
-        both = PrivateChain(
-            3,
-            [
-                Part("transitions", GeometricCounts(4.0, 9), (3, 3)),
-                Part("starts", GeometricCounts(2.0, 3), (3,)),
-                Part("lengths", GeometricCounts(2.0, 3), (3,), bins=(1, 2, 5)),
-            ],
-        )
-        return [
-            (counted, Transitions()),
-            (rows, Transitions()),
-            (both, Transitions("user", "add-remove", 4)),
+        both = [
+            Part("transitions", GeometricCounts(4.0, 9), (3, 3)),
+            Part("starts", GeometricCounts(2.0, 3), (3,)),
+            Part("lengths", GeometricCounts(2.0, 3), (3,), bins=(1, 2, 5)),
         ]
+        user = Transitions("user", "add-remove", 4)
+        return [(counted, Transitions()), (rows, Transitions()), (PrivateChain(3, both), user)]
 
     def pairs(self, mechanism: Any, adjacency: Any) -> list[AuditPair]:
-        return chain_pairs(mechanism, adjacency)
+        """What one event, one row or one person changes, in a table of nobody else and in a busy one."""
+        hides, last = mechanism.first["transitions"].mechanism, mechanism.states - 1
+        if isinstance(hides, BorderedRows):
+            return [
+                AuditPair(pair.name, TransitionCounts(pair.value), TransitionCounts(pair.neighbour))
+                for pair in bordered_pairs(hides)
+            ]
+        # Others, who go everywhere near the ends of the list of states.
+        near = sorted({0, 1, last - 1, last})
+        trips: Log = [(i, j, i) for i in near for j in near]
+        found = []
+        for name, *logs in _changes(mechanism, adjacency):
+            for where, others in (("alone", []), ("in a crowd", trips * 20)):
+                values = [_counted(mechanism, adjacency.cap, others + log) for log in logs]
+                found.append(AuditPair(f"{name}, {where}", *values))
+        return found
 
     def relation(self, mechanism: Any, first: Any, second: Any) -> Adjacency:
-        raise InvalidArgument(
-            "adjacency",
-            expected="one that says what a neighbour is, such as chains.Transitions",
-            found="None",
-        )
+        expected = "one that says what a neighbour is, such as chains.Transitions"
+        raise InvalidArgument("adjacency", expected=expected, found="None")
 
     def apart(self, mechanism: Any, adjacency: Any, first: Any, second: Any) -> str:
         if not isinstance(adjacency, Transitions):
@@ -82,59 +87,33 @@ class ChainAudit(AuditSubject):
         return "" if near else "more transitions that differ"
 
     def drawn(self, mechanism: Any, value: Any, draws: int, stream: Any) -> Any:
-        return tables_alone(mechanism).sample(mechanism.validate(value), rng=stream, size=draws)
+        # The same mechanism, whatever its class, without the model at the end: a hundred times faster.
+        kind = type(mechanism)
+        faster = type(kind.__name__, (kind,), {"model": lambda self, tables, states: None})
+        made: Any = object.__new__(faster)
+        made.__dict__.update(mechanism.__dict__)
+        return made.sample(mechanism.validate(value), rng=stream, size=draws)
 
     def size(self, mechanism: Any, valid: Any) -> int:
         return len(valid) ** 2
 
     def reader(self, mechanism: Any, value: Any, neighbour: Any) -> Reader:
         first, second = mechanism.validate(value), mechanism.validate(neighbour)
-        return lambda found: chain_numbers(mechanism, found, first, second)
+        return lambda draws: _numbers(mechanism, draws, first, second)
 
     def samples(self, mechanism: Any) -> int:
         cells = sum(math.prod(part.shape) for part in mechanism.parts)
         return int(max(1_000, min(FAST // 2, _CELLS // cells)))
 
     def fault(self, mechanism: Any, value: Any, stream: Rng) -> str:
-        return MORE_THAN_TABLES if says_more_than_tables(mechanism, value, stream) else ""
+        states = mechanism.validate(value).states
+        for draw in mechanism.sample(value, rng=stream, size=_WHOLE_DRAWS):
+            if not same_content(draw.model, mechanism.model(draw.tables, states)):
+                return MORE_THAN_TABLES
+        return ""
 
 
-def tables_alone(mechanism: PrivateChain) -> PrivateChain:
-    """The same mechanism, whatever its class, without the model at the end: a hundred times faster."""
-    kind = type(mechanism)
-    faster = type(kind.__name__, (kind,), {"model": lambda self, tables, states: None})
-    made: PrivateChain = object.__new__(faster)
-    made.__dict__.update(mechanism.__dict__)
-    return made
-
-
-def says_more_than_tables(mechanism: PrivateChain, value: Any, stream: Rng) -> bool:
-    """Whether some model is not the one that its tables stand for."""
-    states = mechanism.validate(value).states
-    for draw in mechanism.sample(value, rng=stream, size=_WHOLE_DRAWS):
-        again = mechanism.model(draw.tables, states)
-        if not _same(draw.model, again):
-            return True
-    return False
-
-
-def _same(one: Any, other: Any) -> bool:
-    if not np.array_equal(one.chain.to_numpy(), other.chain.to_numpy()):
-        return False
-    for name in ("second", "starts", "ends", "sizes"):
-        mine, theirs = getattr(one, name), getattr(other, name)
-        if (mine is None) != (theirs is None) or (mine is not None and not np.array_equal(mine, theirs)):
-            return False
-    laws = [getattr(model.lengths, "probabilities", np.empty(0)) for model in (one, other)]
-    groups = [[chain.to_numpy() for chain in model.groups.values()] for model in (one, other)]
-    return (
-        np.array_equal(laws[0], laws[1])
-        and len(groups[0]) == len(groups[1])
-        and all(np.array_equal(mine, theirs) for mine, theirs in zip(*groups, strict=True))
-    )
-
-
-def chain_numbers(
+def _numbers(
     mechanism: PrivateChain, drawn: Any, first: TransitionCounts, second: TransitionCounts
 ) -> Floats:
     """Every private table of every draw, and how much likelier it is under the first counts."""
@@ -172,29 +151,6 @@ def _log_likelihood_ratio(part: Part, tables: Floats, counts: Any, others: Any) 
     return total
 
 
-def chain_pairs(mechanism: PrivateChain, relation: Transitions) -> list[AuditPair]:
-    """What one event, one row or one person changes, in a table of nobody else and in a busy one."""
-    of_transitions = mechanism.first["transitions"].mechanism
-    if isinstance(of_transitions, BorderedRows):
-        return [
-            AuditPair(pair.name, TransitionCounts(pair.value), TransitionCounts(pair.neighbour))
-            for pair in bordered_pairs(of_transitions)
-        ]
-    found = []
-    for name, one, other in _changes(mechanism, relation):
-        for where, crowd in (("alone", []), ("in a crowd", _crowd(mechanism.states))):
-            values = [_counted(mechanism, relation, crowd + log) for log in (one, other)]
-            found.append(AuditPair(f"{name}, {where}", *values))
-    return found
-
-
-def _crowd(states: int) -> Log:
-    """Others, who go everywhere near the ends of the list of states."""
-    near = sorted({0, 1, states - 2, states - 1})
-    trips: Log = [(i, j, i) for i in near for j in near]
-    return trips * 20
-
-
 def _changes(mechanism: PrivateChain, relation: Transitions) -> list[tuple[str, Log, Log]]:
     """What there is with and without the one who is to be told apart."""
     last = mechanism.states - 1
@@ -205,12 +161,9 @@ def _changes(mechanism: PrivateChain, relation: Transitions) -> list[tuple[str, 
                 ("the last transition ends elsewhere", [(last, 0)], [(last, last)]),
             ]
         # A transition that goes cuts its sequence into two.
+        cut: Log = [(0, 0), (last, last)]
         return [
-            (
-                "a transition between the first and the last state",
-                [(0, 0, last, last)],
-                [(0, 0), (last, last)],
-            ),
+            ("a transition between the first and the last state", [(0, 0, last, last)], cut),
             ("a transition from the last state to itself", [(last,) * 4], [(last, last), (last, last)]),
         ]
     if relation.unit == "row":
@@ -247,39 +200,39 @@ def _of_strata(mechanism: PrivateChain, relation: Transitions) -> list[tuple[str
         people[f"sequences of {part.least} states or more"] = length
     if relation.change == "add-remove":
         return [(f"a person among {name}", [(0,) * length], []) for name, length in people.items()]
-    found = []
-    for name, length in people.items():
-        others = list(people.values())[-1]
-        found.append((f"a person among {name}, or another", [(0,) * length], [(last,) * others]))
-    return found
+    another: Log = [(last,) * list(people.values())[-1]]
+    return [(f"a person among {name}, or another", [(0,) * size], another) for name, size in people.items()]
 
 
-def _counted(mechanism: PrivateChain, relation: Transitions, log: Log) -> TransitionCounts:
+def _counted(mechanism: PrivateChain, cap: int | None, log: Log) -> TransitionCounts:
     """All tables that the mechanism hides, counted from sequences of states."""
-    states, cap = mechanism.states, relation.cap
+    states, first = mechanism.states, mechanism.first
     matrix = _matrix(states, log, cap)
     fields: dict[str, Any] = {"cap": cap}
-    if "starts" in mechanism.first or "ends" in mechanism.first or "lengths" in mechanism.first:
-        fields["sequences"] = _sequences(mechanism, log)
-    if "second" in mechanism.first:
-        own = mechanism.first["second"].cap
-        fields |= {"second": _second(states, log, own or cap), "second_cap": own}
+    if {"starts", "ends", "lengths"} & set(first):
+        bins = LengthBins(("lengths" in first and first["lengths"].bins) or (1,))
+        places = [[seq[0] for seq in log], [seq[-1] for seq in log], bins.place([len(seq) for seq in log])]
+        starts, ended, lengths = (
+            np.bincount(np.array(place, dtype=np.int64), minlength=size)
+            for place, size in zip(places, (states, states, len(bins)), strict=True)
+        )
+        fields["sequences"] = Sequences(starts, ended, lengths, bins)
+    if "second" in first:
+        own = first["second"].cap
+        second = np.zeros((states + 1, states, states), dtype=np.int64)
+        for seq in log:
+            for before, i, j in list(zip((states, *seq), seq, seq[1:], strict=False))[: own or cap]:
+                second[before, i, j] += 1
+        fields |= {"second": second, "second_cap": own}
     if mechanism.groups is not None:
         # All of them in the last group: one that is forgotten most easily.
         empty = np.zeros_like(matrix)
         fields["groups"] = dict.fromkeys(mechanism.groups, empty) | {mechanism.groups[-1]: matrix}
-    strata = mechanism.strata
-    if strata:
-        ends = [part.least for part in strata[1:]] + [max(map(len, log), default=0) + 1]
-        fields["strata"] = [
-            Stratum(
-                part.least,
-                part.cap or cap or 1,
-                _matrix(states, [seq for seq in log if part.least <= len(seq) < end], part.cap or cap),
-            )
-            for part, end in zip(strata, ends, strict=True)
-        ]
-    return TransitionCounts(matrix, **fields)
+    strata, ends = [], [part.least for part in mechanism.strata[1:]] + [max(map(len, log), default=0) + 1]
+    for part, end in zip(mechanism.strata, ends, strict=False):
+        users = [seq for seq in log if part.least <= len(seq) < end]
+        strata.append(Stratum(part.least, part.cap or cap or 1, _matrix(states, users, part.cap or cap)))
+    return TransitionCounts(matrix, strata=strata, **fields)
 
 
 def _matrix(states: int, log: Log, cap: int | None) -> Integers:
@@ -288,23 +241,3 @@ def _matrix(states: int, log: Log, cap: int | None) -> Integers:
         for i, j in list(pairwise(sequence))[:cap]:
             counts[i, j] += 1
     return counts
-
-
-def _second(states: int, log: Log, cap: int | None) -> Integers:
-    counts = np.zeros((states + 1, states, states), dtype=np.int64)
-    for sequence in log:
-        before: Sequence[int] = (states, *sequence)
-        for place, (i, j) in enumerate(list(pairwise(sequence))[:cap]):
-            counts[before[place], i, j] += 1
-    return counts
-
-
-def _sequences(mechanism: PrivateChain, log: Log) -> Sequences:
-    part = mechanism.first.get("lengths")
-    bins = LengthBins((part and part.bins) or (1,))
-    places = bins.place(np.array([len(seq) for seq in log], dtype=np.int64))
-    starts, ends = (
-        np.bincount(np.array([seq[end] for seq in log], dtype=np.int64), minlength=mechanism.states)
-        for end in (0, -1)
-    )
-    return Sequences(starts, ends, np.bincount(places, minlength=len(bins)), bins)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,8 +38,7 @@ _SHARE_OF_SIZES = Fraction(1, 20)
 _LEAST_PUBLISHED = 1.5
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """A table that is to be hidden. share: its part of epsilon, of all of them together 1."""
 
     of: str
@@ -98,8 +97,7 @@ def _share(counts: TransitionCounts, part: str) -> Fraction:
     return Fraction(str(getattr(planned_shares(second=counts.second is not None), part)))
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """A mechanism, its name, and why it was chosen."""
 
     name: str

@@ -53,7 +53,7 @@ class ChainKind(Kind):
     read_request = "veil.chains.reading:ChainRead"
     release_request = "veil.chains.requests:ChainRelease"
     plan_request = "veil.chains.requests:ChainPlanning"
-    commands: ClassVar[Places] = {"synth": "veil.chains.synthesis:MakeSynthetic"}
+    commands: ClassVar[Places] = {"synth": "veil.chains.sequence_model:MakeSynthetic"}
     audit_subject = "veil.chains.auditing:ChainAudit"
 
     def check(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> None:
@@ -113,8 +113,7 @@ class ChainKind(Kind):
     # Words
 
     def size(self, release: Release[Any]) -> str:
-        states = len(release.value)
-        return f"shape ({states}, {states})"
+        return f"shape {(len(release.value),) * 2}"
 
     def sizes(self, release: Release[Any]) -> dict[str, Any]:
         return {"shape": (len(release.value),) * 2}
@@ -122,8 +121,8 @@ class ChainKind(Kind):
     def details(self, release: Release[Any]) -> tuple[str, ...]:
         from veil.chains.report.summary import also_holds
 
-        found = also_holds(release)
-        return () if found is None else (found,)
+        further = also_holds(release)
+        return () if further is None else (further,)
 
     # Pictures and pages
 

@@ -106,12 +106,12 @@ def smoothed_lengths(noisy: Sequence[int] | NDArray[Any], noise: Noise, least: S
     values = np.asarray(noisy, dtype=np.float64)
     starts = np.asarray(least, dtype=np.float64)
     widths = _widths(starts)
-    curve = length_curve(values, noise, starts + 0.5 * (widths - 1.0), widths)
-    if curve.anybody[0] < _LIKELY:
+    expected, anybody = _length_curve(values, noise, starts + 0.5 * (widths - 1.0), widths)
+    if anybody[0] < _LIKELY:
         return _usual(values, noise, starts, widths)
-    end = int(np.flatnonzero(curve.anybody >= _LIKELY)[-1]) + 1
+    end = int(np.flatnonzero(anybody >= _LIKELY)[-1]) + 1
     answer = np.zeros(len(values))
-    answer[:end] = curve.expected[:end]
+    answer[:end] = expected[:end]
     return answer
 
 
@@ -155,15 +155,11 @@ def _usual(values: Floats, noise: Noise, starts: Floats, widths: Floats) -> Floa
     return np.asarray(max(users, noise.deviation) * shares / shares.sum())
 
 
-class Curve(NamedTuple):
-    """Expected users by bin, and how likely it is that anybody at all is in that bin or a later one."""
+def _length_curve(noisy: Floats, noise: Noise, middles: Floats, widths: Floats) -> tuple[Floats, Floats]:
+    """The curve behind noisy counts of bins, by the middle length and the number of lengths of each.
 
-    expected: Floats
-    anybody: Floats
-
-
-def length_curve(noisy: Floats, noise: Noise, middles: Floats, widths: Floats) -> Curve:
-    """The curve behind noisy counts of bins, by the middle length and the number of lengths of each."""
+    Expected users by bin, and how likely it is that anybody at all is in that bin or a later one.
+    """
     top = float(np.log((max(float(noisy.max()), 0.0) + 5.0 * noise.deviation + 1.0) / _LEAST))
     levels = _LEAST * np.exp(np.linspace(0.0, top, min(int(np.ceil(top / _STEP)) + 1, _LEVELS)))
     likely, likely_nobody = _likelihoods(noisy, noise, levels)
@@ -179,7 +175,7 @@ def length_curve(noisy: Floats, noise: Noise, middles: Floats, widths: Floats) -
     stays = np.log(likely_nobody[1:]) + np.log1p(-steps.revives) - np.log(scales[1:])
     after = np.append(np.cumsum(stays[::-1])[::-1], 0.0)
     none = np.exp(np.minimum(np.log(np.maximum(nobody, _TINY)) + after, 0.0))
-    return Curve(expected, 1.0 - none)
+    return expected, 1.0 - none
 
 
 def _likelihoods(noisy: Floats, noise: Noise, levels: Floats) -> tuple[Floats, Floats]:

@@ -112,10 +112,8 @@ class ChainRead(ReadRequest):
     def check(self) -> None:
         super().check()
         if not self.lines and (self.skip or self.separator is not None):
-            names = ("skip", "separator")
-            raise InvalidArgument(
-                "lines", expected="it, with {skip} or {separator}", found="none", names=names
-            )
+            expected, names = "it, with {skip} or {separator}", ("skip", "separator")
+            raise InvalidArgument("lines", expected=expected, found="none", names=names)
         if self.drop_unlisted and (self.states is None or self.other is not None):
             expected, names = "{states} with it, and no {other}", ("states", "other")
             found = "no states" if self.states is None else "both"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from veil.chains.adjacency import UNITS, Transitions
+from veil.chains.adjacency import CHANGES, UNITS, Transitions
 from veil.chains.chain_mechanism import FOR_CHAINS, Published, chosen_mechanism, tables_of
 from veil.chains.planning import ChainPlan, least_epsilon_for_chain, plan_chain
 from veil.chains.reading import CAP, ChainRead
@@ -83,12 +83,7 @@ class ChainRelease(ReleaseRequest):
         group="Mechanism",
     )
     unit: str = option("event", help=_UNIT, choices=UNITS, group="Privacy")
-    change: str = option(
-        "add-remove",
-        help=_CHANGE,
-        choices=("add-remove", "replace", "replace-state"),
-        group="Privacy",
-    )
+    change: str = option("add-remove", help=_CHANGE, choices=CHANGES, group="Privacy")
     users: int | None = option(None, help=_USERS, least=1, group="Privacy", in_python=False)
     mean_length: float | None = option(None, help=_MEAN_LENGTH, least=1, group="Privacy", in_python=False)
     parts: Sequence[str] | str = option(
@@ -213,7 +208,7 @@ class ChainPlanning(PlanRequest):
     epsilon: float | None = option(None, help="Privacy loss; smaller is more private.", short="-e")
     delta: float = option(0.0, help="Failure probability; far below 1/people.", short="-d")
     unit: str = option("event", help=_UNIT, choices=UNITS)
-    change: str = option("add-remove", help=_CHANGE, choices=("add-remove", "replace", "replace-state"))
+    change: str = option("add-remove", help=_CHANGE, choices=CHANGES)
     cap: int | None = option(None, help=CAP, least=1)
     users: int | None = option(None, help=_USERS, least=1)
     mean_length: float | None = option(None, help=_MEAN_LENGTH, least=1)
@@ -224,9 +219,8 @@ class ChainPlanning(PlanRequest):
     def check(self) -> None:
         super().check()
         if (self.epsilon is None) == (self.error is None):
-            raise InvalidArgument(
-                "epsilon", expected="either it or {error}", found="both or neither", names=("error",)
-            )
+            expected, found = "either it or {error}", "both or neither"
+            raise InvalidArgument("epsilon", expected=expected, found=found, names=("error",))
 
     @property
     def tries_users(self) -> bool:
@@ -268,9 +262,8 @@ def _adjacency(counts: TransitionCounts, unit: str, change: str) -> Transitions:
             names=("by", "cap"),
         )
     if unit == "row" and counts.provenance.of_trips:
-        raise InvalidArgument(
-            "unit", expected="event: one row of a table of trips is one transition", found="row"
-        )
+        expected = "event: one row of a table of trips is one transition"
+        raise InvalidArgument("unit", expected=expected, found="row")
     if unit != "user" and counts.cap is not None:
         raise InvalidArgument(
             "unit",

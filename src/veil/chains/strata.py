@@ -146,15 +146,8 @@ def planned_cap(cells: int, epsilon: float, lengths: Floats, least: int = 2, bou
     return best
 
 
-class Weights(NamedTuple):
-    """Of each stratum: the transitions that its users made, and those that its cap let be counted."""
-
-    made: Floats
-    counted: Floats
-
-
-def stratum_weights(strata: Sequence[tuple[int, int]], lengths: Floats) -> Weights:
-    """What users by exact length come to in each stratum.
+def stratum_weights(strata: Sequence[tuple[int, int]], lengths: Floats) -> tuple[Floats, Floats]:
+    """Of each stratum: transitions that users by exact length made, and those that its cap let be counted.
 
     >>> made, counted = stratum_weights(((2, 1), (4, 5)), np.array([0.0, 9.0, 3.0, 2.0, 0.0, 0.0, 0.0, 1.0]))
     >>> made.tolist(), counted.tolist()
@@ -167,7 +160,7 @@ def stratum_weights(strata: Sequence[tuple[int, int]], lengths: Floats) -> Weigh
         here, users = steps[least:bound], lengths[least:bound]
         made[at] = (here * users).sum()
         counted[at] = (np.minimum(here, cap) * users).sum()
-    return Weights(made, counted)
+    return made, counted
 
 
 def combined_strata(
@@ -214,7 +207,9 @@ def _law(counts: Floats) -> Floats:
     return np.asarray(counts / counts.sum())
 
 
-def _agreed(made: Floats, counted: Floats, tables: Floats, noises: Sequence[Noise], cells: int) -> Weights:
+def _agreed(
+    made: Floats, counted: Floats, tables: Floats, noises: Sequence[Noise], cells: int
+) -> tuple[Floats, Floats]:
     """Weights that the strata's own noisy sums allow: within a deviation of them.
 
     Of few states and many lengths, those sums are better known than the number of the long sequences.
@@ -225,7 +220,7 @@ def _agreed(made: Floats, counted: Floats, tables: Floats, noises: Sequence[Nois
     factors = np.divide(near, counted, out=np.zeros(len(near)), where=counted > 0.0)
     # Where the lengths know of nobody, nor does anybody know how long they are: as if the cap were all.
     unknown = (counted <= 0.0) & (near > 0.0)
-    return Weights(np.where(unknown, near, made * factors), near)
+    return np.where(unknown, near, made * factors), near
 
 
 def second_order(

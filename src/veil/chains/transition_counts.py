@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -147,6 +147,7 @@ class TransitionCounts:
         if sequences is not None:
             for name, length in (("starts", size), ("ends", size), ("lengths", len(sequences.bins))):
                 _table(name, getattr(sequences, name), (length,))
+        by_group = groups and {str(name): _table("groups", one, (size, size)) for name, one in groups.items()}
         origin = Provenance() if provenance is None else provenance
         content = {
             "matrix": counted,
@@ -158,9 +159,7 @@ class TransitionCounts:
             "strata": layers,
             "second": None if second is None else _table("second", second, (size + 1, size, size)),
             "second_cap": second_most,
-            "groups": None
-            if groups is None
-            else {str(name): _table("groups", one, (size, size)) for name, one in groups.items()},
+            "groups": by_group,
             "total": int(counted.sum()),
         }
         for name, value in content.items():
@@ -188,9 +187,7 @@ class TransitionCounts:
         return len(self.states)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TransitionCounts):
-            return NotImplemented
-        return all(_same(getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
+        return same_content(self, other) if isinstance(other, TransitionCounts) else NotImplemented
 
     def __hash__(self) -> int:
         return hash((self.states, self.cap, self.second_cap, self.provenance))
@@ -200,21 +197,20 @@ class TransitionCounts:
         return f"<chains.TransitionCounts of {len(self)} states>"
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Whether two fields are equal, those that hold arrays too."""
+def same_content(one: Any, other: Any) -> bool:
+    """Whether two values are equal to the last bit, those that hold arrays too."""
     if type(one) is not type(other):
         return False
     if isinstance(one, Mapping):
-        return list(one) == list(other) and all(_same(one[key], other[key]) for key in one)
-    if isinstance(one, tuple) and one and isinstance(one[0], Stratum):
-        return len(one) == len(other) and all(map(_same, one, other))
-    if isinstance(one, (Stratum, Sequences)):
-        return all(_same(getattr(one, part.name), getattr(other, part.name)) for part in fields(one))
-    if isinstance(one, np.ndarray):
-        return np.array_equal(one, other)
+        return list(one) == list(other) and all(same_content(one[key], other[key]) for key in one)
+    if isinstance(one, tuple) and one and is_dataclass(one[0]):
+        return len(one) == len(other) and all(map(same_content, one, other))
+    if is_dataclass(one):
+        parts = [field_.name for field_ in fields(one)]
+        return all(same_content(getattr(one, part), getattr(other, part)) for part in parts)
     if hasattr(one, "nnz"):
         return one.shape == other.shape and int(abs(one - other).max()) == 0
-    return bool(one == other)
+    return np.array_equal(one, other) if isinstance(one, np.ndarray) else bool(one == other)
 
 
 def _checked_states(states: Sequence[Hashable] | None, size: int) -> Names:

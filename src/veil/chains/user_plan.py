@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,12 +60,11 @@ class UserPlan:
     @property
     def options(self) -> dict[str, Any]:
         """The arguments of `read` that count so."""
-        second = (
-            {} if self.second_cap is None else {"second_cap": min(self.second_cap, self.cap), "memory": 2}
-        )
         # One stratum is everybody: a plain cap will do, and no lengths have to weigh it.
         whole = {"strata": self.strata} if len(self.strata) > 1 else {"cap": self.cap}
-        return {**whole, "sequences": True, **second}
+        if self.second_cap is None:
+            return {**whole, "sequences": True}
+        return {**whole, "sequences": True, "second_cap": min(self.second_cap, self.cap), "memory": 2}
 
     @property
     def words(self) -> str:
@@ -96,9 +95,8 @@ def plan_users(
     if memory > 2:
         raise InvalidArgument("memory", expected="1 or 2", found=str(memory))
     number = ASSUMED_USERS if users is None else integer("users", users, least=1, most=_MOST)
-    length = (
-        ASSUMED_LENGTH if mean_length is None else positive("mean_length", mean_length, least=1.0, most=1e9)
-    )
+    length = ASSUMED_LENGTH if mean_length is None else mean_length
+    length = positive("mean_length", length, least=1.0, most=1e9)
     most = None if cap is None else integer("cap", cap, least=1, most=_MOST)
     share = planned_shares(second=memory == 2).transitions * positive("epsilon", epsilon)
     strata = planned_strata(states, number, share, mean_length=length, cap=most)
@@ -106,17 +104,12 @@ def plan_users(
     return UserPlan(strata, second)
 
 
-@dataclass(frozen=True, slots=True)
-class UserTrial:
+class UserTrial(NamedTuple):
     """Mean errors (TV) over made-up users: of the share of each transition, the next step, the lengths."""
 
     joint_tv: float
     row_tv: float
     length_tv: float
-
-    def to_dict(self) -> dict[str, float]:
-        """Plain numbers, for JSON."""
-        return asdict(self)
 
 
 def try_users(
@@ -144,16 +137,12 @@ def try_users(
         visited, of_length = SequenceModel(chain, lengths=law).sequences(made_up, rng=rng)
         every = count_sequences(visited, of_length, states, None, rng)
         counts = count_sequences(visited, of_length, states, plan, rng)
-        mechanism = chosen_mechanism(
-            "auto",
-            tables_of(counts, ()),
-            Transitions("user", change, plan.cap),
-            epsilon=epsilon * number / made_up,
-            delta=delta,
-        ).mechanism
+        tables, adjacency = tables_of(counts, ()), Transitions("user", change, plan.cap)
+        scaled = epsilon * number / made_up
+        mechanism = chosen_mechanism("auto", tables, adjacency, epsilon=scaled, delta=delta).mechanism
         for _ in range(_TRIALS):
-            tables = {part.key: part.simulated(rng, part.counted(counts)) for part in mechanism.parts}
-            errors.append(_errors(mechanism.model(tables, counts.states), every, of_length))
+            drawn = {part.key: part.simulated(rng, part.counted(counts)) for part in mechanism.parts}
+            errors.append(_errors(mechanism.model(drawn, counts.states), every, of_length))
     return UserTrial(*(float(mean) for mean in np.mean(errors, axis=0)))
 
 
@@ -164,7 +153,13 @@ def count_sequences(
     users = np.repeat(np.arange(len(lengths)), lengths)
     moves = users[1:] == users[:-1]
     origins, ends, who = visited[:-1][moves], visited[1:][moves], users[:-1][moves]
-    sequences = _once(visited, lengths, states)
+    last, bins = np.cumsum(lengths), LengthBins.default()
+    sequences = Sequences(
+        np.bincount(visited[last - lengths], minlength=states),
+        np.bincount(visited[last - 1], minlength=states),
+        np.bincount(bins.place(lengths), minlength=len(bins)),
+        bins,
+    )
     if plan is None:
         return TransitionCounts(_summed(origins, ends, states), sequences=sequences)
     # Each user's transitions in random order, and the number of each in that order.
@@ -181,17 +176,6 @@ def count_sequences(
     ]
     total = np.sum([one.matrix for one in strata], axis=0)
     return TransitionCounts(total, cap=plan.cap, sequences=sequences, strata=strata)
-
-
-def _once(visited: NDArray[Any], lengths: Numbers, states: int) -> Sequences:
-    ends = np.cumsum(lengths)
-    bins = LengthBins.default()
-    return Sequences(
-        np.bincount(visited[ends - lengths], minlength=states),
-        np.bincount(visited[ends - 1], minlength=states),
-        np.bincount(bins.place(lengths), minlength=len(bins)),
-        bins,
-    )
 
 
 def _summed(origins: NDArray[Any], ends: NDArray[Any], states: int) -> Numbers:
@@ -232,4 +216,4 @@ class UserForecast(Plan):
 
     def to_dict(self) -> dict[str, Any]:
         strata = [list(stratum) for stratum in self.best.strata]
-        return {"strata": strata, "cap": self.best.cap, **self.trial.to_dict()}
+        return {"strata": strata, "cap": self.best.cap, **self.trial._asdict()}

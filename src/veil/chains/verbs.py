@@ -145,15 +145,13 @@ def release(
     >>> out.value, out.epsilon, bool(abs(out.value.matrix[0, 1] - 0.2) < 0.02)
     (<veil.Chain of 2 states>, 1.0, True)
     """
-    request = ChainRelease.given(locals())
-    job = request.prepare(counts)
-    if ledger is not None or rng is not None:
-        return run_with_warnings(job, ledger=ledger, rng=rng)
-    known = _released.get(id(counts))
-    if known is not None and known() is counts:
+    job = ChainRelease.given(locals()).prepare(counts)
+    is_unbudgeted = ledger is None and rng is None and isinstance(counts, TransitionCounts)
+    key = id(counts)
+    known = _released.get(key)
+    if is_unbudgeted and known is not None and known() is counts:
         job = replace(job, warnings=(*job.warnings, REPEATED))
-    out = run_with_warnings(job, ledger=None, rng=None)
-    if isinstance(counts, TransitionCounts):
-        key = id(counts)
+    out = run_with_warnings(job, ledger=ledger, rng=rng)
+    if is_unbudgeted:
         _released[key] = weakref.ref(counts, lambda _: _released.pop(key, None))
     return out

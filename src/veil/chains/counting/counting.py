@@ -71,7 +71,7 @@ def count(
 
 
 def _too_many(question: Question) -> InvalidData:
-    return complaints.too_many([question.roles[role] for role in question.state_roles], MOST_GROUPS)
+    return complaints.too_many([question.roles[role] for role in question.state_names], MOST_GROUPS)
 
 
 def _tally(
@@ -163,9 +163,7 @@ def codes_of(column: Any, texts: Sequence[str]) -> NDArray[np.int64]:
     words = column.combine_chunks() if hasattr(column, "combine_chunks") else column
     words = pc.cast(words, pa.large_string())
     places = pc.index_in(words, value_set=pa.array(texts, pa.large_string()))
-    codes: NDArray[np.int64] = pc.fill_null(pc.cast(places, pa.int64()), UNKNOWN).to_numpy(
-        zero_copy_only=False
-    )
+    codes = pc.fill_null(pc.cast(places, pa.int64()), UNKNOWN).to_numpy(zero_copy_only=False)
     absent = pc.is_null(words).to_numpy(zero_copy_only=False)
     return np.where(absent, ABSENT, codes)
 
@@ -184,7 +182,7 @@ def _found(question: Question, table: Any) -> StateList:
     import pyarrow.compute as pc
 
     labels: set[Any] = set()
-    for role, name in zip(question.state_roles, question.state_names, strict=True):
+    for role, name in question.state_names.items():
         if table.column(name).null_count:
             raise complaints.no_state(question.roles[role])
         labels.update(pc.unique(table.column(name)).to_pylist())
@@ -202,11 +200,11 @@ def _codes(query: CountingQuery, table: Any, states: StateList) -> tuple[Any, di
     else:
         codes = {name: numbers_of(table.column(name)) for name in names}
     if question.drop_unlisted and query.states is None:
-        inside = np.all([codes[name] >= 0 for name in question.state_names], axis=0)
+        inside = np.all([codes[name] >= 0 for name in question.state_names.values()], axis=0)
         if not inside.any():
             raise complaints.empty_table()
         table, codes = table.filter(pa.array(inside)), {name: code[inside] for name, code in codes.items()}
-    for role, name in zip(question.state_roles, question.state_names, strict=True):
+    for role, name in question.state_names.items():
         outside = codes[name] < 0
         if not outside.any():
             continue
@@ -242,9 +240,9 @@ def _complaint(query: CountingQuery) -> InvalidData:
     for role in ("by", "order"):
         if gaps.get(role):
             return complaints.empty_cells(question.roles[role])
-    for role in question.state_roles:
+    for role in question.state_names:
         if gaps[role]:
             return complaints.no_state(question.roles[role])
     unknown = query.engine.run(query.unknown_sql).to_pylist()[0]
-    role = next(role for role in question.state_roles if unknown[role])
+    role = next(role for role in question.state_names if unknown[role])
     return complaints.unknown_states(question.roles[role], unknown[role], len(query.states or ()))

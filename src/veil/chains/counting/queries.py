@@ -74,14 +74,14 @@ class CountingQuery:
     def distinct_sql(self) -> str:
         """The labels that occur."""
         selects = " UNION ".join(
-            f"SELECT {self._of(role)} AS state FROM veil_source" for role in self.question.state_roles
+            f"SELECT {self._of(role)} AS state FROM veil_source" for role in self.question.state_names
         )
         return self._whole(f"SELECT state FROM ({selects}) AS found LIMIT {MOST_GROUPS + 1}", listed=False)
 
     @property
     def gaps_sql(self) -> str:
         """How many rows lack a value, for each column that must have one; asked only to name the column."""
-        roles = ("by", "order", *self.question.state_roles, "group")
+        roles = ("by", "order", *self.question.state_names, "group")
         counts = [
             f"COUNT(CASE WHEN {self._lacks(role)} THEN 1 END) AS {quoted(role)}"
             for role in roles
@@ -94,7 +94,7 @@ class CountingQuery:
         """How many different labels are not on the list, for each column of states."""
         counts = [
             f"COUNT(DISTINCT CASE WHEN {role}_list.place IS NULL THEN {self._of(role)} END) AS {role}"
-            for role in self.question.state_roles
+            for role in self.question.state_names
         ]
         return self._whole(f"SELECT {', '.join(counts)} FROM veil_source {self._joins}")
 
@@ -124,7 +124,7 @@ class CountingQuery:
         question, columns = self.question, self.columns
         picked = [] if question.by is None else [f"{self._of('by')} AS who"]
         picked += [f"{self._of(role)} AS {role}_key" for role in ("order", "tie_break") if role in columns]
-        for role, name in zip(question.state_roles, question.state_names, strict=True):
+        for role, name in question.state_names.items():
             code = self._of(role) if self.states is None else f"{role}_list.place"
             if self.states is not None and self.states.other is not None:
                 code = f"COALESCE({code}, {self.states.other})"
@@ -137,7 +137,7 @@ class CountingQuery:
         joins = "" if self.states is None else self._joins
         kept = ""
         if question.drop_unlisted and self.states is not None:
-            kept = " WHERE " + " AND ".join(f"{role}_list.place IS NOT NULL" for role in question.state_roles)
+            kept = " WHERE " + " AND ".join(f"{role}_list.place IS NOT NULL" for role in question.state_names)
         return f"SELECT {', '.join(picked)} FROM veil_source {joins}{kept}"
 
     @property
@@ -187,16 +187,14 @@ class CountingQuery:
     @property
     def _order(self) -> str:
         """A total order up to rows that are the same in all that is counted."""
-        question = self.question
+        states = self.question.state_names
+        names = {"order": "order_key", "tie_break": "tie_break_key", **states, "group": "grp"}
+        coded = () if self.states is None else states
         keys = [
-            self._collated(f"{role}_key", self._is_text(role))
-            for role in ("order", "tie_break")
+            self._collated(name, role not in coded and self._is_text(role))
+            for role, name in names.items()
             if role in self.columns
         ]
-        for role, name in zip(question.state_roles, question.state_names, strict=True):
-            keys.append(self._collated(name, self.states is None and self._is_text(role)))
-        if question.group is not None:
-            keys.append(self._collated("grp", self._is_text("group")))
         # A session may have another direction than this as its default.
         return ", ".join(f"{key} ASC NULLS LAST" for key in keys)
 
@@ -211,7 +209,7 @@ class CountingQuery:
 
     def _of(self, role: str) -> str:
         """The column of a role; of states and groups the label in the data, a whole number or text."""
-        column, is_label = self.columns[role], role in {"group", *self.question.state_roles}
+        column, is_label = self.columns[role], role in {"group", *self.question.state_names}
         reference = f"veil_source.{quoted(column.identifier)}"
         if column.kind is Kind.WORDS:
             return f"CAST({reference} AS TEXT)"
@@ -234,7 +232,7 @@ class CountingQuery:
     def _joins(self) -> str:
         return " ".join(
             f"LEFT JOIN {self._list_name(role)} AS {role}_list ON {role}_list.label = {self._of(role)}"
-            for role in self.question.state_roles
+            for role in self.question.state_names
         )
 
     def _list_name(self, role: str) -> str:
@@ -244,11 +242,11 @@ class CountingQuery:
         """The text in the engine's dialect, after the table and the list of states that it refers to."""
         named = [f"veil_source AS (\n{self.engine.relation}\n)"]
         if listed and self.states is not None:
-            for name in sorted({self._list_name(role) for role in self.question.state_roles}):
+            for name in sorted({self._list_name(role) for role in self.question.state_names}):
                 labels = list(enumerate(self.states.texts))
                 if name == "veil_texts":
-                    values = places((literal(text, self.engine.dialect), i) for i, text in labels)
+                    values = places((literal(label, self.engine.dialect), i) for i, label in labels)
                 else:
-                    values = places((text, i) for i, text in labels if is_plain_integer(text))
+                    values = places((label, i) for i, label in labels if is_plain_integer(label))
                 named.append(f"{name}(label, place) AS ({values})")
         return f"WITH {', '.join(named)}\n{render(text, self.engine.dialect)}"

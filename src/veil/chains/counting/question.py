@@ -29,8 +29,8 @@ class Question:
     length. second_cap: the cap where the state before is counted too. drop_unlisted: leave out rows whose
     state is not on the list. salt: keys the sample of a user's transitions.
 
-    state_roles: the roles of the columns that hold states. state_names: what these are called in the query;
-    the next state of a log is not a column of its own. roles: the columns that are needed, by role.
+    state_names: what the columns that hold states are called in the query, by role; the next state of a log
+    is not a column of its own. roles: the columns that are needed, by role.
     """
 
     origin: str | None = None
@@ -51,8 +51,7 @@ class Question:
     is_log: bool = field(init=False)
     is_capped: bool = field(init=False)
     largest_cap: int | None = field(init=False)
-    state_roles: tuple[str, ...] = field(init=False)
-    state_names: tuple[str, ...] = field(init=False)
+    state_names: dict[str, str] = field(init=False)
     roles: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -82,8 +81,7 @@ class Question:
             "is_log": is_log,
             "is_capped": self.cap is not None or bool(strata),
             "largest_cap": max(cap for _, cap in strata) if strata else caps.get("cap"),
-            "state_roles": ("state",) if is_log else ("origin", "destination"),
-            "state_names": ("state",) if is_log else ("state", "next_state"),
+            "state_names": {"state": "state"} if is_log else {"origin": "state", "destination": "next_state"},
             "roles": named,
         }
         for name, value in content.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betainc
@@ -29,8 +30,7 @@ _HALVINGS = 44
 _BEYOND = 1e-3
 
 
-@dataclass(frozen=True, slots=True)
-class NoisyRows:
+class NoisyRows(NamedTuple):
     """Noisy counts [from, to], each with a sum of `times` noises."""
 
     counts: Floats
@@ -144,8 +144,7 @@ def length_reach(noise: Noise, size: int, failure: float, *, times: int = 1) -> 
     return times * (noise.scale * math.sqrt(square) + 0.5 * math.sqrt(size)) * _UP
 
 
-@dataclass(frozen=True, slots=True)
-class Quantiles:
+class Quantiles(NamedTuple):
     """For each share p of the grid: what |(1 - p) Z - p W| exceeds upwards, and downwards, with the tail."""
 
     shares: Floats

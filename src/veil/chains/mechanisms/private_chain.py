@@ -297,9 +297,8 @@ class PrivateChain(Described):
             same = [part for part in self.parts if part.of == of]
             each = [part.profile(neighbours) for part in same]
             if len(same) > 1 and neighbours.unit != "user":
-                raise InvalidArgument(
-                    "adjacency", expected="whole users, where there are strata", found="less"
-                )
+                expected = "whole users, where there are strata"
+                raise InvalidArgument("adjacency", expected=expected, found="less")
             if len(same) > 1 and neighbours.change == "replace":
                 # The one who goes and the one who comes may be in two strata.
                 half = Transitions("user", "add-remove", neighbours.cap)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from veil.chains.adjacency import Transitions
 from veil.chains.error_bars.intervals import intervals
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.planning import planned_rows
-from veil.chains.report import section_figures
 from veil.chains.report.summary import Accuracy, is_drowned
 from veil.chains.sequence_model import LengthLaw, SequenceModel, mechanism_of, model
 from veil.core.arrays import Floats
@@ -25,7 +25,11 @@ from veil.matrices.planning import MatrixPlan
 from veil.matrices.report import figures as chain_figures
 from veil.matrices.report.chain import ChainReport, digits
 from veil.report import figures
+from veil.report.figures import BLUE, axes_of, short_labels
 from veil.vectors.counts import Integers
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _MOST_ROUTES = 15
 # The delta at which the others are compared with a pure release, which needs none.
@@ -35,6 +39,10 @@ _MOST_COMPARED = 300
 _PRIORS = (0.5, 0.1, 0.01)
 _MOST_GROUPS = 60
 _MOST_PAIRS = 10
+_MOST_SHARES = 12
+# Up to here each length has a bar of its own.
+_MOST_LENGTHS = 40
+_NEARLY_ALL = 0.999
 _WHAT = {"event": "one trip", "row": "one row of the log", "user": "one person's whole history"}
 _NAMES = {
     "GeometricCounts": "geometric noise on every count",
@@ -44,8 +52,7 @@ _NAMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class GroupLine:
+class GroupLine(NamedTuple):
     """A group: its size, where its chain is most, and its most frequent transition with its share of all."""
 
     name: str
@@ -57,8 +64,7 @@ class GroupLine:
     share: float
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """A step that depends on the state before: its probability without and with it."""
 
     before: str
@@ -69,8 +75,7 @@ class Pair:
     known: float
 
 
-@dataclass(frozen=True, slots=True)
-class StratumLine:
+class StratumLine(NamedTuple):
     """Users with so many states (most: None without an end), what was counted of one, and the noise."""
 
     least: int
@@ -162,8 +167,7 @@ def _pairs(held: SequenceModel, second: Floats) -> tuple[tuple[Pair, ...], float
     return tuple(best), gain
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(NamedTuple):
     """A frequent transition: its share of all, its probability, and an interval for the true one."""
 
     origin: str
@@ -173,8 +177,7 @@ class Route:
     interval: tuple[float, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Odds:
+class Odds(NamedTuple):
     """What someone who thought so before may think after seeing the release, at most."""
 
     before: float
@@ -205,7 +208,7 @@ class CountedChain:
         if held.sizes is not None and is_plain and mechanism.states <= _MOST_COMPARED:
             # Every mechanism at the same budget on a table like the released one: nothing new is read.
             table: Integers = np.rint(held.sizes[:, None] * held.chain.to_numpy()).astype(np.int64)
-            budget = {"epsilon": release.epsilon, "delta": release.delta or _USUAL_DELTA}
+            budget: dict[str, Any] = {"epsilon": release.epsilon, "delta": release.delta or _USUAL_DELTA}
             if table.any():
                 rows = planned_rows([table], adjacency, records=int(table.sum()), **budget)
                 comparison = MatrixPlan(rows, adjacency, **budget)
@@ -229,6 +232,51 @@ class CountedChain:
             accuracy=Accuracy.of(release),
             sections=Sections.of(release, mechanism),
         )
+
+
+def share_figure(shares: Floats, labels: Sequence[str], of: str) -> Figure:
+    """The largest shares as bars, with their numbers."""
+    order = np.argsort(-shares, kind="stable")[:_MOST_SHARES]
+    figure, axes = axes_of(7.2, max(1.6, 0.28 * len(order) + 0.9))
+    axes.barh(np.arange(len(order)), shares[order], color=BLUE, height=0.62, alpha=0.85)
+    for place, i in enumerate(order):
+        axes.annotate(
+            f"{100 * shares[i]:.3g} %",
+            (float(shares[i]), place),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=9,
+        )
+    axes.set_yticks(np.arange(len(order)), short_labels([labels[i] for i in order]))
+    axes.set_ylim(len(order) - 0.4, -0.6)
+    axes.set_xlim(0.0, 1.12 * float(shares[order[0]]))
+    rest = f" (the {len(order)} largest of {len(shares)} states)" if len(order) < len(shares) else ""
+    axes.set_xlabel(f"share of {of}{rest}")
+    return figure
+
+
+def length_figure(law: LengthLaw) -> Figure:
+    """Short lengths as bars; long ones as the share that is at least so long, on a logarithmic scale."""
+    from matplotlib.ticker import MaxNLocator
+
+    figure, axes = axes_of(7.2, 2.8)
+    below = np.cumsum(law.probabilities)
+    last = min(int(np.searchsorted(below, _NEARLY_ALL)), len(below) - 1)
+    if law.lengths[last] <= _MOST_LENGTHS:
+        axes.bar(law.lengths[: last + 1], law.probabilities[: last + 1], color=BLUE, width=0.75, alpha=0.85)
+        axes.set_xlabel("states in a sequence")
+        axes.set_ylabel("share of sequences")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        return figure
+    at_least = 1.0 - np.concatenate([[0.0], below[:-1]])
+    axes.step(law.lengths, np.clip(at_least, 0.0, 1.0), where="post", color=BLUE, linewidth=2.0)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.set_ylim(0.0, 1.03)
+    axes.set_xlabel("states in a sequence (logarithmic scale)")
+    axes.set_ylabel("share that is at least so long")
+    return figure
 
 
 class CountedReport(ChainReport):
@@ -258,9 +306,9 @@ class CountedReport(ChainReport):
         pictures: dict[str, str | None] = dict.fromkeys(("mechanisms", "starts", "ends", "lengths"))
         for name, shares in (("starts", sections.starts), ("ends", sections.ends)):
             if shares is not None:
-                pictures[name] = figures.svg(section_figures.share_figure(shares, self.labels[0], name))
+                pictures[name] = figures.svg(share_figure(shares, self.labels[0], name))
         if sections.lengths is not None:
-            pictures["lengths"] = figures.svg(section_figures.length_figure(sections.lengths))
+            pictures["lengths"] = figures.svg(length_figure(sections.lengths))
         if counted.comparison is not None:
             pictures["mechanisms"] = figures.svg(chain_figures.plan_bars(counted.comparison))
         route_digits = digits(np.array(bars) if bars else None)

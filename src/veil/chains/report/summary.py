@@ -108,12 +108,9 @@ class Accuracy:
                 "(with parts sizes it would)."
             )
         whole = "" if self.group_tv is None else " for all groups together"
-        errors = {whole: self.row_tv, " within a group": self.group_tv}
-        points = [
-            f"{100 * error:.2g} percentage points{where}"
-            for where, error in errors.items()
-            if error is not None
-        ]
+        errors = ((self.row_tv, whole), (self.group_tv, " within a group"))
+        told = [(100 * error, where) for error, where in errors if error is not None]
+        points = [f"{error:.2g} percentage points{where}" for error, where in told]
         return f"{start} {', '.join(points)} (total variation)."
 
     @property
