@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from veil.core import checks
 from veil.core.domain import Domain
-from veil.core.errors import InvalidData, PrivacyWarning
+from veil.core.errors import InvalidArgument, InvalidData, PrivacyWarning
 from veil.core.intake import array_of, say
 
 Table = NDArray[np.bool_]
@@ -63,6 +63,17 @@ def warn_of_graph(table: Table) -> None:
             PrivacyWarning,
             stacklevel=4,
         )
+
+
+def checked_table(field: str, value: Any, columns: int) -> Table:
+    """A released table with so many columns, given as an argument."""
+    bits = np.asarray(value)
+    if bits.ndim != 2 or bits.shape[1] != columns:
+        expected = f"a table of {columns} columns of bits"
+        raise InvalidArgument(field, expected=expected, found=f"an array of shape {bits.shape}")
+    if bits.dtype != np.bool_ and (bits.dtype.kind not in "iu" or not np.isin(bits, (0, 1)).all()):
+        raise InvalidArgument(field, expected="bits: 0 or 1", found=f"others, of type {bits.dtype}")
+    return bits.astype(np.bool_, copy=False)
 
 
 def as_bits(field: str, value: Any) -> Table:

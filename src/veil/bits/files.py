@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from veil.bits.domain import Table
+from veil.bits.domain import Table, checked_table
 from veil.core.errors import InvalidArgument
 from veil.core.writing import replacing
 from veil.tables.table_writing import needs_quotes, write_parquet, write_text
@@ -35,7 +35,7 @@ def write_bits(
     ones, zeros: what 1 and 0 are called in each column, as `read_bits` found them.
     """
     ending, pairs = check_columns(path, columns, ones, zeros)
-    bits = _checked_table(table, len(columns))
+    bits = checked_table("table", table, len(columns))
     with replacing(Path(path), overwrite=overwrite) as beside:
         _write(beside, ending, bits, list(columns), pairs)
 
@@ -89,19 +89,6 @@ def _write(path: str, ending: str, bits: Table, names: list[str], pairs: Sequenc
         packed=ending.endswith(".gz"),
         quotes=any(needs_quotes(text, mark) for pair in pairs for text in pair),
     )
-
-
-def _checked_table(table: Any, width: int) -> Table:
-    bits = np.asarray(table)
-    if bits.ndim != 2 or bits.shape[1] != width:
-        raise InvalidArgument(
-            "table", expected=f"rows of {width} bits", found=f"an array of shape {bits.shape}"
-        )
-    if bits.dtype != np.bool_:
-        if bits.dtype.kind not in "iu" or not np.isin(bits, (0, 1)).all():
-            raise InvalidArgument("table", expected="bits", found=f"an array of type {bits.dtype}")
-        bits = bits.astype(np.bool_)
-    return bits
 
 
 def _checked_texts(field: str, texts: Sequence[str], number: int) -> list[str]:

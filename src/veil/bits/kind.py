@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from veil.core.labels import checked_labels
 from veil.core.mechanism import Mechanism
 from veil.core.notebook import MOST_SHOWN
 from veil.core.record import Release, Tables, frozen
-
-if TYPE_CHECKING:
-    from veil.core.request import PlanRequest
 
 _MECHANISMS = "veil.bits.mechanisms"
 
@@ -49,6 +46,8 @@ class BitKind(Kind):
     release_request = "veil.bits.requests:BitRelease"
     plan_request = "veil.bits.requests:BitPlanning"
     audit_subject = "veil.bits.auditing:BitAudit"
+    release_printer = "veil.bits.report.console:print_bit_release"
+    plan_printer = "veil.bits.report.console:print_bit_plan"
     table_endings = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".pq")
 
     def check(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> None:
@@ -128,16 +127,6 @@ class BitKind(Kind):
         from veil.bits.report.page import shares_figure
 
         return shares_figure(estimates(release))
-
-    def print_release(self, release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
-        from veil.bits.report.console import print_bit_release
-
-        print_bit_release(release, job=job, written=written)
-
-    def print_plan(self, plan: Any, *, request: PlanRequest) -> None:
-        from veil.bits.report.console import print_bit_plan
-
-        print_bit_plan(plan)
 
 
 def _names(release: Release[Any]) -> tuple[str, ...]:

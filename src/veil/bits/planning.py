@@ -86,11 +86,6 @@ def bit_mechanism(name: str, columns: int, epsilon: float, near: BitFlips) -> Bi
     return RandomizedResponse(float_below(stated(epsilon) / near.count))
 
 
-def names_for(columns: int, near: BitFlips) -> tuple[str, ...]:
-    """The mechanisms that can be used."""
-    return FOR_BITS if near.where == "row" and columns <= MOST_BITS else ("response",)
-
-
 def plan_bits(
     columns: int, epsilon: float, *, unit: str = "row", flips: int | None = None, rows: int | None = None
 ) -> BitPlan:
@@ -99,9 +94,8 @@ def plan_bits(
     epsilon = positive("epsilon", epsilon)
     rows = None if rows is None else integer("rows", rows, least=1)
     near = adjacency_for(unit, columns, flips)
-    found = [
-        _row(name, bit_mechanism(name, columns, epsilon, near), rows) for name in names_for(columns, near)
-    ]
+    usable = FOR_BITS if near.where == "row" and columns <= MOST_BITS else ("response",)
+    found = [_row(name, bit_mechanism(name, columns, epsilon, near), rows) for name in usable]
     return BitPlan(columns, epsilon, near, rows, tuple(sorted(found, key=lambda row: row.flip_rate)))
 
 

@@ -20,6 +20,8 @@ from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option
 from veil.tables.dialect import delimiter_option, header_option
 from veil.tables.given import files_among
 
+_NAMES = ("auto", *FOR_BITS)
+_MECHANISM = "auto (fewest wrong bits), staircase or response."
 _UNIT = "What is hidden: row (all bits of a record together) or bit (each alone)."
 _FLIPS = "Hide only so many bits at once: of a record, or with unit bit anywhere."
 
@@ -64,13 +66,7 @@ class BitRelease(ReleaseRequest):
         ),
     )
 
-    mechanism: str = option(
-        "auto",
-        help="auto (fewest wrong bits), staircase or response.",
-        short="-m",
-        choices=("auto", *FOR_BITS),
-        group="Mechanism",
-    )
+    mechanism: str = option("auto", help=_MECHANISM, short="-m", choices=_NAMES, group="Mechanism")
     unit: str = option("row", help=_UNIT, choices=UNITS, group="Privacy")
     flips: int | None = option(None, help=_FLIPS, least=1, group="Privacy")
 

@@ -190,7 +190,7 @@ def test_the_coverage_test_sees_the_wrong_pair_signal() -> None:
 
 
 def test_intervals_together_are_wider() -> None:
-    found = column_sums(np.zeros((30, 4)), BitSignals.staircase(4, 5.0))
+    found = column_sums(np.zeros((30, 4), dtype=bool), BitSignals.staircase(4, 5.0))
     alone, together = found.proved(), found.proved(together=True)
     assert (together[1] >= alone[1]).all()
     assert found.proved(confidence=0.5)[1][0] < alone[1][0]
@@ -201,7 +201,7 @@ def test_nothing_is_left_of_pairs_under_the_nearer_half() -> None:
     assert signals.pair == 0 < signals.single
     assert BitSignals.staircase(16, 0.5).pair > 0
     with pytest.raises(InvalidArgument, match="kappa_2 = 0"):
-        pair_tables(np.zeros((3, 17)), signals)
+        pair_tables(np.zeros((3, 17), dtype=bool), signals)
 
 
 def test_refusals() -> None:
@@ -210,6 +210,6 @@ def test_refusals() -> None:
         with pytest.raises(InvalidArgument, match="released"):
             column_sums(table, signals)
     with pytest.raises(InvalidArgument, match="pairs"):
-        pair_tables(np.zeros((2, 3)), signals, [(1, 1)])
+        pair_tables(np.zeros((2, 3), dtype=bool), signals, [(1, 1)])
     with pytest.raises(InvalidArgument, match="confidence"):
-        column_sums(np.zeros((2, 3)), signals).normal(confidence=1.0)
+        column_sums(np.zeros((2, 3), dtype=bool), signals).normal(confidence=1.0)

@@ -137,10 +137,10 @@ class PrivateBits(Transformer):
 
 
 def _table(X: Any) -> Table:  # noqa: N803
-    found = as_bits("X", X)
-    if found.ndim != 2 or found.size == 0:
-        raise InvalidData("X", expected="rows of bits", found=f"an array of shape {found.shape}")
-    return found
+    table = as_bits("X", X)
+    if table.ndim != 2 or table.size == 0:
+        raise InvalidData("X", expected="rows of bits", found=f"an array of shape {table.shape}")
+    return table
 
 
 def _labels(y: Any, classes: Any, rows: int) -> tuple[NDArray[Any], Table]:
@@ -149,12 +149,12 @@ def _labels(y: Any, classes: Any, rows: int) -> tuple[NDArray[Any], Table]:
         raise InvalidArgument("y", expected="a label for every record", found="None")
     labels = np.asarray(y)
     if labels.shape != (rows,):
-        raise InvalidData("y", expected=f"{rows} labels, one a record", found=f"shape {labels.shape}")
+        raise InvalidData("y", expected=f"{rows} labels, one for each record", found=f"shape {labels.shape}")
     # What is found is said in numbers only.
-    found = np.unique(labels) if classes is None else np.asarray(classes)
-    if found.shape != (2,) or found[0] == found[1]:
+    two = np.unique(labels) if classes is None else np.asarray(classes)
+    if two.shape != (2,) or two[0] == two[1]:
         where = "y" if classes is None else "classes"
-        raise InvalidData(where, expected="two classes", found=f"{found.size}", hint="Name them: classes=.")
-    if not np.isin(labels, found).all():
+        raise InvalidData(where, expected="two classes", found=f"{two.size}", hint="Name them: classes=.")
+    if not np.isin(labels, two).all():
         raise InvalidData("y", expected="no label but the two classes", found="others")
-    return found, np.asarray(labels == found[1], dtype=np.bool_)
+    return two, np.asarray(labels == two[1], dtype=np.bool_)

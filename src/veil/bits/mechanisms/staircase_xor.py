@@ -58,18 +58,15 @@ class StaircaseXor(BitMechanism):
     name: ClassVar[str] = "StaircaseXor"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", integer("columns", self.columns, least=1))
         epsilon = positive("epsilon", self.epsilon, least=1e-6, most=LARGEST_EPSILON)
         object.__setattr__(self, "epsilon", epsilon)
-        if self.rows is not None:
-            object.__setattr__(self, "rows", integer("rows", self.rows, least=1))
-        if self.flips is not None:
-            flips = integer("flips", self.flips, least=1)
-            if flips > self.bits:
-                raise InvalidArgument(
-                    "flips", expected=f"at most the {self.bits} bits there are", found=str(flips)
-                )
-            object.__setattr__(self, "flips", flips)
+        for name in ("columns", "rows", "flips"):
+            number = getattr(self, name)
+            if number is not None or name == "columns":
+                object.__setattr__(self, name, integer(name, number, least=1))
+        if self.protected > self.bits:
+            expected = f"at most the {self.bits} bits there are"
+            raise InvalidArgument("flips", expected=expected, found=str(self.flips))
         if self.bits > MOST_BITS:
             raise InvalidArgument(
                 "columns" if self.rows is None else "rows",

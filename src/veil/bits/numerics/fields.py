@@ -112,7 +112,7 @@ class Pulls(NamedTuple):
 @compiled
 def pull(pulls: Pulls, bits: Cells, sums: Places, row: int, column: int) -> float:
     """The pull on a cell. sums: the ones in every column, if there is a common coupling."""
-    theta, common, starts = pulls.theta, pulls.common, pulls.starts
+    theta, common, starts, partners, blocks = pulls
     total = 0.0
     for q in range(len(theta)):
         if q != column and bits[row, q]:
@@ -121,10 +121,10 @@ def pull(pulls: Pulls, bits: Cells, sums: Places, row: int, column: int) -> floa
         for q in range(len(theta)):
             total += common[column, q] * (sums[q] - bits[row, q])
     for block in range(starts[row], starts[row + 1]):
-        partner = pulls.partners[block]
+        partner = partners[block]
         for q in range(len(theta)):
             if bits[partner, q]:
-                total += pulls.blocks[block, column, q]
+                total += blocks[block, column, q]
     strength: float = theta[column, column] + 2.0 * total
     return strength
 
@@ -134,7 +134,7 @@ def pull_bounds(
     pulls: Pulls, low: Cells, high: Cells, low_sums: Places, high_sums: Places, row: int, column: int
 ) -> tuple[float, float]:
     """Bounds of the pull on a cell."""
-    theta, common, starts = pulls.theta, pulls.common, pulls.starts
+    theta, common, starts, partners, blocks = pulls
     least, most = 0.0, 0.0
     for q in range(len(theta)):
         if q != column:
@@ -148,9 +148,9 @@ def pull_bounds(
             least += below
             most += above
     for block in range(starts[row], starts[row + 1]):
-        partner = pulls.partners[block]
+        partner = partners[block]
         for q in range(len(theta)):
-            below, above = _between(pulls.blocks[block, column, q], low[partner, q], high[partner, q])
+            below, above = _between(blocks[block, column, q], low[partner, q], high[partner, q])
             least += below
             most += above
     return theta[column, column] + 2.0 * least, theta[column, column] + 2.0 * most

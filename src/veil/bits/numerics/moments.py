@@ -48,7 +48,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from veil.core.arrays import Booleans, Floats, Places
+from veil.bits.domain import checked_table
+from veil.core.arrays import Floats, Places
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.staircase import staircase
 
@@ -159,7 +160,7 @@ class BitEstimates:
 
 def column_sums(released: Any, signals: BitSignals) -> BitEstimates:
     """The number of ones in every column before the noise."""
-    bits, kappa = _table(released, signals), signals.needed(1)
+    bits, kappa = checked_table("released", released, signals.columns), signals.needed(1)
     rows = len(bits)
     signs = (rows - 2 * bits.sum(axis=0, dtype=np.int64)).astype(np.float64)
     variance = np.full(signals.columns, rows * (kappa**-2 - 1.0) / 4.0)
@@ -168,7 +169,7 @@ def column_sums(released: Any, signals: BitSignals) -> BitEstimates:
 
 def entries(released: Any, signals: BitSignals) -> BitEstimates:
     """The table itself: unbiased numbers, far outside 0 to 1 where the noise is strong."""
-    bits, kappa = _table(released, signals), signals.needed(1)
+    bits, kappa = checked_table("released", released, signals.columns), signals.needed(1)
     value = (1.0 - (1.0 - 2.0 * bits.astype(np.float64)) / kappa) / 2.0
     variance = np.full(value.shape, (kappa**-2 - 1.0) / 4.0)
     return BitEstimates(value, variance, 1, 1.0 / abs(kappa), 1.0)
@@ -179,7 +180,7 @@ def pair_tables(released: Any, signals: BitSignals, pairs: Any = None) -> BitEst
 
     The margins of a table are the estimates of `column_sums`.
     """
-    bits, k1, k2 = _table(released, signals), signals.needed(1), signals.needed(2)
+    bits, k1, k2 = checked_table("released", released, signals.columns), signals.needed(1), signals.needed(2)
     rows = len(bits)
     first, second = _pairs(pairs, signals.columns)
     signs = 1 - 2 * bits.astype(np.int64)
@@ -204,17 +205,6 @@ def _cell_squares(k1: float, k2: float, rows: int, signs: Floats, products: Floa
     """The sum of E g^2 over the records, from the sums of a + c and of a c."""
     squares = rows * (1.0 + 2.0 / k1**2 + 1.0 / k2**2) + 2.0 * (1.0 + 1.0 / k2) * signs
     return np.asarray((squares + 2.0 * (1.0 + k2 / k1**2) * products) / 16.0)
-
-
-def _table(released: Any, signals: BitSignals) -> Booleans:
-    bits = np.asarray(released)
-    if bits.ndim != 2 or bits.shape[1] != signals.columns:
-        raise InvalidArgument(
-            "released", expected=f"a table of {signals.columns} columns of bits", found=f"shape {bits.shape}"
-        )
-    if bits.dtype != np.bool_ and not np.isin(bits, (0, 1)).all():
-        raise InvalidArgument("released", expected="bits: 0 or 1", found="other values")
-    return bits.astype(np.bool_)
 
 
 def _pairs(pairs: Any, columns: int) -> tuple[Places, Places]:

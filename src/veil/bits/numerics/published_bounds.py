@@ -43,8 +43,8 @@ def _spectra(q: Quadratic) -> tuple[float, float, float, float]:
     between_rows = np.zeros(2) if q.common is None else count * _spectrum(q.common)
     if q.pairs is not None:
         between_rows = np.sum([_spectrum(block) for block in q.pairs.values()], axis=0)
-    norm, largest, norms, all_largest = (*_spectrum(q.theta).tolist(), *between_rows.tolist())
-    return norm, largest, norms, all_largest
+    norm, largest = _spectrum(q.theta)
+    return float(norm), float(largest), float(between_rows[0]), float(between_rows[1])
 
 
 def condition_4(q: Quadratic, sensitivity: float) -> float:

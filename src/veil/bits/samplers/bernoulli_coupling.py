@@ -27,7 +27,7 @@ the same u, which are kept for the longer run.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 
@@ -58,10 +58,9 @@ _MOST_WORDS, _MOST_SWEEPS = 2**28, 2**12
 
 def coalesces_fast(quadratic: Quadratic) -> bool:
     """Whether it is proved that runs are short. False does not say that they are long."""
-    one_row = quadratic.rows_independent
-    q = Quadratic(quadratic.theta, rows=1) if one_row else quadratic
-    found = contraction(q)
-    return found.sweeps <= _MOST_SWEEPS and found.sweeps * q.cells <= _MOST_WORDS
+    q = Quadratic(quadratic.theta, rows=1) if quadratic.rows_independent else quadratic
+    sweeps = contraction(q).sweeps
+    return sweeps <= _MOST_SWEEPS and sweeps * q.cells <= _MOST_WORDS
 
 
 @lru_cache(maxsize=64)
@@ -80,14 +79,9 @@ def coalesces_in_trial(quadratic: Quadratic) -> bool:
     high = np.ones_like(low)
     for _ in range(min(_TRIAL_SWEEPS, _TRIAL_WORDS // (_TRIALS * q.cells))):
         words = random_words(rng, _TRIALS * q.cells).reshape(_TRIALS, q.cells)
-        done = np.zeros(_TRIALS, dtype=np.int64)
-        while (done < q.cells).any():
-            _sweep(pulls, slack, words, low, high, done)
-            for run in np.flatnonzero(done < q.cells).tolist():
-                # Open comparisons are rare; a bit of which nothing is known is a bound as well.
-                row, column = divmod(int(done[run]), q.columns)
-                low[run, row, column], high[run, row, column] = 0, 1
-                done[run] += 1
+        for run, place in _open_places(pulls, slack, words, low, high):
+            # Open comparisons are rare; a bit of which nothing is known is a bound as well.
+            low[run].flat[place], high[run].flat[place] = 0, 1
         if (low == high).all():
             return True
     return False
@@ -141,16 +135,8 @@ class _Runs:
         self._blocks.append(words.reshape(len(self._runs), sweeps * cells))
 
     def _advance(self, block: int, low: Cells, high: Cells) -> None:
-        words = self._blocks[block]
-        done = np.zeros(len(words), dtype=np.int64)
-        while True:
-            _sweep(self._pulls, self._slack, words, low, high, done)
-            unfinished = np.flatnonzero(done < words.shape[1])
-            if not len(unfinished):
-                return
-            for run in unfinished.tolist():
-                self._settle(block, run, int(done[run]), low[run], high[run])
-                done[run] += 1
+        for run, place in _open_places(self._pulls, self._slack, self._blocks[block], low, high):
+            self._settle(block, run, place, low[run], high[run])
 
     def _settle(self, block: int, run: int, place: int, low: Cells, high: Cells) -> None:
         row, column = divmod(place % (self._shape[0] * self._shape[1]), self._shape[1])
@@ -162,6 +148,18 @@ class _Runs:
         upper, number = below_logistic(most, number, lambda: one_word(self._rng))
         self._longer[key] = number
         low[row, column], high[row, column] = lower, upper
+
+
+def _open_places(
+    pulls: Pulls, slack: Floats, words: Words, low: Cells, high: Cells
+) -> Iterator[tuple[int, int]]:
+    """Advance every run through its words; yields the comparisons that floats leave open, to be settled."""
+    done = np.zeros(len(words), dtype=np.int64)
+    while (done < words.shape[1]).any():
+        _sweep(pulls, slack, words, low, high, done)
+        for run in np.flatnonzero(done < words.shape[1]).tolist():
+            yield run, int(done[run])
+            done[run] += 1
 
 
 def below_logistic(x: Fraction, number: Extended, more: Callable[[], int]) -> tuple[bool, Extended]:

@@ -24,7 +24,7 @@ import numpy as np
 from veil.bits.numerics.fields import Cells, Pulls, pull
 from veil.bits.numerics.quadratic import Quadratic
 from veil.core.arrays import Booleans, Floats
-from veil.core.errors import InvalidArgument
+from veil.core.checks import integer, positive
 from veil.core.numerics.compiled import compiled
 from veil.core.random.streams import Rng
 
@@ -40,10 +40,7 @@ def sample_by_hmc(
     rng: Rng, *, quadratic: Quadratic, size: int, travel: float = TRAVEL, burn_in: int = BURN_IN
 ) -> Booleans:
     """So many tables, each after `burn_in` steps of so much travel: nearly of the law, not quite."""
-    if not 0.0 < travel < math.inf:
-        raise InvalidArgument("travel", expected="a positive time", found=repr(travel))
-    if burn_in < 1:
-        raise InvalidArgument("burn_in", expected="at least 1 step", found=repr(burn_in))
+    travel, burn_in = positive("travel", travel), integer("burn_in", burn_in, least=1)
     pulls = Pulls.of(quadratic)
     drawn = np.empty((size, *quadratic.shape), dtype=np.bool_)
     together = max(1, _AT_A_TIME // quadratic.cells)
