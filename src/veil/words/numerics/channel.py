@@ -96,7 +96,7 @@ def sequential_log_probabilities(
     """The log-probability of each output under the sequential response."""
     channel = Channel.of(graph, targets)
     found = np.zeros(len(outputs))
-    at = np.full(len(outputs), graph.size, dtype=np.int64)
+    at = np.full(len(outputs), graph.size, dtype=np.int32)
     for t in range(len(word)):
         row = channel.which[t]
         target = channel.targets[at, word[t]].astype(np.int64)
