@@ -70,10 +70,8 @@ def sample_at_distances(
         walk = _Walk(ways, given, wanted, most)
         nodes = draw_paths(rng, walk, rows=len(given), length=graph.length, threads=threads)
     else:
-        nodes = np.array(
-            [_long_path(rng, ways, word, int(far)) for word, far in zip(given, wanted, strict=True)],
-            dtype=np.int32,
-        )
+        paths = [_long_path(rng, ways, word, int(far)) for word, far in zip(given, wanted, strict=True)]
+        nodes = np.array(paths, dtype=np.int32)
     return np.asarray(graph.symbol[nodes].reshape(given.shape))
 
 
