@@ -81,7 +81,8 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_files_hold_the_same(files: tuple[Path, Path]) -> None:
     log, roads = files
-    found = {name: set(ends) for name, ends in read_support(roads).to_dict().items()}
+    labels, successors = read_support(roads)
+    found = {name: {labels[end] for end in ends} for name, ends in zip(labels, successors, strict=True)}
     assert found == {name: set(ends) for name, ends in streets().items()}
     held = read_words(str(log), by="driver", order="minute", state="segment", states=list(streets()))
     assert len(held) == 1000

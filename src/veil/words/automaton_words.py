@@ -133,10 +133,8 @@ class AutomatonWords(Language):
 def _moves(transitions: Any) -> Moves:
     """The transitions as (state, symbol, states) in the order in which they were given."""
     if isinstance(transitions, Mapping):
-        listed = [
-            (*key, ends) if isinstance(key, tuple) and len(key) == 2 else (None, None, None)
-            for key, ends in transitions.items()
-        ]
+        pairs = transitions.items()
+        listed: list[Any] = [(*key, ends) if isinstance(key, tuple) else (key, ends) for key, ends in pairs]
     else:
         listed = items("transitions", transitions, expected="{(state, symbol): states}")
     found = []

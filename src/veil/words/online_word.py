@@ -97,7 +97,7 @@ class OnlineWord:
         ways = channel.ways
         ahead = ways.targets[ways.starts[at] : ways.starts[at + 1]]
         options = ahead[channel.open[row][ahead]].tolist()
-        target = favoured(channel, row, at, code)
+        target = favoured(channel.targets, channel.open, channel.spare, row, at, code)
         weights = [Fraction(1) if node == target else self._decay for node in options]
         return int(options[choose(weights, one_word(self._rng), lambda: one_word(self._rng))])
 

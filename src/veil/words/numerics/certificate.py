@@ -192,15 +192,18 @@ class Changes(NamedTuple):
             if boxes is None:
                 return math.inf
             halves.append(_Half(side, contexts, boxes))
-        found = self._worst(*halves, length, memory)
+        found = self._worst(halves[0], halves[1], length, memory)
         rate = rate_above(self.decay)
         is_hopeful = _SMALL_CHANGE * rate < found and _LEAST_PART * found <= self.wanted
         if length == 1 and is_hopeful and may_tighten(graph, rate):
             with ThreadPoolExecutor(2) as both:
-                waiting = [both.submit(tighten, boxes, *rest, graph, self.decay) for *rest, boxes in halves]
+                waiting = [
+                    both.submit(tighten, half.boxes, half.side, half.contexts, graph, self.decay)
+                    for half in halves
+                ]
             for done in waiting:
                 done.result()
-            found = min(found, self._worst(*halves, length, memory))
+            found = min(found, self._worst(halves[0], halves[1], length, memory))
         return found
 
     def _worst(self, past: _Half, future: _Half, length: int, memory: int) -> float:

@@ -96,7 +96,7 @@ def sequential_log_probabilities(
     """The log-probability of each output under the sequential response."""
     channel = Channel.of(graph, targets)
     found = np.zeros(len(outputs))
-    at = np.full(len(outputs), graph.size, dtype=np.int64)
+    at = np.full(len(outputs), graph.size, dtype=np.int32)
     for t in range(len(word)):
         row = channel.which[t]
         target = channel.targets[at, word[t]].astype(np.int64)
@@ -156,11 +156,11 @@ def best_targets(graph: WordGraph, decay: float, steps: int | None = None) -> In
 
 
 @compiled
-def favoured(channel: Channel, place: int, at: int, read: int) -> int:
+def favoured(targets: Ints, is_open: Booleans, spare: Ints, place: int, at: int, read: int) -> int:
     """The likeliest successor: the target, or the spare one where no word can be completed from it."""
-    target = channel.targets[at, read]
-    if target < 0 or not channel.open[place, target]:
-        target = channel.spare[place, at]
+    target = targets[at, read]
+    if target < 0 or not is_open[place, target]:
+        target = spare[place, at]
     return int(target)
 
 
@@ -168,7 +168,8 @@ def favoured(channel: Channel, place: int, at: int, read: int) -> int:
 def _respond(channel: Channel, decay: float, words: Ints, whole: bool, laws: Floats, means: Floats) -> None:
     """Forwards over the last node of the answer, and over the errors so far if the whole law is asked for."""
     rows, length = words.shape
-    ways, symbol, size = channel.ways, channel.ways.symbol, channel.ways.size
+    ways, targets, which, is_open, many, spare = channel
+    size, symbol, starts, edges = ways.size, ways.symbol, ways.starts, ways.targets
     kept = length + 1 if whole else 1
     now, then = np.zeros((size + 1, kept)), np.zeros((size + 1, kept))
     for row in range(rows):
@@ -178,15 +179,16 @@ def _respond(channel: Channel, decay: float, words: Ints, whole: bool, laws: Flo
         for t in range(length):
             now, then = then, now
             now[:] = 0.0
-            place, read = channel.which[t], words[row, t]
+            place, read = which[t], words[row, t]
             for v in range(size if t == 0 else 0, size + 1 if t == 0 else size):
                 # Nodes that the answer is not in have no errors to hand on.
-                if then[v].max() == 0.0 or channel.many[place, v] == 0:
+                if then[v].max() == 0.0 or many[place, v] == 0:
                     continue
-                target, total = favoured(channel, place, v, read), 1.0 + (channel.many[place, v] - 1) * decay
-                for edge in range(ways.starts[v], ways.starts[v + 1]):
-                    z = ways.targets[edge]
-                    if channel.open[place, z]:
+                target = favoured(targets, is_open, spare, place, v, read)
+                total = 1.0 + (many[place, v] - 1) * decay
+                for edge in range(starts[v], starts[v + 1]):
+                    z = edges[edge]
+                    if is_open[place, z]:
                         share = (1.0 if z == target else decay) / total
                         if not whole:
                             now[z, 0] += share * then[v, 0]
@@ -208,9 +210,10 @@ def _respond(channel: Channel, decay: float, words: Ints, whole: bool, laws: Flo
 @compiled
 def _least(ways: Ways, v: int, useful: Booleans, costs: Floats) -> int:
     """The useful successor of a node with the least cost, -1 if there is none."""
+    starts, targets = ways.starts, ways.targets
     best = -1
-    for edge in range(ways.starts[v], ways.starts[v + 1]):
-        z = ways.targets[edge]
+    for edge in range(starts[v], starts[v + 1]):
+        z = targets[edge]
         # A hair less is not better: equals are broken by number, whatever the rounding.
         if useful[z] and (
             best < 0 or costs[z] < costs[best] - 1e-12 or (costs[z] < costs[best] + 1e-12 and z < best)
@@ -222,13 +225,13 @@ def _least(ways: Ways, v: int, useful: Booleans, costs: Floats) -> int:
 @compiled
 def _nearest(ways: Ways, into: Places, sources: Ints, useful: Booleans, targets: Ints) -> None:
     """Breadth first from the nodes that read a symbol, against the edges; then the least over successors."""
-    size = ways.size
+    size, symbol = ways.size, ways.symbol
     far, queue = np.empty(size), np.empty(size, dtype=np.int64)
     for read in range(targets.shape[1]):
         far[:] = size + 1
         found = 0
         for z in range(size):
-            if ways.symbol[z] == read and useful[z]:
+            if symbol[z] == read and useful[z]:
                 far[z] = 0
                 queue[found] = z
                 found += 1

@@ -175,25 +175,18 @@ def permute_and_flip_rounding(graph: WordGraph) -> float:
 
 
 @compiled
-def first_layer(ways: Ways, here: Floats) -> None:
-    """The numbers at the last position: one word without errors where a word may end."""
-    here[:] = 0.0
-    for x in range(ways.size):
-        here[x, 0] = 1.0 if ways.last[x] else 0.0
-
-
-@compiled
 def count_layer(ways: Ways, begin: int, read: int, errors: int, ahead: Floats, here: Floats) -> None:
     """One position back: the sums over the edges of the nodes from `begin` on, one for each row of `here`.
 
     There are 0 ... errors errors, and one less in `ahead`.
     """
+    _, symbol, starts, targets, weight, _, _ = ways
     kept = min(errors, here.shape[1] - 1)
     for x in range(len(here)):
         here[x] = 0.0
-        for edge in range(ways.starts[begin + x], ways.starts[begin + x + 1]):
-            z, factor = ways.targets[edge], ways.weight[edge]
-            if ways.symbol[z] == read:
+        for edge in range(starts[begin + x], starts[begin + x + 1]):
+            z, factor = targets[edge], weight[edge]
+            if symbol[z] == read:
                 for many in range(kept + 1):
                     here[x, many] += factor * ahead[z, many]
             else:
@@ -207,7 +200,8 @@ def _count_rows(ways: Ways, words: Ints, counts: Floats) -> None:
     rows, length = words.shape
     here, ahead = np.empty((ways.size, length + 1)), np.empty((ways.size, length + 1))
     for row in range(rows):
-        first_layer(ways, here)
+        here[:] = 0.0
+        here[:, 0] = np.where(ways.last, 1.0, 0.0)
         for t in range(length - 2, -1, -1):
             here, ahead = ahead, here
             count_layer(ways, 0, words[row, t + 1], length - 1 - t, ahead, here)
@@ -219,26 +213,27 @@ def _count_scaled(ways: Ways, begin: int, read: int, errors: int, ahead: Layer, 
     """The same in mantissas and exponents."""
     top = np.empty(errors + 1, dtype=np.int32)
     total = np.empty(errors + 1)
-    value, exponent = ahead
+    _, symbol, starts, targets, weight, _, raised = ways
+    (value, exponent), (mantissas, exponents) = ahead, here
     # No branches within the loops over the errors, so that they become vector instructions. A zero has an
     # exponent near NOTHING, and adds nothing whatever it is aligned by.
-    for x in range(len(here[0])):
+    for x in range(len(mantissas)):
         top[:] = NOTHING
         total[:] = 0.0
-        edges = range(ways.starts[begin + x], ways.starts[begin + x + 1])
+        edges = range(starts[begin + x], starts[begin + x + 1])
         for edge in edges:
-            z, factor = ways.targets[edge], ways.raised[edge]
-            wrong = 0 if ways.symbol[z] == read else 1
+            z, factor = targets[edge], raised[edge]
+            wrong = 0 if symbol[z] == read else 1
             for many in range(errors + 1 - wrong):
                 top[many + wrong] = max(top[many + wrong], exponent[z, many] + factor)
         for edge in edges:
-            z, factor = ways.targets[edge], ways.raised[edge]
-            wrong = 0 if ways.symbol[z] == read else 1
+            z, factor = targets[edge], raised[edge]
+            wrong = 0 if symbol[z] == read else 1
             for many in range(errors + 1 - wrong):
                 below = min(top[many + wrong] - exponent[z, many] - factor, DEEPEST - 1)
-                total[many + wrong] += ways.weight[edge] * value[z, many] * POWERS[below]
+                total[many + wrong] += weight[edge] * value[z, many] * POWERS[below]
         for many in range(errors + 1):
             if total[many] > 0.0:
                 mantissa, shift = math.frexp(total[many])
-                here[0][x, many] = mantissa
-                here[1][x, many] = top[many] + shift
+                mantissas[x, many] = mantissa
+                exponents[x, many] = top[many] + shift

@@ -156,7 +156,7 @@ def _log_of_complement(exponents: Floats) -> Floats:
 @compiled
 def _expect_plain(ways: Ways, decay: float, words: Ints, found: Floats) -> None:
     rows, length = words.shape
-    size = ways.size
+    size, symbol, starts, targets, weight, last, _ = ways
     total, errors = np.empty((size + 1, LANES)), np.empty((size + 1, LANES))
     ahead, counted = np.empty((size, LANES)), np.empty((size, LANES))
     read = np.empty((LANES, length), dtype=np.int32)
@@ -164,12 +164,12 @@ def _expect_plain(ways: Ways, decay: float, words: Ints, found: Floats) -> None:
         read_lanes(words, group, read)
         for x in range(size):
             for lane in range(LANES):
-                total[x, lane] = 1.0 if ways.last[x] else 0.0
+                total[x, lane] = 1.0 if last[x] else 0.0
                 errors[x, lane] = 0.0
         for t in range(length - 1, -1, -1):
             for z in range(size):
                 for lane in range(LANES):
-                    wrong = ways.symbol[z] != read[lane, t]
+                    wrong = symbol[z] != read[lane, t]
                     factor = decay if wrong else 1.0
                     ahead[z, lane] = factor * total[z, lane]
                     counted[z, lane] = factor * (errors[z, lane] + (total[z, lane] if wrong else 0.0))
@@ -178,8 +178,8 @@ def _expect_plain(ways: Ways, decay: float, words: Ints, found: Floats) -> None:
                 for lane in range(LANES):
                     total[x, lane] = 0.0
                     errors[x, lane] = 0.0
-                for edge in range(ways.starts[x], ways.starts[x + 1]):
-                    z, factor = ways.targets[edge], ways.weight[edge]
+                for edge in range(starts[x], starts[x + 1]):
+                    z, factor = targets[edge], weight[edge]
                     for lane in range(LANES):
                         total[x, lane] += factor * ahead[z, lane]
                         errors[x, lane] += factor * counted[z, lane]
@@ -191,8 +191,8 @@ def _expect_plain(ways: Ways, decay: float, words: Ints, found: Floats) -> None:
 def _expect_scaled(ways: Ways, decay: Scaled, words: Ints, found: Floats) -> None:
     """With exponents; here the second number of a node is the mean D / G itself, so it needs none."""
     rows, length = words.shape
-    size = ways.size
-    value, mean, terms = np.empty((2, size + 1)), np.empty((2, size + 1)), np.empty(len(ways.targets))
+    size, symbol, starts, targets = ways.size, ways.symbol, ways.starts, ways.targets
+    value, mean, terms = np.empty((2, size + 1)), np.empty((2, size + 1)), np.empty(len(targets))
     exponent = np.empty((2, size + 1), dtype=np.int32)
     for row in range(rows):
         now = 0
@@ -200,13 +200,14 @@ def _expect_scaled(ways: Ways, decay: Scaled, words: Ints, found: Floats) -> Non
         mean[now] = 0.0
         for t in range(length - 1, -1, -1):
             then, now = now, 1 - now
+            read, ahead, means = words[row, t], (value[then], exponent[then]), mean[then]
+            for z in range(size):
+                means[z] += 1.0 if symbol[z] != read else 0.0
             for x in range(size if t == 0 else 0, size + 1 if t == 0 else size):
-                top = scaled_terms(ways, x, words[row, t], decay, (value[then], exponent[then]), terms)
-                total = errors = 0.0
-                for edge in range(ways.starts[x], ways.starts[x + 1]):
-                    z, term = ways.targets[edge], terms[edge - ways.starts[x]]
-                    total += term
-                    errors += term * (mean[then, z] + (1.0 if ways.symbol[z] != words[row, t] else 0.0))
+                total, top = scaled_terms(ways, x, read, decay, ahead, terms)
+                errors, begin = 0.0, starts[x]
+                for edge in range(begin, starts[x + 1]):
+                    errors += terms[edge - begin] * means[targets[edge]]
                 mantissa, shift = math.frexp(total)
                 value[now, x] = mantissa
                 exponent[now, x] = top + shift if total > 0.0 else NOTHING

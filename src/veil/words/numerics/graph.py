@@ -145,7 +145,7 @@ def begins(counts: Any) -> Places:
     return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
 
 
-def edges_after(starts: Places, nodes: Ints | Places) -> tuple[Places, Places]:
+def edges_after(starts: Places, nodes: Any) -> tuple[Places, Places]:
     """How many edges leave each of some nodes, and these edges, one after another."""
     counts = np.diff(starts)[nodes]
     begin = begins(counts)

@@ -67,22 +67,22 @@ def _fill_tables(ways: Ways, decay: float, word: Ints, forward: Floats, backward
 
     Every row is scaled, so that no length overflows.
     """
-    length, size = len(word), ways.size
-    ahead = np.empty(size)
+    size, symbol, starts, targets, weight, last, _ = ways
+    length, ahead = len(word), np.empty(size)
     least = NEGLIGIBLE if size > LARGE else 0.0
     log_sum = 0.0
     for x in range(size):
-        backward[length - 1, x] = 1.0 if ways.last[x] else 0.0
+        backward[length - 1, x] = 1.0 if last[x] else 0.0
     for t in range(length):
         forward[t, :] = 0.0
         # Before the first position there is only the row of the ways to begin.
         for x in range(size if t == 0 else 0, size + 1 if t == 0 else size):
             value = 1.0 if t == 0 else forward[t - 1, x]
             if value > 0.0:
-                for e in range(ways.starts[x], ways.starts[x + 1]):
-                    forward[t, ways.targets[e]] += value * ways.weight[e]
+                for e in range(starts[x], starts[x + 1]):
+                    forward[t, targets[e]] += value * weight[e]
         for x in range(size):
-            if ways.symbol[x] != word[t]:
+            if symbol[x] != word[t]:
                 forward[t, x] *= decay
         if t == length - 1:
             forward[t, :] *= backward[t, :]
@@ -98,8 +98,8 @@ def _fill_tables(ways: Ways, decay: float, word: Ints, forward: Floats, backward
         for x in range(size):
             value = 0.0
             if forward[t, x] > 0.0:
-                for e in range(ways.starts[x], ways.starts[x + 1]):
-                    value += ways.weight[e] * ahead[ways.targets[e]]
+                for e in range(starts[x], starts[x + 1]):
+                    value += weight[e] * ahead[targets[e]]
             backward[t, x] = value
             largest = max(largest, value)
         backward[t, :] /= largest
@@ -109,14 +109,17 @@ def _fill_tables(ways: Ways, decay: float, word: Ints, forward: Floats, backward
 @compiled
 def _look_ahead(ways: Ways, decay: float, read: int, backward: Floats, ahead: Floats) -> None:
     """What lies behind each node, times the factor of its own symbol."""
-    for z in range(ways.size):
-        ahead[z] = backward[z] * (1.0 if ways.symbol[z] == read else decay)
+    size, symbol = ways.size, ways.symbol
+    for z in range(size):
+        ahead[z] = backward[z] * (1.0 if symbol[z] == read else decay)
 
 
 @compiled
 def normalisers(ways: Ways, decay: float, words: Ints, features: Features, slopes: Floats) -> Floats:
     """log Z of every word. slopes: its derivatives by the coefficients of the features."""
-    length, size, edges = words.shape[1], ways.size, ways.starts[ways.size]
+    size, _, starts, targets, weight, _, _ = ways
+    begin, feature, value, _ = features
+    length, edges = words.shape[1], starts[size]
     forward, backward = np.empty((length, size)), np.empty((length, size))
     answer, expected = np.empty(len(words)), np.empty(edges + size)
     ahead = np.empty(size)
@@ -139,23 +142,23 @@ def normalisers(ways: Ways, decay: float, words: Ints, features: Features, slope
                 passes = forward[t, x] * backward[t, x] / total
                 if passes > 0.0:
                     onward = 0.0
-                    for e in range(ways.starts[x], ways.starts[x + 1]):
-                        onward += ways.weight[e] * ahead[ways.targets[e]]
-                    for e in range(ways.starts[x], ways.starts[x + 1]):
-                        expected[e] += passes * ways.weight[e] * ahead[ways.targets[e]] / onward
+                    for e in range(starts[x], starts[x + 1]):
+                        onward += weight[e] * ahead[targets[e]]
+                    for e in range(starts[x], starts[x + 1]):
+                        expected[e] += passes * weight[e] * ahead[targets[e]] / onward
         for e in range(edges + size):
             if expected[e] > 0.0:
-                for k in range(features.begin[e], features.begin[e + 1]):
-                    slopes[i, features.feature[k]] += expected[e] * features.value[k]
+                for k in range(begin[e], begin[e + 1]):
+                    slopes[i, feature[k]] += expected[e] * value[k]
     return answer
 
 
 @compiled
 def _is_word(steps: Steps, word: Ints) -> bool:
     """Whether the word has a path in the graph."""
-    at = steps.ways.size
+    at, step = steps.ways.size, steps.step
     for symbol in word:
-        at = steps.step[at, symbol]
+        at = step[at, symbol]
         if at < 0:
             return False
     return bool(steps.ways.last[at])
@@ -164,15 +167,15 @@ def _is_word(steps: Steps, word: Ints) -> bool:
 @compiled
 def _walk_on(steps: Steps, at: int, t: int, uniform: float) -> int:
     """A random node for position t after node `at` that can be completed; -1: none."""
-    ways, alive = steps.ways, steps.alive
+    starts, targets, alive = steps.ways.starts, steps.ways.targets, steps.alive
     count = 0
-    for edge in range(ways.starts[at], ways.starts[at + 1]):
-        count += alive[t, ways.targets[edge]]
+    for edge in range(starts[at], starts[at + 1]):
+        count += alive[t, targets[edge]]
     left = int(uniform * count)
-    for edge in range(ways.starts[at], ways.starts[at + 1]):
-        if alive[t, ways.targets[edge]]:
+    for edge in range(starts[at], starts[at + 1]):
+        if alive[t, targets[edge]]:
             if left == 0:
-                return int(ways.targets[edge])
+                return int(targets[edge])
             left -= 1
     return -1
 

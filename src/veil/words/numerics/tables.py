@@ -122,20 +122,21 @@ def rounding_loss(graph: WordGraph) -> float:
 @compiled
 def fill_plain(ways: Ways, decay: float, read: Ints, ahead: Floats, table: Floats) -> None:
     """table[t, x, lane] = G_{t+1}(x) for the word read[lane]."""
+    _, symbol, starts, targets, weight, last, _ = ways
     length, size, _ = table.shape
     for x in range(size):
         for lane in range(LANES):
-            table[length - 1, x, lane] = 1.0 if ways.last[x] else 0.0
+            table[length - 1, x, lane] = 1.0 if last[x] else 0.0
     for t in range(length - 2, -1, -1):
         for z in range(size):
             for lane in range(LANES):
-                factor = 1.0 if ways.symbol[z] == read[lane, t + 1] else decay
+                factor = 1.0 if symbol[z] == read[lane, t + 1] else decay
                 ahead[z, lane] = factor * table[t + 1, z, lane]
         for x in range(size):
             for lane in range(LANES):
                 table[t, x, lane] = 0.0
-            for edge in range(ways.starts[x], ways.starts[x + 1]):
-                z, factor = ways.targets[edge], ways.weight[edge]
+            for edge in range(starts[x], starts[x + 1]):
+                z, factor = targets[edge], weight[edge]
                 for lane in range(LANES):
                     table[t, x, lane] += factor * ahead[z, lane]
 
@@ -148,22 +149,26 @@ def read_lanes(words: Ints, group: int, read: Ints) -> None:
 
 
 @compiled
-def scaled_terms(ways: Ways, x: int, read: int, decay: Scaled, ahead: Layer, terms: Floats) -> int:
-    """terms[i] = weight * omega * G of the edge i of node x, in units of 2^exponent; returns the exponent."""
-    (value, exponent), begin, end = ahead, ways.starts[x], ways.starts[x + 1]
+def scaled_terms(ways: Ways, x: int, read: int, decay: Scaled, ahead: Layer, terms: Floats) -> Scaled:
+    """terms[i] = weight * omega * G of the edge i of node x. Returns their sum and the exponent of all."""
+    _, symbol, starts, targets, weight, _, raised = ways
+    (value, exponent), begin, end = ahead, starts[x], starts[x + 1]
     top = NOTHING
     for edge in range(begin, end):
-        z = ways.targets[edge]
+        z = targets[edge]
         if value[z] > 0.0:
-            top = max(top, exponent[z] + ways.raised[edge] + (0 if ways.symbol[z] == read else decay[1]))
+            top = max(top, exponent[z] + raised[edge] + (0 if symbol[z] == read else decay[1]))
+    total = 0.0
     for edge in range(begin, end):
-        z = ways.targets[edge]
-        wrong = ways.symbol[z] != read
-        below = top - (exponent[z] + ways.raised[edge] + (decay[1] if wrong else 0))
-        terms[edge - begin] = 0.0
-        if value[z] > 0.0 and below < DEEPEST:
-            terms[edge - begin] = ways.weight[edge] * value[z] * (decay[0] if wrong else 1.0) * POWERS[below]
-    return top
+        z, term = targets[edge], 0.0
+        if value[z] > 0.0:
+            wrong = symbol[z] != read
+            below = top - (exponent[z] + raised[edge] + (decay[1] if wrong else 0))
+            if below < DEEPEST:
+                term = weight[edge] * value[z] * (decay[0] if wrong else 1.0) * POWERS[below]
+        terms[edge - begin] = term
+        total += term
+    return total, top
 
 
 @compiled
@@ -182,11 +187,9 @@ def fill_scaled(ways: Ways, decay: Scaled, read: Ints, table: Layer) -> None:
     terms = np.empty(len(ways.targets))
     last_scaled(ways, value[length - 1], exponent[length - 1])
     for t in range(length - 2, -1, -1):
+        ahead = (value[t + 1], exponent[t + 1])
         for x in range(size):
-            top = scaled_terms(ways, x, read[t + 1], decay, (value[t + 1], exponent[t + 1]), terms)
-            total = 0.0
-            for i in range(ways.starts[x + 1] - ways.starts[x]):
-                total += terms[i]
+            total, top = scaled_terms(ways, x, read[t + 1], decay, ahead, terms)
             mantissa, shift = math.frexp(total)
             value[t, x] = mantissa
             exponent[t, x] = top + shift if total > 0.0 else NOTHING

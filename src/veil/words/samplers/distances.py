@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from veil.core.arrays import Floats, Ints, Places
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.compiled import compiled
-from veil.core.random.exact_choice import Words, draw_paths, one_word, random_words
+from veil.core.random.exact_choice import Words, draw_paths, likely_choice, one_word, random_words
 from veil.core.random.streams import Rng
-from veil.words.numerics.counts import Layers, count_layer, distance_counts, distance_weights, first_layer
+from veil.words.numerics.counts import Layers, count_layer, distance_counts, distance_weights
 from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.tables import Ways, checked_words
-from veil.words.samplers.exponential import go_on, settled
+from veil.words.samplers.exponential import settled
 from veil.words.samplers.noisy_max import noisy_max_rows, sample_noisy_max
 
 Distances = NDArray[np.int64]
@@ -70,10 +70,8 @@ def sample_at_distances(
         walk = _Walk(ways, given, wanted, most)
         nodes = draw_paths(rng, walk, rows=len(given), length=graph.length, threads=threads)
     else:
-        nodes = np.array(
-            [_long_path(rng, ways, word, int(far)) for word, far in zip(given, wanted, strict=True)],
-            dtype=np.int32,
-        )
+        paths = [_long_path(rng, ways, word, int(far)) for word, far in zip(given, wanted, strict=True)]
+        nodes = np.array(paths, dtype=np.int32)
     return np.asarray(graph.symbol[nodes].reshape(given.shape))
 
 
@@ -147,22 +145,25 @@ def _walk_counts(
     ways: Ways, words: Ints, distances: Distances, bits: Words, nodes: Ints, known: Places, table: Floats
 ) -> None:
     rows, length = words.shape
-    symbol, weights = ways.symbol, np.empty(len(ways.targets))
+    size, symbol, starts, targets, weight, _, _ = ways
+    weights = np.empty(len(targets))
     for row in range(rows):
-        first_layer(ways, table[length - 1])
+        table[length - 1] = 0.0
+        table[length - 1, :, 0] = np.where(ways.last, 1.0, 0.0)
         for t in range(length - 2, -1, -1):
             count_layer(ways, 0, words[row, t + 1], length - 1 - t, table[t + 1], table[t])
         left = distances[row]
         for t in range(known[row]):
             left -= 0 if symbol[nodes[row, t]] == words[row, t] else 1
-        while known[row] < length:
-            t = known[row]
-            at = ways.size if t == 0 else nodes[row, t - 1]
-            for edge in range(ways.starts[at], ways.starts[at + 1]):
-                z = ways.targets[edge]
+        for t in range(known[row], length):
+            at = size if t == 0 else nodes[row, t - 1]
+            begin, end = starts[at], starts[at + 1]
+            for edge in range(begin, end):
+                z = targets[edge]
                 errors = left - (0 if symbol[z] == words[row, t] else 1)
-                ahead = table[t, z, errors] if errors >= 0 else 0.0
-                weights[edge - ways.starts[at]] = ways.weight[edge] * ahead
-            if not go_on(ways, weights, bits, nodes, known, row):
+                weights[edge - begin] = weight[edge] * table[t, z, errors] if errors >= 0 else 0.0
+            chosen = likely_choice(weights, end - begin, bits[row, t])
+            if chosen < 0:
                 break
+            nodes[row, t], known[row] = targets[begin + chosen], t + 1
             left -= 0 if symbol[nodes[row, t]] == words[row, t] else 1

@@ -64,18 +64,6 @@ def settled(
     return int(ways.targets[begin + choose([weight(edge) for edge in range(begin, end)], word, more)])
 
 
-@compiled
-def go_on(ways: Ways, weights: Floats, bits: Words, nodes: Ints, known: Places, row: int) -> bool:
-    """Choose the next node of a row by the weights of its edges; False if floats cannot tell which."""
-    t = known[row]
-    at = ways.size if t == 0 else nodes[row, t - 1]
-    chosen = likely_choice(weights, ways.starts[at + 1] - ways.starts[at], bits[row, t])
-    if chosen >= 0:
-        nodes[row, t] = ways.targets[ways.starts[at] + chosen]
-        known[row] = t + 1
-    return chosen >= 0
-
-
 @dataclass(frozen=True)
 class _Plain:
     """Tables of plain floats, for LANES words side by side."""
@@ -150,22 +138,25 @@ def _walk_plain(
     ways: Ways, decay: float, words: Ints, bits: Words, nodes: Ints, known: Places, table: Floats
 ) -> None:
     rows, length = words.shape
-    ahead, weights = np.empty((ways.size, LANES)), np.empty(len(ways.targets))
+    size, symbol, starts, targets, weight, _, _ = ways
+    ahead, weights = np.empty((size, LANES)), np.empty(len(targets))
     read = np.empty((LANES, length), dtype=np.int32)
     for group in range(0, rows, LANES):
         read_lanes(words, group, read)
         fill_plain(ways, decay, read, ahead, table)
         for lane in range(min(LANES, rows - group)):
             row = group + lane
-            while known[row] < length:
-                t = known[row]
-                at = ways.size if t == 0 else nodes[row, t - 1]
-                for edge in range(ways.starts[at], ways.starts[at + 1]):
-                    z = ways.targets[edge]
-                    factor = 1.0 if ways.symbol[z] == words[row, t] else decay
-                    weights[edge - ways.starts[at]] = ways.weight[edge] * factor * table[t, z, lane]
-                if not go_on(ways, weights, bits, nodes, known, row):
+            for t in range(known[row], length):
+                at = size if t == 0 else nodes[row, t - 1]
+                begin, end = starts[at], starts[at + 1]
+                for edge in range(begin, end):
+                    z = targets[edge]
+                    factor = 1.0 if symbol[z] == words[row, t] else decay
+                    weights[edge - begin] = weight[edge] * factor * table[t, z, lane]
+                chosen = likely_choice(weights, end - begin, bits[row, t])
+                if chosen < 0:
                     break
+                nodes[row, t], known[row] = targets[begin + chosen], t + 1
 
 
 @compiled
@@ -173,14 +164,15 @@ def _walk_scaled(
     ways: Ways, decay: Scaled, words: Ints, bits: Words, nodes: Ints, known: Places, table: Layer
 ) -> None:
     rows, length = words.shape
-    value, exponent = table
-    weights = np.empty(len(ways.targets))
+    (value, exponent), size, starts, targets = table, ways.size, ways.starts, ways.targets
+    weights = np.empty(len(targets))
     for row in range(rows):
         fill_scaled(ways, decay, words[row], table)
-        while known[row] < length:
-            t = known[row]
-            at = ways.size if t == 0 else nodes[row, t - 1]
+        for t in range(known[row], length):
+            at = size if t == 0 else nodes[row, t - 1]
             # Left out is less than k 2^-253 of the sum: far within the slack.
             scaled_terms(ways, at, words[row, t], decay, (value[t], exponent[t]), weights)
-            if not go_on(ways, weights, bits, nodes, known, row):
+            chosen = likely_choice(weights, starts[at + 1] - starts[at], bits[row, t])
+            if chosen < 0:
                 break
+            nodes[row, t], known[row] = targets[starts[at] + chosen], t + 1

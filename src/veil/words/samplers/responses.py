@@ -62,9 +62,9 @@ class _Walk:
     ) -> int:
         channel = self.channel
         at = channel.ways.size if position == 0 else int(nodes[position - 1])
-        place = channel.which[position]
+        place, read = channel.which[position], self.words[row, position]
         begin, end = channel.ways.starts[at], channel.ways.starts[at + 1]
-        target = favoured(channel, place, at, self.words[row, position])
+        target = favoured(channel.targets, channel.open, channel.spare, place, at, read)
         others = [
             z for z in channel.ways.targets[begin:end].tolist() if channel.open[place, z] and z != target
         ]
@@ -77,15 +77,16 @@ class _Walk:
 @compiled
 def _walk(channel: Channel, kept: Words, words: Ints, bits: Words, nodes: Ints, known: Places) -> None:
     rows, length = words.shape
-    size, starts, edges = channel.ways.size, channel.ways.starts, channel.ways.targets
+    graph, targets, which, is_open, many, spare = channel
+    size, starts, edges = graph.size, graph.starts, graph.targets
     half, low = np.uint64(32), np.uint64(2**32 - 1)
     for row in range(rows):
         t = known[row]
         while t < length:
             at = size if t == 0 else nodes[row, t - 1]
-            place = channel.which[t]
-            target = favoured(channel, place, at, words[row, t])
-            ways = channel.many[place, at]
+            place = which[t]
+            target = favoured(targets, is_open, spare, place, at, words[row, t])
+            ways = many[place, at]
             first, second = bits[row, 2 * t], bits[row, 2 * t + 1]
             if first == kept[ways]:
                 break
@@ -101,7 +102,7 @@ def _walk(channel: Channel, kept: Words, words: Ints, bits: Words, nodes: Ints, 
                 skip = np.int64(upper >> half)
                 for edge in range(starts[at], starts[at + 1]):
                     z = edges[edge]
-                    if channel.open[place, z] and z != target:
+                    if is_open[place, z] and z != target:
                         if skip == 0:
                             target = z
                             break
