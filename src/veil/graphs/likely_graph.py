@@ -65,7 +65,10 @@ def decoding(release: Release[Any], *, edges: int | None = None, agree: bool = F
     if graph is None:
         raise InvalidArgument("release", expected="a released graph", found=release.size)
     if edges is not None:
-        edges = integer("edges", edges, least=0, most=graph.space.count)
+        edges = integer("edges", edges, least=0)
+        if edges > graph.space.count:
+            expected = f"at most the {graph.space.count:,} pairs there are"
+            raise InvalidArgument("edges", expected=expected, found=str(edges))
     agree = truth("agree", agree)
     if agree and edges is not None:
         raise InvalidArgument("edges", expected="none where degrees are to agree", found=str(edges))

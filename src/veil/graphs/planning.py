@@ -57,8 +57,7 @@ class GraphPlan(Plan):
         """The largest share of true edges in any release of as many edges that looks at each pair alone."""
         if not self.edges:
             return None
-        epsilon = self.mechanism.costs["graph"]
-        return kept_at_most(self.edges, self.edges, self.space.count, epsilon)
+        return kept_at_most(self.edges, self.edges, self.space.count, self.mechanism.costs["graph"])
 
     @property
     def noise(self) -> float:

@@ -83,8 +83,8 @@ class XorGraph(OnGraphs, BitMechanism):
         return self.table.draw_noise(rng, rows, columns)
 
     def draw_graph(self, rng: Rng, graph: Graph) -> Graph:
-        found = graph.matrix().toarray() ^ self.draw_noise(rng, self.noise.rows, self.noise.rows)
-        rows, columns = np.nonzero(np.triu(found & found.T, 1))
+        noisy = graph.matrix().toarray() ^ self.draw_noise(rng, self.noise.rows, self.noise.rows)
+        rows, columns = np.nonzero(np.triu(noisy & noisy.T, 1))
         return graph.replaced(graph.space.codes(rows, columns))
 
     def published(self, adjacency: Adjacency | None = None, *, gamma: Any = None) -> Published:

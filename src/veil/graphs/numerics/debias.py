@@ -94,9 +94,8 @@ def flip_variance(flip: float) -> Fraction:
 
 def edge_number(edges: int, *, pairs: int, flip: float) -> Estimate:
     """The edges of the hidden graph, from those of the release; any kind of graph."""
-    variance = flip_variance(flip) * pairs
-    q = Fraction(flip)
-    return Estimate(float((edges - q * pairs) / (1 - 2 * q)), sqrt(variance), 0.0, float(pairs))
+    q, error = Fraction(flip), sqrt(flip_variance(flip) * pairs)
+    return Estimate(float((edges - q * pairs) / (1 - 2 * q)), error, 0.0, float(pairs))
 
 
 def node_degrees(degrees: Integers, *, possible: int, flip: float) -> tuple[Floats, float]:

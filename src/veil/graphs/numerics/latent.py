@@ -144,8 +144,7 @@ def regressions(
 
 def sweep(model: Latent, own: Side, other_side: Side, bits: Signs, flip: float, order: Places) -> None:
     """One Newton step of every node of a side, block by block, and then of the common level."""
-    signs = model.signs
-    other = OtherSide.of(other_side, signs)
+    other = OtherSide.of(other_side, model.signs)
     slope = information = 0.0
     for begin in range(0, len(order), _BLOCK):
         block = order[begin : begin + _BLOCK]
@@ -159,7 +158,7 @@ def sweep(model: Latent, own: Side, other_side: Side, bits: Signs, flip: float, 
         own.place[block] = place + step
         own.spread[block] = np.einsum("ikk->ik", inverse) * np.float32(WIDENING)
         if other_side is own:
-            other.refresh(own, signs, block)
+            other.refresh(own, model.signs, block)
         slope += float(score.sum())
         information += float(weight.sum())
     # Of the variances as they were before the widening: with it, a direction without evidence would grow.

@@ -185,8 +185,7 @@ def path_lengths(graph: Neighbours, *, sources: int | None = None) -> PathLength
     """
     size = graph.size
     if sources is None:
-        affordable = _MOST_STEPS // max(len(graph.nodes) + size, 1)
-        sources = max(_LEAST_SOURCES, affordable)
+        sources = max(_LEAST_SOURCES, _MOST_STEPS // max(len(graph.nodes) + size, 1))
     chosen = np.arange(size, dtype=np.int64)
     if sources < size:
         chosen = np.sort(np.random.default_rng(_SOURCE_SEED).choice(chosen, sources, replace=False))
