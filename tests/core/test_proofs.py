@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import veil
-from veil.core.kinds import every_kind
+from veil.core.kind import every_kind
 
 PROOFS = sorted(Path(veil.__file__).parent.glob("*/mechanisms/*.md"))
 _PLACE = re.compile(r"`(veil(?:\.\w+)+):([\w.]+)`")

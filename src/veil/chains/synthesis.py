@@ -15,11 +15,11 @@ from veil.chains.sequence_model import SequenceModel, group_chain
 from veil.chains.sequence_model import model as model_of
 from veil.core.checks import integer, shown
 from veil.core.errors import InvalidArgument
+from veil.core.files import replacing
 from veil.core.intake import Labels
 from veil.core.kind import Progress
 from veil.core.record import Release, checked_release
 from veil.core.request import CommandRequest, option
-from veil.core.writing import replacing
 from veil.matrices.released import to_chain
 
 # Without released lengths, a trip: from one state to the next.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from veil.core.arrays import Floats
 from veil.core.checks import choice, integer, shown, within
 from veil.core.errors import InvalidArgument, InvalidData, MissingExtra
-from veil.core.named_matrix import Names
+from veil.core.intake import Names
 from veil.matrices.chain_classes import CommunicatingClass, Reducible, communicating_classes
 from veil.matrices.chain_intake import but_for_rounding, take_chain
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core.errors import VeilError
-from veil.core.named_matrix import Names
+from veil.core.intake import Names
 from veil.matrices.numerics.stationary import period_of_class
 
 Places = NDArray[Any]

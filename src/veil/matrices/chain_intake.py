@@ -10,8 +10,7 @@ import numpy as np
 from veil.core.arrays import Floats
 from veil.core.checks import items
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.intake import say
-from veil.core.named_matrix import Names, named_matrix
+from veil.core.intake import Names, named_matrix, say
 from veil.vectors.simplex import SUM_TOLERANCE
 
 if TYPE_CHECKING:

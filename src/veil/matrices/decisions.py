@@ -12,8 +12,7 @@ import numpy as np
 from veil.core.arrays import Floats
 from veil.core.checks import items, within
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.intake import as_floats, say
-from veil.core.named_matrix import Names, named_matrix
+from veil.core.intake import Names, as_floats, named_matrix, say
 from veil.matrices.chain import Chain
 from veil.matrices.numerics.decisions import Actions, best_policies, expected_rewards, mixed_values
 from veil.vectors.simplex import SUM_TOLERANCE

@@ -8,7 +8,7 @@ from typing import Any
 
 from veil.core.arrays import Floats
 from veil.core.intake import Labels
-from veil.core.notebook import MOST_SHOWN
+from veil.core.record import MOST_SHOWN
 from veil.vectors.array_kind import numbered
 
 

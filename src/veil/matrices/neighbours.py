@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from veil.core.arrays import Floats
-from veil.core.audit.pair import AuditPair
+from veil.core.audit.subject import AuditPair
 from veil.matrices.adjacency import Rectangle, Rows
 from veil.matrices.birkhoff import Birkhoff
 from veil.matrices.mechanisms.bordered_rows import BorderedRows, inside

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from veil.core.errors import InvalidData, UnreadableFile
-from veil.core.named_matrix import NamedMatrix, named_matrix
+from veil.core.intake import NamedMatrix, named_matrix
 from veil.tables.cells import is_number, numbers_in
 from veil.tables.dialect import above_numbers, has_header
 from veil.tables.files import file_of, name_of, text_bytes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from veil.core.errors import InvalidArgument
-from veil.core.named_matrix import NamedMatrix
+from veil.core.intake import NamedMatrix
 from veil.core.record import Release, checked_release
 from veil.matrices.chain import Chain
 

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from veil.core.arrays import Floats
 from veil.core.checks import integer
-from veil.core.domain import Domain
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.intake import say
-from veil.core.named_matrix import named_matrix
+from veil.core.intake import named_matrix, say
+from veil.core.mechanism import Domain
 from veil.vectors.simplex import SUM_TOLERANCE, Simplex
 
 Places = NDArray[np.intp]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from veil.core.errors import InvalidData
-from veil.core.named_matrix import NamedMatrix
+from veil.core.intake import NamedMatrix
 from veil.matrices.reading import NUMBERS, names_ends, parse_matrix
 from veil.tables.cells import is_number, is_plain_integer
 from veil.tables.dialect import column_names, has_header, named

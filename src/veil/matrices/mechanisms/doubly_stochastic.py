@@ -14,9 +14,8 @@ from veil.core.arrays import Floats
 from veil.core.checks import choice, integer, positive
 from veil.core.mechanism import Described, adjacency_of, batch_shape
 from veil.core.numerics.rounding import float_above
-from veil.core.privacy.pairs import NormalPair
+from veil.core.privacy.pairs import NormalPair, RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
-from veil.core.privacy.responses import RandomizedResponses
 from veil.core.random.streams import Rng
 from veil.matrices.adjacency import Rectangle, Rows
 from veil.matrices.birkhoff import Birkhoff
