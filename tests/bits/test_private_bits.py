@@ -314,7 +314,7 @@ def test_one_column_is_enough() -> None:
 def test_names_are_loaded_when_used() -> None:
     assert dir(veil.bits.learn) == ["DebiasedClassifier", "PrivateBits", "PrivateTable"]
     with pytest.raises(AttributeError, match="no_such_name"):
-        veil.bits.learn.no_such_name  # noqa: B018
+        veil.bits.learn.no_such_name  # type: ignore[attr-defined]  # noqa: B018
     code = (
         "import sys, veil.errors, veil.bits.learn\n"
         "assert 'sklearn' not in sys.modules\n"

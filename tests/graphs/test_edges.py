@@ -56,7 +56,7 @@ def complaint(path: Path, **options: Any) -> str:
     return ""
 
 
-def said_by(call: Callable[..., None], *arguments: Any, **options: Any) -> str:
+def said_by(call: Callable[..., Any], *arguments: Any, **options: Any) -> str:
     """What a call says of its arguments, if anything."""
     try:
         call(*arguments, **options)

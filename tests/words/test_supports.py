@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from veil.words.chain_words import Support
 from veil.words.supports import read_support
 
 
-def allowed(labels: tuple[Any, ...], successors: list[list[int]]) -> Support:
+def allowed(labels: tuple[Any, ...], successors: Iterable[Iterable[int]]) -> Support:
     return Support(labels, tuple(map(tuple, successors)))
 
 

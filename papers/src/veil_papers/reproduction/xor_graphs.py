@@ -11,9 +11,9 @@ import numpy as np
 from scipy.stats import binom
 
 from veil.core.arrays import Floats
+from veil.core.job import release
 from veil.core.random.discrete import sample_discrete_laplace
 from veil.core.random.streams import Rng
-from veil.core.releasing import release
 from veil.graphs.estimation import estimates
 from veil.graphs.graph import Graph
 from veil.graphs.mechanisms.private_graph import PrivateGraph
@@ -21,7 +21,8 @@ from veil.graphs.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.numerics.agreement import average_f1, communities_of, degree_divergence
 from veil.graphs.numerics.debias import debiased_distribution
 from veil.graphs.numerics.degrees import L1_SENSITIVITY, degree_distribution, isotonic_degrees
-from veil.graphs.numerics.structure import Integers, spectral_communities
+from veil.graphs.numerics.structure import spectral_communities
+from veil.graphs.numerics.triangles import Integers
 from veil.graphs.planning import edge_leakage
 from veil_papers.reproduction.exhibit import Exhibit, Run
 from veil_papers.reproduction.finding import Curve, Finding, Line, Panel, Role
