@@ -28,7 +28,7 @@ chooses where the fit begins; nothing that is stated about a decoded graph rests
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -92,8 +92,7 @@ def _side(means: Singles, places: Singles) -> Side:
     return Side(place, np.zeros_like(place), prior)
 
 
-@dataclass(frozen=True)
-class Noise:
+class Noise(NamedTuple):
     """The noise of debiased bits, a share `known` of which was looked at (the others count as 0)."""
 
     rows: int
