@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any
+
+from veil.core.adjacency import Adjacency
+from veil.core.errors import CannotCalibrate
 
 
 class Plan(ABC):
@@ -17,6 +21,35 @@ class Plan(ABC):
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
+
+
+@dataclass(frozen=True)
+class RankedPlan(Plan):
+    """The mechanisms from the least to the largest expected error.
+
+    rows: each has a name, a mechanism or None, and then why there is none.
+    """
+
+    rows: tuple[Any, ...]
+    adjacency: Adjacency
+    epsilon: float
+    delta: float
+
+    @property
+    def best(self) -> Any:
+        """The row of least expected error."""
+        row = self.rows[0]
+        if row.mechanism is None:
+            raise CannotCalibrate(f"no mechanism reaches epsilon={self.epsilon:g} here: {row.why}")
+        return row
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "adjacency": self.adjacency.describe(),
+            "mechanisms": [row.to_dict() for row in self.rows],
+        }
 
 
 def epsilons_around(epsilon: float) -> list[float]:
