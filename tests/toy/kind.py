@@ -19,19 +19,13 @@ from veil.core.job import Job
 from veil.core.kind import Content, Kind, Places, Progress
 from veil.core.mechanism import Described, Domain, Mechanism
 from veil.core.numerics.rounding import float_above
+from veil.core.plan import Plan
 from veil.core.privacy.pairs import RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.discrete import sample_discrete_laplace
 from veil.core.random.streams import Rng
 from veil.core.record import Release
-from veil.core.request import (
-    CommandRequest,
-    Plan,
-    PlanRequest,
-    ReadRequest,
-    ReleaseRequest,
-    option,
-)
+from veil.core.request import CommandRequest, PlanRequest, ReadRequest, ReleaseRequest, option
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.checks import choice, positive, within
 from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.mechanism import Mechanism
+from veil.core.plan import RankedPlan
 from veil.core.privacy.calibrate import calibrate
-from veil.core.request import Plan
 from veil.matrices.adjacency import Rows
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.mechanisms.row_by_row import RowByRow
@@ -113,29 +112,10 @@ class MatrixRow:
 
 
 @dataclass(frozen=True)
-class MatrixPlan(Plan):
+class MatrixPlan(RankedPlan):
     """The mechanisms from the least to the largest expected error of a row."""
 
     rows: tuple[MatrixRow, ...]
-    adjacency: Adjacency
-    epsilon: float
-    delta: float
-
-    @property
-    def best(self) -> MatrixRow:
-        row = self.rows[0]
-        if row.mechanism is None:
-            raise CannotCalibrate(f"no mechanism reaches epsilon={self.epsilon:g} here: {row.why}")
-        return row
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, for JSON."""
-        return {
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "adjacency": self.adjacency.describe(),
-            "mechanisms": [row.to_dict() for row in self.rows],
-        }
 
 
 def plan_matrix(

@@ -14,8 +14,8 @@ from veil.core.intake import as_floats
 from veil.core.kind import Progress
 from veil.core.mechanism import Mechanism
 from veil.core.numerics.rounding import least_safe, log_margin
+from veil.core.plan import Plan, RankedPlan
 from veil.core.privacy.calibrate import calibrate
-from veil.core.request import Plan
 from veil.vectors.accuracy import (
     METRICS,
     Errors,
@@ -57,36 +57,17 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Comparison(Plan):
+class Comparison(RankedPlan):
     """Mechanisms at the same budget, from the smallest expected error to the largest.
 
     assumed: how many records were assumed, where nobody stated their number and errors depend on it.
     """
 
     rows: tuple[Row, ...]
-    adjacency: Adjacency
-    epsilon: float
-    delta: float
     assumed: int | None = None
-
-    @property
-    def best(self) -> Row:
-        """The row of least expected total-variation error."""
-        row = self.rows[0]
-        if row.mechanism is None:
-            raise CannotCalibrate(f"no mechanism reaches epsilon={self.epsilon:g} here: {row.why}")
-        return row
 
     def __getitem__(self, name: str) -> Row:
         return next(row for row in self.rows if row.name == name)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "adjacency": self.adjacency.describe(),
-            "mechanisms": [row.to_dict() for row in self.rows],
-        }
 
 
 def compare(
