@@ -95,7 +95,7 @@ mutant(
 mutant(
     "radius-of-the-claim-ignored",
     "A word mechanism claims its own epsilon for neighbours further apart than it was built for.",
-    Edit(WordMechanism, "profile", "if near.radius == self.radius:", "if True:"),
+    Edit(WordMechanism, "profile", "own = near.radius == self.radius", "own = True"),
     caught_by=(
         "tests/words/test_mechanisms.py::test_two_changes_are_not_twice_one_change",
         "tests/words/test_word_release.py::test_other_adjacencies_are_charged_for",
