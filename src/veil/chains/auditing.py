@@ -64,12 +64,12 @@ class ChainAudit(AuditSubject):
         # Others, who go everywhere near the ends of the list of states.
         near = sorted({0, 1, last - 1, last})
         trips: Log = [(i, j, i) for i in near for j in near]
-        found = []
+        pairs = []
         for name, *logs in _changes(mechanism, adjacency):
             for where, others in (("alone", []), ("in a crowd", trips * 20)):
                 values = [_counted(mechanism, adjacency.cap, others + log) for log in logs]
-                found.append(AuditPair(f"{name}, {where}", *values))
-        return found
+                pairs.append(AuditPair(f"{name}, {where}", *values))
+        return pairs
 
     def relation(self, mechanism: Any, first: Any, second: Any) -> Adjacency:
         expected = "one that says what a neighbour is, such as chains.Transitions"

@@ -202,8 +202,8 @@ class Published:
 
     @classmethod
     def of(cls, floor: Any, records: Sequence[int], size: int) -> Published:
-        """One floor for all rows, or one a row."""
-        expected = f"a number above 0 and at most 1/{size}, or one a row"
+        """One floor for all rows, or one for each row."""
+        expected = f"a number above 0 and at most 1/{size}, or one for each row"
         if floor is None:
             raise InvalidArgument(
                 "floor",

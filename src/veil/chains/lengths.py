@@ -222,9 +222,9 @@ def _steps(middles: Floats, widths: Floats, levels: Floats) -> _Steps:
     whole = np.floor(shifts).astype(np.intp)
 
     def places(moved: NDArray[np.intp]) -> NDArray[np.intp]:
-        found = np.arange(size) + moved
-        inside = (found >= 0) & (found < size)
-        return np.where(inside, found + size * np.arange(powers)[:, None], size * powers)
+        place = np.arange(size) + moved
+        inside = (place >= 0) & (place < size)
+        return np.where(inside, place + size * np.arange(powers)[:, None], size * powers)
 
     return _Steps(
         ends=-np.expm1(-_ENDS * gaps),

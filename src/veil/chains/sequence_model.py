@@ -166,12 +166,12 @@ def model(release: Release[Any]) -> SequenceModel:
 
 def group_chain(release: Release[Any], group: str) -> Chain:
     """The chain of one group, where one was released for each."""
-    found = model(release).groups if isinstance(checked_release(release).mechanism, PrivateChain) else {}
-    if not isinstance(group, str) or group not in found:
-        names = ", ".join(list(found)[:8]) + (", ..." if len(found) > 8 else "")
-        expected = f"one of {names}" if found else "none, since the release has no groups"
+    chains = model(release).groups if isinstance(checked_release(release).mechanism, PrivateChain) else {}
+    if not isinstance(group, str) or group not in chains:
+        names = ", ".join(list(chains)[:8]) + (", ..." if len(chains) > 8 else "")
+        expected = f"one of {names}" if chains else "none, since the release has no groups"
         raise InvalidArgument("group", expected=expected, found=shown(group))
-    return found[group]
+    return chains[group]
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,6 +111,10 @@ class UserTrial(NamedTuple):
     row_tv: float
     length_tv: float
 
+    def to_dict(self) -> dict[str, float]:
+        """Plain numbers, for JSON."""
+        return self._asdict()
+
 
 def try_users(
     states: int,
@@ -216,4 +220,4 @@ class UserForecast(Plan):
 
     def to_dict(self) -> dict[str, Any]:
         strata = [list(stratum) for stratum in self.best.strata]
-        return {"strata": strata, "cap": self.best.cap, **self.trial._asdict()}
+        return {"strata": strata, "cap": self.best.cap, **self.trial.to_dict()}

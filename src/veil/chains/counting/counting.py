@@ -36,8 +36,8 @@ def look_for_states(
         raise _too_many(question)
     if labels.num_rows == 0:
         raise complaints.empty_table()
-    found = found_states(label for label in labels.column("state").to_pylist() if label is not None)
-    return with_other(found, other)
+    present = [label for label in labels.column("state").to_pylist() if label is not None]
+    return with_other(found_states(present), other)
 
 
 def count(

@@ -269,7 +269,7 @@ def _unsmoothed(rows: SmoothedRows) -> Floats:
     stretch = 0.5 * (rows.stretch(rows.least) + rows.stretch(rows.most))
     if rows.sizes_known:
         stretch = rows.stretch(0.5 * (rows.least + rows.most))
-    # Beyond the point where an entry is nought, noise speaks. In long rows some entry gets there early.
+    # Beyond the point where an entry is 0, noise speaks. In long rows some entry gets there early.
     first = even / np.maximum(even - rows.rows.min(axis=1), 1e-300)
     plain = even + (rows.rows - even) * np.minimum(stretch, np.maximum(1.0, 2.0 * first))[:, None]
     plain = np.maximum(plain, 1e-12)

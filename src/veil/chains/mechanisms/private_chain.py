@@ -308,8 +308,8 @@ class PrivateChain(Described):
         return reduce(lambda one, other: one.compose(other), profiles)
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
-        found = [text for part in self.parts for text in part.mechanism.assumptions()]
-        return tuple(dict.fromkeys(found))
+        assumed = [text for part in self.parts for text in part.mechanism.assumptions()]
+        return tuple(dict.fromkeys(assumed))
 
     def describe(self) -> dict[str, Any]:
         parts = []

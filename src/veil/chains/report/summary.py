@@ -158,8 +158,8 @@ def _strata_error(release: Release[Any], mechanism: PrivateChain, tables: list[F
             # Rounded at random: small counts would all become zero.
             counts = np.floor(joint * max(float(table.sum()), 0.0) + rng.random(joint.shape))
             drawn[part.key] = part.simulated(rng, counts.astype(np.int64))
-        found = plain.model(drawn, model(release).chain.states).chain.to_numpy()
-        errors.append(float(joint.sum(axis=1) @ _gaps(found, truth)))
+        again = plain.model(drawn, model(release).chain.states).chain.to_numpy()
+        errors.append(float(joint.sum(axis=1) @ _gaps(again, truth)))
     return float(np.mean(errors))
 
 
@@ -172,14 +172,14 @@ def _group_errors(noisy: Floats, part: Part, noise: Noise) -> tuple[float | None
     if not counts.any():
         return None, None
     rng = np.random.default_rng(_SEED)
-    found = denoised(part.simulated(rng, counts), noise)
+    again = denoised(part.simulated(rng, counts), noise)
     sizes = counts.sum(axis=2)
-    within = float((sizes * _gaps(_rows(found), _rows(counts))).sum() / sizes.sum())
+    within = float((sizes * _gaps(_rows(again), _rows(counts))).sum() / sizes.sum())
     if step > 1:
         return None, within
-    whole, again = counts.sum(axis=0), found.sum(axis=0)
+    whole, whole_again = counts.sum(axis=0), again.sum(axis=0)
     share = whole.sum(axis=1) / whole.sum()
-    return float(share @ _gaps(_rows(again), _rows(whole))), within
+    return float(share @ _gaps(_rows(whole_again), _rows(whole))), within
 
 
 def _rows(counts: Floats) -> Floats:
@@ -187,8 +187,8 @@ def _rows(counts: Floats) -> Floats:
     return np.asarray(np.where(sizes > 0.0, counts / np.maximum(sizes, 1e-300), 1.0 / counts.shape[-1]))
 
 
-def _gaps(found: Floats, truth: Floats) -> Floats:
-    return np.asarray(0.5 * np.abs(found - truth).sum(axis=-1))
+def _gaps(estimate: Floats, truth: Floats) -> Floats:
+    return np.asarray(0.5 * np.abs(estimate - truth).sum(axis=-1))
 
 
 def also_holds(release: Release[Any]) -> str | None:
@@ -196,8 +196,8 @@ def also_holds(release: Release[Any]) -> str | None:
     mechanism = release.mechanism
     if not isinstance(mechanism, PrivateChain):
         return None
-    found = [words for of, words in _SPOKEN.items() if of in mechanism.first]
-    said = [", ".join(found)] if found else []
+    tables = [words for of, words in _SPOKEN.items() if of in mechanism.first]
+    said = [", ".join(tables)] if tables else []
     if mechanism.groups is not None:
         names = ", ".join(mechanism.groups[:3]) + (", ..." if len(mechanism.groups) > 3 else "")
         said.append(f"{len(mechanism.groups)} groups ({names})")
