@@ -46,7 +46,7 @@ PRINTING = (
 
 def compare(tasks: list[Task], *, quick: bool, without: list[str]) -> tuple[Results, bool]:
     """Run the tasks; whether all went well."""
-    from veil.core.numerics.threads import one_thread
+    from veil.core.numerics.compiled import one_thread
 
     wanted = tuple(peer for peer in PEERS if peer not in without)
     results, environments, well = Results(quick), Environments(wanted=wanted, tell=_tell), True

@@ -12,7 +12,7 @@ import time
 
 import veil
 from veil.core.audit.auditing import CONFIDENCE
-from veil.core.audit.examples import audit_examples
+from veil.core.audit.suite import audit_examples
 
 
 def run(repetitions: int = 100, samples: int = 1_000, seconds: float = float("inf")) -> int:

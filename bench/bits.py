@@ -11,7 +11,7 @@ import numpy as np
 from bench.clock import least_seconds
 from veil.bits.mechanisms.randomized_response import RandomizedResponse
 from veil.bits.mechanisms.staircase_xor import StaircaseXor
-from veil.core.releasing import release
+from veil.core.job import release
 from veil.graphs.graph import Graph
 from veil.graphs.mechanisms import randomized_response as of_graphs
 from veil.graphs.numerics.pairs import PairSpace

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from bench.clock import least_seconds
-from veil.core.random import approximate, blocks, discrete
+from veil.core.random import discrete, exact_tables
 from veil.core.random.exact_tables import Law
 from veil.core.random.streams import generator
 
@@ -35,7 +35,7 @@ def _opendp(kind: str) -> Callable[[float], Callable[[], object]]:
 
 
 def _line(name: str, law: Law, ours: float, peer: float, slow: float, inexact: float, goal: int) -> None:
-    table = 1e3 * least_seconds(partial(blocks._table.__wrapped__, law), runs=3)
+    table = 1e3 * least_seconds(partial(exact_tables._table.__wrapped__, law), runs=3)
     print(
         f"{name}: {ours:.1f} million a second (goal: {goal}), {ours / peer:.0f}x OpenDP ({peer:.3f}), "
         f"{ours / slow:.0f}x one by one ({slow:.3f}), {ours / inexact:.2f}x floating point ({inexact:.1f}); "
@@ -56,7 +56,7 @@ def run() -> None:
             _rate(partial(discrete.sample_discrete_laplace, rng, scale=exact, size=DRAWS), DRAWS),
             _rate(peer(scale), PEER_DRAWS),
             _rate(partial(discrete.laplace_one_by_one, rng, scale=exact, size=PEER_DRAWS), PEER_DRAWS),
-            _rate(partial(approximate.simulate_discrete_laplace, rng, scale=scale, size=(DRAWS,)), DRAWS),
+            _rate(partial(discrete.simulate_discrete_laplace, rng, scale=scale, size=(DRAWS,)), DRAWS),
             3,
         )
     peer = _opendp("gaussian")
@@ -68,7 +68,7 @@ def run() -> None:
             _rate(partial(discrete.sample_discrete_gaussian, rng, variance=exact, size=DRAWS), DRAWS),
             _rate(peer(sigma), PEER_DRAWS),
             _rate(partial(discrete.gaussian_one_by_one, rng, variance=exact, size=PEER_DRAWS), PEER_DRAWS),
-            _rate(partial(approximate.simulate_discrete_gaussian, rng, sigma=sigma, size=(DRAWS,)), DRAWS),
+            _rate(partial(discrete.simulate_discrete_gaussian, rng, sigma=sigma, size=(DRAWS,)), DRAWS),
             1,
         )
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from veil_papers.xor_mechanism import PLAIN_F1, TABLE_2
 
-from veil.core.releasing import release
+from veil.core.job import release
 from veil.graphs.estimation import estimates
 from veil.graphs.graph import Graph
 from veil.graphs.likely_graph import decoding

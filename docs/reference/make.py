@@ -184,7 +184,7 @@ def _title_of(guide: str) -> str:
 def _command_page() -> str:
     from veil.cli import app
     from veil.cli.app import build
-    from veil.core.kinds import every_kind
+    from veil.core.kind import every_kind
 
     unknown = set(re.findall(r"\b(\d+) \w", app.__doc__ or "")) - set(
         re.findall(r"^\| (\d+)", EXIT_CODES, re.MULTILINE)

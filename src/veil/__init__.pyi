@@ -1,18 +1,16 @@
 from . import bits, chains, errors, graphs, matrices, vectors, words
 from .core.adjacency import Adjacency
-from .core.audit.auditing import Audit, audit
-from .core.audit.neighbours import audit_pairs
-from .core.audit.pair import AuditPair
+from .core.audit.auditing import Audit, audit, audit_pairs
+from .core.audit.subject import AuditPair
 from .core.audit.suite import AuditSuite, audit_suite
 from .core.files import load
-from .core.job import Job
+from .core.job import Job, release
 from .core.kind import Kind
 from .core.mechanism import Mechanism
-from .core.plan import Plan
 from .core.privacy.calibrate import calibrate
 from .core.privacy.profile import PrivacyProfile
 from .core.record import Release
-from .core.releasing import release
+from .core.request import Plan
 from .ledger.ledger import Ledger
 from .matrices.chain import Chain
 from .vectors.planning import compare

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from veil.core.kinds import register
+from veil.core.kind import register
 
 register("vector", "veil.vectors.kind:VectorKind")
 register("matrix", "veil.matrices.kind:MatrixKind")

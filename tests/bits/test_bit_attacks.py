@@ -18,7 +18,7 @@ import veil
 import veil.bits.numerics.flip_losses as flip_losses
 from veil.bits.mechanisms.staircase_xor import LazyResponse
 from veil.bits.samplers.flips import sample_flips
-from veil.core.random.exact_choice import random_words
+from veil.core.random.streams import random_words
 from veil.graphs.numerics.degrees import DegreeProfile
 from veil.graphs.numerics.ladder import ladder_rule
 from veil.graphs.numerics.local_sensitivity import triangle_sensitivity

@@ -12,7 +12,7 @@ import pytest
 
 import veil
 from tests.params import quick_first
-from veil.core.privacy.responses import RandomizedResponses
+from veil.core.privacy.pairs import RandomizedResponses
 from veil.errors import InvalidArgument
 
 RNG = np.random.default_rng(5)

@@ -14,7 +14,7 @@ from veil.chains.report.summary import Accuracy, print_chain_release
 from veil.chains.requests import ChainRelease
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
 from veil.core.arrays import Floats
-from veil.core.named_matrix import NamedMatrix
+from veil.core.intake import NamedMatrix
 from veil.matrices.requests import MatrixRelease
 
 WARNING = "the noise is larger than most counts; these numbers say almost nothing."

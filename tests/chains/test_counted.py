@@ -19,8 +19,8 @@ from veil.chains.report.page import CountedChain, CountedReport
 from veil.chains.report.summary import print_chain_release
 from veil.chains.requests import ChainRelease
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
-from veil.core.kinds import kind_named
-from veil.core.named_matrix import NamedMatrix
+from veil.core.intake import NamedMatrix
+from veil.core.kind import kind_named
 from veil.errors import InvalidArgument
 from veil.matrices.requests import MatrixRelease
 

@@ -19,7 +19,7 @@ from veil.chains.error_bars.counted_rows import length_reach, share_quantiles, s
 from veil.chains.error_bars.intervals import counted_transitions
 from veil.chains.mechanisms.private_chain import Part, PrivateChain
 from veil.core.numerics.denoise import Noise
-from veil.core.random.approximate import simulate_discrete_gaussian, simulate_discrete_laplace
+from veil.core.random.discrete import simulate_discrete_gaussian, simulate_discrete_laplace
 from veil.errors import InvalidArgument
 from veil.vectors.error_bars import beta_mean_limits, near_beta_mean_limits
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts

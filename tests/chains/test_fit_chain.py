@@ -22,8 +22,8 @@ from veil.chains.lengths import LengthBins
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.requests import ChainRelease
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
-from veil.core.assumptions import STATES_ARE_PUBLIC
 from veil.core.files import to_json
+from veil.core.mechanism import STATES_ARE_PUBLIC
 from veil.errors import (
     BudgetExceeded,
     CannotCalibrate,

@@ -19,7 +19,7 @@ from veil.chains.adjacency import Transitions
 from veil.chains.lengths import LengthBins
 from veil.chains.mechanisms.private_chain import ChainDraw, CountMechanism, Part
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
-from veil.core.kinds import kind_named
+from veil.core.kind import kind_named
 from veil.core.registry import mechanism_from
 from veil.errors import InvalidArgument, InvalidData, InvalidField
 

@@ -11,7 +11,7 @@ import pytest
 
 import veil
 from veil.chains.sequence_model import DEFAULT_LENGTH, Synthetic, synthetic
-from veil.core.named_matrix import NamedMatrix
+from veil.core.intake import NamedMatrix
 from veil.errors import InvalidArgument, VeilError
 from veil.matrices.requests import MatrixRelease
 

@@ -17,7 +17,7 @@ from scipy.sparse import coo_array, csc_matrix, csr_array, random_array
 
 import veil
 from veil.chains.transition_counts import MOST_FULL, TransitionCounts, TransitionTable
-from veil.core.kinds import kind_named
+from veil.core.kind import kind_named
 from veil.core.registry import domain_from
 from veil.errors import InvalidArgument, InvalidData, InvalidField
 from veil.vectors.counts import LARGEST_COUNT

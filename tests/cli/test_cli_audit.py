@@ -100,13 +100,13 @@ def test_wrong_use(run: Run, arguments: tuple[str, ...], code: int, says: str) -
 
 def test_all_mechanisms(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two of them stand for all: the false-alarm rate is that of the whole."""
-    from veil.core.audit import examples as examples
+    from veil.core.audit import suite
 
     few: list[tuple[Any, Any]] = [
         (veil.vectors.GeometricCounts(1.0, 3), veil.vectors.Records()),
         (veil.words.ExponentialWords(veil.words.FreeWords(3, 3), 1.0), None),
     ]
-    monkeypatch.setattr(examples, "audit_examples", lambda: few)
+    monkeypatch.setattr(suite, "audit_examples", lambda: few)
     done = run("audit", "--all", "--samples", "1000", "--seed", "1")
     assert done.code == 0, done.err
     for said in (

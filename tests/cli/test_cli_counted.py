@@ -14,8 +14,8 @@ import pytest
 import veil
 from veil.chains.adjacency import Transitions
 from veil.chains.requests import USERS_SEEN
-from veil.core.assumptions import STATES_ARE_PUBLIC
 from veil.core.job import Job
+from veil.core.mechanism import STATES_ARE_PUBLIC
 from veil.matrices.reading import read_matrix
 
 from .conftest import Run

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from veil.core.audit import auditing as audit
-from veil.core.audit import seed_reuse
 from veil.core.audit import suite as audit_suite
 
 MOST = 1e-6
@@ -33,7 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Every audit, and every test of independence within a suite, goes through these two."""
     setattr(audit, "audit_at", _counted(audit.audit_at))  # noqa: B010
     setattr(audit_suite, "audit_at", audit.audit_at)  # noqa: B010
-    setattr(audit_suite, "seed_reuse", _counted(seed_reuse.seed_reuse))  # noqa: B010
+    setattr(audit_suite, "seed_reuse", _counted(audit_suite.seed_reuse))  # noqa: B010
 
 
 @pytest.hookimpl

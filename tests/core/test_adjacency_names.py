@@ -7,7 +7,7 @@ import json
 import pytest
 
 import veil
-from veil.core.adjacency_names import adjacency_named
+from veil.core.registry import adjacency_named
 from veil.errors import InvalidArgument
 
 

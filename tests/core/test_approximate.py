@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from tests.core.fit import ALPHA, chi_square, gaussian_pmf, laplace_pmf
-from veil.core.random.approximate import simulate_discrete_gaussian, simulate_discrete_laplace
+from veil.core.random.discrete import simulate_discrete_gaussian, simulate_discrete_laplace
 
 DRAWS = 60_000
 

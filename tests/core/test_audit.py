@@ -12,11 +12,17 @@ import pytest
 
 import veil
 from tests.oracles.words import permute_and_flip_law
-from veil.core.audit.auditing import WRONG_LAW, WRONG_SUM
-from veil.core.audit.enumerated import LAW_ERROR, exact_loss, log_below, misfit
+from veil.core.audit.auditing import (
+    LAW_ERROR,
+    WRONG_LAW,
+    WRONG_SUM,
+    exact_loss,
+    log_below,
+    misfit,
+    relation_between,
+)
 from veil.core.audit.events import best_event, lower_limit, upper_limit
-from veil.core.audit.neighbours import relation_between
-from veil.core.privacy.responses import RandomizedResponses
+from veil.core.privacy.pairs import RandomizedResponses
 from veil.errors import InvalidArgument
 from veil.vectors.counts import Counts
 

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from veil.core.privacy.calibrate import calibrate
-from veil.core.privacy.pairs import GammaPair, NormalPair, SymmetricBetaPair
+from veil.core.privacy.pairs import GammaPair, NormalPair, RandomizedResponses, SymmetricBetaPair
 from veil.core.privacy.profile import NothingRevealed, PrivacyProfile
-from veil.core.privacy.responses import RandomizedResponses
 from veil.errors import CannotCalibrate, InvalidArgument, NoGuarantee
 from veil.vectors.two_entries import limit_as_k_vanishes
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from veil.core.numerics.denoise import Noise, denoised, expected_counts, independent_means, posterior
+from veil.core.numerics.denoise import Noise, denoised, independent_means, posterior
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -173,7 +173,7 @@ def test_means_have_the_sums_that_they_were_given() -> None:
     table = np.array([[400.0, 100.0], [800.0, 200.0], [1200.0, 300.0]])
     means = independent_means(table, np.ones((3, 2), dtype=bool), Noise("geometric", 0.5))
     np.testing.assert_allclose(means, table, rtol=1e-3)
-    assert expected_counts(table, means, Noise("geometric", 0.5)).shape == (3, 2)
+    assert posterior(table, means, Noise("geometric", 0.5)).estimate.shape == (3, 2)
 
 
 def test_the_deviation_of_geometric_noise() -> None:

@@ -15,10 +15,10 @@ from scipy import stats
 from tests.core.fit import ALPHA
 from tests.core.scripted import enumerated, mutated
 from tests.params import quick_first
-from veil.core.random import blocks, discrete, exact_tables
+from veil.core.random import discrete, exact_tables
 from veil.core.random.discrete import sample_discrete_gaussian, sample_discrete_laplace
 from veil.core.random.exact_tables import Law
-from veil.core.random.streams import generator
+from veil.core.random.streams import generator, random_words
 
 DRAWS = 1_000_000
 SLOW_DRAWS = 20_000
@@ -116,40 +116,32 @@ def test_words_are_the_raw_words_of_the_generator(name: str) -> None:
 
         return np.random.PCG64(6) if name == "pcg" else AESCounter(key=6)
 
-    words = blocks._words(np.random.Generator(fresh()), 1000)
+    words = random_words(np.random.Generator(fresh()), 1000)
     assert (words == fresh().random_raw(1000)).all()
 
 
 FAULTS = [
-    (blocks, "kept = ~(negative & (magnitudes == 0))", "kept = np.ones(count, dtype=np.bool_)"),
-    (blocks, "-magnitudes, magnitudes)[kept]", "magnitudes, magnitudes)[kept]"),
-    (blocks, "kept &= ~rejected", "pass"),
-    (exact_tables, "term * top // (bottom * k)", "term * top // (bottom * (k + 1))"),
-    (exact_tables, "ratio = exp_minus(law.rate, precision)", "ratio = exp_minus(2 * law.rate, precision)"),
-    (exact_tables, "change = _product(ratio, ratio, precision)", "change = ratio"),
+    ("kept = ~(negative & (magnitudes == 0))", "kept = np.ones(count, dtype=np.bool_)"),
+    ("-magnitudes, magnitudes)[kept]", "magnitudes, magnitudes)[kept]"),
+    ("kept &= ~rejected", "pass"),
+    ("term * top // (bottom * k)", "term * top // (bottom * (k + 1))"),
+    ("ratio = exp_minus(law.rate, precision)", "ratio = exp_minus(2 * law.rate, precision)"),
+    ("change = _product(ratio, ratio, precision)", "change = ratio"),
 ]
 
 
-@pytest.mark.parametrize(("module", "old", "new"), quick_first(FAULTS, quick=2))
-def test_planted_faults_are_seen(module: Any, old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    faulty = mutated(module, old, new)
-    sampler: Any = faulty
-    if module is exact_tables:
-        sampler = blocks
-        monkeypatch.setattr(blocks, "thresholds", faulty.thresholds)
-    blocks._table.cache_clear()
+@pytest.mark.parametrize(("old", "new"), quick_first(FAULTS, quick=2))
+def test_planted_faults_are_seen(old: str, new: str) -> None:
+    faulty = mutated(exact_tables, old, new)
     seen = []
-    try:
-        for law, cumulative in (
-            (Law.laplace(Fraction(2)), laplace_cumulative(2.0)),
-            (Law.laplace(Fraction(40)), laplace_cumulative(40.0)),
-            (Law.gaussian(Fraction(50)), gaussian_cumulative(50.0**0.5)),
-        ):
-            sample = sampler.sample_in_blocks(np.random.default_rng(7), law, DRAWS)
-            # Bins of one number each, to see what happens inside a block.
-            seen.append(p_value(sample, cumulative, 8.0) < ALPHA)
-    finally:
-        blocks._table.cache_clear()
+    for law, cumulative in (
+        (Law.laplace(Fraction(2)), laplace_cumulative(2.0)),
+        (Law.laplace(Fraction(40)), laplace_cumulative(40.0)),
+        (Law.gaussian(Fraction(50)), gaussian_cumulative(50.0**0.5)),
+    ):
+        sample = faulty.sample_in_blocks(np.random.default_rng(7), law, DRAWS)
+        # Bins of one number each, to see what happens inside a block.
+        seen.append(p_value(sample, cumulative, 8.0) < ALPHA)
     assert any(seen)
 
 
@@ -173,7 +165,7 @@ def test_huge_scales_are_drawn_one_by_one(bits: int, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("bits", quick_first([53, 52]))
 def test_just_below_the_limit_is_fast_and_fits(bits: int) -> None:
     scale = 2**bits + Fraction(1, 3)
-    assert Law.laplace(scale).block_bits <= blocks.MOST_BLOCK_BITS
+    assert Law.laplace(scale).block_bits <= exact_tables.MOST_BLOCK_BITS
     sample = sample_discrete_laplace(np.random.default_rng(10), scale=scale, size=DRAWS)
     assert p_value(sample, laplace_cumulative(float(scale)), float(scale)) > ALPHA
     sample = sample_discrete_gaussian(np.random.default_rng(11), variance=scale**2, size=DRAWS)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from veil.core.privacy.discrete_gaussian import DiscreteGaussianShift
-from veil.core.privacy.pairs import NormalPair
+from veil.core.privacy.pairs import DiscreteGaussianShift, NormalPair
 
 from ..oracles.brute import discrete_gaussian_delta
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.core.scripted import ONES, Script, mutated, whole_law
 from tests.params import quick_first
-from veil.core.random import blocks
+from veil.core.random import exact_tables
 from veil.core.random.exact_tables import Law, exp_minus, settle_block, settle_rejection, thresholds
 
 # A probability that comes from 64-bit words is known up to a few words.
@@ -56,7 +56,7 @@ def _digits() -> Any:
 def test_every_word_is_accounted_for(law: Law) -> None:
     # Blocks beyond 1 - 2^-44 have too few words to tell; test_thresholds_hold_the_true_ones sees them.
     most = max(1, sum(bound < 2**64 - 2**20 for bound in thresholds(law, 64)[0]))
-    assert distance(whole_law(blocks, law, most), law, most) < 4 * WORD
+    assert distance(whole_law(exact_tables, law, most), law, most) < 4 * WORD
 
 
 @pytest.mark.parametrize(
@@ -71,12 +71,12 @@ def test_every_word_is_accounted_for(law: Law) -> None:
 )
 def test_faults_too_small_for_a_sample_are_seen(old: str, new: str) -> None:
     law = Law.gaussian(Fraction(100.7) ** 2)
-    assert distance(whole_law(blocks, law, 40), law, 40) < 1e3 * WORD
-    assert distance(whole_law(mutated(blocks, old, new), law, 40), law, 40) > 1e6 * WORD
+    assert distance(whole_law(exact_tables, law, 40), law, 40) < 1e3 * WORD
+    assert distance(whole_law(mutated(exact_tables, old, new), law, 40), law, 40) > 1e6 * WORD
 
 
 def test_a_scale_wrong_by_three_percent_is_seen_at_a_tiny_scale() -> None:
-    found = whole_law(blocks, Law.laplace(Fraction(0.05)), 2)
+    found = whole_law(exact_tables, Law.laplace(Fraction(0.05)), 2)
     assert distance(found, Law.laplace(Fraction(0.05) * Fraction(103, 100)), 2) > 1e6 * WORD
 
 
@@ -84,7 +84,7 @@ def accepted(
     law: Law, block_words: list[int], bit_words: list[int], words: list[int], **rest: Any
 ) -> list[int]:
     script: Any = Script(block_words, bit_words, *([words] if law.block_bits else []), **rest)
-    return [int(z) for z in blocks._accepted(script, law, len(block_words))]
+    return [int(z) for z in exact_tables._accepted(script, law, len(block_words))]
 
 
 def test_signs_offsets_and_the_zero_with_a_minus() -> None:
@@ -118,7 +118,7 @@ def test_an_open_block_is_settled_by_more_bits_of_the_same_number(law: Law, bloc
         ([second, third + 1], block),
     ):
         script: Any = Script([first] * 2, [0] * 2, [ONES] * 2, more=more * 2)
-        drawn = blocks._accepted(script, law, 2)
+        drawn = exact_tables._accepted(script, law, 2)
         assert drawn.tolist() == [expected * length] * 2
         assert script.asked == 2 * len(more)
 
@@ -167,22 +167,22 @@ def test_no_offset_is_never_rejected() -> None:
 @pytest.mark.parametrize("scale", [32, 33.3, 63.99, 1e3, 2.0**28 - 1, 2.0**29, 1e12, 2.0**53 - 1])
 def test_exponents_are_bounded(make: Callable[[Fraction], Law], scale: float) -> None:
     law = make(Fraction(scale))
-    table = blocks._table(law)
+    table = exact_tables._table(law)
     rng = np.random.default_rng(1)
     most, length = len(table.first), 2**law.block_bits
     ends = [0, 1, length // 2, length - 1]
     block = np.concatenate([rng.integers(0, most + 1, 2000), np.repeat([0, 1, most], len(ends))])
     offset = np.concatenate([rng.integers(0, length, 2000), np.tile(ends, 3)])
-    found = blocks._exponents(law, table, block, offset)
+    found = exact_tables._exponents(law, table, block, offset)
     for x, h, d in zip(found.tolist(), block.tolist(), offset.tolist(), strict=True):
         exact = law.exponent(h, d) * 2**31
-        assert x <= exact <= x + blocks._SLACK
+        assert x <= exact <= x + exact_tables._SLACK
         assert exact < 2**31
 
 
 def test_blocks_that_are_too_long_are_refused() -> None:
     with pytest.raises(ValueError, match="too long"):
-        blocks._table(Law(Fraction(2), False, 3))
+        exact_tables._table(Law(Fraction(2), False, 3))
 
 
 @pytest.mark.parametrize(

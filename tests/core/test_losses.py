@@ -7,9 +7,8 @@ import pytest
 
 from tests.params import quick_first
 from veil.core.privacy.losses import Composed, natural_interval
-from veil.core.privacy.pairs import GammaPair, NormalPair, SymmetricBetaPair
+from veil.core.privacy.pairs import GammaPair, NormalPair, RandomizedResponses, SymmetricBetaPair
 from veil.core.privacy.profile import PrivacyProfile
-from veil.core.privacy.responses import RandomizedResponses
 from veil.errors import NoGuarantee
 
 from ..oracles.hockey import normal_hockey_stick

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from veil.core.kinds import kind_named
+from veil.core.kind import kind_named
 from veil.core.registry import mechanism_from
 from veil.errors import InvalidArgument, VeilError
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import veil
-from veil.core.migrations import brought_up
+from veil.core.files import brought_up
 from veil.errors import UnreadableFile
 
 # A file as schema 1 wrote it.

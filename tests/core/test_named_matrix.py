@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import veil
-from veil.core.named_matrix import NamedMatrix, named_matrix
+from veil.core.intake import NamedMatrix, named_matrix
 from veil.errors import InvalidData
 
 TABLE = np.array([[0.25, 0.75, 0.0], [0.0, 0.5, 0.5]])

@@ -10,8 +10,8 @@ import pytest
 import veil
 from veil.chains.adjacency import Transitions
 from veil.chains.mechanisms.private_chain import Part
-from veil.core.audit.examples import audit_examples
-from veil.core.audit.neighbours import check_neighbours
+from veil.core.audit.auditing import check_neighbours
+from veil.core.audit.suite import audit_examples
 from veil.errors import InvalidArgument
 from veil.graphs.graph import Graph
 from veil.words.word_batch import WordBatch

@@ -8,10 +8,14 @@ import numpy as np
 import pytest
 
 from veil.core.numerics.rounding import SMALLEST_POSITIVE
-from veil.core.privacy.discrete_gaussian import DiscreteGaussianShift
-from veil.core.privacy.pairs import GammaPair, NormalPair, SymmetricBetaPair
+from veil.core.privacy.pairs import (
+    DiscreteGaussianShift,
+    GammaPair,
+    NormalPair,
+    RandomizedResponses,
+    SymmetricBetaPair,
+)
 from veil.core.privacy.profile import LogDelta, NothingRevealed, PrivacyProfile
-from veil.core.privacy.responses import RandomizedResponses
 from veil.errors import InvalidArgument, NoGuarantee
 
 PROFILES: list[PrivacyProfile] = [

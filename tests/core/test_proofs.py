@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 import veil
-from veil.core.kind import at
-from veil.core.kinds import every_kind
+from veil.core.kind import at, every_kind
 
 PROOFS = sorted(Path(veil.__file__).parent.glob("*/mechanisms/*.md"))
 _PLACE = re.compile(r"`(veil(?:\.\w+)+):([\w.]+)`")

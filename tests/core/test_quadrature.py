@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from veil.core.numerics.quadrature import Floats, log_integral_of_log_concave
+from veil.core.arrays import Floats
+from veil.core.numerics.tilted import log_integral_of_log_concave
 
 Curve = Callable[[Floats], Floats]
 ACCURATE = 2e-12

@@ -9,10 +9,14 @@ import pytest
 from mpmath import mp, mpf
 
 from tests.params import quick_first
-from veil.core.privacy.discrete_gaussian import DiscreteGaussianShift
-from veil.core.privacy.pairs import GammaPair, NormalPair, SymmetricBetaPair
+from veil.core.privacy.pairs import (
+    DiscreteGaussianShift,
+    GammaPair,
+    NormalPair,
+    RandomizedResponses,
+    SymmetricBetaPair,
+)
 from veil.core.privacy.profile import PrivacyProfile
-from veil.core.privacy.responses import RandomizedResponses
 from veil.errors import InvalidArgument
 
 

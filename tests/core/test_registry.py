@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from veil.core.kinds import kind_named
+from veil.core.kind import kind_named
 from veil.core.registry import domain_from
 from veil.errors import InvalidArgument
 from veil.vectors.counts import Counts

@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 import veil
 from tests.core.loss_bins import gamma_losses, gaussian_losses, response_losses
 from tests.oracles.hockey import normal_hockey_stick
+from veil.core.arrays import Floats
 from veil.core.privacy import renyi
-from veil.core.privacy.discrete_gaussian import DiscreteGaussianShift
-from veil.core.privacy.pairs import GammaPair, NormalPair
-from veil.core.privacy.profile import Floats, PrivacyProfile
+from veil.core.privacy.pairs import DiscreteGaussianShift, GammaPair, NormalPair, RandomizedResponses
+from veil.core.privacy.profile import PrivacyProfile
 from veil.core.privacy.renyi import RenyiProfile
-from veil.core.privacy.responses import RandomizedResponses
 from veil.errors import InvalidArgument, NoGuarantee
 from veil.vectors.adjacency import Contributions
 from veil.vectors.contribution_profiles import gamma_contributions, gaussian_contributions

@@ -11,7 +11,7 @@ import pytest
 
 from veil.cli.options import flags_of
 from veil.core.errors import InvalidArgument
-from veil.core.kinds import every_kind
+from veil.core.kind import every_kind
 from veil.core.request import NO_DEFAULT, Request
 
 KINDS = every_kind()

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
-from veil.core.privacy.responses import RandomizedResponses
+from veil.core.privacy.pairs import RandomizedResponses
 
 from ..oracles.brute import geometric_delta
 

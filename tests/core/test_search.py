@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from veil.core.numerics.search import log_margin, safe_edge
+from veil.core.numerics.rounding import log_margin, safe_edge
 
 
 class Counted:

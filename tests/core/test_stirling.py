@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from veil.core.numerics.stirling import HALF_LOG_TWO_PI, log_rising, stirling_error
+from veil.core.numerics.tilted import HALF_LOG_TWO_PI, log_rising, stirling_error
 
 from .compare import relative_error
 

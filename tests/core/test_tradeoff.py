@@ -9,8 +9,7 @@ import pytest
 from scipy import stats
 
 from tests.params import quick_first
-from veil.core.privacy.pairs import GammaPair, NormalPair, SymmetricBetaPair
-from veil.core.privacy.responses import RandomizedResponses
+from veil.core.privacy.pairs import GammaPair, NormalPair, RandomizedResponses, SymmetricBetaPair
 from veil.errors import InvalidArgument
 
 RATES = [1e-6, 1e-3, 0.05, 0.2, 0.5, 0.9, 0.999]

@@ -4,14 +4,12 @@ from tests.faults.planting import Edit
 from tests.faults.registry import mutant
 from veil.bits.mechanisms.randomized_response import RandomizedResponse
 from veil.bits.mechanisms.staircase_xor import LazyResponse
-from veil.core.numerics import rounding, search
+from veil.core.numerics import rounding
 from veil.core.privacy import calibrate, losses
-from veil.core.privacy.discrete_gaussian import DiscreteGaussianShift
 from veil.core.privacy.losses import Composed
-from veil.core.privacy.pairs import TiltedPair
+from veil.core.privacy.pairs import DiscreteGaussianShift, RandomizedResponses, TiltedPair
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.privacy.renyi import RenyiProfile
-from veil.core.privacy.responses import RandomizedResponses
 from veil.vectors import published_bounds as published
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 
@@ -21,7 +19,7 @@ mutant(
     Edit(
         PrivacyProfile,
         "_log_delta",
-        "max(direction(epsilon) for direction in self.log_deltas())",
+        "max(direction(epsilon) for direction in set(self.log_deltas()))",
         "self.log_deltas()[0](epsilon)",
     ),
     caught_by=("tests/core/test_pairs.py::test_the_worse_direction_of_a_gamma_pair_counts",),
@@ -29,7 +27,7 @@ mutant(
 mutant(
     "backward-is-forward",
     "The second direction of a pair is the first one once more.",
-    Edit(TiltedPair, "log_deltas", "self._forward, self._backward", "self._forward, self._forward"),
+    Edit(TiltedPair, "log_deltas", "return forward, backward", "return forward, forward"),
     caught_by=("tests/core/test_pairs.py::test_the_worse_direction_of_a_gamma_pair_counts",),
 )
 mutant(
@@ -78,20 +76,20 @@ mutant(
         calibrate,
         "calibrate",
         "if mechanism.profile(adjacency).delta(target) <= delta:\n            return mechanism",
-        "return factory(found * (1.0 + 1e-9))",
+        "return factory(number * (1.0 + 1e-9))",
     ),
     caught_by=("tests/core/test_calibrate.py::test_pure_privacy_uses_its_whole_budget_and_no_more",),
 )
 mutant(
     "edge-of-the-unsafe-side",
     "The search returns the end of its bracket that is not safe.",
-    Edit(search, "safe_edge", "return best", "return math.exp(b)"),
+    Edit(rounding, "safe_edge", "return best", "return math.exp(b)"),
     caught_by=("tests/core/test_search.py::test_the_result_was_seen_to_be_safe_and_is_near_the_edge",),
 )
 mutant(
     "epsilon-rounded-to-nearest",
     "An epsilon is rounded to twelve digits, downwards as well as upwards.",
-    Edit(PrivacyProfile, "epsilon", "plain < found and self.delta(plain) <= delta", "plain < found"),
+    Edit(PrivacyProfile, "epsilon", "plain < epsilon and self.delta(plain) <= delta", "plain < epsilon"),
     caught_by=("tests/core/test_profile.py::test_epsilon_is_safe_and_tight[0.1-RandomizedResponses-6]",),
 )
 mutant(

@@ -2,7 +2,7 @@
 
 from tests.faults.planting import Edit
 from tests.faults.registry import mutant
-from veil.core.privacy import conversion
+from veil.core.privacy import renyi
 from veil.ledger import accounting, amounts, chain, verification
 from veil.ledger.accounting import Rule
 from veil.ledger.amounts import Amount
@@ -62,7 +62,7 @@ mutant(
 mutant(
     "a-generous-filter",
     "The zCDP budget is a tenth larger than (epsilon, delta) has room for.",
-    Edit(conversion, "rho_within", "1.0 - _ROUNDING", "1.1"),
+    Edit(renyi, "rho_within", "1.0 - _ROUNDING", "1.1"),
     caught_by=("tests/ledger/test_filters.py::test_the_limit_of_zcdp",),
 )
 mutant(

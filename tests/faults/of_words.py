@@ -6,7 +6,7 @@ from veil.bits.mechanisms.bit_mechanism import BitMechanism
 from veil.bits.mechanisms.randomized_response import RandomizedResponse
 from veil.bits.mechanisms.staircase_xor import StaircaseXor
 from veil.bits.samplers import flips, matrix_bernoulli
-from veil.core.random import discrete, free_words
+from veil.core.random import discrete, exact_choice
 from veil.graphs.mechanisms import randomized_response as graph_response
 from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.graphs.numerics import ladder as ladder_rules
@@ -22,7 +22,7 @@ mutant(
     "last-symbol-kept",
     "The last symbol of a free word is never randomised.",
     Edit(
-        free_words,
+        exact_choice,
         "sample_free",
         "places = np.flatnonzero(changed)",
         "changed.reshape(drawn.shape)[:, -1] = 0\n    places = np.flatnonzero(changed)",
@@ -35,7 +35,7 @@ mutant(
 mutant(
     "last-position-off-by-one",
     "Words at a given distance are changed in all positions but the last.",
-    Edit(free_words, "sample_free_at_distances", "for t in range(length):", "for t in range(length - 1):"),
+    Edit(exact_choice, "sample_free_at_distances", "for t in range(length):", "for t in range(length - 1):"),
     caught_by=(
         "tests/bits/test_mechanisms.py::test_every_column_flips_at_its_rate_the_last_one_too[1]",
         "tests/words/test_samplers.py::test_free_words",
@@ -45,7 +45,7 @@ mutant(
     "one-wrong-symbol-never-drawn",
     "A symbol becomes any other one but one.",
     Edit(
-        free_words,
+        exact_choice,
         "sample_free",
         "rng.integers(1, alphabet, size=len(places))",
         "rng.integers(1, max(2, alphabet - 1), size=len(places))",

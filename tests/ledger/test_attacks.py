@@ -26,12 +26,15 @@ from veil.chains.mechanisms.private_chain import Part, PrivateChain
 from veil.chains.transition_counts import TransitionCounts
 from veil.core.job import cost
 from veil.core.numerics.staircase import staircase
-from veil.core.privacy.conversion import divergence_within, rho_within
-from veil.core.privacy.discrete_gaussian import DiscreteGaussianShift
-from veil.core.privacy.pairs import GammaPair, NormalPair, SymmetricBetaPair
+from veil.core.privacy.pairs import (
+    DiscreteGaussianShift,
+    GammaPair,
+    NormalPair,
+    RandomizedResponses,
+    SymmetricBetaPair,
+)
 from veil.core.privacy.profile import NothingRevealed, PrivacyProfile
-from veil.core.privacy.renyi import RenyiProfile
-from veil.core.privacy.responses import RandomizedResponses
+from veil.core.privacy.renyi import RenyiProfile, divergence_within, rho_within
 from veil.errors import BudgetExceeded, InvalidArgument, LedgerCorrupt, VeilError
 from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.ledger.accounting import Rule, _divergence

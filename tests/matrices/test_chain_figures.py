@@ -14,7 +14,7 @@ from matplotlib.patches import Arc, Circle, FancyArrowPatch
 
 import veil
 from veil.chains.report.page import CountedReport
-from veil.core.named_matrix import NamedMatrix
+from veil.core.intake import NamedMatrix
 from veil.matrices.planning import MatrixPlan, MatrixRow
 from veil.matrices.report import figures as chain_figures
 from veil.matrices.report.chain import ChainReport

@@ -15,7 +15,7 @@ import quantecon as qe
 from scipy import sparse
 
 import veil
-from veil.core.named_matrix import named_matrix
+from veil.core.intake import named_matrix
 from veil.errors import InvalidArgument, InvalidData, InvalidField
 
 MATRIX = np.array([[0.9, 0.1, 0.0], [0.0, 0.25, 0.75], [0.5, 0.0, 0.5]])

@@ -14,7 +14,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import veil
-from veil.core.named_matrix import NamedMatrix
+from veil.core.intake import NamedMatrix
 from veil.matrices.error_bars import chain_intervals
 from veil.matrices.report.chain import MOST_PICTURED, ChainReport
 from veil.matrices.report.console import print_chain

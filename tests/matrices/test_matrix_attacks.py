@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import veil
-from veil.core.named_matrix import NamedMatrix
+from veil.core.intake import NamedMatrix
 from veil.core.privacy.pairs import SymmetricBetaPair
 from veil.errors import InvalidData, NoGuarantee, UnreadableFile
 from veil.matrices.requests import MatrixRelease
@@ -42,14 +42,14 @@ def test_zeros_that_were_looked_at_are_assumed_public_even_if_there_are_none() -
     for name in ("dirichlet", "laplace", "gaussian"):
         floor = 0.1 if name == "dirichlet" else None
         asked = MatrixRelease(transfer=0.01, epsilon=2.0, delta=1e-6, mechanism=name, floor=floor)
-        looked = asked.having(support="zeros").prepare(NamedMatrix(matrix))
+        looked = replace(asked, support="zeros").prepare(NamedMatrix(matrix))
         assert ZEROS_ARE_PUBLIC in looked.run(rng=1).assumptions
         assert asked.prepare(NamedMatrix(matrix)).run(rng=1).assumptions == ()
 
 
 def test_names_found_among_the_entries_are_assumed_public() -> None:
     policy = {"s": {"b": 0.5, "a": 0.5}, "t": {"b": 1.0}}
-    taken = veil.core.named_matrix.named_matrix("policy", policy)
+    taken = veil.core.intake.named_matrix("policy", policy)
     assert taken.columns == ("a", "b")
     job = MatrixRelease(transfer=0.01, epsilon=2.0, delta=0.0, mechanism="laplace").prepare(taken)
     assert "the list of states is public" in job.run(rng=1).assumptions

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import beta, kstest
 
 import veil
-from veil.core.kinds import kind_named
+from veil.core.kind import kind_named
 from veil.core.privacy.pairs import SymmetricBetaPair
 from veil.core.registry import mechanism_from
 from veil.errors import InvalidArgument, InvalidData, NoGuarantee

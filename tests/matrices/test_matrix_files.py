@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import veil
-from veil.core.named_matrix import NamedMatrix
+from veil.core.intake import NamedMatrix
 from veil.errors import InvalidData, UnreadableFile, VeilError
 from veil.matrices.reading import read_matrix
 

@@ -13,8 +13,8 @@ import pytest
 from scipy import sparse
 
 import veil
-from veil.core.assumptions import ONE_PER_PERSON
 from veil.core.files import is_release, to_json
+from veil.core.mechanism import ONE_PER_PERSON
 from veil.errors import InvalidArgument, InvalidField, UnreadableFile
 from veil.matrices import to_chain
 from veil.matrices.reading import read_matrix

@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 
 import veil
-from veil.core.named_matrix import NamedMatrix, named_matrix
+from veil.core.intake import NamedMatrix, named_matrix
 from veil.errors import CannotCalibrate, InvalidArgument, InvalidData, UnreadableFile
 from veil.matrices.chain_intake import Reducible
 from veil.matrices.chain_summary import chain_facts

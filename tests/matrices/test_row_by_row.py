@@ -14,7 +14,7 @@ from scipy import stats
 from scipy.optimize import brentq
 
 import veil
-from veil.core.kinds import kind_named
+from veil.core.kind import kind_named
 from veil.core.registry import mechanism_from
 from veil.errors import InvalidArgument, InvalidData
 from veil.matrices.stochastic import ZEROS_ARE_PUBLIC

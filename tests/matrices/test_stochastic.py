@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import veil
-from veil.core.kinds import kind_named
+from veil.core.kind import kind_named
 from veil.core.registry import domain_from
 from veil.errors import InvalidArgument, InvalidData
 from veil.matrices.stochastic import CHOSEN_FROM_DATA, ZEROS_ARE_PUBLIC, StochasticMatrix

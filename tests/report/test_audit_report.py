@@ -7,8 +7,7 @@ import re
 
 import veil
 from veil.core.audit.auditing import Audit
-from veil.core.audit.seed_reuse import SeedReuse
-from veil.core.audit.suite import AuditSuite
+from veil.core.audit.suite import AuditSuite, SeedReuse
 from veil.report.audit import AuditReport, bounds_figure
 
 COUNTS = veil.vectors.GeometricCounts(1.0, 3)

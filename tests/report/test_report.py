@@ -14,7 +14,7 @@ import pytest
 
 import veil
 from tests.params import quick_first
-from veil.core.privacy.beliefs import best_guess
+from veil.core.privacy.profile import best_guess
 from veil.report.figures import svg
 from veil.vectors.report.figures import vector_figure
 from veil.vectors.report.page import error_bars, published_beside, vector_page

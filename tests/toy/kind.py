@@ -12,23 +12,21 @@ import numpy as np
 
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
-from veil.core.audit.pair import AuditPair
-from veil.core.audit.subject import AuditSubject, Example, Reader
+from veil.core.audit.subject import AuditPair, AuditSubject, Example, Reader
 from veil.core.checks import integer, positive
-from veil.core.domain import Domain
 from veil.core.errors import InvalidData
 from veil.core.job import Job
 from veil.core.kind import Content, Kind, Places, Progress
-from veil.core.mechanism import Described, Mechanism
+from veil.core.mechanism import Described, Domain, Mechanism
 from veil.core.numerics.rounding import float_above
-from veil.core.plan import Plan
+from veil.core.privacy.pairs import RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
-from veil.core.privacy.responses import RandomizedResponses
 from veil.core.random.discrete import sample_discrete_laplace
 from veil.core.random.streams import Rng
 from veil.core.record import Release
 from veil.core.request import (
     CommandRequest,
+    Plan,
     PlanRequest,
     ReadRequest,
     ReleaseRequest,

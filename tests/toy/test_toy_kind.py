@@ -11,16 +11,16 @@ import pytest
 import veil
 from tests.toy.kind import NoisyTally, OneMore
 from veil.cli.app import main
-from veil.core import kinds
-from veil.core.adjacency_names import adjacency_named
-from veil.core.claims import claim_of
+from veil.core.job import claim_of
+from veil.core.kind import kind_named, register, unregister
+from veil.core.registry import adjacency_named
 
 
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    kinds.register("tally", "tests.toy.kind:TallyKind")
+    register("tally", "tests.toy.kind:TallyKind")
     yield
-    kinds.unregister("tally")
+    unregister("tally")
 
 
 @pytest.fixture
@@ -98,6 +98,6 @@ def test_its_help_and_its_errors_speak_of_its_fields(
 
 
 def test_its_schema_has_no_secrets() -> None:
-    schema = kinds.kind_named("tally").reads.schema()  # type: ignore[union-attr]
+    schema = kind_named("tally").reads.schema()  # type: ignore[union-attr]
     assert list(schema["properties"]) == ["line"]
     assert schema["properties"]["line"]["minimum"] == 1

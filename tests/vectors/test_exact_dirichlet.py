@@ -18,7 +18,7 @@ import veil
 from tests.core.scripted import Script
 from tests.oracles.hockey import beta_hockey_stick
 from tests.vectors.test_polya_urn import by_definition, closed_form
-from veil.core.kinds import kind_named
+from veil.core.kind import kind_named
 from veil.core.registry import mechanism_from
 from veil.errors import InvalidArgument, InvalidData, NoGuarantee
 

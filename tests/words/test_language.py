@@ -24,7 +24,7 @@ from tests.oracles.words import (
     random_recipe,
     worst_loss,
 )
-from veil.core.kinds import kind_named
+from veil.core.kind import kind_named
 from veil.core.registry import domain_from
 from veil.errors import InvalidArgument, InvalidData, VeilError
 

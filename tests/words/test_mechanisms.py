@@ -33,7 +33,7 @@ from tests.oracles.words import (
     worst_loss,
 )
 from tests.params import quick_first
-from veil.core.kinds import kind_named
+from veil.core.kind import kind_named
 from veil.core.registry import mechanism_from
 from veil.errors import InvalidArgument, InvalidData, VeilError
 from veil.words.planning import plan_words

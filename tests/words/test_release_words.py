@@ -12,7 +12,7 @@ import pytest
 
 import veil
 from tests.params import quick_first
-from veil.core.assumptions import STATES_ARE_PUBLIC
+from veil.core.mechanism import STATES_ARE_PUBLIC
 from veil.errors import BudgetExceeded, CannotCalibrate, InvalidArgument, InvalidData, NoGuarantee
 from veil.words.mechanisms.each_word import LENGTHS_ARE_PUBLIC, ONE_WORD_EACH, EachWord
 from veil.words.mechanisms.word_mechanism import FEASIBLE_IS_PUBLIC, WordMechanism

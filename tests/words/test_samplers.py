@@ -27,8 +27,7 @@ from tests.words.numerics.oracle import (
     weighted,
 )
 from veil.core.arrays import Ints
-from veil.core.random.exact_choice import FixedChoice, choose
-from veil.core.random.free_words import sample_free, sample_free_by_distance
+from veil.core.random.exact_choice import FixedChoice, choose, sample_free, sample_free_by_distance
 from veil.words.numerics.channel import nearest_targets
 from veil.words.numerics.graph import WordGraph, graph_of
 from veil.words.numerics.tables import LANES, Ways, rounding_loss

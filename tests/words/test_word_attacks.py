@@ -11,7 +11,7 @@ import pytest
 
 import veil
 from veil.core.files import to_json
-from veil.core.kinds import kind_named
+from veil.core.kind import kind_named
 from veil.core.random.streams import generator
 from veil.core.registry import domain_from, mechanism_from
 from veil.errors import CannotCalibrate, InvalidArgument, UnreadableFile, VeilError
@@ -154,7 +154,7 @@ def test_an_automaton_is_read_back_as_it_was() -> None:
 
 
 def test_what_is_guessed_of_a_file_is_said(tmp_path: Path) -> None:
-    from veil.core.assumptions import LAYOUT_IS_PUBLIC
+    from veil.core.mechanism import LAYOUT_IS_PUBLIC
 
     (tmp_path / "log.csv").write_text("who,time,place\nx,1,a\nx,2,b\ny,1,c\ny,2,a\n")
     held = veil.words.read(tmp_path / "log.csv", by="who", order="time", state="place")

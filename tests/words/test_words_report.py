@@ -11,7 +11,7 @@ import pytest
 
 import veil
 from tests.cli.conftest import no_pictures, some_pictures  # noqa: F401
-from veil.core.privacy.beliefs import beliefs
+from veil.core.privacy.profile import beliefs
 from veil.words.planning import plan_words
 from veil.words.report.console import print_word_plan, print_word_release
 from veil.words.report.page import WordReport, inner

@@ -11,7 +11,7 @@ import numpy as np
 
 from veil.core.arrays import Floats
 from veil.core.errors import InvalidArgument
-from veil.core.published import Published
+from veil.core.mechanism import Published
 from veil.matrices.chain import Chain
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.stochastic import StochasticMatrix

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import betaln, digamma
 
 from veil.core.arrays import Floats
-from veil.core.published import Published
+from veil.core.mechanism import Published
 from veil.core.random.streams import Rng
 from veil.vectors.adjacency import Transfer
 from veil.vectors.counts import Counts

@@ -12,7 +12,7 @@ from scipy.special import betaln
 
 from veil.core.arrays import Floats
 from veil.core.errors import InvalidArgument
-from veil.core.published import Published
+from veil.core.mechanism import Published
 from veil.core.random.streams import Rng
 from veil.matrices.adjacency import Rows
 from veil.matrices.chain import Chain

@@ -15,9 +15,7 @@ from veil.bits.mechanisms.staircase_xor import StaircaseXor
 from veil.bits.mechanisms.xor import Xor, XorBlocks
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
-from veil.core.audit.pair import AuditPair
-from veil.core.audit.reading import chosen_places
-from veil.core.audit.subject import AuditSubject, Example, Reader
+from veil.core.audit.subject import AuditPair, AuditSubject, Example, Reader, chosen_places
 from veil.core.errors import InvalidArgument, NoGuarantee
 
 # Of tables whose size the mechanism leaves open.

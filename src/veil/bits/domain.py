@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core import checks
-from veil.core.domain import Domain
 from veil.core.errors import InvalidArgument, InvalidData, PrivacyWarning
 from veil.core.intake import array_of, say
+from veil.core.mechanism import Domain
 
 Table = NDArray[np.bool_]
 

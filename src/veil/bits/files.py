@@ -11,7 +11,7 @@ import numpy as np
 
 from veil.bits.domain import Table, checked_table
 from veil.core.errors import InvalidArgument
-from veil.core.writing import replacing
+from veil.core.files import replacing
 from veil.tables.table_writing import needs_quotes, write_parquet, write_text
 
 _ENDINGS = (".csv.gz", ".csv", ".tsv.gz", ".tsv", ".parquet", ".pq")

@@ -13,13 +13,11 @@ from veil.bits.adjacency import BitFlips
 from veil.bits.domain import Table, warn_of_graph
 from veil.core.adjacency import Adjacency
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Labels, labels_of
+from veil.core.intake import Labels, checked_labels, labels_of
 from veil.core.job import Job
 from veil.core.kind import Content, Kind, Places
-from veil.core.labels import checked_labels
 from veil.core.mechanism import Mechanism
-from veil.core.notebook import MOST_SHOWN
-from veil.core.record import Release, Tables, frozen
+from veil.core.record import MOST_SHOWN, Release, Tables, frozen
 
 _MECHANISMS = "veil.bits.mechanisms"
 

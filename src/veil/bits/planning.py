@@ -12,7 +12,7 @@ from veil.bits.mechanisms.staircase_xor import MOST_BITS, StaircaseXor
 from veil.core.checks import choice, integer, positive
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.rounding import float_below, stated
-from veil.core.plan import Plan
+from veil.core.request import Plan
 
 UNITS = ("row", "bit")
 FOR_BITS = ("staircase", "response")

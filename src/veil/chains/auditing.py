@@ -22,9 +22,7 @@ from veil.chains.mechanisms.private_chain import Part, PrivateChain
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts, same_content
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
-from veil.core.audit.pair import AuditPair
-from veil.core.audit.reading import entry_numbers, nearness
-from veil.core.audit.subject import FAST, AuditSubject, Example, Reader
+from veil.core.audit.subject import FAST, AuditPair, AuditSubject, Example, Reader, entry_numbers, nearness
 from veil.core.errors import InvalidArgument
 from veil.core.random.streams import Rng
 from veil.matrices.auditing import bordered_pairs

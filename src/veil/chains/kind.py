@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from veil.chains.adjacency import Transitions
 from veil.core.adjacency import Adjacency
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Labels
+from veil.core.intake import Labels, checked_labels
 from veil.core.job import Job
 from veil.core.kind import Content, Kind, Places
-from veil.core.labels import checked_labels
 from veil.core.mechanism import Mechanism
 from veil.core.record import Release
 from veil.matrices.chain import Chain

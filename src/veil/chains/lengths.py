@@ -24,9 +24,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.core.arrays import Floats
 from veil.core.checks import integer
 from veil.core.errors import InvalidArgument
-from veil.core.numerics.denoise import Floats, Noise
+from veil.core.numerics.denoise import Noise
 
 _SINGLE, _GROWTH, _LONGEST = 100, 1.15, 1_000_000
 # How likely it must be that anybody is in a bin or beyond for the law to go on, and for there to be a law.

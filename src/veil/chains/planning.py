@@ -14,7 +14,7 @@ from veil.chains.chain_mechanism import MOST_CELLS, Table, chosen_mechanism
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.core.checks import delta_of, integer, items, positive
 from veil.core.errors import CannotCalibrate, InvalidArgument
-from veil.core.numerics.search import least_safe, log_margin
+from veil.core.numerics.rounding import least_safe, log_margin
 from veil.matrices.chain import Chain
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.matrices.planning import MatrixPlan, MatrixRow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -117,7 +117,7 @@ class ChainRelease(ReleaseRequest):
         """What is counted of each user: all of it, at most a cap, or by strata that are planned; and why."""
         if seed is not None:
             # A seed repeats everything, the sample of each user too; and is not private.
-            read = read.having(salt=f"seed {seed}")
+            read = replace(read, salt=f"seed {seed}")
         sequences = bool({"starts", "ends", "lengths"} & set(texts("parts", self.parts)))
         if sequences and not read.is_log:
             raise InvalidArgument(
@@ -126,7 +126,7 @@ class ChainRelease(ReleaseRequest):
                 found="trips, which are not sequences",
                 names=("by", "order", "state"),
             )
-        read = read.having(sequences=read.sequences or sequences)
+        read = replace(read, sequences=read.sequences or sequences)
         ties = (TIES,) if read.state is not None and read.tie_break is None else ()
         if self.unit != "user":
             if read.cap is not None:
@@ -150,7 +150,7 @@ class ChainRelease(ReleaseRequest):
         better = " and ".join(f"{{{name}}}" for name in guessed)
         guess = f" (a guess; better with {better})" if guessed else ""
         counted = {"cap": None, **plan.options}
-        return read.having(**counted), (f"Counted: {plan.words}{guess}", *ties)
+        return replace(read, **counted), (f"Counted: {plan.words}{guess}", *ties)
 
     def prepare(self, data: Any, *, rng: Any = None, progress: Progress | None = None) -> Job[Chain]:
         self.check()

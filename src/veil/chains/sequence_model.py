@@ -14,11 +14,11 @@ from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.core.arrays import Floats
 from veil.core.checks import integer, shown
 from veil.core.errors import InvalidArgument
+from veil.core.files import replacing
 from veil.core.intake import Labels
 from veil.core.kind import Progress
 from veil.core.record import Release, checked_release
 from veil.core.request import CommandRequest, option
-from veil.core.writing import replacing
 from veil.matrices.chain import Chain
 from veil.matrices.numerics.paths import Walker
 from veil.matrices.released import to_chain

@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.core.numerics.denoise import Floats, Noise, denoised, independent_means, posterior
+from veil.core.arrays import Floats
+from veil.core.numerics.denoise import Noise, denoised, independent_means, posterior
 
 Strata = tuple[tuple[int, int], ...]
 

@@ -10,11 +10,10 @@ import numpy as np
 
 from veil.chains.adjacency import Transitions
 from veil.chains.lengths import LengthBins
-from veil.core.assumptions import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC
 from veil.core.checks import integer, items, truth
-from veil.core.domain import Domain
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.named_matrix import Names
+from veil.core.intake import Names
+from veil.core.mechanism import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC, Domain
 from veil.vectors.counts import LARGEST_COUNT, Integers
 
 if TYPE_CHECKING:

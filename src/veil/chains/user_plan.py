@@ -24,7 +24,7 @@ from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
 from veil.core.arrays import Floats
 from veil.core.checks import integer, positive
 from veil.core.errors import InvalidArgument
-from veil.core.plan import Plan
+from veil.core.request import Plan
 from veil.matrices.chain import Chain
 
 # Where nobody says how many users there are, or how long their sequences: a guess, and the plan says so.

@@ -63,7 +63,7 @@ def build(tokens: Sequence[str]) -> App:
 def _of_kinds(name: str, text: str, tokens: Sequence[str]) -> App:
     """A command with one subcommand for each kind; of a kind that is named, only that one is built."""
     from veil.cli.commands import plan_command, release_command
-    from veil.core.kinds import kind_named, kind_names
+    from veil.core.kind import kind_named, kind_names
 
     group = App(name=name, help=text, help_epilogue="")
     if not tokens or tokens[0] not in (name, "--install-completion"):
@@ -80,8 +80,7 @@ def _of_kinds(name: str, text: str, tokens: Sequence[str]) -> App:
 def _add_others(app: App) -> None:
     """The commands of the kinds, and of other installed packages."""
     from veil.cli.commands import kind_command
-    from veil.core.kind import at
-    from veil.core.kinds import every_kind
+    from veil.core.kind import at, every_kind
 
     for kind in every_kind():
         for name, place in kind.commands.items():

@@ -68,10 +68,9 @@ def audit(
     Exit code 0 where nothing was found, which does not prove that there is nothing; 5 where a claim was
     beaten or a fault found.
     """
-    from veil.core.audit.examples import audit_examples
-    from veil.core.audit.suite import audit_suite
-    from veil.core.claims import claim_of
+    from veil.core.audit.suite import audit_examples, audit_suite
     from veil.core.files import load, write_text
+    from veil.core.job import claim_of
     from veil.core.random.streams import generator
 
     check_ending("--report", report, (".html",))

@@ -15,8 +15,15 @@ from veil.cli.output import print_json, refuse_other_files, working
 from veil.cli.output_files import OutputFiles, check_ending, refuse_existing
 from veil.core.errors import with_fields
 from veil.core.kind import Kind
-from veil.core.plan import epsilons_around
-from veil.core.request import CommandRequest, PlanRequest, ReadRequest, ReleaseRequest, Request, option
+from veil.core.request import (
+    CommandRequest,
+    PlanRequest,
+    ReadRequest,
+    ReleaseRequest,
+    Request,
+    epsilons_around,
+    option,
+)
 
 # Printed where a release takes the place of another.
 AGAIN = "a release is overwritten, but readers may know the old one: without a ledger the costs do not add up"

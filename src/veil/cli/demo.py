@@ -26,9 +26,8 @@ def demo(
     Example: veil demo --folder demo
     """
     from veil import samples
-    from veil.core.files import save, write_text
-    from veil.core.kinds import kind_named
-    from veil.core.writing import replacing
+    from veil.core.files import replacing, save, write_text
+    from veil.core.kind import kind_named
     from veil.samples.city import write_city_trips, zones
     from veil.samples.streets import write_drives, write_streets
 

@@ -24,9 +24,8 @@ def inspect(
 
     Example: veil inspect private.json --report private.html
     """
-    from veil.core.claims import claim_of
-    from veil.core.entries import entry_to_json
-    from veil.core.files import load, write_text
+    from veil.core.files import entry_to_json, load, write_text
+    from veil.core.job import claim_of
 
     check_ending("--report", report, (".html",))
     refuse_existing({"--report": report}, force=force, inputs=[path])

@@ -62,7 +62,7 @@ def open_dataset(
 
     Example: veil ledger open budget.db trips --epsilon 1 --delta 1e-6 --adjacency user
     """
-    from veil.core.adjacency_names import adjacency_named
+    from veil.core.registry import adjacency_named
     from veil.ledger.ledger import Ledger
 
     url, name = ledger_and_dataset(places)
@@ -230,8 +230,7 @@ def export(
 
     Example: veil ledger export budget.db --heads -o heads.json
     """
-    from veil.core.files import write_text
-    from veil.core.writing import RELEASED, SENSITIVE
+    from veil.core.files import RELEASED, SENSITIVE, write_text
     from veil.ledger.ledger import Ledger
 
     url, rest = ledger_first(places)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from veil.core.writing import replacing
+from veil.core.files import replacing
 from veil.ledger.accounting import words_of
 from veil.ledger.history import BudgetHistory, Moment
 from veil.report.console import new_console

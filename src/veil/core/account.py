@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from veil.core.adjacency import Adjacency
@@ -37,21 +36,7 @@ class EntryId:
         return f"{self.dataset}/{self.number}"
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "ledger": self.ledger,
-            "dataset": self.dataset,
-            "number": self.number,
-            "sha256": self.sha256,
-        }
-
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> EntryId:
-        return cls(
-            str(content["ledger"]),
-            str(content["dataset"]),
-            int(content["number"]),
-            str(content["sha256"]),
-        )
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
-"""Checks of plain numbers, with errors that name the field."""
+"""Checks of arguments, with errors that name the field."""
 
 from __future__ import annotations
 
 import math
 import numbers
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sized
-from typing import Any
+from typing import Any, cast
 
 from veil.core.errors import InvalidArgument
 
@@ -92,23 +93,21 @@ def on_progress(field: str, progress: Any) -> Callable[[str], None]:
         return lambda step: None
     if not callable(progress):
         raise InvalidArgument(field, expected="a function that takes text", found=shown(progress))
-    found: Callable[[str], None] = progress
-    return found
+    return cast("Callable[[str], None]", progress)
 
 
 def items(field: str, value: Any, *, expected: str) -> list[Any]:
     """What a list or the like holds; text and mappings are none."""
-    refused = InvalidArgument(field, expected=expected, found=shown(value))
     other = isinstance(value, (str, bytes, bytearray, memoryview, Mapping)) or hasattr(value, "tocoo")
-    if other or not isinstance(value, Iterable):
-        raise refused
-    try:
-        if isinstance(value, Sized) and len(value) > _MOST_ITEMS:
-            raise InvalidArgument(field, expected=expected, found="far too many")
-        return list(value)
-    except (TypeError, OverflowError):
-        # An array of no dimension looks like a list, and a range may be longer than can be told.
-        raise refused from None
+    if not other and isinstance(value, Iterable):
+        try:
+            if isinstance(value, Sized) and len(value) > _MOST_ITEMS:
+                raise InvalidArgument(field, expected=expected, found="far too many")
+            return list(value)
+        except (TypeError, OverflowError):
+            # An array of no dimension looks like a list, and a range may be longer than can be told.
+            pass
+    raise InvalidArgument(field, expected=expected, found=shown(value))
 
 
 def epsilon_of(value: Any) -> float:
@@ -121,3 +120,8 @@ def epsilon_of(value: Any) -> float:
 def delta_of(value: Any) -> float:
     """A privacy failure probability."""
     return within("delta", value, 0.0, 1.0, expected="a number between 0 and 1")
+
+
+def is_plain_text(text: str) -> bool:
+    """Whether it has no line breaks or other control characters; spaces of all widths are fine."""
+    return all(mark.isprintable() or unicodedata.category(mark) == "Zs" for mark in text)

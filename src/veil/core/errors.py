@@ -17,15 +17,22 @@ class VeilError(Exception):
 
     exit_code = 1
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied and unpickled as it is: constructors take other arguments than the message."""
+        return Exception.__new__, (type(self), *self.args), self.__dict__
+
 
 # Of each part of a message. Names of columns, which messages quote, may be as long as a file.
 _LONGEST = 1000
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """Without line breaks and other control characters, with which a file could speak in our name."""
-    plain = "".join(mark if mark.isprintable() else " " for mark in text[: _LONGEST + 1])
-    return plain if len(plain) <= _LONGEST else plain[:_LONGEST] + "..."
+    return "".join(mark if mark.isprintable() else " " for mark in text)
+
+
+def _shortened(text: str) -> str:
+    return one_line(text[:_LONGEST]) + ("..." if len(text) > _LONGEST else "")
 
 
 _FIELD = re.compile(r"\{(\w+)(?:=([^{}]*))?\}")
@@ -37,17 +44,18 @@ def with_fields(text: str, names: Container[str] | None, flags: Mapping[str, str
     "{cap}" becomes --cap on the command line and cap= in Python, "{unit=user}" becomes --unit user and
     unit="user". names: the fields that may be named; None for any. flags: of an interface; Python otherwise.
     """
-
-    def named(found: re.Match[str]) -> str:
-        name, value = found[1], found[2]
+    for match in _FIELD.finditer(text):
+        name, value = match[1], match[2]
         if names is not None and name not in names:
-            return found[0]
+            continue
         if flags is not None and name in flags:
-            return flags[name] if value in (None, "True") else f"{flags[name]} {value}"
-        plain = value is None or value.isdecimal() or value in ("True", "False")
-        return f"{name}={value or ''}" if plain else f'{name}="{value}"'
-
-    return _FIELD.sub(named, text)
+            said = flags[name] if value in (None, "True") else f"{flags[name]} {value}"
+        elif value is None or value.isdecimal() or value in ("True", "False"):
+            said = f"{name}={value or ''}"
+        else:
+            said = f'{name}="{value}"'
+        text = text.replace(match[0], said)
+    return text
 
 
 class InvalidField(VeilError, ValueError):
@@ -59,7 +67,7 @@ class InvalidField(VeilError, ValueError):
         self, field: str, *, expected: str, found: str, hint: str = "", names: Sequence[str] = ()
     ) -> None:
         """names: other fields that the texts name in braces, such as "{cap}"; see `with_fields`."""
-        self.field, self.expected, self.found, self.hint = map(_one_line, (field, expected, found, hint))
+        self.field, self.expected, self.found, self.hint = map(_shortened, (field, expected, found, hint))
         self.names = tuple(names)
         super().__init__(self.sentence())
 
@@ -74,16 +82,6 @@ class InvalidField(VeilError, ValueError):
         known = flags or {}
         text = f"expected {self.expected}, found {self.found}." + f" {self.hint}".rstrip()
         return f"{known.get(self.field, self.field)}: {with_fields(text, self.names, flags)}"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        content = (self.field, self.expected, self.found, self.hint, self.names)
-        return _rebuild_field_error, (type(self), *content)
-
-
-def _rebuild_field_error(
-    kind: type[InvalidField], field: str, expected: str, found: str, hint: str, names: tuple[str, ...]
-) -> InvalidField:
-    return kind(field, expected=expected, found=found, hint=hint, names=names)
 
 
 class InvalidArgument(InvalidField):
@@ -123,9 +121,6 @@ class MissingExtra(VeilError):
         self.library, self.extra = library, extra
         super().__init__(f"{library} is not installed. Install it with: pip install 'veil[{extra}]'")
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.library, self.extra)
-
 
 def optional(library: str, extra: str) -> Any:
     """An optional library, imported; `extra`: what of Veil brings it."""
@@ -147,13 +142,6 @@ class BudgetExceeded(VeilError):
             + f" {hint}".rstrip()
         )
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild_budget_error, (self.spent, self.asked, self.remaining, self.hint)
-
-
-def _rebuild_budget_error(spent: str, asked: str, remaining: str, hint: str) -> BudgetExceeded:
-    return BudgetExceeded(spent=spent, asked=asked, remaining=remaining, hint=hint)
-
 
 class LedgerUnavailable(VeilError):
     """The ledger cannot be reached, read or written just now. Nothing was charged unless it says so."""
@@ -162,16 +150,13 @@ class LedgerUnavailable(VeilError):
 
 
 class LedgerCorrupt(VeilError):
-    """The ledger does not hold together: it was changed by other hands than Veil's, or damaged."""
+    """The ledger is inconsistent: it was changed by other programs than Veil, or damaged."""
 
     exit_code = 4
 
     def __init__(self, where: str, found: str) -> None:
-        self.where, self.found = map(_one_line, (where, found))
-        super().__init__(f"ledger: {self.where}: expected entries that hold together, found {self.found}.")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.where, self.found)
+        self.where, self.found = map(_shortened, (where, found))
+        super().__init__(f"ledger: {self.where}: expected consistent entries, found {self.found}.")
 
 
 class PrivacyWarning(UserWarning):

@@ -1,41 +1,115 @@
-"""Releases as files: JSON for the record, CSV for the value alone."""
+"""Releases as files: JSON for the record, CSV for the value alone. Nobody ever sees a file half written."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from veil.core.attachment import Attachment
-from veil.core.checks import delta_of, within
-from veil.core.entries import entry_from_json, entry_to_json
-from veil.core.errors import InvalidArgument, UnreadableFile, VeilError
-from veil.core.kind import Kind
-from veil.core.kinds import every_kind, kind_named
-from veil.core.migrations import brought_up
-from veil.core.record import Release
+from veil.core.account import EntryId
+from veil.core.checks import delta_of, is_plain_text, shown, within
+from veil.core.errors import InvalidArgument, OutputExists, UnreadableFile, VeilError, one_line
+from veil.core.kind import Kind, every_kind, kind_named
+from veil.core.record import Attachment, Release
 from veil.core.registry import adjacency_from, mechanism_from
-from veil.core.text import one_line
-from veil.core.writing import RELEASED, path_of, replacing
 
 FORMAT = "veil-release"
 SCHEMA = 3
+# Who may read a file: everybody a release, only its owner what holds sensitive data.
+RELEASED, SENSITIVE = 0o644, 0o600
+Content = dict[str, Any]
+
+
+# Any file
+
+
+def path_of(path: str | PathLike[str] | Any) -> Path:
+    """The path of a file, or an error if it can be none."""
+    try:
+        file = Path(path)
+        # Half a character or a NUL in a name fails here rather than in the middle of the work.
+        if b"\0" in os.fsencode(file):
+            raise ValueError
+    except (TypeError, ValueError):
+        kind = "text that no file can be called by" if isinstance(path, str) else type(path).__name__
+        raise InvalidArgument("path", expected="the path of a file", found=kind) from None
+    return file
+
+
+@contextmanager
+def replacing(target: Path, *, overwrite: bool, mode: int = RELEASED) -> Iterator[str]:
+    """A file beside the target to write to; it takes the target's place if nothing goes wrong.
+
+    mode: who may read it in the end. Until then only its owner may.
+    """
+    target = _checked(target, overwrite)
+    # Hidden, and says what it is for; long names are cut, since the whole must fit.
+    prefix = "." + os.fsencode(target.name)[:180].decode("ascii", "ignore") + "."
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent or Path(), prefix=prefix)
+    except OSError as error:
+        found = error.strerror or "none"
+        raise InvalidArgument("path", expected="a folder to write to", found=found) from None
+    os.close(handle)
+    try:
+        yield name
+        os.chmod(name, mode)
+        with Path(name).open("rb") as written:
+            # On disk before it takes the target's place: a crash could leave an empty file with its name.
+            os.fsync(written.fileno())
+        os.replace(name, target)
+    except BaseException as error:
+        # What went wrong is what the user must hear, not that this cannot be removed either.
+        with suppress(OSError):
+            Path(name).unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
+        found = error.strerror or "none"
+        raise InvalidArgument("path", expected="room to write to", found=found) from None
+
+
+def _checked(target: Path, overwrite: bool) -> Path:
+    """Where to write: the target, or the file that it is a link to."""
+    try:
+        is_folder, is_file, is_there = target.is_dir(), target.is_file(), os.path.lexists(target)
+    except (OSError, ValueError) as error:
+        found = getattr(error, "strerror", None) or "a name that no file can have"
+        raise InvalidArgument("path", expected="the path of a file", found=found) from None
+    if is_folder or target.name == "":
+        raise InvalidArgument("path", expected="a file", found="a folder")
+    if is_there and not overwrite:
+        raise OutputExists(
+            "path", expected="a new file", found=f"{target} exists", hint="overwrite=True allows it."
+        )
+    if is_there and not is_file:
+        # To put a file in the place of a device or a pipe would break it for everybody.
+        raise InvalidArgument("path", expected="a file", found="a device, a pipe or a broken link")
+    return target.resolve() if is_file and target.is_symlink() else target
+
+
+def write_text(target: Path, text: str, *, overwrite: bool, mode: int = RELEASED) -> None:
+    """Write beside the target and rename, so that nobody ever sees half a file."""
+    with replacing(target, overwrite=overwrite, mode=mode) as beside:
+        Path(beside).write_text(text, encoding="utf-8", newline="")
+
+
+# Writing a release
 
 
 def to_json(release: Release[Any]) -> str:
     """The record as text; floats are written so that they are read back bit for bit."""
-    return json.dumps(_as_dict(release), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _as_dict(release: Release[Any]) -> dict[str, Any]:
     further = {
         "tables": {key: table.tolist() for key, table in release.tables.items()},
         "attachments": {key: file.to_dict() for key, file in release.attachments.items()},
     }
-    return {
+    content = {
         "format": FORMAT,
         "schema": SCHEMA,
         "kind": release.kind.name,
@@ -50,15 +124,28 @@ def _as_dict(release: Release[Any]) -> dict[str, Any]:
         "entry": entry_to_json(release.entry),
         "records": release.records,
         "value": release.kind.encode(release),
-        **{key: content for key, content in further.items() if content},
+        **{key: parts for key, parts in further.items() if parts},
     }
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def entry_to_json(entry: Any) -> Content | None:
+    """Of Veil's ledger: which ledger, dataset and number. Of another one: its own name for it."""
+    if entry is None:
+        return None
+    if isinstance(entry, EntryId):
+        return entry.to_dict()
+    return {"id": entry if type(entry) in (int, str) else str(entry)}
 
 
 def save(release: Release[Any], path: str | PathLike[str], *, overwrite: bool = False) -> None:
     """Write by the ending of the path: .json the whole record, .csv the value with its labels."""
     target = path_of(path)
     if target.suffix.lower() == ".csv":
-        text = _csv(release)
+        out = io.StringIO()
+        header, lines = release.kind.rows(release)
+        csv.writer(out, lineterminator="\n").writerows([header, *lines])
+        text = out.getvalue()
     elif target.suffix.lower() == ".json":
         text = to_json(release)
     else:
@@ -66,19 +153,7 @@ def save(release: Release[Any], path: str | PathLike[str], *, overwrite: bool = 
     write_text(target, text, overwrite=overwrite)
 
 
-def write_text(target: Path, text: str, *, overwrite: bool, mode: int = RELEASED) -> None:
-    """Write beside the target and rename, so that nobody ever sees half a file."""
-    with replacing(target, overwrite=overwrite, mode=mode) as beside:
-        Path(beside).write_text(text, encoding="utf-8", newline="")
-
-
-def _csv(release: Release[Any]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    header, lines = release.kind.rows(release)
-    writer.writerow(header)
-    writer.writerows(lines)
-    return out.getvalue()
+# Reading one
 
 
 def is_release(path: str | PathLike[str]) -> bool:
@@ -105,12 +180,11 @@ def load(path: str | PathLike[str]) -> Release[Any]:
     source = path_of(path)
     try:
         text = source.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise UnreadableFile(str(source), expected="a release file", found="no such file") from None
-    except OSError as error:
-        raise UnreadableFile(str(source), expected="a release file", found=str(error.strerror)) from None
     except UnicodeDecodeError:
         raise UnreadableFile(str(source), expected="a release in JSON", found="something else") from None
+    except OSError as error:
+        why = "no such file" if isinstance(error, FileNotFoundError) else str(error.strerror)
+        raise UnreadableFile(str(source), expected="a release file", found=why) from None
     return parse_release(text, str(source))
 
 
@@ -126,42 +200,38 @@ def parse_release(text: str, name: str) -> Release[Any]:
         raise UnreadableFile(name, expected="a release of Veil", found=str(error).rstrip(".")) from error
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         what = f"without {error}" if isinstance(error, KeyError) else "with a malformed field"
-        found = f"a record {what}"
-        raise UnreadableFile(name, expected="a release of Veil", found=found[:200]) from None
+        found = f"a record {what}"[:200]
+        raise UnreadableFile(name, expected="a release of Veil", found=found) from None
 
 
 def _from_dict(content: Any) -> Release[Any]:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InvalidArgument("format", expected=FORMAT, found="another file")
     content = brought_up(content, SCHEMA)
-    kind = _kind(content)
+    kind = kind_named(content["kind"]) if content.get("kind") is not None else _kind_of_old(content)
     mechanism = mechanism_from(content["mechanism"], kind)
-    adjacency = adjacency_from(content["adjacency"], kind)
     held = kind.decode(content, mechanism)
-    if content["records"] is not None and not isinstance(content["records"], int):
-        found = type(content["records"]).__name__
-        raise InvalidArgument("records", expected="a number or nothing", found=found)
-    entries = content["assumptions"]
-    if not isinstance(entries, list) or not all(isinstance(text, str) for text in entries):
+    records, sentences = content["records"], content["assumptions"]
+    if records is not None and not isinstance(records, int):
+        raise InvalidArgument("records", expected="a number or nothing", found=type(records).__name__)
+    if not isinstance(sentences, list) or not all(isinstance(text, str) for text in sentences):
         raise InvalidArgument("assumptions", expected="a list of sentences", found="something else")
-    epsilon = within(
-        "epsilon", content["privacy"]["epsilon"], 0.0, 1e300, expected="a finite number of at least 0"
-    )
+    privacy, finite = content["privacy"], "a finite number of at least 0"
     return Release(
         value=held.value,
         tables=held.tables,
         labels=held.labels,
         row_labels=held.row_labels,
         mechanism=mechanism,
-        adjacency=adjacency,
-        epsilon=epsilon,
-        delta=delta_of(content["privacy"]["delta"]),
-        assumptions=tuple(one_line(text) for text in entries),
+        adjacency=adjacency_from(content["adjacency"], kind),
+        epsilon=within("epsilon", privacy["epsilon"], 0.0, 1e300, expected=finite),
+        delta=delta_of(privacy["delta"]),
+        assumptions=tuple(one_line(text) for text in sentences),
         reproducible=bool(content["reproducible"]),
-        entry=entry_from_json(content["entry"]),
+        entry=_entry_from_json(content["entry"]),
         created=one_line(str(content["created"])),
         version=one_line(str(content["veil"])),
-        records=content["records"],
+        records=records,
         attachments={
             str(key): Attachment.from_dict(file) for key, file in content.get("attachments", {}).items()
         },
@@ -169,11 +239,8 @@ def _from_dict(content: Any) -> Release[Any]:
     )
 
 
-def _kind(content: dict[str, Any]) -> Kind:
-    """The kind that a file names; of one of version 0.1, the kind that wrote it."""
-    name = content.get("kind")
-    if name is not None:
-        return kind_named(name)
+def _kind_of_old(content: Content) -> Kind:
+    """The kind that wrote a file of version 0.1, which names none."""
     if not isinstance(content["mechanism"], dict):
         raise InvalidArgument("mechanism", expected="a name and parameters", found="something else")
     for kind in every_kind():
@@ -185,3 +252,62 @@ def _kind(content: dict[str, Any]) -> Kind:
         found=repr(content["mechanism"].get("name"))[:40],
         hint="A newer Veil may know it.",
     )
+
+
+def _entry_from_json(content: Any) -> Any:
+    """The entry of a ledger, checked to be one."""
+    if content is None:
+        return None
+    if not isinstance(content, dict):
+        raise InvalidArgument("entry", expected="an entry of a ledger", found=type(content).__name__)
+    if "id" in content:
+        name = content["id"]
+        if type(name) not in (int, str) or (isinstance(name, str) and not is_plain_text(name)):
+            raise InvalidArgument("entry", expected="a number or a name", found="something else")
+        return name
+    ledger, dataset, number, sha256 = (content[key] for key in ("ledger", "dataset", "number", "sha256"))
+    if not all(isinstance(text, str) and is_plain_text(text) for text in (ledger, dataset, sha256)):
+        raise InvalidArgument("entry", expected="the names of a ledger and a dataset", found="something else")
+    if type(number) is not int:
+        raise InvalidArgument("entry", expected="the number of an entry", found="something else")
+    return EntryId(ledger, dataset, number, sha256)
+
+
+# Files of older versions
+
+
+def _entry_says_whose(content: Content) -> Content:
+    """From 1 to 2: the entry of the ledger is an object that says of which ledger; it was a bare name."""
+    entry = content["entry"]
+    if entry is not None and (isinstance(entry, bool) or not isinstance(entry, (int, str))):
+        raise InvalidArgument("entry", expected="a number or nothing", found=type(entry).__name__)
+    return content | {"entry": None if entry is None else {"id": entry}}
+
+
+def _words_are_attached(content: Content) -> Content:
+    """From 2 to 3: a file beside the record is an attachment. Which kind wrote a record, the kinds know."""
+    value = content["value"]
+    if not isinstance(value, dict) or "file" not in value:
+        return content
+    rest = {key: item for key, item in value.items() if key not in ("file", "sha256")}
+    attached = {"words": {key: value.get(key) for key in ("file", "sha256")}}
+    return content | {"value": rest, "attachments": attached}
+
+
+# The step under n leads from schema n to the next.
+_STEPS: dict[int, Callable[[Content], Content]] = {1: _entry_says_whose, 2: _words_are_attached}
+
+
+def brought_up(content: Content, schema: int) -> Content:
+    """The content as the present schema has it; that of a newer one is refused."""
+    written = content.get("schema")
+    if isinstance(written, bool) or not isinstance(written, int) or not 1 <= written <= schema:
+        raise InvalidArgument(
+            "schema",
+            expected=f"1 to {schema}",
+            found=shown(written),
+            hint="A newer Veil wrote this file; install it to read the file.",
+        )
+    for step in range(written, schema):
+        content = _STEPS[step](content)
+    return content

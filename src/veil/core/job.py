@@ -1,4 +1,4 @@
-"""A release that is ready to be made: validated, its mechanism chosen, its cost known, nothing drawn."""
+"""A release that is ready to be made, the verb `release` that makes one, and what records of them claim."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from typing import Any, Generic, TypeVar
 from veil.core.account import Account, Charge, check_account, confirm, reserve
 from veil.core.adjacency import Adjacency
 from veil.core.checks import delta_of, epsilon_of
-from veil.core.errors import InvalidArgument, NoGuarantee, PrivacyWarning
+from veil.core.errors import InvalidArgument, NoGuarantee, PrivacyWarning, UnreadableFile, VeilError
 from veil.core.intake import Labels
-from veil.core.kind import Kind
-from veil.core.kinds import kind_of
+from veil.core.kind import Kind, kind_of
 from veil.core.mechanism import Mechanism, checked_mechanism
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.streams import generator, is_reproducible
@@ -22,6 +21,8 @@ from veil.core.record import Release
 from veil.version import __version__
 
 V = TypeVar("V")
+# Of the epsilon that a record claims.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +130,8 @@ class Job(Generic[V]):
         ledger: where the cost is charged, before anything is drawn.
         rng: None for cryptographic randomness; a seed or a Generator marks the release as not private.
         """
-        check_account(ledger)
+        if ledger is not None:
+            check_account(ledger)
         stream, reproducible = generator(rng), is_reproducible(rng)
         entry = None if ledger is None else reserve(ledger, self.charge(reproducible=reproducible))
         # From here on the charge stands, whatever happens.
@@ -193,3 +195,62 @@ def _plain_above(epsilon: float) -> float:
     """The plain decimal just above, so that what was calibrated to 0.3 is charged 0.3."""
     plain = float(f"{epsilon:.12g}")
     return plain if epsilon <= plain <= epsilon * (1.0 + 1e-12) else epsilon
+
+
+def release(
+    mechanism: Mechanism,
+    value: Any,
+    *,
+    adjacency: Adjacency | None = None,
+    delta: float | None = None,
+    epsilon: float | None = None,
+    ledger: Account | None = None,
+    rng: Any = None,
+) -> Release[Any]:
+    """Draw a private version of the value with a mechanism, and record what it guarantees.
+
+    The kinds of data have a `release` of their own, which chooses the mechanism.
+
+    adjacency: what a neighbour is; None for the mechanism's own.
+    delta: the failure probability at which epsilon is stated; None means 0, for mechanisms that have a
+        finite epsilon there.
+    epsilon: what the mechanism was built for, which is then charged as it stands; refused if it does not
+        cover what the mechanism reveals. None charges the least that does.
+    ledger: where the cost is charged, before anything is drawn.
+    rng: None for cryptographic randomness; a seed or a Generator marks the release as not private.
+
+    >>> import veil
+    >>> from veil import vectors
+    >>> mechanism = vectors.DirichletCounts(2.2, 100, 3)
+    >>> out = veil.release(mechanism, [40, 35, 25], adjacency=vectors.Records(), delta=1e-6)
+    >>> out.value.shape, round(out.epsilon, 3), out.assumptions
+    ((3,), 0.996, ())
+    """
+    check_account(ledger)
+    job: Job[Any] = Job.prepare(mechanism, value, adjacency=adjacency, delta=delta, epsilon=epsilon)
+    return job.run(ledger=ledger, rng=rng)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """epsilon: what the mechanism really has at the record's delta. missing: assumptions it leaves out."""
+
+    epsilon: float
+    missing: tuple[str, ...]
+    holds: bool
+
+
+def claim_of(release: Release[Any], where: str) -> Claim:
+    """Compare a record with what follows from its own description. where: the file, for errors."""
+    try:
+        computed, _ = cost(release.profile, release.delta if release.delta > 0.0 else None)
+    except (ArithmeticError, MemoryError, ValueError) as error:
+        if isinstance(error, VeilError):
+            raise
+        raise UnreadableFile(
+            where, expected="a mechanism whose guarantee can be computed", found="parameters beyond reach"
+        ) from None
+    implied = release.kind.implied_assumptions(release)
+    missing = tuple(sorted(set(implied) - set(release.assumptions)))
+    holds = computed <= release.epsilon * (1.0 + _ROUNDING) and not missing
+    return Claim(computed, missing, holds)

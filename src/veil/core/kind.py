@@ -1,4 +1,7 @@
-"""What a kind of data offers to everything that is shared: releases, files, reports, audits, interfaces."""
+"""What a kind of data offers to everything that is shared, and which kinds there are.
+
+Those that Veil comes with are listed in `veil.kinds`.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from veil.core.adjacency import Adjacency
+from veil.core.checks import shown
 from veil.core.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -218,8 +222,7 @@ class Kind(ABC):
     @cached_property
     def audit(self) -> AuditSubject:
         """How an audit attacks mechanisms of this kind."""
-        found: AuditSubject = at(self.audit_subject)()
-        return found
+        return cast("AuditSubject", at(self.audit_subject)())
 
     audit_subject: ClassVar[str]
 
@@ -233,3 +236,63 @@ def at(place: str) -> Any:
     """The object at "module:name"."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)
+
+
+# Where the kinds are, by their names, and those that were used.
+_PLACES: dict[str, str] = {}
+_KINDS: dict[str, Kind] = {}
+_searched = False
+
+
+def register(name: str, place: str) -> None:
+    """Make a kind known. place: "module:Class", imported when the kind is first used."""
+    _PLACES[name] = place
+
+
+def unregister(name: str) -> None:
+    """Forget a kind, as tests do with theirs."""
+    _PLACES.pop(name, None)
+    _KINDS.pop(name, None)
+
+
+def kind_named(name: Any) -> Kind:
+    """The kind of this name."""
+    if isinstance(name, str) and name in _KINDS:
+        return _KINDS[name]
+    if not isinstance(name, str) or (name not in _PLACES and name not in kind_names()):
+        raise InvalidArgument(
+            "kind",
+            expected=f"one of {', '.join(kind_names())}",
+            found=shown(name),
+            hint="A newer Veil or another package may know it.",
+        )
+    return _KINDS.setdefault(name, at(_PLACES[name])())
+
+
+def kind_names() -> tuple[str, ...]:
+    """The names of all kinds, those of other installed packages included."""
+    global _searched
+    if not _searched:
+        from importlib.metadata import entry_points
+
+        for entry in entry_points(group="veil.kinds"):
+            _PLACES.setdefault(entry.name, entry.value)
+        _searched = True
+    return tuple(_PLACES)
+
+
+def every_kind() -> tuple[Kind, ...]:
+    """All kinds."""
+    return tuple(kind_named(name) for name in kind_names())
+
+
+def kind_of(mechanism: Any) -> Kind:
+    """The kind of data that a mechanism releases: its own, or that of its domain."""
+    name = getattr(mechanism, "kind", None) or getattr(mechanism.domain, "kind", None)
+    if name is None:
+        raise InvalidArgument(
+            "mechanism",
+            expected="one whose domain states its kind of data",
+            found=type(mechanism.domain).__name__,
+        )
+    return kind_named(name)

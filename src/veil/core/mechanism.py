@@ -10,13 +10,48 @@ import numpy as np
 
 from veil.core.adjacency import Adjacency
 from veil.core.checks import integer
-from veil.core.domain import Domain
-from veil.core.errors import InvalidArgument
+from veil.core.errors import InvalidArgument, InvalidField
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.streams import Rng, generator
 
 # Of all draws of one call together: 16 GB.
 _MOST_NUMBERS = 2**31
+
+
+# What a reader of a release must accept, in sentences that several kinds of data share.
+STATES_ARE_PUBLIC = "the list of states is public"
+LAYOUT_IS_PUBLIC = "how the file is laid out (separators, header, the types of its columns) is public"
+ONE_PER_PERSON = "one item per person: each vector of the batch belongs to someone else"
+UNPROTECTED = "the entries that are not protected are public"
+
+
+class Domain(ABC):
+    """A set of values: `validate` raises, `in` derives from it."""
+
+    __slots__ = ()
+    name: ClassVar[str]
+    # The kind of data that the values are, by its name in the registry.
+    kind: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """What the values are, in words."""
+
+    @abstractmethod
+    def validate(self, value: Any) -> Any:
+        """The value in the form that samplers take, or an error that names what is wrong."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """The name and the parameters, from which it can be built again."""
+
+    def __contains__(self, value: Any) -> bool:
+        try:
+            self.validate(value)
+        except InvalidField:
+            return False
+        return True
 
 
 @runtime_checkable
@@ -93,11 +128,9 @@ class Described(ABC):
 
     def describe(self) -> dict[str, Any]:
         """The name and the parameters, from which `mechanism_from` builds it again."""
-        parameters = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            parameters[field.name] = value.describe() if hasattr(value, "describe") else value
-        return {"name": self.name, "parameters": parameters}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        parts = {key: item.describe() if hasattr(item, "describe") else item for key, item in values.items()}
+        return {"name": self.name, "parameters": parts}
 
 
 def adjacency_of(mechanism: Described, adjacency: Adjacency | None, *kinds: type[Any]) -> Any:
@@ -123,3 +156,14 @@ def checked_mechanism(mechanism: Any) -> Mechanism:
     if not isinstance(mechanism, Mechanism):
         raise InvalidArgument("mechanism", expected="a mechanism of Veil", found=type(mechanism).__name__)
     return mechanism
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A paper's (epsilon, delta), the theorem it comes from, and the assumptions that do not hold."""
+
+    epsilon: float
+    delta: float
+    gamma: float
+    theorem: str
+    violations: tuple[str, ...]

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from decimal import ROUND_CEILING, Decimal
+from html import escape
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from veil.core.adjacency import Adjacency
-from veil.core.attachment import Attachment
-from veil.core.domain import Domain
-from veil.core.errors import InvalidArgument, MissingExtra
+from veil.core.errors import InvalidArgument, optional
 from veil.core.intake import Labels
-from veil.core.kind import Kind
-from veil.core.kinds import kind_of
-from veil.core.mechanism import Mechanism
-from veil.core.privacy.profile import PrivacyProfile
+from veil.core.kind import Kind, kind_of
+from veil.core.mechanism import Domain, Mechanism
+from veil.core.privacy.profile import PrivacyProfile, rounded_up
 
 if TYPE_CHECKING:
     import pandas
@@ -29,6 +29,41 @@ if TYPE_CHECKING:
 V = TypeVar("V")
 T = TypeVar("T")
 Tables = Mapping[str, NDArray[Any]]
+# Rows and columns of a value that a notebook shows.
+MOST_SHOWN = 12
+_SHA256 = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file beside the record of a release. sha256: of its content, by which it is recognised."""
+
+    file: str
+    sha256: str
+
+    @classmethod
+    def of(cls, path: Path) -> Attachment:
+        """The attachment that a file is."""
+        with path.open("rb") as stream:
+            return cls(path.name, hashlib.file_digest(stream, "sha256").hexdigest())
+
+    def is_beside(self, record: Path) -> bool | None:
+        """Whether the file beside the record is the one that was written; None if there is none."""
+        path = record.parent / self.file
+        return Attachment.of(path).sha256 == self.sha256 if path.is_file() else None
+
+    def to_dict(self) -> dict[str, str]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, content: Any) -> Attachment:
+        """The attachment that a record names, checked to be a plain file name and a hash."""
+        known = content if isinstance(content, Mapping) else {}
+        file, sha256 = known.get("file", ""), known.get("sha256")
+        plain = isinstance(file, str) and file.isprintable() and Path(file).name == file and file != ""
+        if not plain or not isinstance(sha256, str) or len(sha256) > _SHA256 or not sha256.isalnum():
+            raise InvalidArgument("attachments", expected="a file and its sha256", found="something else")
+        return cls(str(file), sha256)
 
 
 @dataclass(frozen=True)
@@ -61,21 +96,17 @@ class Release(Generic[V]):
     tables: Tables = field(default_factory=dict)
     attachments: Mapping[str, Attachment] = field(default_factory=dict)
     written: Mapping[str, Any] | None = field(default=None, repr=False)
+    # Of the mechanism, set when the release is made.
+    kind: Kind = field(init=False, repr=False)
+    domain: Domain = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", kind_of(self.mechanism))
+        object.__setattr__(self, "domain", self.mechanism.domain)
         tables = {key: frozen(table) for key, table in self.tables.items()}
         object.__setattr__(self, "tables", tables)
         object.__setattr__(self, "value", self.kind.frozen(self.value, tables))
         object.__setattr__(self, "_derived", {})
-
-    @property
-    def kind(self) -> Kind:
-        """The kind of data that was released."""
-        return kind_of(self.mechanism)
-
-    @property
-    def domain(self) -> Domain:
-        return self.mechanism.domain
 
     @property
     def profile(self) -> PrivacyProfile:
@@ -89,10 +120,10 @@ class Release(Generic[V]):
 
     def derived(self, key: str, compute: Callable[[], T]) -> T:
         """What a kind computes from a release, once."""
-        found: dict[str, Any] = self.__dict__["_derived"]
-        if key not in found:
-            found[key] = compute()
-        return found[key]  # type: ignore[no-any-return]
+        known: dict[str, Any] = self.__dict__["_derived"]
+        if key not in known:
+            known[key] = compute()
+        return known[key]  # type: ignore[no-any-return]
 
     # Handing it on
 
@@ -104,22 +135,17 @@ class Release(Generic[V]):
 
     def report(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the report, one HTML page that needs nothing else."""
-        from veil.core.files import write_text
-        from veil.core.writing import path_of
+        from veil.core.files import path_of, write_text
 
         write_text(path_of(path), self.kind.page(self), overwrite=overwrite)
 
     def plot(self) -> Figure:
         """A picture of the value."""
-        found: Figure = self.kind.plot(self)
-        return found
+        return cast("Figure", self.kind.plot(self))
 
     def to_pandas(self) -> pandas.Series | pandas.DataFrame:
         """The value with its labels."""
-        try:
-            import pandas  # noqa: F401
-        except ImportError:
-            raise MissingExtra("pandas", "pandas") from None
+        optional("pandas", "pandas")
         return self.kind.to_pandas(self)
 
     # What it is, in words
@@ -150,10 +176,10 @@ class Release(Generic[V]):
     @property
     def guarantee(self) -> str:
         """The guarantee in one sentence."""
-        extra = "" if self.delta == 0.0 else f", plus at most {self.delta:.3g}"
+        hidden, extra = self.kind.neighbours(self), f", plus at most {self.delta:.3g}" if self.delta else ""
         return (
-            f"Between neighbours ({self.neighbours}) no outcome is more than {self.factor} times as "
-            f"likely for one as for the other{extra}."
+            f"Between neighbours ({hidden}) no outcome is more than {self.factor} times as likely for one as "
+            f"for the other{extra}."
         )
 
     def __eq__(self, other: object) -> bool:
@@ -165,9 +191,16 @@ class Release(Generic[V]):
         return hash((self.created, self.epsilon, self.delta, self.mechanism.name, self.size))
 
     def _repr_html_(self) -> str:
-        from veil.core.notebook import release_card
+        """For notebooks: a small table of the value, and the guarantee under it."""
 
-        return release_card(self)
+        notes = "".join(f"<li>Assumes: {escape(text)}.</li>" for text in self.assumptions)
+        if self.reproducible:
+            notes += "<li><b>Not private:</b> drawn from a seed.</li>"
+        return (
+            f"<div><b>veil release</b> by {escape(self.mechanism.name)}: "
+            f"&epsilon; = {rounded_up(self.epsilon)}, &delta; = {rounded_up(self.delta, 3)}"
+            f"<table>{self.kind.card(self)}</table><p>{escape(self.guarantee)}</p><ul>{notes}</ul></div>"
+        )
 
 
 def checked_release(release: Any) -> Release[Any]:

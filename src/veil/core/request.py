@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -83,10 +83,18 @@ class Request:
         return cls(**{name: arguments[name] for name in cls.options() if name in arguments})
 
     @classmethod
+    @cache
     def options(cls) -> dict[str, tuple[dataclasses.Field[Any], Option, Any]]:
         """The fields with their options and types."""
-        found: dict[str, tuple[dataclasses.Field[Any], Option, Any]] = _options(cls)  # type: ignore[arg-type]
-        return found
+        hints = get_type_hints(cls)
+        fields = [field for field in dataclasses.fields(cls) if _OPTION in field.metadata]
+        return {field.name: (field, field.metadata[_OPTION], hints[field.name]) for field in fields}
+
+    @classmethod
+    def required(cls) -> list[str]:
+        """The fields that a plan file must have."""
+        options = cls.options().items()
+        return [name for name, (field, mark, _) in options if field.default is NO_DEFAULT and not mark.secret]
 
     def check(self) -> None:
         """Refuse what cannot be meant, before anything is read."""
@@ -97,7 +105,15 @@ class Request:
             if mark.choices:
                 for one in value if isinstance(value, (tuple, list)) else (value,):
                     choice(name, one, mark.choices)
-            _check_limits(name, value, mark, kind)
+            types, least, most = get_args(kind) or (kind,), mark.least, mark.most
+            if least is None or (isinstance(value, str) and str in types):
+                continue
+            if int in types:
+                integer(name, value, least=int(least), most=None if most is None else int(most))
+            else:
+                limits = f"of at least {least:g}" if most is None else f"between {least:g} and {most:g}"
+                highest = math.inf if most is None else most
+                within(name, value, least, highest, expected=f"a number {limits}")
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -106,12 +122,12 @@ class Request:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that differ from their defaults, without secrets; for plan files."""
-        found = {}
+        content = {}
         for name, (field, mark, _) in self.options().items():
             value = getattr(self, name)
             if not mark.secret and (field.default is NO_DEFAULT or value != field.default):
-                found[name] = list(value) if isinstance(value, tuple) else value
-        return found
+                content[name] = list(value) if isinstance(value, tuple) else value
+        return content
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Self:
@@ -122,58 +138,51 @@ class Request:
         if unknown:
             expected = f"some of {', '.join(cls.options())}"
             raise InvalidArgument(unknown[0], expected=expected, found="an unknown field")
-        found = {}
+        fields = {}
         for name, value in content.items():
             kind = cls.options()[name][2]
             try:
-                found[name] = value if kind is Any else msgspec.convert(value, kind)
+                fields[name] = value if kind is Any else msgspec.convert(value, kind)
             except msgspec.ValidationError as error:
-                raise InvalidArgument(
-                    name, expected=_json_words(str(error)), found=repr(value)[:40]
-                ) from None
-        missing = [
-            name
-            for name, (field, mark, _) in cls.options().items()
-            if field.default is NO_DEFAULT and not mark.secret and name not in found
-        ]
+                expected = str(error).removeprefix("Expected ").partition(", got")[0].replace("`", "")
+                expected, found = expected or "another type", repr(value)[:40]
+                raise InvalidArgument(name, expected=expected, found=found) from None
+        missing = [name for name in cls.required() if name not in fields]
         if missing:
             raise InvalidArgument(missing[0], expected="a value", found="none")
-        return cls(**found)
+        return cls(**fields)
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """The JSON Schema of plan files that hold such a request; secrets are not part of it."""
+        import msgspec
+
         properties: dict[str, Any] = {}
         for name, (field, mark, kind) in cls.options().items():
             if mark.secret:
                 continue
-            found = _json_schema(kind)
+            try:
+                entry: dict[str, Any] = {} if kind is Any else msgspec.json.schema(kind)
+            except TypeError:
+                # JSON cannot tell this type from another one: anything will do.
+                entry = {}
             if mark.choices:
-                found = {"enum": [*mark.choices, *((None,) if field.default is None else ())]}
-            found["description"] = mark.helped()
+                entry = {"enum": [*mark.choices, *((None,) if field.default is None else ())]}
+            entry["description"] = mark.helped()
             limits = {"minimum": mark.least, "maximum": mark.most, "x-unit": mark.unit or None}
-            found |= {key: limit for key, limit in limits.items() if limit is not None}
+            entry |= {key: limit for key, limit in limits.items() if limit is not None}
             if field.default is not NO_DEFAULT:
-                found["default"] = field.default
-            properties[name] = found
-        required = [
-            name
-            for name, (field, mark, _) in cls.options().items()
-            if field.default is NO_DEFAULT and not mark.secret
-        ]
+                entry["default"] = field.default
+            properties[name] = entry
         return {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": cls.__name__,
             "description": (cls.__doc__ or "").strip().partition("\n")[0],
             "type": "object",
             "properties": properties,
-            "required": required,
+            "required": cls.required(),
             "additionalProperties": False,
         }
-
-    def having(self, **changes: Any) -> Self:
-        """The same request with some fields changed."""
-        return replace(self, **changes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,6 +218,24 @@ class ReleaseRequest(Request):
         """The job: data validated, mechanism chosen from public numbers alone, nothing drawn."""
 
 
+class Plan(ABC):
+    """Mechanisms at the same budget, with the error to expect of each; made from public numbers alone."""
+
+    epsilon: float
+
+    # The mechanism with the least expected error; raises where none reaches the budget.
+    best: Any
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, for JSON."""
+
+
+def epsilons_around(epsilon: float) -> list[float]:
+    """Seven values from a quarter of epsilon to four times it, for curves."""
+    return [epsilon * 2.0**power for power in (-2.0, -4 / 3, -2 / 3, 0.0, 2 / 3, 4 / 3, 2.0)]
+
+
 @dataclass(frozen=True, kw_only=True)
 class PlanRequest(Request):
     """What is to be expected of a release, from public numbers alone."""
@@ -220,7 +247,7 @@ class PlanRequest(Request):
     def at(self, epsilon: float) -> Self:
         """The same question at this epsilon."""
         asked = {"epsilon": epsilon, "error": None}
-        return self.having(**{name: value for name, value in asked.items() if name in self.options()})
+        return replace(self, **{name: value for name, value in asked.items() if name in self.options()})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,45 +272,6 @@ class CommandResult(Protocol):
 
     def show(self) -> None:
         """In the terminal."""
-
-
-def _check_limits(name: str, value: Any, mark: Option, kind: Any) -> None:
-    """Refuse a number below `least` or above `most`."""
-    types = get_args(kind) or (kind,)
-    if mark.least is None or (isinstance(value, str) and str in types):
-        return
-    if int in types:
-        integer(name, value, least=int(mark.least), most=None if mark.most is None else int(mark.most))
-        return
-    least, most = mark.least, math.inf if mark.most is None else mark.most
-    limits = f"of at least {least:g}" if mark.most is None else f"between {least:g} and {most:g}"
-    within(name, value, least, most, expected=f"a number {limits}")
-
-
-@cache
-def _options(cls: Any) -> dict[str, tuple[dataclasses.Field[Any], Option, Any]]:
-    hints = get_type_hints(cls)
-    return {
-        field.name: (field, field.metadata[_OPTION], hints[field.name])
-        for field in dataclasses.fields(cls)
-        if _OPTION in field.metadata
-    }
-
-
-def _json_schema(kind: Any) -> dict[str, Any]:
-    """The schema of a type; of one that JSON cannot tell apart from another, that anything will do."""
-    import msgspec
-
-    try:
-        found: dict[str, Any] = {} if kind is Any else msgspec.json.schema(kind)
-    except TypeError:
-        found = {}
-    return found
-
-
-def _json_words(message: str) -> str:
-    """What msgspec expected, as our errors say it."""
-    return message.removeprefix("Expected ").partition(", got")[0].replace("`", "") or "another type"
 
 
 def texts(field: str, value: Sequence[str] | str | None) -> list[str]:

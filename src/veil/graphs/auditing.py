@@ -11,8 +11,7 @@ from veil.bits.adjacency import BitFlips
 from veil.bits.mechanisms.matrix_bernoulli import MatrixBernoulli
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Booleans, Floats
-from veil.core.audit.pair import AuditPair
-from veil.core.audit.subject import AuditSubject, Example, Reader
+from veil.core.audit.subject import AuditPair, AuditSubject, Example, Reader
 from veil.core.errors import InvalidArgument
 from veil.graphs.graph import Graph
 from veil.graphs.mechanisms.private_graph import GraphDraw, PrivateGraph

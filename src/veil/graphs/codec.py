@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from veil.core.checks import is_plain_text
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.text import is_plain_text
 from veil.graphs.graph import Graph, Labels
 from veil.graphs.mechanisms.private_graph import read_space
 from veil.graphs.numerics.degrees import DegreeProfile

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from veil.core.errors import InvalidArgument
-from veil.core.writing import replacing
+from veil.core.files import replacing
 from veil.graphs.graph import Graph, checked_labels
 from veil.graphs.numerics.pairs import Codes
 from veil.tables.table_writing import needs_quotes, write_parquet, write_text

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from veil.core.checks import items, truth
-from veil.core.domain import Domain
 from veil.core.errors import InvalidArgument, InvalidData, MissingExtra
+from veil.core.mechanism import Domain
 from veil.graphs.numerics.pairs import MOST_NODES, Codes, PairSpace
 
 if TYPE_CHECKING:

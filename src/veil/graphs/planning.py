@@ -8,7 +8,7 @@ from typing import Any
 
 from veil.core.checks import within
 from veil.core.errors import InvalidArgument
-from veil.core.plan import Plan
+from veil.core.request import Plan
 from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.graphs.numerics.pairs import PairSpace
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from veil.core.checks import choice
 from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
-from veil.core.named_matrix import Names
+from veil.core.intake import Names
 from veil.graphs.ends import ends_of
 from veil.graphs.graph import Graph, checked_labels
 from veil.graphs.numerics.pairs import KINDS, MOST_NODES, PairSpace

@@ -19,9 +19,9 @@ from veil.core.account import Charge
 from veil.core.checks import choice, items
 from veil.core.errors import InvalidArgument, NoGuarantee
 from veil.core.numerics.rounding import float_below
-from veil.core.privacy.conversion import divergence_within, rho_within
+from veil.core.privacy.pairs import RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile, order_of
-from veil.core.privacy.responses import RandomizedResponses
+from veil.core.privacy.renyi import divergence_within, rho_within
 from veil.ledger.amounts import ZERO, Amount, charged
 
 RULES = ("basic", "zcdp", "renyi")

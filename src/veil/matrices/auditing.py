@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
-from veil.core.audit.pair import AuditPair
-from veil.core.audit.subject import Example
+from veil.core.audit.subject import AuditPair, Example
 from veil.core.errors import InvalidArgument
 from veil.matrices.adjacency import Rectangle, Rows
 from veil.matrices.mechanisms.bordered_rows import BorderedRows, inside

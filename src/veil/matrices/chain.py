@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from veil.core.arrays import Floats
 from veil.core.checks import choice, integer, shown, within
 from veil.core.errors import InvalidArgument, InvalidData, optional
-from veil.core.named_matrix import Names
+from veil.core.intake import Names
 from veil.core.record import frozen
 from veil.matrices.chain_intake import (
     CommunicatingClass,

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from veil.core.arrays import Floats
 from veil.core.checks import items
 from veil.core.errors import InvalidArgument, InvalidData, VeilError
-from veil.core.intake import say
-from veil.core.named_matrix import Names, named_matrix
+from veil.core.intake import Names, named_matrix, say
 from veil.matrices.numerics.stationary import period_of_class
 from veil.vectors.simplex import SUM_TOLERANCE
 

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from veil.core.arrays import Floats
 from veil.core.checks import within
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.intake import as_floats, say
-from veil.core.named_matrix import Names, named_matrix
+from veil.core.intake import Names, as_floats, named_matrix, say
 from veil.core.record import frozen
 from veil.matrices.chain import Chain
 from veil.matrices.chain_intake import as_in_others, different_names, in_order

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from veil.core.errors import InvalidData, UnreadableFile
-from veil.core.named_matrix import NamedMatrix, named_matrix
+from veil.core.intake import NamedMatrix, named_matrix
 from veil.tables.cells import is_number, is_plain_integer, numbers_in
 from veil.tables.dialect import above_numbers, column_names, has_header, named
 from veil.tables.files import file_of, name_of, text_bytes

@@ -8,10 +8,8 @@ from typing import Any
 
 from veil.core.arrays import Floats
 from veil.core.errors import InvalidArgument
-from veil.core.intake import Labels
-from veil.core.named_matrix import NamedMatrix
-from veil.core.notebook import MOST_SHOWN
-from veil.core.record import Release, checked_release
+from veil.core.intake import Labels, NamedMatrix
+from veil.core.record import MOST_SHOWN, Release, checked_release
 from veil.matrices.chain import Chain
 from veil.vectors.array_kind import numbered
 

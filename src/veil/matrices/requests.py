@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 
 from veil.core.arrays import Floats
-from veil.core.assumptions import STATES_ARE_PUBLIC
 from veil.core.checks import integer, shown, within
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.intake import Labels, array_of
+from veil.core.intake import Labels, NamedMatrix, array_of
 from veil.core.job import Job
 from veil.core.kind import Progress
-from veil.core.mechanism import Mechanism
-from veil.core.named_matrix import NamedMatrix
+from veil.core.mechanism import STATES_ARE_PUBLIC, Mechanism
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, Request, mechanism_option, option
 from veil.matrices.adjacency import Rows
 from veil.matrices.chain_intake import in_order

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from veil.core.arrays import Floats
 from veil.core.privacy.losses import Composed
 from veil.core.privacy.pairs import NormalPair, SymmetricBetaPair
-from veil.core.privacy.profile import Floats, Kind, LogDelta, NothingRevealed, PrivacyProfile
+from veil.core.privacy.profile import Kind, LogDelta, NothingRevealed, PrivacyProfile
 from veil.vectors.two_entries import TwoEntries
 
 Counted = Sequence[tuple[PrivacyProfile, int]]

@@ -11,10 +11,9 @@ import numpy as np
 
 from veil.core.arrays import Floats, Places
 from veil.core.checks import integer
-from veil.core.domain import Domain
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.intake import say
-from veil.core.named_matrix import named_matrix
+from veil.core.intake import named_matrix, say
+from veil.core.mechanism import Domain
 from veil.vectors.simplex import SUM_TOLERANCE, Simplex
 
 _MOST_ENTRIES = 50_000_000

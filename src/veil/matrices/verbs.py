@@ -6,8 +6,8 @@ from typing import Any
 
 from veil.core.account import Account
 from veil.core.arrays import Floats
+from veil.core.intake import NamedMatrix
 from veil.core.job import run_with_warnings
-from veil.core.named_matrix import NamedMatrix
 from veil.core.record import Release
 from veil.matrices.planning import MatrixPlan
 from veil.matrices.requests import MatrixPlanning, MatrixRead, MatrixRelease

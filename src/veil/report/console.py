@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from veil.core.privacy.beliefs import best_guess, rounded_up
+from veil.core.privacy.profile import best_guess, rounded_up
 from veil.core.record import Release
 
 _BAR = 20

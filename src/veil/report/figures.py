@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from veil.core.mechanism import Published
 from veil.core.privacy.profile import PrivacyProfile
-from veil.core.published import Published
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

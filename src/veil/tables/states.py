@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from veil.core.checks import items
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.named_matrix import Names
+from veil.core.intake import Names
 from veil.tables.dialect import has_usual_header
 from veil.tables.engines.protocol import missing_column
 from veil.tables.files import file_of, name_of, text_bytes

@@ -12,14 +12,12 @@ import numpy as np
 
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
-from veil.core.assumptions import ONE_PER_PERSON
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.intake import Labels, labels_of, row_labels_of
+from veil.core.intake import Labels, checked_labels, labels_of, row_labels_of
 from veil.core.job import Job
 from veil.core.kind import Content, Kind, at
-from veil.core.labels import checked_labels
-from veil.core.notebook import MOST_SHOWN
-from veil.core.record import Release, Tables, frozen
+from veil.core.mechanism import ONE_PER_PERSON
+from veil.core.record import MOST_SHOWN, Release, Tables, frozen
 from veil.core.request import PlanRequest
 from veil.vectors.simplex import Simplex
 

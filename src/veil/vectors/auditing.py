@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
-from veil.core.audit.pair import AuditPair
-from veil.core.audit.reading import entry_numbers
-from veil.core.audit.subject import AuditSubject, Example, Reader
+from veil.core.audit.subject import AuditPair, AuditSubject, Example, Reader, entry_numbers
 from veil.core.errors import InvalidArgument
 from veil.vectors.adjacency import Contributions, Records, Transfer
 from veil.vectors.counts import Counts

@@ -14,7 +14,7 @@ from veil.core.adjacency import Adjacency
 from veil.core.checks import choice, delta_of, integer, truth, within
 from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.mechanism import Mechanism
-from veil.core.numerics.search import least_point
+from veil.core.numerics.rounding import least_point
 from veil.core.privacy.calibrate import calibrate
 from veil.vectors.accuracy import Typical, expected_errors, typical_values
 from veil.vectors.adjacency import Contributions, Records, Transfer

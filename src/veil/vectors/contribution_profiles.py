@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
+from veil.core.arrays import Floats
 from veil.core.errors import NoGuarantee
-from veil.core.privacy.profile import Floats
 from veil.core.privacy.renyi import RenyiProfile
 from veil.vectors.adjacency import Contributions
 

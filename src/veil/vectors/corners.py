@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, gammaincc
 
-from veil.core.numerics.search import least_point
+from veil.core.numerics.rounding import least_point
 
 Complex = NDArray[np.complex128]
 

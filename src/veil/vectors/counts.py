@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from veil.core import checks
 from veil.core.arrays import Floats
-from veil.core.domain import Domain
 from veil.core.errors import InvalidData
 from veil.core.intake import as_floats, say
+from veil.core.mechanism import Domain
 
 Integers = NDArray[np.int64]
 # Above this a float64 no longer holds every whole number.

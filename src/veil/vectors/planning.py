@@ -13,9 +13,9 @@ from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.intake import as_floats
 from veil.core.kind import Progress
 from veil.core.mechanism import Mechanism
-from veil.core.numerics.search import least_safe, log_margin
-from veil.core.plan import Plan
+from veil.core.numerics.rounding import least_safe, log_margin
 from veil.core.privacy.calibrate import calibrate
+from veil.core.request import Plan
 from veil.vectors.accuracy import (
     METRICS,
     Errors,

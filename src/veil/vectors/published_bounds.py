@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from veil.core.checks import choice, within
 from veil.core.errors import CannotCalibrate, InvalidArgument
-from veil.core.numerics.search import log_margin, safe_edge
-from veil.core.numerics.stirling import log_rising
-from veil.core.published import Published
+from veil.core.mechanism import Published
+from veil.core.numerics.rounding import log_margin, safe_edge
+from veil.core.numerics.tilted import log_rising
 from veil.vectors.corners import some_entry_below
 from veil.vectors.simplex import Simplex
 

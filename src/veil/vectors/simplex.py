@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from veil.core import checks
 from veil.core.arrays import Floats
-from veil.core.domain import Domain
 from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.mechanism import Domain
 from veil.core.numerics.rounding import float_above
 from veil.vectors.counts import refuse, rows_of
 

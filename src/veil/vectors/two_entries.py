@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from veil.core.arrays import Floats
 from veil.core.privacy.pairs import beta_pair
-from veil.core.privacy.profile import Floats, Kind, LogDelta, PrivacyProfile
+from veil.core.privacy.profile import Kind, LogDelta, PrivacyProfile
 
 _MOST_CELLS = 1_000
 

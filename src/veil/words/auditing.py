@@ -10,9 +10,7 @@ import numpy as np
 
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
-from veil.core.audit.pair import AuditPair
-from veil.core.audit.reading import MOST_CHANGED, chosen_places
-from veil.core.audit.subject import AuditSubject, Example, Reader
+from veil.core.audit.subject import MOST_CHANGED, AuditPair, AuditSubject, Example, Reader, chosen_places
 from veil.core.errors import InvalidArgument
 from veil.words.adjacency import Hamming
 from veil.words.chain_words import ChainWords

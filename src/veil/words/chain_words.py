@@ -11,8 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from veil.core.errors import InvalidArgument
-from veil.core.intake import array_of
-from veil.core.named_matrix import named_matrix
+from veil.core.intake import array_of, named_matrix
 from veil.core.record import Release
 from veil.words.language import Language, labels_from, written
 from veil.words.numerics.graph import WordGraph, graph_of

@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from veil.core.attachment import Attachment
 from veil.core.errors import InvalidArgument, UnreadableFile
-from veil.core.named_matrix import Names
-from veil.core.record import Release, checked_release
-from veil.core.writing import RELEASED, SENSITIVE, replacing
+from veil.core.files import RELEASED, SENSITIVE, replacing
+from veil.core.intake import Names
+from veil.core.record import Attachment, Release, checked_release
 from veil.tables.states import text_of
 from veil.tables.table_writing import write_parquet, write_text
 from veil.words.language import Language, written

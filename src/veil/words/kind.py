@@ -14,8 +14,7 @@ from veil.core.errors import InvalidArgument
 from veil.core.job import Job
 from veil.core.kind import Content, Kind, Places
 from veil.core.mechanism import adjacency_of
-from veil.core.notebook import MOST_SHOWN
-from veil.core.record import Release, Tables, frozen
+from veil.core.record import MOST_SHOWN, Release, Tables, frozen
 from veil.words.adjacency import Hamming
 
 if TYPE_CHECKING:

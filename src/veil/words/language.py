@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from veil.core import checks
-from veil.core.domain import Domain
 from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.mechanism import Domain
 from veil.words.numerics.graph import WordGraph, edges_after, graph_of
 from veil.words.word_batch import Codes, Labels, WordBatch, coded, not_feasible
 

@@ -11,8 +11,8 @@ from typing import Any
 from veil.core.account import Account, Charge, check_account, confirm, reserve
 from veil.core.errors import InvalidArgument
 from veil.core.job import cost
-from veil.core.random.exact_choice import choose, one_word
-from veil.core.random.streams import generator, is_reproducible
+from veil.core.random.exact_choice import choose
+from veil.core.random.streams import generator, is_reproducible, one_word
 from veil.core.record import Release
 from veil.version import __version__
 from veil.words.mechanisms.sequential_words import SequentialWords

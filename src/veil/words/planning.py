@@ -12,7 +12,7 @@ import numpy as np
 from veil.core.checks import integer, items, on_progress, positive, shown, truth
 from veil.core.errors import CannotCalibrate, InvalidArgument, VeilError
 from veil.core.kind import Progress
-from veil.core.plan import Plan
+from veil.core.request import Plan
 from veil.words.language import FreeWords, Language
 from veil.words.mechanisms.balanced_words import BalancedWords
 from veil.words.mechanisms.exponential_words import ExponentialWords

@@ -10,8 +10,7 @@ import numpy as np
 
 from veil.core.checks import on_progress
 from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile, VeilError
-from veil.core.kind import Progress
-from veil.core.kinds import kind_named
+from veil.core.kind import Progress, kind_named
 from veil.core.registry import domain_from
 from veil.tables import complaints
 from veil.tables.cells import numbers_of

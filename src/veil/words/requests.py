@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from veil.core.assumptions import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC
 from veil.core.checks import integer, positive
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.job import Job
 from veil.core.kind import Progress
+from veil.core.mechanism import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC
 from veil.core.numerics.rounding import float_below, stated
 from veil.core.random.streams import generator
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option, texts

@@ -12,7 +12,7 @@ import numpy as np
 from veil.core.checks import within
 from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
 from veil.core.files import holds_release, parse_release
-from veil.core.named_matrix import Names
+from veil.core.intake import Names
 from veil.core.record import Release
 from veil.matrices.chain import Chain
 from veil.matrices.reading import Edge, Edges, from_text, listed, weight_of

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from veil.core.checks import items
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.named_matrix import Names
+from veil.core.intake import Names
 from veil.tables.engines.protocol import missing_column
 from veil.tables.states import StateList, given_states, text_of
 from veil.words.chain_words import ChainWords, Support

@@ -22,7 +22,7 @@ from veil.bits.numerics.moments import (
     signal,
     staircase_law,
 )
-from veil.core.random.free_words import sample_free_by_distance
+from veil.core.random.exact_choice import sample_free_by_distance
 from veil.errors import InvalidArgument
 
 # Probability that a right implementation fails a statistical test.

@@ -6,9 +6,8 @@ import numpy as np
 from scipy.stats import beta
 
 from veil.core.arrays import Floats
-from veil.core.mechanism import Mechanism
+from veil.core.mechanism import Mechanism, Published
 from veil.core.privacy.calibrate import calibrate
-from veil.core.published import Published
 from veil.core.random.streams import Rng
 from veil.matrices.adjacency import Rows
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet

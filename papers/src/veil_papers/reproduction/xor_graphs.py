@@ -11,9 +11,9 @@ import numpy as np
 from scipy.stats import binom
 
 from veil.core.arrays import Floats
+from veil.core.job import release
 from veil.core.random.discrete import sample_discrete_laplace
 from veil.core.random.streams import Rng
-from veil.core.releasing import release
 from veil.graphs.estimation import estimates
 from veil.graphs.graph import Graph
 from veil.graphs.mechanisms.private_graph import PrivateGraph

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from veil.bits.mechanisms.matrix_bernoulli import xor_parameters
+from veil.core.job import release
 from veil.core.random.streams import Rng
-from veil.core.releasing import release
 from veil.graphs.estimation import estimates
 from veil.graphs.graph import Graph
 from veil.graphs.mechanisms.private_graph import PrivateGraph

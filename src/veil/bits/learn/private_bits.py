@@ -28,8 +28,8 @@ from veil.bits.numerics.moments import BitSignals
 from veil.core.account import Account
 from veil.core.checks import choice
 from veil.core.errors import InvalidArgument, InvalidData, NoGuarantee
+from veil.core.job import release
 from veil.core.record import Release
-from veil.core.releasing import release
 
 LABELS = ("protected", "public")
 ROWS_ARE_PUBLIC = "the number of records is public"

@@ -15,8 +15,8 @@ from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.errors import NoGuarantee
 from veil.core.mechanism import Described, adjacency_of
+from veil.core.privacy.pairs import RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
-from veil.core.privacy.responses import RandomizedResponses
 from veil.core.random.streams import Rng
 
 # e^-epsilon must be a float with all its digits.

@@ -19,8 +19,8 @@ from veil.core.arrays import Floats
 from veil.core.checks import positive
 from veil.core.mechanism import adjacency_of
 from veil.core.numerics.rounding import decay_above, float_above, float_below, stated
+from veil.core.privacy.pairs import RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
-from veil.core.privacy.responses import RandomizedResponses
 from veil.core.random.streams import Rng
 
 # Answers whose sum of losses is looked at value by value: a second.

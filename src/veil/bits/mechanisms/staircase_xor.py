@@ -20,9 +20,9 @@ from veil.core.errors import InvalidArgument
 from veil.core.mechanism import adjacency_of
 from veil.core.numerics.rounding import float_above, rate_above, times_above
 from veil.core.numerics.staircase import WordStaircase, free_counts, log_words_at, staircase
+from veil.core.privacy.pairs import RandomizedResponses
 from veil.core.privacy.profile import Kind, LogDelta, PrivacyProfile, order_of
-from veil.core.privacy.responses import RandomizedResponses
-from veil.core.random.free_words import sample_free_by_distance
+from veil.core.random.exact_choice import sample_free_by_distance
 from veil.core.random.streams import Rng
 
 # The tables of the noise have an exact number for every weight.

@@ -20,9 +20,8 @@ from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.checks import integer, shown, truth
 from veil.core.errors import InvalidArgument, NoGuarantee
-from veil.core.mechanism import adjacency_of
+from veil.core.mechanism import Published, adjacency_of
 from veil.core.numerics.rounding import float_above
-from veil.core.published import Published
 from veil.core.random.streams import Rng
 
 UNQUANTIFIED = "unquantified delta"

@@ -10,7 +10,7 @@ from veil.bits.adjacency import BitFlips
 from veil.bits.estimation import BitReading, estimates
 from veil.bits.mechanisms.bit_mechanism import BitMechanism
 from veil.bits.planning import plan_bits
-from veil.core.privacy.beliefs import beliefs, best_guess
+from veil.core.privacy.profile import beliefs, best_guess
 from veil.core.record import Release
 from veil.report.figures import BLUE, GREY, axes_of, short_labels, svg
 from veil.report.page import page

@@ -37,9 +37,8 @@ from veil.bits.numerics.fields import Cells, Pulls, contraction, pull, pull_boun
 from veil.bits.numerics.quadratic import Quadratic
 from veil.core.arrays import Booleans, Floats, Places
 from veil.core.numerics.compiled import compiled
-from veil.core.random.exact_choice import Words, one_word, random_words
-from veil.core.random.exact_tables import WORD, exp_minus
-from veil.core.random.streams import Rng
+from veil.core.random.exact_tables import exp_minus
+from veil.core.random.streams import WORD, Rng, Words, one_word, random_words
 
 Extended = tuple[int, int]
 

@@ -25,8 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core.arrays import Booleans, Places
-from veil.core.random.exact_choice import WORD, one_word, random_words
-from veil.core.random.streams import Rng
+from veil.core.random.streams import WORD, Rng, one_word, random_words
 
 # Below this probability the gaps take less time than the slices.
 _RARE = 0.1

@@ -34,9 +34,8 @@ from veil.bits.samplers.bernoulli_hmc import sample_by_hmc
 from veil.core.arrays import Booleans, Floats, Places
 from veil.core.checks import choice
 from veil.core.errors import InvalidArgument
-from veil.core.random.exact_choice import one_word, random_words
-from veil.core.random.exact_tables import WORD, exp_minus
-from veil.core.random.streams import Rng
+from veil.core.random.exact_tables import exp_minus
+from veil.core.random.streams import WORD, Rng, one_word, random_words
 
 Method = Literal["columns", "table", "coupling", "hmc"]
 

@@ -19,8 +19,8 @@ from veil.chains.transition_counts import TransitionCounts, TransitionTable
 from veil.core.adjacency import Adjacency
 from veil.core.checks import choice, integer, items
 from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.intake import Names
 from veil.core.mechanism import Described, adjacency_of
-from veil.core.named_matrix import Names
 from veil.core.numerics.denoise import Noise, denoised
 from veil.core.privacy.profile import NothingRevealed, PrivacyProfile
 from veil.core.random.streams import Rng
@@ -322,7 +322,7 @@ class PrivateChain(Described):
 
 
 def _part(given: Any) -> Part:
-    from veil.core.kinds import kind_named
+    from veil.core.kind import kind_named
     from veil.core.registry import mechanism_from
 
     fields = dict(given) if isinstance(given, dict) else {}

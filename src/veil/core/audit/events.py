@@ -106,9 +106,9 @@ def _by_whole_rows(first: Floats, second: Floats) -> Statistic | None:
     scores = np.log((ahead + 1.0) / (behind + 1.0))
 
     def score(rows: Floats) -> Floats:
-        found = row_keys(rows)
-        places = np.minimum(np.searchsorted(keys, found), len(keys) - 1)
-        return np.where(keys[places] == found, scores[places], 0.0)
+        these = row_keys(rows)
+        places = np.minimum(np.searchsorted(keys, these), len(keys) - 1)
+        return np.where(keys[places] == these, scores[places], 0.0)
 
     return score
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
 
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
-from veil.core.audit.pair import AuditPair
 from veil.core.errors import InvalidArgument
 from veil.core.mechanism import Mechanism
 from veil.core.random.streams import Rng
@@ -70,3 +71,43 @@ class AuditSubject(ABC):
     def fault(self, mechanism: Any, value: Any, stream: Rng) -> str:
         """A fault that shows without comparing two values; empty where there is none."""
         return ""
+
+
+@dataclass(frozen=True)
+class AuditPair:
+    """Two neighbours that were made up for an audit. name: what is looked at with them."""
+
+    name: str
+    value: Any = field(repr=False)
+    neighbour: Any = field(repr=False)
+
+
+# Entries of an output that are looked at one by one; those that differ come first.
+MOST_ENTRIES, MOST_CHANGED = 256, 4
+
+
+def chosen_places(changed: Any, size: int) -> Any:
+    """The places that are looked at: those that differ, then others all over."""
+    others = np.unique(np.linspace(0, size - 1, min(size, MOST_ENTRIES)).astype(np.int64))
+    return np.unique(np.concatenate([changed[:MOST_ENTRIES], others]))
+
+
+def nearness(drawn: Floats, before: Floats, after: Floats) -> tuple[Floats, Floats]:
+    """How much nearer a draw is to the one than to the other, in L1 and in squares."""
+    one, other = drawn - before, drawn - after
+    return np.abs(other).sum(axis=1) - np.abs(one).sum(axis=1), (other**2 - one**2).sum(axis=1)
+
+
+def entry_numbers(flat: Floats, before: Floats, after: Floats) -> list[Floats]:
+    """Entries, ratios of those that differ, and whether one came out as it went in."""
+    changed = np.flatnonzero(before != after)
+    places, few = chosen_places(changed, flat.shape[1]), changed[:MOST_CHANGED]
+    columns = [flat[:, places]]
+    logs = np.log(np.maximum(flat[:, few], 1e-320))
+    columns += [(logs[:, i] - logs[:, j])[:, None] for i, j in combinations(range(len(few)), 2)]
+    columns += [(flat[:, few] == before[few]).astype(np.float64)]
+    columns += [(flat[:, few] == after[few]).astype(np.float64)]
+    if len(changed):
+        near = nearness(flat[:, changed], before[changed], after[changed])
+        columns += [column[:, None] for column in near]
+    return columns

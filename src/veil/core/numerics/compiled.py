@@ -1,13 +1,15 @@
-"""Loops that Numba compiles when they are first called, so that importing Veil never pays for it."""
+"""Loops that Numba compiles when they are first called, so that importing Veil never pays for it; threads."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, ParamSpec, TypeVar, get_type_hints
+from typing import Any, Generic, ParamSpec, TypeVar, cast, get_type_hints
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -18,49 +20,47 @@ _ARITHMETIC = {"reassoc", "contract", "nsz"}
 
 
 class Compiled(Generic[Arguments, Result]):
-    """A function that is compiled at its first call. Compiled functions may call one another."""
+    """A function that is compiled at its first call; the machine code is kept between processes if possible.
+
+    Compiled functions may call one another.
+    """
 
     def __init__(self, function: Callable[Arguments, Result]) -> None:
         self._function: Any = function
         functools.update_wrapper(self, function)
 
     def __call__(self, *arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
-        answer: Result = self._machine_code(*arguments, **named)
-        return answer
+        return cast("Result", self._machine_code(*arguments, **named))
 
     @functools.cached_property
     def _machine_code(self) -> Any:
-        from numba import njit
+        import numba
 
         options = {"nogil": True, "error_model": "numpy", "fastmath": _ARITHMETIC}
         try:
-            dispatcher = njit(cache=True, **options)(self._function)
+            dispatcher = numba.njit(cache=True, **options)(self._function)
         except RuntimeError:
             # No folder for the cache is writable: compile again in each process.
-            return njit(**options)(self._function)
-        dispatcher._cache._cache_file = _CodeFiles(dispatcher._cache, self._sources())
+            return numba.njit(**options)(self._function)
+        # What the machine code is made from: Numba, and the files of this function, of those it calls, and
+        # of tuples with named fields, which machine code reads by their places.
+        used: list[Any] = [self]
+        for one in used:
+            if isinstance(one, Compiled):
+                function = one._function
+                names = (*function.__code__.co_names, *function.__annotations__.values())
+                inside = [function.__globals__.get(name) for name in names]
+            else:
+                inside = list(get_type_hints(one).values())
+            tuples = [item for item in inside if isinstance(item, type) and hasattr(item, "_fields")]
+            called = [item for item in inside if isinstance(item, Compiled)]
+            used += [item for item in (*called, *tuples) if item not in used]
+        files = sorted({inspect.getfile(getattr(one, "_function", one)) for one in used})
+        hashes = [hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files]
+        cache = dispatcher._cache
+        base = f"{cache._impl.filename_base}.{{}}.nbc"
+        cache._cache_file = _CodeFiles(cache._cache_file, base, " ".join([numba.__version__, *hashes]))
         return dispatcher
-
-    def _sources(self) -> str:
-        """What the machine code is made from: Numba, and the files of this function and of what it uses."""
-        import numba
-
-        files = sorted({inspect.getfile(function) for function in self._called(set())})
-        return " ".join(
-            [numba.__version__, *(hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files)]
-        )
-
-    def _called(self, seen: set[Any]) -> Iterator[Any]:
-        if self._function in seen:
-            return
-        seen.add(self._function)
-        yield self._function
-        for name in (*self._function.__code__.co_names, *self._function.__annotations__.values()):
-            used = self._function.__globals__.get(name)
-            if isinstance(used, Compiled):
-                yield from used._called(seen)
-            elif isinstance(used, type) and hasattr(used, "_fields"):
-                yield from _tuples(used, seen)
 
     @property
     def _numba_type_(self) -> Any:
@@ -68,16 +68,10 @@ class Compiled(Generic[Arguments, Result]):
         return self._machine_code._numba_type_
 
 
-def _tuples(tuple_class: Any, seen: set[Any]) -> Iterator[Any]:
-    """A tuple with named fields, which machine code reads by their places, and those within it."""
-    if tuple_class not in seen:
-        seen.add(tuple_class)
-        yield tuple_class
-        for used in get_type_hints(tuple_class).values():
-            if isinstance(used, type) and hasattr(used, "_fields"):
-                yield from _tuples(used, seen)
+compiled = Compiled
 
 
+@dataclass(frozen=True)
 class _CodeFiles:
     """Where machine code is kept: each piece under a name that says all it was made from.
 
@@ -86,24 +80,28 @@ class _CodeFiles:
     in a called function goes unnoticed. A name computed from the key and the sources rules both out.
     """
 
-    def __init__(self, cache: Any, sources: str) -> None:
-        self._numba = cache._cache_file
-        self._base = f"{cache._impl.filename_base}.{{}}.nbc"
-        self._sources = sources
+    numba: Any
+    base: str
+    sources: str
 
-    def _name(self, key: object) -> str:
-        return self._base.format(hashlib.sha256(f"{key!r} {self._sources}".encode()).hexdigest()[:32])
+    def name(self, key: object) -> str:
+        return self.base.format(hashlib.sha256(f"{key!r} {self.sources}".encode()).hexdigest()[:32])
 
     def load(self, key: object) -> Any:
         try:
-            return self._numba._load_data(self._name(key))
+            return self.numba._load_data(self.name(key))
         except OSError:
             return None
 
     def save(self, key: object, data: Any) -> None:
-        self._numba._save_data(self._name(key), data)
+        self.numba._save_data(self.name(key), data)
 
 
-def compiled(function: Callable[Arguments, Result]) -> Compiled[Arguments, Result]:
-    """Compile the function when it is first called; keep the machine code between processes if possible."""
-    return Compiled(function)
+def one_thread() -> AbstractContextManager[Any]:
+    """Many small products: threads would wait for one another longer than they work.
+
+    On a busy machine that made a decoding of 300 nodes take seven times as long.
+    """
+    from threadpoolctl import threadpool_limits
+
+    return cast("AbstractContextManager[Any]", threadpool_limits(limits=1, user_api="blas"))

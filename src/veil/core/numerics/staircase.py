@@ -41,31 +41,20 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.special import gammaln, xlogy
 
+from veil.core.arrays import Floats, Places
 from veil.core.numerics.rounding import decay_above, float_below, stated
-
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
 
 
 @lru_cache(maxsize=16)
 def log_words_at(length: int, alphabet: int) -> Floats:
     """The logarithm of N(l), the number of words at distance l, for l = 0 ... length."""
-    if alphabet == 1:
-        found = np.array([0.0] + [-math.inf] * length)
-        found.setflags(write=False)
-        return found
-    logs = [
-        math.lgamma(length + 1)
-        - math.lgamma(k + 1)
-        - math.lgamma(length - k + 1)
-        + k * math.log(alphabet - 1)
-        for k in range(length + 1)
-    ]
-    found = np.array(logs)
-    found.setflags(write=False)
-    return found
+    far = np.arange(length + 1.0)
+    logs = gammaln(length + 1.0) - gammaln(far + 1.0) - gammaln(length - far + 1.0)
+    logs += xlogy(far, alphabet - 1.0)
+    logs.setflags(write=False)
+    return np.asarray(logs)
 
 
 @dataclass(frozen=True)
@@ -90,14 +79,12 @@ class WordStaircase:
 
     @property
     def log_weights(self) -> Floats:
-        logs: Floats = self.levels.astype(np.float64) * math.log(self.decay)
-        return logs
+        return np.asarray(self.levels * math.log(self.decay))
 
     def distances(self) -> Floats:
         """The probability of each distance, rounded."""
         logs = log_words_at(self.length, self.alphabet) + self.log_weights
-        chances: Floats = np.exp(logs - np.logaddexp.reduce(logs))
-        return chances
+        return np.asarray(np.exp(logs - np.logaddexp.reduce(logs)))
 
     @property
     def expected_error(self) -> float:
@@ -115,11 +102,11 @@ def staircase(length: int, alphabet: int, radius: int, epsilon: float) -> WordSt
     ([0, 1, 1, 2, 2, 3], 0.155)
     """
     decay = decay_above(float_below(stated(epsilon)))
-    found = [
+    candidates = [
         WordStaircase(length, alphabet, radius, first, decay)
         for first in range(1, max(1, min(radius, length)) + 1)
     ]
-    return min(found, key=lambda steps: steps.expected_error)
+    return min(candidates, key=lambda steps: steps.expected_error)
 
 
 def free_counts(length: int, alphabet: int) -> list[int]:

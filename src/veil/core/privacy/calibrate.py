@@ -8,8 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from veil.core.checks import delta_of, real, within
 from veil.core.errors import CannotCalibrate, InvalidArgument, VeilError
-from veil.core.numerics.rounding import float_below, probability_above, stated
-from veil.core.numerics.search import log_margin, safe_edge
+from veil.core.numerics.rounding import float_below, log_margin, probability_above, safe_edge, stated
 from veil.core.privacy.profile import PrivacyProfile
 
 
@@ -54,16 +53,13 @@ def calibrate(
         raise InvalidArgument("factory", expected="a function of one number", found=type(factory).__name__)
     hints: list[str] = []
 
-    def made(number: float) -> M:
-        mechanism = factory(number)
-        if not hasattr(mechanism, "profile"):
-            found = type(mechanism).__name__
-            raise CannotCalibrate(f"factory: expected a function that makes a mechanism, found {found}.")
-        return mechanism
-
     def margin(number: float) -> float:
         try:
-            profile = made(number).profile(adjacency)
+            mechanism = factory(number)
+            if not hasattr(mechanism, "profile"):
+                found = type(mechanism).__name__
+                raise CannotCalibrate(f"factory: expected a function that makes a mechanism, found {found}.")
+            profile = mechanism.profile(adjacency)
         except CannotCalibrate:
             raise
         except VeilError as error:
@@ -96,10 +92,10 @@ def calibrate(
                     "Ask for a larger epsilon or delta, or let less change between neighbours; for a "
                     "Dirichlet mechanism raise the floor."
                 )
-    found, step = safe_edge(margin, safe=safe, unsafe=unsafe, relative=relative), 1e-12
+    number, step = safe_edge(margin, safe=safe, unsafe=unsafe, relative=relative), 1e-12
     # The search may have used a likely curve: what is returned is checked against the proved one.
     while True:
-        mechanism = made(found)
+        mechanism = factory(number)
         if mechanism.profile(adjacency).delta(target) <= delta:
             return mechanism
-        found, step = found * (1.0 - step), min(0.5, 4.0 * step)
+        number, step = number * (1.0 - step), min(0.5, 4.0 * step)

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from veil.core.arrays import Floats
 from veil.core.errors import NoGuarantee
 from veil.core.numerics.rounding import float_above, float_below
-from veil.core.privacy.pairs import NormalPair
-from veil.core.privacy.profile import Floats, Kind, LogDelta, NothingRevealed, PrivacyProfile
+from veil.core.privacy.pairs import NormalPair, RandomizedResponses
+from veil.core.privacy.profile import Kind, NothingRevealed, PrivacyProfile, SymmetricProfile
 from veil.core.privacy.renyi import RenyiProfile
-from veil.core.privacy.responses import RandomizedResponses
 
 if TYPE_CHECKING:
     from dp_accounting.pld.pld_pmf import PLDPmf
@@ -51,26 +51,9 @@ def loss_distribution(
             f"{2 * _MOST_POINTS}; add their (epsilon, delta) instead"
         )
     grid: Floats = interval * np.arange(top + 1, dtype=np.float64)
-    forward, backward = profile.likely_deltas(grid) if likely else _proved_deltas(profile, grid)
-    pmf = _one_direction(forward, backward, interval)
-    one_is_enough = forward is backward
-    return PrivacyLossDistribution(
-        pmf, None if one_is_enough else _one_direction(backward, forward, interval)
-    )
-
-
-def _proved_deltas(profile: PrivacyProfile, grid: Floats) -> tuple[Floats, Floats]:
-    def along(direction: LogDelta) -> Floats:
-        return np.array(
-            [
-                0.0 if epsilon >= profile.pure_epsilon else min(1.0, math.exp(direction(epsilon)))
-                for epsilon in map(float, grid)
-            ]
-        )
-
-    forward, backward = profile.log_deltas()
-    above = along(forward)
-    return above, above if forward == backward else along(backward)
+    forward, backward = profile.likely_deltas(grid) if likely else profile.deltas(grid)
+    other = None if forward is backward else _one_direction(backward, forward, interval)
+    return PrivacyLossDistribution(_one_direction(forward, backward, interval), other)
 
 
 def natural_interval(profile: PrivacyProfile) -> float:
@@ -105,22 +88,22 @@ def _united(parts: list[tuple[PrivacyProfile, int]]) -> list[tuple[PrivacyProfil
     Normal pairs add their squared shifts; randomised responses of one parameter add their numbers.
     """
     closed = (NormalPair, RandomizedResponses, RenyiProfile)
-    found = [(part, times) for part, times in parts if not isinstance(part, closed)]
+    united = [(part, times) for part, times in parts if not isinstance(part, closed)]
     normal = [(part, times) for part, times in parts if isinstance(part, NormalPair)]
     if sum(times for _, times in normal) > 1:
         square = float_above(sum((times * Fraction(part.tilt) ** 2 for part, times in normal), Fraction()))
         normal = [(NormalPair(math.nextafter(math.sqrt(square), math.inf), _kind_of(normal)), 1)]
-    found += normal
+    united += normal
     renyi = [(part, times) for part, times in parts if isinstance(part, RenyiProfile)]
-    found += [(RenyiProfile.together(renyi), 1)] if sum(times for _, times in renyi) > 1 else renyi
+    united += [(RenyiProfile.together(renyi), 1)] if sum(times for _, times in renyi) > 1 else renyi
     responses = [(part, times) for part, times in parts if isinstance(part, RandomizedResponses)]
     for each in dict.fromkeys(part.each for part, _ in responses):
         alike = [(part, times) for part, times in responses if part.each == each]
         if sum(times for _, times in alike) > 1:
             number = sum(part.times * times for part, times in alike)
             alike = [(RandomizedResponses(each, number, _kind_of(alike)), 1)]
-        found += alike
-    return found
+        united += alike
+    return united
 
 
 def _kind_of(parts: Sequence[tuple[PrivacyProfile, int]]) -> Kind:
@@ -128,7 +111,7 @@ def _kind_of(parts: Sequence[tuple[PrivacyProfile, int]]) -> Kind:
 
 
 @dataclass(frozen=True)
-class Composed(PrivacyProfile):
+class Composed(SymmetricProfile):
     """Several releases together, each part with the number of times it was made."""
 
     parts: tuple[tuple[PrivacyProfile, int], ...]
@@ -218,12 +201,9 @@ class Composed(PrivacyProfile):
     def likely_log_delta(self, epsilon: float) -> float:
         likely = self._padded(self._likely_distribution, epsilon)
         # The quick curves cancel to about 1e-14; far above that they serve.
-        return math.log(likely) if 1e-10 < likely < 1.0 else self._composed(epsilon)
+        return math.log(likely) if 1e-10 < likely < 1.0 else self._log_delta(epsilon)
 
-    def log_deltas(self) -> tuple[LogDelta, LogDelta]:
-        return self._composed, self._composed
-
-    def _composed(self, epsilon: float) -> float:
+    def _log_delta(self, epsilon: float) -> float:
         return math.log(self._padded(self._distribution, epsilon))
 
     def _padded(self, distribution: PrivacyLossDistribution, epsilon: float) -> float:

@@ -5,25 +5,28 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from veil.core.checks import delta_of, epsilon_of, integer, real
+from veil.core.arrays import Floats
+from veil.core.checks import delta_of, epsilon_of, integer, real, within
 from veil.core.errors import InvalidArgument, NoGuarantee
-from veil.core.numerics.rounding import float_above, probability_above
-from veil.core.numerics.search import safe_edge
+from veil.core.numerics.rounding import float_above, least_point, probability_above, safe_edge
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
 Kind = Literal["exact", "upper bound"]
 LogDelta = Callable[[float], float]
-Floats = NDArray[np.float64]
 
 _LARGEST_EPSILON = 1e18
+# Epsilons at which the lines of a trade-off function are compared.
+_GRID = 129
+# What somebody may believe before a release.
+BEFORE = (0.01, 0.1, 0.5, 0.9)
 
 
 def order_of(value: float) -> float:
@@ -86,35 +89,40 @@ class PrivacyProfile(ABC):
             high *= 2.0
             if high > _LARGEST_EPSILON:
                 return math.inf
-        found = safe_edge(margin, safe=high, unsafe=0.0)
+        epsilon = safe_edge(margin, safe=high, unsafe=0.0)
         # The search may have used a quicker curve and logs; what is returned is checked as printed.
         step = 1e-13
-        while self.delta(found) > delta:
-            found *= 1.0 + step
+        while self.delta(epsilon) > delta:
+            epsilon *= 1.0 + step
             step *= 2.0
         # The search stops a hair on the safe side; where the plain decimal holds too, it is the answer,
         # so that what was calibrated to 2.255 is charged 2.255.
-        plain = float(f"{found:.12g}")
-        return plain if plain < found and self.delta(plain) <= delta else found
+        plain = float(f"{epsilon:.12g}")
+        return plain if plain < epsilon and self.delta(plain) <= delta else epsilon
 
     def covers(self, epsilon: float, delta: float) -> bool:
         """Whether the release is known to be (epsilon, delta)-private."""
         return self.delta(epsilon) <= delta_of(delta)
 
     def _log_delta(self, epsilon: float) -> float:
-        return max(direction(epsilon) for direction in self.log_deltas())
+        return max(direction(epsilon) for direction in set(self.log_deltas()))
 
     def likely_log_delta(self, epsilon: float) -> float:
         """What log delta very probably is: cheap, for searches that check their answer with `delta`."""
         return self._log_delta(epsilon)
 
+    def deltas(self, epsilons: Floats) -> tuple[Floats, Floats]:
+        """delta in both directions at many epsilons, not below the truth; one array if they are equal."""
+        directions, pure, points = self.log_deltas(), self.pure_epsilon, epsilons.tolist()
+        curves = {
+            direction: np.array([0.0 if x >= pure else min(1.0, math.exp(direction(x))) for x in points])
+            for direction in set(directions)
+        }
+        return curves[directions[0]], curves[directions[1]]
+
     def likely_deltas(self, epsilons: Floats) -> tuple[Floats, Floats]:
-        """What delta very probably is in both directions at many epsilons, for searches only."""
-        forward, backward = (
-            np.array([math.exp(min(0.0, direction(float(epsilon)))) for epsilon in epsilons])
-            for direction in self.log_deltas()
-        )
-        return forward, backward
+        """What these very probably are: cheap, for searches only."""
+        return self.deltas(epsilons)
 
     def reach(self, tail: float) -> float:
         """A loss that is exceeded with a probability of about `tail`: how far a grid has to go."""
@@ -134,10 +142,25 @@ class PrivacyProfile(ABC):
         return float_above(Fraction(self.pure_epsilon) ** 2 / 2)
 
     def tradeoff(self, false_positive: float) -> float:
-        """The least false-negative rate of any test for the neighbour at this false-positive rate."""
-        from veil.core.privacy.tradeoff import least_false_negative
+        """The least false-negative rate of any test for the neighbour at this false-positive rate.
 
-        return least_false_negative(self, false_positive)
+        (epsilon, delta) imposes 1 - delta - e^epsilon x and e^-epsilon (1 - delta - x) at false-positive
+        rate x. The supremum over all epsilon is the trade-off function of the symmetrised pair; any
+        finite search gives a value that is not above it, which is the side that never overstates privacy.
+        """
+        x = within("false_positive", false_positive, 0.0, 1.0, expected="a rate between 0 and 1")
+
+        def line(epsilon: float) -> float:
+            free = 1.0 - self.delta(epsilon)
+            return max(free - math.exp(epsilon) * x, math.exp(-epsilon) * (free - x), 0.0)
+
+        top = min(self.epsilon(1e-12), 700.0)
+        points = [top * (i / (_GRID - 1)) ** 2 for i in range(_GRID)]
+        values = [line(epsilon) for epsilon in points]
+        best = max(range(_GRID), key=values.__getitem__)
+        low, high = points[max(best - 1, 0)], points[min(best + 1, _GRID - 1)]
+        _, refined = least_point(lambda epsilon: -line(epsilon), low, high, steps=40)
+        return max(values[best], -refined)
 
     def pld(self, interval: float | None = None) -> PrivacyLossDistribution:
         """The privacy-loss distribution for Google's dp-accounting, discretised to the safe side."""
@@ -166,15 +189,58 @@ class PrivacyProfile(ABC):
         return {"kind": self.kind}
 
 
-class NothingRevealed(PrivacyProfile):
+class SymmetricProfile(PrivacyProfile):
+    """A profile whose worst pair has the same curve in both directions."""
+
+    @abstractmethod
+    def _log_delta(self, epsilon: float) -> float:
+        """log delta(epsilon), not below the truth."""
+
+    def log_deltas(self) -> tuple[LogDelta, LogDelta]:
+        return self._log_delta, self._log_delta
+
+
+class NothingRevealed(SymmetricProfile):
     """Neighbours give the same distribution: delta is zero everywhere."""
 
     @property
     def pure_epsilon(self) -> float:
         return 0.0
 
-    def log_deltas(self) -> tuple[LogDelta, LogDelta]:
-        return (lambda epsilon: -math.inf,) * 2
+    def _log_delta(self, epsilon: float) -> float:
+        return -math.inf
 
     def rdp(self, order: float) -> float:
         return 0.0
+
+
+def rounded_up(value: float, digits: int = 4) -> str:
+    """A number that is a bound, in so many digits, never less than it is.
+
+    >>> rounded_up(26.895), rounded_up(99.9999), rounded_up(1.0), rounded_up(0.0)
+    ('26.9', '100', '1', '0')
+    """
+    if value == 0.0 or not math.isfinite(value):
+        return f"{value:g}"
+    exact = Decimal(value)
+    up = exact.quantize(Decimal(1).scaleb(exact.adjusted() + 1 - digits), rounding=ROUND_CEILING)
+    # A float that was meant to be a short decimal is that decimal, not the next one.
+    near = float(f"{value:.{digits}g}")
+    return f"{near:.{digits}g}" if abs(near - value) <= 1e-13 * abs(value) else f"{float(up):.{digits}g}"
+
+
+def beliefs(epsilon: float) -> list[tuple[float, float]]:
+    """A belief before the release, and the largest that it can become.
+
+    By Bayes' rule the odds grow by the ratio of the two probabilities of what is read, at most e^epsilon.
+
+    >>> [(before, round(after, 3)) for before, after in beliefs(1.0)]
+    [(0.01, 0.027), (0.1, 0.232), (0.5, 0.731), (0.9, 0.961)]
+    """
+    factor = math.exp(min(epsilon, 700.0))
+    return [(before, before * factor / (1.0 - before + before * factor)) for before in BEFORE]
+
+
+def best_guess(profile: PrivacyProfile) -> float:
+    """The best chance of guessing right between two equally likely neighbours: (1 + delta(0)) / 2."""
+    return 0.5 + 0.5 * profile.delta(0.0)

@@ -1,4 +1,13 @@
-"""A profile from Renyi divergences: for changes whose worst case has no closed form."""
+"""Renyi divergences: the profile that they give, and how much of them an (epsilon, delta) has room for.
+
+A divergence of at most r at one order a gives delta <= exp((a - 1)(r - epsilon)) (1 - 1/a)^a / (a - 1)
+(Canonne, Kamath, Steinke 2020, Proposition 12). Solved for r, with log delta known:
+
+    r(a) = epsilon + (log delta + log(a - 1) - a log(1 - 1/a)) / (a - 1).
+
+zCDP with rho means r <= rho a at every order, so any a may be fixed beforehand: rho = max over a of r(a) / a.
+What is returned is lowered by far more than the rounding of these few operations.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +19,22 @@ from functools import cached_property
 
 import numpy as np
 
+from veil.core.arrays import Floats
+from veil.core.checks import delta_of, positive
+from veil.core.errors import InvalidArgument
 from veil.core.numerics.rounding import float_above
-from veil.core.privacy.profile import Floats, Kind, LogDelta, PrivacyProfile, order_of
+from veil.core.privacy.profile import Kind, SymmetricProfile, order_of
 
 # From near 1 (large delta) to far beyond any use (tiny epsilon).
 _ORDERS = 1.0 + np.geomspace(1e-2, 1e6, 161)
 
 
 @dataclass(frozen=True, eq=False)
-class RenyiProfile(PrivacyProfile):
+class RenyiProfile(SymmetricProfile):
     """delta(epsilon) from bounds on the Renyi divergences of every pair of neighbours, in both directions.
 
     divergence: orders -> bounds, infinite where there is none. rho: they are at most rho times the order.
-    log delta <= (order - 1)(divergence - epsilon) + order log(1 - 1/order) - log(order - 1), for every
-    order (Canonne, Kamath, Steinke 2020, Proposition 12); the least one is taken.
+    Of the deltas that the orders give, the least one is taken: for worst cases without a closed form.
     """
 
     divergence: Callable[[Floats], Floats]
@@ -48,9 +59,6 @@ class RenyiProfile(PrivacyProfile):
         known = np.isfinite(bounds)
         return _ORDERS[known], bounds[known]
 
-    def log_deltas(self) -> tuple[LogDelta, LogDelta]:
-        return self._log_delta, self._log_delta
-
     def _log_delta(self, epsilon: float) -> float:
         orders, bounds = self._bounds
         if not len(orders):
@@ -71,3 +79,30 @@ class RenyiProfile(PrivacyProfile):
         if not len(orders):
             return math.inf
         return float((bounds - math.log(tail) / (orders - 1.0)).min())
+
+
+_ROUNDING = 1e-12
+
+
+def divergence_within(epsilon: float, delta: float, order: float) -> float:
+    """The divergence of this order that is surely within (epsilon, delta); 0 if there is no room for any."""
+    epsilon, delta, order = positive("epsilon", epsilon), delta_of(delta), order_of(order)
+    if delta == 0.0:
+        raise InvalidArgument("delta", expected="a number above 0", found="0")
+    if delta == 1.0:
+        return math.inf
+    extra = math.log(delta) + math.log(order - 1.0) - order * math.log1p(-1.0 / order)
+    room = epsilon + extra / (order - 1.0)
+    rounding = _ROUNDING * (epsilon + (abs(math.log(delta)) + order + 40.0) / (order - 1.0))
+    return max(0.0, room - rounding)
+
+
+def rho_within(epsilon: float, delta: float) -> float:
+    """The zCDP parameter that is surely within (epsilon, delta)."""
+    orders = 1.0 + np.geomspace(1e-3, 1e7, 2_001)
+    rates = [divergence_within(epsilon, delta, float(order)) / float(order) for order in orders]
+    best = int(np.argmax(rates))
+    fine = np.linspace(orders[max(best - 1, 0)], orders[min(best + 1, len(orders) - 1)], 201)
+    return max(divergence_within(epsilon, delta, float(order)) / float(order) for order in fine) * (
+        1.0 - _ROUNDING
+    )

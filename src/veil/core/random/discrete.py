@@ -1,9 +1,9 @@
 """Discrete noise, drawn exactly: whole numbers and rationals only, no floating point.
 
-Below scales of 2^54 it is drawn many at a time (blocks.py). Beyond, where results come near the end of 64
-bits, one at a time by the algorithms of Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential
-Privacy" (2020), Section 5, with whole numbers of any size. The scale alone decides which, never a draw, so
-the choice causes no bias; and both have the same distribution.
+Below scales of 2^54 it is drawn many at a time (exact_tables.py). Beyond, where results come near the end of
+64 bits, one at a time by the algorithms of Canonne, Kamath and Steinke, "The Discrete Gaussian for
+Differential Privacy" (2020), Section 5, with whole numbers of any size. The scale alone decides which, never
+a draw, so the choice causes no bias; and both have the same distribution.
 """
 
 from __future__ import annotations
@@ -14,11 +14,8 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.core.random.blocks import MOST_BLOCK_BITS, sample_in_blocks
-from veil.core.random.exact_tables import Law
-from veil.core.random.streams import Rng
-
-_WORD = 64
+from veil.core.random.exact_tables import MOST_BLOCK_BITS, Law, sample_in_blocks
+from veil.core.random.streams import WORD, Rng, random_words
 
 
 def sample_discrete_laplace(rng: Rng, *, scale: Fraction, size: int) -> NDArray[np.int64]:
@@ -46,18 +43,18 @@ class _Bits:
 
     def _word(self) -> int:
         if not self._words:
-            self._words = self._rng.integers(0, 2**_WORD, size=256, dtype=np.uint64).tolist()
+            self._words = random_words(self._rng, 256).tolist()
         return self._words.pop()
 
     def below(self, bound: int) -> int:
         """Uniform on 0 .. bound - 1, by rejection."""
         bits = (bound - 1).bit_length()
-        words = max(1, -(-bits // _WORD))
+        words = max(1, -(-bits // WORD))
         while True:
             value = 0
             for _ in range(words):
-                value = (value << _WORD) | self._word()
-            value >>= words * _WORD - bits
+                value = (value << WORD) | self._word()
+            value >>= words * WORD - bits
             if value < bound:
                 return value
 
@@ -121,3 +118,25 @@ def _discrete_gaussian(bits: _Bits, variance: Fraction, envelope: int) -> int:
         bottom = 2 * variance.numerator * variance.denominator * envelope * envelope
         if _bernoulli_exp(bits, top, bottom):
             return candidate
+
+
+# Fast floating-point stand-ins with the same distribution up to rounding, for plans and simulations only. A
+# release never uses them.
+
+
+def simulate_discrete_laplace(rng: Rng, *, scale: float, size: tuple[int, ...]) -> NDArray[np.int64]:
+    """The difference of two geometric variables."""
+    success = -np.expm1(-1.0 / scale)
+    return rng.geometric(success, size) - rng.geometric(success, size)
+
+
+def simulate_discrete_gaussian(rng: Rng, *, sigma: float, size: tuple[int, ...]) -> NDArray[np.int64]:
+    """By inversion of the tabulated distribution; a rounded normal where the table would be long."""
+    if sigma > 1e4:
+        return np.rint(rng.normal(0.0, sigma, size)).astype(np.int64)
+    reach = int(np.ceil(12.0 * sigma)) + 2
+    support = np.arange(-reach, reach + 1)
+    weights = np.exp(-0.5 * (support / sigma) ** 2)
+    cumulative = np.cumsum(weights)
+    drawn: NDArray[np.int64] = support[np.searchsorted(cumulative, rng.random(size) * cumulative[-1])]
+    return drawn

@@ -28,11 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core.arrays import Floats, Ints, Places
+from veil.core.errors import InvalidArgument
 from veil.core.numerics.compiled import compiled
-from veil.core.random.streams import Rng
+from veil.core.random.streams import WORD, Rng, Words, one_word, random_words
 
-Words = NDArray[np.uint64]
-WORD = 64
 # SLACK(k) = (SLACK_EACH k + SLACK_ONCE) 2^-53
 SLACK_EACH, SLACK_ONCE = 2.0, 16.0
 UNIT = 2.0**-53
@@ -40,20 +39,15 @@ UNIT = 2.0**-53
 _AT_A_TIME = 2**18
 
 
-def random_words(rng: Rng, count: int) -> Words:
-    """So many words of 64 random bits."""
-    return rng.integers(0, 2**WORD, size=count, dtype=np.uint64)
-
-
-def one_word(rng: Rng) -> int:
-    """A word of 64 random bits."""
-    return int(random_words(rng, 1)[0])
+def _whole(weights: Sequence[Fraction]) -> list[int]:
+    """The weights times their common denominator: sums of long fractions would be reduced again and again."""
+    unit = lcm(*{weight.denominator for weight in weights})
+    return [weight.numerator * (unit // weight.denominator) for weight in weights]
 
 
 def choose(weights: Sequence[Fraction], word: int, more: Callable[[], int]) -> int:
     """The option that a uniform number with this first word stands for."""
-    unit = lcm(*(weight.denominator for weight in weights))
-    parts = [weight.numerator * (unit // weight.denominator) for weight in weights]
+    parts = _whole(weights)
     total, bits = sum(parts), WORD
     if total <= 0:
         raise ValueError("no option has a positive weight")
@@ -92,9 +86,7 @@ class FixedChoice:
 
     def __init__(self, weights: Sequence[Fraction]) -> None:
         self._weights = list(weights)
-        # In whole numbers: sums of long fractions would be reduced again and again.
-        unit = lcm(*{weight.denominator for weight in self._weights})
-        parts = [weight.numerator * (unit // weight.denominator) for weight in self._weights]
+        parts = _whole(self._weights)
         total = sum(parts)
         if total <= 0 or min(parts) < 0:
             raise ValueError("weights must not be negative, and one must be positive")
@@ -197,3 +189,55 @@ def _settle_row(rng: Rng, walk: Walk, nodes: Ints, row: int, bits: Words, positi
         if position < length:
             nodes[row, position] = walk.settle(tables, row, nodes[row], position, bits, lambda: one_word(rng))
             position += 1
+
+
+# Words where every word over the alphabet is possible: nothing is rounded, every law is exact.
+
+
+def sample_free(rng: Rng, *, words: Ints, alphabet: int, decay: float | Fraction) -> Ints:
+    """Each symbol on its own stays with weight 1, and becomes any other one with weight decay."""
+    drawn = _free_words(words, alphabet)
+    if alphabet == 1:
+        return drawn
+    changed = FixedChoice([Fraction(1), (alphabet - 1) * Fraction(decay)]).draw(rng, drawn.size)
+    places = np.flatnonzero(changed)
+    flat = drawn.ravel()
+    # One of the other symbols: 1 to alphabet - 1 further on, around the circle.
+    flat[places] = (flat[places] + rng.integers(1, alphabet, size=len(places))) % alphabet
+    return drawn
+
+
+def sample_free_by_distance(rng: Rng, *, words: Ints, alphabet: int, law: Sequence[Fraction | float]) -> Ints:
+    """The distance by the weights law[0] ... law[n], then a uniform word at that distance."""
+    given = _free_words(words, alphabet)
+    if len(law) != given.shape[1] + 1 or (alphabet == 1 and any(law[1:])):
+        raise InvalidArgument("law", expected="a weight for each distance from 0 to n", found=f"{len(law)}")
+    distances = FixedChoice([Fraction(weight) for weight in law]).draw(rng, len(given))
+    return sample_free_at_distances(rng, words=given, alphabet=alphabet, distances=distances)
+
+
+def _free_words(words: Ints, alphabet: int) -> Ints:
+    given = np.array(words, dtype=np.int32, order="C")
+    if given.ndim != 2 or (given.size and not (given.min() >= 0 and given.max() < alphabet)):
+        raise InvalidArgument("words", expected=f"rows of symbols from 0 to {alphabet - 1}", found="others")
+    return given
+
+
+def sample_free_at_distances(rng: Rng, *, words: Ints, alphabet: int, distances: Places) -> Ints:
+    """For each row a uniform word at the distance stated for it, among all words of the alphabet."""
+    drawn = np.array(words, dtype=np.int32)
+    rows, length = drawn.shape
+    left = np.array(distances, dtype=np.int64)
+    if left.shape != (rows,) or (rows and not (left.min() >= 0 and left.max() <= length * (alphabet > 1))):
+        raise InvalidArgument("distances", expected=f"one of 0 to {length} a word", found="others")
+    for t in range(length):
+        # A position is one of the changed ones with probability (changes left) / (positions left): a uniform
+        # set of positions. The generator's bounded integers are exactly uniform.
+        changed = rng.integers(0, length - t, size=rows) < left
+        left -= changed
+        places = np.flatnonzero(changed)
+        if len(places):
+            # One of the other symbols: 1 to alphabet - 1 further on, around the circle.
+            further = rng.integers(1, alphabet, size=len(places))
+            drawn[places, t] = (drawn[places, t] + further) % alphabet
+    return drawn

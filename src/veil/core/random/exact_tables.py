@@ -1,4 +1,4 @@
-"""Tables for drawing discrete noise by inversion, with bounds that are certain: whole numbers only.
+"""Discrete noise drawn exactly and many at a time, from tables with bounds that are certain.
 
 A magnitude m >= 0 of the noise is cut into a block h and an offset d < B = 2^block_bits: m = B h + d. With
 weights w(m) = exp(-rate m / B) or exp(-rate (m / B)^2) a magnitude is drawn in two steps:
@@ -12,6 +12,12 @@ So an accepted m has probability proportional to w(B h) w(B h + d) / w(B h) = w(
 The thresholds are irrational. Of a uniform real number only the first bits are looked at; where they do not
 decide a comparison, more bits of the *same* number are drawn and the threshold is computed more closely. So
 every comparison has the outcome it has for the real numbers, and who decides it, and when, changes nothing.
+
+Three words of 64 bits make a proposal. They nearly always decide it, by comparisons in 64-bit whole numbers
+whose rounding is bounded here. A row that they do not decide is settled with large whole numbers from the
+same three words, and more bits of the same uniform numbers: its outcome is the one that the words stand for,
+not a new draw. So a row's outcome is a fixed function of uniform real numbers, whichever code evaluates it,
+and the settling causes no bias.
 """
 
 from __future__ import annotations
@@ -20,13 +26,27 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache, partial
 from math import isqrt
 
-WORD = 64
+import numpy as np
+
+from veil.core.arrays import Booleans, Places
+from veil.core.random.streams import WORD, Rng, Words, one_word, random_words
+
 # Bits by which a table is computed more closely than it is stated; they swallow the rounding of all sums.
 _GUARD = 64
 # What the table leaves out is at most about 2^-8 of the last bit that it is stated in.
 _LEFT_OUT = 8
+
+# Rows worked on at a time: their arrays stay in the processor's cache.
+_AT_A_TIME = 2**14
+# A block of 2^50 and fewer than 2^11 blocks in a table stay far inside 64 bits.
+MOST_BLOCK_BITS = 50
+# Fixed point: offsets in parts of 2^-24 of a block, rates of 2^-36, exponents and probabilities of 2^-31.
+_PART, _RATE, _UNIT = 24, 36, 31
+# An exponent is at most this many units above its computed value (see _exponents).
+_SLACK = 2**8
 
 # A number times 2^bits lies between these two, the ends included.
 Bounds = tuple[int, int]
@@ -73,10 +93,10 @@ def exp_minus(x: Fraction, bits: int) -> Bounds:
         term = term * top // (bottom * k)
         total += term
     one = 1 << 2 * bits
-    found = one // (total + 2 * k + 4), -(-one // total)
+    bounds = one // (total + 2 * k + 4), -(-one // total)
     for _ in range(halvings):
-        found = _product(found, found, bits)
-    return found
+        bounds = _product(bounds, bounds, bits)
+    return bounds
 
 
 def _product(a: Bounds, b: Bounds, bits: int) -> Bounds:
@@ -134,3 +154,104 @@ def settle_rejection(law: Law, block: int, offset: int, word: int, more: Callabl
             return False
         word, bits = word << WORD | more(), bits + WORD
     return False
+
+
+@dataclass(frozen=True)
+class _Table:
+    first: Words
+    # last[k] belongs to the threshold below block k. Before block 0 there is none: the word 0 is sent to be
+    # settled without need, which does no harm.
+    last: Words
+    rate: int
+
+
+@lru_cache(maxsize=64)
+def _table(law: Law) -> _Table:
+    first, last = thresholds(law, WORD)
+    # _exponents relies on both; they hold by the choice of the block size in Law.
+    if law.block_bits and (law.exponent(len(first), 2**law.block_bits) >= 1 or len(first) >= 2**10):
+        raise ValueError(f"blocks of 2^{law.block_bits} are too long for the rate {law.rate}")
+    return _Table(
+        np.array(first, dtype=np.uint64),
+        np.array([0, *last], dtype=np.uint64),
+        int(law.rate * 2**_RATE) if law.block_bits else 0,
+    )
+
+
+def sample_in_blocks(rng: Rng, law: Law, size: int) -> Places:
+    """Draw whole numbers z with P(z) proportional to w(|z|)."""
+    drawn = np.empty(size, dtype=np.int64)
+    filled = 0
+    while filled < size:
+        missing = size - filled
+        # Proposals are independent: the accepted ones in their order are too, wherever they are cut off.
+        accepted = _accepted(rng, law, min(_AT_A_TIME, missing + missing // 8 + 8))[:missing]
+        drawn[filled : filled + accepted.size] = accepted
+        filled += accepted.size
+    return drawn
+
+
+def _accepted(rng: Rng, law: Law, count: int) -> Places:
+    """The accepted ones among so many proposals."""
+    table = _table(law)
+    block_words, bit_words = random_words(rng, count), random_words(rng, count)
+    offsets = (bit_words & np.uint64(2**law.block_bits - 1)).view(np.int64)
+    negative = bit_words >= np.uint64(2 ** (WORD - 1))
+    blocks = np.searchsorted(table.first, block_words, side="right")
+    open_blocks = block_words <= table.last.take(blocks)
+    for row in np.flatnonzero(open_blocks).tolist():
+        block = settle_block(law, int(block_words[row]), partial(one_word, rng))
+        if block >= 2 ** (WORD - 2 - law.block_bits):
+            raise OverflowError("a draw does not fit into 64 bits")
+        blocks[row] = block
+    magnitudes = (blocks << law.block_bits) + offsets
+    # A zero with a minus sign is rejected too: it would make zero twice as likely.
+    kept = ~(negative & (magnitudes == 0))
+    if law.block_bits:
+        words = random_words(rng, count)
+        rejected, unsure = _rejected(law, table, blocks, offsets, words)
+        # A settled block may lie beyond the table, where the rounding was not bounded.
+        for row in np.flatnonzero(unsure | open_blocks).tolist():
+            block, offset, word = int(blocks[row]), int(offsets[row]), int(words[row])
+            rejected[row] = settle_rejection(law, block, offset, word, partial(one_word, rng))
+        kept &= ~rejected
+    accepted: Places = np.where(negative, -magnitudes, magnitudes)[kept]
+    return accepted
+
+
+def _exponents(law: Law, table: _Table, blocks: Places, offsets: Places) -> Places:
+    """The exponent x of every row in units of 2^-31: x lies between the result and _SLACK more.
+
+    Everything is rounded down. With f the offset as a part of its block, 2 h + 1 < 2^11 and x < 1 (_table):
+    f is short by at most 2^-24, so f (2 h + f) by (2 h + 2) 2^-24, and after its shift by (2 h + 3) 2^-24.
+    Times the rate, at most 1/512, that is below (1 + 2/512) 2^-24. The rate is short by at most 2^-36, times
+    2 h + 1 that is 2^-25. The last shift costs 2^-31. Together it is less than 2^-23, or 2^8 units. Without
+    the square, where the rate is at most 1/8, it is less. The largest product has 24 + 11 + 27 bits.
+    """
+    shift = _PART - law.block_bits
+    parts = offsets << shift if shift >= 0 else offsets >> -shift
+    if law.squared:
+        parts = parts * ((blocks << (_PART + 1)) + parts) >> _PART
+    exponents: Places = parts * np.int64(table.rate) >> (_PART + _RATE - _UNIT)
+    return exponents
+
+
+def _rejected(
+    law: Law, table: _Table, blocks: Places, offsets: Places, words: Words
+) -> tuple[Booleans, Booleans]:
+    """Whether a uniform number is below 1 - exp(-x), and where the first bits leave that open."""
+    x = _exponents(law, table, blocks, offsets)
+    u = (words >> np.uint64(WORD - _UNIT)).view(np.int64)
+    rejected, unsure = np.zeros(len(x), dtype=np.bool_), np.zeros(len(x), dtype=np.bool_)
+    # 1 - exp(-x) <= x: most rows are accepted at once.
+    near = np.flatnonzero(u < x + _SLACK)
+    x, u = x[near], u[near]
+    # x - x^2/2 <= 1 - exp(-x) <= x - x^2/2 + x^3/6; both sides grow with x, for x <= 1. The ones make up for
+    # the shifts; u + 1 because a uniform number lies in [u, u + 1) units.
+    least = x - (x * x >> (_UNIT + 1)) - 1
+    x = x + _SLACK
+    square = x * x >> _UNIT
+    most = x - (square >> 1) + ((square + 1) * x >> _UNIT) // 6 + 2
+    rejected[near] = u + 1 <= least
+    unsure[near] = (u + 1 > least) & (u < most)
+    return rejected, unsure

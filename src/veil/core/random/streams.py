@@ -16,10 +16,14 @@ from typing import Any
 from weakref import WeakSet
 
 import numpy as np
+from numpy.typing import NDArray
 
 from veil.core.errors import InvalidArgument
 
 Rng = np.random.Generator
+Words = NDArray[np.uint64]
+# Bits of a word.
+WORD = 64
 
 
 class SecretStream(np.random.Generator):
@@ -79,3 +83,13 @@ def generator(rng: Any = None) -> Rng:
 def is_reproducible(rng: Any) -> bool:
     """Whether somebody who knows the seed could repeat the draw."""
     return rng is not None
+
+
+def random_words(rng: Rng, count: int) -> Words:
+    """So many words of 64 random bits."""
+    return rng.integers(0, 2**WORD, size=count, dtype=np.uint64)
+
+
+def one_word(rng: Rng) -> int:
+    """A word of 64 random bits."""
+    return int(random_words(rng, 1)[0])

@@ -17,8 +17,8 @@ from veil.core.checks import items, positive, within
 from veil.core.errors import InvalidArgument
 from veil.core.mechanism import Described, adjacency_of
 from veil.core.numerics.rounding import float_above, float_below, stated
+from veil.core.privacy.pairs import RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
-from veil.core.privacy.responses import RandomizedResponses
 from veil.core.random.discrete import sample_discrete_laplace
 from veil.core.random.streams import Rng
 from veil.graphs.graph import Graph

@@ -14,8 +14,7 @@ from veil.bits.mechanisms.matrix_bernoulli import MatrixBernoulli
 from veil.bits.mechanisms.xor import Xor
 from veil.core.adjacency import Adjacency
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.mechanism import adjacency_of
-from veil.core.published import Published
+from veil.core.mechanism import Published, adjacency_of
 from veil.core.random.streams import Rng
 from veil.graphs.graph import Graph
 from veil.graphs.mechanisms.randomized_response import OnGraphs

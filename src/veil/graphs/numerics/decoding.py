@@ -24,8 +24,7 @@ import numpy as np
 
 from veil.core.arrays import Booleans, Floats
 from veil.core.errors import InvalidArgument
-from veil.core.numerics.compiled import compiled
-from veil.core.numerics.threads import one_thread
+from veil.core.numerics.compiled import compiled, one_thread
 from veil.graphs.numerics.held_out import expected_edges, own_bit, prior_odds
 from veil.graphs.numerics.latent import Signs, Singles
 from veil.graphs.numerics.pairs import Codes, PairSpace

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from veil.core.arrays import Floats
-from veil.core.privacy.beliefs import beliefs, best_guess
+from veil.core.privacy.profile import beliefs, best_guess
 from veil.core.record import Release
 from veil.graphs.estimation import GraphEstimate, estimates, out_degrees
 from veil.graphs.graph import Graph

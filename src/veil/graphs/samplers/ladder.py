@@ -20,8 +20,8 @@ from fractions import Fraction
 import numpy as np
 
 from veil.bits.samplers.flips import sample_gaps
-from veil.core.random.exact_choice import WORD, FixedChoice, random_words
-from veil.core.random.streams import Rng
+from veil.core.random.exact_choice import FixedChoice
+from veil.core.random.streams import WORD, Rng, random_words
 from veil.graphs.numerics.ladder import DECAY_BITS, Ladder
 from veil.graphs.numerics.triangles import Integers
 

@@ -14,9 +14,8 @@ from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.checks import integer, items, positive, within
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.mechanism import Described, adjacency_of
+from veil.core.mechanism import Described, Published, adjacency_of
 from veil.core.privacy.profile import PrivacyProfile
-from veil.core.published import Published
 from veil.core.random.streams import Rng
 from veil.matrices.row_profiles import worst_of
 from veil.vectors.adjacency import Records, Transfer

@@ -13,14 +13,12 @@ from veil.core import checks
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.checks import choice, positive
-from veil.core.domain import Domain
 from veil.core.errors import InvalidData
 from veil.core.intake import as_floats
-from veil.core.mechanism import Described, adjacency_of, batch_shape
+from veil.core.mechanism import Described, Domain, adjacency_of, batch_shape
 from veil.core.numerics.rounding import float_above
-from veil.core.privacy.pairs import NormalPair
+from veil.core.privacy.pairs import NormalPair, RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
-from veil.core.privacy.responses import RandomizedResponses
 from veil.core.random.streams import Rng
 from veil.matrices.adjacency import Rectangle, Rows
 from veil.matrices.chain_intake import all_probabilities

@@ -12,12 +12,10 @@ import numpy as np
 
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
-from veil.core.assumptions import UNPROTECTED
 from veil.core.checks import positive, truth
 from veil.core.errors import InvalidArgument
-from veil.core.mechanism import Described, adjacency_of, batch_shape
+from veil.core.mechanism import UNPROTECTED, Described, Published, adjacency_of, batch_shape
 from veil.core.privacy.profile import PrivacyProfile
-from veil.core.published import Published
 from veil.core.random.streams import Rng
 from veil.matrices.adjacency import Rows
 from veil.matrices.row_profiles import changed_rows

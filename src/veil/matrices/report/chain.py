@@ -10,8 +10,8 @@ import numpy as np
 
 from veil.core.arrays import Floats
 from veil.core.errors import InvalidField, VeilError, with_fields
-from veil.core.privacy.beliefs import best_guess
-from veil.core.published import Published
+from veil.core.mechanism import Published
+from veil.core.privacy.profile import best_guess
 from veil.core.record import Release
 from veil.matrices.chain import Chain
 from veil.matrices.chain_intake import CommunicatingClass

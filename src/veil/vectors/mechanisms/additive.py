@@ -9,13 +9,11 @@ from typing import Any, ClassVar
 
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
-from veil.core.assumptions import UNPROTECTED
 from veil.core.checks import choice, positive
 from veil.core.errors import InvalidArgument
-from veil.core.mechanism import Described, adjacency_of, batch_shape
-from veil.core.privacy.pairs import NormalPair
+from veil.core.mechanism import UNPROTECTED, Described, adjacency_of, batch_shape
+from veil.core.privacy.pairs import NormalPair, RandomizedResponses
 from veil.core.privacy.profile import NothingRevealed, PrivacyProfile
-from veil.core.privacy.responses import RandomizedResponses
 from veil.core.random.streams import Rng
 from veil.vectors.adjacency import Transfer
 from veil.vectors.simplex import ONTO, Simplex

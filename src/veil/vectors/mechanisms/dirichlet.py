@@ -9,15 +9,13 @@ from typing import Any, ClassVar
 
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
-from veil.core.assumptions import UNPROTECTED
 from veil.core.checks import positive, truth
 from veil.core.errors import InvalidArgument, NoGuarantee
 from veil.core.intake import as_floats
-from veil.core.mechanism import adjacency_of
+from veil.core.mechanism import UNPROTECTED, Published, adjacency_of
 from veil.core.numerics.rounding import float_above, float_below
 from veil.core.privacy.pairs import SymmetricBetaPair
 from veil.core.privacy.profile import NothingRevealed, PrivacyProfile
-from veil.core.published import Published
 from veil.vectors.adjacency import Transfer
 from veil.vectors.counts import refuse
 from veil.vectors.mechanisms.dirichlet_urn import UrnForm, checked_draws, draws_for, log_dirichlet

@@ -15,11 +15,14 @@ from veil.core.arrays import Floats
 from veil.core.checks import choice, integer, positive
 from veil.core.mechanism import Described, adjacency_of, batch_shape
 from veil.core.numerics.rounding import charge_above
-from veil.core.privacy.discrete_gaussian import DiscreteGaussianShift
+from veil.core.privacy.pairs import DiscreteGaussianShift, RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
-from veil.core.privacy.responses import RandomizedResponses
-from veil.core.random.approximate import simulate_discrete_gaussian, simulate_discrete_laplace
-from veil.core.random.discrete import sample_discrete_gaussian, sample_discrete_laplace
+from veil.core.random.discrete import (
+    sample_discrete_gaussian,
+    sample_discrete_laplace,
+    simulate_discrete_gaussian,
+    simulate_discrete_laplace,
+)
 from veil.core.random.streams import Rng
 from veil.vectors.adjacency import Contributions, Records
 from veil.vectors.contribution_profiles import gaussian_contributions

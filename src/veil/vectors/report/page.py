@@ -8,8 +8,8 @@ import numpy as np
 
 from veil.core.arrays import Floats
 from veil.core.errors import VeilError
-from veil.core.privacy.beliefs import best_guess
-from veil.core.published import Published
+from veil.core.mechanism import Published
+from veil.core.privacy.profile import best_guess
 from veil.core.record import Release
 from veil.report import figures
 from veil.report.page import page

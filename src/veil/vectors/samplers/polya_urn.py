@@ -38,8 +38,7 @@ from numpy.typing import NDArray
 
 from veil.core.arrays import Floats
 from veil.core.numerics.compiled import compiled
-from veil.core.random.exact_choice import WORD, Words, one_word, random_words
-from veil.core.random.streams import Rng
+from veil.core.random.streams import WORD, Rng, Words, one_word, random_words
 from veil.vectors.counts import Integers
 
 # The colour of every draw is remembered: at most 256 MB of them, if there are no more than 256 colours.

@@ -9,8 +9,8 @@ from veil.core.adjacency import Adjacency
 from veil.core.checks import integer
 from veil.core.errors import InvalidArgument
 from veil.core.mechanism import Described, adjacency_of
+from veil.core.privacy.pairs import RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
-from veil.core.privacy.responses import RandomizedResponses
 from veil.core.random.streams import Rng
 from veil.words.adjacency import Hamming
 from veil.words.language import Language

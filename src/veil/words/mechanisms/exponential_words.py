@@ -15,7 +15,7 @@ from veil.core.arrays import Floats
 from veil.core.checks import choice, positive
 from veil.core.numerics.rounding import float_above, rate_above, stated, times_above
 from veil.core.numerics.staircase import log_words_at
-from veil.core.random.free_words import sample_free
+from veil.core.random.exact_choice import sample_free
 from veil.core.random.streams import Rng
 from veil.words.language import FreeWords, Language
 from veil.words.mechanisms.word_mechanism import (

@@ -11,7 +11,7 @@ import numpy as np
 from veil.core.arrays import Floats
 from veil.core.numerics.rounding import rate_above, times_above
 from veil.core.numerics.staircase import WordStaircase, free_counts, log_words_at, staircase
-from veil.core.random.free_words import sample_free_by_distance
+from veil.core.random.exact_choice import sample_free_by_distance
 from veil.core.random.streams import Rng
 from veil.words.language import FreeWords, Language
 from veil.words.mechanisms.word_mechanism import WordMechanism, distances_between

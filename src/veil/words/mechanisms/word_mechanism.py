@@ -17,8 +17,8 @@ from veil.core.checks import integer, positive
 from veil.core.errors import CannotCalibrate, InvalidArgument, NoGuarantee
 from veil.core.mechanism import Described, adjacency_of
 from veil.core.numerics.rounding import decay_above, float_below, stated
+from veil.core.privacy.pairs import RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
-from veil.core.privacy.responses import RandomizedResponses
 from veil.core.random.streams import Rng
 from veil.words.adjacency import Hamming
 from veil.words.language import FreeWords, Language

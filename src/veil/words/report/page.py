@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from veil.core.privacy.beliefs import beliefs, best_guess
+from veil.core.privacy.profile import beliefs, best_guess
 from veil.core.record import Release
 from veil.report import figures
 from veil.report.page import page

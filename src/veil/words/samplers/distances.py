@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from veil.core.arrays import Floats, Ints, Places
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.compiled import compiled
-from veil.core.random.exact_choice import Words, draw_paths, likely_choice, one_word, random_words
-from veil.core.random.streams import Rng
+from veil.core.random.exact_choice import draw_paths, likely_choice
+from veil.core.random.streams import Rng, Words, one_word, random_words
 from veil.words.numerics.counts import Layers, count_layer, distance_counts, distance_weights
 from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.tables import Ways, checked_words

@@ -18,8 +18,8 @@ import numpy as np
 from veil.core.arrays import Floats, Ints, Places
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.compiled import compiled
-from veil.core.random.exact_choice import Walk, Words, choose, draw_paths, likely_choice
-from veil.core.random.streams import Rng
+from veil.core.random.exact_choice import Walk, choose, draw_paths, likely_choice
+from veil.core.random.streams import Rng, Words
 from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.tables import (
     LANES,

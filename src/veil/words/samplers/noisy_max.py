@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 from veil.core.arrays import Floats, Ints
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.staircase import free_counts
-from veil.core.random.exact_choice import WORD, Words, one_word, random_words
-from veil.core.random.free_words import sample_free_at_distances
-from veil.core.random.streams import Rng
+from veil.core.random.exact_choice import sample_free_at_distances
+from veil.core.random.streams import WORD, Rng, Words, one_word, random_words
 from veil.words.numerics.counts import Counts, log_counts
 
 Classes = NDArray[np.int64]

@@ -11,8 +11,8 @@ import numpy as np
 from veil.core.arrays import Ints, Places
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.compiled import compiled
-from veil.core.random.exact_choice import WORD, Words, choose, draw_paths
-from veil.core.random.streams import Rng
+from veil.core.random.exact_choice import choose, draw_paths
+from veil.core.random.streams import WORD, Rng, Words
 from veil.words.numerics.channel import Channel, favoured
 from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.tables import checked_decay, checked_words
