@@ -162,13 +162,13 @@ class LedgerUnavailable(VeilError):
 
 
 class LedgerCorrupt(VeilError):
-    """The ledger does not hold together: it was changed by other hands than Veil's, or damaged."""
+    """The ledger is not consistent: it was changed by other hands than Veil's, or damaged."""
 
     exit_code = 4
 
     def __init__(self, where: str, found: str) -> None:
         self.where, self.found = map(_one_line, (where, found))
-        super().__init__(f"ledger: {self.where}: expected entries that hold together, found {self.found}.")
+        super().__init__(f"ledger: {self.where}: expected consistent entries, found {self.found}.")
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.where, self.found)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from veil.ledger.accounting import Totals
-from veil.ledger.balance import Balance
+from veil.ledger.balance import Balance, texts
 from veil.ledger.dataset import Dataset
 from veil.ledger.entry import Entry
 from veil.ledger.terms import Terms
@@ -62,7 +62,7 @@ class Moment:
             "by": self.by,
             "state": self.state,
             "cost": self.entry.content.get("cost"),
-            "spent": {line: str(amount) for line, amount in rule.along(self.totals).items()},
+            "spent": texts(rule.along(self.totals)),
             "sha256": self.entry.sha256,
         }
 
@@ -116,11 +116,8 @@ class BudgetHistory:
         }
         if not shares:
             return next(iter(rule.limits))
-        return (
-            min(shares, key=shares.__getitem__)
-            if rule.name == "renyi"
-            else max(shares, key=shares.__getitem__)
-        )
+        tightest = min if rule.name == "renyi" else max
+        return tightest(shares, key=shares.__getitem__)
 
     def to_dict(self, *, entries: bool) -> dict[str, Any]:
         rule = self.terms.rule
@@ -130,14 +127,11 @@ class BudgetHistory:
             "accounting": rule.to_dict(),
             "adjacency": None if self.terms.adjacency is None else self.terms.adjacency.describe(),
             "parts": list(self.terms.parts),
-            "spent_in_parts": {
-                name: {line: str(amount) for line, amount in rule.along(totals).items()}
-                for name, totals in self.parts.items()
-            },
+            "spent_in_parts": {name: texts(rule.along(totals)) for name, totals in self.parts.items()},
             "moves": self.terms.moves,
             "closed": self.terms.closed,
-            "spent": {line: str(amount) for line, amount in rule.along(self.now.totals).items()},
-            "remaining": {line: str(amount) for line, amount in rule.remaining(self.now.totals).items()},
+            "spent": texts(rule.along(self.now.totals)),
+            "remaining": texts(rule.remaining(self.now.totals)),
             "used": self.now.used,
             "charges": self.charges,
         }

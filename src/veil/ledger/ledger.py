@@ -14,10 +14,10 @@ from veil.core.adjacency import Adjacency
 from veil.core.checks import shown, truth
 from veil.core.errors import InvalidArgument, LedgerCorrupt
 from veil.ledger.address import Address
-from veil.ledger.attribution import by_whom, one_line
 from veil.ledger.balance import Balance
 from veil.ledger.chain import append, dataset_names, entry_at, entry_with, last_entry
 from veil.ledger.dataset import Dataset
+from veil.ledger.description import by_whom, one_line
 from veil.ledger.entry import Entry
 from veil.ledger.store import Store
 from veil.ledger.terms import Terms
@@ -127,7 +127,7 @@ class Ledger:
         return found
 
     def verify(self, against: Any = None) -> list[str]:
-        """Look whether everything holds together; the names of the datasets that were looked at.
+        """Check that all entries are consistent; the names of the datasets that were checked.
 
         against: what `export` gave earlier. Without it, entries cut off at the end do not show. Raises
         LedgerCorrupt at the first thing that is wrong.

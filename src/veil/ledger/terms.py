@@ -153,10 +153,6 @@ class Terms:
             )
         return replace(self, epsilon=most, delta=failing, rule=Rule.of("basic", most, failing))
 
-    def ended(self) -> Terms:
-        """Closed: nothing more may be charged."""
-        return replace(self, closed=True)
-
     def to_dict(self) -> dict[str, Any]:
         return {
             "epsilon": str(self.epsilon),
@@ -191,7 +187,7 @@ def _budget(epsilon: Any) -> Amount:
 
 
 def _can_be_read_again(adjacency: Any) -> bool:
-    """Whether what is written of it gives the same: else nobody could read the terms."""
+    """Whether what is written of it gives the same; otherwise nobody could read the terms."""
     try:
         return bool(adjacency_from(adjacency.describe()) == adjacency)
     except (AttributeError, TypeError, ValueError):
