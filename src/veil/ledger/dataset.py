@@ -107,7 +107,7 @@ class Dataset:
     def used(self) -> float:
         """The share of the budget that is gone, between 0 and 1."""
         terms, balance = self._look()
-        return terms.rule.used(balance.totals(self._part))
+        return terms.rule.used(balance.totals(self._part))[1]
 
     def entries(self) -> list[Entry]:
         """All that was done to this budget, oldest first."""

@@ -23,7 +23,7 @@ class Moment:
 
     @property
     def used(self) -> float:
-        return self.terms.rule.used(self.totals)
+        return self.terms.rule.used(self.totals)[1]
 
     @property
     def what(self) -> str:
@@ -110,18 +110,11 @@ class BudgetHistory:
     @property
     def line(self) -> str:
         """The line along which the budget is tightest: what a picture shows."""
-        rule, totals = self.terms.rule, self.now.totals
-        shares = {
-            line: float(totals.get(line, 0)) / float(limit) for line, limit in rule.limits.items() if limit
-        }
-        if not shares:
-            return next(iter(rule.limits))
-        tightest = min if rule.name == "renyi" else max
-        return tightest(shares, key=shares.__getitem__)
+        return self.terms.rule.used(self.now.totals)[0]
 
     def to_dict(self, *, entries: bool) -> dict[str, Any]:
         rule = self.terms.rule
-        found = {
+        known = {
             "name": self.name,
             "budget": {"epsilon": str(self.terms.epsilon), "delta": str(self.terms.delta)},
             "accounting": rule.to_dict(),
@@ -135,4 +128,4 @@ class BudgetHistory:
             "used": self.now.used,
             "charges": self.charges,
         }
-        return found | {"entries": [moment.to_dict() for moment in self.moments]} if entries else found
+        return known | {"entries": [moment.to_dict() for moment in self.moments]} if entries else known

@@ -1,8 +1,17 @@
-"""The errors about rows. They say which column and how many labels, never which labels."""
+"""The errors about sources and their rows. They say which column and how many labels, never which labels."""
 
 from __future__ import annotations
 
-from veil.core.errors import InvalidData
+from typing import Any
+
+from veil.core.errors import InvalidArgument, InvalidData
+
+
+def refuse_given(expected: str, *, found: str = "one", **fields: Any) -> None:
+    """Raise if a field is given that goes with other sources. expected: instead of it."""
+    for field, value in fields.items():
+        if value is not None:
+            raise InvalidArgument(field, expected=expected, found=found)
 
 
 def empty_table() -> InvalidData:
@@ -11,15 +20,6 @@ def empty_table() -> InvalidData:
 
 def empty_cells(column: str) -> InvalidData:
     return InvalidData(column, expected="a value in every row", found="empty cells")
-
-
-def text_times(column: str) -> InvalidData:
-    return InvalidData(
-        column,
-        expected="numbers, times, or text such as 2026-11-15 10:00 or 0042",
-        found="other text",
-        hint='It would be ordered letter by letter, "10:00" before "9:00": make times or numbers of it.',
-    )
 
 
 def no_state(column: str) -> InvalidData:
