@@ -151,12 +151,9 @@ def _order_limits(epsilon: float, delta: float, orders: Sequence[float] | None) 
     share = delta / len(wanted)
     kept = [order for order in wanted if divergence_within(epsilon, share, order) > 0.0]
     if not kept:
-        raise InvalidArgument(
-            "orders",
-            expected=f"an order that leaves room within epsilon = {epsilon:g}, delta = {delta:g}",
-            found="none of them does",
-            hint="A larger order, or a larger budget.",
-        )
+        expected = f"an order that leaves room within epsilon = {epsilon:g}, delta = {delta:g}"
+        found, hint = "none of them does", "A larger order, or a larger budget."
+        raise InvalidArgument("orders", expected=expected, found=found, hint=hint)
     share = float_below(Fraction(delta) / len(kept))
     # In full: what is charged must be the divergence of the order that has the limit.
     names = {order: f"order {order!r}".removesuffix(".0") for order in kept}

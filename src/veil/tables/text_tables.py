@@ -197,13 +197,10 @@ class TextTable:
         hint = "Is the separator another one? {delimiter} states it." if self.asks else ""
         if self.delimiter == " ":
             hint = "If labels have spaces in them, save the list as .csv, with commas between."
-        return InvalidData(
-            file.name if line is None else f"{file.name}, line {line}",
-            expected=f"{width} cells as in the first line" if width > 1 else "1 cell as in the first line",
-            found="another number" if cells is None else str(cells),
-            hint=hint,
-            names=("delimiter",),
-        )
+        name = file.name if line is None else f"{file.name}, line {line}"
+        expected = f"{width} cells as in the first line" if width > 1 else "1 cell as in the first line"
+        found = "another number" if cells is None else str(cells)
+        return InvalidData(name, expected=expected, found=found, hint=hint, names=("delimiter",))
 
     def _lines(self, file: TextFile) -> Iterator[tuple[int, list[str]]]:
         """The rows of a file with the numbers of their lines, slowly; rows of empty cells are left out."""

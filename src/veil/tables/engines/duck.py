@@ -107,12 +107,12 @@ def translated(name: str, *, reads_rows: bool = False) -> Iterator[None]:
     except duckdb.Error as error:
         if isinstance(error, duckdb.IOException) or not reads_rows:
             raise UnreadableFile(name, expected="data that DuckDB can read", found="something else") from None
-        raise UnreadableFile(
-            name,
-            expected="rows that fit the types of their columns",
-            found=f"some that do not ({type(error).__name__})",
-            hint="The cell is not shown: it may be sensitive.",
-        ) from None
+        expected, found = (
+            "rows that fit the types of their columns",
+            f"some that do not ({type(error).__name__})",
+        )
+        hint = "The cell is not shown: it may be sensitive."
+        raise UnreadableFile(name, expected=expected, found=found, hint=hint) from None
 
 
 def _first_line(error: Exception) -> str:

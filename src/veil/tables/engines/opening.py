@@ -61,11 +61,8 @@ def open_engine(
     if is_frame(source):
         roles = {name: role for role, name in wanted.items()}
         return duck.frame_engine(frame_columns(source, list(roles), roles=roles, mixed=False) or {})
-    raise InvalidArgument(
-        "source",
-        expected="a path, a table in memory, a DuckDB or Spark table, or a postgresql:// address",
-        found=f"an object of type {type(source).__name__}",
-    )
+    expected = "a path, a table in memory, a DuckDB or Spark table, or a postgresql:// address"
+    raise InvalidArgument("source", expected=expected, found=f"an object of type {type(source).__name__}")
 
 
 def _open_files(path: str, wanted: Mapping[str, str], table: str | None, query: str | None) -> Engine:
@@ -82,12 +79,9 @@ def _open_files(path: str, wanted: Mapping[str, str], table: str | None, query: 
         return duck.database_engine(files[0], table, query)
     refuse_given("none for a file", table=table, query=query)
     if suffix not in {*_CSV, *PARQUET, *JSON_LINES}:
-        raise UnreadableFile(
-            name,
-            expected="a file of a known kind",
-            found=f"the ending {suffix or 'none'}",
-            hint="Known are .csv, .tsv and .jsonl (also .gz), .parquet, .duckdb and .db.",
-        )
+        expected, found = "a file of a known kind", f"the ending {suffix or 'none'}"
+        hint = "Known are .csv, .tsv and .jsonl (also .gz), .parquet, .duckdb and .db."
+        raise UnreadableFile(name, expected=expected, found=found, hint=hint)
     for file in files:
         if suffix in PARQUET:
             check_parquet(file, len(wanted))

@@ -74,12 +74,9 @@ def missing_column(names: list[str], name: str, role: str) -> InvalidData:
     folded = {other.casefold(): other for other in names}
     near = get_close_matches(name.casefold(), list(folded), 1, 0.5)
     listed = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
-    return InvalidData(
-        role,
-        expected=f"a column {name!r}",
-        found=f"the columns {listed}" if names else "no columns",
-        hint=f"Did you mean {folded[near[0]]!r}?" if near else "",
-    )
+    found = f"the columns {listed}" if names else "no columns"
+    hint = f"Did you mean {folded[near[0]]!r}?" if near else ""
+    return InvalidData(role, expected=f"a column {name!r}", found=found, hint=hint)
 
 
 def needed_columns(engine: Engine, roles: Mapping[str, str]) -> dict[str, Column]:
@@ -124,9 +121,6 @@ def check_times(engine: Engine, column: Column, name: str) -> None:
     whole = f"WITH veil_source AS (\n{engine.relation}\n)\n{render(text, engine.dialect)}"
     row = engine.run(whole).to_pylist()[0]
     if row["others"] and (row["shortest"] != row["longest"] or row["marked"]):
-        raise InvalidData(
-            name,
-            expected="numbers, times, or text such as 2026-11-15 10:00 or 0042",
-            found="other text",
-            hint='It would be ordered letter by letter, "10:00" before "9:00": make times or numbers of it.',
-        )
+        expected = "numbers, times, or text such as 2026-11-15 10:00 or 0042"
+        hint = 'It would be ordered letter by letter, "10:00" before "9:00": make times or numbers of it.'
+        raise InvalidData(name, expected=expected, found="other text", hint=hint)
