@@ -303,9 +303,10 @@ _MANY_ROWS = (
 def test_parquet_that_claims_more_rows_than_the_memory_holds(read: Any, tmp_path: Path) -> None:
     path = tmp_path / "many.parquet"
     path.write_bytes(base64.b64decode(_MANY_ROWS))
-    for reader in (read, lambda path: veil.chains.read(path, origin="origin", destination="destination")):
-        outcome = guarded(lambda reader=reader: reader(str(path)), room=2**30)
-        assert "do not add up" in str(outcome.error)
+    outcome = guarded(lambda: read(str(path)), room=2**30)
+    assert "do not add up" in str(outcome.error)
+    outcome = guarded(lambda: veil.chains.read(path, origin="origin", destination="destination"), room=2**30)
+    assert "do not add up" in str(outcome.error)
 
 
 def ends(path: str) -> Any:
@@ -335,7 +336,7 @@ def test_files_that_swell_are_refused_before_duckdb_reads_them(
     assert "swells" in refusal(reader, path)
 
 
-JSON_ROWS = {
+JSON_ROWS: dict[str, tuple[Callable[[str], Any], str]] = {
     "bits": (veil.bits.read, '{"one": "y", "two": "n"}\n'),
     "edges": (veil.graphs.read, '{"from": "a", "to": "b"}\n'),
     "vector": (veil.vectors.read, '{"grade": "a", "count": 1}\n'),
@@ -359,18 +360,16 @@ def test_json_lines_that_swell(
 
 
 @pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
-def test_cells_beyond_all_measure_in_files_that_duckdb_or_arrow_reads(ending: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("read", [trips, veil.graphs.read, veil.bits.read])
+def test_cells_beyond_all_measure_in_every_format(read: Any, ending: str, tmp_path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     cell, path = SECRET * 20_000, tmp_path / f"data{ending}"
     if ending == ".parquet":
         pq.write_table(pa.table({"from": ["a", cell], "to": [cell, "a"]}), path)
+    elif ending == ".jsonl":
+        path.write_text(f'{{"from": "a", "to": "{cell}"}}\n{{"from": "{cell}", "to": "a"}}\n')
     else:
-        row = "{},{}\n" if ending == ".csv" else '{{"from": "{}", "to": "{}"}}\n'
-        path.write_text(
-            ("from,to\n" if ending == ".csv" else "") + row.format("a", cell) + row.format(cell, "a")
-        )
-    for read in (trips, veil.graphs.read, *([] if ending == ".csv" else [veil.bits.read])):
-        outcome = guarded(lambda read=read: read(str(path)))
-        assert "bytes in a cell" in str(outcome.error)
+        path.write_text(f"from,to\na,{cell}\n{cell},a\n")
+    assert "bytes in a cell" in str(guarded(lambda: read(str(path))).error)

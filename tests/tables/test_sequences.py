@@ -19,7 +19,7 @@ from veil.tables.sequences import SequenceFile, as_log
 def test_lines_become_a_log(tmp_path: Path) -> None:
     path = tmp_path / "sessions.txt"
     path.write_text("a title\n1 10  1 \n\n2\t10\r\n", encoding="utf-8")
-    table = as_log(SequenceFile(path, skip=1))
+    table: Any = as_log(SequenceFile(path, skip=1))
     assert table.to_pydict() == {
         "sequence": [0, 0, 0, 1, 1],
         "place": [0, 1, 2, 0, 1],
