@@ -13,20 +13,19 @@ from veil.tables.dialect import checked_delimiter, checked_header
 from veil.tables.files import JSON_LINES, PARQUET, ending_of, file_of, name_of, text_bytes
 from veil.tables.frames import Columns, frame_columns
 from veil.tables.text_tables import TextTable, open_text, small_table
-from veil.tables.typed_files import file_table
+from veil.tables.typed_files import file_columns
 
 
 @dataclass(frozen=True, slots=True)
 class TableRead:
     """A table as it was read: columns with names and types, or text with separators.
 
-    name: what messages call it. columns: of Arrow, by name; table: those of a file together. text: with its
-    cells as they are written; None also for files without any, and for JSON. raw: a small text as it is.
+    name: what messages call it. columns: of Arrow, by name. text: with its cells as they are written; None
+    also for files without any, and for JSON. raw: a small text as it is.
     """
 
     name: str
     columns: Columns | None = None
-    table: Any = None
     text: TextTable | None = None
     raw: bytes = b""
 
@@ -60,8 +59,7 @@ def read_table(
         if ending_of(path) not in typed:
             text = open_text(path, delimiter=mark, least=least, comments=comments)
             return TableRead(name_of(path), text=text)
-        table = file_table(path, wanted)
-        read = TableRead(name_of(path), {name: table.column(name) for name in table.column_names}, table)
+        read = TableRead(name_of(path), file_columns(path, wanted))
     else:
         read = TableRead("source", frame_columns(source, wanted))
     if read.columns is None:

@@ -10,7 +10,7 @@ from typing import Any
 from veil.core.errors import InvalidData, UnreadableFile
 from veil.tables.engines.names import quoted, text_literal
 from veil.tables.files import PARQUET, check_packed, ending_of, escaped, files_of, name_of
-from veil.tables.frames import chosen, nested
+from veil.tables.frames import Columns, chosen, nested
 from veil.tables.limits import check_cells, most_from, swells
 
 # A place of a column takes at least so much in memory.
@@ -19,8 +19,8 @@ _PLACE = 8
 _READ_AS_TEXT = ("DATE", "TIME", "UUID")
 
 
-def file_table(source: str, wanted: Sequence[str] | None) -> Any:
-    """The Arrow table in a Parquet or JSON lines file, or in several with the same columns."""
+def file_columns(source: str, wanted: Sequence[str] | None) -> Columns:
+    """The columns of a Parquet or JSON lines file, or of several with the same columns."""
     import pyarrow as pa
 
     tables = []
@@ -31,10 +31,11 @@ def file_table(source: str, wanted: Sequence[str] | None) -> Any:
     if any(table.column_names != names for table in tables):
         raise InvalidData("source", expected="files with the same columns", found="others")
     try:
-        return pa.concat_tables(tables, promote_options="permissive")
+        table = pa.concat_tables(tables, promote_options="permissive")
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         expected = "columns of the same type in all files"
         raise InvalidData("source", expected=expected, found="others") from None
+    return {name: table.column(i) for i, name in enumerate(names)}
 
 
 def _parquet(path: str, name: str, wanted: Sequence[str] | None) -> Any:
