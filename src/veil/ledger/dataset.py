@@ -82,14 +82,6 @@ class Dataset:
         return self.terms.budget
 
     @property
-    def closed(self) -> bool:
-        return self.terms.closed
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        return self.terms.parts
-
-    @property
     def spent(self) -> Budget:
         """What is spent: epsilon and delta as simple sums, and `lines` as the rule counts it."""
         terms, balance = self._look()
@@ -109,12 +101,20 @@ class Dataset:
         terms, balance = self._look()
         return terms.rule.used(balance.totals(self._part))[1]
 
+    @property
+    def closed(self) -> bool:
+        return self.terms.closed
+
     def entries(self) -> list[Entry]:
         """All that was done to this budget, oldest first."""
         read = self._store.read(lambda connection: [entry for entry, _ in all_entries(connection, self.name)])
         if not read:
             raise self._unknown()
         return read
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return self.terms.parts
 
     def part(self, name: str) -> Dataset:
         """The budget of one part of the partition that the dataset was opened with."""

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from veil.core.errors import InvalidData, UnreadableFile
 from veil.tables.cells import Coded, decimal_point, has_odd_zeros, is_plain_integer, joined
@@ -26,8 +26,7 @@ _SAMPLE, _LINES = 65_536, 200
 _BLOCK, _BLOCK_LINES, _MOST = 2**20, 256, 2**27
 
 
-@dataclass(frozen=True, slots=True)
-class TextFile:
+class TextFile(NamedTuple):
     """A file with separators. text: as it is. body: without comments, and with single spaces."""
 
     name: str
