@@ -7,10 +7,10 @@ from .core.files import load
 from .core.job import Job, release
 from .core.kind import Kind
 from .core.mechanism import Mechanism
+from .core.plan import Plan
 from .core.privacy.calibrate import calibrate
 from .core.privacy.profile import PrivacyProfile
 from .core.record import Release
-from .core.request import Plan
 from .ledger.ledger import Ledger
 from .matrices.chain import Chain
 from .vectors.planning import compare

@@ -129,7 +129,7 @@ def test_what_cannot_be_reached_comes_last_and_says_why() -> None:
 
 def test_more_budget_more_records_fewer_states_less_error() -> None:
     def error(states: int = 5, records: int = 20_000, epsilon: float = 0.5, **more: Any) -> float:
-        return plan_chain(states, records, epsilon=epsilon, names=("geometric",), **more).best.row_tv
+        return float(plan_chain(states, records, epsilon=epsilon, names=("geometric",), **more).best.row_tv)
 
     base = error()
     assert error(epsilon=5.0) < 0.3 * base
@@ -168,7 +168,7 @@ def test_the_least_epsilon_is_least(error: float) -> None:
     epsilon = least_epsilon_for_chain(3, 20_000, error=error)
 
     def reached(budget: float) -> float:
-        return plan_chain(3, 20_000, epsilon=budget, names=("auto",)).best.row_tv
+        return float(plan_chain(3, 20_000, epsilon=budget, names=("auto",)).best.row_tv)
 
     assert reached(epsilon) <= error
     assert reached(0.95 * epsilon) > error

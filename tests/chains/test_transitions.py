@@ -338,7 +338,7 @@ def test_files_that_cannot_be_counted(tmp_path: Path) -> None:
         assert refused.value.__suppress_context__ or refused.value.__context__ is None
         return str(refused.value)
 
-    refuse("t.parquet", b"no parquet", "t.parquet: expected data")
+    refuse("t.parquet", b"no parquet", "t.parquet: expected a Parquet file")
     refuse("t.duckdb", b"no database" * 1000, "a DuckDB database")
     refuse("t.csv.gz", b"no gzip", "t.csv.gz")
     refuse("t.xlsx", b"", "known kind")

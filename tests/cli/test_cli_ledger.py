@@ -210,7 +210,7 @@ def test_verify_and_export(run: Run, budget: str) -> None:
     assert modes == [0o644, 0o600]
     done = run("ledger", "verify", budget, "--against", "heads.json", "--release", "private.json")
     assert done.code == 0
-    assert "grades: 3 entries hold together" in done.out
+    assert "grades: 3 entries are consistent" in done.out
     assert "private.json: charged as it says." in done.out
     assert run("ledger", "verify", budget, "--json").json["entries"] == {"grades": 3}
     for wrong in ("grades.csv", "none.json", "private.json"):

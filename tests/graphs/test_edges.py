@@ -24,7 +24,7 @@ from veil.graphs.graph import Graph
 from veil.graphs.numerics.pairs import Kind, PairSpace
 from veil.graphs.reading import NODES, SIDES, EdgeSource
 from veil.graphs.verbs import read
-from veil.tables.coded import sorted_once
+from veil.tables.cells import sorted_once
 
 FACEBOOK = Path(__file__).parents[3] / "shared" / "data" / "facebook_combined.txt"
 PAIRS = [(3, 1), (1, 2), (10, 2), (2, 1)]

@@ -39,7 +39,7 @@ from veil.errors import BudgetExceeded, InvalidArgument, LedgerCorrupt, VeilErro
 from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.ledger.accounting import Rule, _divergence
 from veil.ledger.amounts import Amount, charged
-from veil.ledger.charged import check_charged
+from veil.ledger.verification import check_charged
 from veil.matrices.row_profiles import WorstOf
 
 REPLACE = veil.vectors.Records("replace")

@@ -255,7 +255,7 @@ def test_cells_lines_and_columns_beyond_all_measure(
     refusal(reader, put(tmp_path, reader, reader.text("x" * 3_000_000)))
     wide = mark.join(["x"] * 140_000) + "\n"
     assert "at most 131,072 columns" in refusal(reader, put(tmp_path, reader, wide * 2))
-    monkeypatch.setattr("veil.tables.text_file.LONGEST_LINE", 2**20)
+    monkeypatch.setattr("veil.tables.text_tables.LONGEST_LINE", 2**20)
     assert "bytes in the first line" in refusal(reader, put(tmp_path, reader, "x" * 2**21 + "\n"))
 
 
@@ -305,9 +305,15 @@ def test_parquet_that_claims_more_rows_than_the_memory_holds(read: Any, tmp_path
     path.write_bytes(base64.b64decode(_MANY_ROWS))
     outcome = guarded(lambda: read(str(path)), room=2**30)
     assert "do not add up" in str(outcome.error)
+    outcome = guarded(lambda: veil.chains.read(path, origin="origin", destination="destination"), room=2**30)
+    assert "do not add up" in str(outcome.error)
 
 
-@TABLES
+def ends(path: str) -> Any:
+    return veil.chains.read(path, origin="a", destination="b")
+
+
+@pytest.mark.parametrize("read", [veil.bits.read, veil.graphs.read, veil.vectors.read, read_support, ends])
 def test_parquet_that_swells(read: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -317,3 +323,53 @@ def test_parquet_that_swells(read: Any, tmp_path: Path, monkeypatch: pytest.Monk
     assert "swells" not in str(guarded(lambda: read(str(path))).error)
     monkeypatch.setattr("veil.tables.limits._FREELY", 2**10)
     assert "swells" in str(guarded(lambda: read(str(path))).error)
+
+
+@pytest.mark.parametrize("reader", [one for one in READERS if one.name in ENGINES], ids=str)
+@pytest.mark.parametrize("packed", [".gz", ".zst"])
+def test_files_that_swell_are_refused_before_duckdb_reads_them(
+    reader: Reader, packed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = put(tmp_path, reader, PACKERS[packed](reader.text().encode() * 2**16), packed)
+    assert "swells" not in str(guarded(lambda: reader.read(path)).error)
+    monkeypatch.setattr("veil.tables.limits._FREELY", 2**10)
+    assert "swells" in refusal(reader, path)
+
+
+JSON_ROWS: dict[str, tuple[Callable[[str], Any], str]] = {
+    "bits": (veil.bits.read, '{"one": "y", "two": "n"}\n'),
+    "edges": (veil.graphs.read, '{"from": "a", "to": "b"}\n'),
+    "vector": (veil.vectors.read, '{"grade": "a", "count": 1}\n'),
+    "support": (read_support, '{"from": "a", "to": "b"}\n'),
+    "trips": (trips, '{"from": "a", "to": "b"}\n'),
+    "words": (log, '{"who": 1, "when": 1, "where": "a"}\n'),
+}
+
+
+@pytest.mark.parametrize("kind", JSON_ROWS)
+@pytest.mark.parametrize("packed", [".gz", ".zst"])
+def test_json_lines_that_swell(
+    kind: str, packed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, line = JSON_ROWS[kind]
+    path = tmp_path / f"data.jsonl{packed}"
+    path.write_bytes(PACKERS[packed](line.encode() * 2**14))
+    assert "swells" not in str(guarded(lambda: read(str(path))).error)
+    monkeypatch.setattr("veil.tables.limits._FREELY", 2**10)
+    assert "swells" in str(guarded(lambda: read(str(path))).error)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
+@pytest.mark.parametrize("read", [trips, veil.graphs.read, veil.bits.read])
+def test_cells_beyond_all_measure_in_every_format(read: Any, ending: str, tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    cell, path = SECRET * 20_000, tmp_path / f"data{ending}"
+    if ending == ".parquet":
+        pq.write_table(pa.table({"from": ["a", cell], "to": [cell, "a"]}), path)
+    elif ending == ".jsonl":
+        path.write_text(f'{{"from": "a", "to": "{cell}"}}\n{{"from": "{cell}", "to": "a"}}\n')
+    else:
+        path.write_text(f"from,to\na,{cell}\n{cell},a\n")
+    assert "bytes in a cell" in str(guarded(lambda: read(str(path))).error)

@@ -17,7 +17,7 @@ from veil.chains.mechanisms.private_chain import Part
 from veil.chains.transition_counts import ONE_SEQUENCE_EACH
 from veil.core.mechanism import LAYOUT_IS_PUBLIC
 from veil.errors import InvalidData, VeilError
-from veil.tables.engines.watching import watched
+from veil.tables.engines.duck import watched
 
 
 def moved(one: Any, other: Any) -> int:

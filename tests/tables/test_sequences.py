@@ -13,13 +13,13 @@ import pytest
 from tests.tables.data import real
 from veil.chains import read
 from veil.errors import InvalidArgument, InvalidData, UnreadableFile
-from veil.tables.sequences import SequenceFile, read_sequences
+from veil.tables.sequences import SequenceFile, as_log
 
 
 def test_lines_become_a_log(tmp_path: Path) -> None:
     path = tmp_path / "sessions.txt"
     path.write_text("a title\n1 10  1 \n\n2\t10\r\n", encoding="utf-8")
-    table = read_sequences(path, skip=1)
+    table: Any = as_log(SequenceFile(path, skip=1))
     assert table.to_pydict() == {
         "sequence": [0, 0, 0, 1, 1],
         "place": [0, 1, 2, 0, 1],
@@ -70,27 +70,27 @@ def test_columns_of_sequences_are_not_asked_for() -> None:
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFile, match="no such file"):
-        read_sequences(tmp_path / "none.txt")
+        as_log(SequenceFile(tmp_path / "none.txt"))
     broken = tmp_path / "broken.zip"
     broken.write_bytes(b"PK\x03\x04 not really")
     with pytest.raises(UnreadableFile, match="packed file"):
-        read_sequences(broken)
+        as_log(SequenceFile(broken))
     broken = tmp_path / "broken.gz"
     broken.write_bytes(gzip.compress(b"1 2\n" * 1000)[:-9])
     with pytest.raises(UnreadableFile, match="packed file"):
-        read_sequences(broken)
+        as_log(SequenceFile(broken))
     with zipfile.ZipFile(tmp_path / "two.zip", "w") as packed:
         packed.writestr("a", "1 2")
         packed.writestr("b", "1 2")
     with pytest.raises(UnreadableFile, match="one file in the archive, found 2"):
-        read_sequences(tmp_path / "two.zip")
+        as_log(SequenceFile(tmp_path / "two.zip"))
     latin = tmp_path / "latin.txt"
     latin.write_bytes("été".encode("latin-1"))
     with pytest.raises(UnreadableFile, match="UTF-8"):
-        read_sequences(latin)
+        as_log(SequenceFile(latin))
     latin.write_bytes(b"\n \n")
     with pytest.raises(InvalidData, match="no line with states"):
-        read_sequences(latin)
+        as_log(SequenceFile(latin))
     with pytest.raises(InvalidArgument, match="skip"):
         SequenceFile(latin, skip=-1)
     with pytest.raises(InvalidArgument, match="separator"):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import veil
-from veil.core.request import epsilons_around
+from veil.core.plan import epsilons_around
 from veil.errors import CannotCalibrate, InvalidArgument, InvalidData
 from veil.vectors.accuracy import error_quantile, expected_errors, typical_values
 from veil.vectors.planning import Comparison

@@ -13,7 +13,7 @@ from veil.bits.tables import open_bits
 from veil.bits.values import GAPS, Pair, given_pairs, pair_of
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.request import texts
-from veil.tables.coded import Coded
+from veil.tables.cells import Coded
 from veil.tables.frames import checked_columns
 
 if TYPE_CHECKING:

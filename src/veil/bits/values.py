@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.tables.cells import is_number, numbers_of
-from veil.tables.coded import Coded
+from veil.tables.cells import Coded, is_number, numbers_of
 from veil.tables.engines.protocol import missing_column
 
 # What 0 and 1 are usually called.

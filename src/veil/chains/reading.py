@@ -13,8 +13,8 @@ from veil.core.checks import on_progress
 from veil.core.errors import InvalidArgument
 from veil.core.kind import Progress
 from veil.core.request import ReadRequest, option
-from veil.tables.engines.columns import needed_columns
 from veil.tables.engines.opening import open_engine
+from veil.tables.engines.protocol import needed_columns
 from veil.tables.given import files_among, groups_from, listed, pairs
 from veil.tables.sequences import SequenceFile as SequenceFile
 from veil.tables.sequences import as_log

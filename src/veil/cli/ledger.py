@@ -1,4 +1,4 @@
-"""veil ledger: budgets of datasets, and whether they hold together."""
+"""veil ledger: budgets of datasets, and whether they are consistent."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def verify(
     ] = None,
     as_json: JsonOption = False,
 ) -> int:
-    """Do the books hold together? Every hash, every sum, every limit is computed again.
+    """Is the ledger consistent? Every hash, every sum, every limit is computed again.
 
     Example: veil ledger verify budget.db private.json other.json --against heads.json
     """
@@ -208,7 +208,7 @@ def verify(
         )
     else:
         for name, count in counts.items():
-            print(f"{name}: {count} entries hold together, the notes that a release was made among them.")
+            print(f"{name}: {count} entries are consistent, the notes that a release was made among them.")
         if earlier is None:
             print("Entries cut off at the end do not show without --against FILE (see veil ledger export).")
         else:
@@ -252,7 +252,7 @@ def export(
 def _fault(path: Path, ledger: Any) -> str:
     """What speaks against a release file; "" if nothing does."""
     from veil.core.files import load
-    from veil.ledger.charged import check_charged
+    from veil.ledger.verification import check_charged
 
     try:
         check_charged(load(path), ledger, str(path))

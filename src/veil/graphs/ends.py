@@ -7,19 +7,17 @@ would otherwise be taken for two. Files of whole numbers, which most graphs are,
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.tables.cells import is_plain_integer, numbers_of
-from veil.tables.coded import Coded
-from veil.tables.dialect import checked_delimiter, checked_header, column_names, either, has_header, named
+from veil.tables.cells import Coded, is_plain_integer, numbers_of
+from veil.tables.dialect import has_header
 from veil.tables.engines.protocol import missing_column
-from veil.tables.text_tables import TextTable, open_text
-from veil.tables.typed_files import is_table_file, typed_columns
+from veil.tables.reading import read_table
+from veil.tables.text_tables import TextTable
 
 if TYPE_CHECKING:
     from veil.graphs.requests import GraphRead
@@ -41,21 +39,23 @@ _USUAL = [
 
 def ends_of(asked: GraphRead) -> tuple[list[Coded], list[str]]:
     """The origins and destinations of all edges, and what was assumed to read them."""
-    source, origin, destination = asked.source, asked.origin, asked.destination
+    origin, destination = asked.origin, asked.destination
     _check_names(origin, destination)
-    mark, header = checked_delimiter(asked.delimiter), checked_header(asked.header)
-    if isinstance(source, (str, os.PathLike)) and not is_table_file(os.fspath(source)):
-        table = open_text(source, delimiter=mark, least=2, comments=True)
-        return _from_text(table, origin, destination, header) if table is not None else ([_EMPTY, _EMPTY], [])
-    columns = typed_columns(
-        _pairs(source),
-        None,
+    read = read_table(
+        _pairs(asked.source),
         expected="a path, a table in memory, or a list of pairs",
-        given={"header": header, "delimiter": mark},
+        header=asked.header,
+        delimiter=asked.delimiter,
+        least=2,
+        comments=True,
     )
-    names = list(columns)
+    if read.text is not None:
+        return _from_text(read.text, origin, destination, asked.header)
+    if read.columns is None:
+        return [_EMPTY, _EMPTY], []
+    names = list(read.columns)
     places = _places(names, origin, destination, "source")
-    return [_from_column(columns[names[place]], names[place]) for place in places], []
+    return [_from_column(read.columns[names[place]], names[place]) for place in places], []
 
 
 def _check_names(origin: Any, destination: Any) -> None:
@@ -93,22 +93,16 @@ def _places(present: Sequence[str], origin: str | None, destination: str | None,
 def _from_text(
     table: TextTable, origin: str | None, destination: str | None, header: bool | None
 ) -> tuple[list[Coded], list[str]]:
-    first, name = table.first, table.name
-
-    def judge(columns: Sequence[Coded]) -> bool:
+    def judge(columns: Sequence[Coded]) -> bool | None:
         heads = [column.head for column in columns]
         below = set().union(*(column.below.values for column in columns))
         usual = {head.casefold().lstrip("#").strip() for head in heads} in _USUAL
-        has_names = has_header([(heads, below)], usual=usual)
-        if has_names is None:
-            raise either(name, "an edge")
-        return has_names
+        return has_header([(heads, below)], usual=usual)
 
-    # Who names two columns of the first line knows that it has names.
-    stated = True if header is None and origin in first and destination in first else header
-    names = named(first, name) if stated else column_names(len(first))
+    stated = table.has_names(header, [name for name in (origin, destination) if name is not None])
+    names = table.names(stated)
     if stated is None and origin is not None and not {origin, destination} <= set(names):
-        field, column = ("destination", destination) if origin in first else ("origin", origin)
+        field, column = ("destination", destination) if origin in table.first else ("origin", origin)
         raise InvalidData(
             field,
             expected=f"a column {column!r}",
@@ -117,9 +111,9 @@ def _from_text(
             hint="Without a line of names, leave {origin} and {destination} out.",
             names=("origin", "destination"),
         )
-    places = _places(names, origin, destination, name)
-    columns, has_names = table.columns(places, header=stated, judge=judge, whole=True)
-    ends = [_in_numbers(_with_labels(column, name)) for column in columns]
+    places = _places(names, origin, destination, table.name)
+    columns, has_names = table.columns(places, header=stated, judge=judge, record="an edge", whole=True)
+    ends = [_in_numbers(_with_labels(column, table.name)) for column in columns]
     return ends, [HEADER] if stated is None and has_names else []
 
 

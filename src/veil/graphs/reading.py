@@ -16,8 +16,7 @@ from veil.core.intake import Names
 from veil.graphs.ends import ends_of
 from veil.graphs.graph import Graph, checked_labels
 from veil.graphs.numerics.pairs import KINDS, MOST_NODES, PairSpace
-from veil.tables.cells import is_plain_integer
-from veil.tables.coded import Coded, Integers, as_texts, distinct_numbers, sorted_once
+from veil.tables.cells import Coded, Integers, as_texts, distinct_numbers, is_plain_integer, sorted_once
 from veil.tables.dialect import has_usual_header
 from veil.tables.files import file_of, name_of, read_text
 from veil.tables.given import is_file

@@ -60,11 +60,8 @@ class Rule:
         # Floats that are surely not above what was stated.
         most, failing = (float_below(Fraction(amount)) for amount in (epsilon, delta))
         if failing <= 0.0 or most <= 0.0:
-            raise InvalidArgument(
-                "delta" if failing <= 0.0 else "epsilon",
-                expected=f"a number above 0 with accounting={name!r}",
-                found="0",
-            )
+            field = "delta" if failing <= 0.0 else "epsilon"
+            raise InvalidArgument(field, expected=f"a number above 0 with accounting={name!r}", found="0")
         if name == "zcdp":
             return cls(name, {"rho": _rounded(rho_within(most, failing), _DOWN)})
         return cls(name, _order_limits(most, failing, orders))
@@ -78,11 +75,8 @@ class Rule:
         if self.name == "basic":
             return simple
         if not charge.profiles:
-            raise InvalidArgument(
-                "ledger",
-                expected=f"releases of Veil's own mechanisms, with accounting={self.name!r}",
-                found="epsilon and delta alone",
-            )
+            expected = f"releases of Veil's own mechanisms, with accounting={self.name!r}"
+            raise InvalidArgument("ledger", expected=expected, found="epsilon and delta alone")
         return simple | {line: self._along(line, charge.profiles) for line in self.limits}
 
     def _along(self, line: str, profiles: Sequence[PrivacyProfile]) -> Amount:
@@ -113,16 +107,16 @@ class Rule:
         """What is left along each line, at least nothing."""
         return {line: max(ZERO, self.limits[line] - spent) for line, spent in self.along(totals).items()}
 
-    def used(self, totals: Totals) -> float:
-        """The share of the budget that is gone, between 0 and 1: for the eye."""
-        shares = [
-            min(1.0, float(spent) / float(self.limits[line])) if self.limits[line] else 1.0
+    def used(self, totals: Totals) -> tuple[str, float]:
+        """The line along which the budget is tightest, and the share of it that is gone: for the eye."""
+        shares = {
+            line: min(1.0, float(spent) / float(self.limits[line])) if self.limits[line] else 1.0
             for line, spent in self.along(totals).items()
             if self.limits[line] or spent
-        ]
-        if not shares:
-            return 0.0
-        return min(shares) if self.name == "renyi" else max(shares)
+        }
+        tightest = min if self.name == "renyi" else max
+        line = tightest(shares, key=shares.__getitem__, default=next(iter(self.limits)))
+        return line, shares.get(line, 0.0)
 
     def to_dict(self) -> dict[str, Any]:
         return {"name": self.name, "limits": {line: str(limit) for line, limit in self.limits.items()}}
@@ -157,12 +151,9 @@ def _order_limits(epsilon: float, delta: float, orders: Sequence[float] | None) 
     share = delta / len(wanted)
     kept = [order for order in wanted if divergence_within(epsilon, share, order) > 0.0]
     if not kept:
-        raise InvalidArgument(
-            "orders",
-            expected=f"an order that leaves room within epsilon = {epsilon:g}, delta = {delta:g}",
-            found="none of them does",
-            hint="A larger order, or a larger budget.",
-        )
+        expected = f"an order that leaves room within epsilon = {epsilon:g}, delta = {delta:g}"
+        found, hint = "none of them does", "A larger order, or a larger budget."
+        raise InvalidArgument("orders", expected=expected, found=found, hint=hint)
     share = float_below(Fraction(delta) / len(kept))
     # In full: what is charged must be the divergence of the order that has the limit.
     names = {order: f"order {order!r}".removesuffix(".0") for order in kept}

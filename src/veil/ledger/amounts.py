@@ -7,7 +7,8 @@ decimal that is read back as it, which is what its owner wrote.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable
+import operator
+from collections.abc import Callable
 from decimal import ROUND_CEILING, Context, Decimal, Inexact, InvalidOperation
 from fractions import Fraction
 from typing import Any
@@ -47,8 +48,28 @@ def decimal_of(value: Any) -> Decimal | None:
     return found
 
 
+def _exactly(operation: Callable[[Decimal, Decimal], Decimal]) -> Callable[[Any, Any], Any]:
+    """An operation of `Amount` with any number."""
+
+    def method(self: Amount, other: Any) -> Any:
+        known = decimal_of(other)
+        return NotImplemented if known is None else Amount(operation(self, known))
+
+    return method
+
+
+def _compares(holds: Callable[[Any, int], bool]) -> Callable[[Any, Any], Any]:
+    """A comparison of `Amount` with any number; with a text there is none."""
+
+    def method(self: Amount, other: Any) -> Any:
+        known = None if isinstance(other, str) else decimal_of(other)
+        return NotImplemented if known is None else holds(self.compare(known), 0)
+
+    return method
+
+
 class Amount(Decimal):
-    """An exact decimal that gets along with floats, each of which stands for the decimal it is written as.
+    """An exact decimal that works with floats, each of which stands for the decimal it is written as.
 
     >>> Amount("0.3") == 0.3, Amount("0.1") + 0.2 == Amount("0.3")
     (True, True)
@@ -62,40 +83,20 @@ class Amount(Decimal):
 
     __radd__ = __add__
 
-    def __sub__(self, other: Any) -> Any:
-        known = decimal_of(other)
-        return NotImplemented if known is None else Amount(_EXACT.subtract(self, known))
-
-    def __rsub__(self, other: Any) -> Any:
-        known = decimal_of(other)
-        return NotImplemented if known is None else Amount(_EXACT.subtract(known, self))
-
-    def __mul__(self, other: Any) -> Any:
-        known = decimal_of(other)
-        return NotImplemented if known is None else Amount(_EXACT.multiply(self, known))
-
+    __sub__: Any = _exactly(_EXACT.subtract)
+    __rsub__: Any = _exactly(lambda self, other: _EXACT.subtract(other, self))
+    __mul__: Any = _exactly(_EXACT.multiply)
     __rmul__ = __mul__
 
     def __eq__(self, other: object) -> bool:
         known = None if isinstance(other, str) else decimal_of(other)
-        return False if known is None else self.compare(known) == 0
-
-    def __lt__(self, other: Any) -> Any:
-        known = None if isinstance(other, str) else decimal_of(other)
-        return NotImplemented if known is None else self.compare(known) < 0
+        return known is not None and self.compare(known) == 0
 
     # All four: those of Decimal would compare a float by its last bit, and 0.3 is no more than 0.3 here.
-    def __le__(self, other: Any) -> Any:
-        known = None if isinstance(other, str) else decimal_of(other)
-        return NotImplemented if known is None else self.compare(known) <= 0
-
-    def __gt__(self, other: Any) -> Any:
-        known = None if isinstance(other, str) else decimal_of(other)
-        return NotImplemented if known is None else self.compare(known) > 0
-
-    def __ge__(self, other: Any) -> Any:
-        known = None if isinstance(other, str) else decimal_of(other)
-        return NotImplemented if known is None else self.compare(known) >= 0
+    __lt__: Any = _compares(operator.lt)
+    __le__: Any = _compares(operator.le)
+    __gt__: Any = _compares(operator.gt)
+    __ge__: Any = _compares(operator.ge)
 
     def __hash__(self) -> int:
         # Equal numbers have equal hashes, and 0.3 is equal to its float here.
@@ -120,11 +121,8 @@ ZERO = Amount(0)
 def amount_of(field: str, value: Any, *, most: int | None = None) -> Amount:
     """A number or a text as an exact amount of at least 0."""
     found = decimal_of(value)
-    expected = (
-        "a decimal number of at least 0, such as 0.5"
-        if most is None
-        else f"a decimal number between 0 and {most:,}"
-    )
+    expected = "a decimal number of at least 0, such as 0.5"
+    expected = expected if most is None else f"a decimal number between 0 and {most:,}"
     if found is None or found < 0 or (most is not None and found > most):
         raise InvalidArgument(field, expected=expected, found=shown(value))
     return Amount(found)
@@ -137,11 +135,3 @@ def charged(field: str, value: Any, *, most: int | None = None) -> Amount:
         return amount
     exact = Decimal(float(value)) if isinstance(value, float) else amount
     return Amount(_CEILING.plus(max(exact, amount)))
-
-
-def added(amounts: Iterable[Amount]) -> Amount:
-    """Their sum, exactly."""
-    total = ZERO
-    for amount in amounts:
-        total = total + amount
-    return total

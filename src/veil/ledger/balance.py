@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -58,11 +58,6 @@ class Balance:
         """What one person may have lost along each line, in all, or if they are in this part."""
         return plus(self.whole, self._worst_part() if part is None else self.parts.get(part, {}))
 
-    @staticmethod
-    def simple(totals: Totals) -> dict[str, Amount]:
-        """The totals, with epsilon and delta even where nothing was spent."""
-        return {"epsilon": ZERO, "delta": ZERO, **totals}
-
     def _worst_part(self) -> dict[str, Amount]:
         """Line by line, the part with the largest total."""
         lines = {line for totals in self.parts.values() for line in totals}
@@ -72,18 +67,13 @@ class Balance:
         """Whether nobody, in whatever part, has lost more than the rule allows."""
         if rule.name == "renyi":
             # Which order holds may differ from part to part.
-            return all(rule.fits(totals) for totals in self._people())
+            return all(rule.fits(plus(self.whole, part)) for part in ({}, *self.parts.values()))
         return rule.fits(self.totals())
-
-    def _people(self) -> Iterator[dict[str, Amount]]:
-        yield plus(self.whole, {})
-        for part in self.parts.values():
-            yield plus(self.whole, part)
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "whole": _texts(self.whole),
-            "parts": {name: _texts(totals) for name, totals in self.parts.items()},
+            "whole": texts(self.whole),
+            "parts": {name: texts(totals) for name, totals in self.parts.items()},
         }
 
     @classmethod
@@ -92,7 +82,8 @@ class Balance:
         return cls(_amounts(content["whole"]), parts, moves)
 
 
-def _texts(totals: Totals) -> dict[str, str]:
+def texts(totals: Totals) -> dict[str, str]:
+    """Amounts as entries hold them."""
     return {line: str(amount) for line, amount in totals.items()}
 
 

@@ -102,11 +102,8 @@ class Batch:
                 self._slots[slot] = None
                 if entry is not None:
                     return entry
-        raise InvalidArgument(
-            "mechanism",
-            expected="one that was declared with the batch and was not released yet",
-            found=str(charge.description.get("name"))[:40],
-        )
+        expected = "one that was declared with the batch and was not released yet"
+        raise InvalidArgument("mechanism", expected=expected, found=str(charge.description.get("name"))[:40])
 
     def confirm(self, entry: EntryId) -> None:
         """Note that the release was made."""

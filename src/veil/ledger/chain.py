@@ -3,7 +3,7 @@
 Each entry holds the hash of the one before it, the totals after it, and which entry set the terms that hold.
 The dataset's own row holds the last entry once more, so that one locked read says all that a charge needs.
 Who edits an entry later breaks the chain, which `verify` shows. Who cuts off the end, and sets the dataset's
-row back as well, leaves a chain that holds together: only a head that was exported before shows that
+row back as well, leaves a consistent chain: only a head that was exported before shows that
 (`veil ledger export`, `veil ledger verify --against`).
 """
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection
 
@@ -13,10 +14,10 @@ from veil.core.adjacency import Adjacency
 from veil.core.checks import shown
 from veil.core.errors import BudgetExceeded, InvalidArgument, LedgerCorrupt, VeilError
 from veil.ledger.accounting import words_of
-from veil.ledger.attribution import by_whom, one_line
-from veil.ledger.balance import Balance
+from veil.ledger.amounts import ZERO
+from veil.ledger.balance import Balance, texts
 from veil.ledger.chain import all_entries, append, dataset_names, entry_at, entry_with, last_entry
-from veil.ledger.description import described, mapping
+from veil.ledger.description import by_whom, described, mapping, one_line
 from veil.ledger.entry import Entry, is_place
 from veil.ledger.store import Store
 from veil.ledger.terms import Budget, Terms
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from veil.core.mechanism import Mechanism
     from veil.ledger.batch import Batch
 
-Result = TypeVar("Result")
+# The content of a new entry, and the balance after it.
+Change = tuple[dict[str, Any], Balance]
 
 
 class Dataset:
@@ -80,19 +82,11 @@ class Dataset:
         return self.terms.budget
 
     @property
-    def closed(self) -> bool:
-        return self.terms.closed
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        return self.terms.parts
-
-    @property
     def spent(self) -> Budget:
         """What is spent: epsilon and delta as simple sums, and `lines` as the rule counts it."""
         terms, balance = self._look()
-        totals = Balance.simple(balance.totals(self._part))
-        return Budget(totals["epsilon"], totals["delta"], terms.rule.along(totals))
+        totals = balance.totals(self._part)
+        return Budget(totals.get("epsilon", ZERO), totals.get("delta", ZERO), terms.rule.along(totals))
 
     @property
     def remaining(self) -> Budget:
@@ -105,7 +99,11 @@ class Dataset:
     def used(self) -> float:
         """The share of the budget that is gone, between 0 and 1."""
         terms, balance = self._look()
-        return terms.rule.used(balance.totals(self._part))
+        return terms.rule.used(balance.totals(self._part))[1]
+
+    @property
+    def closed(self) -> bool:
+        return self.terms.closed
 
     def entries(self) -> list[Entry]:
         """All that was done to this budget, oldest first."""
@@ -113,6 +111,10 @@ class Dataset:
         if not read:
             raise self._unknown()
         return read
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return self.terms.parts
 
     def part(self, name: str) -> Dataset:
         """The budget of one part of the partition that the dataset was opened with."""
@@ -127,14 +129,8 @@ class Dataset:
 
     def reserve_charge(self, charge: Charge) -> EntryId:
         """Charge a release before its noise is drawn, or raise BudgetExceeded and charge nothing."""
-        token = token_hex(16)
 
-        def work(connection: Connection, again: bool) -> EntryId:
-            last = self._locked(connection)
-            done = entry_with(connection, self.name, token) if again else None
-            if done is not None:
-                return done.id
-            terms, balance = self._state(connection, last)
+        def charged(connection: Connection, last: Entry, terms: Terms, balance: Balance) -> Change:
             self._check_open(terms)
             terms.check(charge.adjacency, self._part)
             cost = terms.rule.cost(charge)
@@ -147,13 +143,9 @@ class Dataset:
                     remaining=words_of(terms.rule.remaining(gone)),
                     hint=terms.rule.advice(after.totals(self._part)),
                 )
-            content = described(charge) | {
-                "part": self._part,
-                "cost": {line: str(amount) for line, amount in cost.items()},
-            }
-            return self._append(connection, last, "reserve", content, after, token).id
+            return described(charge) | {"part": self._part, "cost": texts(cost)}, after
 
-        return self._write(work)
+        return self._add("reserve", charged).id
 
     def has_room(self, charge: Charge) -> bool:
         """Whether it would be accepted now. Others may be quicker: only `reserve` decides."""
@@ -163,15 +155,9 @@ class Dataset:
 
     def use(self, batch: EntryId, slot: int, charge: Charge) -> EntryId | None:
         """Note one release of a batch, which was charged as a whole; None if it was made already."""
-        token = f"use {batch.number} {slot}"
         mine = token_hex(8)
 
-        def work(connection: Connection, again: bool) -> EntryId | None:
-            last = self._locked(connection)
-            done = entry_with(connection, self.name, token)
-            if done is not None:
-                return done.id if again and done.content.get("token") == mine else None
-            terms, balance = self._state(connection, last)
+        def used(connection: Connection, last: Entry, terms: Terms, balance: Balance) -> Change:
             self._check_open(terms)
             content = described(charge) | {"entry": batch.number, "slot": slot, "token": mine}
             known = entry_at(connection, self.name, batch.number)
@@ -179,32 +165,25 @@ class Dataset:
                 raise InvalidArgument(
                     "ledger", expected="a release that was declared with the batch", found="another"
                 )
-            return self._append(connection, last, "use", content, balance, token).id
+            return content, balance
 
-        return self._write(work)
+        entry = self._add("use", used, token=f"use {batch.number} {slot}")
+        return entry.id if entry.content.get("token") == mine else None
 
     def confirm(self, entry: EntryId) -> None:
         """Note that the release of this entry was made."""
         if not isinstance(entry, EntryId) or (entry.ledger, entry.dataset) != (self._store.name, self.name):
-            raise InvalidArgument(
-                "entry",
-                expected=f"an entry of {self.name}",
-                found=str(entry) if isinstance(entry, EntryId) else shown(entry),
-            )
-        token = f"confirm {entry.number}"
+            found = str(entry) if isinstance(entry, EntryId) else shown(entry)
+            raise InvalidArgument("entry", expected=f"an entry of {self.name}", found=found)
 
-        def work(connection: Connection, again: bool) -> None:
-            last = self._locked(connection)
-            if entry_with(connection, self.name, token) is not None:
-                return
+        def noted(connection: Connection, last: Entry, terms: Terms, balance: Balance) -> Change:
             known = last if last.number == entry.number else entry_at(connection, self.name, entry.number)
             if known.kind not in ("reserve", "use") or known.sha256 != entry.sha256:
                 raise InvalidArgument("entry", expected="a reservation", found=f"{entry}, which is none")
-            _, balance = self._state(connection, last)
-            self._append(connection, last, "confirm", {"entry": entry.number}, balance, token)
+            return {"entry": entry.number}, balance
 
         # A note that a power failure takes back costs nothing; the charge itself is on the disk.
-        self._write(work, lasting=False)
+        self._add("confirm", noted, token=f"confirm {entry.number}", lasting=False)
 
     def batch(
         self,
@@ -226,32 +205,52 @@ class Dataset:
 
     def close(self, *, why: str, by: str | None = None) -> None:
         """No further release. Who closed it, and why, is recorded."""
-        self._agree("close", lambda terms: terms.ended(), why=why, by=by)
+        self._agree("close", lambda terms: replace(terms, closed=True), why=why, by=by)
 
-    def _agree(self, kind: str, change: Any, *, why: str, by: str | None) -> None:
+    def _agree(self, kind: str, change: Callable[[Terms], Terms], *, why: str, by: str | None) -> None:
         said = {"by": by_whom(by), "why": one_line("why", why)}
-        token = token_hex(16)
 
-        def work(connection: Connection, again: bool) -> None:
-            last = self._locked(connection)
-            if again and entry_with(connection, self.name, token) is not None:
-                return
-            terms, balance = self._state(connection, last)
+        def agreed(connection: Connection, last: Entry, terms: Terms, balance: Balance) -> Change:
             self._check_open(terms)
-            content = said | {"agreed": change(terms).to_dict()}
-            self._append(connection, last, kind, content, balance, token)
+            return said | {"agreed": change(terms).to_dict()}, balance
 
-        self._write(work)
+        self._add(kind, agreed)
 
     # How it is kept
 
-    def _write(self, work: Callable[[Connection, bool], Result], *, lasting: bool = True) -> Result:
-        # Known before the transaction begins: finding it out needs one of its own.
-        _ = self._store.name
+    def _add(
+        self,
+        kind: str,
+        change: Callable[[Connection, Entry, Terms, Balance], Change],
+        *,
+        token: str | None = None,
+        lasting: bool = True,
+    ) -> Entry:
+        """Add an entry and return it, or the one that is there already with this token.
+
+        token: of what is done once, whoever does it; otherwise of this attempt alone.
+        """
+        ledger = self._store.name  # before the transaction begins: finding it out needs one of its own
+        mark = token_hex(16) if token is None else token
+
+        def work(connection: Connection, again: bool) -> Entry:
+            last = self._last(connection, lock=True)
+            done = entry_with(connection, self.name, mark) if again or token is not None else None
+            if done is not None:
+                return done
+            content, balance = change(connection, last, *self._state(connection, last))
+            whole = {**content, "totals": balance.to_dict()}
+            if "agreed" not in content:
+                under = [last.number, last.sha256] if "agreed" in last.content else last.content["under"]
+                whole["under"] = under
+            return append(
+                connection, last, ledger=ledger, dataset=self.name, kind=kind, content=whole, token=mark
+            )
+
         return self._store.write(work, lasting=lasting)
 
-    def _locked(self, connection: Connection) -> Entry:
-        last = last_entry(connection, self.name, lock=True)
+    def _last(self, connection: Connection, *, lock: bool = False) -> Entry:
+        last = last_entry(connection, self.name, lock=lock)
         if last is None:
             raise self._unknown()
         return last
@@ -275,14 +274,8 @@ class Dataset:
             )
 
     def _look(self) -> tuple[Terms, Balance]:
-        def work(connection: Connection) -> tuple[Terms, Balance]:
-            last = last_entry(connection, self.name)
-            if last is None:
-                raise self._unknown()
-            return self._state(connection, last)
-
         _ = self._store.name
-        return self._store.read(work)
+        return self._store.read(lambda connection: self._state(connection, self._last(connection)))
 
     def _state(self, connection: Connection, last: Entry) -> tuple[Terms, Balance]:
         """What holds after an entry."""
@@ -305,26 +298,3 @@ class Dataset:
         terms = Terms.from_dict(entry.content["agreed"])
         self._agreed[number, sha256] = terms
         return terms
-
-    def _append(
-        self,
-        connection: Connection,
-        last: Entry,
-        kind: str,
-        content: Mapping[str, Any],
-        balance: Balance,
-        token: str,
-    ) -> Entry:
-        under = [last.number, last.sha256] if "agreed" in last.content else last.content["under"]
-        whole = {**content, "totals": balance.to_dict()}
-        if "agreed" not in content:
-            whole["under"] = under
-        return append(
-            connection,
-            last,
-            ledger=self._store.name,
-            dataset=self.name,
-            kind=kind,
-            content=whole,
-            token=token,
-        )

@@ -1,13 +1,15 @@
-"""What a ledger writes down of a release: how it was made, nothing of the data."""
+"""What a ledger writes down: of a release how it was made, nothing of the data; and who acts, and why."""
 
 from __future__ import annotations
 
+import getpass
 import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any
 
 from veil.core.account import Charge
+from veil.core.checks import shown
 from veil.core.errors import InvalidArgument
 
 # A longer description, such as of a road network, is kept by its name and its hash.
@@ -39,11 +41,8 @@ def mapping(description: Any) -> dict[str, Any]:
 def shortened(description: dict[str, Any]) -> dict[str, Any]:
     """The description, with its hash; parameters only where they are short."""
     text = canonical(description)
-    found: dict[str, Any] = {"sha256": hash_of(text)}
-    short: dict[str, Any] = {"name": str(description.get("name", ""))}
-    if len(text) <= _LONG:
-        short |= json.loads(text)
-    return short | found
+    parameters = json.loads(text) if len(text) <= _LONG else {}
+    return {"name": str(description.get("name", "")), **parameters, "sha256": hash_of(text)}
 
 
 def hash_of(text: str) -> str:
@@ -57,3 +56,20 @@ def canonical(description: Any) -> str:
         return json.dumps(description, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError):
         raise InvalidArgument("description", expected="plain data", found="something else") from None
+
+
+def by_whom(by: str | None) -> str:
+    """Who acts: as said, or the user of this machine."""
+    if by is not None:
+        return one_line("by", by)
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "unknown"
+
+
+def one_line(field: str, text: Any) -> str:
+    """A sentence that a table can hold."""
+    if not isinstance(text, str) or not text.strip() or len(text) > 500 or not text.isprintable():
+        raise InvalidArgument(field, expected="a sentence of at most 500 characters", found=shown(text))
+    return text.strip()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from veil.ledger.accounting import Totals
-from veil.ledger.balance import Balance
+from veil.ledger.balance import Balance, texts
 from veil.ledger.dataset import Dataset
 from veil.ledger.entry import Entry
 from veil.ledger.terms import Terms
@@ -23,7 +23,7 @@ class Moment:
 
     @property
     def used(self) -> float:
-        return self.terms.rule.used(self.totals)
+        return self.terms.rule.used(self.totals)[1]
 
     @property
     def what(self) -> str:
@@ -62,7 +62,7 @@ class Moment:
             "by": self.by,
             "state": self.state,
             "cost": self.entry.content.get("cost"),
-            "spent": {line: str(amount) for line, amount in rule.along(self.totals).items()},
+            "spent": texts(rule.along(self.totals)),
             "sha256": self.entry.sha256,
         }
 
@@ -110,35 +110,22 @@ class BudgetHistory:
     @property
     def line(self) -> str:
         """The line along which the budget is tightest: what a picture shows."""
-        rule, totals = self.terms.rule, self.now.totals
-        shares = {
-            line: float(totals.get(line, 0)) / float(limit) for line, limit in rule.limits.items() if limit
-        }
-        if not shares:
-            return next(iter(rule.limits))
-        return (
-            min(shares, key=shares.__getitem__)
-            if rule.name == "renyi"
-            else max(shares, key=shares.__getitem__)
-        )
+        return self.terms.rule.used(self.now.totals)[0]
 
     def to_dict(self, *, entries: bool) -> dict[str, Any]:
         rule = self.terms.rule
-        found = {
+        known = {
             "name": self.name,
             "budget": {"epsilon": str(self.terms.epsilon), "delta": str(self.terms.delta)},
             "accounting": rule.to_dict(),
             "adjacency": None if self.terms.adjacency is None else self.terms.adjacency.describe(),
             "parts": list(self.terms.parts),
-            "spent_in_parts": {
-                name: {line: str(amount) for line, amount in rule.along(totals).items()}
-                for name, totals in self.parts.items()
-            },
+            "spent_in_parts": {name: texts(rule.along(totals)) for name, totals in self.parts.items()},
             "moves": self.terms.moves,
             "closed": self.terms.closed,
-            "spent": {line: str(amount) for line, amount in rule.along(self.now.totals).items()},
-            "remaining": {line: str(amount) for line, amount in rule.remaining(self.now.totals).items()},
+            "spent": texts(rule.along(self.now.totals)),
+            "remaining": texts(rule.remaining(self.now.totals)),
             "used": self.now.used,
             "charges": self.charges,
         }
-        return found | {"entries": [moment.to_dict() for moment in self.moments]} if entries else found
+        return known | {"entries": [moment.to_dict() for moment in self.moments]} if entries else known

@@ -14,13 +14,14 @@ from veil.core.adjacency import Adjacency
 from veil.core.checks import shown, truth
 from veil.core.errors import InvalidArgument, LedgerCorrupt
 from veil.ledger.address import Address
-from veil.ledger.attribution import by_whom, one_line
 from veil.ledger.balance import Balance
 from veil.ledger.chain import append, dataset_names, entry_at, entry_with, last_entry
 from veil.ledger.dataset import Dataset
+from veil.ledger.description import by_whom, one_line
 from veil.ledger.entry import Entry
 from veil.ledger.store import Store
 from veil.ledger.terms import Terms
+from veil.ledger.verification import export, verify
 
 
 class Ledger:
@@ -91,12 +92,9 @@ class Ledger:
             if again and entry_with(connection, name, token) is not None:
                 return
             if last_entry(connection, name, lock=True) is not None:
-                raise InvalidArgument(
-                    "name",
-                    expected="a name that is not taken",
-                    found=f"{name!r}, which was opened before",
-                    hint="It can be used as it is, or be given more (raise); a closed one stays closed.",
-                )
+                expected, found = "a name that is not taken", f"{name!r}, which was opened before"
+                hint = "It can be used as it is, or be given more (raise); a closed one stays closed."
+                raise InvalidArgument("name", expected=expected, found=found, hint=hint)
             content = said | {"agreed": terms.to_dict(), "totals": Balance(moves=moves).to_dict()}
             append(connection, None, ledger=ledger, dataset=name, kind="open", content=content, token=token)
 
@@ -127,13 +125,11 @@ class Ledger:
         return found
 
     def verify(self, against: Any = None) -> list[str]:
-        """Look whether everything holds together; the names of the datasets that were looked at.
+        """Check that all entries are consistent; the names of the datasets that were checked.
 
         against: what `export` gave earlier. Without it, entries cut off at the end do not show. Raises
         LedgerCorrupt at the first thing that is wrong.
         """
-        from veil.ledger.verification import verify
-
         return verify(self._store, against)
 
     def export(self, *, heads_only: bool = False) -> dict[str, Any]:
@@ -141,8 +137,6 @@ class Ledger:
 
         Keep it where those who can write to the ledger cannot: with it a later `verify` shows a cut end.
         """
-        from veil.ledger.verification import export
-
         return export(self._store, heads_only=truth("heads_only", heads_only))
 
 
@@ -151,11 +145,8 @@ def _check_name(name: Any) -> None:
         raise InvalidArgument("name", expected="one line of at most 200 characters", found=shown(name))
     # Two names that look alike would be two budgets for the same data.
     if name != unicodedata.normalize("NFC", name.strip()):
-        raise InvalidArgument(
-            "name",
-            expected="a name without spaces around it, in composed letters (NFC)",
-            found=ascii(name)[:60],
-        )
+        expected = "a name without spaces around it, in composed letters (NFC)"
+        raise InvalidArgument("name", expected=expected, found=ascii(name)[:60])
 
 
 def dataset_of(address: Address, name: str, part: str | None) -> Dataset:

@@ -75,7 +75,7 @@ def version_now() -> int:
 
 
 def create(connection: Connection, name: str) -> None:
-    """The tables of the first version, and all that was bettered since."""
+    """The tables of the first version, and all that was changed since."""
     METADATA.create_all(connection)
     connection.execute(ABOUT.insert(), [{"key": "name", "value": name}, {"key": "schema", "value": "1"}])
     migrate(connection, 1)

@@ -26,8 +26,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from veil.core.errors import LedgerCorrupt, LedgerUnavailable, VeilError
 from veil.ledger import schema
 from veil.ledger.address import Address
-from veil.ledger.database_errors import gone, is_full, is_gone, missing, translated, unavailable
-from veil.ledger.engines import engine_for
+from veil.ledger.connections import engine_for, gone, is_full, is_gone, missing, translated, unavailable
 
 Result = TypeVar("Result")
 
@@ -200,7 +199,7 @@ _HELD: list[Store] = []
 
 
 def _before_fork() -> None:
-    """Nothing is inherited: SQLite keeps book of the locks of a process, which a child does not have."""
+    """Nothing is inherited: SQLite keeps a list of the locks of a process, which a child does not have."""
     _FORKING.acquire()
     for store in list(_FILES):
         store.in_use.acquire()

@@ -77,17 +77,12 @@ class Terms:
         if moves and not names:
             raise InvalidArgument("moves", expected="parts with it", found="none")
         if moves and rule.name == "renyi":
-            raise InvalidArgument(
-                "accounting",
-                expected='"basic" or "zcdp" where neighbours move between parts',
-                found='"renyi"',
-            )
+            expected = '"basic" or "zcdp" where neighbours move between parts'
+            raise InvalidArgument("accounting", expected=expected, found='"renyi"')
         if moves and (adjacency is None or adjacency.in_one_part() is None):
-            raise InvalidArgument(
-                "moves",
-                expected="neighbours that replace a record, of which one part loses it and another gains it",
-                found="none" if adjacency is None else adjacency.words,
-            )
+            expected = "neighbours that replace a record, of which one part loses it and another gains it"
+            found = "none" if adjacency is None else adjacency.words
+            raise InvalidArgument("moves", expected=expected, found=found)
         return cls(most, failing, rule, adjacency, names, moves)
 
     @property
@@ -108,14 +103,10 @@ class Terms:
         if stated is None:
             return
         if adjacency is None or not adjacency.covers(stated):
-            of_a_part = stated != self.adjacency
-            raise InvalidArgument(
-                "adjacency",
-                expected=f"what a part must hide, since a record may move to another: {stated.who}"
-                if of_a_part
-                else f"what the dataset was opened for: {stated.who}",
-                found="nothing said" if adjacency is None else adjacency.words,
-            )
+            of_a_part = "what a part must hide, since a record may move to another"
+            expected = "what the dataset was opened for" if stated == self.adjacency else of_a_part
+            found = "nothing said" if adjacency is None else adjacency.words
+            raise InvalidArgument("adjacency", expected=f"{expected}: {stated.who}", found=found)
 
     def hidden(self, part: str | None) -> Adjacency | None:
         """What a release from all the data, or from a part, must hide; None for whatever it says."""
@@ -127,11 +118,8 @@ class Terms:
         """Whether there is such a part."""
         if part is not None and not (isinstance(part, str) and part in self.parts):
             known = ", ".join(self.parts[:8]) + (", ..." if len(self.parts) > 8 else "")
-            raise InvalidArgument(
-                "part",
-                expected=f"one of {known}" if self.parts else "none: the dataset was opened without parts",
-                found=shown(part),
-            )
+            expected = f"one of {known}" if self.parts else "none: the dataset was opened without parts"
+            raise InvalidArgument("part", expected=expected, found=shown(part))
 
     def raised(self, epsilon: Any, delta: Any) -> Terms:
         """With a larger budget."""
@@ -152,10 +140,6 @@ class Terms:
                 hint="To stop all releases, close the dataset.",
             )
         return replace(self, epsilon=most, delta=failing, rule=Rule.of("basic", most, failing))
-
-    def ended(self) -> Terms:
-        """Closed: nothing more may be charged."""
-        return replace(self, closed=True)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -191,7 +175,7 @@ def _budget(epsilon: Any) -> Amount:
 
 
 def _can_be_read_again(adjacency: Any) -> bool:
-    """Whether what is written of it gives the same: else nobody could read the terms."""
+    """Whether what is written of it gives the same; otherwise nobody could read the terms."""
     try:
         return bool(adjacency_from(adjacency.describe()) == adjacency)
     except (AttributeError, TypeError, ValueError):

@@ -1,21 +1,27 @@
-"""Whether a ledger holds together, and what to keep elsewhere so that a cut end shows."""
+"""Whether a ledger is consistent, what to keep elsewhere so that a cut end shows, and what was charged."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection
 
+from veil.core.account import EntryId
 from veil.core.errors import InvalidData, LedgerCorrupt, LedgerUnavailable
+from veil.core.record import Release
 from veil.ledger.amounts import Amount
 from veil.ledger.balance import Balance
 from veil.ledger.chain import all_entries, dataset_names, entry_at, last_entry
+from veil.ledger.description import shortened
 from veil.ledger.entry import NOTHING, Entry, is_place
 from veil.ledger.store import Store
 from veil.ledger.terms import Terms
+
+if TYPE_CHECKING:
+    from veil.ledger.ledger import Ledger
 
 FORMAT, SCHEMA = "veil-ledger", 1
 
@@ -49,7 +55,7 @@ def export(store: Store, *, heads_only: bool) -> dict[str, Any]:
 
 
 def verify(store: Store, against: Any) -> list[str]:
-    """Every entry anew: hashes, links, totals, limits, and what was exported before."""
+    """Check every entry: hashes, links, totals, limits, and what was exported before."""
     store.check_file()
     name = store.name
 
@@ -145,3 +151,21 @@ def _compare(connection: Connection, ledger: str, against: Any) -> None:
             raise LedgerCorrupt(dataset, f"{last.number} entries, though {number} were exported")
         if entry_at(connection, dataset, number).sha256 != sha256:
             raise LedgerCorrupt(f"{dataset}/{number}", "another entry than the exported one")
+
+
+def check_charged(release: Release[Any], ledger: Ledger, where: str) -> None:
+    """Compare the record with the entry that it names: the mechanism, epsilon and delta."""
+    if not isinstance(release.entry, EntryId):
+        raise LedgerCorrupt(where, "a release that was charged to no ledger of Veil")
+    entry = ledger.entry(release.entry)
+    said = entry.content
+    if entry.kind not in ("reserve", "use"):
+        raise LedgerCorrupt(where, f"{release.entry}, which is no charge")
+    if said["mechanism"]["sha256"] != shortened(dict(release.description))["sha256"]:
+        raise LedgerCorrupt(where, f"another mechanism than was charged as {release.entry}")
+    if (said["epsilon"], said["delta"]) != (str(release.epsilon), str(release.delta)):
+        raise LedgerCorrupt(where, f"another epsilon or delta than was charged as {release.entry}")
+    if said["adjacency"] != release.adjacency.describe():
+        raise LedgerCorrupt(where, f"other neighbours than were charged as {release.entry}")
+    if said["reproducible"] != release.reproducible:
+        raise LedgerCorrupt(where, f"another mark of being reproducible than {release.entry} has")

@@ -13,10 +13,11 @@ from veil.core.record import Release
 from veil.core.request import CommandRequest, option
 from veil.matrices.chain import Chain
 from veil.matrices.chain_summary import ChainComparison
-from veil.matrices.reading import parse_matrix
+from veil.matrices.reading import matrix_of
 from veil.matrices.released import to_chain
 from veil.matrices.report.chain import ChainReport
-from veil.tables.files import decoded, file_of, name_of, text_bytes
+from veil.tables.files import decoded
+from veil.tables.reading import read_table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,13 +83,12 @@ def read_chain(path: str, group: str | None = None) -> tuple[Chain, Release[Any]
 
     group: of a release with a chain for each group, that one's.
     """
-    file = file_of(path)
-    raw, name = text_bytes(file), name_of(file)
-    text = decoded(raw, name)
+    read = read_table(path, expected="a matrix", typed=(), small=True, documents=True)
+    name, text = read.name, decoded(read.raw, read.name)
     if not holds_release(text):
         if group is not None:
             raise InvalidArgument("group", expected="a release with groups", found="a plain matrix")
-        return Chain(parse_matrix(raw, name)), None
+        return Chain(matrix_of(read)), None
     release = parse_release(text, name)
     # Kinds whose releases are chains have this method.
     chain_of = getattr(release.kind, "chain", lambda release, group: to_chain(release))

@@ -14,9 +14,9 @@ from veil.core.errors import InvalidData, UnreadableFile
 from veil.core.intake import NamedMatrix, named_matrix
 from veil.tables.cells import is_number, is_plain_integer, numbers_in
 from veil.tables.dialect import above_numbers, column_names, has_header, named
-from veil.tables.files import file_of, name_of, text_bytes
-from veil.tables.json_texts import is_json, parse_json
-from veil.tables.text_tables import TextTable, parse_rows
+from veil.tables.files import parse_json
+from veil.tables.reading import TableRead, read_table
+from veil.tables.text_tables import TextTable
 
 FROM = {"from", "origin", "source", "state", "start"}
 _TO = {"to", "destination", "target", "next", "end"}
@@ -27,15 +27,15 @@ def read_matrix(source: Any, field: str = "matrix") -> NamedMatrix:
     """The matrix that a source holds, as `matrices.read` describes it. field: the name of one in memory."""
     if not isinstance(source, (str, PathLike)):
         return named_matrix(field, source)
-    file = file_of(source)
-    return parse_matrix(text_bytes(file), name_of(file))
+    return matrix_of(read_table(source, expected="a matrix", typed=(), small=True, documents=True))
 
 
-def parse_matrix(raw: bytes, name: str) -> NamedMatrix:
-    """The matrix in the text of a file with this name."""
-    if raw.strip() and is_json(raw, name):
-        return _from_json(parse_json(raw, name), name)
-    table, rows = parse_rows(raw, name, expected="a matrix", decimals=True)
+def matrix_of(read: TableRead) -> NamedMatrix:
+    """The matrix in the text of a small file."""
+    table = read.text
+    if table is None:
+        return _from_json(parse_json(read.raw, read.name), read.name)
+    rows = table.rows(expected="a matrix", decimals=True)
     return _from_transitions(table, rows) if is_list_of_transitions(rows[0]) else _from_table(table, rows)
 
 
@@ -148,11 +148,12 @@ def weight_of(cell: Any) -> float:
     return float(cell) if _is_numeric(cell) else math.nan
 
 
-def from_text(raw: bytes, name: str) -> Any:
+def from_text(read: TableRead) -> Any:
     """What text with separators holds: a list of transitions or a matrix."""
-    _, lines = parse_rows(raw, name, expected="allowed transitions", decimals=True)
+    assert read.text is not None
+    name, lines = read.name, read.text.rows(expected="allowed transitions", decimals=True)
     if _is_matrix(lines):
-        return _with_numbers(parse_matrix(raw, name))
+        return _with_numbers(matrix_of(read))
     if len(lines[0]) < 2:
         raise InvalidData(name, expected=_SHAPES, found="1 column")
     if _hold_decimals([row[:2] for row in lines]):

@@ -117,13 +117,9 @@ def absent(mark: str, lines: Sequence[str]) -> InvalidData | None:
     """The error for a separator that the user gave and that does not occur in the first lines."""
     if any(mark in line for line in lines):
         return None
-    return InvalidData(
-        "delimiter",
-        expected="a mark that separates the cells",
-        found=f"{mark!r}, which does not occur in the first lines",
-        hint="Leave {delimiter} out: it is found out from the file.",
-        names=("delimiter",),
-    )
+    expected, found = "a mark that separates the cells", f"{mark!r}, which does not occur in the first lines"
+    hint = "Leave {delimiter} out: it is found out from the file."
+    return InvalidData("delimiter", expected=expected, found=found, hint=hint, names=("delimiter",))
 
 
 def has_header(
@@ -178,13 +174,9 @@ def above_numbers(heads: Collection[str], below: Collection[str]) -> bool:
 
 def either(name: str, record: str) -> InvalidData:
     """The error for a first line that may be names or a record."""
-    return InvalidData(
-        name,
-        expected=f"a first line that names the columns, or one that is clearly {record}",
-        found="one that may be either",
-        hint="Say which with {header}.",
-        names=("header",),
-    )
+    expected = f"a first line that names the columns, or one that is clearly {record}"
+    found, hint = "one that may be either", "Say which with {header}."
+    return InvalidData(name, expected=expected, found=found, hint=hint, names=("header",))
 
 
 def column_names(width: int) -> list[str]:

@@ -1,18 +1,22 @@
-"""Files as bytes and text: which ones a path means, unpacked, within the limits, and in UTF-8."""
+"""Files as bytes, text and JSON: which ones a path means, unpacked, within the limits, and in UTF-8."""
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import struct
 import sys
 import zipfile
 import zlib
+from collections.abc import Iterator
 from difflib import get_close_matches
 from glob import glob, has_magic
 from pathlib import Path
+from typing import Any
 
 from veil.core.errors import InvalidArgument, UnreadableFile
-from veil.tables.limits import too_large, unpacked
+from veil.tables.limits import most_from, parts_of, too_large
 
 PARQUET, JSON_LINES = (".parquet", ".pq"), (".jsonl", ".ndjson", ".json")
 _PACKING = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".zip": "zip"}
@@ -144,48 +148,80 @@ def decoded(raw: bytes, name: str) -> str:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise UnreadableFile(
-            name,
-            expected="text in UTF-8",
-            found=f"another encoding in line {line}",
-            hint="Save it as UTF-8.",
-        ) from None
+        found, hint = f"another encoding in line {line}", "Save it as UTF-8."
+        raise UnreadableFile(name, expected="text in UTF-8", found=found, hint=hint) from None
+
+
+def parse_json(raw: bytes, name: str) -> Any:
+    """The value in a text. NaN and Infinity, which JSON does not have, become NaN, to be refused later."""
+    return _parsed_json(decoded(raw, name), name, "JSON")
+
+
+def parse_json_lines(raw: bytes, name: str) -> list[Any]:
+    """The value in every line that has one."""
+    lines = decoded(raw, name).split("\n")
+    return [_parsed_json(line, name, "JSON in every line") for line in lines if line.strip()]
+
+
+def _parsed_json(text: str, name: str, expected: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=lambda word: math.nan)
+    except (ValueError, RecursionError):
+        raise UnreadableFile(name, expected=expected, found="something else") from None
+
+
+def check_packed(path: str) -> None:
+    """Raise if a packed file, which DuckDB unpacks by itself, swells or is not whole."""
+    packing = _PACKING.get(Path(path).suffix.lower())
+    # A byte of gzip holds no more than 1,032: a small file cannot swell beyond what is free.
+    if packing is not None and (packing != "gzip" or 1_040 * Path(path).stat().st_size > most_from(0)):
+        for _ in _unpacked(path, name_of(path), packing):
+            pass
 
 
 def _content(path: str, name: str) -> bytes:
     if path == "-":
         return sys.stdin.buffer.read()
     packing = _PACKING.get(Path(path).suffix.lower())
+    if packing is not None:
+        return b"".join(_unpacked(path, name, packing))
     try:
-        if packing is None:
-            return Path(path).read_bytes()
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise _unreadable(name, error) from None
+
+
+def _unpacked(path: str, name: str, packing: str) -> Iterator[bytes]:
+    """What a packed file holds, part by part, within the limits."""
+    import pyarrow as pa
+
+    try:
         size = Path(path).stat().st_size
         if packing == "zip":
-            return _unzipped(path, size, name)
-        import pyarrow as pa
-
-        with pa.input_stream(path, compression=packing) as stream:
-            return unpacked(stream, size, name)
+            with zipfile.ZipFile(path) as archive, archive.open(_only_file(archive, name)) as stream:
+                yield from parts_of(stream, size, name)
+        else:
+            with pa.input_stream(path, compression=packing) as stream:
+                yield from parts_of(stream, size, name)
     except UnreadableFile:
         raise
     except (OSError, *_NOT_WHOLE) as error:
-        if packing is None or getattr(error, "strerror", None) is not None:
-            found = getattr(error, "strerror", None) or "none"
-            raise UnreadableFile(name, expected="a readable file", found=found) from None
-        raise UnreadableFile(
-            name, expected="a packed file that is whole", found="another", hint="Unpack it first."
-        ) from None
+        raise _unreadable(name, error) from None
 
 
-def _unzipped(path: str, size: int, name: str) -> bytes:
-    with zipfile.ZipFile(path) as packed:
-        # Some systems pack a folder of their own beside the file.
-        files = [
-            one
-            for one in packed.infolist()
-            if not one.filename.endswith("/") and not one.filename.startswith("__MACOSX/")
-        ]
-        if len(files) != 1:
-            raise UnreadableFile(name, expected="one file in the archive", found=str(len(files)))
-        with packed.open(files[0]) as inside:
-            return unpacked(inside, size, name)
+def _unreadable(name: str, error: Exception) -> UnreadableFile:
+    reason = getattr(error, "strerror", None)
+    if reason is not None:
+        return UnreadableFile(name, expected="a readable file", found=reason)
+    expected = "a packed file that is whole"
+    return UnreadableFile(name, expected=expected, found="another", hint="Unpack it first.")
+
+
+def _only_file(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+    # Some systems pack a folder of their own beside the file.
+    files = [
+        one for one in archive.infolist() if not one.is_dir() and not one.filename.startswith("__MACOSX/")
+    ]
+    if len(files) != 1:
+        raise UnreadableFile(name, expected="one file in the archive", found=str(len(files)))
+    return files[0]

@@ -124,11 +124,8 @@ def _of_rows(source: Sequence[Any]) -> Columns:
     width = len(rows[0])
     uneven = next((i for i, row in enumerate(rows) if len(row) != width), None)
     if uneven is not None:
-        raise InvalidData(
-            f"source, row {uneven + 1}",
-            expected=f"{width} cells as in the first",
-            found=f"{len(rows[uneven])}",
-        )
+        expected, found = f"{width} cells as in the first", f"{len(rows[uneven])}"
+        raise InvalidData(f"source, row {uneven + 1}", expected=expected, found=found)
     return {name: [row[i] for row in rows] for i, name in enumerate(column_names(width))}
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from veil.core.errors import InvalidArgument
-from veil.tables.files import file_of, name_of, text_bytes
-from veil.tables.text_tables import parse_rows
+from veil.tables.reading import read_rows
 
 _HEADERS = (["from", "to"], ["state", "into"], ["merge", "into"])
 
@@ -27,12 +26,9 @@ def listed(field: str, value: Any) -> Any:
     """A list of labels: as it is, or from text with commas or a range; the path of a file stays."""
     if not isinstance(value, str) or is_file(value) or is_file(value.split(":")[0]):
         return value
-    numbers = number_range(value)
-    if numbers is not None:
-        return numbers
-    if "," not in value:
+    labels = groups_from(value)
+    if len(labels) == 1 and number_range(value) is None:
         return value
-    labels = [label.strip() for label in value.split(",")]
     if "" in labels:
         raise InvalidArgument(field, expected="labels", found="an empty one", hint="A comma too many?")
     return labels
@@ -40,10 +36,8 @@ def listed(field: str, value: Any) -> Any:
 
 def number_range(text: str) -> list[str] | None:
     """0..23, or 0-23, as all the whole numbers from the first to the last."""
-    found = re.fullmatch(r"\s*(\d{1,7})\s*(?:\.\.|-)\s*(\d{1,7})\s*", text)
-    if found is None:
-        return None
-    return [str(number) for number in range(int(found[1]), int(found[2]) + 1)]
+    ends = re.fullmatch(r"\s*(\d{1,7})\s*(?:\.\.|-)\s*(\d{1,7})\s*", text)
+    return None if ends is None else [str(number) for number in range(int(ends[1]), int(ends[2]) + 1)]
 
 
 def groups_from(value: Any) -> Any:
@@ -62,8 +56,7 @@ def pairs(field: str, value: Any) -> Mapping[Any, Any] | None:
     if "=" in text and not is_file(text):
         parts = [pair.partition("=") for pair in text.split(",")]
         return {key.strip(): other.strip() for key, _, other in parts}
-    file = file_of(text)
-    _, rows = parse_rows(text_bytes(file), name_of(file), expected="pairs of states")
+    _, rows = read_rows(text, expected="pairs of states")
     if len(rows[0]) != 2:
         expected, found = "two columns, a state and the one it is counted as", f"{len(rows[0])}"
         raise InvalidArgument(field, expected=expected, found=found)

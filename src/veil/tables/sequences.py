@@ -1,4 +1,4 @@
-"""Sequences, one a line of a file or one a list: a log in which every sequence is a user of its own."""
+"""Sequences, each a line of a file or a list: a log in which every sequence is a user of its own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from veil.tables.files import file_of, name_of, read_text
 
 @dataclass(frozen=True, slots=True)
 class SequenceFile:
-    """A text file with one sequence a line, plain, as .gz, or the only file in a .zip.
+    """A text file with a sequence in each line, also packed.
 
     separator: between states; white space unless given. skip: lines before the first sequence.
     """
@@ -34,14 +34,6 @@ class SequenceFile:
         if not isinstance(self.path, (str, os.PathLike)):
             raise InvalidArgument("path", expected="the path of a file", found=type(self.path).__name__)
         object.__setattr__(self, "skip", integer("skip", self.skip, least=0))
-
-
-def read_sequences(path: str | Path, *, separator: str | None = None, skip: int = 0) -> Any:
-    """The sequences of a file as an Arrow table with columns sequence, place and state.
-
-    Lines without a state are no sequences. States that are all whole numbers become such.
-    """
-    return _table(SequenceFile(path, separator, skip))
 
 
 def as_log(source: Any, *, is_sampled: bool = False) -> Any | None:
@@ -82,6 +74,7 @@ def _named(log: Any) -> Any:
 
 
 def _table(file: SequenceFile) -> Any:
+    """The log in a file. Lines without a state are no sequences; states that are all numbers become such."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -91,7 +84,7 @@ def _table(file: SequenceFile) -> Any:
     lines = pc.utf8_trim_whitespace(pa.array(text.split("\n")[file.skip :], pa.large_string()))
     lines = lines.filter(pc.not_equal(lines, ""))
     if len(lines) == 0:
-        raise InvalidData(name, expected="one sequence a line", found="no line with states")
+        raise InvalidData(name, expected="a sequence in each line", found="no line with states")
     if file.separator is None:
         cells = pc.utf8_split_whitespace(lines)
         states = cells.flatten()

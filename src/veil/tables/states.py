@@ -16,8 +16,7 @@ from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import Names
 from veil.tables.dialect import has_usual_header
 from veil.tables.engines.protocol import missing_column
-from veil.tables.files import file_of, name_of, text_bytes
-from veil.tables.text_tables import parse_rows
+from veil.tables.reading import read_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +81,8 @@ def given_states(states: Any, *, columns: Sequence[str] = ()) -> StateList:
         listed = sorted(listed, key=text_of)
     for label in listed:
         if label is None or isinstance(label, float) or not isinstance(label, Hashable):
-            raise InvalidArgument(
-                "states",
-                expected="labels that are text or whole numbers",
-                found=f"one of type {type(label).__name__}",
-            )
+            found = f"one of type {type(label).__name__}"
+            raise InvalidArgument("states", expected="labels that are text or whole numbers", found=found)
     return StateList(tuple(listed), tuple(map(text_of, listed)))
 
 
@@ -156,9 +152,7 @@ def _unique_names(names: Sequence[str], texts: Sequence[str]) -> Names:
 def _from_file(path: str, columns: Sequence[str]) -> StateList:
     """One label a line, or a lookup table: "zones.csv", "zones.csv:id", or "zones.csv:id:name"."""
     path, asked = _split(path)
-    file = file_of(path)
-    name = name_of(file)
-    _, lines = parse_rows(text_bytes(file), name, expected="one state per line")
+    name, lines = read_rows(path, expected="one state per line")
     if asked:
         places = [_column(lines[0], column, name) for column in asked]
         body = lines[1:]

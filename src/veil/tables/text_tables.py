@@ -11,18 +11,27 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 from veil.core.errors import InvalidData, UnreadableFile
-from veil.tables.cells import decimal_point, has_odd_zeros, is_plain_integer
-from veil.tables.coded import Coded, joined
-from veil.tables.dialect import absent, guess_delimiter, may_have_spaces, rows_of
-from veil.tables.files import decoded, ending_of, files_of
-from veil.tables.limits import LONGEST_CELL, MOST_COLUMNS, too_large
-from veil.tables.text_file import TextFile, open_file, sample_of, single_spaced
+from veil.tables.cells import Coded, decimal_point, has_odd_zeros, is_plain_integer, joined
+from veil.tables.dialect import absent, column_names, either, guess_delimiter, may_have_spaces, named, rows_of
+from veil.tables.files import decoded, ending_of, files_of, head_bytes, name_of, text_bytes
+from veil.tables.limits import LONGEST_LINE, MOST_COLUMNS, check_cells, too_large
 
+# So much of a file is looked at for its separator.
+_SAMPLE, _LINES = 65_536, 200
 # Bytes, and lines as long as the first, that are parsed together; never more bytes than the last number.
 _BLOCK, _BLOCK_LINES, _MOST = 2**20, 256, 2**27
+
+
+class TextFile(NamedTuple):
+    """A file with separators. text: as it is. body: without comments, and with single spaces."""
+
+    name: str
+    text: bytes
+    body: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,40 +57,60 @@ class TextTable:
 
     def place(self, row: int) -> str:
         """Where one of `rows` is, by its line as an editor counts them."""
-        found = next((line for i, (line, _) in enumerate(self._lines(self.files[0])) if i == row), None)
-        return self.name if found is None else f"{self.name}, line {found}"
+        line, _ = next(islice(self._lines(self.files[0]), row, None), (None, None))
+        return self.name if line is None else f"{self.name}, line {line}"
 
-    def rows(self) -> list[list[str]]:
-        """All rows of a small table as lists of stripped cells; rows of empty cells are left out."""
+    def rows(self, *, expected: str, decimals: bool = False) -> list[list[str]]:
+        """All rows of a small table as lists of stripped cells; rows of empty cells are left out.
+
+        expected: what the file should hold. decimals: commas are decimal if semicolons separate cells.
+        """
         self._check_quotes(self.files[0], always=True)
         columns = self._cells(self.files[0], range(len(self.first)), encoded=False)
-        rows = zip(*(column.to_pylist() for column in columns), strict=True)
-        return [row for row in ([cell.strip() for cell in row] for row in rows) if any(row)]
+        lines = zip(*(column.to_pylist() for column in columns), strict=True)
+        rows = [row for row in ([cell.strip() for cell in line] for line in lines) if any(row)]
+        if not rows:
+            raise UnreadableFile(self.name, expected=expected, found="empty cells")
+        if decimals and self.delimiter == ";":
+            return [[decimal_point(cell) for cell in row] for row in rows]
+        return rows
+
+    def has_names(self, header: bool | None, wanted: Sequence[str] | None) -> bool | None:
+        """Whether the first line names the columns, as stated: who names columns in it knows that it does."""
+        return True if header is None and wanted and set(wanted) <= set(self.first) else header
+
+    def names(self, header: bool | None) -> list[str]:
+        """What the columns are called: as in the first line if it is a header, otherwise by their places."""
+        return named(self.first, self.name) if header else column_names(len(self.first))
 
     def columns(
         self,
         places: Sequence[int],
         *,
         header: bool | None,
-        judge: Callable[[list[Coded]], bool],
+        judge: Callable[[list[Coded]], bool | None],
+        record: str,
         whole: bool = False,
     ) -> tuple[list[Coded], bool]:
         """The columns at these places without the line of names, and whether there is one.
 
-        judge: says whether the first row has names, if header is None. whole: columns come as whole numbers
-        if all cells are written as such: 7, but not 007. Otherwise they come with texts.
+        judge: says whether the first row has names, if header is None; None if it may be a record as well,
+        which the error calls by this name. whole: columns come as whole numbers if all cells are written as
+        such: 7, but not 007. Otherwise they come with texts.
         """
         parts: list[list[Coded]] = []
         for file in self.files:
             if parts and header and rows_of(sample_of(file), self.delimiter)[0] != self.first:
                 expected = "the same first line as in the other files"
                 raise InvalidData(file.name, expected=expected, found="another")
-            found = self._whole_numbers(file, places, header) if whole else None
-            if found is not None:
-                columns, header = [Coded.of(array) for array in found[0]], found[1]
+            numbers = self._whole_numbers(file, places, header) if whole else None
+            if numbers is not None:
+                columns, header = [Coded.of(array) for array in numbers[0]], numbers[1]
             else:
                 columns = [Coded.of(array) for array in self._cells(file, places)]
                 header = judge(columns) if header is None else header
+                if header is None:
+                    raise either(self.name, record)
                 columns = [column.below for column in columns] if header else columns
             parts.append(columns)
         return [joined(one) for one in zip(*parts, strict=True)], bool(header)
@@ -105,7 +134,6 @@ class TextTable:
     def _cells(self, file: TextFile, places: Sequence[int], *, encoded: bool = True) -> list[Any]:
         """The columns of all lines as text."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         self._check_quotes(file)
         kind = pa.dictionary(pa.int32(), pa.string()) if encoded else pa.string()
@@ -113,11 +141,7 @@ class TextTable:
         if table is None:
             decoded(file.body, file.name)
             raise UnreadableFile(file.name, expected="text with separators", found="something else")
-        columns: list[Any] = table.unify_dictionaries().columns
-        for column in columns:
-            texts = column.chunk(0).dictionary if encoded and column.num_chunks else column
-            if (pc.max(pc.binary_length(texts)).as_py() or 0) > LONGEST_CELL:
-                raise too_large(file.name, "bytes in a cell", LONGEST_CELL)
+        columns: list[Any] = check_cells(table.unify_dictionaries(), file.name).columns
         return columns
 
     def _parsed(self, file: TextFile, places: Sequence[int], kind: Any, *, skip: int = 0) -> Any | None:
@@ -126,10 +150,10 @@ class TextTable:
         from pyarrow import csv as arrow_csv
 
         def uneven(row: Any) -> str:
-            found.append(row.actual_columns)
+            widths.append(row.actual_columns)
             return "error" if row.text.strip() else "skip"
 
-        found: list[int] = []
+        widths: list[int] = []
         width = len(self.first)
         names = [f"c{i}" for i in range(width)]
         chosen = [names[i] for i in places]
@@ -161,7 +185,7 @@ class TextTable:
             )
         except pa.ArrowInvalid:
             # Its text would quote the line.
-            if not found:
+            if not widths:
                 return None
         raise self._uneven(file)
 
@@ -172,13 +196,10 @@ class TextTable:
         hint = "Is the separator another one? {delimiter} states it." if self.asks else ""
         if self.delimiter == " ":
             hint = "If labels have spaces in them, save the list as .csv, with commas between."
-        return InvalidData(
-            file.name if line is None else f"{file.name}, line {line}",
-            expected=f"{width} cells as in the first line" if width > 1 else "1 cell as in the first line",
-            found="another number" if cells is None else str(cells),
-            hint=hint,
-            names=("delimiter",),
-        )
+        name = file.name if line is None else f"{file.name}, line {line}"
+        expected = f"{width} cells as in the first line" if width > 1 else "1 cell as in the first line"
+        found = "another number" if cells is None else str(cells)
+        return InvalidData(name, expected=expected, found=found, hint=hint, names=("delimiter",))
 
     def _lines(self, file: TextFile) -> Iterator[tuple[int, list[str]]]:
         """The rows of a file with the numbers of their lines, slowly; rows of empty cells are left out."""
@@ -220,26 +241,17 @@ def open_text(
     paths = files_of(source)
     ending = ending_of(paths[0])
     comments = comments and may_have_spaces(ending)
-    files = [file for file in (open_file(path, comments=comments) for path in paths) if file.body.strip()]
+    files = []
+    for path in paths:
+        text = text_bytes(path)
+        body = (_without_comments(text) if comments else text).strip(b"\r\n")
+        files += [TextFile(name_of(path), text, body)] if body.strip() else []
     return _table(files, ending, delimiter, least=least, comments=comments) if files else None
 
 
-def parse_rows(
-    raw: bytes, name: str, *, expected: str, decimals: bool = False
-) -> tuple[TextTable, list[list[str]]]:
-    """The rows of a small table that has been read already, and the table, for the places of its rows.
-
-    expected: what the file should hold. decimals: a comma is a decimal comma if semicolons separate cells.
-    """
-    if not raw.strip():
-        raise UnreadableFile(name, expected=expected, found="an empty file")
-    table = _table([TextFile(name, raw, raw.strip(b"\r\n"))], ".csv", asks=False)
-    rows = table.rows()
-    if not rows:
-        raise UnreadableFile(name, expected=expected, found="empty cells")
-    if decimals and table.delimiter == ";":
-        rows = [[decimal_point(cell) for cell in row] for row in rows]
-    return table, rows
+def small_table(raw: bytes, name: str) -> TextTable:
+    """The table in the text of a small file, whose separator is a comma, a semicolon, a tab or a bar."""
+    return _table([TextFile(name, raw, raw.strip(b"\r\n"))], ".csv", asks=False)
 
 
 def _table(
@@ -261,11 +273,52 @@ def _table(
     if doubt is not None and least > 1:
         raise doubt
     if mark == " ":
-        files = [TextFile(file.name, file.text, single_spaced(file.body)) for file in files]
+        files = [TextFile(file.name, file.text, _single_spaced(file.body)) for file in files]
     first = rows_of(lines, mark)[0]
     if len(first) > MOST_COLUMNS:
         raise too_large(files[0].name, "columns", MOST_COLUMNS)
     return TextTable(files, mark, first, comments, doubt, asks)
+
+
+def sample_of(file: TextFile) -> list[str]:
+    """The first lines of a text, and the first one whole."""
+    first = re.search(rb"[\r\n]", file.body)
+    end = len(file.body) if first is None else first.start()
+    if end > LONGEST_LINE:
+        raise too_large(file.name, "bytes in the first line", LONGEST_LINE)
+    part = file.body[: max(_SAMPLE, end)]
+    if max(_SAMPLE, end) < len(file.body) and end < _SAMPLE:
+        # The last line may be cut off, even in the middle of a letter.
+        part = part[: max(part.rfind(b"\n"), part.rfind(b"\r"))]
+    return re.split(r"\r\n|[\r\n]", decoded(part, file.name))[:_LINES]
+
+
+def first_lines(path: str) -> list[str]:
+    """The first lines of a file that is not read as a whole."""
+    return sample_of(TextFile(name_of(path), b"", head_bytes(path)))
+
+
+def _without_comments(raw: bytes) -> bytes:
+    start = 0
+    while raw[start : start + 1] in (b"#", b"%"):
+        end = raw.find(b"\n", start)
+        start = len(raw) if end < 0 else end + 1
+    raw = raw[start:] if start else raw
+    if b"\n#" in raw or b"\n%" in raw:
+        raw = re.sub(rb"\n[#%][^\n]*", b"", raw)
+    return raw
+
+
+def _single_spaced(raw: bytes) -> bytes:
+    """The text with one space between cells, and none around lines."""
+    if b"\t" in raw:
+        raw = raw.replace(b"\t", b" ")
+    while b"  " in raw:
+        raw = raw.replace(b"  ", b" ")
+    for beside, edge in ((b" \n", b"\n"), (b" \r", b"\r"), (b"\n ", b"\n")):
+        if beside in raw:
+            raw = raw.replace(beside, edge)
+    return raw.strip(b" \r\n")
 
 
 def _held_by_arrow(raw: bytes) -> Any:

@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
+from veil.core.errors import InvalidData, UnreadableFile
 from veil.tables.engines.names import quoted, text_literal
-from veil.tables.files import JSON_LINES, PARQUET, ending_of, escaped, files_of, name_of
-from veil.tables.frames import Columns, chosen, frame_columns, nested
-from veil.tables.limits import most_from, swells
+from veil.tables.files import PARQUET, check_packed, ending_of, escaped, files_of, name_of
+from veil.tables.frames import Columns, chosen, nested
+from veil.tables.limits import check_cells, most_from, swells
 
 # A place of a column takes at least so much in memory.
 _PLACE = 8
 # What DuckDB makes of text that looks like it; it stays text, since 9:00 and 09:00 may be two labels.
 _READ_AS_TEXT = ("DATE", "TIME", "UUID")
-
-
-def is_table_file(path: str) -> bool:
-    """Whether a file holds a table with names and types: Parquet or JSON lines."""
-    return ending_of(path) in {*PARQUET, *JSON_LINES}
-
-
-def typed_columns(
-    source: Any, wanted: Sequence[str] | None, *, expected: str, given: Mapping[str, Any]
-) -> Columns:
-    """The columns of a typed file or of a table in memory.
-
-    expected: what errors say that the source should be. given: fields that are for text alone.
-    """
-    is_path = isinstance(source, (str, os.PathLike))
-    columns = file_columns(os.fspath(source), wanted) if is_path else frame_columns(source, wanted)
-    if columns is None:
-        found = f"an object of type {type(source).__name__}"
-        raise InvalidArgument("source", expected=expected, found=found)
-    for field, value in given.items():
-        if value is not None:
-            raise InvalidArgument(field, expected="none for this kind of source", found="one")
-    return columns
 
 
 def file_columns(source: str, wanted: Sequence[str] | None) -> Columns:
@@ -48,45 +25,53 @@ def file_columns(source: str, wanted: Sequence[str] | None) -> Columns:
 
     tables = []
     for path in files_of(source):
-        read = read_parquet if ending_of(path) in PARQUET else _json
-        tables.append(read(path, name_of(path), lambda names: chosen(names, wanted)))
+        read = _parquet if ending_of(path) in PARQUET else _json
+        tables.append(with_whole_text(read(path, name_of(path), wanted), name_of(path)))
     names = tables[0].column_names
     if any(table.column_names != names for table in tables):
         raise InvalidData("source", expected="files with the same columns", found="others")
     try:
         table = pa.concat_tables(tables, promote_options="permissive")
     except (pa.ArrowInvalid, pa.ArrowTypeError):
-        raise InvalidData(
-            "source", expected="columns of the same type in all files", found="others"
-        ) from None
+        expected = "columns of the same type in all files"
+        raise InvalidData("source", expected=expected, found="others") from None
     return {name: table.column(i) for i, name in enumerate(names)}
 
 
-def read_parquet(path: str, name: str, choose: Callable[[list[str]], list[str]] | None = None) -> Any:
-    """The table in a Parquet file, checked: broken text would otherwise fail later, wherever it is used.
-
-    choose: takes the names of all columns and returns those to be read. name: of the file, in messages.
-    """
-    import pyarrow as pa
+def _parquet(path: str, name: str, wanted: Sequence[str] | None) -> Any:
     import pyarrow.parquet as pq
 
+    with _readable(name), pq.ParquetFile(path) as file:
+        names = chosen(list(file.schema_arrow.names), wanted)
+        _check_size(file.metadata, len(names), path, name)
+        return file.read(columns=names)
+
+
+def check_parquet(path: str, columns: int) -> None:
+    """Raise if a Parquet file, of which DuckDB reads so many columns, claims to hold more than the limits."""
+    import pyarrow.parquet as pq
+
+    name = name_of(path)
+    with _readable(name):
+        _check_size(pq.read_metadata(path), columns, path, name)
+
+
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    import pyarrow as pa
+
     try:
-        with pq.ParquetFile(path) as file:
-            wanted = None if choose is None else choose(list(file.schema_arrow.names))
-            columns = file.metadata.num_columns if wanted is None else len(wanted)
-            _check_size(file.metadata, columns, Path(path).stat().st_size, name)
-            return with_whole_text(file.read(columns=wanted), name)
+        yield
     except (pa.ArrowException, OSError, UnicodeError, MemoryError):
         raise UnreadableFile(name, expected="a Parquet file", found="something else") from None
 
 
-def _check_size(metadata: Any, columns: int, packed: int, name: str) -> None:
+def _check_size(metadata: Any, columns: int, path: str, name: str) -> None:
     """Before a place is set aside for every row that the file claims to have, in the columns to be read."""
-    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    rows = [group.num_rows for group in groups]
+    rows = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
     if min(rows, default=0) < 0 or sum(rows) != metadata.num_rows:
         raise UnreadableFile(name, expected="a Parquet file", found="one whose parts do not add up")
-    most = most_from(packed)
+    most = most_from(Path(path).stat().st_size)
     if _PLACE * metadata.num_rows * max(1, columns) > most:
         raise swells(name, most, hint="Write it as CSV if it is right.")
 
@@ -99,13 +84,14 @@ def with_whole_text(table: Any, name: str) -> Any:
         table.validate(full=True)
     except pa.ArrowInvalid:
         raise UnreadableFile(name, expected="text in UTF-8", found="bytes that are none") from None
-    return table
+    return check_cells(table, name)
 
 
-def _json(path: str, name: str, choose: Callable[[list[str]], list[str]]) -> Any:
+def _json(path: str, name: str, wanted: Sequence[str] | None) -> Any:
     """JSON lines by DuckDB, in the order of the lines."""
     from veil.tables.engines.duck import private_connection, translated
 
+    check_packed(path)
     connection, close = private_connection()
     try:
         with translated(name, reads_rows=True):
@@ -113,7 +99,7 @@ def _json(path: str, name: str, choose: Callable[[list[str]], list[str]]) -> Any
             file = text_literal(escaped(path))
             rows = connection.sql(f"DESCRIBE SELECT * FROM read_json({file}, sample_size = -1)").fetchall()
             kinds = {str(row[0]): str(row[1]) for row in rows}
-            names = choose(list(kinds))
+            names = chosen(list(kinds), wanted)
             types = {one: "VARCHAR" if kinds[one].startswith(_READ_AS_TEXT) else kinds[one] for one in names}
             stated = ", ".join(f"{text_literal(one)}: {text_literal(kind)}" for one, kind in types.items())
             listed = ", ".join(_selected(one, types[one]) for one in names)

@@ -13,14 +13,14 @@ from veil.core.intake import Labels, as_floats, labels_of
 from veil.tables.cells import is_number, numbers_in
 from veil.tables.dialect import above_numbers, has_header
 from veil.tables.engines.protocol import missing_column
-from veil.tables.files import file_of, name_of, text_bytes
-from veil.tables.frames import frame_columns
-from veil.tables.json_texts import is_json, parse_json
-from veil.tables.text_tables import parse_rows
-from veil.tables.typed_files import file_columns, is_table_file
+from veil.tables.files import PARQUET, name_of, parse_json
+from veil.tables.reading import read_table
+from veil.tables.text_tables import TextTable
 
 # What tables in memory have, of whatever library.
 _FRAMES = ("columns", "__arrow_c_stream__")
+# Files with names and types; .json is one value.
+_TYPED = (*PARQUET, ".jsonl", ".ndjson")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def read_vector(
         name = name_of(fspath(source))
         vector = _from_file(fspath(source), wanted)
     elif type(source).__name__ != "Series" and any(map(partial(hasattr, source), _FRAMES)):
-        vector = _from_columns(frame_columns(source, None) or {}, name, wanted)
+        vector = _from_columns(read_table(source, expected="a table").columns or {}, name, wanted)
     else:
         if label_column is not None or value_column is not None:
             given = "label_column" if value_column is None else "value_column"
@@ -101,13 +101,12 @@ def _in_memory(source: Any, name: str) -> LabelledVector:
 
 
 def _from_file(path: str, wanted: _Columns) -> LabelledVector:
-    if is_table_file(path) and not path.lower().endswith(".json"):
-        return _from_columns(file_columns(path, None), name_of(path), wanted)
-    file = file_of(path)
-    raw, name = text_bytes(file), name_of(file)
-    if raw.strip() and is_json(raw, path):
-        return _from_json(parse_json(raw, name), name)
-    return _from_text(raw, name, wanted)
+    read = read_table(path, expected="numbers", typed=_TYPED, small=True, documents=True)
+    if read.columns is not None:
+        return _from_columns(read.columns, read.name, wanted)
+    if read.text is None:
+        return _from_json(parse_json(read.raw, read.name), read.name)
+    return _from_text(read.text, wanted)
 
 
 def _from_columns(columns: Mapping[str, Any], name: str, wanted: _Columns) -> LabelledVector:
@@ -141,8 +140,8 @@ def _number(item: Any, place: str) -> float:
         raise InvalidData(place, expected="a number", found="one too large") from None
 
 
-def _from_text(raw: bytes, name: str, wanted: _Columns) -> LabelledVector:
-    table, rows = parse_rows(raw, name, expected="numbers", decimals=True)
+def _from_text(table: TextTable, wanted: _Columns) -> LabelledVector:
+    name, rows = table.name, table.rows(expected="numbers", decimals=True)
     is_wide = _is_wide(rows)
     below = {row[-1] for row in rows[1:]}
     header = rows[0] if is_wide or has_header([(rows[0][-1:], below)], judge=above_numbers) else None

@@ -14,12 +14,9 @@ from veil.core.kind import Progress, kind_named
 from veil.core.registry import domain_from
 from veil.tables import complaints
 from veil.tables.cells import numbers_of
-from veil.tables.engines.columns import needed_columns
 from veil.tables.engines.opening import open_engine
-from veil.tables.engines.protocol import Engine
-from veil.tables.files import file_of, name_of, text_bytes
-from veil.tables.json_texts import parse_json
-from veil.tables.log_checks import check_times
+from veil.tables.engines.protocol import Engine, check_times, needed_columns
+from veil.tables.files import file_of, name_of, parse_json, text_bytes
 from veil.tables.sequences import SequenceFile, as_log
 from veil.tables.states import StateList, given_states
 from veil.words.language import Language

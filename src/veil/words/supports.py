@@ -17,13 +17,12 @@ from veil.core.record import Release
 from veil.matrices.chain import Chain
 from veil.matrices.reading import Edge, Edges, from_text, listed, weight_of
 from veil.tables.cells import is_plain_integer
-from veil.tables.files import decoded, ending_of, file_of, name_of, text_bytes
-from veil.tables.json_texts import is_json, parse_json, parse_json_lines
-from veil.tables.typed_files import read_parquet
+from veil.tables.files import PARQUET, decoded, ending_of, file_of, name_of, parse_json, parse_json_lines
+from veil.tables.reading import read_table
 from veil.words.chain_words import Support, matrix_support
 
 _NUMBERS = ("probability", "weight")
-_TEXTS, _LINES, _PARQUET = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), (".parquet", ".pq")
+_TEXTS, _LINES = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson")
 
 
 def read_support(source: Any, *, least: float = 0.0) -> Support:
@@ -175,26 +174,24 @@ def _from_file(path: str) -> Any:
     """What a file holds: a list of transitions, a matrix, a mapping or a release."""
     file = file_of(path)
     name, suffix = name_of(file), ".csv" if file == "-" else ending_of(file)
-    if suffix not in {*_TEXTS, *_LINES, *_PARQUET, ".json"}:
+    if suffix not in {*_TEXTS, *_LINES, *PARQUET, ".json"}:
         raise UnreadableFile(
             name,
             expected="a file of a known kind",
             found=f"the ending {suffix or 'none'}",
             hint="Known are .csv, .tsv, .txt, .json and .jsonl (also .gz), and .parquet.",
         )
-    if suffix in _PARQUET:
-        return _from_table(read_parquet(file, name), name)
-    raw = text_bytes(file)
-    if not raw.strip():
-        raise UnreadableFile(name, expected="allowed transitions", found="an empty file")
-    text = decoded(raw, name)
+    read = read_table(file, expected="allowed transitions", typed=PARQUET, small=True, documents=True)
+    if read.columns is not None:
+        return _from_table(read.columns, name)
+    text = decoded(read.raw, name)
     if holds_release(text):
         return parse_release(text, name)
     if suffix in _LINES:
-        return _records(parse_json_lines(raw, name), name)
-    if is_json(raw, f"data{suffix}"):
-        return _from_json(parse_json(raw, name), name)
-    return from_text(raw, name)
+        return _records(parse_json_lines(read.raw, name), name)
+    if read.text is None:
+        return _from_json(parse_json(read.raw, name), name)
+    return from_text(read)
 
 
 def _from_json(content: Any, name: str) -> Any:

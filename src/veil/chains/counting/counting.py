@@ -15,8 +15,7 @@ from veil.chains.lengths import LengthBins
 from veil.chains.transition_counts import MOST_FULL, Provenance, Sequences, Stratum, TransitionCounts
 from veil.core.errors import InvalidData
 from veil.tables import complaints
-from veil.tables.engines.protocol import Column, Engine
-from veil.tables.log_checks import check_times
+from veil.tables.engines.protocol import Column, Engine, check_times
 from veil.tables.states import Places, StateList, found_states, merged, with_other
 from veil.vectors.counts import Integers
 

@@ -5,40 +5,32 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile, VeilError
-from veil.tables.engines.names import quoted, quoted_table
-from veil.tables.engines.protocol import Column, Kind
-from veil.tables.engines.watching import watched
+from veil.tables.engines.names import quoted, selected
+from veil.tables.engines.protocol import KINDS, Column, Kind
 from veil.tables.typed_files import with_whole_text
 
-_SMALL = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
-_WIDE = {"UBIGINT", "HUGEINT", "UHUGEINT", "BIGNUM", "VARINT"}
 # Beyond it DuckDB spills to disk: a log of 100 million rows with a cap took 9 GB without, at 0.7 of the time.
 _MEMORY = "1500MB"
-_WORDS = {"BOOLEAN", "UUID", '"NULL"'}
+# Seconds between two looks at how far a query is.
+_EVERY = 0.2
+Result = TypeVar("Result")
 
 
 def kind_of(declared: str) -> Kind:
     """The kind of a column from DuckDB's name of its type."""
     if declared.endswith("]"):
         return Kind.OTHER
-    if declared in _SMALL:
-        return Kind.INTEGER
-    if declared in _WIDE or (declared.startswith("DECIMAL(") and declared.endswith(",0)")):
-        return Kind.WIDE
-    if declared in {"FLOAT", "DOUBLE"} or declared.startswith("DECIMAL("):
-        return Kind.FLOAT
-    if declared == "VARCHAR":
-        return Kind.TEXT
-    if declared in _WORDS or declared.startswith("ENUM("):
+    if declared.startswith("DECIMAL("):
+        return Kind.WIDE if declared.endswith(",0)") else Kind.FLOAT
+    if declared.startswith("ENUM("):
         return Kind.WORDS
-    if declared.startswith(("DATE", "TIME")):
-        return Kind.TIME
-    return Kind.OTHER
+    return Kind.TIME if declared.startswith(("DATE", "TIME")) else KINDS.get(declared, Kind.OTHER)
 
 
 class DuckEngine:
@@ -64,6 +56,7 @@ class DuckEngine:
         self._name, self._ask, self._names, self._close = name, ask, names, close
         self.relation, self.guesses_layout = relation, guesses_layout
         self._watches = watches
+        self._tell: Callable[[str], None] | None = None
 
     def watch(self, tell: Callable[[str], None]) -> None:
         """Have a running query say how far it is."""
@@ -77,16 +70,14 @@ class DuckEngine:
             return found
         return {name: found[identifier] for name, identifier in self._names.items()}
 
-    _tell: Callable[[str], None] | None = None
-
     def run(self, sql: str) -> Any:
         with translated(self._name, reads_rows=True):
             if self._tell is None or self._watches is None:
-                found = self._ask(sql).to_arrow_table()
+                answer = self._ask(sql).to_arrow_table()
             else:
-                found = watched(lambda: self._ask(sql).to_arrow_table(), self._watches, self._tell)
+                answer = watched(lambda: self._ask(sql).to_arrow_table(), self._watches, self._tell)
         # DuckDB hands on what stands in a Parquet file, text or not.
-        return with_whole_text(found, self._name)
+        return with_whole_text(answer, self._name)
 
     def close(self) -> None:
         self._close()
@@ -116,16 +107,36 @@ def translated(name: str, *, reads_rows: bool = False) -> Iterator[None]:
     except duckdb.Error as error:
         if isinstance(error, duckdb.IOException) or not reads_rows:
             raise UnreadableFile(name, expected="data that DuckDB can read", found="something else") from None
-        raise UnreadableFile(
-            name,
-            expected="rows that fit the types of their columns",
-            found=f"some that do not ({type(error).__name__})",
-            hint="The cell is not shown: it may be sensitive.",
-        ) from None
+        expected, found = (
+            "rows that fit the types of their columns",
+            f"some that do not ({type(error).__name__})",
+        )
+        hint = "The cell is not shown: it may be sensitive."
+        raise UnreadableFile(name, expected=expected, found=found, hint=hint) from None
 
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0].rstrip(".") or type(error).__name__
+
+
+def watched(work: Callable[[], Result], connection: Any, tell: Callable[[str], None]) -> Result:
+    """Do the work on the connection in a thread of its own, and tell now and then how much is done.
+
+    Whoever interrupts the waiting interrupts the query.
+    """
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        running = pool.submit(work)
+        try:
+            while True:
+                try:
+                    return running.result(timeout=_EVERY)
+                except TimeoutError:
+                    done = connection.query_progress()
+                    if done > 0.0:
+                        tell(f"counting, {done:.0f} %")
+        except KeyboardInterrupt:
+            connection.interrupt()
+            raise
 
 
 def private_connection(path: str | None = None) -> tuple[Any, Callable[[], None]]:
@@ -174,50 +185,39 @@ def frame_engine(columns: Mapping[str, Any]) -> DuckEngine:
     )
 
 
-def file_engine(name: str, relation: Callable[[Any], str], *, guesses_layout: bool) -> DuckEngine:
-    """Files; relation makes the query that reads them, and may try it out on the connection."""
-    connection, close = private_connection()
+def file_engine(
+    name: str, relation: Callable[[Any], str], *, path: str | None = None, guesses_layout: bool = False
+) -> DuckEngine:
+    """Files, or a database at the path; relation makes the query, and may try it out on the connection."""
+    connection, close = private_connection(path)
     try:
         with translated(name):
             read = relation(connection)
-        return DuckEngine(
-            name, connection.sql, read, close=close, watches=connection, guesses_layout=guesses_layout
-        )
     except VeilError:
         close()
         raise
+    return DuckEngine(
+        name, connection.sql, read, close=close, watches=connection, guesses_layout=guesses_layout
+    )
 
 
 def database_engine(path: str, table: str | None, query: str | None) -> DuckEngine:
     """A DuckDB file, opened for reading only."""
     import duckdb
 
-    name = Path(path).name
+    name, expected, found, hint = Path(path).name, "a DuckDB database", "something else", ""
     try:
-        connection, close = private_connection(path)
+        return file_engine(name, lambda connection: relation_of(connection, table, query), path=path)
     except duckdb.ConnectionException:
-        raise UnreadableFile(
-            name,
-            expected="a database that is not open",
-            found="one that this process has open in another way",
-            hint="Hand in that connection instead of the path.",
-        ) from None
+        expected, found = "a database that is not open", "one that this process has open in another way"
+        hint = "Hand in that connection instead of the path."
     except duckdb.IOException as error:
-        locked = "lock" in str(error).casefold()
-        raise UnreadableFile(
-            name,
-            expected="a DuckDB database that may be read",
-            found="one that another process has locked" if locked else "something else",
-            hint="Close it there, or count a copy of it." if locked else "",
-        ) from None
+        expected = "a DuckDB database that may be read"
+        if "lock" in str(error).casefold():
+            found, hint = "one that another process has locked", "Close it there, or count a copy of it."
     except duckdb.Error:
-        raise UnreadableFile(name, expected="a DuckDB database", found="something else") from None
-    try:
-        relation = relation_of(connection, table, query)
-    except VeilError:
-        close()
-        raise
-    return DuckEngine(name, connection.sql, relation, close=close, watches=connection)
+        pass
+    raise UnreadableFile(name, expected=expected, found=found, hint=hint)
 
 
 def connection_engine(connection: Any, table: str | None, query: str | None) -> DuckEngine:
@@ -233,16 +233,10 @@ def relation_engine(relation: Any) -> DuckEngine:
 
 def relation_of(connection: Any, table: str | None, query: str | None) -> str:
     """The query behind table= or query=."""
-    if query is not None:
-        return query.strip().rstrip(";")
-    if table is not None:
-        return f"SELECT * FROM {quoted_table(table)}"
+    if table is not None or query is not None:
+        return selected(table, query)
     with translated("source"):
         rows = connection.sql("SELECT table_name FROM information_schema.tables ORDER BY 1").fetchall()
     listed = ", ".join(str(row[0]) for row in rows[:20])
-    raise InvalidArgument(
-        "table",
-        expected="the name of a table",
-        found="none",
-        hint=f"The database has: {listed}." if rows else "",
-    )
+    hint = f"The database has: {listed}." if rows else ""
+    raise InvalidArgument("table", expected="the name of a table", found="none", hint=hint)

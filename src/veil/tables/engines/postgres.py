@@ -6,15 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from veil.core.errors import InvalidArgument, InvalidData, MissingExtra
-from veil.tables.engines.names import quoted, table_parts
-from veil.tables.engines.protocol import Column, Kind
+from veil.core.errors import InvalidData, MissingExtra
+from veil.tables.engines.names import quoted, selected, table_parts
+from veil.tables.engines.protocol import KINDS, Column, Kind
 
-_INTEGERS = {"int2", "int4", "int8"}
-_TEXTS = {"text", "varchar"}
-_FLOATS = {"float4", "float8", "money"}
-_TIMES = {"date", "time", "timetz", "timestamp", "timestamptz"}
-_NESTED = {"json", "jsonb", "bytea", "xml", "interval", "record"}
 # Seconds to wait for a server, unless the address says otherwise.
 _PATIENCE = 10
 # Rows that are turned into columns at a time.
@@ -28,27 +23,23 @@ class PostgresEngine:
     guesses_layout = False
 
     def __init__(self, address: str, *, table: str | None, query: str | None) -> None:
-        if table is None and query is None:
-            raise InvalidArgument("table", expected="the name of a table, or a query", found="none")
+        self.relation = selected(table, query)
         self._connection = _connect(address)
-        try:
-            if query is not None:
-                self.relation = query.strip().rstrip(";")
-            else:
-                assert table is not None
-                self.relation = f"SELECT * FROM {self._table(table)}"
-        except BaseException:
-            self.close()
-            raise
+        if query is None and table is not None:
+            try:
+                self.relation = f"SELECT * FROM {self._known(table)}"
+            except BaseException:
+                self.close()
+                raise
 
-    def _table(self, table: str) -> str:
+    def _known(self, table: str) -> str:
         """The table by its exact name, or in small letters, as the server does with unquoted names."""
         parts = table_parts(table)
         for candidate in (parts, [part.lower() for part in parts]):
             name = ".".join(map(quoted, candidate))
             with _translated():
-                found = self._connection.execute("SELECT to_regclass(%s) IS NOT NULL", [name]).fetchone()
-            if found is not None and found[0]:
+                row = self._connection.execute("SELECT to_regclass(%s) IS NOT NULL", [name]).fetchone()
+            if row is not None and row[0]:
                 return name
         raise InvalidData("table", expected="a table of the database", found="no such table")
 
@@ -61,20 +52,12 @@ class PostgresEngine:
     def _kind(self, column: Any) -> Kind:
         known = self._connection.adapters.types.get(column.type_code)
         name = "" if known is None else known.name
-        if name in _INTEGERS:
-            return Kind.INTEGER
-        if name in _TEXTS:
-            return Kind.TEXT
+        if known is not None and known.array_oid == column.type_code:
+            return Kind.OTHER
         if name == "numeric":
             return Kind.WIDE if column.scale == 0 and column.precision else Kind.FLOAT
-        if name in _FLOATS:
-            return Kind.FLOAT
-        if name in _TIMES:
-            return Kind.TIME
-        if name in _NESTED or (known is not None and known.array_oid == column.type_code):
-            return Kind.OTHER
         # Also types that the database defines itself, such as its enumerations.
-        return Kind.WORDS
+        return KINDS.get(name.upper(), Kind.WORDS)
 
     def run(self, sql: str) -> Any:
         import pyarrow as pa

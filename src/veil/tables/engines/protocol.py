@@ -1,12 +1,14 @@
-"""What every engine can do: name its columns and run one query. Nothing else is asked of it."""
+"""What every engine can do, name its columns and run one query; and the columns that a question needs."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
 from veil.core.errors import InvalidData
+from veil.tables.engines.names import quoted, render
 
 
 class Kind(Enum):
@@ -21,6 +23,19 @@ class Kind(Enum):
     OTHER = "nested or binary values"
 
 
+# The names of types, in capitals, in all engines: no two of them mean different kinds by the same name.
+_TYPES = {
+    Kind.INTEGER: "TINYINT SMALLINT INT INTEGER BIGINT UTINYINT USMALLINT UINTEGER INT2 INT4 INT8",
+    Kind.WIDE: "UBIGINT HUGEINT UHUGEINT BIGNUM VARINT",
+    Kind.TEXT: "VARCHAR TEXT STRING",
+    Kind.WORDS: 'BOOLEAN UUID "NULL" VOID',
+    Kind.FLOAT: "FLOAT DOUBLE FLOAT4 FLOAT8 MONEY",
+    Kind.TIME: "DATE TIME TIMETZ TIMESTAMP TIMESTAMPTZ TIMESTAMP_NTZ",
+    Kind.OTHER: "JSON JSONB BYTEA XML INTERVAL RECORD",
+}
+KINDS = {name: kind for kind, names in _TYPES.items() for name in names.split()}
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column as the engine knows it: its identifier there, and what it holds."""
@@ -30,18 +45,14 @@ class Column:
 
 
 class Engine(Protocol):
-    """A table in an engine. `relation` is a query, in the engine's dialect, that gives its rows."""
+    """A table in an engine. relation: a query, in the engine's dialect, that gives its rows.
 
-    @property
-    def dialect(self) -> str: ...
+    guesses_layout: the types of the columns were guessed from the rows.
+    """
 
-    @property
-    def relation(self) -> str: ...
-
-    @property
-    def guesses_layout(self) -> bool:
-        """Whether the types of the columns were guessed from the rows."""
-        ...
+    dialect: str
+    relation: str
+    guesses_layout: bool
 
     def columns(self) -> dict[str, Column]:
         """The columns by the names that users know them by."""
@@ -56,13 +67,6 @@ class Engine(Protocol):
         ...
 
 
-def find_column(columns: dict[str, Column], name: str, role: str) -> Column:
-    """The column of this name, or an error that names the nearest."""
-    if name in columns:
-        return columns[name]
-    raise missing_column(list(columns), name, role)
-
-
 def missing_column(names: list[str], name: str, role: str) -> InvalidData:
     """The error for a column that is not there."""
     from difflib import get_close_matches
@@ -70,9 +74,53 @@ def missing_column(names: list[str], name: str, role: str) -> InvalidData:
     folded = {other.casefold(): other for other in names}
     near = get_close_matches(name.casefold(), list(folded), 1, 0.5)
     listed = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
-    return InvalidData(
-        role,
-        expected=f"a column {name!r}",
-        found=f"the columns {listed}" if names else "no columns",
-        hint=f"Did you mean {folded[near[0]]!r}?" if near else "",
+    found = f"the columns {listed}" if names else "no columns"
+    hint = f"Did you mean {folded[near[0]]!r}?" if near else ""
+    return InvalidData(role, expected=f"a column {name!r}", found=found, hint=hint)
+
+
+def needed_columns(engine: Engine, roles: Mapping[str, str]) -> dict[str, Column]:
+    """The columns that are needed, by role, after a look at what they hold."""
+    present = engine.columns()
+    if engine.guesses_layout and not set(present) & set(roles.values()):
+        # Then the first line may hold cells, which are not to be shown.
+        role, name = next(iter(roles.items()))
+        raise InvalidData(role, expected=f"a column {name!r}", found="none of those asked for in the file")
+    for role, name in roles.items():
+        if name not in present:
+            raise missing_column(list(present), name, role)
+        kind = present[name].kind
+        if kind is Kind.OTHER:
+            raise InvalidData(name, expected="a column of single values", found=kind.value)
+        if role in {"order", "tie_break"}:
+            continue
+        hint = ""
+        if kind is Kind.FLOAT:
+            hint = "Cast it to whole numbers or text; in pandas a gap turns whole numbers into such."
+        elif kind is Kind.TIME and not role.startswith("by"):
+            hint = "Cast it to text."
+        if hint:
+            raise InvalidData(name, expected="whole numbers or text", found=kind.value, hint=hint)
+    return {role: present[name] for role, name in roles.items()}
+
+
+def check_times(engine: Engine, column: Column, name: str) -> None:
+    """Raise where times that are text would not sort as times do. name: of their column, for the error.
+
+    Text is sorted character by character. That is the order in time for texts such as 2026-11-15, and for
+    texts of one length without separators.
+    """
+    if column.kind is not Kind.TEXT:
+        return
+    time = f"veil_source.{quoted(column.identifier)}"
+    text = (
+        f"SELECT COUNT(CASE WHEN {time} NOT LIKE '____-__-__%' THEN 1 END) AS others, "
+        f"MIN(LENGTH({time})) AS shortest, MAX(LENGTH({time})) AS longest, "
+        f"COUNT(CASE WHEN {time} LIKE '%/%' OR {time} LIKE '%.%' THEN 1 END) AS marked FROM veil_source"
     )
+    whole = f"WITH veil_source AS (\n{engine.relation}\n)\n{render(text, engine.dialect)}"
+    row = engine.run(whole).to_pylist()[0]
+    if row["others"] and (row["shortest"] != row["longest"] or row["marked"]):
+        expected = "numbers, times, or text such as 2026-11-15 10:00 or 0042"
+        hint = 'It would be ordered letter by letter, "10:00" before "9:00": make times or numbers of it.'
+        raise InvalidData(name, expected=expected, found="other text", hint=hint)

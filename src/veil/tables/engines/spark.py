@@ -9,23 +9,9 @@ from typing import Any
 from uuid import uuid4
 
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.tables.engines.names import table_parts
-from veil.tables.engines.protocol import Column, Kind
-
-_KINDS = {
-    "tinyint": Kind.INTEGER,
-    "smallint": Kind.INTEGER,
-    "int": Kind.INTEGER,
-    "bigint": Kind.INTEGER,
-    "float": Kind.FLOAT,
-    "double": Kind.FLOAT,
-    "string": Kind.TEXT,
-    "boolean": Kind.WORDS,
-    "date": Kind.TIME,
-    "timestamp": Kind.TIME,
-    "timestamp_ntz": Kind.TIME,
-    "void": Kind.WORDS,
-}
+from veil.tables.complaints import refuse_given
+from veil.tables.engines.names import selected
+from veil.tables.engines.protocol import KINDS, Column, Kind
 
 
 def kind_of(declared: str) -> Kind:
@@ -34,7 +20,7 @@ def kind_of(declared: str) -> Kind:
         return Kind.WIDE if declared.endswith(",0)") else Kind.FLOAT
     if declared.startswith(("char(", "varchar(")):
         return Kind.WORDS
-    return _KINDS.get(declared.partition(" ")[0], Kind.OTHER)
+    return KINDS.get(declared.partition(" ")[0].upper(), Kind.OTHER)
 
 
 class SparkEngine:
@@ -48,9 +34,7 @@ class SparkEngine:
         # By name: a Column of Spark claims to have every attribute.
         kind = type(source).__name__
         if kind == "DataFrame":
-            for field, value in (("table", table), ("query", query)):
-                if value is not None:
-                    raise InvalidArgument(field, expected="none for a DataFrame", found="one")
+            refuse_given("none for a DataFrame", table=table, query=query)
             self._session = source.sparkSession
             self._view = f"veil_{uuid4().hex}"
             with _translated():
@@ -58,13 +42,7 @@ class SparkEngine:
             self.relation = f"SELECT * FROM {self._view}"
         elif kind == "SparkSession":
             self._session = source
-            if query is not None:
-                self.relation = query.strip().rstrip(";")
-            elif table is not None:
-                quoted = ".".join("`" + part.replace("`", "``") + "`" for part in table_parts(table))
-                self.relation = f"SELECT * FROM {quoted}"
-            else:
-                raise InvalidArgument("table", expected="the name of a table, or a query", found="none")
+            self.relation = selected(table, query, lambda part: "`" + part.replace("`", "``") + "`")
         else:
             raise InvalidArgument("source", expected="a DataFrame or a SparkSession", found="another object")
 
@@ -109,8 +87,6 @@ def _translated() -> Iterator[None]:
 
 def _condition(error: Any) -> str | None:
     """Spark's name of what went wrong, such as TABLE_OR_VIEW_NOT_FOUND; version 3 calls it differently."""
-    for name in ("getCondition", "getErrorClass"):
-        if hasattr(error, name):
-            condition = getattr(error, name)()
-            return None if condition is None else str(condition)
-    return None
+    ask = getattr(error, "getCondition", None) or getattr(error, "getErrorClass", None)
+    condition = None if ask is None else ask()
+    return None if condition is None else str(condition)
