@@ -10,7 +10,7 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -91,32 +91,24 @@ def _add_others(app: App) -> None:
 
 
 def _add(group: App, made: Callable[..., Any], name: str, requests: Sequence[type[Request]]) -> None:
-    """Register a command with the text of its last request and its examples."""
-    last = requests[-1]
-    start = " ".join((*(one for one in group.name if one != "veil"), name))
+    """Register a command with the text of its last request, and its examples as they are typed in."""
+    from veil.cli.options import flags_of
+
+    last, flags = requests[-1], flags_of(requests)
     paragraphs = (last.__doc__ or "").strip().split("\n\n")
     text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
     for words, fields in last.examples:
-        text += f"\n\n{words or 'Example'}: {example(start, fields, requests)}"
-    made.__doc__ = text
-    made.__name__ = name
+        parts = ["veil", *(one for one in group.name if one != "veil"), name]
+        parts += [str(value) for field, value in fields.items() if field == "source"]
+        for field, value in fields.items():
+            flag = flags.get(field, "-o" if field == "output" else f"--{field.replace('_', '-')}")
+            if isinstance(value, (tuple, list)):
+                value = ",".join(map(str, value))
+            shown = f" {value:g}" if isinstance(value, float) else "" if value is True else f" {value}"
+            parts += [] if field == "source" else [flag + shown]
+        text += f"\n\n{words or 'Example'}: {' '.join(parts)}"
+    made.__doc__, made.__name__ = text, name
     group.command(made, name=name, help=text, help_epilogue="")
-
-
-def example(command: str, fields: Mapping[str, Any], requests: Sequence[type[Request]]) -> str:
-    """An example as it is typed in."""
-    from veil.cli.options import flags_of
-
-    flags, parts = flags_of(requests), [f"veil {command}"]
-    for name, value in fields.items():
-        if name == "source":
-            parts.insert(1, str(value))
-            continue
-        flag = flags.get(name, "-o" if name == "output" else f"--{name.replace('_', '-')}")
-        text = ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
-        text = f"{value:g}" if isinstance(value, float) else text
-        parts.append(flag if value is True else f"{flag} {text}")
-    return " ".join(parts)
 
 
 def run(arguments: Sequence[str] | None = None) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from veil.cli.options import ForceOption, JsonOption, ReportOption, option, switch
+from veil.cli.options import ForceOption, JsonOption, ReportOption, option
 from veil.cli.output import print_json, refuse_other_files, working
 from veil.cli.output_files import check_ending, refuse_existing
 from veil.core.errors import InvalidArgument, UnreadableFile
@@ -27,7 +27,7 @@ def audit(
     /,
     *,
     everything: Annotated[
-        bool, switch("--all", help="Audit a mechanism of every kind instead: takes minutes.")
+        bool, option("--all", help="Audit a mechanism of every kind instead: takes minutes.", shown=False)
     ] = False,
     samples: Annotated[
         int | None,

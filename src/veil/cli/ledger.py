@@ -17,7 +17,7 @@ from veil.cli.ledger_options import (
     ledger_and_perhaps_dataset,
     ledger_first,
 )
-from veil.cli.options import ForceOption, JsonOption, option, switch
+from veil.cli.options import ForceOption, JsonOption, option
 from veil.cli.output import print_json, working
 from veil.cli.output_files import check_ending, refuse_existing
 from veil.core.errors import InvalidArgument, InvalidData, LedgerCorrupt, UnreadableFile
@@ -52,7 +52,8 @@ def open_dataset(
         option("--parts", help="A public partition, a,b,c: releases from different parts do not add up."),
     ] = None,
     moves: Annotated[
-        bool, switch("--moves", help="With --parts: a neighbour may have a record in another part.")
+        bool,
+        option("--moves", help="With --parts: a neighbour may have a record in another part.", shown=False),
     ] = False,
     why: Annotated[str | None, option("--why", help="What the budget is for.")] = None,
     by: ByOption = None,
@@ -222,7 +223,9 @@ def verify(
 def export(
     *places: LedgerOnly,
     output: Annotated[Path, option("--output", "-o", help="Where to write (.json).")],
-    heads: Annotated[bool, switch("--heads", help="Only the newest hash of each dataset.")] = False,
+    heads: Annotated[
+        bool, option("--heads", help="Only the newest hash of each dataset.", shown=False)
+    ] = False,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> int:

@@ -18,17 +18,22 @@ if TYPE_CHECKING:
 _LEDGER = "A file such as budget.db, or postgresql://user@host/db; may be left out where VEIL_LEDGER is set."
 
 
-def _places(names: str, help: str = "") -> Parameter:  # noqa: A002
-    return Parameter(name=names, help=f"{_LEDGER} {help}".rstrip())
-
-
-LedgerOnly = Annotated[str, _places("[LEDGER]")]
-LedgerAndDataset = Annotated[str, _places("[LEDGER] DATASET", "The name of the dataset.")]
+LedgerOnly = Annotated[str, Parameter(name="[LEDGER]", help=_LEDGER)]
+LedgerAndDataset = Annotated[
+    str, Parameter(name="[LEDGER] DATASET", help=f"{_LEDGER} The name of the dataset.")
+]
 LedgerAndPerhapsDataset = Annotated[
-    str, _places("[LEDGER] [DATASET]", "One of its datasets, to be shown with its entries.")
+    str,
+    Parameter(
+        name="[LEDGER] [DATASET]", help=f"{_LEDGER} One of its datasets, to be shown with its entries."
+    ),
 ]
 LedgerAndReleases = Annotated[
-    str, _places("[LEDGER] [RELEASE]...", "Release files: was each charged here, and as much as it says?")
+    str,
+    Parameter(
+        name="[LEDGER] [RELEASE]...",
+        help=f"{_LEDGER} Release files: was each charged here, and as much as it says?",
+    ),
 ]
 
 

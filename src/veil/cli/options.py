@@ -145,11 +145,6 @@ def option(
     )
 
 
-def switch(*names: str, help: str) -> Parameter:  # noqa: A002
-    """An option without a value, which is off unless given."""
-    return option(*names, help=help, shown=False)
-
-
 ReportOption = Annotated[Path | None, option("--report", help="Also write an HTML report here.")]
-ForceOption = Annotated[bool, switch("--force", "-f", help="Overwrite existing files.")]
-JsonOption = Annotated[bool, switch("--json", help="Print JSON for machines.")]
+ForceOption = Annotated[bool, option("--force", "-f", help="Overwrite existing files.", shown=False)]
+JsonOption = Annotated[bool, option("--json", help="Print JSON for machines.", shown=False)]
