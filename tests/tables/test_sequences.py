@@ -1,4 +1,4 @@
-"""Sequences, one a line or one a list."""
+"""Sequences, one per line or one per list."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Shares(NamedTuple):
 def planned_shares(*, second: bool) -> Shares:
     """Shares that add up to 1.
 
-    The counts of one a user need little. Chosen on MSNBC (17 states, a million users, epsilon 1), where a
+    The counts of one per user need little. Chosen on MSNBC (17 states, a million users, epsilon 1), where a
     quarter for the second order leaves its log-loss about 0.012 nats above the truth's, and every further
     tenth of epsilon taken from the transitions would cost their joint law some 0.001 in total variation.
 

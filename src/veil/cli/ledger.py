@@ -26,7 +26,7 @@ app = App(
     name="ledger", help="Budgets of datasets: open, show, raise, close, verify, export.", help_epilogue=""
 )
 
-ByOption = Annotated[str | None, option("--by", help="Who; else the user of this machine.")]
+ByOption = Annotated[str | None, option("--by", help="Who; the user of this machine by default.")]
 WhyOption = Annotated[str, option("--why", help="Why; it is recorded.")]
 
 

@@ -81,7 +81,7 @@ class Xor(BitMechanism):
 
         XOR paper, Theorem 2.
 
-        The error is 0 for closed forms, else that of a Monte Carlo mean. With the number of ones of a hidden
+        The error is 0 for closed forms, or that of a Monte Carlo mean. With the number of ones of a hidden
         table it depends on that: for made-up tables, never for reports.
         """
         ones = integer("ones", ones, least=1)

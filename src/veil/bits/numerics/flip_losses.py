@@ -2,7 +2,7 @@
 
 `worst_loss` is the maximum of |E(b) - E(b + 1_S)|, E(b) = b' Pi b, over all b and all allowed S: up to
 `count` cells, anywhere or within one row. Its cases are proved in mechanisms/bits.md, "The worst loss". All
-values are rounded upwards: rationals where possible, else floats with `rounding_slack`.
+values are rounded upwards: rationals where possible, otherwise floats with `rounding_slack`.
 """
 
 from __future__ import annotations

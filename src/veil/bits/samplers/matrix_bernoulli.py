@@ -107,7 +107,7 @@ def sample_by_table(rng: Rng, *, quadratic: Quadratic, size: int) -> Booleans:
 
 
 def expected_ones(quadratic: Quadratic, *, rng: Rng | None = None, samples: int = 400) -> tuple[float, float]:
-    """E |B|^2 and its error: 0 for a closed form, else the standard error of a Monte Carlo mean.
+    """E |B|^2 and its error: 0 for a closed form, otherwise the standard error of a Monte Carlo mean.
 
     The error leaves out that a Hamiltonian chain, where no exact sampler is known, is only near its law.
     """

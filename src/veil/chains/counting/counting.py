@@ -48,7 +48,7 @@ def count(
     provenance: Provenance,
 ) -> TransitionCounts:
     """Everything that the question asks for."""
-    # Plain trips are grouped as they are, as fast as anyone's own query; else places are quicker to sort.
+    # Plain trips are grouped as they are, as fast as anyone's own query; codes sort faster in logs.
     coded = listed if question.is_log or question.is_capped else None
     query = CountingQuery(question, columns, engine, coded)
     if "order" in columns:

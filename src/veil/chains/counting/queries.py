@@ -26,7 +26,7 @@ class CountingQuery:
     """The query for one question in one engine.
 
     columns: what the engine knows of the columns, by role. states: the public list, where states are to
-    be turned into places inside the engine; else raw labels come out.
+    be turned into places inside the engine; otherwise raw labels come out.
     """
 
     question: Question

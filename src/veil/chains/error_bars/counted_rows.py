@@ -42,7 +42,7 @@ class NoisyRows(NamedTuple):
 class SmoothedRows:
     """Rows of Dirichlet(k_i m_i), m_i = (scale c_i + prior) / k_i, and bounds for the unknown k_i.
 
-    sizes_known: the bounds come from a noisy number of records, in their middle; else from the rows alone.
+    sizes_known: the bounds come from a noisy number of records, in their middle, or from the rows alone.
     """
 
     rows: Floats

@@ -23,7 +23,7 @@ _MARGIN = 1e-6
 
 
 class Boxes(NamedTuple):
-    """Boxes for the contexts of `nodes` nodes, one a row, at one position or at all from one on (is_tail).
+    """Boxes for the contexts of `nodes` nodes, one per row, at one position or at all from one on (is_tail).
 
     active: which contexts there are at all.
     """

@@ -60,7 +60,7 @@ def _side(sources: Ints, targets: Ints, weight: Floats, initial: Floats) -> Side
 
 
 class Contexts(NamedTuple):
-    """All paths of the same number of nodes, one a row; their last nodes are the references.
+    """All paths of the same number of nodes, one per row; their last nodes are the references.
 
     The paths that continue path p by one node are the rows begin[p] : begin[p + 1] of the next table, in the
     order of the successors. onward[begin[p] : begin[p + 1]]: the rows of the contexts after one more step.

@@ -76,7 +76,7 @@ def log_counts(counts: Counts | Floats | Sequence[int]) -> Floats:
 class Layers:
     """The numbers N_t of one word, a position at a time, for 0 ... most errors.
 
-    scaled: a number is a mantissa and an exponent, and so are the weights of `ways`; else plain floats.
+    scaled: a number is a mantissa and an exponent, and so are the weights of `ways`; otherwise plain floats.
     """
 
     ways: Ways

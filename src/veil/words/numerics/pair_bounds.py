@@ -34,7 +34,7 @@ class Pairs(NamedTuple):
 
 
 class Strings(NamedTuple):
-    """The strings of the same number of symbols that can be read somewhere, one a row.
+    """The strings of the same number of symbols that can be read somewhere, one per row.
 
     onward[row, symbol]: the row of the string after one more symbol, -1 if it cannot be read. The strings of
     the last table forget their first symbol.

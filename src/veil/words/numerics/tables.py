@@ -48,7 +48,7 @@ _MOST_TABLE = 2**26
 class Ways(NamedTuple):
     """The edges of a graph, and one more row, `size`, for the ways to begin.
 
-    raised: the exponents of the weights where `weight` holds their mantissas, as `scaled` gives them; else 0.
+    raised: the exponents of the weights where `weight` holds their mantissas (`scaled`); 0 otherwise.
     """
 
     size: int
