@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core.adjacency import Adjacency
-from veil.core.errors import InvalidArgument, MissingExtra
+from veil.core.errors import InvalidArgument, optional
 from veil.core.intake import Labels
 from veil.core.kind import Kind, kind_of
 from veil.core.mechanism import Domain, Mechanism
@@ -145,10 +145,7 @@ class Release(Generic[V]):
 
     def to_pandas(self) -> pandas.Series | pandas.DataFrame:
         """The value with its labels."""
-        try:
-            import pandas  # noqa: F401
-        except ImportError:
-            raise MissingExtra("pandas", "pandas") from None
+        optional("pandas", "pandas")
         return self.kind.to_pandas(self)
 
     # What it is, in words
