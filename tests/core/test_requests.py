@@ -62,12 +62,7 @@ def test_the_verb_explains_every_parameter(kind: Any, verb: str, request_type: t
 def test_every_field_has_a_sentence_and_names_only_fields(
     kind: Any, verb: str, request_type: type[Request]
 ) -> None:
-    known = {
-        name
-        for _, _, other in ASKED
-        if other.__module__ == request_type.__module__
-        for name in other.options()
-    }
+    known = {name for one, _, other in ASKED if one is kind for name in other.options()}
     for name, (_, mark, _) in request_type.options().items():
         assert mark.help.endswith("."), name
         for found in set(mark.help.split("{")[1:]):
