@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from veil.bits.adjacency import BitFlips
 from veil.bits.mechanisms.bit_mechanism import BitMechanism
@@ -45,6 +45,8 @@ class BitRow:
 @dataclass(frozen=True)
 class BitPlan(Plan):
     """Mechanisms with the same guarantee, the best first."""
+
+    printer: ClassVar[str | None] = "veil.bits.report.console:print_bit_plan"
 
     columns: int
     epsilon: float

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,6 +37,8 @@ _NEAR = 0.25
 @dataclass(frozen=True, slots=True)
 class ChainPlan(MatrixPlan):
     """The mechanisms for a counted chain, from the least to the largest expected error of the next step."""
+
+    printer: ClassVar[str | None] = "veil.chains.report.summary:print_chain_plan"
 
     states: int = 0
     records: int = 0

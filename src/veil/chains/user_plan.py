@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -211,6 +211,8 @@ class UserForecast(Plan):
     best: the strata and caps. trial: the errors to expect. assumed: the number of users and the mean length
     of their sequences that were tried.
     """
+
+    printer: ClassVar[str | None] = "veil.chains.report.summary:print_chain_plan"
 
     best: UserPlan
     trial: UserTrial

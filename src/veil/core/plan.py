@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import io
 from abc import ABC, abstractmethod
+from contextlib import redirect_stdout
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from veil.core.adjacency import Adjacency
 from veil.core.errors import CannotCalibrate
+from veil.core.kind import at
 
 
 class Plan(ABC):
     """Mechanisms at the same budget, with the error to expect of each; made from public numbers alone."""
 
+    # The function that prints it in the terminal, as "module:function".
+    printer: ClassVar[str | None] = None
     epsilon: float
 
     # The mechanism with the least expected error; raises where none reaches the budget.
@@ -21,6 +26,14 @@ class Plan(ABC):
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
+
+    def __str__(self) -> str:
+        """The plan as `veil plan` prints it."""
+        if self.printer is None:
+            return repr(self)
+        with redirect_stdout(io.StringIO()) as printed:
+            at(self.printer)(self)
+        return printed.getvalue().rstrip()
 
 
 @dataclass(frozen=True)

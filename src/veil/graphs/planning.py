@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from veil.core.checks import within
 from veil.core.errors import InvalidArgument
@@ -19,6 +19,8 @@ _ROUNDING = 2.0**-49
 @dataclass(frozen=True)
 class GraphPlan(Plan):
     """What to expect of a released graph; `edges` is a public guess of how many true ones there are."""
+
+    printer: ClassVar[str | None] = "veil.graphs.report.console:print_graph_plan"
 
     space: PairSpace
     epsilon: float

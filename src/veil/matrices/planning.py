@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,6 +114,8 @@ class MatrixRow:
 @dataclass(frozen=True)
 class MatrixPlan(RankedPlan):
     """The mechanisms from the least to the largest expected error of a row."""
+
+    printer: ClassVar[str | None] = "veil.matrices.report.console:print_matrix_plan"
 
     rows: tuple[MatrixRow, ...]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from veil.core.adjacency import Adjacency
 from veil.core.checks import choice, delta_of, items, positive, within
@@ -62,6 +62,8 @@ class Comparison(RankedPlan):
 
     assumed: how many records were assumed, where nobody stated their number and errors depend on it.
     """
+
+    printer: ClassVar[str | None] = "veil.vectors.report.console:print_vector_plan"
 
     rows: tuple[Row, ...]
     assumed: int | None = None
@@ -154,6 +156,8 @@ class EpsilonPlan(Plan):
 
     error, metric, confidence: what is to be kept to, how it is measured, and how surely. epsilon: the least.
     """
+
+    printer: ClassVar[str | None] = "veil.vectors.report.console:print_vector_plan"
 
     rows: tuple[NeededEpsilon, ...]
     error: float

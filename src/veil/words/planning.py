@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -69,6 +69,8 @@ class WordRow:
 @dataclass(frozen=True)
 class WordPlan(Plan):
     """What each mechanism would do to made-up words, the best first."""
+
+    printer: ClassVar[str | None] = "veil.words.report.console:print_word_plan"
 
     language: Language
     epsilon: float

@@ -252,7 +252,7 @@ def print_chain_release(release: Release[Any], *, job: Job[Any], written: Sequen
     print_written(console, written)
 
 
-def print_chain_plan(plan: ChainPlan | UserForecast, *, error: float | None) -> None:
+def print_chain_plan(plan: ChainPlan | UserForecast, *, error: float | None = None) -> None:
     """The expected errors of each mechanism, or of the way in which users are counted."""
     console = new_console()
     if not isinstance(plan, UserForecast):
