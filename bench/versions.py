@@ -75,10 +75,10 @@ def main(arguments: list[str] | None = None) -> int:
                     rows[row].append(seconds)
         print(f"{name}: done", flush=True)
     slower = 0
-    for ratio, noise, seconds, row in compared(older, newer):
+    for ratio, noise, seconds, what in compared(older, newer):
         is_slower = ratio > 1.0 + noise and seconds > _TINY
         slower += is_slower
-        print(f"{ratio:6.2f} (noise {noise:5.0%}) {seconds:9.4f} s {'SLOWER ' if is_slower else ''}{row}")
+        print(f"{ratio:6.2f} (noise {noise:5.0%}) {seconds:9.4f} s {'SLOWER ' if is_slower else ''}{what}")
     print(f"{slower} rows are slower beyond the noise, of {len(older.keys() & newer.keys())} compared")
     return 1 if slower else 0
 

@@ -135,6 +135,9 @@ class TallyPlan(Plan):
     def to_dict(self) -> dict[str, Any]:
         return {"epsilon": self.epsilon, "error": self.error}
 
+    def __str__(self) -> str:
+        return f"Mean error: {self.error:.3g}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class TallyPlanning(PlanRequest):
@@ -239,6 +242,3 @@ class TallyKind(Kind):
 
     def print_release(self, release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
         print(f"Released: {release.value}")
-
-    def print_plan(self, plan: Any, *, request: PlanRequest) -> None:
-        print(f"Mean error: {plan.error:.3g}")

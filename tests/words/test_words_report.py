@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -199,7 +200,7 @@ def test_a_plan_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Hidden: 1 symbol of a word." in text
     assert re.search(r"staircase +- +- +language: expected FreeWords", text)
     assert text.index("sequential") < text.index("staircase")
-    print_word_plan(plan_words(CHAIN, 2.0, radius=2, examples=WORDS), error=1.0)
+    print_word_plan(replace(plan_words(CHAIN, 2.0, radius=2, examples=WORDS), error=1.0))
     text = capsys.readouterr().out
     assert "For 1 wrong symbol of 5: epsilon = 2." in text
     assert "(the examples given)" in text

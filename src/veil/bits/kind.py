@@ -45,7 +45,6 @@ class BitKind(Kind):
     plan_request = "veil.bits.requests:BitPlanning"
     audit_subject = "veil.bits.auditing:BitAudit"
     release_printer = "veil.bits.report.console:print_bit_release"
-    plan_printer = "veil.bits.report.console:print_bit_plan"
     table_endings = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".pq")
 
     def check(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> None:

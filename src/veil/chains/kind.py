@@ -13,7 +13,6 @@ from veil.chains.adjacency import Transitions
 from veil.core.adjacency import Adjacency
 from veil.core.errors import InvalidArgument
 from veil.core.intake import Labels, checked_labels
-from veil.core.job import Job
 from veil.core.kind import Content, Kind, Places
 from veil.core.mechanism import Mechanism
 from veil.core.record import Release
@@ -52,6 +51,7 @@ class ChainKind(Kind):
     read_request = "veil.chains.reading:ChainRead"
     release_request = "veil.chains.requests:ChainRelease"
     plan_request = "veil.chains.requests:ChainPlanning"
+    release_printer = "veil.chains.report.summary:print_chain_release"
     commands: ClassVar[Places] = {"synth": "veil.chains.sequence_model:MakeSynthetic"}
     audit_subject = "veil.chains.auditing:ChainAudit"
 
@@ -156,16 +156,6 @@ class ChainKind(Kind):
 
         names = tuple(map(str, release.value.states))
         return heat_map(release.value.to_numpy(), names, names)
-
-    def print_release(self, release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
-        from veil.chains.report.summary import print_chain_release
-
-        print_chain_release(release, job=job, written=written)
-
-    def print_plan(self, plan: Any, *, request: PlanRequest) -> None:
-        from veil.chains.report.summary import print_chain_plan
-
-        print_chain_plan(plan, error=getattr(request, "error", None))
 
     def check_plot(self, request: PlanRequest) -> None:
         if getattr(request, "tries_users", False):

@@ -42,6 +42,8 @@ class ChainPlan(MatrixPlan):
 
     states: int = 0
     records: int = 0
+    # The error that was asked for, where epsilon follows from it.
+    error: float | None = None
 
 
 def plan_chain(

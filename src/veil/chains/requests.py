@@ -245,7 +245,8 @@ class ChainPlanning(PlanRequest):
         if epsilon is None:
             assert self.error is not None
             epsilon = least_epsilon_for_chain(self.states, self.records, error=self.error, **size)
-        return plan_chain(self.states, self.records, epsilon=epsilon, **size)
+        asked = plan_chain(self.states, self.records, epsilon=epsilon, **size)
+        return asked if self.epsilon is not None else replace(asked, error=self.error)
 
 
 def _needs_users(field: str, unit: str) -> InvalidArgument:

@@ -160,7 +160,7 @@ def planned(
     if options.as_json:
         print_json(plan.to_dict())
         return 0
-    kind.print_plan(plan, request=request)
+    print(plan)
     if plot is not None:
         print(f"Drawn: {plot}")
     return 0

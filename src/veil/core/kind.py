@@ -64,9 +64,8 @@ class Kind(ABC):
     plan_request: ClassVar[str | None] = None
     # Further commands: their names and "module:function".
     commands: ClassVar[Places] = {}
-    # What prints a release and a plan in the terminal, as "module:function", unless the methods are written.
+    # What prints a release in the terminal, as "module:function", unless `print_release` is written.
     release_printer: ClassVar[str]
-    plan_printer: ClassVar[str | None] = None
     # Endings of files that can hold the value alone, beside its record.
     table_endings: ClassVar[tuple[str, ...]] = (".csv",)
 
@@ -203,12 +202,6 @@ class Kind(ABC):
     def print_release(self, release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
         """A release that was just made, in the terminal."""
         at(self.release_printer)(release, job=job, written=written)
-
-    def print_plan(self, plan: Any, *, request: PlanRequest) -> None:
-        """A plan in the terminal."""
-        if self.plan_printer is None:
-            raise InvalidArgument("plan", expected="a kind that plans", found=self.name)
-        at(self.plan_printer)(plan)
 
     def check_plot(self, request: PlanRequest) -> None:
         """Refuse, before anything is computed, a plan that cannot be drawn."""

@@ -19,7 +19,7 @@ from veil.graphs.graph import NODES_ARE_PUBLIC, Graph
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from veil.core.request import PlanRequest, ReleaseRequest
+    from veil.core.request import ReleaseRequest
 
 
 class GraphKind(Kind):
@@ -39,6 +39,7 @@ class GraphKind(Kind):
     read_request = "veil.graphs.requests:GraphRead"
     release_request = "veil.graphs.requests:GraphRelease"
     plan_request = "veil.graphs.requests:GraphPlanning"
+    release_printer = "veil.graphs.report.console:print_graph_release"
     audit_subject = "veil.graphs.auditing:GraphAudit"
     table_endings = EDGE_FILES
     commands: ClassVar[Places] = {"decode": "veil.graphs.likely_graph:Decode"}
@@ -143,16 +144,6 @@ class GraphKind(Kind):
         from veil.graphs.report.page import value_figure
 
         return value_figure(release)
-
-    def print_release(self, release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
-        from veil.graphs.report.console import print_graph_release
-
-        print_graph_release(release, job=job, written=written)
-
-    def print_plan(self, plan: Any, *, request: PlanRequest) -> None:
-        from veil.graphs.report.console import print_graph_plan
-
-        print_graph_plan(plan)
 
 
 def _is_facts(release: Release[Any]) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from html import escape
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,20 +13,16 @@ from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import Labels, checked_labels, labels_of, row_labels_of
-from veil.core.job import Job
 from veil.core.kind import Content, Kind, at
 from veil.core.mechanism import ONE_PER_PERSON
 from veil.core.record import MOST_SHOWN, Release, Tables, frozen
-from veil.core.request import PlanRequest
 from veil.vectors.simplex import Simplex
 
 
 class ArrayKind(Kind):
     """A kind whose values are arrays of floats, the last axis of which sums to one."""
 
-    # The functions that show a release and a plan in the terminal and draw plans, as "module:function".
-    release_printer: ClassVar[str]
-    plan_printer: ClassVar[str]
+    # The function that draws plans, as "module:function".
     plans_figure: ClassVar[str]
 
     # Releases
@@ -122,12 +117,6 @@ class ArrayKind(Kind):
         if array.ndim > 1:
             rows += f"<tr><td colspan='3'>the first of a batch of shape {array.shape}</td></tr>"
         return rows
-
-    def print_release(self, release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
-        at(self.release_printer)(release, job=job, written=written)
-
-    def print_plan(self, plan: Any, *, request: PlanRequest) -> None:
-        at(self.plan_printer)(plan)
 
     def plot_plans(self, plans: Sequence[Any], chosen: float) -> Any:
         return at(self.plans_figure)(plans, chosen)

@@ -41,7 +41,6 @@ class VectorKind(ArrayKind):
     plan_request = "veil.vectors.requests:VectorPlanning"
     audit_subject = "veil.vectors.auditing:VectorAudit"
     release_printer = "veil.vectors.report.console:print_vector_release"
-    plan_printer = "veil.vectors.report.console:print_vector_plan"
     plans_figure = "veil.vectors.report.figures:curve_figure"
 
     def check_drawn(self, mechanism: Any, array: Floats) -> None:

@@ -20,7 +20,6 @@ from veil.words.adjacency import Hamming
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from veil.core.request import PlanRequest
 
 _MECHANISMS = "veil.words.mechanisms"
 
@@ -49,6 +48,7 @@ class WordKind(Kind):
     read_request = "veil.words.requests:WordRead"
     release_request = "veil.words.requests:WordRelease"
     plan_request = "veil.words.requests:WordPlanning"
+    release_printer = "veil.words.report.console:print_word_release"
     audit_subject = "veil.words.auditing:WordAudit"
     table_endings = (".csv", ".csv.gz", ".parquet", ".pq")
 
@@ -154,16 +154,6 @@ class WordKind(Kind):
         from veil.words.report.figures import visits_figure
 
         return visits_figure(batch(release))
-
-    def print_release(self, release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
-        from veil.words.report.console import print_word_release
-
-        print_word_release(release, job=job, written=written)
-
-    def print_plan(self, plan: Any, *, request: PlanRequest) -> None:
-        from veil.words.report.console import print_word_plan
-
-        print_word_plan(plan, error=getattr(request, "error", None))
 
     def plot_plans(self, plans: Sequence[Any], chosen: float) -> Figure:
         from veil.words.planning import error_curves

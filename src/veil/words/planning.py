@@ -78,6 +78,8 @@ class WordPlan(Plan):
     rows: tuple[WordRow, ...]
     walks: int
     from_examples: bool
+    # The error that was asked for, where epsilon follows from it.
+    error: float | None = None
 
     @property
     def best(self) -> WordRow:

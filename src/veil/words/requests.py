@@ -279,7 +279,7 @@ class WordPlanning(PlanRequest):
             epsilon = least_epsilon_for_words(
                 language, error=self.error, radius=self.radius, progress=progress
             )
-        return plan_words(
+        plan = plan_words(
             language,
             epsilon,
             radius=self.radius,
@@ -287,6 +287,7 @@ class WordPlanning(PlanRequest):
             shorter=self.shorter,
             progress=progress,
         )
+        return plan if self.epsilon is not None else replace(plan, error=self.error)
 
     def _language(self) -> Language:
         language = given_language(self.language)

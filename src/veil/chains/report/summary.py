@@ -252,12 +252,12 @@ def print_chain_release(release: Release[Any], *, job: Job[Any], written: Sequen
     print_written(console, written)
 
 
-def print_chain_plan(plan: ChainPlan | UserForecast, *, error: float | None = None) -> None:
+def print_chain_plan(plan: ChainPlan | UserForecast) -> None:
     """The expected errors of each mechanism, or of the way in which users are counted."""
     console = new_console()
     if not isinstance(plan, UserForecast):
-        if error is not None:
-            wanted = f"For an error of {error:g} of the next step (total variation)"
+        if plan.error is not None:
+            wanted = f"For an error of {plan.error:g} of the next step (total variation)"
             console.print(f"{wanted}: epsilon = {plan.epsilon:.3g}.")
         print_matrix_plan(plan)
         tables = f"made-up tables of {plan.states} states and {plan.records:,} transitions"

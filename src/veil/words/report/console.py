@@ -66,13 +66,13 @@ def _why(plan: WordPlan | None) -> str:
     return f", the least expected error ({', '.join(others)} for others)" if others else ""
 
 
-def print_word_plan(plan: WordPlan, *, error: float | None = None) -> None:
+def print_word_plan(plan: WordPlan) -> None:
     """Every mechanism with its expected error, the best first."""
     console = new_console()
     n = plan.language.length
-    if error is not None:
-        symbols = "symbol" if error == 1.0 else "symbols"
-        console.print(f"For {error:g} wrong {symbols} of {n}: epsilon = {plan.epsilon:.3g}.")
+    if plan.error is not None:
+        symbols = "symbol" if plan.error == 1.0 else "symbols"
+        console.print(f"For {plan.error:g} wrong {symbols} of {n}: epsilon = {plan.epsilon:.3g}.")
     console.print(f"{plan.language.words[0].upper()}{plan.language.words[1:]}; epsilon = {plan.epsilon:g}.")
     console.print(f"Hidden: {plan.radius} symbol{'s' if plan.radius > 1 else ''} of a word.")
     table = _table("mechanism", "wrong symbols", "rate")
