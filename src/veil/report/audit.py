@@ -15,7 +15,7 @@ from veil.core.audit.auditing import Audit
 from veil.core.audit.suite import AuditSuite
 from veil.report import figures
 from veil.report.console import bar, new_console
-from veil.report.figures import BLUE, GREY, RED, axes_of, shorts
+from veil.report.figures import BLUE, GREY, RED, axes_of, short_labels
 from veil.report.page import page
 from veil.version import __version__
 
@@ -94,7 +94,7 @@ def bounds_figure(names: Sequence[str], audits: Sequence[Audit]) -> Figure:
         if math.isfinite(one.claimed):
             label = "claimed: at most this" if i == 0 else "_"
             axes.vlines(one.claimed, i - 0.4, i + 0.4, color="black", linewidth=2.0, label=label)
-    axes.set_yticks(range(count), shorts(list(names[:count]), _WIDEST_LABEL))
+    axes.set_yticks(range(count), short_labels(list(names[:count]), _WIDEST_LABEL))
     axes.invert_yaxis()
     axes.set_xlim(0.0, right)
     axes.set_xlabel("privacy loss ε")
