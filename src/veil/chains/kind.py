@@ -144,7 +144,7 @@ class ChainKind(Kind):
     def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
         from veil.chains.report.page import CountedReport
 
-        return CountedReport.of_release(release).html()
+        return CountedReport.of(release.value, release).html()
 
     def card(self, release: Release[Any]) -> str:
         from veil.matrices.released import matrix_card

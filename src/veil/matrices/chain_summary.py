@@ -105,15 +105,15 @@ def chain_facts(chain: Chain) -> ChainFacts:
     """All figures of the chain; of a large or a reducible one those that exist."""
     if not isinstance(chain, Chain):
         raise InvalidArgument("chain", expected="a veil.Chain", found=type(chain).__name__)
-    dense, whole = len(chain) <= MOST_DENSE, chain.is_irreducible
+    matrix, dense, whole = chain.matrix, len(chain) <= MOST_DENSE, chain.is_irreducible
     entropy = chain.entropy_rate() if whole else None
     mixing = None
     if dense and whole:
-        with suppress(VeilError, ArithmeticError):
+        with suppress(VeilError):
             mixing = chain.mixing_time()
     return ChainFacts(
         states=len(chain),
-        transitions=int(chain.to_scipy().nnz),
+        transitions=int(np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.nnz),
         classes=len(chain.classes()),
         period=chain.period() if whole else None,
         second_eigenvalue=chain.second_eigenvalue() if len(chain) <= _MOST_EIGENVALUES else None,
