@@ -1,4 +1,4 @@
-"""The figures of a chain in one call, and how two chains on the same states differ."""
+"""Released matrices as chains, the figures of a chain in one call, and how two chains differ."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from veil.core.errors import InvalidArgument, VeilError
+from veil.core.intake import NamedMatrix
+from veil.core.record import Release, checked_release
 from veil.matrices.chain import MOST_DENSE, Chain
 
 # Beyond it the eigenvalues would take minutes; `Chain.second_eigenvalue` still gives them.
@@ -20,6 +22,22 @@ def _plain(record: Any) -> dict[str, Any]:
     """The numbers of a record, for JSON; what is infinite becomes None."""
     numbers = asdict(record).items()
     return {name: None if number is None or math.isinf(number) else number for name, number in numbers}
+
+
+def to_chain(release: Release[Any]) -> Chain:
+    """The released value as a Markov chain, ready to be analysed.
+
+    A released chain is returned; a square matrix of transitions becomes one.
+    """
+    checked_release(release)
+    value = release.value
+    if isinstance(value, Chain):
+        return value
+    shape: tuple[int, ...] = getattr(value, "shape", ())
+    if release.kind.name != "matrix" or len(shape) != 2 or shape[0] != shape[1]:
+        found = f"shape {shape} of {release.domain.words}" if shape else release.domain.words
+        raise InvalidArgument("value", expected="a square matrix of transitions", found=found)
+    return Chain(NamedMatrix(value, release.row_labels, release.labels))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,9 @@ from veil.core.privacy.profile import best_guess
 from veil.core.record import Release
 from veil.matrices.chain import Chain
 from veil.matrices.chain_intake import CommunicatingClass
-from veil.matrices.chain_summary import ChainFacts, chain_facts
+from veil.matrices.chain_summary import ChainFacts, chain_facts, to_chain
 from veil.matrices.error_bars import ChainIntervals, chain_intervals
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
-from veil.matrices.released import to_chain
 from veil.matrices.report import figures as chain_figures
 from veil.report import figures
 from veil.report.page import page
