@@ -123,7 +123,8 @@ def chain_facts(chain: Chain) -> ChainFacts:
     """All figures of the chain; of a large or a reducible one those that exist."""
     if not isinstance(chain, Chain):
         raise InvalidArgument("chain", expected="a veil.Chain", found=type(chain).__name__)
-    matrix, dense, whole = chain.matrix, len(chain) <= MOST_DENSE, chain.is_irreducible
+    matrix, classes = chain.matrix, chain.classes()
+    dense, whole = len(chain) <= MOST_DENSE, len(classes) == 1
     entropy = chain.entropy_rate() if whole else None
     mixing = None
     if dense and whole:
@@ -132,8 +133,8 @@ def chain_facts(chain: Chain) -> ChainFacts:
     return ChainFacts(
         states=len(chain),
         transitions=int(np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.nnz),
-        classes=len(chain.classes()),
-        period=chain.period() if whole else None,
+        classes=len(classes),
+        period=classes[0].period if whole else None,
         second_eigenvalue=chain.second_eigenvalue() if len(chain) <= _MOST_EIGENVALUES else None,
         mixing_time=mixing,
         ergodicity_1=chain.ergodicity(1) if dense else None,

@@ -36,13 +36,12 @@ def changed_rows(rows: Counted, changed: int) -> PrivacyProfile:
     alive = _merged(alive)
     if changed == 1 or total == 1:
         return worst_of([profile for profile, _ in alive])
-    alive = [(_quicker(profile), count) for profile, count in alive]
+    # For a composition each point of a grid needs a certificate, and a thousandth will do.
+    alive = [
+        (replace(row, tolerance=1e-3, _known={}) if isinstance(row, TwoEntries) else row, count)
+        for row, count in alive
+    ]
     return Composed.of(*(alive if changed >= total else _worst_slots(alive, changed)))
-
-
-def _quicker(profile: PrivacyProfile) -> PrivacyProfile:
-    """The same for a composition: each point of a grid needs a certificate, and a thousandth will do."""
-    return replace(profile, tolerance=1e-3, _known={}) if isinstance(profile, TwoEntries) else profile
 
 
 def worst_of(profiles: Sequence[PrivacyProfile]) -> PrivacyProfile:
