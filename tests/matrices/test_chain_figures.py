@@ -26,7 +26,7 @@ from veil.matrices.report.console import (
 )
 from veil.matrices.requests import MatrixRelease
 from veil.report import figures
-from veil.report.figures import shorts
+from veil.report.figures import short_labels
 
 MATRIX = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]])
 CHAIN = veil.Chain(MATRIX, states=["a", "b", "c"])
@@ -205,9 +205,9 @@ def test_labels_of_columns_do_not_collide(states: int) -> None:
 
 def test_short_labels_stay_different() -> None:
     names = [f"State number {i:03d} of the long list" for i in range(9)]
-    assert len(set(shorts(names))) == 9
-    assert shorts(["a", "b"]) == ["a", "b"]
-    assert shorts(["é" * 40]) == ["é" * 14 + "…" + "é" * 10]
+    assert len(set(short_labels(names, drawn=False))) == 9
+    assert short_labels(["a", "b"]) == ["a", "b"]
+    assert short_labels(["é" * 40]) == ["é" * 14 + "…" + "é" * 10]
 
 
 def test_plans_fit_into_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:

@@ -102,7 +102,7 @@ class ChainKind(Kind):
         return Content(chain, tables, labels, row_labels)
 
     def rows(self, release: Release[Any]) -> tuple[Sequence[Any], Sequence[Sequence[Any]]]:
-        from veil.matrices.released import matrix_lines
+        from veil.matrices.kind import matrix_lines
 
         return matrix_lines(release.value.to_numpy(), release.row_labels, release.labels)
 
@@ -144,10 +144,10 @@ class ChainKind(Kind):
     def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
         from veil.chains.report.page import CountedReport
 
-        return CountedReport.of_release(release).html()
+        return CountedReport.of(release.value, release).html()
 
     def card(self, release: Release[Any]) -> str:
-        from veil.matrices.released import matrix_card
+        from veil.matrices.kind import matrix_card
 
         return matrix_card(release.value.to_numpy(), release.row_labels, release.labels)
 

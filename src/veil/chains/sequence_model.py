@@ -20,8 +20,8 @@ from veil.core.kind import Progress
 from veil.core.record import Release, checked_release
 from veil.core.request import CommandRequest, option
 from veil.matrices.chain import Chain
+from veil.matrices.chain_summary import to_chain
 from veil.matrices.numerics.paths import Walker
-from veil.matrices.released import to_chain
 
 States = NDArray[np.int32]
 _MOST_SEQUENCES = 50_000_000

@@ -1,7 +1,7 @@
 from .adjacency import Rectangle, Rows
 from .chain import Chain
 from .chain_intake import CommunicatingClass, Reducible
-from .chain_summary import ChainComparison, ChainFacts, chain_facts
+from .chain_summary import ChainComparison, ChainFacts, chain_facts, to_chain
 from .decisions import DecisionProcess, Solution
 from .error_bars import ChainIntervals, chain_intervals, intervals
 from .mechanisms.bordered_rows import BorderedRows
@@ -23,7 +23,6 @@ from .perturbation import (
     stationary_radius,
 )
 from .planning import MatrixPlan, MatrixRow, calibrated_matrix, plan_matrix
-from .released import to_chain
 from .report.figures import value_figure
 from .stochastic import StochasticMatrix
 from .value_losses import ValueLoss, value_loss

@@ -8,28 +8,21 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from veil.core.arrays import Floats
 from veil.core.checks import choice, integer, shown, within
-from veil.core.errors import InvalidArgument, InvalidData, optional
+from veil.core.errors import InvalidArgument, optional
 from veil.core.intake import Names
 from veil.core.record import frozen
-from veil.matrices.chain_intake import (
-    CommunicatingClass,
-    Reducible,
-    but_for_rounding,
-    communicating_classes,
-    take_chain,
-)
+from veil.matrices.chain_intake import ROUNDING, CommunicatingClass, Reducible, take_chain
 from veil.matrices.numerics import stationary as algebra
 from veil.matrices.numerics.elimination import hitting_times_to, stationary_dense
 from veil.matrices.numerics.paths import Walker
 from veil.matrices.numerics.sparse_stationary import stationary_sparse
-from veil.matrices.numerics.stationary import column_spread, row_spread
 
 if TYPE_CHECKING:
     import networkx
@@ -39,6 +32,8 @@ if TYPE_CHECKING:
     from veil.matrices.chain_summary import ChainComparison
 
 MOST_DENSE = 3_000
+# Up to here all eigenvalues; beyond it only the leading ones.
+_ALL_EIGENVALUES = 600
 
 
 class Chain:
@@ -58,24 +53,20 @@ class Chain:
     """
 
     def __init__(self, matrix: Any, states: Sequence[Hashable] | None = None) -> None:
-        self._matrix, self._states = take_chain(matrix, states)
-
-    @property
-    def matrix(self) -> Floats | csr_array:
+        taken, labels = take_chain(matrix, states)
+        self.matrix: Final[Floats | csr_array] = taken
         """The transition probabilities; not to be written to."""
-        return self._matrix
-
-    @property
-    def states(self) -> Names:
+        self.states: Final[Names] = labels
         """The labels of the states."""
-        return self._states
+        self._stationary: Floats | None = None
+        self._group_inverse: Floats | None = None
 
     @property
     def is_sparse(self) -> bool:
-        return not isinstance(self._matrix, np.ndarray)
+        return not isinstance(self.matrix, np.ndarray)
 
     def __len__(self) -> int:
-        return len(self._states)
+        return len(self.states)
 
     def __repr__(self) -> str:
         kind = f", sparse with {self.to_scipy().nnz} transitions" if self.is_sparse else ""
@@ -84,12 +75,12 @@ class Chain:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Chain) or self.states != other.states:
             return False
-        if isinstance(self._matrix, np.ndarray) and isinstance(other._matrix, np.ndarray):
-            return bool(np.array_equal(self._matrix, other._matrix))
+        if isinstance(self.matrix, np.ndarray) and isinstance(other.matrix, np.ndarray):
+            return bool(np.array_equal(self.matrix, other.matrix))
         return int((self.to_scipy() != other.to_scipy()).nnz) == 0
 
     def __hash__(self) -> int:
-        return hash((self._states, self._matrix.shape))
+        return hash((self.states, self.matrix.shape))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.to_numpy(), dtype=dtype)
@@ -99,20 +90,20 @@ class Chain:
         try:
             return self._places[state]
         except (KeyError, TypeError):
-            expected = f"one of {', '.join(map(str, self._states[:6]))}{', ...' if len(self) > 6 else ''}"
+            expected = f"one of {', '.join(map(str, self.states[:6]))}{', ...' if len(self) > 6 else ''}"
             raise InvalidArgument("state", expected=expected, found=shown(state)) from None
 
     @cached_property
     def _places(self) -> dict[Hashable, int]:
-        return {state: place for place, state in enumerate(self._states)}
+        return {state: place for place, state in enumerate(self.states)}
 
     # What the chain looks like
 
     @cached_property
     def _labels_of_classes(self) -> tuple[int, NDArray[Any]]:
-        from scipy.sparse.csgraph import connected_components
+        from scipy.sparse import csgraph, csr_array
 
-        count, labels = connected_components(self.to_scipy(), directed=True, connection="strong")
+        count, labels = csgraph.connected_components(csr_array(self.matrix), connection="strong")
         return int(count), labels
 
     @property
@@ -122,12 +113,27 @@ class Chain:
 
     def classes(self) -> tuple[CommunicatingClass, ...]:
         """The communicating classes, the closed ones and the largest first."""
-        matrix = self.to_scipy()
-        return communicating_classes(self._states, matrix.indptr, matrix.indices, self._labels_of_classes[1])
+        from scipy.sparse import csr_array
+
+        sparse, size, (_, labels) = csr_array(self.matrix), len(self), self._labels_of_classes
+        origins = np.repeat(np.arange(size), np.diff(sparse.indptr))
+        open_classes = set(labels[origins[labels[origins] != labels[sparse.indices]]].tolist())
+        order = np.argsort(labels, kind="stable")
+        inside, level = np.zeros(size, dtype=bool), np.full(size, -1)
+        classes = [
+            CommunicatingClass(
+                tuple(self.states[i] for i in members),
+                label not in open_classes,
+                algebra.period_of_class(sparse.indptr, sparse.indices, members, inside, level),
+            )
+            for label, members in enumerate(np.split(order, np.bincount(labels).cumsum()[:-1]))
+        ]
+        return tuple(sorted(classes, key=lambda group: (not group.closed, -len(group.states))))
 
     def period(self) -> int:
         """The period of an irreducible chain; 1 means that it forgets its start."""
-        self._must_be_irreducible("a period")
+        if not self.is_irreducible:
+            raise Reducible.into(self._labels_of_classes, "a period")
         return self.classes()[0].period
 
     def restrict(self, states: Sequence[Hashable]) -> Chain:
@@ -139,22 +145,12 @@ class Chain:
             raise InvalidArgument("states", expected="states that lead to one another", found="others")
         from scipy.sparse import diags_array
 
-        scaled = diags_array(1.0 / but_for_rounding(totals)) @ part
+        scaled = diags_array(1.0 / np.where(np.abs(totals - 1.0) < ROUNDING, 1.0, totals)) @ part
         return Chain(scaled if self.is_sparse else scaled.toarray(), states=list(states))
 
-    def _must_be_irreducible(self, what: str) -> None:
-        count, labels = self._labels_of_classes
-        if count > 1:
-            sizes = sorted(np.bincount(labels).tolist(), reverse=True)
-            raise Reducible(
-                f"matrix: expected an irreducible chain, for which {what} is unique; found {count} classes "
-                f"of states that do not all reach each other (sizes {', '.join(map(str, sizes[:5]))}"
-                f"{', ...' if count > 5 else ''}). chain.restrict(chain.classes()[0].states) is one of them."
-            )
-
     def _dense(self, what: str) -> Floats:
-        if isinstance(self._matrix, np.ndarray):
-            return self._matrix
+        if isinstance(self.matrix, np.ndarray):
+            return self.matrix
         if len(self) > MOST_DENSE:
             expected = f"at most {MOST_DENSE:,} states for {what}"
             raise InvalidArgument("matrix", expected=expected, found=f"{len(self):,}")
@@ -166,38 +162,36 @@ class Chain:
 
     # Where it goes in the long run
 
-    @cached_property
-    def _stationary(self) -> Floats:
-        self._must_be_irreducible("a stationary distribution")
-        dense = isinstance(self._matrix, np.ndarray)
-        return frozen(stationary_dense(self._matrix) if dense else stationary_sparse(self._matrix))
-
     def stationary(self) -> Floats:
         """The stationary distribution: the long-run share of time in each state.
 
         By elimination without subtractions (Grassmann, Taksar and Heyman), so that every entry, however
         small, is accurate relative to itself.
         """
+        if self._stationary is None:
+            if not self.is_irreducible:
+                raise Reducible.into(self._labels_of_classes, "a stationary distribution")
+            dense = isinstance(self.matrix, np.ndarray)
+            self._stationary = frozen((stationary_dense if dense else stationary_sparse)(self.matrix))
         return self._stationary
-
-    @cached_property
-    def _group_inverse(self) -> Floats:
-        return frozen(algebra.group_inverse(self._dense("the group inverse"), self.stationary()))
 
     def group_inverse(self) -> Floats:
         """The group inverse of I - P: how a change of the transitions moves the stationary distribution."""
+        if self._group_inverse is None:
+            dense = self._dense("the group inverse")
+            self._group_inverse = frozen(algebra.group_inverse(dense, self.stationary()))
         return self._group_inverse
 
     def fundamental(self) -> Floats:
         """The fundamental matrix (I - P + 1 pi')^-1. (The papers print a minus before 1 pi'.)"""
-        return self._group_inverse + self.stationary()
+        return self.group_inverse() + self.stationary()
 
     def condition(self) -> float:
         """How much the stationary distribution can move: tau_1 of the group inverse of I - P.
 
         |pi - pi'|_1 <= condition() * (the largest L1 distance of two rows P_i, P'_i), for every P'.
         """
-        return row_spread(self._group_inverse)
+        return algebra.row_spread(self.group_inverse())
 
     def ergodicity(self, norm: int | str = 1) -> float:
         """An ergodicity coefficient of P, exactly.
@@ -208,7 +202,7 @@ class Chain:
         """
         kind = choice("norm", str(norm), ("1", "inf"))
         dense = self._dense("ergodicity coefficients")
-        return row_spread(dense) if kind == "1" else column_spread(dense)
+        return algebra.row_spread(dense) if kind == "1" else algebra.column_spread(dense)
 
     def mixing_time(self, distance: float = 0.25) -> float:
         """The number of steps after which the start matters by at most `distance` in total variation.
@@ -218,11 +212,7 @@ class Chain:
         distance = within("distance", distance, 1e-12, 1.0, expected="a number above 0 and at most 1")
         if self.period() > 1:
             return math.inf
-        try:
-            return algebra.mixing_time(self._dense("the mixing time"), self.stationary(), distance)
-        except ArithmeticError:
-            expected = "a chain that mixes within 2^62 steps"
-            raise InvalidData("matrix", expected=expected, found="one that does not") from None
+        return algebra.mixing_time(self._dense("the mixing time"), self.stationary(), distance)
 
     def hitting_times(self, target: Hashable | None = None) -> Floats:
         """The mean number of steps to a target from each state; without one [i, j] from i to j.
@@ -231,7 +221,8 @@ class Chain:
         """
         dense = self._dense("hitting times")
         if target is None:
-            self._must_be_irreducible("a hitting time")
+            if not self.is_irreducible:
+                raise Reducible.into(self._labels_of_classes, "a hitting time")
             return algebra.hitting_times(dense, self.stationary())
         from scipy.sparse.csgraph import breadth_first_order
 
@@ -245,22 +236,40 @@ class Chain:
 
     def second_eigenvalue(self) -> float:
         """The second largest modulus of an eigenvalue: the rate at which the start is forgotten."""
-        modulus = algebra.second_eigenvalue(self._matrix, most_dense=MOST_DENSE)
-        if modulus is None:
-            expected = f"at most {MOST_DENSE:,} states, or a chain whose eigenvalues lie apart"
-            raise InvalidArgument("matrix", expected=expected, found=f"{len(self):,}")
-        return modulus
+        if (size := len(self)) == 1:
+            return 0.0
+        if size > _ALL_EIGENVALUES:
+            from scipy.sparse.linalg import ArpackError, eigs
+
+            start = np.random.default_rng(0).random(size)
+            try:
+                leading = eigs(self.matrix, k=6, ncv=40, v0=start, maxiter=100, return_eigenvectors=False)
+                return float(min(1.0, np.sort(np.abs(leading))[-2]))
+            except ArpackError:
+                if size > MOST_DENSE:
+                    expected = f"at most {MOST_DENSE:,} states, or a chain whose eigenvalues lie apart"
+                    raise InvalidArgument("matrix", expected=expected, found=f"{size:,}") from None
+        from scipy.linalg import eigvals
+
+        return float(min(1.0, np.sort(np.abs(eigvals(self.to_numpy())))[-2]))
 
     def entropy_rate(self, base: float | None = None) -> float:
         """The mean surprise of a step, in nats (base=2: in bits)."""
-        rate = algebra.entropy_rate(self._matrix, self.stationary())
+        shares, matrix = self.stationary(), self.matrix
+        if isinstance(matrix, np.ndarray):
+            logs = np.log(matrix, out=np.zeros_like(matrix), where=matrix > 0.0)
+            total = shares @ (matrix * logs).sum(axis=1)
+        else:
+            entries = matrix.tocoo()
+            total = (shares[entries.row] * entries.data * np.log(entries.data)).sum()
+        rate = max(0.0, float(-total))
         return rate if base is None else rate / math.log(within("base", base, 1.001, 1e9, expected="above 1"))
 
     # Where it goes from here
 
     @cached_property
     def _walker(self) -> Walker:
-        return Walker.of(self._matrix)
+        return Walker.of(self.matrix)
 
     def simulate(
         self, steps: int, *, start: Hashable | None = None, paths: int | None = None, rng: Any = None
@@ -271,10 +280,10 @@ class Chain:
         each a row; None for a single one, without that axis. rng: a seed or a NumPy Generator.
         """
         visited = self.simulate_indices(steps, start=start, paths=paths, rng=rng)
-        if all(type(state) is int and state == i for i, state in enumerate(self._states)):
+        if all(type(state) is int and state == i for i, state in enumerate(self.states)):
             return visited
-        plain = all(isinstance(state, str) for state in self._states)
-        labels = np.array(self._states) if plain else np.fromiter(self._states, dtype=object)
+        plain = all(isinstance(state, str) for state in self.states)
+        labels = np.array(self.states) if plain else np.fromiter(self.states, dtype=object)
         return np.asarray(labels[visited])
 
     def simulate_indices(
@@ -301,7 +310,7 @@ class Chain:
         law = np.zeros(len(self))
         law[self.index(start)] = 1.0
         for _ in range(steps):
-            law = law @ self._matrix
+            law = law @ self.matrix
         return law
 
     def compare(self, other: Chain) -> ChainComparison:
@@ -314,26 +323,26 @@ class Chain:
 
     def to_numpy(self) -> Floats:
         """The matrix as a new NumPy array."""
-        return self._matrix.copy() if isinstance(self._matrix, np.ndarray) else self._matrix.toarray()
+        return self.matrix.copy() if isinstance(self.matrix, np.ndarray) else self.matrix.toarray()
 
     def to_scipy(self) -> csr_array:
         """The matrix as a new SciPy sparse array."""
         from scipy.sparse import csr_array
 
-        return csr_array(self._matrix, copy=True)
+        return csr_array(self.matrix, copy=True)
 
     def to_pandas(self) -> pandas.DataFrame:
         """The matrix as a frame with the states as its labels."""
         frame = optional("pandas", "pandas").DataFrame
-        return frame(self.to_numpy(), index=list(self._states), columns=list(self._states))
+        return frame(self.to_numpy(), index=list(self.states), columns=list(self.states))
 
     def to_networkx(self) -> networkx.DiGraph:
         """The chain as a digraph whose edges carry 'weight', the probability."""
         graph = optional("networkx", "networkx").DiGraph()
-        graph.add_nodes_from(self._states)
+        graph.add_nodes_from(self.states)
         entries = self.to_scipy().tocoo()
         graph.add_weighted_edges_from(
-            (self._states[i], self._states[j], float(p))
+            (self.states[i], self.states[j], float(p))
             for i, j, p in zip(entries.row, entries.col, entries.data, strict=True)
         )
         return graph

@@ -13,29 +13,53 @@ from veil.core.arrays import Floats
 from veil.core.checks import items
 from veil.core.errors import InvalidArgument, InvalidData, VeilError
 from veil.core.intake import Names, named_matrix, say
-from veil.matrices.numerics.stationary import period_of_class
 from veil.vectors.simplex import SUM_TOLERANCE
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
+# Rows whose sum differs from 1 by less stay as they are: a chain read back from a file is the same chain.
+ROUNDING = 1e-14
+
+
 def take_chain(matrix: Any, states: Sequence[Hashable] | None) -> tuple[Floats | csr_array, Names]:
     """The transition probabilities, rows scaled to sum to 1, and the labels of the states."""
     taken = named_matrix("matrix", matrix)
-    entries = taken.entries
-    if taken.rows is not None and taken.columns is not None:
-        stuck = [name for name in taken.columns if name not in set(taken.rows)]
-        if stuck and set(taken.rows) <= set(taken.columns):
+    entries, rows, columns = taken.entries, taken.rows, taken.columns
+    if rows is not None and columns is not None:
+        stuck = [name for name in columns if name not in set(rows)]
+        if stuck and set(rows) <= set(columns):
             raise _wrong_sum(stuck[0], "no transitions at all", len(stuck))
     size = entries.shape[0] if entries.ndim == 2 else 0
     if size == 0 or entries.shape[1] != size:
         found = f"an array of shape {entries.shape}"
         raise InvalidData("matrix", expected="as many rows as columns", found=found)
-    names = states if states is not None else taken.rows or taken.columns
+    names = states if states is not None else rows or columns
     labels = different_names("states", list(names) if isinstance(names, str) else names, size, "labels")
-    words = "the same states as rows and columns"
-    return _normalised(in_order("matrix", entries, 1, taken.columns, taken.rows, words), labels), labels
+    if rows is not None and columns is not None:
+        entries = in_order("matrix", entries, 1, columns, rows, "the same states as rows and columns")
+    numbers = entries if isinstance(entries, np.ndarray) else entries.data
+    if not (np.isfinite(numbers).all() and (numbers >= 0.0).all()):
+        all_probabilities("matrix", numbers, entries)
+    with np.errstate(over="ignore"):
+        totals = np.asarray(entries.sum(axis=1)).ravel()
+    wrong = np.flatnonzero(np.abs(totals - 1.0) > SUM_TOLERANCE)
+    if len(wrong):
+        total = totals[wrong[0]]
+        sum_of = f"1 {total - 1.0:+.2g}" if f"{total:.6g}" == "1" else f"{total:.6g}"
+        found = "no transitions at all" if total == 0.0 else f"a sum of {sum_of}"
+        raise _wrong_sum(labels[wrong[0]], found, len(wrong))
+    totals[np.abs(totals - 1.0) < ROUNDING] = 1.0
+    if isinstance(entries, np.ndarray):
+        scaled: Floats = entries / totals[:, None]
+        scaled.setflags(write=False)
+        return scaled, labels
+    sparse: csr_array = entries.copy()
+    sparse.data /= np.repeat(totals, np.diff(sparse.indptr))
+    for part in (sparse.data, sparse.indices, sparse.indptr):
+        part.setflags(write=False)
+    return sparse, labels
 
 
 def different_names(field: str, names: Sequence[Hashable] | None, size: int, what: str = "names") -> Names:
@@ -72,40 +96,6 @@ def in_order(
     return table[order] if axis == 0 else table[:, order]
 
 
-def _normalised(entries: Any, states: Names) -> Floats | csr_array:
-    """The rows scaled to sum to 1; an error that names the state where they are far from it."""
-    dense = isinstance(entries, np.ndarray)
-    numbers = entries if dense else entries.data
-    all_probabilities("matrix", numbers, entries)
-    with np.errstate(over="ignore"):
-        totals = np.asarray(entries.sum(axis=1)).ravel()
-    wrong = np.flatnonzero(np.abs(totals - 1.0) > SUM_TOLERANCE)
-    if len(wrong):
-        first = wrong[0]
-        short = f"{totals[first]:.6g}"
-        sum_of = short if short != "1" else f"1 {totals[first] - 1.0:+.2g}"
-        found = "no transitions at all" if totals[first] == 0.0 else f"a sum of {sum_of}"
-        raise _wrong_sum(states[first], found, len(wrong))
-    totals = but_for_rounding(totals)
-    if dense:
-        scaled = entries / totals[:, None]
-        scaled.setflags(write=False)
-        return np.asarray(scaled)
-    sparse: csr_array = entries.copy()
-    sparse.data /= np.repeat(totals, np.diff(sparse.indptr))
-    for part in (sparse.data, sparse.indices, sparse.indptr):
-        part.setflags(write=False)
-    return sparse
-
-
-def but_for_rounding(totals: Floats) -> Floats:
-    """The sums of rows, with 1 for those that differ from it by rounding alone.
-
-    Such rows stay as they are: a chain read back from a file is the same chain.
-    """
-    return np.where(np.abs(totals - 1.0) < 1e-14, 1.0, totals)
-
-
 def all_probabilities(field: str, numbers: Floats, entries: Any) -> None:
     """Refuse entries that are not finite or negative. numbers: the entries, or those of a sparse array."""
     for right, expected, what in (
@@ -136,13 +126,21 @@ def _wrong_sum(state: Hashable, found: str, count: int) -> InvalidData:
     )
 
 
-Places = NDArray[Any]
-
-
 class Reducible(VeilError, ValueError):
     """The chain falls apart, so that what was asked for does not exist or is not unique."""
 
     exit_code = 4
+
+    @classmethod
+    def into(cls, classes: tuple[int, NDArray[Any]], what: str) -> Reducible:
+        """The error for what is unique in irreducible chains alone. classes: how many, and each state's."""
+        count, labels = classes
+        sizes = sorted(np.bincount(labels).tolist(), reverse=True)
+        return cls(
+            f"matrix: expected an irreducible chain, for which {what} is unique; found {count} classes "
+            f"of states that do not all reach each other (sizes {', '.join(map(str, sizes[:5]))}"
+            f"{', ...' if count > 5 else ''}). chain.restrict(chain.classes()[0].states) is one of them."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,24 +150,3 @@ class CommunicatingClass:
     states: Names
     closed: bool
     period: int
-
-
-def communicating_classes(
-    states: Names, indptr: Places, indices: Places, labels: Places
-) -> tuple[CommunicatingClass, ...]:
-    """The classes of a chain in compressed rows, the closed ones and the largest first."""
-    count = int(labels.max()) + 1
-    origins = np.repeat(np.arange(len(states)), np.diff(indptr))
-    open_classes = set(labels[origins[labels[origins] != labels[indices]]].tolist())
-    order = np.argsort(labels, kind="stable")
-    groups = np.split(order, np.cumsum(np.bincount(labels, minlength=count))[:-1])
-    inside, level = np.zeros(len(states), dtype=bool), np.full(len(states), -1)
-    classes = [
-        CommunicatingClass(
-            tuple(states[i] for i in members),
-            label not in open_classes,
-            period_of_class(indptr, indices, members, inside, level),
-        )
-        for label, members in enumerate(groups)
-    ]
-    return tuple(sorted(classes, key=lambda group: (not group.closed, -len(group.states))))

@@ -1,4 +1,4 @@
-"""The figures of a chain in one call, and how two chains on the same states differ."""
+"""Released matrices as chains, the figures of a chain in one call, and how two chains differ."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from veil.core.errors import InvalidArgument, VeilError
+from veil.core.intake import NamedMatrix
+from veil.core.record import Release, checked_release
 from veil.matrices.chain import MOST_DENSE, Chain
 
 # Beyond it the eigenvalues would take minutes; `Chain.second_eigenvalue` still gives them.
@@ -20,6 +22,22 @@ def _plain(record: Any) -> dict[str, Any]:
     """The numbers of a record, for JSON; what is infinite becomes None."""
     numbers = asdict(record).items()
     return {name: None if number is None or math.isinf(number) else number for name, number in numbers}
+
+
+def to_chain(release: Release[Any]) -> Chain:
+    """The released value as a Markov chain, ready to be analysed.
+
+    A released chain is returned; a square matrix of transitions becomes one.
+    """
+    checked_release(release)
+    value = release.value
+    if isinstance(value, Chain):
+        return value
+    shape: tuple[int, ...] = getattr(value, "shape", ())
+    if release.kind.name != "matrix" or len(shape) != 2 or shape[0] != shape[1]:
+        found = f"shape {shape} of {release.domain.words}" if shape else release.domain.words
+        raise InvalidArgument("value", expected="a square matrix of transitions", found=found)
+    return Chain(NamedMatrix(value, release.row_labels, release.labels))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,17 +123,18 @@ def chain_facts(chain: Chain) -> ChainFacts:
     """All figures of the chain; of a large or a reducible one those that exist."""
     if not isinstance(chain, Chain):
         raise InvalidArgument("chain", expected="a veil.Chain", found=type(chain).__name__)
-    dense, whole = len(chain) <= MOST_DENSE, chain.is_irreducible
+    matrix, classes = chain.matrix, chain.classes()
+    dense, whole = len(chain) <= MOST_DENSE, len(classes) == 1
     entropy = chain.entropy_rate() if whole else None
     mixing = None
     if dense and whole:
-        with suppress(VeilError, ArithmeticError):
+        with suppress(VeilError):
             mixing = chain.mixing_time()
     return ChainFacts(
         states=len(chain),
-        transitions=int(chain.to_scipy().nnz),
-        classes=len(chain.classes()),
-        period=chain.period() if whole else None,
+        transitions=int(np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.nnz),
+        classes=len(classes),
+        period=classes[0].period if whole else None,
         second_eigenvalue=chain.second_eigenvalue() if len(chain) <= _MOST_EIGENVALUES else None,
         mixing_time=mixing,
         ergodicity_1=chain.ergodicity(1) if dense else None,

@@ -12,9 +12,8 @@ from veil.core.kind import Progress
 from veil.core.record import Release
 from veil.core.request import CommandRequest, option
 from veil.matrices.chain import Chain
-from veil.matrices.chain_summary import ChainComparison
+from veil.matrices.chain_summary import ChainComparison, to_chain
 from veil.matrices.reading import matrix_of
-from veil.matrices.released import to_chain
 from veil.matrices.report.chain import ChainReport
 from veil.tables.files import decoded
 from veil.tables.reading import read_table

@@ -30,10 +30,10 @@ from veil.core.checks import integer, within
 from veil.core.errors import InvalidArgument
 from veil.core.record import Release, checked_release
 from veil.matrices.chain import Chain
+from veil.matrices.chain_summary import to_chain
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.matrices.perturbation import simultaneous_row_radii, stationary_radii
-from veil.matrices.released import to_chain
 from veil.vectors.error_bars import as_intervals, beta_mean_limits, tail_of
 
 _SEED = 30_301

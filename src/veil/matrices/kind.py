@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from veil.core.arrays import Floats
 from veil.core.checks import shown
 from veil.core.errors import InvalidArgument
+from veil.core.intake import Labels
 from veil.core.kind import Places, exported
-from veil.core.record import Release
+from veil.core.record import MOST_SHOWN, Release
 from veil.matrices.adjacency import Rectangle, Rows
 from veil.matrices.chain import Chain
-from veil.matrices.released import matrix_card, matrix_lines, to_chain
+from veil.matrices.chain_summary import to_chain
 from veil.vectors.adjacency import Transfer
-from veil.vectors.array_kind import ArrayKind
+from veil.vectors.array_kind import ArrayKind, numbered
 
 if TYPE_CHECKING:
     from veil.matrices.report.chain import ChainReport
@@ -98,3 +100,28 @@ class MatrixKind(ArrayKind):
 
     def plot(self, release: Release[Any]) -> Any:
         return self.chain_report(release).figure()
+
+
+def matrix_lines(
+    matrix: Floats, row_labels: Labels | None, labels: Labels | None
+) -> tuple[Sequence[Any], Sequence[Sequence[Any]]]:
+    """The header and the lines of a table whose first column names the rows."""
+    names, columns = row_labels or numbered(len(matrix)), labels or numbered(matrix.shape[1])
+    lines = [[name, *map(repr, row)] for name, row in zip(names, matrix.tolist(), strict=True)]
+    return ["from", *columns], lines
+
+
+def matrix_card(matrix: Floats, row_labels: Labels | None, labels: Labels | None) -> str:
+    """The rows of a small HTML table with shades."""
+    height, width = matrix.shape
+    columns = (labels or numbered(width))[:MOST_SHOWN]
+    names = (row_labels or numbered(height))[:MOST_SHOWN]
+    text = f"<tr><th></th>{''.join(f'<th>{escape(label)}</th>' for label in columns)}</tr>"
+    for name, row in zip(names, matrix[:MOST_SHOWN, :MOST_SHOWN], strict=True):
+        cells = "".join(
+            f"<td style='background:rgba(0,114,178,{0.7 * entry:.2f})'>{entry:.3f}</td>" for entry in row
+        )
+        text += f"<tr><th>{escape(name)}</th>{cells}</tr>"
+    if max(height, width) > MOST_SHOWN:
+        text += f"<tr><td>of {height} x {width}</td></tr>"
+    return text

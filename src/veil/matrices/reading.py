@@ -36,7 +36,9 @@ def matrix_of(read: TableRead) -> NamedMatrix:
     if table is None:
         return _from_json(parse_json(read.raw, read.name), read.name)
     rows = table.rows(expected="a matrix", decimals=True)
-    return _from_transitions(table, rows) if is_list_of_transitions(rows[0]) else _from_table(table, rows)
+    header = rows[0]
+    is_list = len(header) == 3 and names_ends(header) and header[2].casefold() in NUMBERS
+    return _from_transitions(table, rows) if is_list else _from_table(table, rows)
 
 
 def _from_json(content: Any, name: str) -> NamedMatrix:
@@ -56,7 +58,9 @@ def _from_table(table: TextTable, lines: list[list[str]]) -> NamedMatrix:
     labelled = len(lines) > 1 and (cornered or False in kinds or _numbers_rows(lines))
     first = 1 if labelled else 0
     heads = lines[0][first:]
-    header = cornered or _counts_up(heads) or bool(has_header([(heads, ())], judge=above_numbers))
+    # Frames without labels write 0, 1, 2, ... or 1, 2, 3, ... as a header.
+    counts_up = len(heads) > 2 and any(heads == [str(i + k) for i in range(len(heads))] for k in (0, 1))
+    header = cornered or counts_up or bool(has_header([(heads, ())], judge=above_numbers))
     body = lines[1:] if header else lines
     if not body or len(body[0]) <= first:
         raise InvalidData(name, expected="rows of numbers", found="none")
@@ -84,19 +88,9 @@ def _numbers_rows(lines: list[list[str]]) -> bool:
     return bool(without.all() and not whole.any()) and len(set(rows[:, 0])) == len(rows)
 
 
-def _counts_up(cells: list[str]) -> bool:
-    """Whether a line is 0, 1, 2, ... or 1, 2, 3, ...: what frames without labels write as a header."""
-    return len(cells) > 2 and any(cells == [str(i + k) for i in range(len(cells))] for k in (0, 1))
-
-
 def names_ends(header: Sequence[str]) -> bool:
     """Whether a first line begins with the usual names of the two ends of a transition."""
     return len(header) > 1 and header[0].casefold() in FROM and header[1].casefold() in _TO
-
-
-def is_list_of_transitions(header: Sequence[str]) -> bool:
-    """Whether a first line is that of a list of transitions with their probabilities."""
-    return len(header) == 3 and names_ends(header) and header[2].casefold() in NUMBERS
 
 
 def _from_transitions(table: TextTable, lines: list[list[str]]) -> NamedMatrix:
@@ -156,9 +150,14 @@ def from_text(read: TableRead) -> Any:
         return _with_numbers(matrix_of(read))
     if len(lines[0]) < 2:
         raise InvalidData(name, expected=_SHAPES, found="1 column")
-    if _hold_decimals([row[:2] for row in lines]):
+    ends = [cell for row in lines for cell in row[:2]]
+    # Numbers that are not all whole: a matrix that is not square.
+    if all(map(is_number, ends)) and any("." in cell for cell in ends):
         raise InvalidData(name, expected=_SHAPES, found="numbers with decimals in place of states")
-    body = lines[1:] if _has_header(lines) else lines
+    # The first line names the columns unless it can be a transition.
+    states, usual = {cell for row in lines[1:] for cell in row[:2]}, names_ends(lines[0])
+    header = has_header([(lines[0][:2], states)], usual=usual)
+    body = lines[1:] if (header if header is not None else usual or states) else lines
     names = column_names(len(lines[0])) if body is lines else named(lines[0], name)
     columns = {key: [row[i] for row in body] for i, key in enumerate(names)}
     transitions = listed(columns, name)
@@ -177,14 +176,6 @@ def _with_numbers(taken: NamedMatrix) -> NamedMatrix:
         None if labels is None else tuple(int(str(label)) for label in labels) for labels in both
     )
     return NamedMatrix(taken.entries, rows, columns)
-
-
-def _has_header(lines: Sequence[Sequence[str]]) -> bool:
-    """Whether the first line of a public list names the columns; it does unless it can be a transition."""
-    states = {cell for row in lines[1:] for cell in row[:2]}
-    usual = names_ends(lines[0])
-    header = has_header([(lines[0][:2], states)], usual=usual)
-    return (usual or bool(states)) if header is None else header
 
 
 def _is_matrix(lines: Sequence[Sequence[str]]) -> bool:
@@ -207,9 +198,3 @@ def _is_matrix(lines: Sequence[Sequence[str]]) -> bool:
 
 def _are_numbers(rows: Iterable[Sequence[str]]) -> bool:
     return all(is_number(cell) for row in rows for cell in row)
-
-
-def _hold_decimals(rows: Iterable[Sequence[str]]) -> bool:
-    """Whether all cells are numbers and not all are whole, as in a matrix that is not square."""
-    cells = [cell for row in rows for cell in row]
-    return all(map(is_number, cells)) and any("." in cell for cell in cells)

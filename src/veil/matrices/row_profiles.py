@@ -36,19 +36,22 @@ def changed_rows(rows: Counted, changed: int) -> PrivacyProfile:
     alive = _merged(alive)
     if changed == 1 or total == 1:
         return worst_of([profile for profile, _ in alive])
-    alive = [(_quicker(profile), count) for profile, count in alive]
+    # For a composition each point of a grid needs a certificate, and a thousandth will do.
+    alive = [
+        (replace(row, tolerance=1e-3, _known={}) if isinstance(row, TwoEntries) else row, count)
+        for row, count in alive
+    ]
     return Composed.of(*(alive if changed >= total else _worst_slots(alive, changed)))
-
-
-def _quicker(profile: PrivacyProfile) -> PrivacyProfile:
-    """The same for a composition: each point of a grid needs a certificate, and a thousandth will do."""
-    return replace(profile, tolerance=1e-3, _known={}) if isinstance(profile, TwoEntries) else profile
 
 
 def worst_of(profiles: Sequence[PrivacyProfile]) -> PrivacyProfile:
     """The profile of whichever one is worst at each epsilon."""
-    worst = _undominated(profiles)
-    return worst[0] if len(worst) == 1 else WorstOf(tuple(worst))
+    kept: list[PrivacyProfile] = []
+    for profile in profiles:
+        if not any(dominates(known, profile) for known in kept):
+            kept = [known for known in kept if not dominates(profile, known)]
+            kept.append(profile)
+    return kept[0] if len(kept) == 1 else WorstOf(tuple(kept))
 
 
 @dataclass(frozen=True)
@@ -122,15 +125,6 @@ def dominates(one: PrivacyProfile, other: PrivacyProfile) -> bool:
     return False
 
 
-def _undominated(profiles: Sequence[PrivacyProfile]) -> list[PrivacyProfile]:
-    kept: list[PrivacyProfile] = []
-    for profile in profiles:
-        if not any(dominates(known, profile) for known in kept):
-            kept = [known for known in kept if not dominates(profile, known)]
-            kept.append(profile)
-    return kept
-
-
 def _worst_slots(rows: Counted, changed: int) -> list[tuple[PrivacyProfile, int]]:
     """`changed` pairs that together dominate every choice of so many rows.
 
@@ -142,9 +136,11 @@ def _worst_slots(rows: Counted, changed: int) -> list[tuple[PrivacyProfile, int]
     slots: list[tuple[PrivacyProfile, int]] = []
     left, waiting = changed, list(rows)
     while left > 0:
-        level = _undominated([profile for profile, _ in waiting])
+        candidates = [profile for profile, _ in waiting]
+        worst = worst_of(candidates)
+        level = worst.parts if isinstance(worst, WorstOf) and worst not in candidates else (worst,)
         size = min(left, sum(count for profile, count in waiting if profile in level))
-        slots.append((worst_of(level), size))
+        slots.append((worst, size))
         waiting = [(profile, count) for profile, count in waiting if profile not in level]
         left -= size
     return slots

@@ -15,7 +15,7 @@ from veil.core.audit.auditing import Audit
 from veil.core.audit.suite import AuditSuite
 from veil.report import figures
 from veil.report.console import bar, new_console
-from veil.report.figures import BLUE, GREY, RED, axes_of, shorts
+from veil.report.figures import BLUE, GREY, RED, axes_of, short_labels
 from veil.report.page import page
 from veil.version import __version__
 
@@ -94,7 +94,7 @@ def bounds_figure(names: Sequence[str], audits: Sequence[Audit]) -> Figure:
         if math.isfinite(one.claimed):
             label = "claimed: at most this" if i == 0 else "_"
             axes.vlines(one.claimed, i - 0.4, i + 0.4, color="black", linewidth=2.0, label=label)
-    axes.set_yticks(range(count), shorts(list(names[:count]), _WIDEST_LABEL))
+    axes.set_yticks(range(count), short_labels(list(names[:count]), _WIDEST_LABEL))
     axes.invert_yaxis()
     axes.set_xlim(0.0, right)
     axes.set_xlabel("privacy loss ε")
@@ -107,7 +107,7 @@ def bounds_figure(names: Sequence[str], audits: Sequence[Audit]) -> Figure:
 def print_audits(found: Sequence[AuditSuite], *, confidence: float, written: Path | None) -> None:
     """A line for each pair of one mechanism, or for each of several mechanisms, and what it comes to."""
     console = new_console()
-    console.print(_of_one(found[0]) if len(found) == 1 else _of_several(found))
+    console.print(_table(found))
     console.print()
     for delta in sorted({suite.delta for suite in found}):
         where = "" if len({suite.delta for suite in found}) == 1 else " for some of them"
@@ -130,38 +130,27 @@ def print_audits(found: Sequence[AuditSuite], *, confidence: float, written: Pat
         console.print(f"Written: {written}")
 
 
-def _of_one(suite: AuditSuite) -> Table:
-    table = _table("made-up neighbours")
-    for pair, audit in suite.rows:
-        _row(table, pair.name, audit.lower, audit.claimed, audit.exact, audit.violated)
-    independent = "not independent" if suite.reuse.found else "independent"
-    table.add_row("draws within and between calls", "", "", "", _verdict(suite.reuse.found, independent))
-    return table
-
-
-def _of_several(found: Sequence[AuditSuite]) -> Table:
-    table = _table("mechanism")
-    for suite in found:
-        _row(table, suite.mechanism.name, suite.lower, suite.claimed, suite.exact, suite.violated)
-    return table
-
-
-def _table(first: str) -> Table:
+def _table(found: Sequence[AuditSuite]) -> Table:
+    alone = found[0] if len(found) == 1 else None
     table = Table(box=None, pad_edge=False)
+    first = "mechanism" if alone is None else "made-up neighbours"
     table.add_column(first, max_width=_WIDEST_NAME, overflow="fold")
     for name in ("eps. >=", "claimed"):
         table.add_column(name, justify="right")
     table.add_column("")
     table.add_column("")
+    lines: list[tuple[str, Audit | AuditSuite]] = [(suite.mechanism.name, suite) for suite in found]
+    if alone is not None:
+        lines = [(pair.name, audit) for pair, audit in alone.rows]
+    for name, audit in lines:
+        share = audit.lower / audit.claimed if audit.claimed > 0.0 else float(audit.violated)
+        shown = Text(bar(share, _SHORT_BAR), style="red" if audit.violated else "blue")
+        verdict = _verdict(audit.violated, "enumerated" if audit.exact else "sampled")
+        table.add_row(name, f"{audit.lower:.3f}", f"{audit.claimed:.3f}", shown, verdict)
+    if alone is not None:
+        verdict = _verdict(alone.reuse.found, "independent")
+        table.add_row("draws within and between calls", "", "", "", verdict)
     return table
-
-
-def _row(table: Table, name: str, lower: float, claimed: float, exact: bool, violated: bool) -> None:
-    share = lower / claimed if claimed > 0.0 else float(violated)
-    how = "enumerated" if exact else "sampled"
-    shown = Text(bar(share, _SHORT_BAR), style="red" if violated else "blue")
-    verdict = _verdict(violated, how)
-    table.add_row(name, f"{lower:.3f}", f"{claimed:.3f}", shown, verdict)
 
 
 def _verdict(violated: bool, text: str) -> Text:

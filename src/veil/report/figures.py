@@ -83,22 +83,16 @@ def privacy_figure(
     return figure
 
 
-def short(label: str, most: int = 26) -> str:
-    """Long labels often differ at their end only, so the middle goes."""
-    end = (most - 6) // 2
-    return label if len(label) <= most else f"{label[: most - end - 2]}…{label[-end:]}"
+def short_labels(labels: Sequence[str], most: int = 26, *, drawn: bool = True) -> list[str]:
+    """All of them short, but never so short that two different ones look the same.
 
-
-def shorts(labels: Sequence[str], most: int = 26) -> list[str]:
-    """All of them short, but never so short that two different ones look the same."""
+    Long labels often differ at their end only, so the middle goes. drawn: by Matplotlib, for which a $
+    would begin a formula.
+    """
     cut: list[str] = []
     for allowed in range(most, _LONGEST + 1, 4):
-        cut = [short(label, allowed) for label in labels]
+        end = (allowed - 6) // 2
+        cut = [x if len(x) <= allowed else f"{x[: allowed - end - 2]}…{x[-end:]}" for x in labels]
         if len(set(cut)) == len(set(labels)):
             break
-    return cut
-
-
-def short_labels(labels: Sequence[str], most: int = 26) -> list[str]:
-    """Short labels; a $ is a dollar, not a formula."""
-    return [label.replace("$", r"\$") for label in shorts(labels, most)]
+    return [label.replace("$", r"\$") for label in cut] if drawn else cut

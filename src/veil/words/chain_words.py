@@ -110,7 +110,7 @@ def _taken(support: Any, states: Sequence[Hashable] | None = None) -> Support:
     if isinstance(support, Support):
         return Support(labels_from("support", support.labels), support.successors)
     if isinstance(support, Release):
-        from veil.matrices.released import to_chain
+        from veil.matrices.chain_summary import to_chain
 
         support = to_chain(support)
     if isinstance(support, Mapping) and set(support) == {"states", "successors"}:

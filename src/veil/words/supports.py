@@ -69,7 +69,7 @@ def _is_table(source: Any) -> bool:
 
 def _support(source: Any, name: str, least: float) -> Support:
     if isinstance(source, Release):
-        from veil.matrices.released import to_chain
+        from veil.matrices.chain_summary import to_chain
 
         try:
             source = to_chain(source)

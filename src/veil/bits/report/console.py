@@ -11,7 +11,7 @@ from veil.bits.planning import CLOSE, BitPlan
 from veil.core.job import Job
 from veil.core.record import Release
 from veil.report.console import bar, new_console, plain_table, print_guarantee, print_written
-from veil.report.figures import shorts
+from veil.report.figures import short_labels
 
 _MOST_COLUMNS = 20
 
@@ -23,7 +23,7 @@ def print_bit_release(release: Release[Any], *, job: Job[Any], written: Sequence
     reading = estimates(release)
     columns = reading.listed
     table = plain_table("column", "is", "estimated share", "95 % interval", "", left=2)
-    names = shorts(list(reading.labels[:_MOST_COLUMNS]), 32)
+    names = short_labels(reading.labels[:_MOST_COLUMNS], 32, drawn=False)
     for name, one, (_, share, low, high) in zip(names, ones, columns, strict=False):
         table.add_row(name, str(one)[:12], f"{share:.3f}", f"{low:.3f} to {high:.3f}", bar(share))
     console.print(table)

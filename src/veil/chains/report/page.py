@@ -22,11 +22,11 @@ from veil.core.numerics.denoise import denoised
 from veil.core.record import Release
 from veil.matrices.error_bars import ChainIntervals
 from veil.matrices.planning import MatrixPlan
-from veil.matrices.report import figures as chain_figures
 from veil.matrices.report.chain import ChainReport, digits
 from veil.report import figures
 from veil.report.figures import BLUE, axes_of, short_labels
 from veil.vectors.counts import Integers
+from veil.vectors.report.figures import errors_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -310,6 +310,10 @@ class CountedReport(ChainReport):
         if sections.lengths is not None:
             pictures["lengths"] = figures.svg(length_figure(sections.lengths))
         if counted.comparison is not None:
-            pictures["mechanisms"] = figures.svg(chain_figures.plan_bars(counted.comparison))
+            errors = [
+                (row.name, row.row_tv, None) for row in counted.comparison.rows if row.mechanism is not None
+            ]
+            meaning = "expected error of the next step (total variation)"
+            pictures["mechanisms"] = figures.svg(errors_figure(errors, meaning))
         route_digits = digits(np.array(bars) if bars else None)
         return {"counted": counted, "route_digits": route_digits, **pictures}

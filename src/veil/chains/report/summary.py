@@ -25,7 +25,7 @@ from veil.matrices.chain import Chain
 from veil.matrices.mechanisms.bordered_rows import BorderedRows
 from veil.matrices.report.console import print_matrix_plan
 from veil.report.console import bar, new_console, print_guarantee, print_written
-from veil.report.figures import short, shorts
+from veil.report.figures import short_labels
 from veil.vectors.counts import Integers
 
 # Beyond it the distribution of the next step is wrong by a third or more.
@@ -215,7 +215,7 @@ def print_chain_release(release: Release[Any], *, job: Job[Any], written: Sequen
         shares = chain.stationary()
         order = np.argsort(-shares, kind="stable")[:_MOST_STATES]
         table = Table("state", Column("long-run share", justify="right"), "", box=None, pad_edge=False)
-        top = shorts([names[i] for i in order], 38)
+        top = short_labels([names[i] for i in order], 38, drawn=False)
         for i, name in zip(order, top, strict=True):
             table.add_row(name, f"{shares[i]:.4f}", bar(float(shares[i] / shares[order[0]])))
         console.print(table)
@@ -227,7 +227,8 @@ def print_chain_release(release: Release[Any], *, job: Job[Any], written: Sequen
     joint = held.joint() if chain.is_irreducible or held.sizes is not None else chain.to_numpy()
     for place in np.argsort(-joint, axis=None, kind="stable")[:_MOST_ROUTES]:
         i, j = divmod(int(place), len(names))
-        console.print(f"  {100 * joint[i, j]:6.3f} %  {short(names[i], 48)} -> {short(names[j], 48)}")
+        start, end = (short_labels([name], 48, drawn=False)[0] for name in (names[i], names[j]))
+        console.print(f"  {100 * joint[i, j]:6.3f} %  {start} -> {end}")
     console.print()
     accuracy = Accuracy.of(release)
     if accuracy is not None:

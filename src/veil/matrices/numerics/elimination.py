@@ -49,7 +49,8 @@ def stationary_dense(matrix: Floats, *, overwrite: bool = False) -> Floats:
 
 def visits(matrix: Floats, target: int) -> Floats:
     """The expected visits (I - P)^-1 among the states other than the target, before it is reached."""
-    work = _with_target_first(matrix, target)
+    order = np.argsort(np.arange(len(matrix)) != target, kind="stable")  # the target first
+    work = np.array(matrix[order][:, order], dtype=np.float64, order="C")
     others = len(work) - 1
     answer = np.empty((others, others))
     for block in reversed(_eliminate(work)):
@@ -64,7 +65,8 @@ def visits(matrix: Floats, target: int) -> Floats:
 
 def hitting_times_to(matrix: Floats, target: int) -> Floats:
     """The expected number of steps from each state until the target is reached; 0 at the target."""
-    work = _with_target_first(matrix, target)
+    order = np.argsort(np.arange(len(matrix)) != target, kind="stable")  # the target first
+    work = np.array(matrix[order][:, order], dtype=np.float64, order="C")
     blocks = _eliminate(work)
     steps, times = np.ones(len(work)), np.zeros(len(work))
     for block in blocks:
@@ -75,11 +77,6 @@ def hitting_times_to(matrix: Floats, target: int) -> Floats:
         first, end = block.first, block.end
         times[first:end] = block.visits @ (steps[first:end] + work[first:end, :first] @ times[:first])
     return np.insert(times[1:], target, 0.0)
-
-
-def _with_target_first(matrix: Floats, target: int) -> Floats:
-    order = np.concatenate([[target], np.delete(np.arange(len(matrix)), target)])
-    return np.array(matrix[order][:, order], dtype=np.float64, order="C")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,13 +19,12 @@ from typing import Any
 import numpy as np
 
 from veil.core.arrays import Floats
+from veil.core.errors import InvalidData
 from veil.core.numerics.compiled import compiled
 from veil.matrices.numerics.elimination import hitting_times_to, visits
 
 # Up to here every target gets an elimination of its own, which keeps relative accuracy.
 _EACH_TARGET = 128
-# Up to here all eigenvalues; beyond it only the leading ones.
-_ALL_EIGENVALUES = 600
 _MOST_DOUBLINGS = 62
 
 
@@ -59,62 +58,25 @@ def mixing_time(matrix: Floats, stationary: Floats, distance: float) -> int:
     By doubling, then halving the step. For an aperiodic irreducible chain.
     """
 
-    def mixed(power: Floats) -> bool:
-        return bool(0.5 * np.abs(power - stationary).sum(axis=1).max() <= distance)
-
     def product(left: Floats, right: Floats) -> Floats:
         power = left @ right
         # Rows drift from 1 by rounding, and each squaring would double the drift.
         return np.asarray(power / power.sum(axis=1, keepdims=True))
 
-    identity = np.eye(len(matrix))
-    if mixed(identity):
+    steps, reached = 0, np.eye(len(matrix))
+    if np.abs(reached - stationary).sum(axis=1).max() <= 2.0 * distance:
         return 0
     powers = [matrix]
-    while not mixed(powers[-1]):
+    while not np.abs(powers[-1] - stationary).sum(axis=1).max() <= 2.0 * distance:
         powers.append(product(powers[-1], powers[-1]))
         if len(powers) > _MOST_DOUBLINGS:
-            raise ArithmeticError("not mixed after 2^62 steps")
-    steps, reached = 0, identity
+            expected = f"a chain that mixes within 2^{_MOST_DOUBLINGS} steps"
+            raise InvalidData("matrix", expected=expected, found="one that does not")
     for exponent in range(len(powers) - 2, -1, -1):
         further = product(reached, powers[exponent])
-        if not mixed(further):
+        if not np.abs(further - stationary).sum(axis=1).max() <= 2.0 * distance:
             steps, reached = steps + 2**exponent, further
     return steps + 1
-
-
-def second_eigenvalue(matrix: Any, *, most_dense: int = 3_000) -> float | None:
-    """The second largest modulus of an eigenvalue; the largest is 1.
-
-    None where the iteration does not converge and there are more than `most_dense` states.
-    """
-    size = matrix.shape[0]
-    if size == 1:
-        return 0.0
-    if size > _ALL_EIGENVALUES:
-        from scipy.sparse.linalg import ArpackError, eigs
-
-        start = np.random.default_rng(0).random(size)
-        try:
-            leading = eigs(matrix, k=6, ncv=40, v0=start, maxiter=100, return_eigenvectors=False)
-            return float(min(1.0, np.sort(np.abs(leading))[-2]))
-        except ArpackError:
-            if size > most_dense:
-                return None
-    from scipy.linalg import eigvals
-
-    dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
-    return float(min(1.0, np.sort(np.abs(eigvals(dense)))[-2]))
-
-
-def entropy_rate(matrix: Any, stationary: Floats) -> float:
-    """-sum_i pi_i sum_j P_ij log P_ij, in nats."""
-    if hasattr(matrix, "tocoo"):
-        entries = matrix.tocoo()
-        weights = stationary[entries.row] * entries.data
-        return max(0.0, float(-(weights * np.log(entries.data)).sum()))
-    logs = np.log(matrix, out=np.zeros_like(matrix), where=matrix > 0.0)
-    return max(0.0, float(-(stationary @ (matrix * logs).sum(axis=1))))
 
 
 def period_of_class(indptr: Any, indices: Any, members: Any, inside: Any, level: Any) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -15,10 +15,9 @@ from veil.core.privacy.profile import best_guess
 from veil.core.record import Release
 from veil.matrices.chain import Chain
 from veil.matrices.chain_intake import CommunicatingClass
-from veil.matrices.chain_summary import ChainFacts, chain_facts
+from veil.matrices.chain_summary import ChainFacts, chain_facts, to_chain
 from veil.matrices.error_bars import ChainIntervals, chain_intervals
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
-from veil.matrices.released import to_chain
 from veil.matrices.report import figures as chain_figures
 from veil.report import figures
 from veil.report.page import page
@@ -40,7 +39,7 @@ _NUMBERS = (
     ("ergodicity_inf", "τ<sub>∞</sub>", "the papers’ coefficient; can exceed 1"),
     ("condition", "condition", "an error of the rows moves the long run by at most this factor (L1)"),
 )
-# A proved share that is anywhere from this to 1 less this says nothing.
+# A proved share that is anywhere from this to 1 less this says no more than that it is between 0 and 1.
 _NOTHING = 0.01
 
 
@@ -61,6 +60,9 @@ class ChainReport:
     # Why there are no error bars, where a reader may expect some.
     no_bars: str | None = None
     group: str | None = None
+    # Of the rows and of the columns.
+    labels: tuple[tuple[str, ...], tuple[str, ...]] = field(init=False)
+    stationary: Floats | None = field(init=False, default=None, compare=False)
 
     # The page, and the packages in which it and what it extends are searched.
     template: ClassVar[str] = "chain.html"
@@ -70,15 +72,38 @@ class ChainReport:
     # How the error bars were computed.
     bars_from: ClassVar[str] = "by drawing plausible true matrices"
 
+    def __post_init__(self) -> None:
+        if self.chain is not None:
+            labels = (tuple(map(str, self.chain.states)),) * 2
+            if self.chain.is_irreducible:
+                object.__setattr__(self, "stationary", self.chain.stationary())
+        else:
+            assert self.release is not None
+            rows, columns = self.matrix.shape
+            labels = self.release.row_labels or numbered(rows), self.release.labels or numbered(columns)
+        object.__setattr__(self, "labels", labels)
+
     @classmethod
     def of(cls, chain: Chain, release: Release[Any] | None = None, *, group: str | None = None) -> Self:
         """The analysis of a chain; of a released one with error bars for the true chain.
 
         group: the chain is the one of this group of a release.
         """
-        bars, why = cls._bars(chain, release)
+        bars = why = None
         if group is not None:
             why = "they are known for the chain of all groups together, not for that of one group"
+        elif release is not None and not chain.is_irreducible:
+            why = "the chain is reducible, so that its long run depends on where it starts"
+        elif release is not None and len(chain) > _MOST_INTERVALS:
+            why = f"of more than {_MOST_INTERVALS} states they would take too long"
+        elif release is not None:
+            try:
+                bars = cls._intervals(release)
+            except InvalidField as error:
+                text = f"they need {error.expected}, and this is {error.found}. {error.hint}"
+                why = with_fields(text, error.names).rstrip(" .")
+            except VeilError as error:
+                why = str(error).rstrip(".")
         return cls(
             chain=chain,
             release=release,
@@ -101,23 +126,6 @@ class ChainReport:
         return cls.of(chain, release)
 
     @classmethod
-    def _bars(cls, chain: Chain, release: Release[Any] | None) -> tuple[ChainIntervals | None, str | None]:
-        """The error bars of a release, or why there are none."""
-        if release is None:
-            return None, None
-        if not chain.is_irreducible:
-            return None, "the chain is reducible, so that its long run depends on where it starts"
-        if len(chain) > _MOST_INTERVALS:
-            return None, f"of more than {_MOST_INTERVALS} states they would take too long"
-        try:
-            return cls._intervals(release), None
-        except InvalidField as error:
-            text = f"they need {error.expected}, and this is {error.found}. {error.hint}"
-            return None, with_fields(text, error.names).rstrip(" .")
-        except VeilError as error:
-            return None, str(error).rstrip(".")
-
-    @classmethod
     def _intervals(cls, release: Release[Any]) -> ChainIntervals:
         return chain_intervals(release)
 
@@ -138,20 +146,6 @@ class ChainReport:
         assert self.release is not None
         value: Floats = self.release.value
         return value.reshape(-1, value.shape[-1])
-
-    @property
-    def labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The labels of the rows and of the columns."""
-        if self.chain is not None:
-            names = tuple(map(str, self.chain.states))
-            return names, names
-        assert self.release is not None
-        rows, columns = self.matrix.shape
-        return self.release.row_labels or numbered(rows), self.release.labels or numbered(columns)
-
-    @property
-    def stationary(self) -> Floats | None:
-        return self.chain.stationary() if self.chain is not None and self.chain.is_irreducible else None
 
     def top(self, most: int = 20) -> list[tuple[str, float, int]]:
         """The states with the largest share of time: label, share and number."""
@@ -184,56 +178,41 @@ class ChainReport:
 
     def html(self) -> str:
         """The page."""
-        guarantee: dict[str, Any] = {}
+        content: dict[str, Any] = dict.fromkeys(("heat", "bars", "graph"))
         if (release := self.release) is not None:
             budget = {"epsilon": release.epsilon, "delta": release.delta}
             curve = figures.privacy_figure(release.profile, published=self.published, **budget)
-            guarantee = {"guess": best_guess(release.profile), "curve": figures.svg(curve)}
+            content |= {"guess": best_guess(release.profile), "curve": figures.svg(curve)}
+        names, bars, proved = self.labels[0], None, False
+        if self.intervals is not None:
+            bars, (low, high) = self.intervals.stationary, self.intervals.proved_stationary.T
+            proved = bool((low > _NOTHING).any() or (high < 1.0 - _NOTHING).any())
+        if len(names) <= MOST_PICTURED:
+            content["heat"] = figures.svg(chain_figures.heat_map(self.matrix, *self.labels))
+        if self.stationary is not None:
+            content["bars"] = figures.svg(chain_figures.stationary_figure(self.stationary, names, bars))
+        if self.chain is not None and 2 <= len(names) <= chain_figures.MOST_DRAWN:
+            content["graph"] = figures.svg(chain_figures.graph_figure(self.matrix, names, self.stationary))
+        known = ((name, getattr(self.facts, of, None), meaning) for of, name, meaning in _NUMBERS)
         return page(
             self.template,
             package=self.packages,
             report=self,
             release=release,
             facts=self.facts,
-            **guarantee,
             inf=math.inf,
             rows=self.top(MOST_PICTURED),
-            numbers=self._numbers(),
-            digits=digits(None if self.intervals is None else self.intervals.stationary),
-            proved=self._proof_says_something,
+            numbers=[row for row in known if row[1] is not None],
+            digits=digits(bars),
+            proved=proved,
             most_ticks=chain_figures.MOST_TICKS,
-            **self._pictures(),
+            **content,
             **self.extra_content(),
         )
 
     def figure(self) -> Figure:
         """The matrix in colours."""
         return chain_figures.heat_map(self.matrix, *self.labels)
-
-    @property
-    def _proof_says_something(self) -> bool:
-        """Whether a proved bound of any state is more than that a share is between 0 and 1."""
-        if self.intervals is None:
-            return False
-        proved = self.intervals.proved_stationary
-        return bool((proved[:, 0] > _NOTHING).any() or (proved[:, 1] < 1.0 - _NOTHING).any())
-
-    def _numbers(self) -> list[tuple[str, float, str]]:
-        """Name (HTML), figure and what it means, of those that exist."""
-        known = ((name, getattr(self.facts, field, None), meaning) for field, name, meaning in _NUMBERS)
-        return [(name, number, meaning) for name, number, meaning in known if number is not None]
-
-    def _pictures(self) -> dict[str, str | None]:
-        pictures: dict[str, str | None] = dict.fromkeys(("heat", "bars", "graph"))
-        rows, _ = self.labels
-        if len(rows) <= MOST_PICTURED:
-            pictures["heat"] = figures.svg(self.figure())
-        if self.stationary is not None:
-            bars = None if self.intervals is None else self.intervals.stationary
-            pictures["bars"] = figures.svg(chain_figures.stationary_figure(self.stationary, rows, bars))
-        if self.chain is not None and 2 <= len(rows) <= chain_figures.MOST_DRAWN:
-            pictures["graph"] = figures.svg(chain_figures.graph_figure(self.matrix, rows, self.stationary))
-        return pictures
 
 
 def published_beside(release: Release[Any]) -> Published | None:

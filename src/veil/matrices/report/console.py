@@ -13,7 +13,7 @@ from veil.matrices.chain_summary import ChainComparison
 from veil.matrices.planning import MatrixPlan
 from veil.matrices.report.chain import ChainReport, published_beside
 from veil.report.console import SHORT_BAR, bar, new_console, plain_table, print_guarantee, print_written
-from veil.report.figures import shorts
+from veil.report.figures import short_labels
 from veil.vectors.array_kind import numbered
 from veil.vectors.report.console import print_job
 
@@ -109,7 +109,7 @@ def print_chain(report: ChainReport) -> None:
         intervals = report.intervals
         limits = ("true: low", "high") if intervals is not None else ()
         table = plain_table("state", "share of time", *limits, "")
-        labels = shorts([name for name, _, _ in top], 30)
+        labels = short_labels([name for name, _, _ in top], 30, drawn=False)
         for name, (_, share, i) in zip(labels, top, strict=True):
             ends = [f"{end:.4f}" for end in intervals.stationary[i]] if intervals is not None else []
             table.add_row(name, f"{share:.4f}", *ends, bar(share / top[0][1], SHORT_BAR))

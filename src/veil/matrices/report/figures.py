@@ -12,7 +12,7 @@ from veil.core.arrays import Floats
 from veil.matrices.planning import MatrixPlan
 from veil.matrices.value_losses import LossRow, Spread, ValueLoss
 from veil.report.figures import BLUE, GREY, RED, axes_of, short_labels
-from veil.vectors.report.figures import curves_figure, draw_shares, errors_figure
+from veil.vectors.report.figures import curves_figure, draw_shares
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,12 +138,6 @@ def _arrow(
         x, y = centres[i] + 0.36 * way + normal * (0.13 * length * 0.5 + 0.04)
         paper = {"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.85}
         axes.text(x, y, f"{probability:.2f}", bbox=paper, **text)
-
-
-def plan_bars(plan: MatrixPlan) -> Figure:
-    """The expected error of a row for each mechanism at equal privacy."""
-    errors = [(row.name, row.row_tv, None) for row in plan.rows if row.mechanism is not None]
-    return errors_figure(errors, "expected error of the next step (total variation)")
 
 
 def plan_figure(curve: Sequence[MatrixPlan], chosen: float) -> Figure:

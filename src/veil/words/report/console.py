@@ -11,7 +11,7 @@ from rich.table import Table
 from veil.core.job import Job
 from veil.core.record import Release
 from veil.report.console import bar, new_console, print_guarantee, print_written
-from veil.report.figures import shorts
+from veil.report.figures import short_labels
 from veil.words.codec import batch
 from veil.words.planning import WordPlan
 from veil.words.word_batch import WordBatch
@@ -26,7 +26,8 @@ def print_word_release(release: Release[Any], *, job: Job[Any], written: Sequenc
     plan: WordPlan | None = job.plan
     labels, shares = zip(*words.most_visited(_MOST_SYMBOLS), strict=True)
     table = _table("symbol", "share of private words")
-    for name, share in zip(shorts(list(map(str, labels)), 38), shares, strict=True):
+    names = short_labels(list(map(str, labels)), 38, drawn=False)
+    for name, share in zip(names, shares, strict=True):
         table.add_row(name, f"{share:.4f}", bar(share / shares[0]))
     console.print(table)
     if len(words.labels) > len(labels):
