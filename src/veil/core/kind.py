@@ -284,15 +284,3 @@ def kind_names() -> tuple[str, ...]:
 def every_kind() -> tuple[Kind, ...]:
     """All kinds."""
     return tuple(kind_named(name) for name in kind_names())
-
-
-def kind_of(mechanism: Any) -> Kind:
-    """The kind of data that a mechanism releases: its own, or that of its domain."""
-    name = getattr(mechanism, "kind", None) or getattr(mechanism.domain, "kind", None)
-    if name is None:
-        raise InvalidArgument(
-            "mechanism",
-            expected="one whose domain states its kind of data",
-            found=type(mechanism.domain).__name__,
-        )
-    return kind_named(name)
