@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from cyclopts import App, CycloptsError
@@ -51,10 +52,8 @@ def build(tokens: Sequence[str]) -> App:
     from veil.cli.ledger import app as ledger
 
     app.command(ledger)
-    from veil.core.kind import at
-
     for name, place in _OWN.items():
-        app.command(at(place), name=name, help_epilogue="")
+        app.command(resolve_name(place), name=name, help_epilogue="")
     if first not in (*_OWN, "release", "plan", "ledger", "--version"):
         _add_others(app)
     return app
@@ -72,19 +71,18 @@ def _of_kinds(name: str, text: str, tokens: Sequence[str]) -> App:
     for kind in map(kind_named, kind_names() if wanted not in kind_names() else (wanted,)):
         made = release_command(kind) if name == "release" else plan_command(kind)
         if made is not None:
-            requests: list[Any] = [kind.reads, kind.releases] if name == "release" else [kind.plans]
-            _add(group, made, kind.name, requests)
+            _add(group, made, kind.name, kind.requests(name))
     return group
 
 
 def _add_others(app: App) -> None:
     """The commands of the kinds, and of other installed packages."""
     from veil.cli.commands import kind_command
-    from veil.core.kind import at, every_kind
+    from veil.core.kind import every_kind
 
     for kind in every_kind():
         for name, place in kind.commands.items():
-            request = at(place)
+            request = resolve_name(place)
             _add(app, kind_command(request), name, [request])
     for found in entry_points(group="veil.commands"):
         app.command(found.load(), name=found.name, help_epilogue="")

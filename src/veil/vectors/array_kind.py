@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from veil.core.arrays import Floats
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import Labels, checked_labels, labels_of, row_labels_of
 from veil.core.job import Job
-from veil.core.kind import Content, Kind, at
+from veil.core.kind import Content, Kind
 from veil.core.mechanism import ONE_PER_PERSON
 from veil.core.record import MOST_SHOWN, Release, Tables, frozen
 from veil.core.request import PlanRequest
@@ -124,13 +125,13 @@ class ArrayKind(Kind):
         return rows
 
     def print_release(self, release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
-        at(self.release_printer)(release, job=job, written=written)
+        resolve_name(self.release_printer)(release, job=job, written=written)
 
     def print_plan(self, plan: Any, *, request: PlanRequest) -> None:
-        at(self.plan_printer)(plan)
+        resolve_name(self.plan_printer)(plan)
 
     def plot_plans(self, plans: Sequence[Any], chosen: float) -> Any:
-        return at(self.plans_figure)(plans, chosen)
+        return resolve_name(self.plans_figure)(plans, chosen)
 
 
 def numbered(count: int) -> Labels:
