@@ -118,7 +118,7 @@ def to_json(release: Release[Any]) -> str:
         "privacy": {"epsilon": release.epsilon, "delta": release.delta, "kind": release.profile.kind},
         "assumptions": list(release.assumptions),
         "reproducible": release.reproducible,
-        "entry": entry_to_json(release.entry),
+        "entry": None if release.entry is None else entry_to_json(release.entry),
         "records": release.records,
         "value": release.kind.encode(release),
         **{key: parts for key, parts in further.items() if parts},
@@ -126,10 +126,8 @@ def to_json(release: Release[Any]) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def entry_to_json(entry: Any) -> Content | None:
+def entry_to_json(entry: Any) -> Content:
     """Of Veil's ledger: which ledger, dataset and number. Of another one: its own name for it."""
-    if entry is None:
-        return None
     if isinstance(entry, EntryId):
         return entry.to_dict()
     return {"id": entry if type(entry) in (int, str) else str(entry)}
