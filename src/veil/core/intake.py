@@ -30,9 +30,11 @@ def as_floats(field: str, value: Any) -> Floats:
     try:
         array = array_of(field, value)
         large = array.dtype.kind == "O" and all(isinstance(item, int) for item in array.ravel())
-        # NumPy would read True and False in a list as 1 and 0.
-        entries = np.asarray(value, dtype=object).ravel() if isinstance(value, (list, tuple)) else ()
-        if any(isinstance(item, bool) for item in entries) or not (large or array.dtype.kind in "iuf"):
+        # NumPy, which has refused lists that hold themselves, would read True and False as 1 and 0.
+        inside = list(value) if isinstance(value, (list, tuple)) else []
+        for item in inside:
+            inside += item if isinstance(item, (list, tuple)) else ()
+        if any(isinstance(item, bool) for item in inside) or not (large or array.dtype.kind in "iuf"):
             raise TypeError
         with np.errstate(over="ignore"):
             return np.array(array, dtype=np.float64)
