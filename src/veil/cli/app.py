@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 from cyclopts import App, CycloptsError
 
 from veil.cli.output import print_error, print_misuse
-from veil.core.errors import VeilError
+from veil.core.errors import InvalidArgument, VeilError
 from veil.version import __version__
 
 if TYPE_CHECKING:
+    from veil.core.kind import Kind
     from veil.core.request import Request
 
 _HELP = "Release structured data under differential privacy, with guarantees that anyone can check."
@@ -62,13 +63,18 @@ def build(tokens: Sequence[str]) -> App:
 def _of_kinds(name: str, text: str, tokens: Sequence[str]) -> App:
     """A command with one subcommand for each kind; of a kind that is named, only that one is built."""
     from veil.cli.commands import plan_command, release_command
-    from veil.core.kind import kind_named, kind_names
+    from veil.core.kind import every_kind, kind_named
 
     group = App(name=name, help=text, help_epilogue="")
     if not tokens or tokens[0] not in (name, "--install-completion"):
         return group
     wanted = tokens[1] if tokens[0] == name and len(tokens) > 1 else ""
-    for kind in map(kind_named, kind_names() if wanted not in kind_names() else (wanted,)):
+    try:
+        # Without looking for the kinds of other packages.
+        kinds: tuple[Kind, ...] = (kind_named(wanted),)
+    except InvalidArgument:
+        kinds = every_kind()
+    for kind in kinds:
         made = release_command(kind) if name == "release" else plan_command(kind)
         if made is not None:
             _add(group, made, kind.name, kind.requests(name))
