@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Literal, get_args, get_origin
 
 FOLDER = Path(__file__).parent
@@ -203,12 +204,11 @@ def _command_page() -> str:
     for verb in ("release", "plan"):
         group = build((verb,))[verb]
         for kind in kinds:
-            requests = [kind.reads, kind.releases] if verb == "release" else [kind.plans]
-            parts += _command((verb, kind.name), group[kind.name], requests)
+            parts += _command((verb, kind.name), group[kind.name], kind.requests(verb))
     rest = build(())
     for kind in kinds:
         for name, place in kind.commands.items():
-            parts += _command((name,), rest[name], [_at(place)])
+            parts += _command((name,), rest[name], [resolve_name(place)])
     for name in ("inspect", "audit", "demo"):
         parts += _command((name,), rest[name], [])
     ledger = rest["ledger"]
@@ -216,12 +216,6 @@ def _command_page() -> str:
         if not name.startswith("-"):
             parts += _command(("ledger", name), ledger[name], [])
     return "\n\n".join(parts) + "\n"
-
-
-def _at(place: str) -> Any:
-    from veil.core.kind import at
-
-    return at(place)
 
 
 def _command(name: Sequence[str], app: Any, requests: Sequence[Any]) -> list[str]:
@@ -234,7 +228,7 @@ def _command(name: Sequence[str], app: Any, requests: Sequence[Any]) -> list[str
     fields = dict(IN_PYTHON) if name[0] == "release" else {}
     for request in requests:
         for field, (_, mark, _) in request.options().items():
-            fields[mark.named(field)] = f"`{field}`" if mark.in_python else "–"
+            fields[mark.flag] = f"`{field}`" if mark.in_python else "–"
     arguments = [one for one in app.assemble_argument_collection() if one.parameter.show is not False]
     if name[0] == "ledger":
         parts.append(LEDGER_ARGUMENTS)

@@ -8,8 +8,7 @@ from .core.job import Job, release
 from .core.kind import Kind
 from .core.mechanism import Mechanism
 from .core.plan import Plan
-from .core.privacy.calibrate import calibrate
-from .core.privacy.profile import PrivacyProfile
+from .core.privacy.profile import PrivacyProfile, calibrate
 from .core.record import Release
 from .ledger.ledger import Ledger
 from .matrices.chain import Chain

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import veil
 from tests.contracts.cases import CASES, Case, one_entry_not_randomised, too_little_noise
 from tests.params import quick_first
-from veil.core.kind import kind_of
+from veil.core.mechanism import kind_of
 from veil.core.registry import mechanism_from
 from veil.errors import InvalidArgument, InvalidField, VeilError
 

@@ -17,7 +17,8 @@ from veil.chains.auditing import MORE_THAN_TABLES
 from veil.chains.mechanisms.private_chain import ChainDraw, Part
 from veil.core.audit.auditing import WRONG_LAW
 from veil.core.audit.suite import audit_examples, seed_reuse
-from veil.core.kind import every_kind, kind_of
+from veil.core.kind import every_kind
+from veil.core.mechanism import kind_of
 from veil.errors import InvalidArgument
 
 EXAMPLES = audit_examples()

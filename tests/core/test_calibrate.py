@@ -10,9 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
-from veil.core.privacy.calibrate import calibrate
 from veil.core.privacy.pairs import GammaPair, NormalPair, RandomizedResponses, SymmetricBetaPair
-from veil.core.privacy.profile import NothingRevealed, PrivacyProfile
+from veil.core.privacy.profile import NothingRevealed, PrivacyProfile, calibrate
 from veil.errors import CannotCalibrate, InvalidArgument, NoGuarantee
 from veil.vectors.two_entries import limit_as_k_vanishes
 

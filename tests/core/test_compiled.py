@@ -4,6 +4,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from veil.core.numerics.compiled import compiled
 
@@ -32,6 +35,29 @@ def test_without_a_folder_for_the_cache() -> None:
     namespace: dict[str, Callable[[int], int]] = {}
     exec("def double(x):\n    return 2 * x", namespace)
     assert compiled(namespace["double"])(21) == 42
+
+
+def test_a_full_disk_fails_no_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def full(*_: Any, **__: Any) -> None:
+        asked.append("disk")
+        raise OSError(28, "No space left on device")
+
+    def tripled(value: int) -> int:
+        return 3 * value
+
+    kernel = compiled(tripled)
+    # The folder was writable when the function was first used; now nothing can be read or written.
+    _ = kernel._machine_code
+    for target in (
+        "numba.core.caching.IndexDataCacheFile._load_data",
+        "numba.core.caching.IndexDataCacheFile._save_data",
+        "tempfile.TemporaryFile",
+    ):
+        monkeypatch.setattr(target, full)
+    assert kernel(14) == 42
+    assert len(asked) == 2
 
 
 PROGRAM = """

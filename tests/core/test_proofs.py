@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
 import veil
-from veil.core.kind import at, every_kind
+from veil.core.kind import every_kind
 
 PROOFS = sorted(Path(veil.__file__).parent.glob("*/mechanisms/*.md"))
 _PLACE = re.compile(r"`(veil(?:\.\w+)+):([\w.]+)`")
 
 
 def test_every_mechanism_has_a_proof() -> None:
-    modules = {at(place).__module__ for kind in every_kind() for place in kind.mechanisms.values()}
+    modules = {resolve_name(place).__module__ for kind in every_kind() for place in kind.mechanisms.values()}
     named = {_proof_of(module) for module in modules}
     assert named == {proof.name for proof in PROOFS}
 

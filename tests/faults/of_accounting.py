@@ -5,7 +5,7 @@ from tests.faults.registry import mutant
 from veil.bits.mechanisms.randomized_response import RandomizedResponse
 from veil.bits.mechanisms.staircase_xor import LazyResponse
 from veil.core.numerics import rounding
-from veil.core.privacy import calibrate, losses
+from veil.core.privacy import losses, profile
 from veil.core.privacy.losses import Composed
 from veil.core.privacy.pairs import DiscreteGaussianShift, RandomizedResponses, TiltedPair
 from veil.core.privacy.profile import PrivacyProfile
@@ -73,7 +73,7 @@ mutant(
     "calibrated-to-the-unsafe-side",
     "Calibration returns a number a hair beyond the last one that is safe.",
     Edit(
-        calibrate,
+        profile,
         "calibrate",
         "if mechanism.profile(adjacency).delta(target) <= delta:\n            return mechanism",
         "return factory(number * (1.0 + 1e-9))",

@@ -3,6 +3,7 @@
 from tests.faults.planting import Edit, Swap
 from tests.faults.registry import mutant
 from veil.chains.counting.question import Question
+from veil.core.job import Job
 from veil.core.mechanism import Described
 from veil.core.random import streams as randomness
 from veil.core.random.streams import SecretStream
@@ -62,7 +63,7 @@ mutant(
 mutant(
     "generator-counted-as-private",
     "A release that is drawn from a given generator is not marked as reproducible.",
-    Edit(randomness, "is_reproducible", "rng is not None", "isinstance(rng, int)"),
+    Edit(Job, "run", "rng is not None", "isinstance(rng, int)"),
     caught_by=(
         "tests/core/test_randomness.py::test_what_counts_as_reproducible[rng2-True]",
         "tests/core/test_release.py::test_seeded_releases_are_marked",

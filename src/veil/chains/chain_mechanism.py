@@ -17,7 +17,7 @@ from veil.chains.transition_counts import TransitionCounts
 from veil.core.checks import choice, delta_of, items, positive, shown, within
 from veil.core.errors import CannotCalibrate, InvalidArgument, InvalidData
 from veil.core.numerics.rounding import float_above, float_below, stated
-from veil.core.privacy.calibrate import calibrate
+from veil.core.privacy.profile import calibrate
 from veil.matrices.mechanisms.bordered_rows import BorderedRows, inside
 from veil.vectors.adjacency import Records, Transfer
 from veil.vectors.calibration import calibrated, needs_delta

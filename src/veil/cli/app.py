@@ -13,15 +13,17 @@ import traceback
 from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from cyclopts import App, CycloptsError
 
 from veil.cli.output import print_error, print_misuse
-from veil.core.errors import VeilError
+from veil.core.errors import InvalidArgument, VeilError
 from veil.version import __version__
 
 if TYPE_CHECKING:
+    from veil.core.kind import Kind
     from veil.core.request import Request
 
 _HELP = "Release structured data under differential privacy, with guarantees that anyone can check."
@@ -51,10 +53,8 @@ def build(tokens: Sequence[str]) -> App:
     from veil.cli.ledger import app as ledger
 
     app.command(ledger)
-    from veil.core.kind import at
-
     for name, place in _OWN.items():
-        app.command(at(place), name=name, help_epilogue="")
+        app.command(resolve_name(place), name=name, help_epilogue="")
     if first not in (*_OWN, "release", "plan", "ledger", "--version"):
         _add_others(app)
     return app
@@ -63,28 +63,32 @@ def build(tokens: Sequence[str]) -> App:
 def _of_kinds(name: str, text: str, tokens: Sequence[str]) -> App:
     """A command with one subcommand for each kind; of a kind that is named, only that one is built."""
     from veil.cli.commands import plan_command, release_command
-    from veil.core.kind import kind_named, kind_names
+    from veil.core.kind import every_kind, kind_named
 
     group = App(name=name, help=text, help_epilogue="")
     if not tokens or tokens[0] not in (name, "--install-completion"):
         return group
     wanted = tokens[1] if tokens[0] == name and len(tokens) > 1 else ""
-    for kind in map(kind_named, kind_names() if wanted not in kind_names() else (wanted,)):
+    try:
+        # Without looking for the kinds of other packages.
+        kinds: tuple[Kind, ...] = (kind_named(wanted),)
+    except InvalidArgument:
+        kinds = every_kind()
+    for kind in kinds:
         made = release_command(kind) if name == "release" else plan_command(kind)
         if made is not None:
-            requests: list[Any] = [kind.reads, kind.releases] if name == "release" else [kind.plans]
-            _add(group, made, kind.name, requests)
+            _add(group, made, kind.name, kind.requests(name))
     return group
 
 
 def _add_others(app: App) -> None:
     """The commands of the kinds, and of other installed packages."""
     from veil.cli.commands import kind_command
-    from veil.core.kind import at, every_kind
+    from veil.core.kind import every_kind
 
     for kind in every_kind():
         for name, place in kind.commands.items():
-            request = at(place)
+            request = resolve_name(place)
             _add(app, kind_command(request), name, [request])
     for found in entry_points(group="veil.commands"):
         app.command(found.load(), name=found.name, help_epilogue="")

@@ -78,11 +78,11 @@ class ReleaseOptions(Request):
 
 def release_command(kind: Kind) -> Callable[..., int] | None:
     """The command that releases data of a kind; None if the kind has none."""
-    reads, releases = kind.reads, kind.releases
-    if reads is None or releases is None:
+    requests = kind.requests("release")
+    if not requests:
         return None
     tables = {"tables": ", ".join(kind.table_endings)}
-    return command(partial(released, kind), (reads, releases, ReleaseOptions, FileOptions), tables)
+    return command(partial(released, kind), (*requests, ReleaseOptions, FileOptions), tables)
 
 
 def released(
@@ -90,9 +90,8 @@ def released(
 ) -> int:
     """Check, read, prepare, charge, draw, write, and report: one way for all kinds. Returns the exit code."""
     quiet = how.as_json
-    files = OutputFiles(options.output, options.report, how.force, kind.endings(request))
+    files = OutputFiles(options.output, options.report, how.force, kind.endings(request, options.output))
     files.check([*read.inputs, *request.inputs])
-    kind.check_files(request, options.output)
     account = charged_account(options.ledger, options.dataset, options.part)
     again = account is None and options.output is not None and options.output.exists()
     # Before anything is read, which may take long.
@@ -133,11 +132,12 @@ def released(
 
 def plan_command(kind: Kind) -> Callable[..., int] | None:
     """The command that plans for data of a kind; None if the kind has none."""
-    if kind.plans is None:
+    requests = kind.requests("plan")
+    if not requests:
         return None
     is_drawn = type(kind).plot_plans is not Kind.plot_plans
     options = (FileOptions, PlotOptions) if is_drawn else (JsonOptions,)
-    return command(partial(planned, kind), (kind.plans, *options))
+    return command(partial(planned, kind), (*requests, *options))
 
 
 def planned(
@@ -174,8 +174,8 @@ def kind_command(request: type[CommandRequest]) -> Callable[..., int]:
 def _run(request: CommandRequest, options: FileOptions) -> int:
     fields = request.options()
     for name, (path, endings) in request.outputs.items():
-        check_ending(fields[name][1].named(name), path, endings)
-    files = {fields[name][1].named(name): path for name, (path, _) in request.outputs.items()}
+        check_ending(fields[name][1].flag, path, endings)
+    files = {fields[name][1].flag: path for name, (path, _) in request.outputs.items()}
     refuse_existing(files, force=options.force, inputs=request.inputs)
     request.check()
     if fields["source"][2] is Path:

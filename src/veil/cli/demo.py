@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from veil.cli.options import ForceOption, option
 from veil.cli.output import working
@@ -56,8 +56,7 @@ def demo(
     )
     print()
     kind = kind_named("chain")
-    reads: Any = kind.reads
-    releases: Any = kind.releases
+    reads, releases = kind.requests("release")
     with working("Counting", quiet=False) as progress:
         read = reads(source=str(table), origin="pickup", destination="dropoff", states=str(listed))
         counts = read.read(progress)

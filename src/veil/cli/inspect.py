@@ -51,7 +51,7 @@ def inspect(
                 "assumptions": list(release.assumptions),
                 "assumptions_left_out": list(claim.missing),
                 "reproducible": release.reproducible,
-                "entry": entry_to_json(release.entry),
+                "entry": None if release.entry is None else entry_to_json(release.entry),
                 **release.kind.sizes(release),
                 **({"table_is_the_one_written": all(found)} if found else {}),
                 "created": release.created,

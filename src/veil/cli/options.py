@@ -13,7 +13,7 @@ from cyclopts import Group, Parameter, Token
 
 from veil.cli.output import print_error
 from veil.core.checks import integer
-from veil.core.errors import VeilError
+from veil.core.errors import VeilError, with_fields
 from veil.core.request import NO_DEFAULT, Option, Request
 
 # The order of the headings in --help; others follow.
@@ -64,9 +64,7 @@ def command(
 def flags_of(requests: Iterable[type[Request]]) -> dict[str, str]:
     """How the command line calls the fields."""
     return {
-        name: mark.flag or "INPUT"
-        if name == "source"
-        else "/".join(filter(None, (mark.named(name), mark.negative)))
+        name: "/".join(filter(None, (mark.flag, mark.negative)))
         for request in requests
         for name, (_, mark, _) in request.options().items()
     }
@@ -81,8 +79,8 @@ def _parameter(
     heading = "Input" if positional else "Advanced" if mark.advanced else mark.group
     place = _HEADINGS.index(heading) if heading in _HEADINGS else len(_HEADINGS)
     marks = Parameter(
-        name=(flags[name],) if positional else tuple(filter(None, (mark.named(name), mark.short))),
-        help=mark.helped(flags),
+        name=tuple(filter(None, (mark.flag, mark.short))),
+        help=with_fields(mark.help, None, flags),
         group=Group(heading, sort_key=place),
         negative=(mark.negative,) if mark.negative else (),
         allow_leading_hyphen=positional,

@@ -47,9 +47,25 @@ def path_of(path: str | PathLike[str] | Any) -> Path:
 def replacing(target: Path, *, overwrite: bool, mode: int = RELEASED) -> Iterator[str]:
     """A file beside the target to write to; it takes the target's place if nothing goes wrong.
 
+    Where the target is a link to a file, that file is replaced.
     mode: who may read it in the end. Until then only its owner may.
     """
-    target = _checked(target, overwrite)
+    try:
+        is_folder, is_file, is_there = target.is_dir(), target.is_file(), os.path.lexists(target)
+    except (OSError, ValueError) as error:
+        found = getattr(error, "strerror", None) or "a name that no file can have"
+        raise InvalidArgument("path", expected="the path of a file", found=found) from None
+    if is_folder or target.name == "":
+        raise InvalidArgument("path", expected="a file", found="a folder")
+    if is_there and not overwrite:
+        raise OutputExists(
+            "path", expected="a new file", found=f"{target} exists", hint="overwrite=True allows it."
+        )
+    if is_there and not is_file:
+        # To put a file in the place of a device or a pipe would break it for everybody.
+        raise InvalidArgument("path", expected="a file", found="a device, a pipe or a broken link")
+    if target.is_symlink():
+        target = target.resolve()
     # Hidden, and says what it is for; long names are cut, since the whole must fit.
     prefix = "." + os.fsencode(target.name)[:180].decode("ascii", "ignore") + "."
     try:
@@ -73,25 +89,6 @@ def replacing(target: Path, *, overwrite: bool, mode: int = RELEASED) -> Iterato
             raise
         found = error.strerror or "none"
         raise InvalidArgument("path", expected="room to write to", found=found) from None
-
-
-def _checked(target: Path, overwrite: bool) -> Path:
-    """Where to write: the target, or the file that it is a link to."""
-    try:
-        is_folder, is_file, is_there = target.is_dir(), target.is_file(), os.path.lexists(target)
-    except (OSError, ValueError) as error:
-        found = getattr(error, "strerror", None) or "a name that no file can have"
-        raise InvalidArgument("path", expected="the path of a file", found=found) from None
-    if is_folder or target.name == "":
-        raise InvalidArgument("path", expected="a file", found="a folder")
-    if is_there and not overwrite:
-        raise OutputExists(
-            "path", expected="a new file", found=f"{target} exists", hint="overwrite=True allows it."
-        )
-    if is_there and not is_file:
-        # To put a file in the place of a device or a pipe would break it for everybody.
-        raise InvalidArgument("path", expected="a file", found="a device, a pipe or a broken link")
-    return target.resolve() if is_file and target.is_symlink() else target
 
 
 def write_text(target: Path, text: str, *, overwrite: bool, mode: int = RELEASED) -> None:
@@ -121,7 +118,7 @@ def to_json(release: Release[Any]) -> str:
         "privacy": {"epsilon": release.epsilon, "delta": release.delta, "kind": release.profile.kind},
         "assumptions": list(release.assumptions),
         "reproducible": release.reproducible,
-        "entry": entry_to_json(release.entry),
+        "entry": None if release.entry is None else entry_to_json(release.entry),
         "records": release.records,
         "value": release.kind.encode(release),
         **{key: parts for key, parts in further.items() if parts},
@@ -129,10 +126,8 @@ def to_json(release: Release[Any]) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def entry_to_json(entry: Any) -> Content | None:
+def entry_to_json(entry: Any) -> Content:
     """Of Veil's ledger: which ledger, dataset and number. Of another one: its own name for it."""
-    if entry is None:
-        return None
     if isinstance(entry, EntryId):
         return entry.to_dict()
     return {"id": entry if type(entry) in (int, str) else str(entry)}

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Labels = tuple[str, ...]
-_DEEPEST = 64
 # 16 GB of floats. An array may be a view that is far larger than the memory it takes.
 _MOST_ENTRIES = 2**31
 
@@ -31,8 +30,11 @@ def as_floats(field: str, value: Any) -> Floats:
     try:
         array = array_of(field, value)
         large = array.dtype.kind == "O" and all(isinstance(item, int) for item in array.ravel())
-        # NumPy would read True and False as 1 and 0.
-        if _has_bools(value) or not (large or array.dtype.kind in "iuf"):
+        # NumPy, which has refused lists that hold themselves, would read True and False as 1 and 0.
+        inside = list(value) if isinstance(value, (list, tuple)) else []
+        for item in inside:
+            inside += item if isinstance(item, (list, tuple)) else ()
+        if any(isinstance(item, bool) for item in inside) or not (large or array.dtype.kind in "iuf"):
             raise TypeError
         with np.errstate(over="ignore"):
             return np.array(array, dtype=np.float64)
@@ -52,14 +54,6 @@ def array_of(field: str, value: Any) -> NDArray[Any]:
     if too_long or array.size > _MOST_ENTRIES:
         raise InvalidData(field, expected=f"at most {_MOST_ENTRIES:,} entries", found="more")
     return array
-
-
-def _has_bools(value: Any, depth: int = 0) -> bool:
-    inside = value if isinstance(value, (list, tuple)) else ()
-    if depth > _DEEPEST:
-        # Deeper than any array: NumPy refuses it.
-        return False
-    return any(isinstance(item, bool) or _has_bools(item, depth + 1) for item in inside)
 
 
 def checked_labels(content: Any) -> Labels | None:

@@ -13,10 +13,10 @@ from veil.core.adjacency import Adjacency
 from veil.core.checks import delta_of, epsilon_of
 from veil.core.errors import InvalidArgument, NoGuarantee, PrivacyWarning, UnreadableFile, VeilError
 from veil.core.intake import Labels
-from veil.core.kind import Kind, kind_of
-from veil.core.mechanism import Mechanism, checked_mechanism
+from veil.core.kind import Kind
+from veil.core.mechanism import Mechanism, kind_of
 from veil.core.privacy.profile import PrivacyProfile
-from veil.core.random.streams import generator, is_reproducible
+from veil.core.random.streams import generator
 from veil.core.record import Release
 from veil.version import __version__
 
@@ -75,7 +75,7 @@ class Job(Generic[V]):
         assumptions: what must be accepted besides, such as how the value was read. labels, row_labels: where
         they do not come with the value itself. about: further fields of the job.
         """
-        built_for = checked_mechanism(mechanism).adjacency
+        kind, built_for = kind_of(mechanism), mechanism.adjacency
         near = built_for if adjacency is None else adjacency
         if near is None:
             raise InvalidArgument(
@@ -83,7 +83,6 @@ class Job(Generic[V]):
                 expected=f"what a neighbour is, since {mechanism.name} has no adjacency of its own",
                 found="None",
             )
-        kind = kind_of(mechanism)
         valid = mechanism.validate(value)
         # Refuses, in its own words, neighbours that the mechanism does not know.
         profile = mechanism.profile(near)
@@ -132,7 +131,7 @@ class Job(Generic[V]):
         """
         if ledger is not None:
             check_account(ledger)
-        stream, reproducible = generator(rng), is_reproducible(rng)
+        stream, reproducible = generator(rng), rng is not None
         entry = None if ledger is None else reserve(ledger, self.charge(reproducible=reproducible))
         # From here on the charge stands, whatever happens.
         drawn = self.mechanism.sample(self.value, rng=stream)

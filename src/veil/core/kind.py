@@ -9,8 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from veil.core.adjacency import Adjacency
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from veil.core.job import Job
     from veil.core.mechanism import Mechanism
     from veil.core.record import Release, Tables
-    from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest
+    from veil.core.request import PlanRequest, ReleaseRequest
 
 Progress = Callable[[str], None]
 Places = Mapping[str, str]
@@ -71,20 +71,10 @@ class Kind(ABC):
 
     # Names
 
-    @property
-    def reads(self) -> type[ReadRequest] | None:
-        """How data of this kind can be read."""
-        return None if self.read_request is None else at(self.read_request)
-
-    @property
-    def releases(self) -> type[ReleaseRequest] | None:
-        """What can be released of it."""
-        return None if self.release_request is None else at(self.release_request)
-
-    @property
-    def plans(self) -> type[PlanRequest] | None:
-        """What can be planned."""
-        return None if self.plan_request is None else at(self.plan_request)
+    def requests(self, verb: str) -> tuple[Any, ...]:
+        """What can be asked for: how to read and what to "release", or what to "plan"; empty for neither."""
+        places = (self.read_request, self.release_request) if verb == "release" else (self.plan_request,)
+        return () if None in places else tuple(map(resolve_name, filter(None, places)))
 
     # Releases
 
@@ -140,9 +130,6 @@ class Kind(ABC):
     def to_pandas(self, release: Release[Any]) -> Any:
         """The value with its labels, as a Series or a DataFrame."""
 
-    def check_files(self, request: ReleaseRequest, output: Path | None) -> None:
-        """Refuse, before anything is read, a file that cannot hold what is asked for."""
-
     def check_output(self, path: Path, job: Job[Any]) -> None:
         """Refuse, before anything is charged, a table that could not hold the value."""
 
@@ -156,8 +143,8 @@ class Kind(ABC):
         release.save(path, overwrite=overwrite)
         return release
 
-    def endings(self, request: ReleaseRequest) -> tuple[str, ...]:
-        """Endings of files that can hold the value that is asked for."""
+    def endings(self, request: ReleaseRequest, output: Path | None) -> tuple[str, ...]:
+        """Endings of files that can hold the value that is asked for; refuses an output that cannot."""
         return self.table_endings
 
     # Words
@@ -201,7 +188,7 @@ class Kind(ABC):
 
     def print_release(self, release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
         """A release that was just made, in the terminal."""
-        at(self.release_printer)(release, job=job, written=written)
+        resolve_name(self.release_printer)(release, job=job, written=written)
 
     def check_plot(self, request: PlanRequest) -> None:
         """Refuse, before anything is computed, a plan that cannot be drawn."""
@@ -215,7 +202,7 @@ class Kind(ABC):
     @cached_property
     def audit(self) -> AuditSubject:
         """How an audit attacks mechanisms of this kind."""
-        return cast("AuditSubject", at(self.audit_subject)())
+        return cast("AuditSubject", resolve_name(self.audit_subject)())
 
     audit_subject: ClassVar[str]
 
@@ -223,12 +210,6 @@ class Kind(ABC):
 def exported(module: str, *names: str) -> Places:
     """The places of classes that a module exports, by their names."""
     return {name: f"{module}:{name}" for name in names}
-
-
-def at(place: str) -> Any:
-    """The object at "module:name"."""
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
 
 
 # Where the kinds are, by their names, and those that were used.
@@ -259,7 +240,7 @@ def kind_named(name: Any) -> Kind:
             found=shown(name),
             hint="A newer Veil or another package may know it.",
         )
-    return _KINDS.setdefault(name, at(_PLACES[name])())
+    return _KINDS.setdefault(name, resolve_name(_PLACES[name])())
 
 
 def kind_names() -> tuple[str, ...]:
@@ -277,15 +258,3 @@ def kind_names() -> tuple[str, ...]:
 def every_kind() -> tuple[Kind, ...]:
     """All kinds."""
     return tuple(kind_named(name) for name in kind_names())
-
-
-def kind_of(mechanism: Any) -> Kind:
-    """The kind of data that a mechanism releases: its own, or that of its domain."""
-    name = getattr(mechanism, "kind", None) or getattr(mechanism.domain, "kind", None)
-    if name is None:
-        raise InvalidArgument(
-            "mechanism",
-            expected="one whose domain states its kind of data",
-            found=type(mechanism.domain).__name__,
-        )
-    return kind_named(name)

@@ -11,6 +11,7 @@ import numpy as np
 from veil.core.adjacency import Adjacency
 from veil.core.checks import integer
 from veil.core.errors import InvalidArgument, InvalidField
+from veil.core.kind import Kind, kind_named
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.streams import Rng, generator
 
@@ -151,11 +152,16 @@ def batch_shape(value: Any, size: int | None) -> tuple[int, ...]:
     return shape if size is None else (size, *shape)
 
 
-def checked_mechanism(mechanism: Any) -> Mechanism:
-    """The mechanism, or an error where it is none."""
+def kind_of(mechanism: Any) -> Kind:
+    """The kind of data that a mechanism releases: its own, or that of its domain."""
     if not isinstance(mechanism, Mechanism):
         raise InvalidArgument("mechanism", expected="a mechanism of Veil", found=type(mechanism).__name__)
-    return mechanism
+    domain = mechanism.domain
+    name = getattr(mechanism, "kind", None) or getattr(domain, "kind", None)
+    if name is None:
+        expected = "one whose domain states its kind of data"
+        raise InvalidArgument("mechanism", expected=expected, found=type(domain).__name__)
+    return kind_named(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ import io
 from abc import ABC, abstractmethod
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from pkgutil import resolve_name
 from typing import Any, ClassVar
 
 from veil.core.adjacency import Adjacency
 from veil.core.errors import CannotCalibrate
-from veil.core.kind import at
 
 
 class Plan(ABC):
@@ -32,7 +32,7 @@ class Plan(ABC):
         if self.printer is None:
             return repr(self)
         with redirect_stdout(io.StringIO()) as printed:
-            at(self.printer)(self)
+            resolve_name(self.printer)(self)
         return printed.getvalue().rstrip()
 
 

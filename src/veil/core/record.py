@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from veil.core.adjacency import Adjacency
 from veil.core.errors import InvalidArgument, optional
 from veil.core.intake import Labels
-from veil.core.kind import Kind, kind_of
-from veil.core.mechanism import Domain, Mechanism
+from veil.core.kind import Kind
+from veil.core.mechanism import Domain, Mechanism, kind_of
 from veil.core.privacy.profile import PrivacyProfile, rounded_up
 
 if TYPE_CHECKING:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pkgutil import resolve_name
 from typing import Any, cast
 
 from veil.core.adjacency import Adjacency
 from veil.core.checks import shown
 from veil.core.errors import InvalidArgument, VeilError
-from veil.core.kind import Kind, at, every_kind, kind_named
+from veil.core.kind import Kind, every_kind, kind_named
 from veil.core.mechanism import Domain, Mechanism
 
 
@@ -62,7 +63,7 @@ def _named(field: str, name: Any, places: dict[str, str]) -> Any:
     if name not in places:
         expected = f"one of {', '.join(places)}"
         raise InvalidArgument(field, expected=expected, found=shown(name), hint="A newer Veil may know it.")
-    return at(places[name])
+    return resolve_name(places[name])
 
 
 def _places(kind: Kind, what: str) -> dict[str, str]:

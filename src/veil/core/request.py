@@ -37,7 +37,7 @@ class Option:
     """
 
     help: str
-    flag: str | None = None
+    flag: str = ""
     short: str | None = None
     group: str = "Options"
     choices: tuple[str, ...] = ()
@@ -50,14 +50,6 @@ class Option:
     negative: str | None = None
     in_python: bool = True
     in_command: bool = True
-
-    def named(self, field: str) -> str:
-        """The flag of a field on the command line."""
-        return self.flag or f"--{field.replace('_', '-')}"
-
-    def helped(self, flags: Mapping[str, str] | None = None) -> str:
-        """The help with the fields that it names as an interface calls them, or as arguments."""
-        return with_fields(self.help, None, flags)
 
 
 def option(default: Any = NO_DEFAULT, *, help: str, **marks: Any) -> Any:  # noqa: A002
@@ -85,10 +77,15 @@ class Request:
     @classmethod
     @cache
     def options(cls) -> dict[str, tuple[dataclasses.Field[Any], Option, Any]]:
-        """The fields with their options and types."""
-        hints = get_type_hints(cls)
-        fields = [field for field in dataclasses.fields(cls) if _OPTION in field.metadata]
-        return {field.name: (field, field.metadata[_OPTION], hints[field.name]) for field in fields}
+        """The fields with their options, whose flags are filled in, and their types."""
+        hints, options = get_type_hints(cls), {}
+        for field in dataclasses.fields(cls):
+            if _OPTION in field.metadata:
+                mark = field.metadata[_OPTION]
+                # The source is the one positional argument of a command.
+                usual = "INPUT" if field.name == "source" else f"--{field.name.replace('_', '-')}"
+                options[field.name] = field, replace(mark, flag=mark.flag or usual), hints[field.name]
+        return options
 
     @classmethod
     def required(cls) -> list[str]:
@@ -168,7 +165,7 @@ class Request:
                 entry = {}
             if mark.choices:
                 entry = {"enum": [*mark.choices, *((None,) if field.default is None else ())]}
-            entry["description"] = mark.helped()
+            entry["description"] = with_fields(mark.help, None)
             limits = {"minimum": mark.least, "maximum": mark.most, "x-unit": mark.unit or None}
             entry |= {key: limit for key, limit in limits.items() if limit is not None}
             if field.default is not NO_DEFAULT:

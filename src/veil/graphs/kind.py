@@ -110,7 +110,7 @@ class GraphKind(Kind):
         write_graph(path, release.value, overwrite=overwrite)
         return release
 
-    def endings(self, request: ReleaseRequest) -> tuple[str, ...]:
+    def endings(self, request: ReleaseRequest, output: Path | None) -> tuple[str, ...]:
         return (".csv",) if getattr(request, "share", None) == 1.0 else self.table_endings
 
     def size(self, release: Release[Any]) -> str:

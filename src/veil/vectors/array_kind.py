@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from html import escape
+from pkgutil import resolve_name
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import Labels, checked_labels, labels_of, row_labels_of
-from veil.core.kind import Content, Kind, at
+from veil.core.kind import Content, Kind
 from veil.core.mechanism import ONE_PER_PERSON
 from veil.core.record import MOST_SHOWN, Release, Tables, frozen
 from veil.vectors.simplex import Simplex
@@ -119,7 +120,7 @@ class ArrayKind(Kind):
         return rows
 
     def plot_plans(self, plans: Sequence[Any], chosen: float) -> Any:
-        return at(self.plans_figure)(plans, chosen)
+        return resolve_name(self.plans_figure)(plans, chosen)
 
 
 def numbered(count: int) -> Labels:

@@ -15,7 +15,7 @@ from veil.core.checks import choice, delta_of, integer, truth, within
 from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.mechanism import Mechanism
 from veil.core.numerics.rounding import least_point
-from veil.core.privacy.calibrate import calibrate
+from veil.core.privacy.profile import calibrate
 from veil.vectors.accuracy import Typical, expected_errors, typical_values
 from veil.vectors.adjacency import Contributions, Records, Transfer
 from veil.vectors.mechanisms.additive import Gaussian, Laplace

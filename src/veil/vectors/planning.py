@@ -15,7 +15,7 @@ from veil.core.kind import Progress
 from veil.core.mechanism import Mechanism
 from veil.core.numerics.rounding import least_safe, log_margin
 from veil.core.plan import Plan, RankedPlan
-from veil.core.privacy.calibrate import calibrate
+from veil.core.privacy.profile import calibrate
 from veil.vectors.accuracy import (
     METRICS,
     Errors,

@@ -99,10 +99,11 @@ class WordKind(Kind):
         numbers = pandas.Index(np.repeat(np.arange(1, len(words) + 1), words.lengths), name="word")
         return pandas.Series([symbol for word in words for symbol in word], index=numbers, name="symbol")
 
-    def check_files(self, request: Any, output: Path | None) -> None:
+    def endings(self, request: Any, output: Path | None) -> tuple[str, ...]:
         if request.keep_keys and output is not None and output.suffix.lower() == ".json":
             expected = "a table, which can say whose word it is, as the output"
             raise InvalidArgument("keep_keys", expected=expected, found=output.name)
+        return self.table_endings
 
     def check_output(self, path: Path, job: Job[Any]) -> None:
         from veil.words.codec import checked_columns

@@ -12,7 +12,7 @@ from veil.core.account import Account, Charge, check_account, confirm, reserve
 from veil.core.errors import InvalidArgument
 from veil.core.job import cost
 from veil.core.random.exact_choice import choose
-from veil.core.random.streams import generator, is_reproducible, one_word
+from veil.core.random.streams import generator, one_word
 from veil.core.record import Release
 from veil.version import __version__
 from veil.words.mechanisms.sequential_words import SequentialWords
@@ -39,7 +39,7 @@ class OnlineWord:
         self.epsilon, self.delta = cost(profile, None)
         self._channel = Channel.of(mechanism.language.graph, mechanism.targets)
         self._decay = Fraction(mechanism.decay)
-        self._rng, self._reproducible = generator(rng), is_reproducible(rng)
+        self._rng, self._reproducible = generator(rng), rng is not None
         self._true = self._drawn = mechanism.language.graph.size
         self._word: list[int] = []
         self._process = os.getpid()

@@ -17,7 +17,7 @@ from veil.chains import read
 from veil.core.arrays import Floats
 from veil.core.errors import CannotCalibrate
 from veil.core.mechanism import Published
-from veil.core.privacy.calibrate import calibrate
+from veil.core.privacy.profile import calibrate
 from veil.core.random.streams import Rng
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.samples import path as sample

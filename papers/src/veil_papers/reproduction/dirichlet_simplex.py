@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 from veil.core.arrays import Floats
 from veil.core.mechanism import Mechanism
-from veil.core.privacy.calibrate import calibrate
+from veil.core.privacy.profile import calibrate
 from veil.core.random.streams import Rng
 from veil.vectors.accuracy import concentration, published_concentration
 from veil.vectors.adjacency import Transfer

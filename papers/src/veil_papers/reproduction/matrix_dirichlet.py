@@ -7,7 +7,7 @@ from scipy.stats import beta
 
 from veil.core.arrays import Floats
 from veil.core.mechanism import Mechanism, Published
-from veil.core.privacy.calibrate import calibrate
+from veil.core.privacy.profile import calibrate
 from veil.core.random.streams import Rng
 from veil.matrices.adjacency import Rows
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet

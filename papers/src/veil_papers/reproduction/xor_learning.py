@@ -16,7 +16,7 @@ from veil.bits.mechanisms.staircase_xor import StaircaseXor
 from veil.bits.mechanisms.xor import Xor
 from veil.core.arrays import Floats
 from veil.core.errors import MissingExtra
-from veil.core.privacy.calibrate import calibrate
+from veil.core.privacy.profile import calibrate
 from veil.core.random.streams import Rng
 from veil.samples.ballots import PARTIES, ballots
 from veil_papers.private_regression import accuracy, plain_weights, private_weights, unit_records

@@ -30,8 +30,7 @@ from veil.core.audit.events import best_event
 from veil.core.audit.subject import AuditPair, Reader
 from veil.core.checks import delta_of, integer, within
 from veil.core.errors import InvalidArgument
-from veil.core.kind import kind_of
-from veil.core.mechanism import Mechanism, checked_mechanism
+from veil.core.mechanism import Mechanism, kind_of
 from veil.core.random.streams import Rng, generator
 
 # One audit in a thousand million raises a false alarm: a thousand of them together, one in a million.
@@ -111,7 +110,7 @@ def audit_at(
     rng: Any,
 ) -> Audit:
     """The same by the chance alpha of a false alarm, which a confidence near one cannot say as well."""
-    subject = kind_of(checked_mechanism(mechanism)).audit
+    subject = kind_of(mechanism).audit
     delta = delta_of(delta)
     draws = integer("samples", samples, least=1000, most=_MOST_SAMPLES)
     shapes = [getattr(mechanism.validate(one), "shape", ()) for one in (value, neighbour)]
@@ -171,14 +170,15 @@ def audit_pairs(mechanism: Mechanism, adjacency: Adjacency | None = None) -> lis
     >>> audit_pairs(vectors.GeometricCounts(1.0, 3), vectors.Records("replace"))[0].name
     'from the first cell to the last, among large ones'
     """
-    relation = checked_mechanism(mechanism).adjacency if adjacency is None else adjacency
+    subject = kind_of(mechanism).audit
+    relation = mechanism.adjacency if adjacency is None else adjacency
     if relation is None:
         raise InvalidArgument(
             "adjacency", expected="what a neighbour is: the mechanism itself does not say", found="None"
         )
     # Refuses, in its own words, a relation that the mechanism does not know.
-    checked_mechanism(mechanism).profile(relation)
-    pairs = kind_of(mechanism).audit.pairs(mechanism, relation)
+    mechanism.profile(relation)
+    pairs = subject.pairs(mechanism, relation)
     if not pairs:
         raise InvalidArgument("adjacency", expected="one with neighbours in the domain", found="none")
     for pair in pairs:

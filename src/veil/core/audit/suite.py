@@ -28,8 +28,8 @@ from veil.core.audit.events import row_keys
 from veil.core.audit.subject import AuditPair, Example, Reader
 from veil.core.checks import integer, items, on_progress
 from veil.core.errors import InvalidArgument
-from veil.core.kind import every_kind, kind_of
-from veil.core.mechanism import Mechanism, checked_mechanism
+from veil.core.kind import every_kind
+from veil.core.mechanism import Mechanism, kind_of
 from veil.core.random.streams import generator
 
 _CALLS = 400
@@ -216,7 +216,7 @@ def audit_suite(
     >>> found.violated, found.claimed
     (False, 1.0)
     """
-    subject = kind_of(checked_mechanism(mechanism)).audit
+    subject = kind_of(mechanism).audit
     relation = mechanism.adjacency if adjacency is None else adjacency
     chosen = audit_pairs(mechanism, relation) if pairs is None else items("pairs", pairs, expected="pairs")
     if not all(isinstance(pair, AuditPair) for pair in chosen):

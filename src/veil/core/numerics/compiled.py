@@ -6,7 +6,7 @@ import functools
 import hashlib
 import inspect
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar, cast, get_type_hints
@@ -58,6 +58,8 @@ class Compiled(Generic[Arguments, Result]):
         files = sorted({inspect.getfile(getattr(one, "_function", one)) for one in used})
         hashes = [hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files]
         cache = dispatcher._cache
+        # Numba would look again whether the folder is writable, and fail; `save` finds out and goes on.
+        cache._impl.locator.ensure_cache_path = lambda: None
         base = f"{cache._impl.filename_base}.{{}}.nbc"
         cache._cache_file = _CodeFiles(cache._cache_file, base, " ".join([numba.__version__, *hashes]))
         return dispatcher
@@ -94,7 +96,9 @@ class _CodeFiles:
             return None
 
     def save(self, key: object, data: Any) -> None:
-        self.numba._save_data(self.name(key), data)
+        # A full disk or a limit on files must not make a call fail: the code is compiled again next time.
+        with suppress(OSError):
+            self.numba._save_data(self.name(key), data)
 
 
 def one_thread() -> AbstractContextManager[Any]:

@@ -145,35 +145,33 @@ def posterior(
 
 
 def independent_means(noisy: Floats, support: Booleans, noise: Noise) -> Floats:
-    """Means of independent rows and columns: positive, with sums as near the noisy ones as those allow."""
+    """Means of independent rows and columns: positive, with sums as near the noisy ones as those allow.
+
+    The sums are shrunk towards their mean by what of their spread is noise (James and Stein).
+    """
     deviation = noise.deviation
     inside = np.where(support, noisy, 0.0)
-    rows = _margins(inside.sum(axis=1), deviation * np.sqrt(support.sum(axis=1)))
-    columns = _margins(inside.sum(axis=0), deviation * np.sqrt(support.sum(axis=0)))
     total = float(_positive(inside.sum(), deviation * np.sqrt(support.sum())))
-    rows *= total / rows.sum()
-    columns *= total / columns.sum()
+    margins = []
+    for axis in (1, 0):
+        sums, deviations = inside.sum(axis=axis), deviation * np.sqrt(support.sum(axis=axis))
+        used = deviations > 0.0
+        size, middle = int(used.sum()), sums[used].mean()
+        spread = float(((sums[used] - middle) ** 2).sum())
+        trust = 1.0
+        if size > 3 and spread > 0.0:
+            trust = max(0.0, 1.0 - (size - 3) / size * float((deviations[used] ** 2).sum()) / spread)
+        left = deviations[used] * np.sqrt(max(trust, 1.0 / size))
+        shrunk = np.zeros_like(sums)
+        shrunk[used] = _positive(middle + trust * (sums[used] - middle), left)
+        margins.append(shrunk * (total / shrunk.sum()))
+    rows, columns = margins
     # The full table is done after one sweep; holes in the support need a few.
     means = np.where(support, rows[:, None] * columns, 0.0)
     for axis, wanted in _SWEEPS * ((0, columns[None, :]), (1, rows[:, None])):
         sums = means.sum(axis=axis, keepdims=True)
         means *= np.divide(wanted, sums, out=np.zeros_like(wanted), where=sums > 0.0)
     return means
-
-
-def _margins(sums: Floats, deviations: Floats) -> Floats:
-    """Noisy sums, shrunk towards their mean by what of their spread is noise (James and Stein), positive."""
-    used = deviations > 0.0
-    answer = np.zeros_like(sums)
-    size = int(used.sum())
-    middle = sums[used].mean()
-    spread = float(((sums[used] - middle) ** 2).sum())
-    trust = 1.0
-    if size > 3 and spread > 0.0:
-        trust = max(0.0, 1.0 - (size - 3) / size * float((deviations[used] ** 2).sum()) / spread)
-    left = deviations[used] * np.sqrt(max(trust, 1.0 / size))
-    answer[used] = _positive(middle + trust * (sums[used] - middle), left)
-    return answer
 
 
 def _positive(values: Floats, deviations: Floats) -> Floats:
@@ -259,7 +257,16 @@ def _near(
         joint = grid.weights * (laws[row] @ grid.laws)
         totals = np.maximum(joint.sum(axis=1), 1e-300)
         means[row] = (grid.weights @ (laws[row] @ grid.shares)) / totals
-        medians[row] = _medians(joint, 0.5 * totals, grid)
+        # The median is where the joint law of noisy value and count reaches half of its sum.
+        heights, half = np.cumsum(joint, axis=1), 0.5 * totals
+        cell = np.minimum((heights < half[:, None]).sum(axis=1), joint.shape[1] - 1)
+        medians[row] = grid.edges[cell]
+        if grid.unit > 1.0:
+            each, previous = np.arange(len(joint)), np.maximum(cell - 1, 0)
+            before = np.where(cell > 0, heights[each, previous], 0.0)
+            part = np.clip((half - before) / np.maximum(joint[each, cell], 1e-300), 0.0, 1.0)
+            low = grid.edges[previous]
+            medians[row] = low + part * (grid.edges[cell] - low)
     # Bilinear interpolation.
     row, column = down.astype(np.intp), np.minimum(across.astype(np.intp), len(grid.values) - 2)
     lower, right = down - row, across - column
@@ -293,16 +300,3 @@ def _learnt(seen: Floats, first: int, start: Floats, known: Floats, grid: _Grid)
         change = float(np.abs(better - theta).sum())
         theta = better
     return theta, laws
-
-
-def _medians(joint: Floats, half: Floats, grid: _Grid) -> Floats:
-    """Where the joint law of noisy value and count reaches half of its sum, for each noisy value."""
-    heights = np.cumsum(joint, axis=1)
-    cell = np.minimum((heights < half[:, None]).sum(axis=1), joint.shape[1] - 1)
-    if grid.unit == 1.0:
-        return np.asarray(grid.edges[cell])
-    rows, previous = np.arange(len(joint)), np.maximum(cell - 1, 0)
-    before = np.where(cell > 0, heights[rows, previous], 0.0)
-    part = np.clip((half - before) / np.maximum(joint[rows, cell], 1e-300), 0.0, 1.0)
-    low = grid.edges[previous]
-    return np.asarray(low + part * (grid.edges[cell] - low))

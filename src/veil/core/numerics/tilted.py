@@ -165,29 +165,20 @@ def log_hockey_stick(
         log_value, slope, guess=1.0 / tilt, knee=side * (density.knee - start)
     )
     if not math.isfinite(value):
-        return _tail_bound(density, start, start_error, side)
+        # Floating point cannot resolve the integral. Beyond the mode the tail of a log-concave density is at
+        # most f(start) / |slope of log f|. Elsewhere the log of a probability is at most 0.
+        steep = abs(density.slope(start))
+        if side * start <= 0.0 or steep == 0.0:
+            return 0.0
+        height = float(density.log_density(np.array([start]))[0])
+        if steep == math.inf or height == -math.inf:
+            return -math.inf
+        return min(0.0, height - math.log(steep) + 4.0 * (density.rounding(start) + start_error * steep))
     # The largest rounding within a factor e of the peak; further out the mass falls faster than it grows.
     places = [start + side * v for v in mass]
     rounding = max(density.rounding(w) for w in places)
     displaced = start_error * max(min(abs(density.slope(w)), 1e300) for w in places)
     return value + _EVALUATION_ERROR + 4.0 * (rounding + displaced)
-
-
-def _tail_bound(density: LogConcaveDensity, start: float, start_error: float, side: int) -> float:
-    """A bound where floating point cannot resolve the integral: the tail of a log-concave density.
-
-    Beyond the mode the tail is at most f(start) / |slope of log f|. Elsewhere nothing is known, and the
-    log of a probability is at most 0.
-    """
-    slope = abs(density.slope(start))
-    if side * start <= 0.0 or slope == 0.0:
-        return 0.0
-    if slope == math.inf:
-        return -math.inf
-    value = float(density.log_density(np.array([start]))[0])
-    if value == -math.inf:
-        return -math.inf
-    return min(0.0, value - math.log(slope) + 4.0 * (density.rounding(start) + start_error * slope))
 
 
 def log_integral_of_log_concave(

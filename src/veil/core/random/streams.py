@@ -80,11 +80,6 @@ def generator(rng: Any = None) -> Rng:
     )
 
 
-def is_reproducible(rng: Any) -> bool:
-    """Whether somebody who knows the seed could repeat the draw."""
-    return rng is not None
-
-
 def random_words(rng: Rng, count: int) -> Words:
     """So many words of 64 random bits."""
     return rng.integers(0, 2**WORD, size=count, dtype=np.uint64)
