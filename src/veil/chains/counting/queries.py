@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from veil.chains.counting.question import Question
 from veil.chains.lengths import LengthBins
 from veil.tables.cells import is_plain_integer
-from veil.tables.engines.names import literal, places, quoted, render, text_literal
-from veil.tables.engines.protocol import Column, Engine, Kind
+from veil.tables.engines.protocol import Column, Engine, Kind, literal, places, quoted, render, text_literal
 from veil.tables.states import StateList
 
 # So many different transitions do not come from columns that hold states.
