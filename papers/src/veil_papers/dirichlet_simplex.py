@@ -12,7 +12,7 @@ from veil.core.random.streams import Rng
 from veil.vectors.adjacency import Transfer
 from veil.vectors.mechanisms.additive import Gaussian
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.samplers.dirichlet import sample_dirichlet
+from veil.vectors.mechanisms.dirichlet_urn import sample_dirichlet
 from veil.vectors.simplex import Simplex
 
 FIG_3_K, FIG_3_SIGMA = 3.0, 1.120

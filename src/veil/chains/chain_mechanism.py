@@ -161,8 +161,9 @@ def _noisy(name: str, table: Table, adjacency: Transitions, epsilon: float, delt
     if name == "geometric":
         # The loss, total / scale, is at most the float epsilon, and so is what it is rounded up to; also
         # where the loss of one count is rounded up first and then taken so many times.
-        each = stated(float_below(Fraction(epsilon) / change.total))
-        hides = GeometricCounts(float_above(max(change.total / stated(epsilon), 1 / each)), cells)
+        total = change.added + change.removed
+        each = stated(float_below(Fraction(epsilon) / total))
+        hides = GeometricCounts(float_above(max(total / stated(epsilon), 1 / each)), cells)
     else:
         needs_delta("gaussian", "gaussian", delta)
         hides = calibrate(

@@ -33,9 +33,13 @@ class Counts(Domain):
     def validate(self, value: Any) -> Integers:
         """The value as an array of whole numbers, one row or a batch of rows."""
         rows = rows_of(value, self.size, "counts")
-        refuse(~np.isfinite(rows), "not finite", expected="finite counts")
-        refuse(rows < 0.0, "negative", expected="no negative count")
-        refuse(rows != np.floor(rows), "not whole", expected="whole numbers")
+        for wrong, what, expected in (
+            (~np.isfinite(rows), "not finite", "finite counts"),
+            (rows < 0.0, "negative", "no negative count"),
+            (rows != np.floor(rows), "not whole", "whole numbers"),
+        ):
+            if wrong.any():
+                raise InvalidData("value", expected=expected, found=say(wrong, what))
         # A float may have rounded a count down to the limit, so the limit itself is not taken.
         with np.errstate(over="ignore"):
             if rows.sum(axis=-1).max() > LARGEST_COUNT or rows.max() >= LARGEST_COUNT:

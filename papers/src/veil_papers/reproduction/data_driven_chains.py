@@ -27,8 +27,8 @@ from veil.vectors.adjacency import Records, Transfer
 from veil.vectors.calibration import calibrated
 from veil.vectors.counts import Integers
 from veil.vectors.mechanisms.dirichlet import Dirichlet
+from veil.vectors.mechanisms.dirichlet_urn import sample_dirichlet
 from veil.vectors.published_bounds import published_delta
-from veil.vectors.samplers.dirichlet import sample_dirichlet
 from veil.vectors.simplex import Simplex
 from veil_papers import references
 from veil_papers.data_driven_chains import corollary_1, delta_by_monte_carlo

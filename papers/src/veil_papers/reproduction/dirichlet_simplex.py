@@ -16,7 +16,7 @@ from veil.vectors.accuracy import concentration, published_concentration
 from veil.vectors.adjacency import Transfer
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.samplers.dirichlet import sample_dirichlet
+from veil.vectors.mechanisms.dirichlet_urn import sample_dirichlet
 from veil.vectors.simplex import Simplex
 from veil_papers import references
 from veil_papers.dirichlet_simplex import FIG_3_K, FIG_3_SIGMA, figure_2

@@ -215,8 +215,9 @@ class CountingQuery:
             return f"CAST({reference} AS BIGINT)"
         if column.kind is Kind.TEXT and is_label:
             # A column may be declared blind to case: then one row could decide how all are spelt, or a label
-            # match twice. Spark refuses to compare such a column by itself.
-            return reference if self.engine.dialect == "spark" else f'({reference} COLLATE "C")'
+            # match twice. Spark refuses to compare such a column by itself; in a file nothing is declared.
+            is_plain = self.engine.dialect == "spark" or self.engine.guesses_layout
+            return reference if is_plain else f'({reference} COLLATE "C")'
         return reference
 
     def _lacks(self, role: str) -> str:

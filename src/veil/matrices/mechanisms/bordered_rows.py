@@ -21,7 +21,7 @@ from veil.matrices.row_profiles import worst_of
 from veil.vectors.adjacency import Records, Transfer
 from veil.vectors.counts import Counts, Integers
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.samplers.dirichlet import sample_dirichlet
+from veil.vectors.mechanisms.dirichlet_urn import sample_dirichlet
 from veil.vectors.simplex import Simplex
 
 SIZES_ARE_PUBLIC = "how many transitions leave each state is public"

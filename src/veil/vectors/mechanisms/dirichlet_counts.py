@@ -66,10 +66,7 @@ class DirichletCounts(UrnForm):
         return Counts(self.size)
 
     def validate(self, value: Any) -> Integers:
-        return self.domain.validate(value)
-
-    def shares(self, valid: Any) -> Floats:
-        return self.domain.shares(valid)
+        return Counts(self.size).validate(value)
 
     def float_shapes(self, valid: Any) -> Floats:
         return self.scale * np.asarray(valid, dtype=np.float64) + self.prior
@@ -85,10 +82,10 @@ class DirichletCounts(UrnForm):
         kind: Kind = "upper bound" if self.exact else "exact"
         if change == Records("replace"):
             return SymmetricBetaPair(self.prior, self.scale, kind)
-        if change.contributions == Contributions(1):
+        if isinstance(change, Records) or change == Contributions(1):
             return GammaPair(self.prior, self.scale, kind)
         # Records that may fall into several rows: each row is gamma variables divided by their sum.
-        return gamma_contributions(self.prior, self.scale, change.contributions)
+        return gamma_contributions(self.prior, self.scale, change)
 
     def as_dirichlet(self, records: int) -> tuple[Dirichlet, float]:
         """The same release as Dirichlet(k p) on the smoothed frequencies of `records` records.
