@@ -10,10 +10,10 @@ from veil.graphs.mechanisms import private_graph, xor_graph
 from veil.matrices import row_profiles as rows
 from veil.matrices.adjacency import Rectangle
 from veil.vectors import contribution_profiles as contributions
-from veil.vectors.adjacency import Transfer
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
 from veil.vectors.mechanisms.noisy_counts import GeometricCounts
+from veil.vectors.simplex import Transfer
 from veil.words.mechanisms.each_word import EachWord
 from veil.words.mechanisms.word_mechanism import WordMechanism
 

@@ -19,11 +19,11 @@ from veil.core.errors import CannotCalibrate, InvalidArgument, InvalidData
 from veil.core.numerics.rounding import float_above, float_below, stated
 from veil.core.privacy.calibrate import calibrate
 from veil.matrices.mechanisms.bordered_rows import BorderedRows, inside
-from veil.vectors.adjacency import Records, Transfer
 from veil.vectors.calibration import calibrated, needs_delta
+from veil.vectors.counts import Records
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
-from veil.vectors.simplex import Simplex
+from veil.vectors.simplex import Simplex, Transfer
 
 FOR_CHAINS = ("geometric", "gaussian", "dirichlet", "published")
 # A Dirichlet row needs a pseudo-count that suits its size. Where nobody says how many records there are, so

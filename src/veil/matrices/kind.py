@@ -14,8 +14,8 @@ from veil.core.record import Release
 from veil.matrices.adjacency import Rectangle, Rows
 from veil.matrices.chain import Chain
 from veil.matrices.released import matrix_card, matrix_lines, to_chain
-from veil.vectors.adjacency import Transfer
 from veil.vectors.array_kind import ArrayKind
+from veil.vectors.simplex import Transfer
 
 if TYPE_CHECKING:
     from veil.matrices.report.chain import ChainReport

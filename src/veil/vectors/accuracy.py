@@ -17,8 +17,7 @@ from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.checks import choice, integer, positive, within
 from veil.core.intake import as_floats
-from veil.vectors.adjacency import Contributions, Records
-from veil.vectors.counts import LARGEST_COUNT, Counts, Integers
+from veil.vectors.counts import LARGEST_COUNT, Contributions, Counts, Integers, Records
 from veil.vectors.simplex import Simplex
 
 

@@ -17,13 +17,13 @@ from veil.core.mechanism import Mechanism
 from veil.core.numerics.rounding import least_point
 from veil.core.privacy.calibrate import calibrate
 from veil.vectors.accuracy import Typical, expected_errors, typical_values
-from veil.vectors.adjacency import Contributions, Records, Transfer
+from veil.vectors.counts import Contributions, Records
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
 from veil.vectors.mechanisms.dirichlet_urn import draws_for
 from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
-from veil.vectors.simplex import Simplex
+from veil.vectors.simplex import Simplex, Transfer
 
 FOR_VECTORS = ("dirichlet", "laplace", "gaussian")
 FOR_COUNTS = ("dirichlet", "geometric", "discrete-gaussian")

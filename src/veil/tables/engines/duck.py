@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile, VeilError
 from veil.tables.engines.protocol import KINDS, Column, Kind, quoted, selected
@@ -39,7 +39,7 @@ class DuckEngine:
     watches: Any = None
     guesses_layout: bool = False
     tell: Callable[[str], None] | None = None
-    dialect: ClassVar[str] = "duckdb"
+    dialect: str = "duckdb"
 
     def columns(self) -> dict[str, Column]:
         with translated(self.name):

@@ -14,9 +14,8 @@ from veil.core.checks import integer, positive
 from veil.core.mechanism import adjacency_of
 from veil.core.privacy.pairs import GammaPair, SymmetricBetaPair
 from veil.core.privacy.profile import Kind, PrivacyProfile
-from veil.vectors.adjacency import Contributions, Records
 from veil.vectors.contribution_profiles import gamma_contributions
-from veil.vectors.counts import Counts, Integers
+from veil.vectors.counts import Contributions, Counts, Integers, Records
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.dirichlet_urn import UrnForm, checked_draws
 from veil.vectors.simplex import Simplex

@@ -96,8 +96,9 @@ class UrnForm(Described):
     def errors(self, value: Any) -> Errors:
         """The expected errors for this value, in closed form. They depend on it: for public ones only."""
         valid = self.validate(value)
+        is_counted = np.issubdtype(valid.dtype, np.integer)
+        truth = Counts(valid.size).shares(valid) if is_counted else valid
         shapes = self.float_shapes(valid)
-        truth = self.domain.shares(valid) if isinstance(self.domain, Counts) else valid
         return (
             dirichlet_errors(shapes, truth) if self.draws is None else urn_errors(shapes, truth, self.draws)
         )

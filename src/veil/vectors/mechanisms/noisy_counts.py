@@ -24,9 +24,8 @@ from veil.core.random.discrete import (
     simulate_discrete_laplace,
 )
 from veil.core.random.streams import Rng
-from veil.vectors.adjacency import Contributions, Records
 from veil.vectors.contribution_profiles import gaussian_contributions
-from veil.vectors.counts import Counts, Integers
+from veil.vectors.counts import Contributions, Counts, Integers, Records
 from veil.vectors.simplex import ONTO
 
 
