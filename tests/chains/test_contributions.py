@@ -17,7 +17,7 @@ from veil.chains.adjacency import Transitions
 from veil.chains.mechanisms.private_chain import Part
 from veil.core.registry import adjacency_from
 from veil.errors import InvalidArgument
-from veil.vectors.adjacency import Contributions
+from veil.vectors.counts import Contributions
 
 # A row is (who, when, state); a log is a sorted tuple of rows, since rows that agree are alike.
 Row = tuple[int, int, int]

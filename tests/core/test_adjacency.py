@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from veil.core.registry import adjacency_from
 from veil.errors import InvalidArgument
-from veil.vectors.adjacency import Records, Transfer
+from veil.vectors.counts import Records
+from veil.vectors.simplex import Transfer
 
 
 def test_constructors_of_a_transfer() -> None:

@@ -22,8 +22,8 @@ from veil.core.privacy.pairs import DiscreteGaussianShift, GammaPair, NormalPair
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.privacy.renyi import RenyiProfile
 from veil.errors import InvalidArgument, NoGuarantee
-from veil.vectors.adjacency import Contributions
 from veil.vectors.contribution_profiles import gamma_contributions, gaussian_contributions
+from veil.vectors.counts import Contributions
 
 EPSILONS = (0.0, 1e-9, 0.05, 0.3, 1.0, 2.0, 5.0, 12.0, 40.0)
 

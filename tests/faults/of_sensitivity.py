@@ -10,10 +10,10 @@ from veil.graphs.mechanisms import private_graph, xor_graph
 from veil.matrices import row_profiles as rows
 from veil.matrices.adjacency import Rectangle
 from veil.vectors import contribution_profiles as contributions
-from veil.vectors.adjacency import Transfer
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
-from veil.vectors.mechanisms.noisy_counts import _NoisyCounts
+from veil.vectors.mechanisms.noisy_counts import GeometricCounts
+from veil.vectors.simplex import Transfer
 from veil.words.mechanisms.each_word import EachWord
 from veil.words.mechanisms.word_mechanism import WordMechanism
 
@@ -28,7 +28,7 @@ mutant(
 mutant(
     "replaced-moves-one-count",
     "A replaced record is taken to move one count, not two.",
-    Edit(_NoisyCounts, "profile", "self._profile(change.total)", "self._profile(1)"),
+    Edit(GeometricCounts, "profile", "times=added + removed", "times=1"),
     caught_by=(
         "tests/core/test_release.py::test_pure_mechanisms_need_no_delta",
         "tests/contracts/test_contract.py::test_audit_finds_no_violation[GeometricCounts, replaced]",

@@ -13,7 +13,7 @@ from veil.matrices.decisions import DecisionProcess
 from veil.matrices.report.figures import value_figure
 from veil.matrices.value_losses import ValueLoss, value_loss
 from veil.report.figures import svg
-from veil.vectors.adjacency import Transfer
+from veil.vectors.simplex import Transfer
 
 EPSILONS = [1.0, 2.0, 4.0, 8.0, 16.0]
 

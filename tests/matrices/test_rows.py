@@ -14,7 +14,8 @@ import veil
 from veil.core.registry import adjacency_from
 from veil.errors import InvalidArgument
 from veil.matrices.adjacency import Rows
-from veil.vectors.adjacency import Records, Transfer
+from veil.vectors.counts import Records
+from veil.vectors.simplex import Transfer
 
 EACH = Transfer(0.01)
 

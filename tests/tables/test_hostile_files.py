@@ -159,8 +159,8 @@ def test_standard_input(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None
 def test_files_that_swell_are_refused_before_they_fill_the_memory(
     reader: Reader, packed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("veil.tables.limits._FREELY", 2**20)
-    monkeypatch.setattr("veil.tables.limits._AT_A_TIME", 2**16)
+    monkeypatch.setattr("veil.tables.files._FREELY", 2**20)
+    monkeypatch.setattr("veil.tables.files._AT_A_TIME", 2**16)
     path = put(tmp_path, reader, swelling(packed), packed)
     tracemalloc.start()
     try:
@@ -321,7 +321,7 @@ def test_parquet_that_swells(read: Any, tmp_path: Path, monkeypatch: pytest.Monk
     path = tmp_path / "same.parquet"
     pq.write_table(pa.table({"a": ["x"] * 100_000, "b": ["y"] * 100_000}), path)
     assert "swells" not in str(guarded(lambda: read(str(path))).error)
-    monkeypatch.setattr("veil.tables.limits._FREELY", 2**10)
+    monkeypatch.setattr("veil.tables.files._FREELY", 2**10)
     assert "swells" in str(guarded(lambda: read(str(path))).error)
 
 
@@ -332,7 +332,7 @@ def test_files_that_swell_are_refused_before_duckdb_reads_them(
 ) -> None:
     path = put(tmp_path, reader, PACKERS[packed](reader.text().encode() * 2**16), packed)
     assert "swells" not in str(guarded(lambda: reader.read(path)).error)
-    monkeypatch.setattr("veil.tables.limits._FREELY", 2**10)
+    monkeypatch.setattr("veil.tables.files._FREELY", 2**10)
     assert "swells" in refusal(reader, path)
 
 
@@ -355,7 +355,7 @@ def test_json_lines_that_swell(
     path = tmp_path / f"data.jsonl{packed}"
     path.write_bytes(PACKERS[packed](line.encode() * 2**14))
     assert "swells" not in str(guarded(lambda: read(str(path))).error)
-    monkeypatch.setattr("veil.tables.limits._FREELY", 2**10)
+    monkeypatch.setattr("veil.tables.files._FREELY", 2**10)
     assert "swells" in str(guarded(lambda: read(str(path))).error)
 
 

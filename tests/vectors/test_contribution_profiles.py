@@ -21,8 +21,8 @@ from tests.core.loss_bins import (
 from veil.core.privacy.pairs import GammaPair
 from veil.core.privacy.renyi import _ORDERS, RenyiProfile
 from veil.vectors import contribution_profiles as module
-from veil.vectors.adjacency import Contributions
 from veil.vectors.contribution_profiles import gamma_contributions, gaussian_contributions
+from veil.vectors.counts import Contributions
 
 # A sum of 1e5 rounded terms.
 SLACK = 1e-11

@@ -16,10 +16,9 @@ from veil.matrices.chain import Chain
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.stochastic import StochasticMatrix
 from veil.vectors.accuracy import expected_kl
-from veil.vectors.adjacency import Transfer
 from veil.vectors.counts import Counts
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.simplex import Simplex
+from veil.vectors.simplex import Simplex, Transfer
 from veil_papers.data_driven_chains import corollary_1
 from veil_papers.matrix_dirichlet import fundamental_as_printed
 from veil_papers.matrix_dirichlet import lemma_4 as lemma_5

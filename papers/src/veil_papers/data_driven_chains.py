@@ -12,10 +12,9 @@ from scipy.special import betaln, digamma
 from veil.core.arrays import Floats
 from veil.core.mechanism import Published
 from veil.core.random.streams import Rng
-from veil.vectors.adjacency import Transfer
 from veil.vectors.counts import Counts
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.simplex import Simplex
+from veil.vectors.simplex import Simplex, Transfer
 
 
 @dataclass(frozen=True, slots=True)

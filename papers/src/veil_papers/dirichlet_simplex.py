@@ -9,11 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from veil.core.random.streams import Rng
-from veil.vectors.adjacency import Transfer
 from veil.vectors.mechanisms.additive import Gaussian
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.samplers.dirichlet import sample_dirichlet
-from veil.vectors.simplex import Simplex
+from veil.vectors.mechanisms.dirichlet_urn import sample_dirichlet
+from veil.vectors.simplex import Simplex, Transfer
 
 FIG_3_K, FIG_3_SIGMA = 3.0, 1.120
 

@@ -20,8 +20,7 @@ from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.matrices.stochastic import StochasticMatrix
 from veil.vectors.accuracy import largest_expected_entry_error
-from veil.vectors.adjacency import Transfer
-from veil.vectors.simplex import Simplex
+from veil.vectors.simplex import Simplex, Transfer
 
 # Section V
 FLOOR, SLACK, GAMMA, MOVED, STATES = 0.10, 0.051, 0.001, 0.025, 32

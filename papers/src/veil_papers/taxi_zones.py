@@ -15,8 +15,7 @@ from veil.core.arrays import Floats
 from veil.core.numerics.rounding import float_below
 from veil.matrices.mechanisms.bordered_rows import BorderedRows
 from veil.matrices.numerics.stationary import quick_stationary
-from veil.vectors.adjacency import Records
-from veil.vectors.counts import Integers
+from veil.vectors.counts import Integers, Records
 
 _REPLACE = Records("replace")
 

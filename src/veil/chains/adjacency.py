@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from veil.core.adjacency import Adjacency
 from veil.core.checks import choice, integer
 from veil.core.errors import InvalidArgument
-from veil.vectors.adjacency import Contributions
+from veil.vectors.counts import Contributions
 
 UNITS = ("event", "row", "user")
 CHANGES = ("add-remove", "replace", "replace-state")

@@ -19,11 +19,11 @@ from veil.core.errors import CannotCalibrate, InvalidArgument, InvalidData
 from veil.core.numerics.rounding import float_above, float_below, stated
 from veil.core.privacy.profile import calibrate
 from veil.matrices.mechanisms.bordered_rows import BorderedRows, inside
-from veil.vectors.adjacency import Records, Transfer
 from veil.vectors.calibration import calibrated, needs_delta
+from veil.vectors.counts import Records
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
-from veil.vectors.simplex import Simplex
+from veil.vectors.simplex import Simplex, Transfer
 
 FOR_CHAINS = ("geometric", "gaussian", "dirichlet", "published")
 # A Dirichlet row needs a pseudo-count that suits its size. Where nobody says how many records there are, so
@@ -161,8 +161,9 @@ def _noisy(name: str, table: Table, adjacency: Transitions, epsilon: float, delt
     if name == "geometric":
         # The loss, total / scale, is at most the float epsilon, and so is what it is rounded up to; also
         # where the loss of one count is rounded up first and then taken so many times.
-        each = stated(float_below(Fraction(epsilon) / change.total))
-        hides = GeometricCounts(float_above(max(change.total / stated(epsilon), 1 / each)), cells)
+        total = change.added + change.removed
+        each = stated(float_below(Fraction(epsilon) / total))
+        hides = GeometricCounts(float_above(max(total / stated(epsilon), 1 / each)), cells)
     else:
         needs_delta("gaussian", "gaussian", delta)
         hides = calibrate(

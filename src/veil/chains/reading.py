@@ -13,6 +13,7 @@ from veil.core.checks import on_progress
 from veil.core.errors import InvalidArgument
 from veil.core.kind import Progress
 from veil.core.request import ReadRequest, option
+from veil.tables.engines.duck import DuckEngine
 from veil.tables.engines.opening import open_engine
 from veil.tables.engines.protocol import needed_columns
 from veil.tables.given import files_among, groups_from, listed, pairs
@@ -142,8 +143,8 @@ class ChainRead(ReadRequest):
         source = source if log is None else log
         engine = open_engine(source, question.roles, table=self.table, query=self.query)
         try:
-            if progress is not None and hasattr(engine, "watch"):
-                engine.watch(progress)
+            if progress is not None and isinstance(engine, DuckEngine):
+                engine.tell = progress
             columns = needed_columns(engine, question.roles)
             if states is None and self.other is not None:
                 tell("looking for states")

@@ -10,7 +10,7 @@ import numpy as np
 from veil.core import checks
 from veil.core.adjacency import Adjacency
 from veil.core.errors import InvalidArgument
-from veil.vectors.adjacency import Transfer, moved
+from veil.vectors.simplex import Transfer, moved
 
 # A matrix with more rows than this would not fit anywhere.
 _MOST_CHANGED = 10_000_000

@@ -18,11 +18,10 @@ from veil.matrices.mechanisms.bordered_rows import BorderedRows, inside
 from veil.matrices.mechanisms.doubly_stochastic import Birkhoff, DoublyStochastic
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.mechanisms.row_by_row import RowByRow
-from veil.vectors.adjacency import Records, Transfer
 from veil.vectors.auditing import ArrayAudit, neighbouring_vectors
-from veil.vectors.counts import Integers
+from veil.vectors.counts import Integers, Records
 from veil.vectors.mechanisms.additive import Laplace
-from veil.vectors.simplex import Simplex
+from veil.vectors.simplex import Simplex, Transfer
 
 # Where the zeros of a matrix are its support, an entry at the border is not zero.
 _SMALL = 1e-3

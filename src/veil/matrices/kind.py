@@ -16,8 +16,8 @@ from veil.core.record import MOST_SHOWN, Release
 from veil.matrices.adjacency import Rectangle, Rows
 from veil.matrices.chain import Chain
 from veil.matrices.chain_summary import to_chain
-from veil.vectors.adjacency import Transfer
 from veil.vectors.array_kind import ArrayKind, numbered
+from veil.vectors.simplex import Transfer
 
 if TYPE_CHECKING:
     from veil.matrices.report.chain import ChainReport

@@ -21,11 +21,10 @@ from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.mechanisms.row_by_row import RowByRow
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.matrices.stochastic import StochasticMatrix
-from veil.vectors.adjacency import Transfer
 from veil.vectors.calibration import FOR_VECTORS, calibrated, needs_delta
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.simplex import Simplex
+from veil.vectors.simplex import Simplex, Transfer
 
 Mask = NDArray[np.bool_]
 

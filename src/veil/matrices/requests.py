@@ -22,9 +22,8 @@ from veil.matrices.planning import Mask, MatrixPlan, calibrated_matrix, plan_mat
 from veil.matrices.reading import read_matrix
 from veil.matrices.stochastic import StochasticMatrix
 from veil.tables.given import files_among
-from veil.vectors.adjacency import Transfer
 from veil.vectors.calibration import FOR_VECTORS
-from veil.vectors.simplex import Simplex
+from veil.vectors.simplex import Simplex, Transfer
 
 
 @dataclass(frozen=True, kw_only=True)

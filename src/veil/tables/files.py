@@ -1,4 +1,7 @@
-"""Files as bytes, text and JSON: which ones a path means, unpacked, within the limits, and in UTF-8."""
+"""Files as bytes, text and JSON: which ones a path means, unpacked, within the limits, and in UTF-8.
+
+How much a file may make Veil take in is limited alike for every reader, against files made to do harm.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from veil.core.errors import InvalidArgument, UnreadableFile
-from veil.tables.limits import most_from, parts_of, too_large
 
 PARQUET, JSON_LINES = (".parquet", ".pq"), (".jsonl", ".ndjson", ".json")
 _PACKING = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".zip": "zip"}
@@ -31,6 +33,12 @@ _STANDARD_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 _BYTE_ORDERS = (b"\xff\xfe", b"\xfe\xff")
 # What Python's reader of archives raises where one is broken.
 _NOT_WHOLE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, RuntimeError, ValueError)
+# What may always be unpacked, and beyond it how many times the packed size: tables shrink to a tenth, a log
+# of nothing but the same row to a two-hundredth.
+_FREELY, _SWELLS = 2**30, 200
+_AT_A_TIME = 2**24
+# Bytes in a cell; of text with separators also bytes in the first line, and cells in it.
+LONGEST_CELL, LONGEST_LINE, MOST_COLUMNS = 2**17, 2**26, 2**17
 
 
 def ending_of(path: str) -> str:
@@ -71,11 +79,6 @@ def files_of(source: str | os.PathLike[str]) -> list[str]:
     if plain.exists():
         raise UnreadableFile(path, expected="a file", found="a device")
     raise UnreadableFile(path, expected="a file", found="no such file", hint=_nearest(plain))
-
-
-def escaped(path: str) -> str:
-    """A pattern that this path alone matches, whatever marks are in its name."""
-    return "".join(f"[{mark}]" if mark in "*?[" else mark for mark in path)
 
 
 def file_of(source: str | os.PathLike[str]) -> str:
@@ -225,3 +228,53 @@ def _only_file(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     if len(files) != 1:
         raise UnreadableFile(name, expected="one file in the archive", found=str(len(files)))
     return files[0]
+
+
+def most_from(packed: int) -> int:
+    """How many bytes a file of this packed size may unpack to."""
+    return max(_FREELY, _SWELLS * packed)
+
+
+def swells(name: str, most: int, *, hint: str = "Unpack it first if it is right.") -> UnreadableFile:
+    """The error for a file that would fill the memory."""
+    expected = f"a packed file that unpacks to at most {most:,} bytes"
+    return UnreadableFile(name, expected=expected, found="one that swells", hint=hint)
+
+
+def parts_of(stream: Any, packed: int, name: str) -> Iterator[bytes]:
+    """What a stream unpacks to, part by part, unless it is far more than a file of this packed size holds."""
+    size, most = 0, most_from(packed)
+    while part := stream.read(_AT_A_TIME):
+        size += len(part)
+        if size > most:
+            raise swells(name, most)
+        yield bytes(part)
+
+
+def too_large(name: str, what: str, most: int) -> UnreadableFile:
+    """The error for text with more in it than any table has."""
+    return UnreadableFile(name, expected=f"at most {most:,} {what}", found="more")
+
+
+def checked_cells(table: Any, name: str, *, is_valid: bool = False) -> Any:
+    """The Arrow table, if all text in it is text, as it is known to be if valid, and no cell is too long.
+
+    Broken letters would fail later, wherever they are used.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        table.validate(full=not is_valid)
+    except pa.ArrowInvalid:
+        raise UnreadableFile(name, expected="text in UTF-8", found="bytes that are none") from None
+    for column in table.columns:
+        if pa.types.is_dictionary(column.type):
+            texts = [chunk.dictionary for chunk in column.chunks]
+        else:
+            texts = [column]
+        for some in texts:
+            is_text = pa.types.is_string(some.type) or pa.types.is_large_string(some.type)
+            if is_text and (pc.max(pc.binary_length(some)).as_py() or 0) > LONGEST_CELL:
+                raise too_large(name, "bytes in a cell", LONGEST_CELL)
+    return table

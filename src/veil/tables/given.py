@@ -27,25 +27,21 @@ def listed(field: str, value: Any) -> Any:
     if not isinstance(value, str) or is_file(value) or is_file(value.split(":")[0]):
         return value
     labels = groups_from(value)
-    if len(labels) == 1 and number_range(value) is None:
+    if labels == [value.strip()]:
         return value
     if "" in labels:
         raise InvalidArgument(field, expected="labels", found="an empty one", hint="A comma too many?")
     return labels
 
 
-def number_range(text: str) -> list[str] | None:
-    """0..23, or 0-23, as all the whole numbers from the first to the last."""
-    ends = re.fullmatch(r"\s*(\d{1,7})\s*(?:\.\.|-)\s*(\d{1,7})\s*", text)
-    return None if ends is None else [str(number) for number in range(int(ends[1]), int(ends[2]) + 1)]
-
-
 def groups_from(value: Any) -> Any:
-    """The public values of a column, as a list."""
+    """The public values of a column, as a list; 0..23, or 0-23, are all whole numbers from first to last."""
     if not isinstance(value, str):
         return value
-    numbers = number_range(value)
-    return [label.strip() for label in value.split(",")] if numbers is None else numbers
+    ends = re.fullmatch(r"\s*(\d{1,7})\s*(?:\.\.|-)\s*(\d{1,7})\s*", value)
+    if ends is None:
+        return [label.strip() for label in value.split(",")]
+    return [str(number) for number in range(int(ends[1]), int(ends[2]) + 1)]
 
 
 def pairs(field: str, value: Any) -> Mapping[Any, Any] | None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from veil.core.checks import items
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import Names
+from veil.tables.cells import is_plain_integer
 from veil.tables.dialect import has_usual_header
 from veil.tables.engines.protocol import missing_column
 from veil.tables.reading import read_rows
@@ -87,9 +88,11 @@ def given_states(states: Any, *, columns: Sequence[str] = ()) -> StateList:
 
 
 def found_states(labels: Iterable[Any]) -> StateList:
-    """The labels that occurred: whole numbers by size, text by code points."""
+    """The labels that occurred: whole numbers by size, also if written as text; other text by code points."""
     distinct = set(labels)
-    if not all(isinstance(label, int) for label in distinct):
+    if all(isinstance(label, str) and is_plain_integer(label) for label in distinct):
+        distinct = set(map(int, distinct))
+    elif not all(isinstance(label, int) for label in distinct):
         distinct = {text_of(label) for label in distinct}
     listed = sorted(distinct)
     return StateList(tuple(listed), tuple(map(str, listed)), found=True)

@@ -17,8 +17,17 @@ from typing import Any, NamedTuple
 from veil.core.errors import InvalidData, UnreadableFile
 from veil.tables.cells import Coded, decimal_point, has_odd_zeros, is_plain_integer, joined
 from veil.tables.dialect import absent, column_names, either, guess_delimiter, may_have_spaces, named, rows_of
-from veil.tables.files import decoded, ending_of, files_of, head_bytes, name_of, text_bytes
-from veil.tables.limits import LONGEST_LINE, MOST_COLUMNS, check_cells, too_large
+from veil.tables.files import (
+    LONGEST_LINE,
+    MOST_COLUMNS,
+    checked_cells,
+    decoded,
+    ending_of,
+    files_of,
+    name_of,
+    text_bytes,
+    too_large,
+)
 
 # So much of a file is looked at for its separator.
 _SAMPLE, _LINES = 65_536, 200
@@ -100,7 +109,7 @@ class TextTable:
         """
         parts: list[list[Coded]] = []
         for file in self.files:
-            if parts and header and rows_of(sample_of(file), self.delimiter)[0] != self.first:
+            if parts and header and rows_of(sample_of(file.body, file.name), self.delimiter)[0] != self.first:
                 expected = "the same first line as in the other files"
                 raise InvalidData(file.name, expected=expected, found="another")
             numbers = self._whole_numbers(file, places, header) if whole else None
@@ -141,7 +150,7 @@ class TextTable:
         if table is None:
             decoded(file.body, file.name)
             raise UnreadableFile(file.name, expected="text with separators", found="something else")
-        columns: list[Any] = check_cells(table.unify_dictionaries(), file.name).columns
+        columns: list[Any] = checked_cells(table.unify_dictionaries(), file.name, is_valid=True).columns
         return columns
 
     def _parsed(self, file: TextFile, places: Sequence[int], kind: Any, *, skip: int = 0) -> Any | None:
@@ -263,7 +272,7 @@ def _table(
     comments: bool = False,
     asks: bool = True,
 ) -> TextTable:
-    lines = sample_of(files[0])
+    lines = sample_of(files[0].body, files[0].name)
     guess = guess_delimiter(lines, ending, least=least) if delimiter is None or least == 1 else None
     mark = guess if delimiter is None else delimiter
     doubt = None
@@ -280,22 +289,17 @@ def _table(
     return TextTable(files, mark, first, comments, doubt, asks)
 
 
-def sample_of(file: TextFile) -> list[str]:
+def sample_of(body: bytes, name: str) -> list[str]:
     """The first lines of a text, and the first one whole."""
-    first = re.search(rb"[\r\n]", file.body)
-    end = len(file.body) if first is None else first.start()
+    first = re.search(rb"[\r\n]", body)
+    end = len(body) if first is None else first.start()
     if end > LONGEST_LINE:
-        raise too_large(file.name, "bytes in the first line", LONGEST_LINE)
-    part = file.body[: max(_SAMPLE, end)]
-    if max(_SAMPLE, end) < len(file.body) and end < _SAMPLE:
+        raise too_large(name, "bytes in the first line", LONGEST_LINE)
+    part = body[: max(_SAMPLE, end)]
+    if max(_SAMPLE, end) < len(body) and end < _SAMPLE:
         # The last line may be cut off, even in the middle of a letter.
         part = part[: max(part.rfind(b"\n"), part.rfind(b"\r"))]
-    return re.split(r"\r\n|[\r\n]", decoded(part, file.name))[:_LINES]
-
-
-def first_lines(path: str) -> list[str]:
-    """The first lines of a file that is not read as a whole."""
-    return sample_of(TextFile(name_of(path), b"", head_bytes(path)))
+    return re.split(r"\r\n|[\r\n]", decoded(part, name))[:_LINES]
 
 
 def _without_comments(raw: bytes) -> bytes:

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
 from typing import Any
 
 from veil.core.errors import InvalidData, UnreadableFile
-from veil.tables.engines.names import quoted, text_literal
-from veil.tables.files import PARQUET, check_packed, ending_of, escaped, files_of, name_of
+from veil.tables.engines.protocol import quoted, text_literal
+from veil.tables.files import (
+    PARQUET,
+    check_packed,
+    checked_cells,
+    ending_of,
+    files_of,
+    most_from,
+    name_of,
+    swells,
+)
 from veil.tables.frames import Columns, chosen, nested
-from veil.tables.limits import check_cells, most_from, swells
 
 # A place of a column takes at least so much in memory.
 _PLACE = 8
@@ -26,7 +35,7 @@ def file_columns(source: str, wanted: Sequence[str] | None) -> Columns:
     tables = []
     for path in files_of(source):
         read = _parquet if ending_of(path) in PARQUET else _json
-        tables.append(with_whole_text(read(path, name_of(path), wanted), name_of(path)))
+        tables.append(checked_cells(read(path, name_of(path), wanted), name_of(path)))
     names = tables[0].column_names
     if any(table.column_names != names for table in tables):
         raise InvalidData("source", expected="files with the same columns", found="others")
@@ -76,17 +85,6 @@ def _check_size(metadata: Any, columns: int, path: str, name: str) -> None:
         raise swells(name, most, hint="Write it as CSV if it is right.")
 
 
-def with_whole_text(table: Any, name: str) -> Any:
-    """The table, if all text in it is text: broken letters would fail later, wherever they are used."""
-    import pyarrow as pa
-
-    try:
-        table.validate(full=True)
-    except pa.ArrowInvalid:
-        raise UnreadableFile(name, expected="text in UTF-8", found="bytes that are none") from None
-    return check_cells(table, name)
-
-
 def _json(path: str, name: str, wanted: Sequence[str] | None) -> Any:
     """JSON lines by DuckDB, in the order of the lines."""
     from veil.tables.engines.duck import private_connection, translated
@@ -96,7 +94,7 @@ def _json(path: str, name: str, wanted: Sequence[str] | None) -> Any:
     try:
         with translated(name, reads_rows=True):
             connection.execute("SET preserve_insertion_order = true")
-            file = text_literal(escaped(path))
+            file = text_literal(escape(path))
             rows = connection.sql(f"DESCRIBE SELECT * FROM read_json({file}, sample_size = -1)").fetchall()
             kinds = {str(row[0]): str(row[1]) for row in rows}
             names = chosen(list(kinds), wanted)

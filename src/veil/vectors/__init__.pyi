@@ -12,9 +12,8 @@ from .accuracy import (
     published_concentration,
     total_variation_failure,
 )
-from .adjacency import Contributions, Records, Transfer
 from .calibration import calibrated
-from .counts import Counts
+from .counts import Contributions, Counts, Records
 from .error_bars import intervals
 from .mechanisms.additive import Gaussian, Laplace
 from .mechanisms.dirichlet import Dirichlet
@@ -22,7 +21,7 @@ from .mechanisms.dirichlet_counts import DirichletCounts
 from .mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
 from .planning import Comparison, EpsilonPlan, NeededEpsilon, Row, compare, least_epsilon
 from .reading import LabelledVector
-from .simplex import Simplex
+from .simplex import Simplex, Transfer
 from .verbs import plan, read, release
 
 __all__ = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.special import betainc, betaincc, digamma, xlogy
@@ -17,8 +17,7 @@ from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.checks import choice, integer, positive, within
 from veil.core.intake import as_floats
-from veil.vectors.adjacency import Contributions, Records
-from veil.vectors.counts import LARGEST_COUNT, Counts, Integers
+from veil.vectors.counts import LARGEST_COUNT, Contributions, Counts, Integers, Records
 from veil.vectors.simplex import Simplex
 
 
@@ -37,12 +36,6 @@ class Errors:
     kl: float
     entries: tuple[float, ...]
 
-    @classmethod
-    def of(cls, entries: Floats, *, rmse: float, kl: float) -> Self:
-        """From the mean absolute error of each entry."""
-        l1 = float(entries.sum())
-        return cls(l1, 0.5 * l1, rmse, kl, tuple(map(float, entries)))
-
 
 def dirichlet_errors(shapes: Floats, truth: Floats) -> Errors:
     """The errors of x ~ Dirichlet(shapes) as an estimate of the truth, biased or not."""
@@ -50,8 +43,9 @@ def dirichlet_errors(shapes: Floats, truth: Floats) -> Errors:
     means = shapes / total
     variances = means * (1.0 - means) / (total + 1.0)
     entries = expected_absolute_deviation(shapes, total - shapes, truth)
-    squares = variances + (means - truth) ** 2
-    return Errors.of(entries, rmse=math.sqrt(float(squares.mean())), kl=expected_kl(shapes, truth))
+    rmse = math.sqrt(float((variances + (means - truth) ** 2).mean()))
+    l1 = float(entries.sum())
+    return Errors(l1, 0.5 * l1, rmse, expected_kl(shapes, truth), tuple(map(float, entries)))
 
 
 def mean_errors(errors: Sequence[Errors]) -> Errors:
@@ -190,23 +184,23 @@ def typical_values(
         vectors = [Simplex(size).validate(given)]
     if not counted:
         return vectors
-    assumed = assumed_records(adjacency, size, records)
-    total = assumed or integer("records", records, least=1, most=LARGEST_COUNT)
-    return [_apportion(vector, total) for vector in vectors]
+    total = size * _ASSUMED_RECORDS_PER_CATEGORY
+    if records is not None:
+        total = integer("records", records, least=1, most=LARGEST_COUNT)
+    # Whole numbers that sum to the total, as near to the shares as can be: by largest remainders.
+    typical_counts = []
+    for vector in vectors:
+        exact = vector * total
+        counts = np.floor(exact).astype(np.int64)
+        counts[np.argsort(counts - exact, kind="stable")[: total - int(counts.sum())]] += 1
+        typical_counts.append(counts)
+    return typical_counts
 
 
 def assumed_records(adjacency: Adjacency, size: int, records: int | None) -> int | None:
     """How many records a plan assumes, where nobody said; None where it need not."""
     unknown = isinstance(adjacency, (Records, Contributions)) and records is None
     return size * _ASSUMED_RECORDS_PER_CATEGORY if unknown else None
-
-
-def _apportion(shares: Floats, total: int) -> Integers:
-    """Whole numbers that sum to the total, as near to the shares as can be (largest remainders)."""
-    exact = shares * total
-    counts = np.floor(exact).astype(np.int64)
-    counts[np.argsort(counts - exact, kind="stable")[: total - int(counts.sum())]] += 1
-    return counts
 
 
 def expected_errors(mechanism: Any, typical: Typical) -> Errors:
@@ -245,8 +239,9 @@ def _simulations(mechanism: Any, typical: Typical) -> list[tuple[Floats, Floats]
 
 def _simulated_errors(truth: Floats, draws: Floats) -> Errors:
     gaps = np.abs(draws - truth)
-    kl = float(_metric("kl", truth, draws).mean())
-    return Errors.of(gaps.mean(axis=0), rmse=math.sqrt(float((gaps**2).mean())), kl=kl)
+    entries, rmse = gaps.mean(axis=0), math.sqrt(float((gaps**2).mean()))
+    l1, kl = float(entries.sum()), float(_metric("kl", truth, draws).mean())
+    return Errors(l1, 0.5 * l1, rmse, kl, tuple(map(float, entries)))
 
 
 def _metric(metric: str, truth: Floats, draws: Floats) -> Floats:

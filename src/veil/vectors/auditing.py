@@ -11,13 +11,12 @@ from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.audit.subject import AuditPair, AuditSubject, Example, Reader, entry_numbers
 from veil.core.errors import InvalidArgument
-from veil.vectors.adjacency import Contributions, Records, Transfer
-from veil.vectors.counts import Counts
+from veil.vectors.counts import Contributions, Counts, Records
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
 from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
-from veil.vectors.simplex import Simplex
+from veil.vectors.simplex import Simplex, Transfer
 
 _TRANSFER = Transfer(0.05)
 # What a large cell holds, beside which the noise is small.

@@ -17,13 +17,13 @@ from veil.core.mechanism import Mechanism
 from veil.core.numerics.rounding import least_point
 from veil.core.privacy.profile import calibrate
 from veil.vectors.accuracy import Typical, expected_errors, typical_values
-from veil.vectors.adjacency import Contributions, Records, Transfer
+from veil.vectors.counts import Contributions, Records
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
 from veil.vectors.mechanisms.dirichlet_urn import draws_for
 from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
-from veil.vectors.simplex import Simplex
+from veil.vectors.simplex import Simplex, Transfer
 
 FOR_VECTORS = ("dirichlet", "laplace", "gaussian")
 FOR_COUNTS = ("dirichlet", "geometric", "discrete-gaussian")
@@ -93,21 +93,21 @@ def calibrated(
     if of_vectors:
         if floor is None and not smooth:
             raise InvalidArgument("floor", expected="a floor, without smoothing", found="None")
-
-        def vector_form(floor: float, k: float, **form: Any) -> Dirichlet:
-            return Dirichlet(k, Simplex(size, floor=floor), smooth=smooth, **form)
-
         if floor is None:
-            floor = _best(fit, vector_form, public, 1e-6 / size, (1.0 - 1e-6) / size)
+            low, high = 1e-6 / size, (1.0 - 1e-6) / size
+            floor = _best(
+                lambda at: partial(Dirichlet, domain=Simplex(size, floor=at), smooth=smooth),
+                fit,
+                public,
+                low,
+                high,
+            )
         # The exact form is a hair stricter: its k is a little smaller.
-        return fit(partial(vector_form, floor, exact=exact, draws=draws))
-
-    def count_form(prior: float, scale: float) -> DirichletCounts:
-        return DirichletCounts(scale, prior, size)
-
+        domain = Simplex(size, floor=floor)
+        return fit(partial(Dirichlet, domain=domain, smooth=smooth, exact=exact, draws=draws))
+    prior = _best(lambda at: partial(DirichletCounts, prior=at, size=size), fit, public, 1e-3, 1e7)
     # A prior of a few digits reads better and is as good.
-    prior = float(f"{_best(fit, count_form, public, 1e-3, 1e7):.3g}")
-    counts: DirichletCounts = fit(partial(count_form, prior))
+    counts: DirichletCounts = fit(partial(DirichletCounts, prior=float(f"{prior:.3g}"), size=size))
     if not exact:
         return counts
     # The profile is the same. Of a secret number of records nothing is used.
@@ -133,21 +133,21 @@ def needs_delta(name: str, which: str, delta: float) -> None:
 
 
 def _best(
+    form: Callable[[float], Callable[[float], Mechanism]],
     fit: Callable[..., Any],
-    form: Callable[[float, float], Mechanism],
     typical: Typical,
     low: float,
     high: float,
 ) -> float:
     """The floor or prior of least error, searched on a logarithmic scale.
 
-    form: makes the mechanism of it and of the number that is calibrated.
+    form: for each, what makes the mechanism of the number that is calibrated.
     """
 
     def cost(log_x: float) -> float:
         """The error; infinite where the budget cannot be met."""
         try:
-            mechanism = fit(partial(form, math.exp(log_x)), relative=_ROUGH)
+            mechanism = fit(form(math.exp(log_x)), relative=_ROUGH)
         except CannotCalibrate:
             return math.inf
         return expected_errors(mechanism, typical).l1

@@ -13,7 +13,7 @@ from scipy.special import gammaln
 from veil.core.arrays import Floats
 from veil.core.errors import NoGuarantee
 from veil.core.privacy.renyi import RenyiProfile
-from veil.vectors.adjacency import Contributions
+from veil.vectors.counts import Contributions
 
 # The work grows with its square; and with so many records the Dirichlet mechanism keeps nothing anyway.
 _MOST_RECORDS = 200

@@ -9,8 +9,9 @@ from veil.core.arrays import Floats
 from veil.core.errors import InvalidArgument
 from veil.core.kind import Places
 from veil.core.record import Release
-from veil.vectors.adjacency import Records, Transfer
 from veil.vectors.array_kind import ArrayKind
+from veil.vectors.counts import Records
+from veil.vectors.simplex import Transfer
 
 
 def _places(module: str, *names: str) -> dict[str, str]:
@@ -30,7 +31,10 @@ class VectorKind(ArrayKind):
         **_places("mechanisms.additive", "Gaussian", "Laplace"),
     }
     domains: ClassVar[Places] = _places("counts", "Counts") | _places("simplex", "Simplex")
-    adjacencies: ClassVar[Places] = _places("adjacency", "Contributions", "Records", "Transfer")
+    adjacencies: ClassVar[Places] = {
+        **_places("counts", "Contributions", "Records"),
+        **_places("simplex", "Transfer"),
+    }
     short_adjacencies: ClassVar[Any] = {
         "add-remove": lambda _: Records("add-remove"),
         "replace": lambda _: Records("replace"),

@@ -17,13 +17,12 @@ from veil.core.mechanism import Mechanism
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, Request, option
 from veil.tables.given import files_among
 from veil.vectors.accuracy import METRICS
-from veil.vectors.adjacency import Records, Transfer
 from veil.vectors.calibration import FOR_COUNTS, FOR_VECTORS, calibrated, check_exact, names_for
-from veil.vectors.counts import Counts, Integers, refuse
+from veil.vectors.counts import Counts, Integers, Records, refuse
 from veil.vectors.error_bars import beta_law
 from veil.vectors.planning import Comparison, EpsilonPlan, compare, needed_epsilons
 from veil.vectors.reading import LabelledVector, read_vector
-from veil.vectors.simplex import Simplex
+from veil.vectors.simplex import Simplex, Transfer
 
 _WHOLE = 1e-6
 _TOTALS = {"total", "sum", "all", "overall", "grand total", "totals"}

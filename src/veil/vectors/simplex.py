@@ -1,16 +1,18 @@
-"""Probability vectors, and the way from noisy numbers back to them."""
+"""Probability vectors, which of them are neighbours, and the way from noisy numbers back to them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from veil.core import checks
+from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.mechanism import Domain
@@ -20,6 +22,8 @@ from veil.vectors.counts import refuse, rows_of
 SUM_TOLERANCE = 1e-9
 # Dividing by the sum may cost an entry this much of itself; it is then lifted to the floor again.
 _ROUNDING = 2.0**-48
+# What scaling a row to a sum of one may leave behind is no change.
+_NO_CHANGE = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +156,66 @@ def _indices(protected: Sequence[int] | None, size: int) -> tuple[int, ...] | No
     if len(indices) < 2 or len(set(indices)) != len(indices) or indices[-1] >= size:
         raise InvalidArgument("protected", expected=expected, found=f"{indices}"[:60])
     return None if len(indices) == size else tuple(indices)
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer(Adjacency):
+    """Two protected entries of a probability vector exchange at most `mass`."""
+
+    mass: float
+    name: ClassVar[str] = "Transfer"
+
+    def __post_init__(self) -> None:
+        expected = "a number above 0 and at most 1"
+        mass = checks.within("mass", self.mass, math.ulp(0.0), 1.0, expected=expected)
+        object.__setattr__(self, "mass", mass)
+
+    @classmethod
+    def from_l1(cls, b: float) -> Self:
+        """Vectors at L1 distance of at most b: half of it leaves one entry, half enters the other."""
+        return cls(checks.within("b", b, 1e-300, 2.0, expected="an L1 distance above 0 and at most 2") / 2.0)
+
+    @classmethod
+    def from_records(cls, n: int) -> Self:
+        """Frequencies of n records of which one is replaced."""
+        return cls(float_above(Fraction(1, _count(n))))
+
+    @classmethod
+    def from_average(cls, b: float, n: int) -> Self:
+        """The average of n vectors of which one moves by an L1 distance of at most b."""
+        return cls(float_above(Fraction(cls.from_l1(b).mass) / _count(n)))
+
+    @classmethod
+    def from_linear(cls, b: float, alpha: float) -> Self:
+        """A weighted average, no weight above alpha, of vectors of which one moves by at most b in L1."""
+        alpha = checks.within("alpha", alpha, 0.0, 1.0, expected="a weight above 0 and at most 1")
+        return cls(float_above(Fraction(cls.from_l1(b).mass) * Fraction(alpha)))
+
+    @property
+    def words(self) -> str:
+        return f"two protected entries of the vector exchange at most {self.mass:.6g} of probability"
+
+    def covers(self, narrow: Adjacency) -> bool:
+        return isinstance(narrow, Transfer) and self.mass >= narrow.mass
+
+    def allows(self, change: Any) -> bool:
+        """Whether neighbours may differ by this: two entries of one row exchange mass."""
+        rows, entries, largest = moved(change)
+        return rows <= 1 and entries <= 2 and largest <= self.mass
+
+
+def moved(change: Any) -> tuple[int, int, float]:
+    """How many rows of a table change, how many entries of the row with most changes, and by how much."""
+    flat = np.atleast_2d(change).reshape(-1, np.shape(change)[-1])
+    places = np.abs(flat) > _NO_CHANGE
+    largest = float(np.abs(flat).max()) * (1.0 - 1e-9) - _NO_CHANGE
+    return int(places.any(axis=1).sum()), int(places.sum(axis=1).max()), largest
+
+
+def _count(n: int) -> int:
+    number = checks.integer("n", n, least=1)
+    checks.real("n", number, expected="a whole number that a float can hold")
+    return number
 
 
 def project(points: Floats) -> Floats:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from veil.tables.cells import is_plain_integer
-from veil.tables.engines.names import literal, places, quoted, render
-from veil.tables.engines.protocol import Column, Engine, Kind
+from veil.tables.engines.protocol import Column, Engine, Kind, literal, places, quoted, render
 from veil.tables.states import StateList
 
 # So many different labels do not come from a column that holds states.

@@ -14,6 +14,7 @@ from veil.core.kind import Progress, kind_named
 from veil.core.registry import domain_from
 from veil.tables import complaints
 from veil.tables.cells import numbers_of
+from veil.tables.engines.duck import DuckEngine
 from veil.tables.engines.opening import open_engine
 from veil.tables.engines.protocol import Engine, check_times, needed_columns
 from veil.tables.files import file_of, name_of, parse_json, text_bytes
@@ -56,10 +57,10 @@ def read_words(
     wanted = roles | others
     listed = None if states is None else checked_list(given_states(states, columns=list(wanted.values())))
     tell("looking at the columns")
-    engine = open_engine(source, wanted, table=table, query=query)
+    engine = open_engine(source, wanted, table=table, query=query, numbers=True)
     try:
-        if progress is not None and hasattr(engine, "watch"):
-            engine.watch(progress)
+        if progress is not None and isinstance(engine, DuckEngine):
+            engine.tell = progress
         columns = needed_columns(engine, wanted)
         of_keys = [columns.pop(role) for role in roles]
         check_times(engine, columns["order"], others["order"])

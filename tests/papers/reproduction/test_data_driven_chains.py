@@ -21,8 +21,8 @@ from veil_papers.taxi_zones import merged
 from tests.oracles.hockey import worst_case_dirichlet
 from tests.tables.data import real
 from veil.vectors.accuracy import expected_kl
+from veil.vectors.mechanisms.dirichlet_urn import sample_dirichlet
 from veil.vectors.published_bounds import published_delta
-from veil.vectors.samplers.dirichlet import sample_dirichlet
 from veil.vectors.simplex import Simplex
 
 # Each exhibit is run, which takes a while.

@@ -20,7 +20,7 @@ from veil.core.arrays import Floats
 from veil.matrices.adjacency import Rows
 from veil.matrices.mechanisms.row_by_row import RowByRow
 from veil.vectors.accuracy import expected_absolute_deviation
-from veil.vectors.adjacency import Transfer
+from veil.vectors.simplex import Transfer
 
 # Each exhibit is run, which takes a while.
 pytestmark = pytest.mark.slow

@@ -23,13 +23,12 @@ from veil.matrices.numerics.stationary import quick_stationary
 from veil.samples import path as sample
 from veil.tables.sequences import SequenceFile
 from veil.vectors.accuracy import expected_errors, expected_kl, largest_expected_kl
-from veil.vectors.adjacency import Records, Transfer
 from veil.vectors.calibration import calibrated
-from veil.vectors.counts import Integers
+from veil.vectors.counts import Integers, Records
 from veil.vectors.mechanisms.dirichlet import Dirichlet
+from veil.vectors.mechanisms.dirichlet_urn import sample_dirichlet
 from veil.vectors.published_bounds import published_delta
-from veil.vectors.samplers.dirichlet import sample_dirichlet
-from veil.vectors.simplex import Simplex
+from veil.vectors.simplex import Simplex, Transfer
 from veil_papers import references
 from veil_papers.data_driven_chains import corollary_1, delta_by_monte_carlo
 from veil_papers.reproduction.exhibit import Exhibit, Paper, Run

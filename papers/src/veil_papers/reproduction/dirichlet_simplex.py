@@ -13,11 +13,10 @@ from veil.core.mechanism import Mechanism
 from veil.core.privacy.profile import calibrate
 from veil.core.random.streams import Rng
 from veil.vectors.accuracy import concentration, published_concentration
-from veil.vectors.adjacency import Transfer
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.samplers.dirichlet import sample_dirichlet
-from veil.vectors.simplex import Simplex
+from veil.vectors.mechanisms.dirichlet_urn import sample_dirichlet
+from veil.vectors.simplex import Simplex, Transfer
 from veil_papers import references
 from veil_papers.dirichlet_simplex import FIG_3_K, FIG_3_SIGMA, figure_2
 from veil_papers.reproduction.exhibit import Exhibit, Paper, Run

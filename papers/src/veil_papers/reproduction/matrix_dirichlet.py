@@ -11,8 +11,7 @@ from veil.core.privacy.profile import calibrate
 from veil.core.random.streams import Rng
 from veil.matrices.adjacency import Rows
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
-from veil.vectors.adjacency import Transfer
-from veil.vectors.simplex import Simplex
+from veil.vectors.simplex import Simplex, Transfer
 from veil_papers import matrix_dirichlet as md
 from veil_papers import references
 from veil_papers.reproduction.exhibit import Exhibit, Paper, Run

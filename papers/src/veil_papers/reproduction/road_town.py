@@ -21,7 +21,7 @@ from veil.matrices.chain import Chain
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.matrices.planning import plan_matrix
-from veil.vectors.adjacency import Transfer
+from veil.vectors.simplex import Transfer
 from veil_papers import matrix_dirichlet as md
 from veil_papers.reproduction.exhibit import Run
 from veil_papers.reproduction.finding import Curve, Finding, Line, Panel, Role

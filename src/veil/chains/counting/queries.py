@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from veil.chains.counting.question import Question
 from veil.chains.lengths import LengthBins
 from veil.tables.cells import is_plain_integer
-from veil.tables.engines.names import literal, places, quoted, render, text_literal
-from veil.tables.engines.protocol import Column, Engine, Kind
+from veil.tables.engines.protocol import Column, Engine, Kind, literal, places, quoted, render, text_literal
 from veil.tables.states import StateList
 
 # So many different transitions do not come from columns that hold states.
@@ -216,8 +215,9 @@ class CountingQuery:
             return f"CAST({reference} AS BIGINT)"
         if column.kind is Kind.TEXT and is_label:
             # A column may be declared blind to case: then one row could decide how all are spelt, or a label
-            # match twice. Spark refuses to compare such a column by itself.
-            return reference if self.engine.dialect == "spark" else f'({reference} COLLATE "C")'
+            # match twice. Spark refuses to compare such a column by itself; in a file nothing is declared.
+            is_plain = self.engine.dialect == "spark" or self.engine.guesses_layout
+            return reference if is_plain else f'({reference} COLLATE "C")'
         return reference
 
     def _lacks(self, role: str) -> str:

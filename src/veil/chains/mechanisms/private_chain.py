@@ -27,8 +27,7 @@ from veil.core.random.streams import Rng
 from veil.matrices.chain import Chain
 from veil.matrices.mechanisms.bordered_rows import BorderedRows
 from veil.matrices.row_profiles import worst_of
-from veil.vectors.adjacency import Contributions, Records
-from veil.vectors.counts import Integers
+from veil.vectors.counts import Contributions, Integers, Records
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
 from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
 

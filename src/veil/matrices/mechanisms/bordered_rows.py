@@ -18,11 +18,10 @@ from veil.core.mechanism import Described, Published, adjacency_of
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.streams import Rng
 from veil.matrices.row_profiles import worst_of
-from veil.vectors.adjacency import Records, Transfer
-from veil.vectors.counts import Counts, Integers
+from veil.vectors.counts import Counts, Integers, Records
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.samplers.dirichlet import sample_dirichlet
-from veil.vectors.simplex import Simplex
+from veil.vectors.mechanisms.dirichlet_urn import sample_dirichlet
+from veil.vectors.simplex import Simplex, Transfer
 
 SIZES_ARE_PUBLIC = "how many transitions leave each state is public"
 

@@ -22,9 +22,8 @@ from veil.matrices.row_profiles import changed_rows
 from veil.matrices.stochastic import StochasticMatrix, described_support
 from veil.vectors.accuracy import Errors, dirichlet_errors, mean_errors
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.mechanisms.dirichlet_urn import log_dirichlet
+from veil.vectors.mechanisms.dirichlet_urn import log_dirichlet, sample_dirichlet
 from veil.vectors.published_bounds import matrix_bound
-from veil.vectors.samplers.dirichlet import sample_dirichlet
 from veil.vectors.simplex import Simplex
 
 

@@ -6,14 +6,14 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile, VeilError
-from veil.tables.engines.names import quoted, selected
-from veil.tables.engines.protocol import KINDS, Column, Kind
-from veil.tables.typed_files import with_whole_text
+from veil.tables.engines.protocol import KINDS, Column, Kind, quoted, selected
+from veil.tables.files import checked_cells
 
 # Beyond it DuckDB spills to disk: a log of 100 million rows with a cap took 9 GB without, at 0.7 of the time.
 _MEMORY = "1500MB"
@@ -22,65 +22,52 @@ _EVERY = 0.2
 Result = TypeVar("Result")
 
 
-def kind_of(declared: str) -> Kind:
-    """The kind of a column from DuckDB's name of its type."""
-    if declared.endswith("]"):
-        return Kind.OTHER
-    if declared.startswith("DECIMAL("):
-        return Kind.WIDE if declared.endswith(",0)") else Kind.FLOAT
-    if declared.startswith("ENUM("):
-        return Kind.WORDS
-    return Kind.TIME if declared.startswith(("DATE", "TIME")) else KINDS.get(declared, Kind.OTHER)
-
-
+@dataclass
 class DuckEngine:
     """A relation in DuckDB.
 
     ask: runs a query and gives back DuckDB's result. names: what users call the columns, where that
     is not what DuckDB calls them. watches: the connection, where it may be asked how far a query is.
+    tell: is told then how far it is.
     """
 
-    dialect = "duckdb"
-
-    def __init__(
-        self,
-        name: str,
-        ask: Callable[[str], Any],
-        relation: str,
-        *,
-        names: dict[str, str] | None = None,
-        close: Callable[[], None] = lambda: None,
-        watches: Any = None,
-        guesses_layout: bool = False,
-    ) -> None:
-        self._name, self._ask, self._names, self._close = name, ask, names, close
-        self.relation, self.guesses_layout = relation, guesses_layout
-        self._watches = watches
-        self._tell: Callable[[str], None] | None = None
-
-    def watch(self, tell: Callable[[str], None]) -> None:
-        """Have a running query say how far it is."""
-        self._tell = tell
+    name: str
+    ask: Callable[[str], Any]
+    relation: str
+    names: dict[str, str] | None = None
+    close: Callable[[], None] = lambda: None
+    watches: Any = None
+    guesses_layout: bool = False
+    tell: Callable[[str], None] | None = None
+    dialect: str = "duckdb"
 
     def columns(self) -> dict[str, Column]:
-        with translated(self._name):
-            rows = self._ask(f"DESCRIBE {self.relation}").fetchall()
-        found = {str(row[0]): Column(str(row[0]), kind_of(str(row[1]))) for row in rows}
-        if self._names is None:
-            return found
-        return {name: found[identifier] for name, identifier in self._names.items()}
+        with translated(self.name):
+            rows = self.ask(f"DESCRIBE {self.relation}").fetchall()
+        columns = {}
+        for identifier, declared, *_ in rows:
+            kind = KINDS.get(declared, Kind.OTHER)
+            if declared.endswith("]"):
+                kind = Kind.OTHER
+            elif declared.startswith("DECIMAL("):
+                kind = Kind.WIDE if declared.endswith(",0)") else Kind.FLOAT
+            elif declared.startswith("ENUM("):
+                kind = Kind.WORDS
+            elif declared.startswith(("DATE", "TIME")):
+                kind = Kind.TIME
+            columns[identifier] = Column(identifier, kind)
+        if self.names is None:
+            return columns
+        return {name: columns[identifier] for name, identifier in self.names.items()}
 
     def run(self, sql: str) -> Any:
-        with translated(self._name, reads_rows=True):
-            if self._tell is None or self._watches is None:
-                answer = self._ask(sql).to_arrow_table()
+        with translated(self.name, reads_rows=True):
+            if self.tell is None or self.watches is None:
+                answer = self.ask(sql).to_arrow_table()
             else:
-                answer = watched(lambda: self._ask(sql).to_arrow_table(), self._watches, self._tell)
+                answer = watched(lambda: self.ask(sql).to_arrow_table(), self.watches, self.tell)
         # DuckDB hands on what stands in a Parquet file, text or not.
-        return with_whole_text(answer, self._name)
-
-    def close(self) -> None:
-        self._close()
+        return checked_cells(answer, self.name)
 
 
 @contextmanager
@@ -143,9 +130,10 @@ def private_connection(path: str | None = None) -> tuple[Any, Callable[[], None]
     """A connection of our own, in memory or to a file that is only read, and what closes it."""
     import duckdb
 
-    # By default DuckDB spills into the working folder or beside the database; this folder is ours alone.
-    spill = tempfile.mkdtemp(prefix="veil-")
-    try:
+    with ExitStack() as stack:
+        # By default DuckDB spills into the working folder or beside the database; this folder is ours alone.
+        spill = tempfile.mkdtemp(prefix="veil-")
+        stack.callback(shutil.rmtree, spill, ignore_errors=True)
         connection = duckdb.connect(
             path or ":memory:",
             read_only=path is not None,
@@ -155,21 +143,14 @@ def private_connection(path: str | None = None) -> tuple[Any, Callable[[], None]
                 "autoinstall_known_extensions": False,
             },
         )
+        stack.callback(connection.close)
         # Followed by us, and never printed.
         connection.execute("SET enable_progress_bar = true")
         connection.execute("SET enable_progress_bar_print = false")
         connection.execute("SET preserve_insertion_order = false")
         # A misspelt table must not be found among the variables of the caller.
         connection.execute("SET python_enable_replacements = false")
-    except BaseException:
-        shutil.rmtree(spill, ignore_errors=True)
-        raise
-
-    def close() -> None:
-        connection.close()
-        shutil.rmtree(spill, ignore_errors=True)
-
-    return connection, close
+        return connection, stack.pop_all().close
 
 
 def frame_engine(columns: Mapping[str, Any]) -> DuckEngine:
@@ -185,29 +166,19 @@ def frame_engine(columns: Mapping[str, Any]) -> DuckEngine:
     )
 
 
-def file_engine(
-    name: str, relation: Callable[[Any], str], *, path: str | None = None, guesses_layout: bool = False
-) -> DuckEngine:
-    """Files, or a database at the path; relation makes the query, and may try it out on the connection."""
-    connection, close = private_connection(path)
-    try:
-        with translated(name):
-            read = relation(connection)
-    except VeilError:
-        close()
-        raise
-    return DuckEngine(
-        name, connection.sql, read, close=close, watches=connection, guesses_layout=guesses_layout
-    )
-
-
 def database_engine(path: str, table: str | None, query: str | None) -> DuckEngine:
     """A DuckDB file, opened for reading only."""
     import duckdb
 
     name, expected, found, hint = Path(path).name, "a DuckDB database", "something else", ""
     try:
-        return file_engine(name, lambda connection: relation_of(connection, table, query), path=path)
+        connection, close = private_connection(path)
+        try:
+            relation = relation_of(connection, table, query)
+        except VeilError:
+            close()
+            raise
+        return DuckEngine(name, connection.sql, relation, close=close, watches=connection)
     except duckdb.ConnectionException:
         expected, found = "a database that is not open", "one that this process has open in another way"
         hint = "Hand in that connection instead of the path."

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from veil.core.errors import InvalidData, MissingExtra
-from veil.tables.engines.names import quoted, selected, table_parts
-from veil.tables.engines.protocol import KINDS, Column, Kind
+from veil.tables.engines.protocol import KINDS, Column, Kind, quoted, selected, table_parts
 
 # Seconds to wait for a server, unless the address says otherwise.
 _PATIENCE = 10

@@ -10,8 +10,7 @@ from uuid import uuid4
 
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.tables.complaints import refuse_given
-from veil.tables.engines.names import selected
-from veil.tables.engines.protocol import KINDS, Column, Kind
+from veil.tables.engines.protocol import KINDS, Column, Kind, selected
 
 
 def kind_of(declared: str) -> Kind:

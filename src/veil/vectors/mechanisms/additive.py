@@ -15,8 +15,7 @@ from veil.core.mechanism import UNPROTECTED, Described, adjacency_of, batch_shap
 from veil.core.privacy.pairs import NormalPair, RandomizedResponses
 from veil.core.privacy.profile import NothingRevealed, PrivacyProfile
 from veil.core.random.streams import Rng
-from veil.vectors.adjacency import Transfer
-from veil.vectors.simplex import ONTO, Simplex
+from veil.vectors.simplex import ONTO, Simplex, Transfer
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,10 @@ from veil.core.mechanism import UNPROTECTED, Published, adjacency_of
 from veil.core.numerics.rounding import float_above, float_below
 from veil.core.privacy.pairs import SymmetricBetaPair
 from veil.core.privacy.profile import NothingRevealed, PrivacyProfile
-from veil.vectors.adjacency import Transfer
 from veil.vectors.counts import refuse
 from veil.vectors.mechanisms.dirichlet_urn import UrnForm, checked_draws, draws_for, log_dirichlet
 from veil.vectors.published_bounds import largest_threshold, published_bound
-from veil.vectors.simplex import SUM_TOLERANCE, Simplex
+from veil.vectors.simplex import SUM_TOLERANCE, Simplex, Transfer
 from veil.vectors.two_entries import TwoEntries
 
 __all__ = ["Dirichlet", "log_dirichlet"]

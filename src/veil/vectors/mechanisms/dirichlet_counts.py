@@ -14,9 +14,8 @@ from veil.core.checks import integer, positive
 from veil.core.mechanism import adjacency_of
 from veil.core.privacy.pairs import GammaPair, SymmetricBetaPair
 from veil.core.privacy.profile import Kind, PrivacyProfile
-from veil.vectors.adjacency import Contributions, Records
 from veil.vectors.contribution_profiles import gamma_contributions
-from veil.vectors.counts import Counts, Integers
+from veil.vectors.counts import Contributions, Counts, Integers, Records
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.dirichlet_urn import UrnForm, checked_draws
 from veil.vectors.simplex import Simplex
@@ -66,10 +65,7 @@ class DirichletCounts(UrnForm):
         return Counts(self.size)
 
     def validate(self, value: Any) -> Integers:
-        return self.domain.validate(value)
-
-    def shares(self, valid: Any) -> Floats:
-        return self.domain.shares(valid)
+        return Counts(self.size).validate(value)
 
     def float_shapes(self, valid: Any) -> Floats:
         return self.scale * np.asarray(valid, dtype=np.float64) + self.prior
@@ -85,10 +81,10 @@ class DirichletCounts(UrnForm):
         kind: Kind = "upper bound" if self.exact else "exact"
         if change == Records("replace"):
             return SymmetricBetaPair(self.prior, self.scale, kind)
-        if change.contributions == Contributions(1):
+        if isinstance(change, Records) or change == Contributions(1):
             return GammaPair(self.prior, self.scale, kind)
         # Records that may fall into several rows: each row is gamma variables divided by their sum.
-        return gamma_contributions(self.prior, self.scale, change.contributions)
+        return gamma_contributions(self.prior, self.scale, change)
 
     def as_dirichlet(self, records: int) -> tuple[Dirichlet, float]:
         """The same release as Dirichlet(k p) on the smoothed frequencies of `records` records.

@@ -1,4 +1,7 @@
-"""The exact form of the Dirichlet mechanisms: an urn's whole numbers in place of reals (dirichlet.md, 8)."""
+"""How Dirichlet vectors are drawn, from shapes of any size: as floats, or in the exact form.
+
+That takes an urn's whole numbers in place of reals (dirichlet.md, 8).
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from veil.core.errors import InvalidArgument, NoGuarantee
 from veil.core.mechanism import Described, batch_shape
 from veil.core.random.streams import Rng
 from veil.vectors.accuracy import Errors, dirichlet_errors
-from veil.vectors.samplers.dirichlet import sample_dirichlet
+from veil.vectors.counts import Counts
 from veil.vectors.samplers.polya_urn import MOST_DRAWS, sample_urn
 
 # The urn adds k / draws of the noise's own variance: at most a 256th, where time allows.
@@ -29,6 +32,8 @@ _FEWEST, _MOST = 2**16, 2**24
 # An audit looks at every output if there are no more than these.
 _FEW_OUTPUTS = 20_000
 _CELLS = 400
+# Below this shape a gamma variable may underflow to zero in every entry at once.
+_SMALL_SHAPE = 0.2
 _DIGITS = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
@@ -55,10 +60,6 @@ class UrnForm(Described):
 
     exact: bool
     draws: int | None
-
-    def shares(self, valid: Any) -> Floats:
-        """The vector that a release of the value estimates."""
-        return np.asarray(valid)
 
     @abstractmethod
     def float_shapes(self, valid: Any) -> Floats:
@@ -95,7 +96,9 @@ class UrnForm(Described):
     def errors(self, value: Any) -> Errors:
         """The expected errors for this value, in closed form. They depend on it: for public ones only."""
         valid = self.validate(value)
-        shapes, truth = self.float_shapes(valid), self.shares(valid)
+        is_counted = np.issubdtype(valid.dtype, np.integer)
+        truth = Counts(valid.size).shares(valid) if is_counted else valid
+        shapes = self.float_shapes(valid)
         return (
             dirichlet_errors(shapes, truth) if self.draws is None else urn_errors(shapes, truth, self.draws)
         )
@@ -114,6 +117,31 @@ class UrnForm(Described):
         return urn_law(self.exact_shapes(self.validate(value)), self.draws)
 
 
+def sample_dirichlet(rng: Rng, *, shapes: Floats, size: int | None = None) -> Floats:
+    """Draw x ~ Dirichlet(shapes) along the last axis; entries of shape zero stay zero.
+
+    shapes: one vector or a batch; size: how many draws of it, along a new leading axis.
+    """
+    full = shapes.shape if size is None else (size, *shapes.shape)
+    positive = shapes > 0.0
+    if np.min(shapes, where=positive, initial=np.inf) < _SMALL_SHAPE:
+        return _sample_in_logs(rng, np.broadcast_to(shapes, full))
+    draws = rng.standard_gamma(shapes, size=full)
+    draws /= draws.sum(axis=-1, keepdims=True)
+    return draws
+
+
+def _sample_in_logs(rng: Rng, shapes: Floats) -> Floats:
+    """G(a) = G(a + 1) U^(1/a) in law: with logarithms no shape is too small."""
+    with np.errstate(divide="ignore", over="ignore"):
+        logs = np.log(rng.standard_gamma(shapes + 1.0))
+        logs -= rng.standard_exponential(shapes.shape) / shapes
+    logs -= logs.max(axis=-1, keepdims=True)
+    draws: Floats = np.exp(logs)
+    draws /= draws.sum(axis=-1, keepdims=True)
+    return draws
+
+
 def urn_errors(shapes: Floats, truth: Floats, draws: int) -> Errors:
     """The errors of the frequencies as an estimate of the truth.
 
@@ -130,7 +158,8 @@ def urn_errors(shapes: Floats, truth: Floats, draws: int) -> Errors:
     ]
     may_be_zero = bool(((truth > 0.0) & (shapes < total)).any())
     kl = math.inf if may_be_zero else plain.kl
-    return Errors.of(entries, rmse=math.sqrt(plain.rmse**2 + added), kl=kl)
+    l1 = float(entries.sum())
+    return Errors(l1, 0.5 * l1, math.sqrt(plain.rmse**2 + added), kl, tuple(map(float, entries)))
 
 
 def _added_deviation(a: float, b: float, centre: float, draws: int) -> float:

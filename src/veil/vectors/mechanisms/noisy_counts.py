@@ -24,9 +24,8 @@ from veil.core.random.discrete import (
     simulate_discrete_laplace,
 )
 from veil.core.random.streams import Rng
-from veil.vectors.adjacency import Contributions, Records
 from veil.vectors.contribution_profiles import gaussian_contributions
-from veil.vectors.counts import Counts, Integers
+from veil.vectors.counts import Contributions, Counts, Integers, Records
 from veil.vectors.simplex import ONTO
 
 
@@ -75,19 +74,6 @@ class _NoisyCounts(Described):
             counts = counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1.0)
         return ONTO[self.onto](counts)
 
-    @abstractmethod
-    def _profile(self, cells: int) -> PrivacyProfile: ...
-
-    def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
-        """One count moves by one, two do where a record is replaced, or several by more (noisy_counts.md)."""
-        change: Contributions = adjacency_of(self, adjacency, Records, Contributions).contributions
-        single = change.added == 1 and change.removed <= 1
-        return self._profile(change.total) if single else self._contributed(change)
-
-    @abstractmethod
-    def _contributed(self, change: Contributions) -> PrivacyProfile:
-        """Several records of one contributor."""
-
 
 @dataclass(frozen=True, init=False)
 class GeometricCounts(_NoisyCounts):
@@ -106,14 +92,19 @@ class GeometricCounts(_NoisyCounts):
     def simulated_noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:
         return simulate_discrete_laplace(rng, scale=self.scale, size=shape)
 
-    def _profile(self, cells: int) -> PrivacyProfile:
-        """A count that moves by one has a loss of +-1/scale, never anything between: exact."""
-        # 1/scale must not round down: the noise is drawn for the scale as it is.
-        return RandomizedResponses(charge_above(1 / Fraction(self.scale)), times=cells)
+    def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
+        """Each count that moves by one, two where a record is replaced, has a loss of +-1/scale: exact.
 
-    def _contributed(self, change: Contributions) -> PrivacyProfile:
-        """The loss is at most the L1 distance over the scale, wherever the records fall."""
-        return RandomizedResponses(charge_above(change.total / Fraction(self.scale)), kind="upper bound")
+        Of several records the loss is at most the L1 distance over the scale, wherever they fall.
+        """
+        change = adjacency_of(self, adjacency, Records, Contributions)
+        if isinstance(change, Records):
+            change = change.contributions
+        added, removed = change.added, change.removed
+        # 1/scale must not round down: the noise is drawn for the scale as it is.
+        if added == 1 and removed <= 1:
+            return RandomizedResponses(charge_above(1 / Fraction(self.scale)), times=added + removed)
+        return RandomizedResponses(charge_above((added + removed) / Fraction(self.scale)), kind="upper bound")
 
 
 @dataclass(frozen=True, init=False)
@@ -134,8 +125,11 @@ class DiscreteGaussianCounts(_NoisyCounts):
     def simulated_noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:
         return simulate_discrete_gaussian(rng, sigma=self.sigma, size=shape)
 
-    def _profile(self, cells: int) -> PrivacyProfile:
-        return DiscreteGaussianShift(self.sigma, cells)
-
-    def _contributed(self, change: Contributions) -> PrivacyProfile:
+    def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
+        """One count moves by one, two do where a record is replaced, or several by more (noisy_counts.md)."""
+        change = adjacency_of(self, adjacency, Records, Contributions)
+        if isinstance(change, Records):
+            change = change.contributions
+        if change.added == 1 and change.removed <= 1:
+            return DiscreteGaussianShift(self.sigma, change.added + change.removed)
         return gaussian_contributions(self.sigma, change)

@@ -14,13 +14,14 @@ from veil.core.record import Release
 from veil.report import figures
 from veil.report.page import page
 from veil.vectors.accuracy import expected_errors, typical_values
-from veil.vectors.adjacency import Contributions, Records, Transfer
+from veil.vectors.counts import Contributions, Records
 from veil.vectors.error_bars import intervals
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
 from veil.vectors.planning import CONFIDENCE, Comparison, compare
 from veil.vectors.report import figures as vector_figures
 from veil.vectors.requests import share_kept
+from veil.vectors.simplex import Transfer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
