@@ -188,11 +188,14 @@ class CountingQuery:
         states = self.question.state_names
         names = {"order": "order_key", "tie_break": "tie_break_key", **states, "group": "grp"}
         coded = () if self.states is None else states
-        keys = [
-            self._collated(name, role not in coded and self._is_text(role))
-            for role, name in names.items()
-            if role in self.columns
-        ]
+        keys = []
+        for role, name in names.items():
+            if role in self.columns:
+                is_text = role not in coded and self._is_text(role)
+                if is_text and self.engine.guesses_layout and role not in ("order", "tie_break"):
+                    # Labels in files come as text: whole numbers among them are in the order of their size.
+                    keys.append(f"TRY_CAST({name} AS BIGINT)")
+                keys.append(self._collated(name, is_text))
         # A session may have another direction than this as its default.
         return ", ".join(f"{key} ASC NULLS LAST" for key in keys)
 
