@@ -90,6 +90,9 @@ def test_found_states_are_sorted_by_kind() -> None:
     assert found_states([20, 3, 100]).labels == (3, 20, 100)
     assert found_states(["20", "3", "é", "B"]).labels == ("20", "3", "B", "é")
     assert found_states([20, "3"]).labels == ("20", "3")
+    assert found_states(["20", "3", "100"]).labels == ("100", "20", "3")
+    assert found_states(["20", "3", "100"], untyped=True).labels == (3, 20, 100)
+    assert found_states(["7", "007"], untyped=True).labels == ("007", "7")
     with pytest.raises(InvalidData, match="two states or more, found 1"):
         found_states(["a", "a"]).check()
 

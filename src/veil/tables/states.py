@@ -87,10 +87,13 @@ def given_states(states: Any, *, columns: Sequence[str] = ()) -> StateList:
     return StateList(tuple(listed), tuple(map(text_of, listed)))
 
 
-def found_states(labels: Iterable[Any]) -> StateList:
-    """The labels that occurred: whole numbers by size, also if written as text; other text by code points."""
+def found_states(labels: Iterable[Any], *, untyped: bool = False) -> StateList:
+    """The labels that occurred: whole numbers by size, text by code points.
+
+    untyped: they are cells of a text file, in which a column of whole numbers is text too.
+    """
     distinct = set(labels)
-    if all(isinstance(label, str) and is_plain_integer(label) for label in distinct):
+    if untyped and all(isinstance(label, str) and is_plain_integer(label) for label in distinct):
         distinct = set(map(int, distinct))
     elif not all(isinstance(label, int) for label in distinct):
         distinct = {text_of(label) for label in distinct}

@@ -36,7 +36,7 @@ def look_for_states(
     if labels.num_rows == 0:
         raise complaints.empty_table()
     present = [label for label in labels.column("state").to_pylist() if label is not None]
-    return with_other(found_states(present), other)
+    return with_other(found_states(present, untyped=engine.guesses_layout), other)
 
 
 def count(
@@ -60,7 +60,7 @@ def count(
         raise _too_many(question)
     if question.by is not None and numbers_of(table.column("missing")).any():
         raise _complaint(query)
-    states = _found(question, table) if listed is None else listed
+    states = _found(query, table) if listed is None else listed
     states.check()
     places = merged(states, merge)
     question.check_size(len(states))
@@ -176,16 +176,16 @@ def numbers_of(column: Any) -> NDArray[np.int64]:
     return np.asarray(whole.to_numpy(), dtype=np.int64)
 
 
-def _found(question: Question, table: Any) -> StateList:
+def _found(query: CountingQuery, table: Any) -> StateList:
     """The list of the labels in the grouped rows."""
     import pyarrow.compute as pc
 
-    labels: set[Any] = set()
+    question, labels = query.question, set[Any]()
     for role, name in question.state_names.items():
         if table.column(name).null_count:
             raise complaints.no_state(question.roles[role])
         labels.update(pc.unique(table.column(name)).to_pylist())
-    return found_states(labels)
+    return found_states(labels, untyped=query.engine.guesses_layout)
 
 
 def _codes(query: CountingQuery, table: Any, states: StateList) -> tuple[Any, dict[str, NDArray[np.int64]]]:
