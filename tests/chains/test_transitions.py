@@ -521,3 +521,11 @@ def test_trips_agree_with_counting_by_hand(rows: list[dict[str, Any]], cap: int)
     plain = Counter((row["origin"], row["end"]) for row in rows)
     counts = read(frame, **ends)
     assert counts.matrix.tolist() == [[plain[x, y] for y in states] for x in states]
+
+
+def test_ties_between_numbers_in_a_text_file_follow_their_size(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("user,time,state\na,1,10\na,1,9\nb,1,10\nb,1,9\n")
+    counts = read(str(path), by="user", order="time", state="state")
+    assert counts.states == (9, 10)
+    assert counts.matrix.tolist() == [[0, 2], [0, 0]]
