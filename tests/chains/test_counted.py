@@ -256,7 +256,7 @@ def test_matrices_are_not_counted() -> None:
     assert "belief before" not in report
     assert "The most frequent transitions" not in report
     with pytest.raises(InvalidArgument, match="counted from a table"):
-        CountedChain.of(release, None)
+        CountedReport.of_release(release).counted  # noqa: B018
 
 
 # In the terminal

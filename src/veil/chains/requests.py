@@ -137,7 +137,7 @@ class ChainRelease(ReleaseRequest):
             return read, ties
         public = listed("states", read.states)
         plan = plan_users(
-            _USUAL_STATES if public is None else len(given_states(public)),
+            _USUAL_STATES if public is None else len(given_states(public).labels),
             epsilon=self.epsilon,
             users=self.users,
             mean_length=self.mean_length,

@@ -268,11 +268,13 @@ class TransitionTable(Domain):
     """The domain of counted transitions between so many states."""
 
     states: int
+    words: str = field(init=False, repr=False, compare=False)
     name: ClassVar[str] = "TransitionTable"
     kind: ClassVar[str] = "chain"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "states", integer("states", self.states, least=2))
+        object.__setattr__(self, "words", f"counts of transitions between {self.states} states")
 
     def validate(self, value: Any) -> TransitionCounts:
         """The value as counts of transitions; a bare matrix of counts will do."""
@@ -280,10 +282,6 @@ class TransitionTable(Domain):
         if len(counts.states) != self.states:
             raise InvalidData("counts", expected=f"{self.states} states", found=str(len(counts.states)))
         return counts
-
-    @property
-    def words(self) -> str:
-        return f"counts of transitions between {self.states} states"
 
     def describe(self) -> dict[str, Any]:
         return {"name": self.name, "states": self.states}
