@@ -196,6 +196,8 @@ class CountedChain:
     groups: tuple[str, ...]
     accuracy: Accuracy | None
     sections: Sections
+    # The mechanism, for people.
+    released_by: str
 
 
 def share_figure(shares: Floats, labels: Sequence[str], of: str) -> Figure:
@@ -288,12 +290,8 @@ class CountedReport(ChainReport):
             groups=mechanism.groups or (),
             accuracy=Accuracy.of(release),
             sections=Sections.of(release, mechanism),
+            released_by=_NAMES[mechanism.first["transitions"].mechanism.name],
         )
-
-    @property
-    def released_by(self) -> str:
-        assert self.release is not None
-        return _NAMES[mechanism_of(self.release).first["transitions"].mechanism.name]
 
     def extra_content(self) -> dict[str, Any]:
         counted, sections = self.counted, self.counted.sections
@@ -311,4 +309,5 @@ class CountedReport(ChainReport):
             meaning = "expected error of the next step (total variation)"
             pictures["mechanisms"] = figures.svg(errors_figure(errors, meaning))
         route_digits = digits(np.array(bars) if bars else None)
-        return {"counted": counted, "route_digits": route_digits, **pictures}
+        named = {"counted": counted, "released_by": counted.released_by}
+        return {**named, "route_digits": route_digits, **pictures}
