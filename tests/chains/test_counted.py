@@ -232,8 +232,8 @@ def test_mechanisms_are_called_by_what_they_do() -> None:
         ("dirichlet", "the Dirichlet mechanism on counts"),
         ("published", "the published Dirichlet mechanism"),
     ):
-        assert report_of(kind, 9.0).released_by == words
-    assert f"Released by {report_of().released_by}." in text_of()
+        assert counted(kind, 9.0).released_by == words
+    assert f"Released by {counted().released_by}." in text_of()
 
 
 def test_parts_and_groups_are_listed() -> None:
@@ -256,7 +256,7 @@ def test_matrices_are_not_counted() -> None:
     assert "belief before" not in report
     assert "The most frequent transitions" not in report
     with pytest.raises(InvalidArgument, match="counted from a table"):
-        CountedChain.of(release, None)
+        CountedReport.of_release(release).counted  # noqa: B018
 
 
 # In the terminal

@@ -66,6 +66,10 @@ def _never(*args: Any, **kwargs: Any) -> Any:
     raise AssertionError("drawn")
 
 
+def _closed(*args: Any, **kwargs: Any) -> Any:
+    raise PermissionError
+
+
 def words_of(rows: list[list[Any]]) -> dict[Any, str]:
     """The words of rows (key, position, symbol), whose positions must be 1, 2, ..."""
     found: dict[Any, str] = {}
@@ -518,7 +522,7 @@ def test_folders_that_take_no_files_are_noticed_before_the_draw(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Job, "run", _never)
-    monkeypatch.setattr("veil.cli.output_files._takes_files", lambda folder: False)
+    monkeypatch.setattr("veil.cli.output_files.tempfile.TemporaryFile", _closed)
     refused(run, *QUICK, "-o", "out.csv", code=2, says="--output: expected a folder that can be written to")
 
 

@@ -4,8 +4,8 @@ from tests.faults.planting import Edit
 from tests.faults.registry import mutant
 from veil.bits.kind import BitKind
 from veil.chains.counting.queries import CountingQuery
+from veil.chains.kind import ChainKind
 from veil.chains.mechanisms.private_chain import PrivateChain
-from veil.chains.transition_counts import Provenance, TransitionCounts
 from veil.core import job
 from veil.core.job import Job
 from veil.graphs.kind import GraphKind
@@ -120,7 +120,7 @@ mutant(
 mutant(
     "public-states-assumption-lost",
     "A chain whose states were read off the data does not say that their list is public.",
-    Edit(Provenance, "assumptions", "STATES_ARE_PUBLIC: self.states_found", "STATES_ARE_PUBLIC: False"),
+    Edit(ChainKind, "assumptions", "STATES_ARE_PUBLIC: origin.states_found", "STATES_ARE_PUBLIC: False"),
     caught_by=("tests/chains/test_fit_chain.py::test_a_chain_with_the_labels_that_went_in",),
 )
 mutant(
@@ -193,7 +193,7 @@ mutant(
 mutant(
     "another-cap-is-taken",
     "Counts of which users have more transitions than the mechanism was built for are taken.",
-    Edit(TransitionCounts, "check_unit", "self.cap is None or self.cap > adjacency.cap", "False"),
+    Edit(ChainKind, "check", "valid.cap is None or valid.cap > adjacency.cap", "False"),
     Edit(PrivateChain, "validate", "cap is None or cap > part.cap", "False"),
     caught_by=(
         "tests/chains/test_private_chain.py::test_a_release_of_counts_with_another_cap_is_refused[50-None-1]",

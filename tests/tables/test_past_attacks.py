@@ -13,8 +13,8 @@ import veil
 from tests.conftest import Put
 from veil.chains import read
 from veil.chains.adjacency import Transitions
+from veil.chains.kind import ONE_SEQUENCE_EACH
 from veil.chains.mechanisms.private_chain import Part
-from veil.chains.transition_counts import ONE_SEQUENCE_EACH
 from veil.core.mechanism import LAYOUT_IS_PUBLIC
 from veil.errors import InvalidData, VeilError
 from veil.tables.engines.duck import watched

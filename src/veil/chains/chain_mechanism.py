@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
@@ -25,6 +26,7 @@ from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
 from veil.vectors.simplex import Simplex, Transfer
 
+_NOISES = {"geometric": "geometric noise", "gaussian": "Gaussian noise"}
 FOR_CHAINS = ("geometric", "gaussian", "dirichlet", "published")
 # A Dirichlet row needs a pseudo-count that suits its size. Where nobody says how many records there are, so
 # many a cell are assumed: on MSNBC's table, with forty times as many, that costs a fifth of the accuracy.
@@ -131,7 +133,17 @@ def chosen_mechanism(
         )
     why = "as asked for"
     if name == "auto":
-        name, why = _least_noise(tables, adjacency, epsilon, delta)
+        # The Dirichlet form is left out: over 200 shapes of tables it was never better than the best of these
+        # two by more than a tenth (bench/auto.py), and usually worse several times over.
+        first = next(table for table in tables if table.of in OF_TRANSITIONS)
+        share = float_below(stated(epsilon) * first.share)
+        moves = {"geometric": _noisy("geometric", first, adjacency, share, 0.0).mean_move}
+        if delta > 0.0:
+            with suppress(CannotCalibrate):
+                moves["gaussian"] = _noisy("gaussian", first, adjacency, share, delta).mean_move
+        name = min(moves, key=lambda one: moves[one])
+        others = "".join(f", {_NOISES[one]} by {move:.3g}" for one, move in moves.items() if one != name)
+        why = f"{'' if delta else 'delta is 0; '}it moves a count by {moves[name]:.3g} on average{others}"
     states = next(table.shape[-1] for table in tables if table.of == "transitions")
     # The others are hidden by geometric noise, which needs no delta.
     failing = {table.of for table in tables if name != "geometric" and table.of in ("transitions", "second")}
@@ -170,28 +182,6 @@ def _noisy(name: str, table: Table, adjacency: Transitions, epsilon: float, delt
             lambda rate: DiscreteGaussianCounts(1.0 / rate, cells), change, epsilon=epsilon, delta=delta
         )
     return Part(table.of, hides, table.shape, table.least, table.cap, table.bins)
-
-
-def _least_noise(
-    tables: tuple[Table, ...], adjacency: Transitions, epsilon: float, delta: float
-) -> tuple[str, str]:
-    """Geometric or Gaussian, whichever moves a count less on average.
-
-    The Dirichlet form is not among them: over 200 shapes of tables it was never better than the best of these
-    two by more than a tenth (bench/auto.py), and usually worse several times over.
-    """
-    table = next(table for table in tables if table.of in OF_TRANSITIONS)
-    share = float_below(stated(epsilon) * table.share)
-    moved = _noisy("geometric", table, adjacency, share, 0.0).mean_move
-    if delta == 0.0:
-        return "geometric", f"delta is 0; it moves a count by {moved:.3g} on average"
-    try:
-        gaussian = _noisy("gaussian", table, adjacency, share, delta).mean_move
-    except CannotCalibrate:
-        return "geometric", f"it moves a count by {moved:.3g} on average"
-    if gaussian < moved:
-        return "gaussian", f"it moves a count by {gaussian:.3g} on average, geometric noise by {moved:.3g}"
-    return "geometric", f"it moves a count by {moved:.3g} on average, Gaussian noise by {gaussian:.3g}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from veil.chains.adjacency import Transitions
 from veil.core.adjacency import Adjacency
-from veil.core.errors import InvalidArgument
+from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import Labels, checked_labels
 from veil.core.kind import Content, Kind, Places
-from veil.core.mechanism import Mechanism
+from veil.core.mechanism import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC, Mechanism
 from veil.core.record import Release
 from veil.matrices.chain import Chain
 from veil.version import __version__
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from veil.core.request import PlanRequest
     from veil.matrices.report.chain import ChainReport
 
+ONE_SEQUENCE_EACH = "one sequence per person: each sequence belongs to someone else"
 # Who is a neighbour does not depend on how much is counted of a user.
 _ANY_CAP = 1
 # Another chain than the one that its tables give would differ by more than the rounding of a computation.
@@ -56,16 +57,33 @@ class ChainKind(Kind):
     audit_subject = "veil.chains.auditing:ChainAudit"
 
     def check(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> None:
-        if isinstance(adjacency, Transitions):
-            valid.check_unit(adjacency)
+        """That no user has more transitions counted than neighbours may differ by."""
+        if not isinstance(adjacency, Transitions):
+            return
+        if adjacency.unit != "user" and valid.cap is not None:
+            raise InvalidArgument(
+                "adjacency",
+                expected="whole users, since the counts hold at most so many transitions of each",
+                found=repr(adjacency.unit),
+                hint="One event more can change which of a user's transitions are counted.",
+            )
+        if adjacency.cap is not None and (valid.cap is None or valid.cap > adjacency.cap):
+            raise InvalidData(
+                "counts", expected=f"a cap of at most {adjacency.cap} transitions a user", found="another"
+            )
 
     def labels(self, value: Any, valid: Any) -> tuple[Labels | None, Labels | None]:
         states = tuple(map(str, valid.states))
         return states, states
 
     def assumptions(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> tuple[str, ...]:
-        unit = adjacency.unit if isinstance(adjacency, Transitions) else ""
-        return (*mechanism.assumptions(adjacency), *valid.provenance.assumptions(unit))
+        origin, of_users = valid.provenance, isinstance(adjacency, Transitions) and adjacency.unit == "user"
+        applies = {
+            STATES_ARE_PUBLIC: origin.states_found,
+            LAYOUT_IS_PUBLIC: origin.layout_guessed,
+            ONE_SEQUENCE_EACH: origin.without_names and of_users,
+        }
+        return (*mechanism.assumptions(adjacency), *(text for text, holds in applies.items() if holds))
 
     def implied_assumptions(self, release: Release[Any]) -> tuple[str, ...]:
         return release.mechanism.assumptions(release.adjacency)

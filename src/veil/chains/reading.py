@@ -138,7 +138,7 @@ class ChainRead(ReadRequest):
             states = states if self.other is None else with_other(states, self.other)
             states.check()
             merged(states, merge)
-            question.check_size(len(states))
+            question.check_size(len(states.labels))
         tell("looking at the columns")
         source = source if log is None else log
         engine = open_engine(source, question.roles, table=self.table, query=self.query)

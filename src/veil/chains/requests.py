@@ -107,14 +107,12 @@ class ChainRelease(ReleaseRequest):
         advanced=True,
     )
 
-    def check(self) -> None:
-        super().check()
-        Transitions(self.unit, self.change, 1 if self.unit == "user" else None)
-        if self.unit != "user" and (self.users is not None or self.mean_length is not None):
-            raise _needs_users("users" if self.users is not None else "mean_length", self.unit)
-
     def adapted(self, read: ChainRead, *, seed: int | None = None) -> tuple[ChainRead, tuple[str, ...]]:
         """What is counted of each user: all of it, at most a cap, or by strata that are planned; and why."""
+        Transitions(self.unit, self.change, 1 if self.unit == "user" else None)
+        for name in ("users", "mean_length"):
+            if self.unit != "user" and getattr(self, name) is not None:
+                raise _needs_users(name, self.unit)
         if seed is not None:
             # A seed repeats everything, the sample of each user too; and is not private.
             read = replace(read, salt=f"seed {seed}")
@@ -139,7 +137,7 @@ class ChainRelease(ReleaseRequest):
             return read, ties
         public = listed("states", read.states)
         plan = plan_users(
-            _USUAL_STATES if public is None else len(given_states(public)),
+            _USUAL_STATES if public is None else len(given_states(public).labels),
             epsilon=self.epsilon,
             users=self.users,
             mean_length=self.mean_length,

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from veil.chains.adjacency import Transitions
 from veil.chains.lengths import LengthBins
 from veil.core.checks import integer, items, truth
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import Names
-from veil.core.mechanism import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC, Domain
+from veil.core.mechanism import Domain
 from veil.vectors.counts import LARGEST_COUNT, Integers
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 MOST_FULL = 4_096
 # Of a sparse table: one number is kept for each.
 _MOST_STATES = 2**28
-ONE_SEQUENCE_EACH = "one sequence per person: each sequence belongs to someone else"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +43,6 @@ class Provenance:
     def __post_init__(self) -> None:
         for field_ in fields(self):
             object.__setattr__(self, field_.name, truth(field_.name, getattr(self, field_.name)))
-
-    def assumptions(self, unit: str) -> tuple[str, ...]:
-        """What a release of such counts assumes, whatever the mechanism is."""
-        applies = {
-            STATES_ARE_PUBLIC: self.states_found,
-            LAYOUT_IS_PUBLIC: self.layout_guessed,
-            ONE_SEQUENCE_EACH: self.without_names and unit == "user",
-        }
-        return tuple(text for text, holds in applies.items() if holds)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,20 +157,6 @@ class TransitionCounts:
     def is_sparse(self) -> bool:
         return not isinstance(self.matrix, np.ndarray)
 
-    def check_unit(self, adjacency: Transitions) -> None:
-        """That no user has more transitions in here than these neighbours may differ by."""
-        if adjacency.unit != "user" and self.cap is not None:
-            raise InvalidArgument(
-                "adjacency",
-                expected="whole users, since the counts hold at most so many transitions of each",
-                found=repr(adjacency.unit),
-                hint="One event more can change which of a user's transitions are counted.",
-            )
-        if adjacency.cap is not None and (self.cap is None or self.cap > adjacency.cap):
-            raise InvalidData(
-                "counts", expected=f"a cap of at most {adjacency.cap} transitions a user", found="another"
-            )
-
     def __len__(self) -> int:
         return len(self.states)
 
@@ -293,11 +268,13 @@ class TransitionTable(Domain):
     """The domain of counted transitions between so many states."""
 
     states: int
+    words: str = field(init=False, repr=False, compare=False)
     name: ClassVar[str] = "TransitionTable"
     kind: ClassVar[str] = "chain"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "states", integer("states", self.states, least=2))
+        object.__setattr__(self, "words", f"counts of transitions between {self.states} states")
 
     def validate(self, value: Any) -> TransitionCounts:
         """The value as counts of transitions; a bare matrix of counts will do."""
@@ -305,10 +282,6 @@ class TransitionTable(Domain):
         if len(counts.states) != self.states:
             raise InvalidData("counts", expected=f"{self.states} states", found=str(len(counts.states)))
         return counts
-
-    @property
-    def words(self) -> str:
-        return f"counts of transitions between {self.states} states"
 
     def describe(self) -> dict[str, Any]:
         return {"name": self.name, "states": self.states}

@@ -11,6 +11,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from pkgutil import resolve_name
@@ -23,7 +24,6 @@ from veil.core.errors import InvalidArgument, VeilError
 from veil.version import __version__
 
 if TYPE_CHECKING:
-    from veil.core.kind import Kind
     from veil.core.request import Request
 
 _HELP = "Release structured data under differential privacy, with guarantees that anyone can check."
@@ -62,8 +62,9 @@ def build(tokens: Sequence[str]) -> App:
 
 def _of_kinds(name: str, text: str, tokens: Sequence[str]) -> App:
     """A command with one subcommand for each kind; of a kind that is named, only that one is built."""
-    from veil.cli.commands import plan_command, release_command
-    from veil.core.kind import every_kind, kind_named
+    from veil.cli.commands import FileOptions, JsonOptions, PlotOptions, ReleaseOptions, planned, released
+    from veil.cli.options import command
+    from veil.core.kind import Kind, every_kind, kind_named
 
     group = App(name=name, help=text, help_epilogue="")
     if not tokens or tokens[0] not in (name, "--install-completion"):
@@ -75,9 +76,16 @@ def _of_kinds(name: str, text: str, tokens: Sequence[str]) -> App:
     except InvalidArgument:
         kinds = every_kind()
     for kind in kinds:
-        made = release_command(kind) if name == "release" else plan_command(kind)
-        if made is not None:
-            _add(group, made, kind.name, kind.requests(name))
+        requests = kind.requests(name)
+        if not requests:
+            continue
+        run: Callable[..., int] = partial(released, kind)
+        options: tuple[type[Request], ...] = (ReleaseOptions, FileOptions)
+        if name == "plan":
+            is_drawn = type(kind).plot_plans is not Kind.plot_plans
+            run, options = partial(planned, kind), (FileOptions, PlotOptions) if is_drawn else (JsonOptions,)
+        tables = {"tables": ", ".join(kind.table_endings)}
+        _add(group, command(run, (*requests, *options), tables), kind.name, requests)
     return group
 
 

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from veil.cli.options import ForceOption, JsonOption, ReportOption, option
 from veil.cli.output import print_json, refuse_other_files, working
-from veil.cli.output_files import check_ending, refuse_existing
+from veil.cli.output_files import refuse_existing
 from veil.core.errors import InvalidArgument, UnreadableFile
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def audit(
     from veil.core.job import claim_of
     from veil.core.random.streams import generator
 
-    check_ending("--report", report, (".html",))
-    refuse_existing({"--report": report}, force=force, inputs=[] if path is None else [path])
+    inputs = [] if path is None else [path]
+    refuse_existing({"--report": report}, force=force, inputs=inputs, endings={"--report": (".html",)})
     if everything == (path is not None):
         raise InvalidArgument(
             "RELEASE", expected="a release file, or --all", found="both" if everything else "neither"

@@ -6,13 +6,12 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from veil.cli.ledger_options import charged_account, print_dry_run
 from veil.cli.options import command, flags_of
 from veil.cli.output import print_json, refuse_other_files, working
-from veil.cli.output_files import OutputFiles, check_ending, refuse_existing
+from veil.cli.output_files import PICTURES, OutputFiles, refuse_existing
 from veil.core.errors import with_fields
 from veil.core.kind import Kind
 from veil.core.plan import epsilons_around
@@ -76,22 +75,18 @@ class ReleaseOptions(Request):
     dry_run: bool = option(False, help="Show the charge; draw and write nothing.", group="Budget")
 
 
-def release_command(kind: Kind) -> Callable[..., int] | None:
-    """The command that releases data of a kind; None if the kind has none."""
-    requests = kind.requests("release")
-    if not requests:
-        return None
-    tables = {"tables": ", ".join(kind.table_endings)}
-    return command(partial(released, kind), (*requests, ReleaseOptions, FileOptions), tables)
-
-
 def released(
     kind: Kind, read: ReadRequest, request: ReleaseRequest, options: ReleaseOptions, how: FileOptions
 ) -> int:
     """Check, read, prepare, charge, draw, write, and report: one way for all kinds. Returns the exit code."""
     quiet = how.as_json
-    files = OutputFiles(options.output, options.report, how.force, kind.endings(request, options.output))
-    files.check([*read.inputs, *request.inputs])
+    files = OutputFiles.checked(
+        options.output,
+        options.report,
+        force=how.force,
+        tables=kind.endings(request, options.output),
+        inputs=[*read.inputs, *request.inputs],
+    )
     account = charged_account(options.ledger, options.dataset, options.part)
     again = account is None and options.output is not None and options.output.exists()
     # Before anything is read, which may take long.
@@ -130,24 +125,13 @@ def released(
     return 0
 
 
-def plan_command(kind: Kind) -> Callable[..., int] | None:
-    """The command that plans for data of a kind; None if the kind has none."""
-    requests = kind.requests("plan")
-    if not requests:
-        return None
-    is_drawn = type(kind).plot_plans is not Kind.plot_plans
-    options = (FileOptions, PlotOptions) if is_drawn else (JsonOptions,)
-    return command(partial(planned, kind), (*requests, *options))
-
-
 def planned(
     kind: Kind, request: PlanRequest, options: JsonOptions, drawing: PlotOptions | None = None
 ) -> int:
     """Make the plan, draw it if asked to, and print it. Returns the exit code."""
     plot = None if drawing is None else drawing.plot
-    check_ending("--plot", plot, (".svg", ".png", ".pdf"))
     force = isinstance(options, FileOptions) and options.force
-    refuse_existing({"--plot": plot}, force=force, inputs=request.inputs)
+    refuse_existing({"--plot": plot}, force=force, inputs=request.inputs, endings={"--plot": PICTURES})
     request.check()
     if plot is not None:
         kind.check_plot(request)
@@ -173,10 +157,10 @@ def kind_command(request: type[CommandRequest]) -> Callable[..., int]:
 
 def _run(request: CommandRequest, options: FileOptions) -> int:
     fields = request.options()
-    for name, (path, endings) in request.outputs.items():
-        check_ending(fields[name][1].flag, path, endings)
-    files = {fields[name][1].flag: path for name, (path, _) in request.outputs.items()}
-    refuse_existing(files, force=options.force, inputs=request.inputs)
+    asked = {fields[name][1].flag: output for name, output in request.outputs.items()}
+    files = {flag: path for flag, (path, _) in asked.items()}
+    endings = {flag: known for flag, (_, known) in asked.items()}
+    refuse_existing(files, force=options.force, inputs=request.inputs, endings=endings)
     request.check()
     if fields["source"][2] is Path:
         refuse_other_files(Path(getattr(request, "source")))  # noqa: B009

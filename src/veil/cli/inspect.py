@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from veil.cli.options import ForceOption, JsonOption, ReportOption
 from veil.cli.output import print_json, refuse_other_files, working
-from veil.cli.output_files import check_ending, refuse_existing
+from veil.cli.output_files import refuse_existing
 
 
 def inspect(
@@ -27,8 +27,7 @@ def inspect(
     from veil.core.files import entry_to_json, load, write_text
     from veil.core.job import claim_of
 
-    check_ending("--report", report, (".html",))
-    refuse_existing({"--report": report}, force=force, inputs=[path])
+    refuse_existing({"--report": report}, force=force, inputs=[path], endings={"--report": (".html",)})
     refuse_other_files(path)
     release = load(path)
     claim = claim_of(release, str(path))

@@ -19,7 +19,7 @@ from veil.cli.ledger_options import (
 )
 from veil.cli.options import ForceOption, JsonOption, option
 from veil.cli.output import print_json, working
-from veil.cli.output_files import check_ending, refuse_existing
+from veil.cli.output_files import PICTURES, refuse_existing
 from veil.core.errors import InvalidArgument, InvalidData, LedgerCorrupt, UnreadableFile
 
 app = App(
@@ -99,10 +99,10 @@ def show(
     from veil.ledger.ledger import Ledger
 
     url, name = ledger_and_perhaps_dataset(places)
-    check_ending("--plot", plot, (".svg", ".png", ".pdf"))
     if plot is not None and name is None:
         raise InvalidArgument("--plot", expected="a DATASET with it", found="none")
-    refuse_existing({"--plot": plot}, force=force, inputs=[url] if "://" not in url else [])
+    inputs = [url] if "://" not in url else []
+    refuse_existing({"--plot": plot}, force=force, inputs=inputs, endings={"--plot": PICTURES})
     ledger = Ledger(url)
     names = ledger.datasets() if name is None else [name]
     histories = [BudgetHistory.of(ledger.dataset(one)) for one in names]
@@ -239,8 +239,8 @@ def export(
     url, rest = ledger_first(places)
     if rest:
         raise InvalidArgument("LEDGER", expected="one ledger", found=f"{len(rest)} arguments after it")
-    check_ending("--output", output, (".json",))
-    refuse_existing({"--output": output}, force=force, inputs=[url] if "://" not in url else [])
+    inputs = [url] if "://" not in url else []
+    refuse_existing({"--output": output}, force=force, inputs=inputs, endings={"--output": (".json",)})
     content = Ledger(url).export(heads_only=heads)
     # Entries say who asked what of the data, as the ledger does; hashes say nothing.
     mode = RELEASED if heads else SENSITIVE

@@ -73,8 +73,23 @@ def flags_of(requests: Iterable[type[Request]]) -> dict[str, str]:
 def _parameter(
     name: str, default: Any, mark: Option, kind: Any, flags: Mapping[str, str]
 ) -> inspect.Parameter:
+    """One field as a parameter that Cyclopts reads."""
     positional, has_default = name == "source", default is not NO_DEFAULT
-    annotation = _token_type(kind, mark, required=not has_default)
+    # The type that text is turned into: what Python takes besides, such as tables, cannot be typed in.
+    is_union = typing.get_origin(kind) in (typing.Union, types.UnionType)
+    parts = typing.get_args(kind) if is_union else (kind,)
+    origins = [typing.get_origin(part) for part in parts]
+    many = any(isinstance(one, type) and issubclass(one, (Sequence, Mapping, Iterable)) for one in origins)
+    annotation: Any
+    if mark.choices and kind is not Any and not (many and not is_union):
+        annotation, optional = Literal[mark.choices], False
+    else:
+        # Where text will do, a list is typed in with commas; where not, the option is repeated.
+        plain = [part for part in parts if part in _PLAIN]
+        annotation = plain[0] if plain else list[str] if many else str
+        optional = annotation not in _PLAIN or (kind is Any and has_default)
+    if optional or type(None) in parts:
+        annotation = annotation | None
     kinds = (annotation, *typing.get_args(annotation))
     heading = "Input" if positional else "Advanced" if mark.advanced else mark.group
     place = _HEADINGS.index(heading) if heading in _HEADINGS else len(_HEADINGS)
@@ -95,23 +110,6 @@ def _parameter(
         default=inspect.Parameter.empty if not has_default else None if default == () else default,
         annotation=Annotated[annotation, marks],
     )
-
-
-def _token_type(kind: Any, mark: Option, *, required: bool) -> Any:
-    """The type that text is turned into: what Python takes besides, such as tables, cannot be typed in."""
-    is_union = typing.get_origin(kind) in (typing.Union, types.UnionType)
-    parts = typing.get_args(kind) if is_union else (kind,)
-    origins = [typing.get_origin(part) for part in parts]
-    many = any(isinstance(one, type) and issubclass(one, (Sequence, Mapping, Iterable)) for one in origins)
-    chosen: Any
-    if mark.choices and kind is not Any and not (many and not is_union):
-        chosen, optional = Literal[mark.choices], False
-    else:
-        # Where text will do, a list is typed in with commas; where not, the option is repeated.
-        plain = [part for part in parts if part in _PLAIN]
-        chosen = plain[0] if plain else list[str] if many else str
-        optional = chosen not in _PLAIN or (kind is Any and not required)
-    return chosen | None if optional or type(None) in parts else chosen
 
 
 def number(kind: Any, tokens: Sequence[Token]) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,17 +15,25 @@ if TYPE_CHECKING:
     from veil.core.record import Release
 
 
-def check_ending(option: str, path: Path | None, endings: Sequence[str]) -> None:
-    """The ending decides the format, so it must be one that is known."""
-    if path is not None and not path.name.lower().endswith(tuple(endings)):
-        expected = "a name that ends in " + " or ".join(endings)
-        raise InvalidArgument(option, expected=expected, found=path.name)
+PICTURES = (".svg", ".png", ".pdf")
 
 
 def refuse_existing(
-    outputs: Mapping[str, Path | None], *, force: bool, inputs: Sequence[str | Path] = ()
+    outputs: Mapping[str, Path | None],
+    *,
+    force: bool,
+    inputs: Sequence[str | Path] = (),
+    endings: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
-    """Before any work: no output may be an input, be named twice, or overwrite a file unless asked to."""
+    """Before any work: no output may be an input, be named twice, or overwrite a file unless asked to.
+
+    endings: those that are known of each option, since the ending decides the format.
+    """
+    for option, known in (endings or {}).items():
+        path = outputs[option]
+        if path is not None and not path.name.lower().endswith(tuple(known)):
+            expected = "a name that ends in " + " or ".join(known)
+            raise InvalidArgument(option, expected=expected, found=path.name)
     taken = {Path(source).resolve(): "the input" for source in inputs if str(source) != "-"}
     for option, path in outputs.items():
         if path is None:
@@ -43,53 +50,46 @@ def refuse_existing(
             raise OutputExists(option, expected="a new file", found=f"{path} exists already", hint=hint)
         if not path.parent.is_dir():
             raise OutputExists(option, expected="an existing folder", found=f"no folder {path.parent}")
-        if not _takes_files(path.parent):
-            expected = "a folder that can be written to"
-            raise OutputExists(option, expected=expected, found=f"{path.parent}, which cannot")
-
-
-def _takes_files(folder: Path) -> bool:
-    """By trying: a release that cannot be kept would be paid for all the same."""
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
+        try:
+            # A release that cannot be kept would be paid for all the same.
+            tempfile.TemporaryFile(dir=path.parent).close()
+        except OSError:
+            found = f"{path.parent}, which cannot"
+            raise OutputExists(option, expected="a folder that can be written to", found=found) from None
 
 
 @dataclass(frozen=True)
 class OutputFiles:
     """The files that a release is to be written to.
 
-    tables: endings of files that hold the value alone; the record is then written beside it.
+    record: what is written beside a table, which holds the value alone.
     """
 
     output: Path | None
+    record: Path | None
     report: Path | None
     force: bool
-    tables: Sequence[str] = (".csv",)
 
-    @cached_property
-    def record(self) -> Path | None:
-        """The record beside a table."""
-        if self.output is None:
-            return None
-        # The longest first: .csv.gz before .gz.
-        for ending in sorted(self.tables, key=len, reverse=True):
-            if self.output.name.lower().endswith(ending):
-                return self.output.with_name(self.output.name[: -len(ending)] + ".json")
-        return None
-
-    def check(self, inputs: Sequence[str]) -> None:
-        """Before any work: endings that are known, places that are free."""
-        check_ending("--output", self.output, (".json", *self.tables))
-        check_ending("--report", self.report, (".html",))
-        outputs = {
-            "--output": self.output,
-            "the record beside --output": self.record,
-            "--report": self.report,
-        }
-        refuse_existing(outputs, force=self.force, inputs=inputs)
+    @classmethod
+    def checked(
+        cls,
+        output: Path | None,
+        report: Path | None,
+        *,
+        force: bool,
+        tables: Sequence[str],
+        inputs: Sequence[str],
+    ) -> OutputFiles:
+        """Before any work: endings that are known, places that are free. tables: the endings of tables."""
+        record = None
+        # The longest last, which stays: .csv.gz after .gz.
+        for ending in sorted(tables, key=len):
+            if output is not None and output.name.lower().endswith(ending):
+                record = output.with_name(output.name[: -len(ending)] + ".json")
+        outputs = {"--output": output, "the record beside --output": record, "--report": report}
+        endings = {"--output": (".json", *tables), "--report": (".html",)}
+        refuse_existing(outputs, force=force, inputs=inputs, endings=endings)
+        return cls(output, record, report, force)
 
     def check_job(self, job: Job[Any]) -> None:
         """Before the charge: a table that could not hold the value."""

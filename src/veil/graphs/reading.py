@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from os.path import exists
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from veil.graphs.numerics.pairs import KINDS, MOST_NODES, PairSpace
 from veil.tables.cells import Coded, Integers, as_texts, distinct_numbers, is_plain_integer, sorted_once
 from veil.tables.dialect import has_usual_header
 from veil.tables.files import file_of, name_of, read_text
-from veil.tables.given import is_file
 
 if TYPE_CHECKING:
     from veil.graphs.requests import GraphRead
@@ -133,7 +133,7 @@ def _given_nodes(nodes: Any, kind: str) -> list[Names] | None:
     if nodes is None:
         return None
     if kind != "bipartite":
-        if isinstance(nodes, str) and "," in nodes and not is_file(nodes):
+        if isinstance(nodes, str) and "," in nodes and not exists(nodes):
             raise InvalidArgument("nodes", expected="one list for such a graph", found="several")
         return [_listed_nodes(nodes)]
     if isinstance(nodes, str):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from glob import glob, has_magic
+from os.path import exists
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +15,9 @@ from veil.tables.reading import read_rows
 _HEADERS = (["from", "to"], ["state", "into"], ["merge", "into"])
 
 
-def is_file(text: str) -> bool:
-    """Whether there is such a file; a list may be too long to be one."""
-    try:
-        return Path(text).exists()
-    except (OSError, ValueError):
-        return False
-
-
 def listed(field: str, value: Any) -> Any:
     """A list of labels: as it is, or from text with commas or a range; the path of a file stays."""
-    if not isinstance(value, str) or is_file(value) or is_file(value.split(":")[0]):
+    if not isinstance(value, str) or exists(value) or exists(value.split(":")[0]):
         return value
     labels = groups_from(value)
     if labels == [value.strip()]:
@@ -49,7 +42,7 @@ def pairs(field: str, value: Any) -> Mapping[Any, Any] | None:
     if value is None or isinstance(value, Mapping):
         return value
     text = str(value)
-    if "=" in text and not is_file(text):
+    if "=" in text and not exists(text):
         parts = [pair.partition("=") for pair in text.split(",")]
         return {key.strip(): other.strip() for key, _, other in parts}
     _, rows = read_rows(text, expected="pairs of states")
@@ -68,8 +61,8 @@ def files_among(*values: Any) -> tuple[str, ...]:
         for text in texts:
             if not isinstance(text, (str, Path)) or "://" in str(text):
                 continue
-            name = str(text) if is_file(str(text)) else str(text).split(":")[0]
-            if is_file(name):
+            name = str(text) if exists(str(text)) else str(text).split(":")[0]
+            if exists(name):
                 found.append(name)
             elif has_magic(str(text)):
                 found += glob(str(text), recursive=True)

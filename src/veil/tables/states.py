@@ -44,9 +44,6 @@ class StateList:
                     "states", expected="labels that all differ", found="one that occurs twice"
                 )
 
-    def __len__(self) -> int:
-        return len(self.labels)
-
     def place(self, name: Any) -> int | None:
         """The place of a state, by what stands in the data or by its label."""
         text = text_of(name)
@@ -123,7 +120,7 @@ class Places:
 
 def merged(states: StateList, merge: Mapping[Any, Any] | None) -> Places:
     """The list after a public choice to count some states together with others."""
-    targets = np.arange(len(states), dtype=np.int64)
+    targets = np.arange(len(states.labels), dtype=np.int64)
     if merge is None:
         return Places(states.labels, targets)
     if not isinstance(merge, Mapping):
@@ -138,11 +135,11 @@ def merged(states: StateList, merge: Mapping[Any, Any] | None) -> Places:
         raise InvalidArgument(
             "merge", expected="a state that stays for each that goes", found="one that goes itself"
         )
-    kept = [place for place in range(len(states)) if place not in pairs]
+    kept = [place for place in range(len(targets)) if place not in pairs]
     if len(kept) < 2:
         raise InvalidArgument("merge", expected="two states or more that stay", found=str(len(kept)))
     new = {place: i for i, place in enumerate(kept)}
-    for place in range(len(states)):
+    for place in range(len(targets)):
         targets[place] = new[pairs.get(place, place)]
     return Places(tuple(states.labels[place] for place in kept), targets)
 

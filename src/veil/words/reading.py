@@ -92,7 +92,7 @@ def _read(
             "source", expected="rows that stay the same while they are read", found="some that changed"
         )
     states = found if listed is None else listed
-    check_listed(codes, lengths, names["state"], len(states))
+    check_listed(codes, lengths, names["state"], len(states.labels))
     renamed = words.drop_columns(["length"]).rename_columns(list(keys))
     return WordTable(
         renamed,

@@ -104,7 +104,7 @@ class WordTable:
         place = {text: i for i, text in enumerate(listed.texts)}
         targets = np.array([place.get(text_of(label), -1) for label in self.states], dtype=np.int32)
         codes = targets[self.codes]
-        check_listed(codes, self.lengths, self.state, len(listed))
+        check_listed(codes, self.lengths, self.state, len(listed.labels))
         return replace(self, states=listed.labels, codes=codes, states_found=False)
 
     def reordered(self, order: Any) -> WordTable:
@@ -182,7 +182,7 @@ def checked_list(listed: StateList) -> StateList:
     """The public list, unless it is empty or has a label twice. One state alone is enough."""
     if not listed.labels:
         raise InvalidArgument("states", expected="one state or more", found="none")
-    if len(listed) > 1:
+    if len(listed.labels) > 1:
         listed.check()
     return listed
 

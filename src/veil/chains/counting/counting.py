@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,6 @@ from veil.tables import complaints
 from veil.tables.engines.protocol import Column, Engine, check_times
 from veil.tables.states import Places, StateList, found_states, merged, with_other
 from veil.vectors.counts import Integers
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 # Codes of cells that are not on the list.
 UNKNOWN, ABSENT = -1, -2
@@ -63,7 +60,7 @@ def count(
     states = _found(query, table) if listed is None else listed
     states.check()
     places = merged(states, merge)
-    question.check_size(len(states))
+    question.check_size(len(states.labels))
     table, codes = _codes(query, table, states)
     origin = replace(provenance, states_found=states.found, has_users=question.by is not None)
     return _tally(question, table, codes, places, origin)
@@ -81,6 +78,8 @@ def _tally(
     provenance: Provenance,
 ) -> TransitionCounts:
     """Grouped rows, with the places of their states in the list (negative where there is none), as arrays."""
+    from scipy.sparse import csr_array
+
     size = len(places.labels)
     moved = codes["next_state"] >= 0
     # A last place for those that have none, which ABSENT (-2) and the like must not reach by wrapping.
@@ -115,13 +114,11 @@ def _tally(
             _summed((len(bins),), (lengths,), seen, ~moved),
             bins,
         )
-    total: Integers | csr_array
-    if size > MOST_FULL:
-        total = _sparse(size, origins, ends, kept)
-    else:
-        total = _summed((size, size), (origins, ends), kept, moved)
+    # Nothing is kept of a group whose transitions were all left out: no stored zero may tell of it.
+    some = kept > 0
+    total = csr_array((kept[some], (origins[some], ends[some])), shape=(size, size))
     return TransitionCounts(
-        total,
+        total if size > MOST_FULL else total.toarray(),
         places.labels,
         cap=question.largest_cap,
         provenance=provenance,
@@ -142,16 +139,6 @@ def _summed(
     sums = np.zeros(shape, dtype=np.int64)
     np.add.at(sums, tuple(place[chosen] for place in places), counts[chosen])
     return sums
-
-
-def _sparse(
-    size: int, origins: NDArray[np.int64], ends: NDArray[np.int64], counts: NDArray[np.int64]
-) -> csr_array:
-    from scipy.sparse import csr_array
-
-    # Nothing is kept of a group whose transitions were all left out: no stored zero may tell of it.
-    some = counts > 0
-    return csr_array((counts[some], (origins[some], ends[some])), shape=(size, size))
 
 
 def codes_of(column: Any, texts: Sequence[str]) -> NDArray[np.int64]:
@@ -215,7 +202,7 @@ def _codes(query: CountingQuery, table: Any, states: StateList) -> tuple[Any, di
             raise complaints.no_state(question.roles[role])
         else:
             distinct = len(table.column(name).filter(pa.array(outside)).unique())
-            raise complaints.unknown_states(question.roles[role], distinct, len(states))
+            raise complaints.unknown_states(question.roles[role], distinct, len(states.labels))
     return table, codes
 
 
@@ -244,4 +231,6 @@ def _complaint(query: CountingQuery) -> InvalidData:
             return complaints.no_state(question.roles[role])
     unknown = query.engine.run(query.unknown_sql).to_pylist()[0]
     role = next(role for role in question.state_names if unknown[role])
-    return complaints.unknown_states(question.roles[role], unknown[role], len(query.states or ()))
+    return complaints.unknown_states(
+        question.roles[role], unknown[role], len(query.states.labels if query.states else ())
+    )

@@ -8,7 +8,7 @@ bound all noise at once, and are much wider.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -93,11 +93,8 @@ def intervals(
     if part.noise is None:
         estimate, bars, proved = _smoothed_rows_bars(mechanism, release, confidence)
     else:
-        rows = noisy_rows(mechanism, release.tables)
-        steps, rho, estimate = _steps(rows, chain), chain.stationary(), chain
-        bars = _noisy_bars(rows, steps, rho, confidence)
-        reach = _proved_reach(rows, steps, chain, confidence)
-        proved = rho - reach, rho + reach
+        estimate = chain
+        bars, proved = _noisy_bars(noisy_rows(mechanism, release.tables), chain, confidence)
     known = release.records if records is None else integer("records", records, least=1)
     return ChainIntervals(
         estimate=estimate,
@@ -153,58 +150,46 @@ def _noisy_limits(rows: NoisyRows, tail: float) -> tuple[Floats, Floats]:
 # The stationary distribution, from noisy counts
 
 
-def _reach(confidence: float, excess: Floats | float) -> Floats:
-    """The quantile in standard deviations, of a law a little heavier than normal (Cornish and Fisher)."""
-    z = -float(ndtri(0.5 * (1.0 - confidence) * _LIGHTER))
-    more = max(0.0, z**3 - 3.0 * z) / 24.0
-    return np.asarray(z + more * np.minimum(excess, _MOST_EXCESS), dtype=np.float64)
-
-
-class _Steps(NamedTuple):
-    """[i, j]: known = Y_i u_ij, and the sums over k of the squares and fourth powers of u_ij."""
-
-    known: Floats
-    squares: Floats
-    fourths: Floats
-
-
-def _steps(rows: NoisyRows, chain: Chain) -> _Steps:
-    inverse, matrix = chain.group_inverse(), chain.to_numpy()
-    size = len(matrix)
-    mean = matrix @ inverse
+def _noisy_bars(
+    rows: NoisyRows, chain: Chain, confidence: float
+) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+    """Two kinds of intervals for the stationary distribution."""
+    inverse, rho, size = chain.group_inverse(), chain.stationary(), len(chain)
+    mean = chain.to_numpy() @ inverse
+    # [i, j]: Y_i u_ij, and the sums over k of the squares and fourth powers of u_ij.
     known = rows.counts @ inverse - rows.counts.sum(axis=1)[:, None] * mean
     # Power sums of the columns around their middle, so that nothing large cancels.
     middle = inverse.mean(axis=0)
     first, (two, three, four) = mean - middle, (((inverse - middle) ** k).sum(axis=0) for k in (2, 3, 4))
-    squares = two + size * first**2
-    fourths = four - 4.0 * first * three + 6.0 * first**2 * two + size * first**4
-    return _Steps(known, np.maximum(squares, 0.0), np.maximum(fourths, 0.0))
-
-
-def _noisy_bars(rows: NoisyRows, steps: _Steps, rho: Floats, confidence: float) -> tuple[Floats, Floats]:
-    size, whole = len(rho), np.ones(rows.counts.shape, dtype=bool)
+    squares = np.maximum(two + size * first**2, 0.0)
+    fourths = np.maximum(four - 4.0 * first * three + 6.0 * first**2 * two + size * first**4, 0.0)
+    whole = np.ones(rows.counts.shape, dtype=bool)
     deviation = rows.noise.deviation * float(np.sqrt(rows.times))
     sums = independent_means(rows.counts, whole, Noise("gaussian", deviation)).sum(axis=1)
     weights, variance = rho / sums, deviation**2
-    spread = variance * (weights**2 @ steps.squares)
+    spread = variance * (weights**2 @ squares)
     # The excess kurtosis of the noise of a count, then of the whole.
     kurtosis = 0.0
     if rows.noise.kind == "geometric":
         kurtosis = (3.0 + 1.0 / max(rows.noise.deviation**2, 1e-300)) / rows.times
-    excess = kurtosis * variance**2 * (weights**4 @ steps.fourths)
+    excess = kurtosis * variance**2 * (weights**4 @ fourths)
     excess = np.divide(excess, spread**2, out=np.zeros(size), where=spread**2 > 0.0)
     # The weights pi_i / N_i are not known either: neither the row's size nor its share of time.
     unknown = weights**2 * variance * size / sums**2 + spread / sums**2
     # In a chain of long paths all weights are 1 / sum N. The cap is a choice; coverage was measured with it.
     unknown = np.minimum(unknown, 2.0 * np.maximum(weights, 1.0 / sums.sum()) ** 2)
-    spread = spread + unknown @ np.maximum(variance * steps.squares, steps.known**2)
-    middle = rho + weights @ steps.known
-    reach = _reach(confidence, excess) * np.sqrt(spread)
+    spread = spread + unknown @ np.maximum(variance * squares, known**2)
+    # The quantile in standard deviations, of a law a little heavier than normal (Cornish and Fisher).
+    z = -float(ndtri(0.5 * (1.0 - confidence) * _LIGHTER))
+    z = z + max(0.0, z**3 - 3.0 * z) / 24.0 * np.minimum(excess, _MOST_EXCESS)
+    middle, reach = rho + weights @ known, z * np.sqrt(spread)
     # Stretched where they miss the best guess.
-    return np.minimum(middle - reach, rho), np.maximum(middle + reach, rho)
+    bars = np.minimum(middle - reach, rho), np.maximum(middle + reach, rho)
+    reach = _proved_reach(rows, known, squares, chain, confidence)
+    return bars, (rho - reach, rho + reach)
 
 
-def _proved_reach(rows: NoisyRows, steps: _Steps, chain: Chain, confidence: float) -> Floats:
+def _proved_reach(rows: NoisyRows, known: Floats, squares: Floats, chain: Chain, confidence: float) -> Floats:
     """What no |pi_j - rho_j| exceeds, if in no row the noise is longer, or its sum larger, than it may be."""
     rho, size = chain.stationary(), len(chain)
     each = 0.5 * (1.0 - confidence) / size
@@ -216,7 +201,7 @@ def _proved_reach(rows: NoisyRows, steps: _Steps, chain: Chain, confidence: floa
     mean = chain.to_numpy() @ inverse
     # No P_i a_j is outside the range of a_j, whatever the noise.
     farthest = np.maximum(inverse.max(axis=0) - mean, mean - inverse.min(axis=0))
-    moved = np.minimum((np.abs(steps.known) + length * np.sqrt(steps.squares)) / fewest, farthest) * _UP
+    moved = np.minimum((np.abs(known) + length * np.sqrt(squares)) / fewest, farthest) * _UP
     limits = np.minimum(1.0, moved.max(axis=0))
     for _ in range(_ROUNDS):
         # pi_i is at most rho_i plus its own limit: every round is a bound, and none is worse.
@@ -294,7 +279,7 @@ def _smoothed_bars(rows: SmoothedRows, estimate: Chain, confidence: float) -> tu
     # The true pi weighs the rows, not rho.
     away = spread + np.maximum(np.abs(low), np.abs(high)) ** 2
     spread = spread + away @ (noise + np.abs(moved).max(axis=0) ** 2)
-    reach = _reach(confidence, 0.0) * np.sqrt(spread)
+    reach = -float(ndtri(0.5 * (1.0 - confidence) * _LIGHTER)) * np.sqrt(spread)
     return rho + low - reach, rho + high + reach
 
 

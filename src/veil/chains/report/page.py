@@ -20,7 +20,6 @@ from veil.chains.sequence_model import LengthLaw, SequenceModel, mechanism_of, m
 from veil.core.arrays import Floats
 from veil.core.numerics.denoise import denoised
 from veil.core.record import Release
-from veil.matrices.error_bars import ChainIntervals
 from veil.matrices.planning import MatrixPlan
 from veil.matrices.report.chain import ChainReport, digits
 from veil.report import figures
@@ -197,41 +196,8 @@ class CountedChain:
     groups: tuple[str, ...]
     accuracy: Accuracy | None
     sections: Sections
-
-    @classmethod
-    def of(cls, release: Release[Any], intervals: ChainIntervals | None) -> CountedChain:
-        """The sections of a release of counted transitions."""
-        mechanism, adjacency = mechanism_of(release), release.adjacency
-        assert isinstance(adjacency, Transitions)
-        held, comparison = model(release), None
-        is_plain = mechanism.groups is None and not mechanism.strata and "second" not in mechanism.first
-        if held.sizes is not None and is_plain and mechanism.states <= _MOST_COMPARED:
-            # Every mechanism at the same budget on a table like the released one: nothing new is read.
-            table: Integers = np.rint(held.sizes[:, None] * held.chain.to_numpy()).astype(np.int64)
-            budget: dict[str, Any] = {"epsilon": release.epsilon, "delta": release.delta or _USUAL_DELTA}
-            if table.any():
-                rows = planned_rows([table], adjacency, records=int(table.sum()), **budget)
-                comparison = MatrixPlan(rows, adjacency, **budget)
-        routes: list[Route] = []
-        if held.chain.is_irreducible or held.sizes is not None:
-            joint, matrix, names = held.joint(), held.chain.to_numpy(), list(map(str, held.chain.states))
-            for place in np.argsort(-joint, axis=None, kind="stable")[:_MOST_ROUTES]:
-                i, j = divmod(int(place), len(names))
-                bar = None if intervals is None else tuple(intervals.transitions[i, j].tolist())
-                routes.append(Route(names[i], names[j], float(joint[i, j]), float(matrix[i, j]), bar))
-        # The largest belief in a fact about the hidden one, where delta is left aside: Bayes with e^epsilon.
-        odds = {before: math.log(before / (1.0 - before)) + release.epsilon for before in _PRIORS}
-        return cls(
-            unit=adjacency.unit,
-            what=_WHAT[adjacency.unit],
-            routes=tuple(routes),
-            odds=tuple(Odds(before, 1.0 / (1.0 + math.exp(-after))) for before, after in odds.items()),
-            comparison=comparison,
-            parts=tuple(mechanism.first),
-            groups=mechanism.groups or (),
-            accuracy=Accuracy.of(release),
-            sections=Sections.of(release, mechanism),
-        )
+    # The mechanism, for people.
+    released_by: str
 
 
 def share_figure(shares: Floats, labels: Sequence[str], of: str) -> Figure:
@@ -292,13 +258,40 @@ class CountedReport(ChainReport):
     @cached_property
     def counted(self) -> CountedChain:
         """What only a counted chain has."""
-        assert self.release is not None
-        return CountedChain.of(self.release, self.intervals)
-
-    @property
-    def released_by(self) -> str:
-        assert self.release is not None
-        return _NAMES[mechanism_of(self.release).first["transitions"].mechanism.name]
+        release, bars = self.release, self.intervals
+        assert release is not None
+        mechanism, adjacency = mechanism_of(release), release.adjacency
+        assert isinstance(adjacency, Transitions)
+        held, comparison = model(release), None
+        is_plain = mechanism.groups is None and not mechanism.strata and "second" not in mechanism.first
+        if held.sizes is not None and is_plain and mechanism.states <= _MOST_COMPARED:
+            # Every mechanism at the same budget on a table like the released one: nothing new is read.
+            table: Integers = np.rint(held.sizes[:, None] * held.chain.to_numpy()).astype(np.int64)
+            budget: dict[str, Any] = {"epsilon": release.epsilon, "delta": release.delta or _USUAL_DELTA}
+            if table.any():
+                rows = planned_rows([table], adjacency, records=int(table.sum()), **budget)
+                comparison = MatrixPlan(rows, adjacency, **budget)
+        routes: list[Route] = []
+        if held.chain.is_irreducible or held.sizes is not None:
+            joint, matrix, names = held.joint(), held.chain.to_numpy(), list(map(str, held.chain.states))
+            for place in np.argsort(-joint, axis=None, kind="stable")[:_MOST_ROUTES]:
+                i, j = divmod(int(place), len(names))
+                bar = None if bars is None else tuple(bars.transitions[i, j].tolist())
+                routes.append(Route(names[i], names[j], float(joint[i, j]), float(matrix[i, j]), bar))
+        # The largest belief in a fact about the hidden one, where delta is left aside: Bayes with e^epsilon.
+        odds = {before: math.log(before / (1.0 - before)) + release.epsilon for before in _PRIORS}
+        return CountedChain(
+            unit=adjacency.unit,
+            what=_WHAT[adjacency.unit],
+            routes=tuple(routes),
+            odds=tuple(Odds(before, 1.0 / (1.0 + math.exp(-after))) for before, after in odds.items()),
+            comparison=comparison,
+            parts=tuple(mechanism.first),
+            groups=mechanism.groups or (),
+            accuracy=Accuracy.of(release),
+            sections=Sections.of(release, mechanism),
+            released_by=_NAMES[mechanism.first["transitions"].mechanism.name],
+        )
 
     def extra_content(self) -> dict[str, Any]:
         counted, sections = self.counted, self.counted.sections
@@ -316,4 +309,5 @@ class CountedReport(ChainReport):
             meaning = "expected error of the next step (total variation)"
             pictures["mechanisms"] = figures.svg(errors_figure(errors, meaning))
         route_digits = digits(np.array(bars) if bars else None)
-        return {"counted": counted, "route_digits": route_digits, **pictures}
+        named = {"counted": counted, "released_by": counted.released_by}
+        return {**named, "route_digits": route_digits, **pictures}

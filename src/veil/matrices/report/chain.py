@@ -134,12 +134,6 @@ class ChainReport:
         return {}
 
     @property
-    def released_by(self) -> str:
-        """The mechanism, for people."""
-        assert self.release is not None
-        return self.release.mechanism.name
-
-    @property
     def matrix(self) -> Floats:
         if self.chain is not None:
             return self.chain.to_numpy()
@@ -183,6 +177,7 @@ class ChainReport:
             budget = {"epsilon": release.epsilon, "delta": release.delta}
             curve = figures.privacy_figure(release.profile, published=self.published, **budget)
             content |= {"guess": best_guess(release.profile), "curve": figures.svg(curve)}
+            content["released_by"] = release.mechanism.name
         names, bars, proved = self.labels[0], None, False
         if self.intervals is not None:
             bars, (low, high) = self.intervals.stationary, self.intervals.proved_stationary.T
@@ -206,8 +201,7 @@ class ChainReport:
             digits=digits(bars),
             proved=proved,
             most_ticks=chain_figures.MOST_TICKS,
-            **content,
-            **self.extra_content(),
+            **(content | self.extra_content()),
         )
 
     def figure(self) -> Figure:
