@@ -5,14 +5,15 @@ import pytest
 from scipy import stats
 
 from tests.core.fit import ALPHA, chi_square, gaussian_pmf, laplace_pmf
-from veil.core.random.discrete import simulate_discrete_gaussian, simulate_discrete_laplace
+from veil.core.random.discrete import simulate_discrete_gaussian
+from veil.vectors.mechanisms.noisy_counts import GeometricCounts
 
 DRAWS = 60_000
 
 
 @pytest.mark.parametrize("scale", [0.3, 1.0, 25.0])
 def test_laplace(scale: float) -> None:
-    sample = simulate_discrete_laplace(np.random.default_rng(1), scale=scale, size=(DRAWS,))
+    sample = GeometricCounts(scale, 2).simulated_noise(np.random.default_rng(1), (DRAWS,))
     assert chi_square(sample, laplace_pmf(scale)) > ALPHA
     assert chi_square(sample, laplace_pmf(1.1 * scale)) < ALPHA
 
@@ -34,7 +35,7 @@ def test_wide_gaussian(sigma: float) -> None:
 def test_shapes() -> None:
     rng = np.random.default_rng(4)
     for sample in (
-        simulate_discrete_laplace(rng, scale=2.0, size=(3, 4, 5)),
+        GeometricCounts(2.0, 2).simulated_noise(rng, (3, 4, 5)),
         simulate_discrete_gaussian(rng, sigma=2.0, size=(3, 4, 5)),
         simulate_discrete_gaussian(rng, sigma=2e5, size=(3, 4, 5)),
     ):

@@ -16,8 +16,8 @@ from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.mechanism import Mechanism
 from veil.core.numerics.rounding import least_point
 from veil.core.privacy.profile import calibrate
-from veil.vectors.accuracy import Typical, expected_errors, typical_values
-from veil.vectors.counts import Contributions, Records
+from veil.vectors.accuracy import Typical, expected_absolute_deviation, typical_values
+from veil.vectors.counts import Contributions, Counts, Records
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
@@ -81,7 +81,8 @@ def calibrated(
     epsilon = within("epsilon", epsilon, 0.0, 1e5, expected="a number between 0 and 100000")
     smooth = truth("smooth", smooth)
     choice("mechanism", name, names_for(adjacency))
-    check_exact(name, exact, draws)
+    if exact or draws is not None:
+        check_exact(name, exact, draws)
     fit = partial(calibrate, adjacency=adjacency, epsilon=epsilon, delta=delta)
     of_vectors = isinstance(adjacency, Transfer)
     if name != "dirichlet":
@@ -145,12 +146,19 @@ def _best(
     """
 
     def cost(log_x: float) -> float:
-        """The error; infinite where the budget cannot be met."""
+        """The expected L1 error; infinite where the budget cannot be met."""
         try:
             mechanism = fit(form(math.exp(log_x)), relative=_ROUGH)
         except CannotCalibrate:
             return math.inf
-        return expected_errors(mechanism, typical).l1
+        errors = []
+        for value in typical:
+            valid = mechanism.validate(value)
+            shapes, true = mechanism.float_shapes(valid), valid
+            if isinstance(mechanism, DirichletCounts):
+                true = Counts(valid.size).shares(valid)
+            errors.append(expected_absolute_deviation(shapes, float(shapes.sum()) - shapes, true).sum())
+        return float(np.mean(errors))
 
     # Near the upper end (the floor's ceiling, 1/size) a factor of four would step over the best.
     near = [math.log(low + share * (high - low)) for share in (0.4, 0.55, 0.7, 0.8, 0.9, 0.96)]

@@ -205,14 +205,10 @@ def log_integral_of_log_concave(
     peak = float(log_value(np.array([mode]))[0])
     if peak == -math.inf:
         return -math.inf, (mode, mode, mode)
-
-    def drop(v: float) -> float:
-        return peak - float(log_value(np.array([v]))[0])
-
-    right_width = _first_drop_of_one(drop, mode, +1.0)
-    left_width = _first_drop_of_one(drop, mode, -1.0)
+    right_width = _first_drop_of_one(log_value, mode, peak, +1.0)
+    left_width = _first_drop_of_one(log_value, mode, peak, -1.0)
     end = mode + right_width
-    while drop(end) < _NEGLIGIBLE_DROP:
+    while peak - log_value(np.array([end])) < _NEGLIGIBLE_DROP:
         end += max(end - mode, right_width)
 
     smallest = min(mode, 1.0) * 2.0**-6
@@ -262,17 +258,17 @@ def _peak(slope: Callable[[float], float], guess: float) -> float:
             return low
 
 
-def _first_drop_of_one(drop: Callable[[float], float], mode: float, side: float) -> float:
-    """A distance from the mode at which the logarithm has fallen by between about 1/2 and 2."""
+def _first_drop_of_one(log_value: Callable[[Floats], Floats], mode: float, peak: float, side: float) -> float:
+    """A distance from the mode at which the logarithm has fallen from its peak by between about 1/2 and 2."""
     width, least = 0.5 * mode, 2.0 * math.ulp(mode)
-    if side < 0.0 and drop(mode - width) < 1.0:
+    if side < 0.0 and peak - log_value(np.array([mode - width])) < 1.0:
         return mode
-    while drop(mode + side * width) > 1.0:
+    while peak - log_value(np.array([mode + side * width])) > 1.0:
         width *= 0.5
         if width < least:
             # A cliff: steeper than floating point can follow.
             return least
-    while drop(mode + side * 2.0 * width) < 1.0:
+    while peak - log_value(np.array([mode + side * 2.0 * width])) < 1.0:
         width *= 2.0
         if side < 0.0 and 2.0 * width >= mode:
             return width

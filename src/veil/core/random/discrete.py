@@ -120,18 +120,11 @@ def _discrete_gaussian(bits: _Bits, variance: Fraction, envelope: int) -> int:
             return candidate
 
 
-# Fast floating-point stand-ins with the same distribution up to rounding, for plans and simulations only. A
-# release never uses them.
-
-
-def simulate_discrete_laplace(rng: Rng, *, scale: float, size: tuple[int, ...]) -> NDArray[np.int64]:
-    """The difference of two geometric variables."""
-    success = -np.expm1(-1.0 / scale)
-    return rng.geometric(success, size) - rng.geometric(success, size)
-
-
 def simulate_discrete_gaussian(rng: Rng, *, sigma: float, size: tuple[int, ...]) -> NDArray[np.int64]:
-    """By inversion of the tabulated distribution; a rounded normal where the table would be long."""
+    """A fast stand-in with the same distribution up to rounding, for plans; a release never uses it.
+
+    By inversion of the tabulated distribution; a rounded normal where the table would be long.
+    """
     if sigma > 1e4:
         return np.rint(rng.normal(0.0, sigma, size)).astype(np.int64)
     reach = int(np.ceil(12.0 * sigma)) + 2
