@@ -136,9 +136,9 @@ class Release(Generic[V]):
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the record as JSON, or only the value as CSV, by the ending of the path."""
-        from veil.core.files import save
+        from veil.core.files import path_of, save
 
-        save(self, path, overwrite=overwrite)
+        save(self, path_of(path), overwrite=overwrite)
 
     def report(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the report, one HTML page that needs nothing else."""

@@ -137,15 +137,17 @@ class StandardNormal:
 
 
 def log_hockey_stick(
-    density: LogConcaveDensity, *, tilt: float, start: float, start_error: float, side: int
+    density: LogConcaveDensity, epsilon: float, *, tilt: float, zero: float, zero_error: float, side: int
 ) -> float:
     """An upper bound, tight to about 1e-11, on the log of E[(1 - exp(-tilt |w - start|))+].
 
     The expectation is over w (the distance of u from the density's mode) on the given side (+1 above,
-    -1 below) of start. With start the point where a log likelihood ratio tilt * u - c equals epsilon,
-    this is log delta(epsilon). start_error bounds the rounding of start. Every source of rounding is
-    bounded and added, so the result is not below the truth.
+    -1 below) of start, which lies epsilon / tilt further on that side than zero. With zero the point where a
+    log likelihood ratio tilt * u - c is zero, this is log delta(epsilon). zero_error bounds the rounding of
+    zero. Every source of rounding is bounded and added, so the result is not below the truth.
     """
+    step = epsilon / tilt
+    start, start_error = zero + side * step, zero_error + 4.0 * _ULP * (abs(zero) + step)
 
     def log_value(v: Floats) -> Floats:
         with np.errstate(divide="ignore", over="ignore", under="ignore"):
