@@ -66,8 +66,9 @@ def test_epsilon(value: Any) -> None:
     assert cost(RandomizedResponses(1.0), None, math.inf) == (math.inf, 0.0)
     with pytest.raises(InvalidArgument, match=r"^epsilon: "):
         RandomizedResponses(1.0).delta(value)
-    with pytest.raises(InvalidArgument, match=r"^epsilon: "):
-        cost(RandomizedResponses(1.0), None, value if value is not None else "None")
+    if value is not None:
+        with pytest.raises(InvalidArgument, match=r"^epsilon: "):
+            cost(RandomizedResponses(1.0), None, value)
 
 
 @pytest.mark.parametrize("value", [-1e-9, 1.0 + 1e-9, math.inf, math.nan, "0.1", None, False])

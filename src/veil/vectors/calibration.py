@@ -27,6 +27,8 @@ from veil.vectors.simplex import Simplex, Transfer
 
 FOR_VECTORS = ("dirichlet", "laplace", "gaussian")
 FOR_COUNTS = ("dirichlet", "geometric", "discrete-gaussian")
+# Those that have a finite epsilon at delta = 0.
+PURE = ("laplace", "geometric")
 _ADDITIVE: dict[str, Callable[..., Mechanism]] = {
     "laplace": Laplace,
     "gaussian": Gaussian,
@@ -83,14 +85,14 @@ def calibrated(
     choice("mechanism", name, names_for(adjacency))
     if exact or draws is not None:
         check_exact(name, exact, draws)
+    if delta_of(delta) == 0.0 and name not in PURE:
+        raise needs_delta(name)
     fit = partial(calibrate, adjacency=adjacency, epsilon=epsilon, delta=delta)
     of_vectors = isinstance(adjacency, Transfer)
     if name != "dirichlet":
-        needs_delta(name, "gaussian" if of_vectors else "discrete-gaussian", delta)
         domain = Simplex(size) if of_vectors else size
         return fit(lambda rate: _ADDITIVE[name](1.0 / rate, domain))
     public = typical_values(adjacency, size, typical, records)
-    needs_delta(name, name, delta)
     if of_vectors:
         if floor is None and not smooth:
             raise InvalidArgument("floor", expected="a floor, without smoothing", found="None")
@@ -126,11 +128,9 @@ def check_exact(name: str, exact: bool, draws: int | None) -> None:
         raise InvalidArgument("draws", expected="an exact dirichlet with it", found="another")
 
 
-def needs_delta(name: str, which: str, delta: float) -> None:
-    """Refuse delta = 0 for a mechanism that has no finite epsilon there."""
-    delta = delta_of(delta)
-    if name == which and delta == 0.0:
-        raise CannotCalibrate(f"delta: {name} needs a delta above 0, found 0.")
+def needs_delta(name: str) -> CannotCalibrate:
+    """The error for delta = 0 of a mechanism that has no finite epsilon there."""
+    return CannotCalibrate(f"delta: {name} needs a delta above 0, found 0.")
 
 
 def _best(
