@@ -155,7 +155,7 @@ mutant(
 mutant(
     "pure-sum-forgotten",
     "Several randomised responses are pure at the epsilon of one of them.",
-    Edit(RandomizedResponses, "pure_epsilon", "Fraction(self.each) * self.times", "Fraction(self.each)"),
+    Edit(RandomizedResponses, "__post_init__", "Fraction(self.each) * self.times", "Fraction(self.each)"),
     caught_by=("tests/core/test_responses.py::test_ten_tenths",),
 )
 mutant(

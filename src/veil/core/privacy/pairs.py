@@ -169,9 +169,8 @@ class RandomizedResponses(SymmetricProfile):
     times: int = 1
     kind: Kind = "exact"
 
-    @property
-    def pure_epsilon(self) -> float:
-        return float_above(Fraction(self.each) * self.times)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pure_epsilon", float_above(Fraction(self.each) * self.times))
 
     def _log_delta(self, epsilon: float) -> float:
         # j answers point one way: the loss is (2j - times) each,

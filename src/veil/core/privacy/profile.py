@@ -54,6 +54,8 @@ class PrivacyProfile(ABC):
     """
 
     kind: Kind = "exact"
+    pure_epsilon: float = math.inf
+    """The epsilon from which on delta is zero; infinite if there is none."""
 
     @property
     def grid_points(self) -> int:
@@ -67,11 +69,6 @@ class PrivacyProfile(ABC):
 
         The pair dominates every pair of neighbours, so the two curves may be composed.
         """
-
-    @property
-    def pure_epsilon(self) -> float:
-        """The epsilon from which on delta is zero; infinite if there is none."""
-        return math.inf
 
     def delta(self, epsilon: float) -> float:
         """The smallest delta that holds at this epsilon."""
@@ -213,9 +210,7 @@ class SymmetricProfile(PrivacyProfile):
 class NothingRevealed(SymmetricProfile):
     """Neighbours give the same distribution: delta is zero everywhere."""
 
-    @property
-    def pure_epsilon(self) -> float:
-        return 0.0
+    pure_epsilon = 0.0
 
     def _log_delta(self, epsilon: float) -> float:
         return -math.inf
