@@ -11,6 +11,7 @@ from bench.clock import least_seconds
 from veil.core.random import discrete, exact_tables
 from veil.core.random.exact_tables import Law
 from veil.core.random.streams import generator
+from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
 
 DRAWS, PEER_DRAWS = 1_000_000, 20_000
 SCALES = (0.05, 1.0, 7.3, 1e3, 1e6, 1e12)
@@ -56,7 +57,7 @@ def run() -> None:
             _rate(partial(discrete.sample_discrete_laplace, rng, scale=exact, size=DRAWS), DRAWS),
             _rate(peer(scale), PEER_DRAWS),
             _rate(partial(discrete.laplace_one_by_one, rng, scale=exact, size=PEER_DRAWS), PEER_DRAWS),
-            _rate(partial(discrete.simulate_discrete_laplace, rng, scale=scale, size=(DRAWS,)), DRAWS),
+            _rate(partial(GeometricCounts(scale, 2).simulated_noise, rng, (DRAWS,)), DRAWS),
             3,
         )
     peer = _opendp("gaussian")
@@ -68,7 +69,7 @@ def run() -> None:
             _rate(partial(discrete.sample_discrete_gaussian, rng, variance=exact, size=DRAWS), DRAWS),
             _rate(peer(sigma), PEER_DRAWS),
             _rate(partial(discrete.gaussian_one_by_one, rng, variance=exact, size=PEER_DRAWS), PEER_DRAWS),
-            _rate(partial(discrete.simulate_discrete_gaussian, rng, sigma=sigma, size=(DRAWS,)), DRAWS),
+            _rate(partial(DiscreteGaussianCounts(sigma, 2).simulated_noise, rng, (DRAWS,)), DRAWS),
             1,
         )
 

@@ -19,11 +19,10 @@ from veil.chains.error_bars.counted_rows import length_reach, share_quantiles, s
 from veil.chains.error_bars.intervals import counted_transitions
 from veil.chains.mechanisms.private_chain import Part, PrivateChain
 from veil.core.numerics.denoise import Noise
-from veil.core.random.discrete import simulate_discrete_gaussian, simulate_discrete_laplace
 from veil.errors import InvalidArgument
 from veil.vectors.error_bars import beta_mean_limits, near_beta_mean_limits
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
-from veil.vectors.mechanisms.noisy_counts import GeometricCounts
+from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
 
 Integers = NDArray[np.int64]
 
@@ -79,11 +78,9 @@ def again(release: veil.Release[Any], table: Integers, rng: np.random.Generator)
         if isinstance(hides, DirichletCounts):
             gammas = rng.gamma(hides.scale * counts + hides.prior)
             tables[part.key] = gammas / gammas.sum(axis=1, keepdims=True)
-        elif isinstance(hides, GeometricCounts):
-            tables[part.key] = counts + simulate_discrete_laplace(rng, scale=hides.scale, size=counts.shape)
         else:
-            sigma: float = getattr(hides, "sigma")  # noqa: B009
-            tables[part.key] = counts + simulate_discrete_gaussian(rng, sigma=sigma, size=counts.shape)
+            assert isinstance(hides, (GeometricCounts, DiscreteGaussianCounts))
+            tables[part.key] = counts + hides.simulated_noise(rng, counts.shape)
     chain = mechanism.model(tables, tuple(range(len(table)))).chain
     return replace(release, value=chain, tables=tables)
 
@@ -285,9 +282,9 @@ def test_sums_and_lengths_stay_within_reach(noise: Noise, count: int) -> None:
     """20,000 draws at 1 %: alpha 1e-6 for a true 1 %. Not absurd: half the reach is exceeded more often."""
     rng = np.random.default_rng(13)
     if noise.kind == "geometric":
-        drawn = simulate_discrete_laplace(rng, scale=noise.scale, size=(20_000, count))
+        drawn = GeometricCounts(noise.scale, 2).simulated_noise(rng, (20_000, count))
     else:
-        drawn = simulate_discrete_gaussian(rng, sigma=noise.scale, size=(20_000, count))
+        drawn = DiscreteGaussianCounts(noise.scale, 2).simulated_noise(rng, (20_000, count))
     sums, lengths = np.abs(drawn.sum(axis=1)), np.sqrt((drawn**2).sum(axis=1))
     assert np.mean(sums > sum_reach(noise, count, 0.01)) <= 0.0135
     assert np.mean(lengths > length_reach(noise, count, 0.01)) <= 0.0135

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from veil.core import checks
+from veil.core.job import cost
+from veil.core.privacy.pairs import RandomizedResponses
 from veil.errors import InvalidArgument
 
 NOT_NUMBERS: list[Any] = ["1", None, True, [1.0], 1j, math.nan, np.array([1.0]), Decimal(1), np.bool_(True)]
@@ -16,7 +18,7 @@ NOT_NUMBERS: list[Any] = ["1", None, True, [1.0], 1j, math.nan, np.array([1.0]),
 
 @pytest.mark.parametrize("value", [2, 2.0, np.float32(2.0), np.int64(2), Fraction(4, 2)])
 def test_numbers_of_every_kind_become_floats(value: Any) -> None:
-    for found in (checks.real("x", value), checks.positive("x", value)):
+    for found in (checks.within("x", value), checks.positive("x", value)):
         assert type(found) is float
         assert found == 2.0
     assert type(checks.integer("n", value, least=1)) is int
@@ -25,7 +27,7 @@ def test_numbers_of_every_kind_become_floats(value: Any) -> None:
 @pytest.mark.parametrize("value", [*NOT_NUMBERS, math.inf, -math.inf, 10**400, Fraction(10**400)])
 def test_what_is_not_a_finite_number(value: Any) -> None:
     with pytest.raises(InvalidArgument) as caught:
-        checks.real("k", value)
+        checks.within("k", value)
     assert caught.value.field == "k"
     assert caught.value.expected == "a finite number"
 
@@ -59,10 +61,14 @@ def test_choices(value: Any) -> None:
 
 @pytest.mark.parametrize("value", [-1e-9, math.nan, "1", None, True])
 def test_epsilon(value: Any) -> None:
-    assert checks.epsilon_of(math.inf) == math.inf
-    assert checks.epsilon_of(0) == 0.0
+    assert RandomizedResponses(1.0).delta(math.inf) == 0.0
+    assert RandomizedResponses(1.0).delta(0) > 0.0
+    assert cost(RandomizedResponses(1.0), None, math.inf) == (math.inf, 0.0)
     with pytest.raises(InvalidArgument, match=r"^epsilon: "):
-        checks.epsilon_of(value)
+        RandomizedResponses(1.0).delta(value)
+    if value is not None:
+        with pytest.raises(InvalidArgument, match=r"^epsilon: "):
+            cost(RandomizedResponses(1.0), None, value)
 
 
 @pytest.mark.parametrize("value", [-1e-9, 1.0 + 1e-9, math.inf, math.nan, "0.1", None, False])
@@ -75,5 +81,5 @@ def test_delta(value: Any) -> None:
 
 def test_a_long_value_is_not_printed() -> None:
     with pytest.raises(InvalidArgument) as caught:
-        checks.real("k", list(range(1000)))
+        checks.within("k", list(range(1000)))
     assert caught.value.found == "list"

@@ -39,7 +39,7 @@ def gamma_truth(shape: float, tilt: float, start: float, side: int) -> mpf:
 
 
 def hockey(density: Any, tilt: float, start: float, side: int) -> float:
-    return log_hockey_stick(Bounded(density), tilt=tilt, start=start, start_error=0.0, side=side)
+    return log_hockey_stick(Bounded(density), 0.0, tilt=tilt, zero=start, zero_error=0.0, side=side)
 
 
 def violations(cases: list[tuple[Any, ...]], density: Any, truth: Any, tight: float) -> list[tuple[Any, ...]]:
@@ -162,7 +162,7 @@ def test_decreases_as_the_start_moves_away(density: Any, tilt: float, side: int)
 def test_an_uncertain_start_is_charged_for(density: Any, side: int) -> None:
     # What is returned for a start known to 1e-3 covers every start that near.
     start = 0.4 * side
-    wide = log_hockey_stick(density, tilt=2.0, start=start, start_error=1e-3, side=side)
+    wide = log_hockey_stick(density, 0.0, tilt=2.0, zero=start, zero_error=1e-3, side=side)
     for moved in (start - 1e-3, start, start + 1e-3):
         assert hockey(density, 2.0, moved, side) <= wide
 

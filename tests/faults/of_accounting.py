@@ -4,7 +4,7 @@ from tests.faults.planting import Edit
 from tests.faults.registry import mutant
 from veil.bits.mechanisms.randomized_response import RandomizedResponse
 from veil.bits.mechanisms.staircase_xor import LazyResponse
-from veil.core.numerics import rounding
+from veil.core.numerics import rounding, tilted
 from veil.core.privacy import losses, profile
 from veil.core.privacy.losses import Composed
 from veil.core.privacy.pairs import DiscreteGaussianShift, RandomizedResponses, TiltedPair
@@ -33,7 +33,7 @@ mutant(
 mutant(
     "sign-of-the-gap",
     "The point from which losses exceed epsilon lies on the wrong side of where the loss is nought.",
-    Edit(TiltedPair, "_one_sided", "start=zero + side * step", "start=zero - side * step"),
+    Edit(tilted, "log_hockey_stick", "zero + side * step", "zero - side * step"),
     caught_by=(
         "tests/core/test_pairs.py::test_figures_of_the_grades_example",
         "tests/core/test_pairs.py::test_normal_pairs",
@@ -155,7 +155,7 @@ mutant(
 mutant(
     "pure-sum-forgotten",
     "Several randomised responses are pure at the epsilon of one of them.",
-    Edit(RandomizedResponses, "pure_epsilon", "Fraction(self.each) * self.times", "Fraction(self.each)"),
+    Edit(RandomizedResponses, "__post_init__", "Fraction(self.each) * self.times", "Fraction(self.each)"),
     caught_by=("tests/core/test_responses.py::test_ten_tenths",),
 )
 mutant(

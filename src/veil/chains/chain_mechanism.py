@@ -177,7 +177,8 @@ def _noisy(name: str, table: Table, adjacency: Transitions, epsilon: float, delt
         each = stated(float_below(Fraction(epsilon) / total))
         hides = GeometricCounts(float_above(max(total / stated(epsilon), 1 / each)), cells)
     else:
-        needs_delta("gaussian", "gaussian", delta)
+        if delta == 0.0:
+            raise needs_delta("gaussian")
         hides = calibrate(
             lambda rate: DiscreteGaussianCounts(1.0 / rate, cells), change, epsilon=epsilon, delta=delta
         )

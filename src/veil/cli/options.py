@@ -51,7 +51,9 @@ def command(
     def called(*args: Any, **given: Any) -> int:
         given |= {"source": args[0]} if args else {}
         try:
-            return run(*(request.given(given) for request in requests))
+            return run(
+                *(one(**{name: given[name] for name in one.options() if name in given}) for one in requests)
+            )
         except VeilError as error:
             print_error(error, as_json=given.get("as_json", False), flags=flags)
             return error.exit_code

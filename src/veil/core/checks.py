@@ -6,6 +6,7 @@ import math
 import numbers
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sized
+from contextlib import suppress
 from typing import Any, cast
 
 from veil.core.errors import InvalidArgument
@@ -24,34 +25,33 @@ def shown(value: Any) -> str:
     return text if 0 < len(text) <= 40 else f"{type(value).__name__}"
 
 
-def real(field: str, value: Any, *, expected: str = "a finite number") -> float:
-    """The value as a finite float."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise InvalidArgument(field, expected=expected, found=shown(value))
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
+def within(
+    field: str,
+    value: Any,
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    expected: str = "a finite number",
+    finite: bool = True,
+) -> float:
+    """The value as a float between low and high, both included."""
+    number = math.nan
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        # A whole number may be too large for a float.
+        with suppress(OverflowError):
+            number = float(value)
+    if not low <= number <= high or (finite and math.isinf(number)):
         raise InvalidArgument(field, expected=expected, found=shown(value))
     return number
 
 
 def positive(field: str, value: Any, *, least: float = 1e-30, most: float = 1e30) -> float:
     """The value as a float above zero, of a size with which one can compute."""
-    number = real(field, value, expected="a positive number")
+    number = within(field, value, expected="a positive number")
     if not least <= number <= most:
         expected = (
             f"a positive number between {least:g} and {most:g}" if number > 0.0 else "a positive number"
         )
-        raise InvalidArgument(field, expected=expected, found=shown(value))
-    return number
-
-
-def within(field: str, value: Any, low: float, high: float, *, expected: str) -> float:
-    """The value as a float between low and high, both included."""
-    number = real(field, value, expected=expected)
-    if not low <= number <= high:
         raise InvalidArgument(field, expected=expected, found=shown(value))
     return number
 
@@ -62,7 +62,7 @@ def integer(field: str, value: Any, *, least: int, most: int | None = None) -> i
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         number = int(value)
     else:
-        real_value = real(field, value, expected=expected)
+        real_value = within(field, value, expected=expected)
         number = int(real_value)
         if number != real_value:
             raise InvalidArgument(field, expected=expected, found=shown(value))
@@ -108,13 +108,6 @@ def items(field: str, value: Any, *, expected: str) -> list[Any]:
             # An array of no dimension looks like a list, and a range may be longer than can be told.
             pass
     raise InvalidArgument(field, expected=expected, found=shown(value))
-
-
-def epsilon_of(value: Any) -> float:
-    """A privacy loss: finite or infinite, not negative."""
-    if isinstance(value, numbers.Real) and not isinstance(value, bool) and value == math.inf:
-        return math.inf
-    return within("epsilon", value, 0.0, math.inf, expected="a number of at least 0")
 
 
 def delta_of(value: Any) -> float:

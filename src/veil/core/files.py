@@ -133,9 +133,8 @@ def entry_to_json(entry: Any) -> Content:
     return {"id": entry if type(entry) in (int, str) else str(entry)}
 
 
-def save(release: Release[Any], path: str | PathLike[str], *, overwrite: bool = False) -> None:
+def save(release: Release[Any], target: Path, *, overwrite: bool = False) -> None:
     """Write by the ending of the path: .json the whole record, .csv the value with its labels."""
-    target = path_of(path)
     if target.suffix.lower() == ".csv":
         out = io.StringIO()
         header, lines = release.kind.rows(release)

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from veil.core.account import Account, Charge, check_account, confirm, reserve
 from veil.core.adjacency import Adjacency
-from veil.core.checks import delta_of, epsilon_of
+from veil.core.checks import delta_of, within
 from veil.core.errors import InvalidArgument, NoGuarantee, PrivacyWarning, UnreadableFile, VeilError
 from veil.core.intake import Labels
 from veil.core.kind import Kind
@@ -169,7 +169,7 @@ def cost(profile: PrivacyProfile, delta: float | None, stated: float | None = No
     """The (epsilon, delta) that a release with this profile is charged: as stated, or the least there is."""
     delta = None if delta is None else delta_of(delta)
     if stated is not None:
-        stated = epsilon_of(stated)
+        stated = within("epsilon", stated, 0.0, expected="a number of at least 0", finite=False)
         if not profile.covers(stated, delta or 0.0):
             raise NoGuarantee(
                 f"epsilon: {stated:g} at delta={delta or 0.0:g} does not cover what this mechanism reveals."

@@ -99,6 +99,8 @@ class Release(Generic[V]):
     # Of the mechanism, set when the release is made.
     kind: Kind = field(init=False, repr=False)
     domain: Domain = field(init=False, repr=False)
+    # e^epsilon, as people read it, rounded up: it is a bound.
+    factor: str = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", kind_of(self.mechanism))
@@ -106,6 +108,11 @@ class Release(Generic[V]):
         tables = {key: frozen(table) for key, table in self.tables.items()}
         object.__setattr__(self, "tables", tables)
         object.__setattr__(self, "value", self.kind.frozen(self.value, tables))
+        factor = f"e^{self.epsilon:.4g}"
+        if self.epsilon < 50.0:
+            exact = Decimal(math.exp(self.epsilon))
+            factor = f"{exact.quantize(Decimal(1).scaleb(exact.adjusted() - 3), rounding=ROUND_CEILING):f}"
+        object.__setattr__(self, "factor", factor)
         object.__setattr__(self, "_derived", {})
 
     @property
@@ -129,9 +136,9 @@ class Release(Generic[V]):
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the record as JSON, or only the value as CSV, by the ending of the path."""
-        from veil.core.files import save
+        from veil.core.files import path_of, save
 
-        save(self, path, overwrite=overwrite)
+        save(self, path_of(path), overwrite=overwrite)
 
     def report(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the report, one HTML page that needs nothing else."""
@@ -159,14 +166,6 @@ class Release(Generic[V]):
     def neighbours(self) -> str:
         """Between which inputs the difference is hidden."""
         return self.kind.neighbours(self)
-
-    @property
-    def factor(self) -> str:
-        """e^epsilon, as people read it, rounded up: it is a bound."""
-        if self.epsilon >= 50.0:
-            return f"e^{self.epsilon:.4g}"
-        factor = Decimal(math.exp(self.epsilon))
-        return f"{factor.quantize(Decimal(1).scaleb(factor.adjusted() - 3), rounding=ROUND_CEILING):f}"
 
     @property
     def worst_loss(self) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core.arrays import Floats
-from veil.core.checks import choice, positive, within
+from veil.core.checks import choice, delta_of, positive, within
 from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.mechanism import Mechanism
 from veil.core.plan import RankedPlan
@@ -21,7 +21,7 @@ from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.mechanisms.row_by_row import RowByRow
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.matrices.stochastic import StochasticMatrix
-from veil.vectors.calibration import FOR_VECTORS, calibrated, needs_delta
+from veil.vectors.calibration import FOR_VECTORS, PURE, calibrated, needs_delta
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.simplex import Simplex, Transfer
@@ -51,8 +51,8 @@ def calibrated_matrix(
     read_off: the support was read off the matrix itself; the mechanism then states so even if it is full.
     """
     choice("mechanism", name, FOR_VECTORS)
-    needs_delta(name, "gaussian", delta)
-    needs_delta(name, "dirichlet", delta)
+    if delta_of(delta) == 0.0 and name not in PURE:
+        raise needs_delta(name)
     budget = {"epsilon": epsilon, "delta": delta}
     if name == "dirichlet" and smooth:
         return calibrated_rows(support, adjacency, floor=floor, read_off=read_off, **budget)[0]

@@ -67,15 +67,12 @@ class WorstOf(PrivacyProfile):
     def __post_init__(self) -> None:
         if any(part.kind != "exact" for part in self.parts):
             object.__setattr__(self, "kind", "upper bound")
+        object.__setattr__(self, "pure_epsilon", max(part.pure_epsilon for part in self.parts))
 
     @property
     def grid_points(self) -> int:
         # Each point costs one evaluation of every part.
         return max(64, min(part.grid_points for part in self.parts) // len(self.parts))
-
-    @property
-    def pure_epsilon(self) -> float:
-        return max(part.pure_epsilon for part in self.parts)
 
     def log_deltas(self) -> tuple[LogDelta, LogDelta]:
         return self._log_delta, self._log_delta

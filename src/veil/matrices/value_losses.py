@@ -152,7 +152,8 @@ def value_loss(
     if not isinstance(adjacency, Rows):
         raise InvalidArgument("adjacency", expected="matrices.Rows", found=type(adjacency).__name__)
     levels, delta = _levels(epsilons), delta_of(delta)
-    needs_delta("dirichlet", "dirichlet", delta)
+    if delta == 0.0:
+        raise needs_delta("dirichlet")
     draws, random = integer("draws", draws, least=2, most=1_000_000_000), generator(rng)
     law = process.start_law(start)
     judge: Policies | Models

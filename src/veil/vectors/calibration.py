@@ -16,8 +16,8 @@ from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.mechanism import Mechanism
 from veil.core.numerics.rounding import least_point
 from veil.core.privacy.profile import calibrate
-from veil.vectors.accuracy import Typical, expected_errors, typical_values
-from veil.vectors.counts import Contributions, Records
+from veil.vectors.accuracy import Typical, expected_absolute_deviation, typical_values
+from veil.vectors.counts import Contributions, Counts, Records
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
@@ -27,6 +27,8 @@ from veil.vectors.simplex import Simplex, Transfer
 
 FOR_VECTORS = ("dirichlet", "laplace", "gaussian")
 FOR_COUNTS = ("dirichlet", "geometric", "discrete-gaussian")
+# Those that have a finite epsilon at delta = 0.
+PURE = ("laplace", "geometric")
 _ADDITIVE: dict[str, Callable[..., Mechanism]] = {
     "laplace": Laplace,
     "gaussian": Gaussian,
@@ -81,15 +83,16 @@ def calibrated(
     epsilon = within("epsilon", epsilon, 0.0, 1e5, expected="a number between 0 and 100000")
     smooth = truth("smooth", smooth)
     choice("mechanism", name, names_for(adjacency))
-    check_exact(name, exact, draws)
+    if exact or draws is not None:
+        check_exact(name, exact, draws)
+    if delta_of(delta) == 0.0 and name not in PURE:
+        raise needs_delta(name)
     fit = partial(calibrate, adjacency=adjacency, epsilon=epsilon, delta=delta)
     of_vectors = isinstance(adjacency, Transfer)
     if name != "dirichlet":
-        needs_delta(name, "gaussian" if of_vectors else "discrete-gaussian", delta)
         domain = Simplex(size) if of_vectors else size
         return fit(lambda rate: _ADDITIVE[name](1.0 / rate, domain))
     public = typical_values(adjacency, size, typical, records)
-    needs_delta(name, name, delta)
     if of_vectors:
         if floor is None and not smooth:
             raise InvalidArgument("floor", expected="a floor, without smoothing", found="None")
@@ -125,11 +128,9 @@ def check_exact(name: str, exact: bool, draws: int | None) -> None:
         raise InvalidArgument("draws", expected="an exact dirichlet with it", found="another")
 
 
-def needs_delta(name: str, which: str, delta: float) -> None:
-    """Refuse delta = 0 for a mechanism that has no finite epsilon there."""
-    delta = delta_of(delta)
-    if name == which and delta == 0.0:
-        raise CannotCalibrate(f"delta: {name} needs a delta above 0, found 0.")
+def needs_delta(name: str) -> CannotCalibrate:
+    """The error for delta = 0 of a mechanism that has no finite epsilon there."""
+    return CannotCalibrate(f"delta: {name} needs a delta above 0, found 0.")
 
 
 def _best(
@@ -145,12 +146,19 @@ def _best(
     """
 
     def cost(log_x: float) -> float:
-        """The error; infinite where the budget cannot be met."""
+        """The expected L1 error; infinite where the budget cannot be met."""
         try:
             mechanism = fit(form(math.exp(log_x)), relative=_ROUGH)
         except CannotCalibrate:
             return math.inf
-        return expected_errors(mechanism, typical).l1
+        errors = []
+        for value in typical:
+            valid = mechanism.validate(value)
+            shapes, true = mechanism.float_shapes(valid), valid
+            if isinstance(mechanism, DirichletCounts):
+                true = Counts(valid.size).shares(valid)
+            errors.append(expected_absolute_deviation(shapes, float(shapes.sum()) - shapes, true).sum())
+        return float(np.mean(errors))
 
     # Near the upper end (the floor's ceiling, 1/size) a factor of four would step over the best.
     near = [math.log(low + share * (high - low)) for share in (0.4, 0.55, 0.7, 0.8, 0.9, 0.96)]

@@ -214,7 +214,7 @@ def moved(change: Any) -> tuple[int, int, float]:
 
 def _count(n: int) -> int:
     number = checks.integer("n", n, least=1)
-    checks.real("n", number, expected="a whole number that a float can hold")
+    checks.within("n", number, expected="a whole number that a float can hold")
     return number
 
 

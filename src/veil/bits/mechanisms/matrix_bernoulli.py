@@ -10,7 +10,7 @@ from veil.bits.numerics.flip_losses import Loss, Where, worst_loss
 from veil.bits.numerics.published_bounds import condition_4
 from veil.bits.numerics.quadratic import Quadratic
 from veil.bits.samplers.matrix_bernoulli import Method, expected_ones, method_for, sample_matrix_bernoulli
-from veil.core.checks import integer, positive, real
+from veil.core.checks import integer, positive, within
 from veil.core.errors import InvalidArgument
 from veil.core.random.streams import generator
 
@@ -114,7 +114,7 @@ def xor_parameters(
     (0.25, 0.25)
     """
     expected = "a number above 0 and at most 1"
-    epsilon, alpha = positive("epsilon", epsilon), real("alpha", alpha, expected=expected)
+    epsilon, alpha = positive("epsilon", epsilon), within("alpha", alpha, expected=expected)
     if not 0.0 < alpha <= 1.0:
         raise InvalidArgument("alpha", expected=expected, found=repr(alpha))
     rows = integer("rows", rows, least=1, most=2**31)

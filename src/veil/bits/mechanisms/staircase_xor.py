@@ -162,9 +162,8 @@ class LazyResponse(PrivacyProfile):
     chance: float
     kind: Kind = "exact"
 
-    @property
-    def pure_epsilon(self) -> float:
-        return self.each
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pure_epsilon", self.each)
 
     def log_deltas(self) -> tuple[LogDelta, LogDelta]:
         return self._log_delta, self._log_delta

@@ -60,8 +60,11 @@ class Compiled(Generic[Arguments, Result]):
         cache = dispatcher._cache
         # Numba would look again whether the folder is writable, and fail; `save` finds out and goes on.
         cache._impl.locator.ensure_cache_path = lambda: None
-        base = f"{cache._impl.filename_base}.{{}}.nbc"
-        cache._cache_file = _CodeFiles(cache._cache_file, base, " ".join([numba.__version__, *hashes]))
+        base, sources = cache._impl.filename_base, " ".join([numba.__version__, *hashes])
+        cache._cache_file = _CodeFiles(
+            cache._cache_file,
+            lambda key: f"{base}.{hashlib.sha256(f'{key!r} {sources}'.encode()).hexdigest()[:32]}.nbc",
+        )
         return dispatcher
 
     @property
@@ -83,11 +86,7 @@ class _CodeFiles:
     """
 
     numba: Any
-    base: str
-    sources: str
-
-    def name(self, key: object) -> str:
-        return self.base.format(hashlib.sha256(f"{key!r} {self.sources}".encode()).hexdigest()[:32])
+    name: Callable[[object], str]
 
     def load(self, key: object) -> Any:
         try:

@@ -46,15 +46,6 @@ def stated(number: float) -> Fraction:
     return min(Fraction(number), Fraction(repr(number)))
 
 
-def charge_above(exact: Fraction) -> float:
-    """The smallest float that is not below the rational, nor is the decimal that it is written as.
-
-    What is charged is that decimal.
-    """
-    above = float_above(exact)
-    return above if stated(above) >= exact else math.nextafter(above, math.inf)
-
-
 def decay_above(rate: float) -> float:
     """The least float that is surely not below exp(-rate); it stands for exactly that number."""
     if rate >= -_LOG_SMALLEST:

@@ -137,15 +137,17 @@ class StandardNormal:
 
 
 def log_hockey_stick(
-    density: LogConcaveDensity, *, tilt: float, start: float, start_error: float, side: int
+    density: LogConcaveDensity, epsilon: float, *, tilt: float, zero: float, zero_error: float, side: int
 ) -> float:
     """An upper bound, tight to about 1e-11, on the log of E[(1 - exp(-tilt |w - start|))+].
 
     The expectation is over w (the distance of u from the density's mode) on the given side (+1 above,
-    -1 below) of start. With start the point where a log likelihood ratio tilt * u - c equals epsilon,
-    this is log delta(epsilon). start_error bounds the rounding of start. Every source of rounding is
-    bounded and added, so the result is not below the truth.
+    -1 below) of start, which lies epsilon / tilt further on that side than zero. With zero the point where a
+    log likelihood ratio tilt * u - c is zero, this is log delta(epsilon). zero_error bounds the rounding of
+    zero. Every source of rounding is bounded and added, so the result is not below the truth.
     """
+    step = epsilon / tilt
+    start, start_error = zero + side * step, zero_error + 4.0 * _ULP * (abs(zero) + step)
 
     def log_value(v: Floats) -> Floats:
         with np.errstate(divide="ignore", over="ignore", under="ignore"):
@@ -205,14 +207,10 @@ def log_integral_of_log_concave(
     peak = float(log_value(np.array([mode]))[0])
     if peak == -math.inf:
         return -math.inf, (mode, mode, mode)
-
-    def drop(v: float) -> float:
-        return peak - float(log_value(np.array([v]))[0])
-
-    right_width = _first_drop_of_one(drop, mode, +1.0)
-    left_width = _first_drop_of_one(drop, mode, -1.0)
+    right_width = _first_drop_of_one(log_value, mode, peak, +1.0)
+    left_width = _first_drop_of_one(log_value, mode, peak, -1.0)
     end = mode + right_width
-    while drop(end) < _NEGLIGIBLE_DROP:
+    while peak - log_value(np.array([end])) < _NEGLIGIBLE_DROP:
         end += max(end - mode, right_width)
 
     smallest = min(mode, 1.0) * 2.0**-6
@@ -262,17 +260,17 @@ def _peak(slope: Callable[[float], float], guess: float) -> float:
             return low
 
 
-def _first_drop_of_one(drop: Callable[[float], float], mode: float, side: float) -> float:
-    """A distance from the mode at which the logarithm has fallen by between about 1/2 and 2."""
+def _first_drop_of_one(log_value: Callable[[Floats], Floats], mode: float, peak: float, side: float) -> float:
+    """A distance from the mode at which the logarithm has fallen from its peak by between about 1/2 and 2."""
     width, least = 0.5 * mode, 2.0 * math.ulp(mode)
-    if side < 0.0 and drop(mode - width) < 1.0:
+    if side < 0.0 and peak - log_value(np.array([mode - width])) < 1.0:
         return mode
-    while drop(mode + side * width) > 1.0:
+    while peak - log_value(np.array([mode + side * width])) > 1.0:
         width *= 0.5
         if width < least:
             # A cliff: steeper than floating point can follow.
             return least
-    while drop(mode + side * 2.0 * width) < 1.0:
+    while peak - log_value(np.array([mode + side * 2.0 * width])) < 1.0:
         width *= 2.0
         if side < 0.0 and 2.0 * width >= mode:
             return width

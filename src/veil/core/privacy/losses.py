@@ -139,13 +139,10 @@ class Composed(SymmetricProfile):
             return counted[0][0]
         return cls(tuple(counted))
 
-    @property
-    def pure_epsilon(self) -> float:
-        if not all(math.isfinite(part.pure_epsilon) for part, _ in self.parts):
-            return math.inf
-        return float_above(
-            sum((times * Fraction(part.pure_epsilon) for part, times in self.parts), Fraction())
-        )
+    def __post_init__(self) -> None:
+        if all(math.isfinite(part.pure_epsilon) for part, _ in self.parts):
+            total = sum((times * Fraction(part.pure_epsilon) for part, times in self.parts), Fraction())
+            object.__setattr__(self, "pure_epsilon", float_above(total))
 
     def covers(self, epsilon: float, delta: float) -> bool:
         # Epsilons and deltas may simply be added: where that is enough, nothing has to be convolved.

@@ -50,19 +50,10 @@ class TiltedPair(PrivacyProfile):
     kind: Kind = "exact"
 
     def log_deltas(self) -> tuple[LogDelta, LogDelta]:
-        forward = partial(self._one_sided, self.upper, self.zero_upper, 1)
-        backward = partial(self._one_sided, self.lower, self.zero_lower, -1)
+        given = {"tilt": self.tilt, "zero_error": self.zero_error}
+        forward = partial(log_hockey_stick, self.upper, zero=self.zero_upper, side=1, **given)
+        backward = partial(log_hockey_stick, self.lower, zero=self.zero_lower, side=-1, **given)
         return forward, backward
-
-    def _one_sided(self, density: LogConcaveDensity, zero: float, side: int, epsilon: float) -> float:
-        step = epsilon / self.tilt
-        return log_hockey_stick(
-            density,
-            tilt=self.tilt,
-            start=zero + side * step,
-            start_error=self.zero_error + 4.0 * _ULP * (abs(zero) + step),
-            side=side,
-        )
 
 
 class _SymmetricPair(TiltedPair):
@@ -178,9 +169,8 @@ class RandomizedResponses(SymmetricProfile):
     times: int = 1
     kind: Kind = "exact"
 
-    @property
-    def pure_epsilon(self) -> float:
-        return float_above(Fraction(self.each) * self.times)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pure_epsilon", float_above(Fraction(self.each) * self.times))
 
     def _log_delta(self, epsilon: float) -> float:
         # j answers point one way: the loss is (2j - times) each,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 import numpy as np
 
 from veil.core.arrays import Floats
-from veil.core.checks import delta_of, epsilon_of, integer, real, within
+from veil.core.checks import delta_of, integer, within
 from veil.core.errors import CannotCalibrate, InvalidArgument, NoGuarantee, VeilError
 from veil.core.numerics.rounding import (
     float_above,
@@ -41,7 +41,7 @@ BEFORE = (0.01, 0.1, 0.5, 0.9)
 
 def order_of(value: float) -> float:
     """The order of a Renyi divergence: a number above 1."""
-    order = real("order", value, expected="a number above 1")
+    order = within("order", value, expected="a number above 1")
     if order <= 1.0:
         raise InvalidArgument("order", expected="a number above 1", found=f"{order:g}")
     return order
@@ -54,6 +54,8 @@ class PrivacyProfile(ABC):
     """
 
     kind: Kind = "exact"
+    pure_epsilon: float = math.inf
+    """The epsilon from which on delta is zero; infinite if there is none."""
 
     @property
     def grid_points(self) -> int:
@@ -68,14 +70,9 @@ class PrivacyProfile(ABC):
         The pair dominates every pair of neighbours, so the two curves may be composed.
         """
 
-    @property
-    def pure_epsilon(self) -> float:
-        """The epsilon from which on delta is zero; infinite if there is none."""
-        return math.inf
-
     def delta(self, epsilon: float) -> float:
         """The smallest delta that holds at this epsilon."""
-        epsilon = epsilon_of(epsilon)
+        epsilon = within("epsilon", epsilon, 0.0, expected="a number of at least 0", finite=False)
         if epsilon >= self.pure_epsilon or epsilon == math.inf:
             return 0.0
         return probability_above(self._log_delta(epsilon))
@@ -213,9 +210,7 @@ class SymmetricProfile(PrivacyProfile):
 class NothingRevealed(SymmetricProfile):
     """Neighbours give the same distribution: delta is zero everywhere."""
 
-    @property
-    def pure_epsilon(self) -> float:
-        return 0.0
+    pure_epsilon = 0.0
 
     def _log_delta(self, epsilon: float) -> float:
         return -math.inf
@@ -249,7 +244,7 @@ def calibrate(
     The number that is returned has itself been checked to be safe. Where no number is safe, the
     error says so.
     """
-    target = float_below(stated(real("epsilon", epsilon)))
+    target = float_below(stated(within("epsilon", epsilon)))
     delta = delta_of(delta)
     if delta == 1.0:
         raise InvalidArgument(

@@ -118,25 +118,3 @@ def _discrete_gaussian(bits: _Bits, variance: Fraction, envelope: int) -> int:
         bottom = 2 * variance.numerator * variance.denominator * envelope * envelope
         if _bernoulli_exp(bits, top, bottom):
             return candidate
-
-
-# Fast floating-point stand-ins with the same distribution up to rounding, for plans and simulations only. A
-# release never uses them.
-
-
-def simulate_discrete_laplace(rng: Rng, *, scale: float, size: tuple[int, ...]) -> NDArray[np.int64]:
-    """The difference of two geometric variables."""
-    success = -np.expm1(-1.0 / scale)
-    return rng.geometric(success, size) - rng.geometric(success, size)
-
-
-def simulate_discrete_gaussian(rng: Rng, *, sigma: float, size: tuple[int, ...]) -> NDArray[np.int64]:
-    """By inversion of the tabulated distribution; a rounded normal where the table would be long."""
-    if sigma > 1e4:
-        return np.rint(rng.normal(0.0, sigma, size)).astype(np.int64)
-    reach = int(np.ceil(12.0 * sigma)) + 2
-    support = np.arange(-reach, reach + 1)
-    weights = np.exp(-0.5 * (support / sigma) ** 2)
-    cumulative = np.cumsum(weights)
-    drawn: NDArray[np.int64] = support[np.searchsorted(cumulative, rng.random(size) * cumulative[-1])]
-    return drawn

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,15 +14,10 @@ from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.checks import choice, integer, positive
 from veil.core.mechanism import Described, adjacency_of, batch_shape
-from veil.core.numerics.rounding import charge_above
+from veil.core.numerics.rounding import float_above, stated
 from veil.core.privacy.pairs import DiscreteGaussianShift, RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
-from veil.core.random.discrete import (
-    sample_discrete_gaussian,
-    sample_discrete_laplace,
-    simulate_discrete_gaussian,
-    simulate_discrete_laplace,
-)
+from veil.core.random.discrete import sample_discrete_gaussian, sample_discrete_laplace
 from veil.core.random.streams import Rng
 from veil.vectors.contribution_profiles import gaussian_contributions
 from veil.vectors.counts import Contributions, Counts, Integers, Records
@@ -87,10 +82,12 @@ class GeometricCounts(_NoisyCounts):
         super().__init__(size, onto=onto)
 
     def noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:
-        return sample_discrete_laplace(rng, scale=Fraction(self.scale), size=prod(shape)).reshape(shape)
+        return sample_discrete_laplace(rng, scale=Fraction(self.scale), size=math.prod(shape)).reshape(shape)
 
     def simulated_noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:
-        return simulate_discrete_laplace(rng, scale=self.scale, size=shape)
+        # The difference of two geometric variables.
+        success = -np.expm1(-1.0 / self.scale)
+        return rng.geometric(success, shape) - rng.geometric(success, shape)
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
         """Each count that moves by one, two where a record is replaced, has a loss of +-1/scale: exact.
@@ -101,10 +98,15 @@ class GeometricCounts(_NoisyCounts):
         if isinstance(change, Records):
             change = change.contributions
         added, removed = change.added, change.removed
-        # 1/scale must not round down: the noise is drawn for the scale as it is.
-        if added == 1 and removed <= 1:
-            return RandomizedResponses(charge_above(1 / Fraction(self.scale)), times=added + removed)
-        return RandomizedResponses(charge_above((added + removed) / Fraction(self.scale)), kind="upper bound")
+        is_exact = added == 1 and removed <= 1
+        # The loss must not round down, since the noise is drawn for the scale as it is; nor may the decimal
+        # that it is written as, which is what is charged.
+        loss = (1 if is_exact else added + removed) / Fraction(self.scale)
+        above = float_above(loss)
+        each = above if stated(above) >= loss else math.nextafter(above, math.inf)
+        if is_exact:
+            return RandomizedResponses(each, times=added + removed)
+        return RandomizedResponses(each, kind="upper bound")
 
 
 @dataclass(frozen=True, init=False)
@@ -120,10 +122,17 @@ class DiscreteGaussianCounts(_NoisyCounts):
 
     def noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:
         variance = Fraction(self.sigma) ** 2
-        return sample_discrete_gaussian(rng, variance=variance, size=prod(shape)).reshape(shape)
+        return sample_discrete_gaussian(rng, variance=variance, size=math.prod(shape)).reshape(shape)
 
     def simulated_noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:
-        return simulate_discrete_gaussian(rng, sigma=self.sigma, size=shape)
+        # By inversion of the tabulated distribution; a rounded normal where the table would be long.
+        if self.sigma > 1e4:
+            return np.rint(rng.normal(0.0, self.sigma, shape)).astype(np.int64)
+        reach = int(np.ceil(12.0 * self.sigma)) + 2
+        support = np.arange(-reach, reach + 1)
+        cumulative = np.cumsum(np.exp(-0.5 * (support / self.sigma) ** 2))
+        drawn: Integers = support[np.searchsorted(cumulative, rng.random(shape) * cumulative[-1])]
+        return drawn
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
         """One count moves by one, two do where a record is replaced, or several by more (noisy_counts.md)."""
