@@ -97,6 +97,6 @@ mutant(
 mutant(
     "a-row-that-is-believed",
     "The row of a dataset is believed, whatever its entries say.",
-    Edit(chain, "last_entry", "(row.number, row.sha256) != (found.number, digest(row.last))", "False"),
+    Edit(chain, "last_entry", "(row.number, row.sha256) != (last.number, digest(row.last))", "False"),
     caught_by=("tests/ledger/test_attacks.py::test_totals_that_were_set_back[sqlite]",),
 )

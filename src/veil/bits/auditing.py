@@ -97,15 +97,15 @@ def table_pairs(domain: Bits, relation: BitFlips) -> list[AuditPair]:
     mixed = (np.add.outer(np.arange(rows), np.arange(columns)) % 3) == 0
     first, last = np.arange(rows * columns)[:count], np.arange(rows * columns)[-count:]
     bits = "bit" if count == 1 else f"{count} bits"
-    found = [
+    pairs = [
         AuditPair(f"all zeros, the first {bits}", zeros, _flipped(zeros, first)),
         AuditPair(f"all ones, the last {bits}", ones, _flipped(ones, last)),
         AuditPair(f"mixed, the last {bits}", mixed, _flipped(mixed, last)),
     ]
     if count > 1:
-        found.append(AuditPair("all zeros, the last bit alone", zeros, _flipped(zeros, last[-1:])))
-        found.append(AuditPair("mixed, the first bit alone", mixed, _flipped(mixed, first[:1])))
-    return found
+        pairs.append(AuditPair("all zeros, the last bit alone", zeros, _flipped(zeros, last[-1:])))
+        pairs.append(AuditPair("mixed, the first bit alone", mixed, _flipped(mixed, first[:1])))
+    return pairs
 
 
 def _flipped(table: Table, places: Any) -> Table:

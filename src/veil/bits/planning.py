@@ -97,8 +97,8 @@ def plan_bits(
     rows = None if rows is None else integer("rows", rows, least=1)
     near = adjacency_for(unit, columns, flips)
     usable = FOR_BITS if near.where == "row" and columns <= MOST_BITS else ("response",)
-    found = [_row(name, bit_mechanism(name, columns, epsilon, near), rows) for name in usable]
-    return BitPlan(columns, epsilon, near, rows, tuple(sorted(found, key=lambda row: row.flip_rate)))
+    ranked = [_row(name, bit_mechanism(name, columns, epsilon, near), rows) for name in usable]
+    return BitPlan(columns, epsilon, near, rows, tuple(sorted(ranked, key=lambda row: row.flip_rate)))
 
 
 def _row(name: str, mechanism: BitMechanism, rows: int | None) -> BitRow:

@@ -98,8 +98,8 @@ def _add_others(app: App) -> None:
         for name, place in kind.commands.items():
             request = resolve_name(place)
             _add(app, kind_command(request), name, [request])
-    for found in entry_points(group="veil.commands"):
-        app.command(found.load(), name=found.name, help_epilogue="")
+    for added in entry_points(group="veil.commands"):
+        app.command(added.load(), name=added.name, help_epilogue="")
 
 
 def _add(group: App, made: Callable[..., Any], name: str, requests: Sequence[type[Request]]) -> None:

@@ -96,7 +96,7 @@ def audit(
     each = 1.0 - (1.0 - confidence) / len(chosen) if 0.0 < confidence < 1.0 else confidence
     stream = None if seed is None else generator(seed)
     with working("Auditing", quiet=as_json) as say:
-        found = [
+        suites = [
             audit_suite(
                 mechanism,
                 adjacency,
@@ -111,21 +111,21 @@ def audit(
     if report is not None:
         from veil.report.audit import AuditReport
 
-        page = AuditReport(tuple(found), confidence, "" if path is None else path.name).html()
+        page = AuditReport(tuple(suites), confidence, "" if path is None else path.name).html()
         write_text(report, page, overwrite=force)
     if as_json:
         print_json(
             {
-                "violated": any(suite.violated for suite in found),
+                "violated": any(suite.violated for suite in suites),
                 "confidence": confidence,
-                "mechanisms": [_as_json(suite) for suite in found],
+                "mechanisms": [_as_json(suite) for suite in suites],
             }
         )
     else:
         from veil.report.audit import print_audits
 
-        print_audits(found, confidence=confidence, written=report)
-    return VIOLATION if any(suite.violated for suite in found) else 0
+        print_audits(suites, confidence=confidence, written=report)
+    return VIOLATION if any(suite.violated for suite in suites) else 0
 
 
 def _as_json(suite: AuditSuite) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def inspect(
         with working("Drawing the report", quiet=as_json):
             write_text(report, release.kind.page(release, record=path), overwrite=force)
     if as_json:
-        found = [same for _, same in beside.values() if same is not None]
+        compared = [same for _, same in beside.values() if same is not None]
         print_json(
             {
                 "file": str(path),
@@ -52,7 +52,7 @@ def inspect(
                 "reproducible": release.reproducible,
                 "entry": None if release.entry is None else entry_to_json(release.entry),
                 **release.kind.sizes(release),
-                **({"table_is_the_one_written": all(found)} if found else {}),
+                **({"table_is_the_one_written": all(compared)} if compared else {}),
                 "created": release.created,
                 "veil": release.version,
             }

@@ -39,12 +39,12 @@ LedgerAndReleases = Annotated[
 
 def named_ledger() -> str | None:
     """The ledger of VEIL_LEDGER; None where it is not set. Set to nothing it is a mistake, not a choice."""
-    found = os.environ.get("VEIL_LEDGER")
-    if found is not None and not found.strip():
+    named = os.environ.get("VEIL_LEDGER")
+    if named is not None and not named.strip():
         raise InvalidArgument(
             "VEIL_LEDGER", expected="a ledger, or that it is not set at all", found="an empty text"
         )
-    return found
+    return named
 
 
 def ledger_first(places: Sequence[str] | None) -> tuple[str, list[str]]:

@@ -31,21 +31,21 @@ def decimal_of(value: Any) -> Decimal | None:
         if isinstance(value, (bool, np.bool_)):
             return None
         if isinstance(value, Decimal):
-            found = Decimal(value)
+            amount = Decimal(value)
         elif isinstance(value, str):
             # Not all that Python reads: 1_0 is a slip of the hand.
-            found = Decimal(value.strip().replace("_", "?"))
+            amount = Decimal(value.strip().replace("_", "?"))
         elif isinstance(value, numbers.Integral):
-            found = Decimal(int(value))
+            amount = Decimal(int(value))
         elif isinstance(value, numbers.Real) and not isinstance(value, Fraction):
-            found = Decimal(repr(float(value)))
+            amount = Decimal(repr(float(value)))
         else:
             return None
     except (InvalidOperation, ValueError, OverflowError):
         return None
-    if not found.is_finite() or abs(found.adjusted()) > 400 or len(found.as_tuple().digits) > 400:
+    if not amount.is_finite() or abs(amount.adjusted()) > 400 or len(amount.as_tuple().digits) > 400:
         return None
-    return found
+    return amount
 
 
 def _exactly(operation: Callable[[Decimal, Decimal], Decimal]) -> Callable[[Any, Any], Any]:
@@ -120,12 +120,12 @@ ZERO = Amount(0)
 
 def amount_of(field: str, value: Any, *, most: int | None = None) -> Amount:
     """A number or a text as an exact amount of at least 0."""
-    found = decimal_of(value)
+    amount = decimal_of(value)
     expected = "a decimal number of at least 0, such as 0.5"
     expected = expected if most is None else f"a decimal number between 0 and {most:,}"
-    if found is None or found < 0 or (most is not None and found > most):
+    if amount is None or amount < 0 or (most is not None and amount > most):
         raise InvalidArgument(field, expected=expected, found=shown(value))
-    return Amount(found)
+    return Amount(amount)
 
 
 def charged(field: str, value: Any, *, most: int | None = None) -> Amount:

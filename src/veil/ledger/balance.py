@@ -18,16 +18,16 @@ def plus(one: Totals, other: Totals) -> dict[str, Amount]:
 
 def of_two_records(cost: Totals) -> dict[str, Amount]:
     """What hides one record at this cost, where two change (proof: accounting.md, "Parts")."""
-    found = {**cost, "epsilon": 2 * cost["epsilon"]}
+    doubled = {**cost, "epsilon": 2 * cost["epsilon"]}
     if "rho" in cost:
-        found["rho"] = 4 * cost["rho"]
+        doubled["rho"] = 4 * cost["rho"]
     if cost["delta"] > ZERO:
         # Beyond an epsilon of 100 nothing is left of any delta.
-        found["delta"] = Amount(1)
+        doubled["delta"] = Amount(1)
         if cost["epsilon"] <= Amount(100):
             growth = UP.add(UP.next_plus(UP.exp(cost["epsilon"])), Decimal(1))
-            found["delta"] = min(Amount(1), Amount(UP.multiply(cost["delta"], growth)))
-    return found
+            doubled["delta"] = min(Amount(1), Amount(UP.multiply(cost["delta"], growth)))
+    return doubled
 
 
 @dataclass(frozen=True, slots=True)

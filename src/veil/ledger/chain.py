@@ -52,11 +52,11 @@ def last_entry(connection: Connection, dataset: str, *, lock: bool = False) -> E
     row = connection.execute(_LAST_AND_NEWEST, {"dataset": dataset}).first()
     if row is None:
         return None
-    found = Entry.parse(row.last, dataset)
+    last = Entry.parse(row.last, dataset)
     # Anybody who writes to the database may change the row; of the entries the database takes care.
-    if (row.number, row.sha256) != (found.number, digest(row.last)):
+    if (row.number, row.sha256) != (last.number, digest(row.last)):
         raise LedgerCorrupt(dataset, "a last entry that is not the newest")
-    return found
+    return last
 
 
 def entry_at(connection: Connection, dataset: str, number: int) -> Entry:

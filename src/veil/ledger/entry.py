@@ -56,22 +56,22 @@ class Entry:
     def parse(cls, body: str, where: str) -> Entry:
         """The entry behind a text of the store."""
         try:
-            found = cls(**json.loads(body))
+            entry = cls(**json.loads(body))
             known = (
-                found.kind in KINDS
-                and found.body == body
-                and isinstance(found.number, int)
-                and isinstance(found.content, dict)
+                entry.kind in KINDS
+                and entry.body == body
+                and isinstance(entry.number, int)
+                and isinstance(entry.content, dict)
                 and all(
                     isinstance(text, str)
-                    for text in (found.ledger, found.dataset, found.time, found.previous)
+                    for text in (entry.ledger, entry.dataset, entry.time, entry.previous)
                 )
             )
         except (ValueError, TypeError, RecursionError):
             known = False
         if not known:
             raise LedgerCorrupt(where, "an entry that cannot be read")
-        return found
+        return entry
 
 
 def is_place(batch: Mapping[str, Any], slot: Any, mechanism: Mapping[str, Any]) -> bool:

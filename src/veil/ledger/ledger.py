@@ -104,9 +104,9 @@ class Ledger:
     def dataset(self, name: str) -> Dataset:
         """The budget of a dataset that was opened before."""
         _check_name(name)
-        found = Dataset(self._store, name)
-        _ = found.terms
-        return found
+        dataset = Dataset(self._store, name)
+        _ = dataset.terms
+        return dataset
 
     def datasets(self) -> list[str]:
         """The names of all datasets."""
@@ -119,10 +119,10 @@ class Ledger:
             raise InvalidArgument("wanted", expected="the entry of a release", found=shown(wanted))
         if wanted.ledger != self._store.name:
             raise LedgerCorrupt(str(wanted), "an entry of another ledger")
-        found = self._store.read(lambda connection: entry_at(connection, wanted.dataset, wanted.number))
-        if found.sha256 != wanted.sha256:
+        entry = self._store.read(lambda connection: entry_at(connection, wanted.dataset, wanted.number))
+        if entry.sha256 != wanted.sha256:
             raise LedgerCorrupt(str(wanted), "another entry than the one that was charged")
-        return found
+        return entry
 
     def verify(self, against: Any = None) -> list[str]:
         """Check that all entries are consistent; the names of the datasets that were checked.

@@ -148,23 +148,23 @@ class Store:
     def _look_at(self, file: Path) -> None:
         """Whether it is there, and still the one that was opened: connections follow one that was moved."""
         try:
-            found = file.stat()
+            status = file.stat()
         except OSError:
             raise missing(self.address, "no such file") from None
-        if not stat.S_ISREG(found.st_mode):
-            kind = "a folder" if stat.S_ISDIR(found.st_mode) else "no file"
+        if not stat.S_ISREG(status.st_mode):
+            kind = "a folder" if stat.S_ISDIR(status.st_mode) else "no file"
             raise unavailable(self.address, f"it is {kind}")
-        if self._opened != (found.st_dev, found.st_ino):
+        if self._opened != (status.st_dev, status.st_ino):
             self.close()
-            self._opened = (found.st_dev, found.st_ino)
+            self._opened = (status.st_dev, status.st_ino)
 
     def _engine(self) -> Engine:
         """Of this process: connections do not survive a fork."""
-        found = self._engines.get(os.getpid())
-        if found is None:
+        engine = self._engines.get(os.getpid())
+        if engine is None:
             # No lock, which a forked process might find held for ever: of two engines one is kept.
-            found = self._engines.setdefault(os.getpid(), engine_for(self.address))
-        return found
+            engine = self._engines.setdefault(os.getpid(), engine_for(self.address))
+        return engine
 
     def settle(self) -> None:
         """All that was written so far is on the disk: a commit that lasts takes along those before it."""
@@ -174,8 +174,8 @@ class Store:
     def check_file(self) -> None:
         """SQLite's own look at its pages."""
         if self.is_file:
-            found = self.read(lambda connection: connection.execute(text("PRAGMA quick_check")).scalar())
-            if found != "ok":
+            answer = self.read(lambda connection: connection.execute(text("PRAGMA quick_check")).scalar())
+            if answer != "ok":
                 raise LedgerCorrupt(str(self.address), "pages that do not fit together")
 
     def close(self) -> None:
@@ -230,10 +230,10 @@ def _ensure(connection: Connection) -> None:
 
 def version_of(connection: Connection) -> int:
     """The version of the tables; a newer one is refused, since we might misread it."""
-    found = schema.facts(connection).get("schema", "")
-    if not (found.isascii() and found.isdigit()) or not 1 <= int(found) <= schema.version_now():
+    version = schema.facts(connection).get("schema", "")
+    if not (version.isascii() and version.isdigit()) or not 1 <= int(version) <= schema.version_now():
         raise LedgerUnavailable(
-            f"ledger: expected schema 1 to {schema.version_now()}, found {found[:20]!r}. A newer Veil wrote "
-            "this ledger; install it to use the ledger."
+            f"ledger: expected schema 1 to {schema.version_now()}, found {version[:20]!r}. A newer Veil "
+            "wrote this ledger; install it to use the ledger."
         )
-    return int(found)
+    return int(version)

@@ -168,10 +168,10 @@ class Terms:
 
 def _budget(epsilon: Any) -> Amount:
     """An epsilon that a budget may have."""
-    found = charged("epsilon", epsilon, most=_MOST_EPSILON)
-    if found == ZERO:
+    amount = charged("epsilon", epsilon, most=_MOST_EPSILON)
+    if amount == ZERO:
         raise InvalidArgument("epsilon", expected="a decimal number above 0, such as 0.5", found="0")
-    return found
+    return amount
 
 
 def _can_be_read_again(adjacency: Any) -> bool:

@@ -31,15 +31,15 @@ def export(store: Store, *, heads_only: bool) -> dict[str, Any]:
     name = store.name
 
     def work(connection: Connection) -> dict[str, Any]:
-        found = {}
+        heads = {}
         for dataset in dataset_names(connection):
             last = last_entry(connection, dataset)
             if last is None:
                 raise LedgerCorrupt(dataset, "entries of a dataset that is not listed")
-            found[dataset] = {"entries": last.number, "head": last.sha256}
+            heads[dataset] = {"entries": last.number, "head": last.sha256}
             if not heads_only:
-                found[dataset]["chain"] = [entry.body for entry, _ in all_entries(connection, dataset)]
-        return found
+                heads[dataset]["chain"] = [entry.body for entry, _ in all_entries(connection, dataset)]
+        return heads
 
     datasets = store.read(work)
     # What is exported must not be lost in a crash: it would look like a cut end. Who only reads cannot help.

@@ -90,9 +90,9 @@ def guess_delimiter(lines: Sequence[str], ending: str, *, least: int = 1) -> str
     """
     if ending in {".tsv", ".tab"}:
         return "\t"
-    found = {mark: [row for row in rows_of(lines, mark) if row != [""]] for mark in (*MARKS, " ")}
+    parsed = {mark: [row for row in rows_of(lines, mark) if row != [""]] for mark in (*MARKS, " ")}
     # The sample may end inside quotes that hold a line break.
-    inner = {mark: rows[:-1] if len(rows) > 2 else rows for mark, rows in found.items()}
+    inner = {mark: rows[:-1] if len(rows) > 2 else rows for mark, rows in parsed.items()}
     widths = {mark: [len(row) for row in rows] for mark, rows in inner.items()}
     even = {mark: one[0] for mark, one in widths.items() if one and min(one) == max(one) > 1}
     spaces = even.pop(" ", None) is not None and may_have_spaces(ending)
@@ -100,7 +100,7 @@ def guess_delimiter(lines: Sequence[str], ending: str, *, least: int = 1) -> str
         del even[","]
     if even:
         best = max(even, key=lambda mark: even[mark])
-        return " " if spaces and best != "\t" and _has_spaces(found[best]) else best
+        return " " if spaces and best != "\t" and _has_spaces(parsed[best]) else best
     if spaces:
         return " "
     uneven = {mark: widths[mark][0] for mark in MARKS if widths[mark] and widths[mark][0] > 1}

@@ -72,10 +72,10 @@ def files_of(source: str | os.PathLike[str]) -> list[str]:
     if plain.is_file() or plain.is_fifo():
         return [path]
     if has_magic(path):
-        found = sorted(one for one in glob(path, recursive=True) if Path(one).is_file())
-        if not found:
+        matching = sorted(one for one in glob(path, recursive=True) if Path(one).is_file())
+        if not matching:
             raise UnreadableFile(path, expected="files that match", found="none")
-        return found
+        return matching
     if plain.exists():
         raise UnreadableFile(path, expected="a file", found="a device")
     raise UnreadableFile(path, expected="a file", found="no such file", hint=_nearest(plain))
@@ -83,10 +83,10 @@ def files_of(source: str | os.PathLike[str]) -> list[str]:
 
 def file_of(source: str | os.PathLike[str]) -> str:
     """The one file that a path means."""
-    found = files_of(source)
-    if len(found) > 1:
-        raise UnreadableFile(os.fspath(source), expected="one file", found=f"{len(found)} that match")
-    return found[0]
+    files = files_of(source)
+    if len(files) > 1:
+        raise UnreadableFile(os.fspath(source), expected="one file", found=f"{len(files)} that match")
+    return files[0]
 
 
 def _nearest(path: Path) -> str:

@@ -86,10 +86,10 @@ def frame_columns(
         return {name: table.column(name) for name in chosen(table.column_names, wanted, roles)}
     else:
         return None
-    found = {name: _array(given[name], name, mixed=mixed) for name in chosen(list(given), wanted, roles)}
-    if len({len(array) for array in found.values()}) > 1:
+    columns = {name: _array(given[name], name, mixed=mixed) for name in chosen(list(given), wanted, roles)}
+    if len({len(array) for array in columns.values()}) > 1:
         raise InvalidData("source", expected="columns of the same length", found="others")
-    return found
+    return columns
 
 
 def _arrow(source: Any, choose: Callable[[list[str]], list[str]]) -> Any:

@@ -55,7 +55,7 @@ def pairs(field: str, value: Any) -> Mapping[Any, Any] | None:
 
 def files_among(*values: Any) -> tuple[str, ...]:
     """The files that a request names, which are read and so must not be overwritten."""
-    found: list[str] = []
+    named: list[str] = []
     for value in values:
         texts: Iterable[Any] = value if isinstance(value, (list, tuple)) else (value,)
         for text in texts:
@@ -63,7 +63,7 @@ def files_among(*values: Any) -> tuple[str, ...]:
                 continue
             name = str(text) if exists(str(text)) else str(text).split(":")[0]
             if exists(name):
-                found.append(name)
+                named.append(name)
             elif has_magic(str(text)):
-                found += glob(str(text), recursive=True)
-    return tuple(found)
+                named += glob(str(text), recursive=True)
+    return tuple(named)

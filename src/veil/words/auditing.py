@@ -65,8 +65,8 @@ class WordAudit(AuditSubject):
         # Every word is drawn for itself: a table many times over is as good as many tables.
         valid = mechanism.validate(value)
         times = (np.tile(valid.codes, draws), np.tile(valid.lengths, draws))
-        found = mechanism.sample(WordBatch(valid.labels, *times), rng=stream)
-        return found.codes.reshape(draws, -1)
+        drawn = mechanism.sample(WordBatch(valid.labels, *times), rng=stream)
+        return drawn.codes.reshape(draws, -1)
 
     def size(self, mechanism: Any, valid: Any) -> int:
         return len(valid.codes)
@@ -106,11 +106,11 @@ def _apart(first: WordBatch, second: WordBatch) -> tuple[int, int]:
 
 def _word_pairs(language: Language, radius: int) -> list[AuditPair]:
     """Words that differ at the first, a middle or the last place, or in as many places as they may."""
-    found = []
+    pairs = []
     for name, one, other in _coded_pairs(language, radius):
         words = WordBatch.of_rows(language.labels, np.stack([one, other]))
-        found.append(AuditPair(name, words[0], words[1]))
-    return found
+        pairs.append(AuditPair(name, words[0], words[1]))
+    return pairs
 
 
 def _word_table_pairs(mechanism: EachWord, relation: Hamming) -> list[AuditPair]:
@@ -143,21 +143,21 @@ def _coded_pairs(language: Language, radius: int) -> list[tuple[str, Codes, Code
     length = language.length
     radius = min(radius, length)
     places = {"the first place": 0, "a middle place": length // 2, "the last place": length - 1}
-    found: list[tuple[str, Codes, Codes]] = []
+    changes: list[tuple[str, Codes, Codes]] = []
     for name, place in places.items():
-        if place in [places[done] for done, _, _ in found]:
+        if place in [places[done] for done, _, _ in changes]:
             continue
         pair = _differing(language, place, 1)
         if pair is not None:
-            found.append((name, *pair))
-    if radius > 1 or not found:
+            changes.append((name, *pair))
+    if radius > 1 or not changes:
         for start in dict.fromkeys((0, length - radius)):
             pair = _differing(language, start, radius)
             if pair is not None:
-                found.append((f"{radius} places from {start + 1} on", *pair))
-    if not found:
+                changes.append((f"{radius} places from {start + 1} on", *pair))
+    if not changes:
         raise InvalidArgument("language", expected="two words that are neighbours", found="none found")
-    return found
+    return changes
 
 
 def _differing(language: Language, start: int, width: int) -> tuple[Codes, Codes] | None:

@@ -97,8 +97,8 @@ class AutomatonWords(Language):
         rows = [followers(subset) for subset, _ in nodes]
         last = [i for i, (subset, _) in enumerate(nodes) if subset & set(self.accepting)]
         codes = np.array([code for _, code in nodes], dtype=np.int32)
-        found = graph_of(rows, self.length, first=first, last=last)
-        return replace(found, symbol=codes, alphabet=len(self.labels))
+        graph = graph_of(rows, self.length, first=first, last=last)
+        return replace(graph, symbol=codes, alphabet=len(self.labels))
 
     def of_length(self, length: int) -> Self:
         return type(self)(self.transitions, self.start, self.accepting, length)
@@ -137,14 +137,14 @@ def _moves(transitions: Any) -> Moves:
         listed: list[Any] = [(*key, ends) if isinstance(key, tuple) else (key, ends) for key, ends in pairs]
     else:
         listed = items("transitions", transitions, expected="{(state, symbol): states}")
-    found = []
+    moves = []
     for move in listed:
         if not isinstance(move, (list, tuple)) or len(move) != 3 or move[2] is None:
             raise InvalidArgument("transitions", expected="{(state, symbol): states}", found="others")
         state, symbol, ends = move
         several = isinstance(ends, (list, tuple, set, frozenset))
         places = tuple(sorted(ends, key=str)) if isinstance(ends, (set, frozenset)) else ends
-        found.append((state, symbol, tuple(places) if several else (ends,)))
-    if not found:
+        moves.append((state, symbol, tuple(places) if several else (ends,)))
+    if not moves:
         raise InvalidArgument("transitions", expected="{(state, symbol): states}", found="none")
-    return tuple(found)
+    return tuple(moves)

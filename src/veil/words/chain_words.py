@@ -187,9 +187,9 @@ def matrix_support(field: str, value: Any, error: Any, least: float = 0.0) -> Su
 def _checked(rows: Any, size: int) -> Successors:
     """The successors that a file lists."""
     try:
-        found = tuple(tuple(sorted({int(end) for end in row})) for row in rows)
+        rows_of_ends = tuple(tuple(sorted({int(end) for end in row})) for row in rows)
     except (TypeError, ValueError):
-        found = ()
-    if len(found) != size or any(row and not 0 <= row[0] <= row[-1] < size for row in found):
+        rows_of_ends = ()
+    if len(rows_of_ends) != size or any(row and not 0 <= row[0] <= row[-1] < size for row in rows_of_ends):
         raise InvalidArgument("support", expected=f"the successors of {size} states", found="others")
-    return found
+    return rows_of_ends

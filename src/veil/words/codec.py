@@ -60,18 +60,18 @@ class AttachedWords:
         """
         try:
             lengths = {int(length): int(count) for length, count in content["lengths"].items()}
-            found = cls(int(content["words"]), lengths)
+            summary = cls(int(content["words"]), lengths)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise InvalidArgument(
                 "value", expected="words, or their lengths", found="something else"
             ) from None
         counted = min(lengths, default=0) > 0 and min(lengths.values()) > 0
-        if not counted or sum(lengths.values()) != found.words:
+        if not counted or sum(lengths.values()) != summary.words:
             raise InvalidArgument("value", expected="lengths of words that add up", found="something else")
         if max(lengths) > longest or (not shorter and set(lengths) != {longest}):
             expected = f"words of {'at most ' if shorter else ''}{longest} symbols"
             raise InvalidArgument("value", expected=expected, found="others")
-        return found
+        return summary
 
 
 def batch(release: Release[Any]) -> WordBatch:

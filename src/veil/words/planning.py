@@ -210,21 +210,21 @@ def least_epsilon_for_words(
     while high - low > close:
         share = min(max(above / (above - below), 0.05), 0.95) if below < 0.0 else 0.9
         middle = low + share * (high - low)
-        found = gap(middle, names)
-        if found > 0.0:
-            low, above, below = middle, found, 0.5 * below
+        difference = gap(middle, names)
+        if difference > 0.0:
+            low, above, below = middle, difference, 0.5 * below
         else:
-            high, below, above = middle, found, 0.5 * above
+            high, below, above = middle, difference, 0.5 * above
     return math.exp(high)
 
 
 def error_curves(plans: Sequence[WordPlan]) -> dict[str, tuple[list[float], list[float]]]:
     """Expected errors against epsilon, from plans at several: for each mechanism its points."""
-    found: dict[str, tuple[list[float], list[float]]] = {}
+    curves: dict[str, tuple[list[float], list[float]]] = {}
     for plan in plans:
         for row in plan.rows:
             if row.error is not None:
-                x, y = found.setdefault(row.name, ([], []))
+                x, y = curves.setdefault(row.name, ([], []))
                 x.append(plan.epsilon)
                 y.append(row.error)
-    return found
+    return curves

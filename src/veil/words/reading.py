@@ -172,13 +172,13 @@ def given_language(value: Any) -> Language | None:
         fields = dict(content.get("domain", content))
         # A record describes its domain in words as well.
         fields.pop("words", None)
-        found = domain_from(fields, kind_named("words"))
+        language = domain_from(fields, kind_named("words"))
     except (VeilError, ValueError, TypeError, AttributeError, RecursionError) as error:
         expected = "the description of a language, as in the record of released words"
         what = str(error).rstrip(".") if isinstance(error, VeilError) else "something else"
         raise UnreadableFile(name, expected=expected, found=what) from None
-    assert isinstance(found, Language)
-    return found
+    assert isinstance(language, Language)
+    return language
 
 
 def given_words(value: Any, language: Language) -> Any:

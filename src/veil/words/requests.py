@@ -101,7 +101,7 @@ class WordRead(ReadRequest):
     def read(self, progress: Progress | None = None) -> WordTable:
         self.check()
         allowed = None if self.chain is None else read_support(self.chain, least=self.least)
-        found = read_words(
+        batch = read_words(
             SequenceFile(self.source, self.separator, self.skip) if self.lines else self.source,
             by=texts("by", self.by) if isinstance(self.by, str) else self.by,
             order=self.order,
@@ -112,7 +112,7 @@ class WordRead(ReadRequest):
             query=self.query,
             progress=progress,
         )
-        return replace(found, allowed=allowed, start=self.start)
+        return replace(batch, allowed=allowed, start=self.start)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,8 +191,8 @@ class WordRelease(ReleaseRequest):
         else:
             inner = word_mechanism(self.mechanism, language, each, radius=self.radius, shorter=shorter)
         is_table = isinstance(source, WordTable)
-        found = self.language is None and (not is_table or source.states_found)
-        assumed = {STATES_ARE_PUBLIC: found, LAYOUT_IS_PUBLIC: is_table and source.layout_guessed}
+        is_guessed = self.language is None and (not is_table or source.states_found)
+        assumed = {STATES_ARE_PUBLIC: is_guessed, LAYOUT_IS_PUBLIC: is_table and source.layout_guessed}
         return Job.prepare(
             EachWord(inner, words_each=self.words_each),
             words,

@@ -52,12 +52,12 @@ def read_support(source: Any, *, least: float = 0.0) -> Support:
         source = _from_file(str(os.fspath(source)))
     elif _is_table(source):
         source = _from_table(source, name)
-    found = _support(source, name, least)
-    if not any(found.successors):
+    support = _support(source, name, least)
+    if not any(support.successors):
         hint = "{least} may be too large." if least > 0.0 else ""
         expected = "a transition that is allowed"
         raise InvalidData(name, expected=expected, found="none", hint=hint, names=("least",))
-    return found
+    return support
 
 
 def _is_table(source: Any) -> bool:

@@ -211,10 +211,10 @@ def language_of(
         return FreeWords(symbols, length)
     first = None
     if start is not None:
-        found = [label for label in allowed.labels if text_of(label) == text_of(start)]
-        if not found:
+        matches = [label for label in allowed.labels if text_of(label) == text_of(start)]
+        if not matches:
             raise InvalidArgument("start", expected="a state of the chain", found=repr(start)[:40])
-        first = found[0]
+        first = matches[0]
     try:
         return ChainWords(allowed, length, start=first)
     except InvalidArgument as error:
@@ -242,7 +242,7 @@ def free_words(words: Any, longest: int | None) -> tuple[list[list[Any]], Langua
 
 
 def _symbols(word: Any) -> list[Any]:
-    found = list(word) if isinstance(word, str) else items("words", word, expected="sequences of symbols")
-    if not all(isinstance(symbol, Hashable) for symbol in found):
+    symbols = list(word) if isinstance(word, str) else items("words", word, expected="sequences of symbols")
+    if not all(isinstance(symbol, Hashable) for symbol in symbols):
         raise InvalidData("words", expected="symbols such as text or numbers", found="others")
-    return found
+    return symbols

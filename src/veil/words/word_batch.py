@@ -77,11 +77,11 @@ class WordBatch(Sequence[tuple[Hashable, ...]]):
     @cached_property
     def by_length(self) -> dict[int, tuple[NDArray[np.int64], Codes]]:
         """For each length that occurs: the numbers of the words, and the words as rows of codes."""
-        found = {}
+        groups = {}
         for length in np.unique(self.lengths).tolist():
             which = np.flatnonzero(self.lengths == length)
-            found[int(length)] = (which, self.codes[self._places(which, length)])
-        return found
+            groups[int(length)] = (which, self.codes[self._places(which, length)])
+        return groups
 
     @property
     def shares(self) -> Floats:

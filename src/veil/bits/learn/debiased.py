@@ -86,8 +86,8 @@ class DebiasedClassifier(Classifier):
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
         """The class of each row of true bits."""
         second = (self.decision_function(X) > 0.0).astype(np.int64)
-        found: NDArray[Any] = self.classes_[second]
-        return found
+        chosen: NDArray[Any] = self.classes_[second]
+        return chosen
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """The estimated probability of each class."""

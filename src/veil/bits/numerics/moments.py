@@ -210,12 +210,12 @@ def _cell_squares(k1: float, k2: float, rows: int, signs: Floats, products: Floa
 def _pairs(pairs: Any, columns: int) -> tuple[Places, Places]:
     if pairs is None:
         return np.triu_indices(columns, 1)
-    found = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    if found.size and (found.min() < 0 or found.max() >= columns or (found[:, 0] == found[:, 1]).any()):
+    places = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    if places.size and (places.min() < 0 or places.max() >= columns or (places[:, 0] == places[:, 1]).any()):
         raise InvalidArgument(
             "pairs", expected=f"two different columns of 0 to {columns - 1}", found="others"
         )
-    return found[:, 0], found[:, 1]
+    return places[:, 0], places[:, 1]
 
 
 def _level(confidence: float) -> float:

@@ -109,7 +109,7 @@ def _by_slices(rng: Rng, count: int, chance: float) -> Booleans:
 def _by_gaps(rng: Rng, count: int, chance: float) -> Places:
     if chance == 0.0 or count == 0:
         return np.empty(0, dtype=np.int64)
-    found: list[Places] = []
+    pieces: list[Places] = []
     reached = 0
     while reached < count:
         expected = (count - reached) * chance
@@ -117,9 +117,9 @@ def _by_gaps(rng: Rng, count: int, chance: float) -> Places:
         most = min(_AT_A_TIME, (2**63 - 1 - reached) // (count + 1))
         gaps = _gaps(rng, int(min(expected + 4.0 * expected**0.5 + 16.0, most)), chance, count)
         places = reached - 1 + np.cumsum(gaps + 1)
-        found.append(places)
+        pieces.append(places)
         reached = int(places[-1]) + 1
-    flips: Places = np.concatenate(found)
+    flips: Places = np.concatenate(pieces)
     return flips[: int(np.searchsorted(flips, count))]
 
 
@@ -132,10 +132,10 @@ def _gaps(rng: Rng, size: int, chance: float, most: int) -> Places:
     slack = (2.0 / np.maximum(words.astype(np.float64), 1.0) + 2.0**-51 + 2.0**-49 * np.abs(logs)) / -rate
     gaps = np.floor(x)
     is_open = (words < _SMALL_WORD) | (x - gaps <= slack) | (gaps + 1.0 - x <= slack)
-    found: Places = np.minimum(gaps, most).astype(np.int64)
+    lengths: Places = np.minimum(gaps, most).astype(np.int64)
     for row in np.flatnonzero(is_open).tolist():
-        found[row] = _settled_gap(int(words[row]), float(x[row]), chance, most, lambda: one_word(rng))
-    return found
+        lengths[row] = _settled_gap(int(words[row]), float(x[row]), chance, most, lambda: one_word(rng))
+    return lengths
 
 
 def _settled_gap(word: int, near: float, chance: float, most: int, more: Callable[[], int]) -> int:

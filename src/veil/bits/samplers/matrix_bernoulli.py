@@ -158,10 +158,10 @@ def exponential(x: Fraction, bits: int) -> Enclosure:
     if x > 0:
         one = 1 << 2 * inner
         low, high = one // high, -(-one // low)
-    found: Enclosure = (low, high, -inner)
+    power: Enclosure = (low, high, -inner)
     for _ in range(halvings):
-        found = product(found, found, inner)
-    return found
+        power = product(power, power, inner)
+    return power
 
 
 def enclosing_thresholds(weights: Sequence[Enclosure], bits: int) -> tuple[list[int], list[int]]:
@@ -227,13 +227,13 @@ def column_weights(rows: int, diagonal: Fraction, between: Fraction, bits: int) 
     grows like M, and that of the weight like M^2 2^-bits. It is enclosed at each step.
     """
     narrow = bits + 2 * rows.bit_length()
-    weight, found = ONE, [ONE]
+    weight, weights = ONE, [ONE]
     factor, growth = exponential(diagonal, narrow), exponential(2 * between, narrow)
     for ones in range(rows):
         weight = times_ratio(product(weight, factor, narrow), rows - ones, ones + 1, narrow)
         factor = product(factor, growth, narrow)
-        found.append(weight)
-    return found
+        weights.append(weight)
+    return weights
 
 
 def table_weights(matrix: Floats, bits: int) -> list[Enclosure]:
@@ -241,12 +241,12 @@ def table_weights(matrix: Floats, bits: int) -> list[Enclosure]:
     length = len(matrix)
     entries = [[Fraction(float(value)) for value in row] for row in matrix]
     narrow = bits + 2 * length
-    found = [ONE]
+    powers = [ONE]
     for i in range(length):
         # exp of what entry i adds, by the entries below it.
         pull = [exponential(entries[i][i], narrow)]
         for j in range(i):
             one = exponential(2 * entries[i][j], narrow)
             pull += [product(each, one, narrow) for each in pull]
-        found += [product(a, b, narrow) for a, b in zip(found, pull, strict=True)]
-    return found
+        powers += [product(a, b, narrow) for a, b in zip(powers, pull, strict=True)]
+    return powers

@@ -102,13 +102,13 @@ def odds_of(model: Latent, rows: Codes, columns: Codes) -> Singles:
     """The log-odds of single pairs."""
     seen = model.columns.place * model.signs
     seen[:, 0] = 1.0
-    found = np.empty(len(rows), dtype=np.float32)
+    products = np.empty(len(rows), dtype=np.float32)
     for begin in range(0, len(rows), 2**16):
         part = slice(begin, begin + 2**16)
-        found[part] = np.einsum("ik,ik->i", model.rows.place[rows[part]], seen[columns[part]])
-    found += model.columns.place[columns, 0]
-    found += np.float32(model.level)
-    return found
+        products[part] = np.einsum("ik,ik->i", model.rows.place[rows[part]], seen[columns[part]])
+    products += model.columns.place[columns, 0]
+    products += np.float32(model.level)
+    return products
 
 
 def _with_own_bit(model: Latent, bits: Signs, flip: float) -> tuple[Singles, Singles]:

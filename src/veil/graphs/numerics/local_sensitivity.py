@@ -52,10 +52,10 @@ class TriangleSensitivity:
     def at(self, distances: Integers) -> Integers:
         """The local sensitivity at distances t >= 0."""
         t = np.asarray(distances, dtype=np.int64)
-        found = np.zeros(t.shape, dtype=np.int64)
+        reached = np.zeros(t.shape, dtype=np.int64)
         for shared, reach in zip(self.shared.tolist(), self.reach.tolist(), strict=True):
-            np.maximum(found, np.minimum(shared + t, (t + reach) // 2), out=found)
-        return np.minimum(found, self.most)
+            np.maximum(reached, np.minimum(shared + t, (t + reach) // 2), out=reached)
+        return np.minimum(reached, self.most)
 
     def settled(self) -> int:
         """The first distance at which the sensitivity is the largest possible."""

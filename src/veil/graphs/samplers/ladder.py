@@ -72,10 +72,10 @@ def _geometric(rng: Rng, decay: Fraction, size: int) -> Integers:
     if decay > _SLOW:
         # Gaps between flips of probability 1 - decay, which is a float as it stands: the same law.
         return sample_gaps(rng, size=size, chance=float(1 - decay))
-    found = np.zeros(size, dtype=np.int64)
+    rungs = np.zeros(size, dtype=np.int64)
     going = np.arange(size)
     while len(going):
         words = random_words(rng, len(going)) >> np.uint64(WORD - DECAY_BITS)
         going = going[words < np.uint64(bound.numerator)]
-        found[going] += 1
-    return found
+        rungs[going] += 1
+    return rungs

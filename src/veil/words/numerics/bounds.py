@@ -43,23 +43,23 @@ def box_levels(
     None: a bound left the range in which the rounding is bounded.
     """
     memory = len(contexts) - 2
-    found = [_first_boxes(side)]
-    waiting = found[0].active.copy()
-    while len(found) < graph.length:
-        old = found[-1]
+    boxes = [_first_boxes(side)]
+    waiting = boxes[0].active.copy()
+    while len(boxes) < graph.length:
+        old = boxes[-1]
         nodes = min(old.nodes + 1, memory + 1)
         shape = (len(contexts[nodes].paths), graph.size)
         # Boxes that serve several positions have contexts of full length.
-        is_tail = len(found) >= max(own, memory)
+        is_tail = len(boxes) >= max(own, memory)
         new = Boxes(nodes, np.zeros(shape), np.zeros(shape), np.zeros(shape[0], np.bool_), is_tail)
         changed = np.zeros(shape[0], np.bool_)
         if not _advance(old, waiting, contexts[old.nodes], new, changed, side, graph.symbol, decay, 0.0):
             return None
         waiting = new.active.copy()
-        found.append(new)
+        boxes.append(new)
         if new.is_tail:
             # In place: each pass covers one more position at least. Once no box waits, all are covered.
-            for _ in range(graph.length - len(found)):
+            for _ in range(graph.length - len(boxes)):
                 if not _advance(
                     new, waiting, contexts[nodes], new, waiting, side, graph.symbol, decay, _MARGIN
                 ):
@@ -67,7 +67,7 @@ def box_levels(
                 if not waiting.any():
                     break
             break
-    return found
+    return boxes
 
 
 def _first_boxes(side: Side) -> Boxes:
@@ -133,10 +133,10 @@ def _advance(
                 new.low[q, y], new.high[q, y] = 1.0, 1.0
             # The value of the reference itself is one: no bound gives way.
             ratio_low[y], ratio_high[y] = 2.0, 0.0
-            found = _join(new.low[q], new.high[q], ratio_low, ratio_high, rounding, margin)
-            if found < 0:
+            joined = _join(new.low[q], new.high[q], ratio_low, ratio_high, rounding, margin)
+            if joined < 0:
                 return False
-            if found > 0:
+            if joined > 0:
                 changed[q] = True
     return True
 

@@ -192,9 +192,9 @@ class Changes(NamedTuple):
             if boxes is None:
                 return math.inf
             halves.append(_Half(side, contexts, boxes))
-        found = self._worst(halves[0], halves[1], length, memory)
+        bound = self._worst(halves[0], halves[1], length, memory)
         rate = rate_above(self.decay)
-        is_hopeful = _SMALL_CHANGE * rate < found and _LEAST_PART * found <= self.wanted
+        is_hopeful = _SMALL_CHANGE * rate < bound and _LEAST_PART * bound <= self.wanted
         if length == 1 and is_hopeful and may_tighten(graph, rate):
             with ThreadPoolExecutor(2) as both:
                 waiting = [
@@ -203,8 +203,8 @@ class Changes(NamedTuple):
                 ]
             for done in waiting:
                 done.result()
-            found = min(found, self._worst(halves[0], halves[1], length, memory))
-        return found
+            bound = min(bound, self._worst(halves[0], halves[1], length, memory))
+        return bound
 
     def _worst(self, past: _Half, future: _Half, length: int, memory: int) -> float:
         """The bound that these boxes give for runs of so many positions."""
@@ -289,6 +289,6 @@ def _context_counts(side: Side, memory: int) -> list[Floats]:
     sources = np.repeat(np.arange(len(side.initial)), np.diff(side.starts))
     counts = [np.ones(len(side.initial))]
     for _ in range(memory):
-        found = np.bincount(side.targets, weights=counts[-1][sources], minlength=len(side.initial))
-        counts.append(found.astype(np.float64))
+        reached = np.bincount(side.targets, weights=counts[-1][sources], minlength=len(side.initial))
+        counts.append(reached.astype(np.float64))
     return counts

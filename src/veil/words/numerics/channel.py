@@ -73,13 +73,13 @@ def sequential_expected_errors(
 ) -> Floats:
     """The expected number of errors of the sequential response for each row of words."""
     given, factor, channel = checked_words(graph, words), checked_decay(decay), Channel.of(graph, targets)
-    found = np.empty(len(given))
+    values = np.empty(len(given))
 
     def expect(begin: int, end: int) -> None:
-        _respond(channel, factor, given[begin:end], False, np.empty((end - begin, 1)), found[begin:end])
+        _respond(channel, factor, given[begin:end], False, np.empty((end - begin, 1)), values[begin:end])
 
     in_threads(len(given), _ROWS_TOGETHER, threads, expect)
-    return found
+    return values
 
 
 def sequential_pmf(graph: WordGraph, word: Ints, decay: float, targets: Ints) -> Floats:
@@ -95,7 +95,7 @@ def sequential_log_probabilities(
 ) -> Floats:
     """The log-probability of each output under the sequential response."""
     channel = Channel.of(graph, targets)
-    found = np.zeros(len(outputs))
+    logs = np.zeros(len(outputs))
     at = np.full(len(outputs), graph.size, dtype=np.int32)
     for t in range(len(word)):
         row = channel.which[t]
@@ -104,9 +104,9 @@ def sequential_log_probabilities(
         target = np.where(closed, channel.spare[row][at], target)
         ahead = graph.step[at, outputs[:, t]]
         total = np.log1p((channel.many[row][at] - 1) * decay)
-        found += np.where(ahead == target, 0.0, math.log(decay)) - total
+        logs += np.where(ahead == target, 0.0, math.log(decay)) - total
         at = ahead
-    return found
+    return logs
 
 
 def nearest_targets(graph: WordGraph) -> Ints:
@@ -126,12 +126,12 @@ def nearest_targets(graph: WordGraph) -> Ints:
 
 def _useful(graph: WordGraph) -> Booleans:
     """The nodes from which a word can be completed in at least one position."""
-    found = np.zeros(graph.size, dtype=np.bool_)
+    able = np.zeros(graph.size, dtype=np.bool_)
     for more in range(graph.length):
-        found |= graph.completable(more)
-        if found.all():
+        able |= graph.completable(more)
+        if able.all():
             break
-    return found
+    return able
 
 
 def best_targets(graph: WordGraph, decay: float, steps: int | None = None) -> Ints:

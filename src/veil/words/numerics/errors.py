@@ -45,18 +45,18 @@ def expected_errors(graph: WordGraph, words: Ints, decay: float, *, threads: int
     mean.
     """
     given, factor, ways = checked_words(graph, words), checked_decay(decay), Ways.of(graph)
-    found = np.empty(len(given))
+    expected = np.empty(len(given))
     is_plain = ways.fits(graph.length, factor, 4 * LANES)
     scaled = ways if is_plain else ways.scaled()
 
     def expect(begin: int, end: int) -> None:
         if is_plain:
-            _expect_plain(ways, factor, given[begin:end], found[begin:end])
+            _expect_plain(ways, factor, given[begin:end], expected[begin:end])
         else:
-            _expect_scaled(scaled, math.frexp(factor), given[begin:end], found[begin:end])
+            _expect_scaled(scaled, math.frexp(factor), given[begin:end], expected[begin:end])
 
     in_threads(len(given), _ROWS_TOGETHER if is_plain else 1, threads, expect)
-    return found
+    return expected
 
 
 def log_total(graph: WordGraph, word: Ints, decay: float) -> float:
@@ -74,18 +74,18 @@ def log_total(graph: WordGraph, word: Ints, decay: float) -> float:
 
 def log_weights(graph: WordGraph, words: Ints) -> Floats:
     """The logarithm of each word's own weight; zero unless the graph is weighted."""
-    found = np.zeros(len(words))
+    logs = np.zeros(len(words))
     if not graph.is_weighted:
-        return found
+        return logs
     edge = np.full((graph.size, graph.size), np.nan)
     edge[graph.sources, graph.targets] = np.log(graph.weight)
     at = graph.step[graph.size, words[:, 0]]
-    found += np.log(graph.first_weight[at])
+    logs += np.log(graph.first_weight[at])
     for t in range(1, words.shape[1]):
         ahead = graph.step[at, words[:, t]]
-        found += edge[at, ahead]
+        logs += edge[at, ahead]
         at = ahead
-    return found
+    return logs
 
 
 def permute_and_flip_pmf(counts: Counts | Floats | list[int], rate: float) -> Floats:
@@ -103,11 +103,11 @@ def log_phi(counts: Counts | Floats | list[int], rate: float) -> Floats:
     Symbolic trajectories paper, equation (5).
     """
     logs = log_counts(counts)
-    found = np.full(len(logs), -np.inf)
+    integrals = np.full(len(logs), -np.inf)
     kept = np.isfinite(logs)
     costs: Floats = np.flatnonzero(kept) * np.float64(rate)
-    found[kept] = _log_integrals(logs[kept], costs)
-    return found
+    integrals[kept] = _log_integrals(logs[kept], costs)
+    return integrals
 
 
 def _log_integrals(logs: Floats, costs: Floats) -> Floats:
@@ -125,7 +125,7 @@ def _log_integrals(logs: Floats, costs: Floats) -> Floats:
     half = (high - low) / panels / 2.0
     x = (edges[:-1, None] + half * (points + 1.0)).ravel()
     part = np.tile(np.log(parts * half), panels)
-    found = np.full(len(logs), -np.inf)
+    sums = np.full(len(logs), -np.inf)
     together = max(1, _AT_A_TIME // len(logs))
     for begin in range(0, len(x), together):
         here = slice(begin, begin + together)
@@ -136,21 +136,19 @@ def _log_integrals(logs: Floats, costs: Floats) -> Floats:
             sizes = np.where(exponents < -37.0, exponents, np.log(-missing))
             total = np.exp(logs + sizes).sum(axis=1)
         terms = (part[here] - x[here] - total)[:, None] - missing
-        top = np.maximum(found, terms.max(axis=0))
+        top = np.maximum(sums, terms.max(axis=0))
         top_or_zero = np.where(np.isfinite(top), top, 0.0)
         with np.errstate(divide="ignore"):
-            found = top_or_zero + np.log(
-                np.exp(found - top_or_zero) + np.exp(terms - top_or_zero).sum(axis=0)
-            )
-    return found
+            sums = top_or_zero + np.log(np.exp(sums - top_or_zero) + np.exp(terms - top_or_zero).sum(axis=0))
+    return sums
 
 
 def _log_of_complement(exponents: Floats) -> Floats:
     """log(1 - exp(y)) for y < 0, accurate at both ends; never quite 0."""
     near = exponents > -0.7
-    found = np.log1p(-np.exp(np.maximum(np.minimum(exponents, -0.5), -700.0)))
-    found[near] = np.log(-np.expm1(exponents[near]))
-    return found
+    logs_of_rest = np.log1p(-np.exp(np.maximum(np.minimum(exponents, -0.5), -700.0)))
+    logs_of_rest[near] = np.log(-np.expm1(exponents[near]))
+    return logs_of_rest
 
 
 @compiled

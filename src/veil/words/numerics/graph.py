@@ -74,26 +74,26 @@ class WordGraph:
     @cached_property
     def _completions(self) -> list[Booleans]:
         """Where a path may still be ended after r more nodes: entry r, until the entries repeat."""
-        found = [self.last]
+        levels = [self.last]
         seen = {self.last.tobytes(): 0}
-        while len(found) <= self.length:
+        while len(levels) <= self.length:
             ahead = np.zeros(self.size, dtype=np.bool_)
-            np.logical_or.at(ahead, self.sources, found[-1][self.targets])
+            np.logical_or.at(ahead, self.sources, levels[-1][self.targets])
             key = ahead.tobytes()
             if key in seen:
-                object.__setattr__(self, "_cycle", (seen[key], len(found)))
+                object.__setattr__(self, "_cycle", (seen[key], len(levels)))
                 break
-            seen[key] = len(found)
-            found.append(ahead)
-        return found
+            seen[key] = len(levels)
+            levels.append(ahead)
+        return levels
 
     def completable(self, more: int) -> Booleans:
         """The nodes from which exactly so many more nodes lead to a last one."""
-        found = self._completions
-        if more < len(found):
-            return found[more]
+        levels = self._completions
+        if more < len(levels):
+            return levels[more]
         begin, end = self._cycle
-        return found[begin + (more - begin) % (end - begin)]
+        return levels[begin + (more - begin) % (end - begin)]
 
     _cycle: tuple[int, int] = field(default=(0, 1), init=False, repr=False)
 

@@ -98,6 +98,6 @@ class WordReport:
 def inner(release: Release[Any]) -> WordMechanism:
     """The mechanism that draws each word."""
     mechanism = release.mechanism
-    found = mechanism.mechanism if isinstance(mechanism, EachWord) else mechanism
-    assert isinstance(found, WordMechanism)
-    return found
+    each = mechanism.mechanism if isinstance(mechanism, EachWord) else mechanism
+    assert isinstance(each, WordMechanism)
+    return each

@@ -67,13 +67,13 @@ def _drawn(rng: Rng, logs: Floats, exact: Sequence[Any] | Floats, rate: float | 
     values, slack = _values(logs, words, float(rate))
     least = (values - slack).max(axis=1)
     possible = values + slack >= least[:, None]
-    found: Classes = np.argmax(values, axis=1)
+    winners: Classes = np.argmax(values, axis=1)
     for row in np.flatnonzero(possible.sum(axis=1) > 1).tolist():
         classes = np.flatnonzero(possible[row]).tolist()
         counts = {many: Fraction(exact[row][many]) for many in classes}
         uniforms = {many: int(words[row, many]) for many in classes}
-        found[row] = _settled(counts, Fraction(rate), uniforms, lambda: one_word(rng))
-    return found
+        winners[row] = _settled(counts, Fraction(rate), uniforms, lambda: one_word(rng))
+    return winners
 
 
 def _values(logs: Floats, words: Words, rate: float) -> tuple[Floats, Floats]:
