@@ -85,7 +85,7 @@ def put_in_spark(session: Any, columns: dict[str, list[Any]]) -> dict[str, Any]:
     params=[
         "duckdb",
         pytest.param("postgres", marks=pytest.mark.xdist_group("postgres")),
-        # A session takes ten seconds to start and each query one: `make test` has a single test of Spark.
+        # A session takes ten seconds to start, and each query one.
         pytest.param("spark", marks=[pytest.mark.xdist_group("spark"), pytest.mark.slow]),
     ]
 )

@@ -55,7 +55,7 @@ class Edit:
         for old, new in ((self.old, self.new), *self.further):
             if source.count(old) != 1 or old == new:
                 where = f"{self.owner.__name__}.{self.name}"
-                raise LookupError(f"{where} has {source.count(old)} times: {old!r}. Update the planted fault.")
+                raise LookupError(f"{where} has {source.count(old)} times: {old!r}. Update the fault.")
             source = source.replace(old, new)
         if not isinstance(self.owner, ModuleType):
             # Outside its class, super() does not know where it stands.

@@ -108,6 +108,7 @@ def test_figures_are_the_same_for_the_same_numbers() -> None:
     assert first == second
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="no chromium to open the page in")
 def test_page_opens_in_a_browser(tmp_path: Path) -> None:
     page = tmp_path / "page.html"

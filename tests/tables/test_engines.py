@@ -309,6 +309,7 @@ def test_columns_may_have_any_name(put: Put, name: str) -> None:
     assert counts.matrix.tolist() == [[0, 0], [1, 0]]
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("spark")
 def test_tables_and_queries_of_a_spark_session(spark: Any, capfd: pytest.CaptureFixture[str]) -> None:
     frame = put_in_spark(spark, {"a": ["x", "y"], "b": ["y", "x"]})["source"]
