@@ -51,7 +51,7 @@ test: $(READY)  ## The tests, in minutes; of one folder with KIND=graphs
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m "not slow and not evidence" $(FOLDER)
 
 test-slow: $(READY)  ## The long statistical suites; of one folder with KIND=graphs
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m slow $(FOLDER)
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m "slow and not evidence" $(FOLDER)
 
 evidence: $(READY)  ## Long studies, outside CI: coverage, repetitions of audits, sweeps
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m evidence $(FOLDER)

@@ -68,7 +68,7 @@ def coverage(name: str, simulations: int) -> tuple[Any, Any, Any, float]:
     "name", [pytest.param(name, marks=() if name == "little data" else pytest.mark.slow) for name in CASES]
 )
 def test_coverage_is_about_right(name: str) -> None:
-    """50 simulations: a quick look; the full count is the slow test."""
+    """50 simulations: a quick look; the full count is a study."""
     transitions, stationary, proved, wider = coverage(name, 50)
     assert 0.93 <= transitions.mean() <= 0.97
     assert stationary.mean() >= 0.95
@@ -76,7 +76,7 @@ def test_coverage_is_about_right(name: str) -> None:
     assert wider < 2.0
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @every_case
 def test_coverage_over_two_thousand_simulations(name: str) -> None:
     """Transitions 94-97 %; the stationary distribution at least 95 %, state by state.

@@ -317,10 +317,16 @@ def test_what_cannot_be_decoded_is_refused() -> None:
 # The Facebook graph
 
 
-@pytest.mark.slow
+# A decoding of the whole graph takes minutes: one in the slow tests, the others as evidence.
+_GOALS = [(1.0, 0.38, 0.08), (2.0, 0.67, 0.38), (4.0, 0.90, 0.82), (6.0, 0.95, 0.87)]
+
+
 @pytest.mark.parametrize(
     ("epsilon", "edges_goal", "groups_goal"),
-    [(1.0, 0.38, 0.08), (2.0, 0.67, 0.38), (3.0, 0.83, 0.68), (4.0, 0.90, 0.82), (6.0, 0.95, 0.87)],
+    [
+        pytest.param(3.0, 0.83, 0.68, marks=pytest.mark.slow),
+        *(pytest.param(*goals, marks=pytest.mark.evidence) for goals in _GOALS),
+    ],
 )
 def test_facebook(epsilon: float, edges_goal: float, groups_goal: float) -> None:
     """Means of five seeds: the edges kept, the communities (Louvain against Leiden), and an honest claim."""

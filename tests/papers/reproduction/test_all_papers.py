@@ -12,7 +12,8 @@ from veil_papers.reproduction.exhibit import Run
 from veil_papers.reproduction.pages import headlines, index_page, paper_page, shown_value
 from veil_papers.reproduction.runner import Shown, run_all
 
-pytestmark = pytest.mark.slow
+# All papers are computed once, by one worker.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("papers")]
 ROOT = Path(__file__).parents[3]
 REAL = ROOT.parent / "shared" / "data"
 
