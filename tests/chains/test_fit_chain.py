@@ -810,9 +810,11 @@ def test_published_lists_its_condition() -> None:
 
 def test_a_frequency_at_the_floor_as_it_is_written_is_inside() -> None:
     """50 of 1000, and a floor of 0.05."""
-    veil.chains.release(
+    out = veil.chains.release(
         MATRIX, epsilon=9.0, delta=1e-3, mechanism="published", change="replace", floor=0.05, rng=1
     )
+    assert (out.epsilon, out.delta) == (9.0, 1e-3)
+    assert any("floor" in text or "0.05" in text for text in out.assumptions)
 
 
 def test_published_says_what_it_can_reach() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import duckdb
@@ -112,34 +113,38 @@ def test_text_times_are_judged_alike_in_every_engine(put: Put) -> None:
 
 
 class Slow:
-    """A connection whose query is interrupted, and that says how far it is."""
+    """A connection whose query ends once all of `shares` were asked for, or when it is interrupted."""
 
     def __init__(self, shares: list[float]) -> None:
-        self.shares, self.stopped = shares, False
+        self.shares, self.over, self.stopped = shares, Event(), False
 
     def query_progress(self) -> float:
-        return self.shares.pop(0) if self.shares else -1.0
+        share = self.shares.pop(0)
+        if not self.shares:
+            self.over.set()
+        return share
 
     def interrupt(self) -> None:
         self.stopped = True
+        self.over.set()
 
 
 def test_a_query_says_how_far_it_is_and_can_be_stopped() -> None:
-    import time
-
     said: list[str] = []
+    slow = Slow([-1.0, 40.0, 80.0])
 
     def work() -> int:
-        time.sleep(0.7)
+        assert slow.over.wait(60.0)
         return 5
 
-    assert watched(work, Slow([-1.0, 40.0, 80.0]), said.append) == 5
+    assert watched(work, slow, said.append) == 5
     assert said == ["counting, 40 %", "counting, 80 %"]
 
     def stop(text: str) -> None:
         raise KeyboardInterrupt
 
-    slow = Slow([10.0])
+    stopped = Slow([10.0, 20.0])
     with pytest.raises(KeyboardInterrupt):
-        watched(lambda: time.sleep(0.4), slow, stop)
-    assert slow.stopped
+        watched(lambda: stopped.over.wait(60.0), stopped, stop)
+    assert stopped.stopped
+    assert stopped.over.is_set()

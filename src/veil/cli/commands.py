@@ -163,7 +163,7 @@ def _run(request: CommandRequest, options: FileOptions) -> int:
     refuse_existing(files, force=options.force, inputs=request.inputs, endings=endings)
     request.check()
     if fields["source"][2] is Path:
-        refuse_other_files(Path(getattr(request, "source")))  # noqa: B009
+        refuse_other_files(Path(request.inputs[0]))
     with working("Working", quiet=options.as_json) as progress:
         result = request.run(overwrite=options.force, progress=progress)
     if options.as_json:
