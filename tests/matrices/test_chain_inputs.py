@@ -375,3 +375,13 @@ def test_unknown_states() -> None:
         chain.after(2, "z")
     with pytest.raises(InvalidArgument, match="state"):
         chain.simulate(2, start="z")
+
+
+@pytest.mark.parametrize("name", ["states", "matrix"])
+def test_a_chain_cannot_be_changed(name: str) -> None:
+    chain = veil.Chain([[0.5, 0.5], [0.25, 0.75]], states=["a", "b"])
+    before = getattr(chain, name)
+    with pytest.raises(AttributeError, match=f"{name} of a chain cannot be changed"):
+        setattr(chain, name, before)
+    assert getattr(chain, name) is before
+    assert not chain.matrix.flags.writeable

@@ -65,6 +65,12 @@ class Chain:
     def is_sparse(self) -> bool:
         return not isinstance(self.matrix, np.ndarray)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        # A chain is a value: only what it computes for itself is added later.
+        if name in ("matrix", "states") and name in self.__dict__:
+            raise AttributeError(f"{name} of a chain cannot be changed")
+        super().__setattr__(name, value)
+
     def __len__(self) -> int:
         return len(self.states)
 
