@@ -265,10 +265,6 @@ class MakeSynthetic(CommandRequest):
     seed: int | None = option(None, help="The same sequences again; costs no privacy.", least=0)
 
     @property
-    def inputs(self) -> tuple[str, ...]:
-        return (str(self.source),)
-
-    @property
     def outputs(self) -> dict[str, tuple[Path | None, tuple[str, ...]]]:
         return {"output": (self.output, (".csv", ".parquet", ".txt"))}
 

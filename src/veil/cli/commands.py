@@ -162,8 +162,8 @@ def _run(request: CommandRequest, options: FileOptions) -> int:
     endings = {flag: known for flag, (_, known) in asked.items()}
     refuse_existing(files, force=options.force, inputs=request.inputs, endings=endings)
     request.check()
-    if fields["source"][2] is Path:
-        refuse_other_files(Path(request.inputs[0]))
+    for record in request.records:
+        refuse_other_files(record)
     with working("Working", quiet=options.as_json) as progress:
         result = request.run(overwrite=options.force, progress=progress)
     if options.as_json:

@@ -234,6 +234,15 @@ class CommandRequest(Request):
     """A further command of a kind, such as an analysis of a release."""
 
     @property
+    def records(self) -> tuple[Path, ...]:
+        """The records of releases that it reads: its fields that are paths and cannot be left out."""
+        return tuple(getattr(self, name) for name, (_, _, kind) in self.options().items() if kind is Path)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return tuple(map(str, self.records))
+
+    @property
     def outputs(self) -> dict[str, tuple[Path | None, tuple[str, ...]]]:
         """The files that it writes, by field, with the endings that they may have."""
         return {}

@@ -131,10 +131,6 @@ class Decode(CommandRequest):
     )
 
     @property
-    def inputs(self) -> tuple[str, ...]:
-        return (str(self.source),)
-
-    @property
     def outputs(self) -> dict[str, tuple[Path | None, tuple[str, ...]]]:
         return {"output": (self.output, EDGE_FILES)}
 
