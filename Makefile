@@ -47,6 +47,9 @@ demo: $(READY)  ## Release sample data and write a report to look at
 # Each worker has a core of its own; linear algebra with more threads would only get in the way.
 test test-slow evidence bench bench-quick: export OPENBLAS_NUM_THREADS = 1
 
+# Keep bytecode whatever the environment says: the tests start hundreds of processes, and each would compile again.
+unexport PYTHONDONTWRITEBYTECODE
+
 test: $(READY)  ## The tests, in minutes; of one folder with KIND=graphs
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m "not slow and not evidence" $(FOLDER)
 

@@ -31,6 +31,7 @@ WITH_PYTHON = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_docstrings(folder: str) -> None:
     """The examples in the docstrings of a folder."""

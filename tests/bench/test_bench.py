@@ -171,6 +171,7 @@ def test_a_peer_that_cannot_be_installed_is_told(tmp_path: Path) -> None:
     assert len(said) == 1
 
 
+@pytest.mark.slow
 def test_the_command_runs_one_task_without_peers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     left_out = [word for peer in PEERS for word in ("--without", peer)]
     code = command.main(["speed.exactness", "growth.entries", "--quick", *left_out, "-o", str(tmp_path)])

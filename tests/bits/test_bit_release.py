@@ -120,6 +120,7 @@ def test_files_are_read_back(name: str, tmp_path: Path) -> None:
         out.save(tmp_path / "out.json")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("some_pictures")
 @EACH
 def test_inspect_says_that_it_holds(name: str, tmp_path: Path, run: Run) -> None:  # noqa: F811

@@ -41,6 +41,7 @@ def error(matrix: Floats, counts: Any) -> float:
     return float(sizes @ gaps / sizes.sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("states", "total"), [(5, 1e3), (20, 1e4), pytest.param(60, 1e5, marks=pytest.mark.slow)]
 )

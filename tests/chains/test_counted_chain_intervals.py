@@ -145,6 +145,7 @@ def test_coverage_over_a_thousand_simulations(name: str) -> None:
     assert 1.0 < found["wider"] < 4.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [8, pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("parts", [(), ("sizes",)])
 def test_coverage_of_dirichlet_rows(parts: tuple[str, ...], count: int) -> None:

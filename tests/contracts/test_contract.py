@@ -155,6 +155,7 @@ def test_the_input_is_not_changed(case: Case) -> None:
     assert np.array_equal(value, kept)
 
 
+@pytest.mark.slow
 @every_mechanism
 def test_audit_finds_no_violation(case: Case) -> None:
     # alpha = 1e-9 for each case, so a false alarm in any of them is rarer than 2e-8; the seed is fixed.
@@ -163,6 +164,7 @@ def test_audit_finds_no_violation(case: Case) -> None:
     assert "no violation found" in str(found)
 
 
+@pytest.mark.slow
 @every_mechanism
 def test_audit_finds_planted_violations(case: Case) -> None:
     for faulty in (too_little_noise(case), one_entry_not_randomised(case.mechanism)):

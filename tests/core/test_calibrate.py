@@ -56,6 +56,7 @@ def test_concentration_of_a_dirichlet_vector(floor: float, mass: float, epsilon:
         assert worst_case_dirichlet(1.001 * k, floor, mass, 3, epsilon) > mpf(delta)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=30, deadline=None)
 @given(st.floats(1.0, 300.0), EPSILONS, DELTAS)
 def test_weight_of_a_record(alpha: float, epsilon: float, delta: float) -> None:

@@ -74,6 +74,7 @@ def run_kernel(folder: Path, argument: str) -> str:
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.slow
 def test_machine_code_follows_a_change_in_a_called_function(tmp_path: Path) -> None:
     heading = "from veil.core.numerics.compiled import compiled\n"
     called = heading + "@compiled\ndef times(value):\n    return {} * value\n"

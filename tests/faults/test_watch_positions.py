@@ -14,6 +14,8 @@ import veil
 
 from ..contracts.cases import CASES, Case, one_entry_not_randomised
 
+pytestmark = pytest.mark.slow
+
 # Which entries are protected is told by their places, which cannot be turned round.
 TURNED = [case for case in CASES if getattr(case.mechanism.domain, "protected", None) is None]
 every_mechanism = pytest.mark.parametrize("case", TURNED, ids=[case.name for case in TURNED])

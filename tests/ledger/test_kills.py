@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import veil
-from tests.ledger.places import Place, kinds, release
+from tests.ledger.places import MOSTLY_IN_A_FILE, Place, kinds, release
 from tests.ledger.points import POINTS
 from tests.ledger.workers import KilledProcess, killed_at, pay_later, release_and_save
 from veil.ledger.amounts import Amount
@@ -45,6 +45,7 @@ def check_files(reached: list[str], folder: Path, dataset: veil.ledger.dataset.D
             assert veil.load(file).entry == dataset.entries()[1].id
 
 
+@MOSTLY_IN_A_FILE
 def test_killed_at_every_point(place: Place, folder: Path) -> None:
     """Up to the commit of the reservation nothing was charged or drawn; from there on the charge stands."""
     points, ledger = POINTS[place.kind], place.ledger()
@@ -115,6 +116,7 @@ def many_killed(place: Place, folder: Path, count: int) -> None:
     assert len(ledger.verify()) == count + 1
 
 
+@MOSTLY_IN_A_FILE
 def test_several_killed_at_once(place: Place, folder: Path) -> None:
     many_killed(place, folder, 2)
 

@@ -19,6 +19,8 @@ from tests.ledger.workers import PATIENCE, killed_at
 from tests.tables.servers import Server
 from veil.errors import InvalidArgument, LedgerUnavailable
 
+pytestmark = pytest.mark.slow
+
 SAID = {"name": "test"}
 
 

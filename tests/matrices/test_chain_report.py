@@ -14,6 +14,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import veil
+from tests.params import quick_first
 from veil.core.intake import NamedMatrix
 from veil.matrices.error_bars import chain_intervals
 from veil.matrices.report.chain import MOST_PICTURED, ChainReport
@@ -95,8 +96,11 @@ def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("name", "pictures"),
-    [("public", 3), ("reducible", 2), ("periodic", 3), ("alone", 2), ("laplace", 4), ("dirichlet", 4),
-     ("policy", 2), ("released, reducible", 3)],
+    quick_first(
+        [("public", 3), ("reducible", 2), ("laplace", 4), ("periodic", 3), ("alone", 2), ("dirichlet", 4),
+         ("policy", 2), ("released, reducible", 3)],
+        quick=3,
+    ),
 )  # fmt: skip
 def test_pages_are_self_contained(name: str, pictures: int) -> None:
     """Pictures: heat map; bars of an irreducible chain; graph of a small one; privacy curve of a release."""

@@ -33,7 +33,9 @@ def close(first: mpf, second: mpf, relative: float) -> bool:
         return bool(abs(first - second) <= relative * abs(second))
 
 
-EPSILONS = [*(pytest.param(epsilon, marks=pytest.mark.slow) for epsilon in (1e-4, 0.3, 2.0)), 10.0, 50.0]
+pytestmark = pytest.mark.slow
+
+EPSILONS = [1e-4, 0.3, 2.0, 10.0, 50.0]
 SYMMETRIC = [(1e-6, 1e-6), (1e-6, 1e-3), (1e-3, 1.0), (0.3, 0.7), (5.0, 1.0), (20.0, 300.0), (900.0, 1.0)]
 SKEWED = [(1e-6, 2.0, 1e-3), (3.0, 0.01, 2.0), (50.0, 3.0, 0.1), (700.0, 0.2, 200.0), (7.0, 1200.0, 3.0)]
 
@@ -152,7 +154,6 @@ def test_random_pairs_are_adjacent() -> None:
     ("k", "floor", "mass", "epsilon"),
     [(12.0, 0.1, 0.15, 1.0), (40.0, 0.1, 0.15, 2.0), (12.0, 0.1, 0.9, 3.0), (90.0, 0.05, 0.02, 0.2)],
 )
-@pytest.mark.slow
 def test_search_comes_close_to_the_worst_pair_from_below(
     k: float, floor: float, mass: float, epsilon: float
 ) -> None:

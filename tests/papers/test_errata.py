@@ -64,6 +64,7 @@ def test_enough_of_them_have_code() -> None:
     assert {erratum.title for erratum in ERRATA} >= LONG
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("erratum", [_titled(erratum) for erratum in WITH_CODE])
 def test_counterexample(erratum: Erratum) -> None:
     """Its assertions hold, and it gives the numbers of the page."""

@@ -22,6 +22,8 @@ NAMES = [name for name, _ in zones()]
 DISTRICTS = np.array([district for _, district in zones()])
 # Checksums of the table of counts and of the trips of each passenger, for the default seed.
 COUNTS, PASSENGERS = 2181359177, 3994808756
+pytestmark = pytest.mark.slow
+
 TINY = {"Heron Island", "Quarry", "Reservoir", "Forest Lodge"}
 
 

@@ -436,6 +436,7 @@ def test_an_audit_of_words_that_are_no_neighbours_is_no_violation() -> None:
 # Draws
 
 
+@pytest.mark.slow
 @FEW_CASES
 def test_draws_follow_the_law(name: str, example: str) -> None:
     """Chi-square over all words at alpha 1e-6; the law at a rate 15 % off is rejected."""

@@ -196,6 +196,7 @@ def test_bounds_of_pairs_hold_alone(own: int, count: int, monkeypatch: pytest.Mo
         assert np.median(gaps) < 1.05
 
 
+@pytest.mark.slow
 def test_bounds_of_pairs_are_narrower_at_low_rates(monkeypatch: pytest.MonkeyPatch) -> None:
     graph, decay = street_graph(14), math.exp(-0.8)
     (bound,) = normaliser_bounds(graph, decay, 1, memory=2)
@@ -295,6 +296,7 @@ def street_graph(length: int) -> WordGraph:
     return graph_of(successors, length, first=successors[0])
 
 
+@pytest.mark.slow
 def test_streets_use_most_of_the_budget() -> None:
     graph = street_graph(14)
     decay, loss = certified_decay(graph, 3.0, 1, memory=2)
@@ -351,6 +353,7 @@ def test_no_two_words_at_the_radius_cost_nothing() -> None:
     assert certified_loss(graph, 0.5, 3) == pytest.approx(-3.0 * math.log(0.5))
 
 
+@pytest.mark.slow
 def test_one_certificate_for_many_lengths() -> None:
     decay = math.exp(-2.5)
     together = certified_loss(street_graph(40), decay, 1, memory=2, shorter=True)
