@@ -184,12 +184,16 @@ def _respond(channel: Channel, decay: float, words: Ints, whole: bool, laws: Flo
                 # Nodes that the answer is not in have no errors to hand on.
                 if then[v].max() == 0.0 or many[place, v] == 0:
                     continue
-                target = favoured(targets, is_open, spare, place, v, read)
-                total = 1.0 + (many[place, v] - 1) * decay
+                # As in `favoured`; a call would cost a tenth of the whole.
+                target = targets[v, read]
+                if target < 0 or not is_open[place, target]:
+                    target = spare[place, v]
+                most = 1.0 / (1.0 + (many[place, v] - 1) * decay)
+                least = decay * most
                 for edge in range(starts[v], starts[v + 1]):
                     z = edges[edge]
                     if is_open[place, z]:
-                        share = (1.0 if z == target else decay) / total
+                        share = most if z == target else least
                         if not whole:
                             now[z, 0] += share * then[v, 0]
                         elif symbol[z] == read:

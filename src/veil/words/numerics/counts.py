@@ -126,8 +126,11 @@ class Layers:
 
 def distance_weights(graph: WordGraph, word: Ints) -> Counts:
     """The number of words at each distance 0 ... n, or their weight if words are weighted."""
-    given = checked_words(graph, np.asarray(word)[None, :])[0]
-    layers = Layers.of(Ways.of(graph), given, graph.length)
+    given = checked_words(graph, np.asarray(word)[None, :])
+    counts = distance_counts(graph, given)
+    if counts is not None:
+        return Counts.of(counts[0])
+    layers = Layers.of(Ways.of(graph), given[0], graph.length)
     layer = layers.final()
     for t in range(graph.length - 2, -1, -1):
         layer = layers.before(layer, t)

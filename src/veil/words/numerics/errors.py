@@ -11,8 +11,10 @@ from veil.core.numerics.compiled import compiled
 from veil.words.numerics.counts import Counts, distance_weights, log_counts
 from veil.words.numerics.graph import WordGraph
 from veil.words.numerics.tables import (
+    DEEPEST,
     LANES,
     NOTHING,
+    POWERS,
     Scaled,
     Ways,
     checked_decay,
@@ -20,7 +22,6 @@ from veil.words.numerics.tables import (
     in_threads,
     last_scaled,
     read_lanes,
-    scaled_terms,
 )
 
 _ROWS_TOGETHER = 1024
@@ -189,25 +190,37 @@ def _expect_plain(ways: Ways, decay: float, words: Ints, found: Floats) -> None:
 def _expect_scaled(ways: Ways, decay: Scaled, words: Ints, found: Floats) -> None:
     """With exponents; here the second number of a node is the mean D / G itself, so it needs none."""
     rows, length = words.shape
-    size, symbol, starts, targets = ways.size, ways.symbol, ways.starts, ways.targets
-    value, mean, terms = np.empty((2, size + 1)), np.empty((2, size + 1)), np.empty(len(targets))
-    exponent = np.empty((2, size + 1), dtype=np.int32)
+    size, symbol, starts, targets, weight, _, raised = ways
+    values, means = np.empty((2, size + 1)), np.empty((2, size + 1))
+    exponents = np.empty((2, size + 1), dtype=np.int32)
     for row in range(rows):
         now = 0
-        last_scaled(ways, value[now], exponent[now])
-        mean[now] = 0.0
+        last_scaled(ways, values[now], exponents[now])
+        means[now] = 0.0
         for t in range(length - 1, -1, -1):
-            then, now = now, 1 - now
-            read, ahead, means = words[row, t], (value[then], exponent[then]), mean[then]
+            value, exponent, mean = values[now], exponents[now], means[now]
+            now = 1 - now
             for z in range(size):
-                means[z] += 1.0 if symbol[z] != read else 0.0
+                if symbol[z] != words[row, t]:
+                    value[z] *= decay[0]
+                    exponent[z] += decay[1]
+                    mean[z] += 1.0
             for x in range(size if t == 0 else 0, size + 1 if t == 0 else size):
-                total, top = scaled_terms(ways, x, read, decay, ahead, terms)
-                errors, begin = 0.0, starts[x]
-                for edge in range(begin, starts[x + 1]):
-                    errors += terms[edge - begin] * means[targets[edge]]
+                top = NOTHING
+                for edge in range(starts[x], starts[x + 1]):
+                    z = targets[edge]
+                    if value[z] > 0.0:
+                        top = max(top, exponent[z] + raised[edge])
+                total = errors = 0.0
+                for edge in range(starts[x], starts[x + 1]):
+                    z = targets[edge]
+                    below = top - (exponent[z] + raised[edge])
+                    if value[z] > 0.0 and below < DEEPEST:
+                        term = weight[edge] * value[z] * POWERS[below]
+                        total += term
+                        errors += term * mean[z]
                 mantissa, shift = math.frexp(total)
-                value[now, x] = mantissa
-                exponent[now, x] = top + shift if total > 0.0 else NOTHING
-                mean[now, x] = errors / total if total > 0.0 else 0.0
-        found[row] = mean[now, size]
+                values[now, x] = mantissa
+                exponents[now, x] = top + shift if total > 0.0 else NOTHING
+                means[now, x] = errors / total if total > 0.0 else 0.0
+        found[row] = means[now, size]

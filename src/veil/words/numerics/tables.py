@@ -197,6 +197,9 @@ def fill_scaled(ways: Ways, decay: Scaled, read: Ints, table: Layer) -> None:
 
 def in_threads(rows: int, together: int, threads: int, task: Callable[[int, int], None]) -> None:
     """Call task(begin, end) for pieces of so many rows; the pieces write to different places."""
+    if rows <= together:
+        task(0, rows)
+        return
     with ThreadPoolExecutor(max_workers=max(1, threads)) as pool:
         begins = range(0, rows, together)
         list(pool.map(task, begins, (min(begin + together, rows) for begin in begins)))
