@@ -126,6 +126,17 @@ class Simplex(Domain):
         return np.where(guarded & (vectors < self.floor), self.floor, vectors)
 
     @property
+    def floor_assumption(self) -> str:
+        """What a guarantee assumes of the true vector if it uses the floor."""
+        which = "every entry" if self.protected is None else "every protected entry"
+        return f"{which} of the true vector and of its neighbours is at least {self.floor!r}"
+
+    @property
+    def slack_assumption(self) -> str:
+        """What a guarantee assumes if it uses the slack."""
+        return f"at least {self.slack!r} of the mass lies outside the protected entries"
+
+    @property
     def words(self) -> str:
         text = f"probability vectors with {self.size} entries"
         if self.floor > 0.0:

@@ -50,7 +50,17 @@ class _Additive(Described):
         return self._profile(moved) if moved > 0.0 else NothingRevealed()
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
-        return () if self.domain.protected is None else (UNPROTECTED,)
+        domain, assumed = self.domain, []
+        mass = adjacency.mass if isinstance(adjacency, Transfer) else 1.0
+        # They matter only where they leave less room than the mass that may move.
+        if domain.room < mass:
+            if domain.floor > 0.0:
+                assumed.append(domain.floor_assumption)
+            if domain.slack:
+                assumed.append(domain.slack_assumption)
+        if domain.protected is not None:
+            assumed.append(UNPROTECTED)
+        return tuple(assumed)
 
 
 @dataclass(frozen=True, init=False)

@@ -145,11 +145,9 @@ class Dirichlet(UrnForm):
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
         assumed = []
         if not self.smooth:
-            which = "every entry" if self.domain.protected is None else "every protected entry"
-            text = f"{which} of the true vector and of its neighbours is at least {self.domain.floor!r}"
-            assumed.append(text)
+            assumed.append(self.domain.floor_assumption)
         if self.domain.slack:
-            assumed.append(f"at least {self.domain.slack!r} of the mass lies outside the protected entries")
+            assumed.append(self.domain.slack_assumption)
         if self.domain.protected is not None:
             assumed.append(UNPROTECTED)
         if self.exact:
