@@ -1,45 +1,81 @@
-"""How often audits raise a false alarm: a hundred suites over all mechanisms with fresh, secret seeds.
+"""How often audits raise a false alarm: `veil audit --all` again and again with fresh, secret seeds.
 
-Outside the tests, since it takes more than an hour: `python -m bench.audit_repetitions`. Shorter, without the
-mechanisms whose suite takes longer than a second: `python -m bench.audit_repetitions --seconds 1`.
+Outside the tests, since a hundred repetitions take hours: `python -m bench.audit_repetitions`. It uses all
+cores, and adds up the chance of any alarm: each suite has 1e-9 unless another confidence is given, and by
+Bonferroni's inequality so many suites have that many times as much. Shorter, without the mechanisms whose
+suite takes longer than two seconds: `python -m bench.audit_repetitions --seconds 2`.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
 
 import veil
 from veil.core.audit.auditing import CONFIDENCE
 from veil.core.audit.suite import audit_examples
 
+# What all repetitions together may come to.
+MOST = 1e-3
 
-def run(repetitions: int = 100, samples: int = 1_000, seconds: float = float("inf")) -> int:
-    """Run the suites and print how many raised an alarm."""
-    chosen = audit_examples()
-    start, alarms, suites, left_out = time.perf_counter(), 0, 0, []
-    for repetition in range(1, repetitions + 1):
-        for example in list(chosen):
-            mechanism, adjacency = example
-            before = time.process_time()
-            # No seed: the cryptographic generator, as a release has it.
-            found = veil.audit_suite(mechanism, adjacency, samples=samples)
-            suites += 1
-            if found.violated:
-                alarms += 1
-                print(f"ALARM {mechanism.name}: {found}", flush=True)
-            if repetition == 1 and time.process_time() - before > seconds:
-                chosen.remove(example)
-                left_out.append(mechanism.name)
-        if repetition % 10 == 0 or repetition == repetitions:
-            took = time.perf_counter() - start
-            print(f"{repetition} repetitions, {suites} suites, {alarms} alarms, {took:.0f} s", flush=True)
-    rate = suites * (1.0 - CONFIDENCE)
-    print(f"{alarms} alarms in {suites} suites; the chance of any in all of them is at most {rate:.2g}")
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one suite: the number of its example, the alarm if any, pairs, and seconds of work."""
+
+    example: int
+    alarm: str
+    pairs: int
+    seconds: float
+
+
+def audited(example: int, *, samples: int | None, confidence: float) -> Outcome:
+    """One suite of one of the examples."""
+    mechanism, adjacency = audit_examples()[example]
+    before = time.process_time()
+    # No seed: the cryptographic generator, as a release has it.
+    found = veil.audit_suite(mechanism, adjacency, samples=samples, confidence=confidence)
+    alarm = f"{mechanism.name}: {found}" if found.violated else ""
+    return Outcome(example, alarm, len(found.pairs), time.process_time() - before)
+
+
+def run(
+    repetitions: int = 100,
+    samples: int | None = 1_000,
+    seconds: float = float("inf"),
+    processes: int | None = None,
+    confidence: float = CONFIDENCE,
+) -> int:
+    """Run the suites and print how many raised an alarm, and how likely that was."""
+    chosen, names = list(range(len(audit_examples()))), [one.name for one, _ in audit_examples()]
+    start, alarms, suites, pairs, left_out = time.perf_counter(), 0, 0, 0, []
+    one = partial(audited, samples=samples, confidence=confidence)
+    with ProcessPoolExecutor(processes or os.cpu_count()) as pool:
+        for repetition in range(1, repetitions + 1):
+            outcomes = list(pool.map(one, chosen))
+            suites += len(outcomes)
+            pairs += sum(outcome.pairs for outcome in outcomes)
+            for outcome in outcomes:
+                if outcome.alarm:
+                    alarms += 1
+                    print(f"ALARM {outcome.alarm}", flush=True)
+            if repetition == 1:
+                left_out = [outcome.example for outcome in outcomes if outcome.seconds > seconds]
+                chosen = [example for example in chosen if example not in left_out]
+            if repetition % 10 == 0 or repetition in (1, repetitions):
+                took = time.perf_counter() - start
+                print(f"{repetition} repetitions, {suites} suites, {alarms} alarms, {took:.0f} s", flush=True)
+    each = 1.0 - confidence
+    print(f"{alarms} alarms in {suites} suites of {pairs} pairs of made-up neighbours")
+    print(f"the chance of any: at most {suites} x {each:.2g} = {suites * each:.2g}; allowed are {MOST:g}")
     if left_out:
-        print(f"once only, as they take longer: {', '.join(left_out)}")
-    return alarms
+        print(f"once only, as they take longer: {', '.join(names[example] for example in left_out)}")
+    return alarms + (suites * each > MOST)
 
 
 def main() -> None:
@@ -48,6 +84,8 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=100)
     parser.add_argument("--samples", type=int, default=1_000)
     parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--processes", type=int, default=None)
+    parser.add_argument("--confidence", type=float, default=CONFIDENCE)
     sys.exit(min(1, run(**vars(parser.parse_args()))))
 
 

@@ -14,7 +14,7 @@ from veil.errors import CannotCalibrate
 from veil.matrices.adjacency import Rectangle, Rows
 from veil.matrices.mechanisms.doubly_stochastic import DoublyStochastic
 from veil.matrices.samplers.birkhoff import project_birkhoff
-from veil.vectors.simplex import project
+from veil.vectors.projection import project
 
 Floats = NDArray[np.float64]
 Sampler = Callable[[Floats, np.random.Generator, int], Floats]

@@ -19,6 +19,7 @@ from veil.chains.report.summary import also_holds, print_chain_release
 from veil.chains.requests import ChainRelease
 from veil.chains.sequence_model import LengthLaw
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
+from veil.core.claim import claim_of
 from veil.core.job import Job
 from veil.matrices.report.console import print_chain
 from veil.report.console import print_inspection
@@ -196,7 +197,7 @@ def test_the_terminal_says_what_it_holds(
 ) -> None:
     release = released(kind)
     assert also_holds(release) == line
-    print_inspection(release, computed=release.epsilon, missing=[])
+    print_inspection(release, claim_of(release, "made"))
     inspected = capsys.readouterr().out
     print_chain_release(release, job=prepared(kind), written=[])
     for shown in (inspected, capsys.readouterr().out):

@@ -15,7 +15,7 @@ from veil.matrices.reading import read_matrix
 from .conftest import FILES, Run
 
 MATRIX = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]])
-PURE = ("--l1", "0.02", "-e", "2")
+PURE = ("--transfer", "0.01", "-e", "2")
 BUDGET = (*PURE, "-d", "1e-6")
 QUICK = (*PURE, "-m", "laplace")
 # Two entries that exchange 1e-9 at epsilon 2 need so little noise that the numbers stay.
@@ -62,7 +62,7 @@ def test_a_file_that_lies_is_found(run: Run, folder: Path) -> None:
     (folder / "out.json").write_text(json.dumps(content))
     seen = run("inspect", "out.json")
     assert seen.code == 4
-    assert "WRONG: the file says epsilon = 2, but the mechanism as described has 6" in seen.out
+    assert "WRONG: the file says epsilon = 2.0, but the mechanism as described has 6" in seen.out
 
 
 def test_csv_with_its_record_beside_it(run: Run, folder: Path) -> None:
@@ -121,10 +121,32 @@ def test_rows(run: Run) -> None:
     assert scales == pytest.approx({"1": 0.01, "2": 0.02, "all": 0.03, " ALL ": 0.03, "99": 0.03}, rel=1e-9)
 
 
-def test_transfer_and_l1_say_the_same(run: Run) -> None:
+def test_an_l1_distance_is_any_move_and_costs_no_more(run: Run, folder: Path) -> None:
+    """Two entries that exchange 0.01 move by 0.02; spread over more entries it is no worse (l1.md)."""
     first = run("release", "matrix", "roads.csv", *QUICK, "--dry-run", "--json").json
-    options = ("--transfer", "0.01", *QUICK[2:])
-    assert run("release", "matrix", "roads.csv", *options, "--dry-run", "--json").json == first
+    spread = run("release", "matrix", "roads.csv", "--l1", "0.02", *QUICK[2:], "--dry-run", "--json").json
+    scales = [one["mechanism"]["parameters"]["mechanism"]["parameters"]["scale"] for one in (first, spread)]
+    assert scales[1] == pytest.approx(scales[0], rel=1e-12)
+    assert spread["adjacency"] == veil.matrices.Rows(1, veil.vectors.L1(0.02)).words
+    done = run(
+        *MATRIX_COMMAND,
+        "roads.csv",
+        "--l1",
+        "0.02",
+        "-e",
+        "2",
+        "-d",
+        "1e-6",
+        "-m",
+        "dirichlet",
+        "-o",
+        "b.json",
+    )
+    assert done.code == 0, done.err
+    assert "an L1 distance of at most 0.02" in done.out
+    # The published formula is about two entries.
+    assert "published formula" not in done.out
+    assert run("inspect", "b.json").code == 0
 
 
 @pytest.mark.parametrize("support", ["zeros", "support.csv"])
@@ -273,7 +295,7 @@ MATRIX_COMMAND = ("release", "matrix")
     ("arguments", "code", "words"),
     [
         ((*MATRIX_COMMAND, "roads.csv", "-e", "1"), 2, "--transfer: expected either it or --l1"),
-        ((*MATRIX_COMMAND, "roads.csv", *BUDGET, "--transfer", "0.1"), 2, "both of them"),
+        ((*MATRIX_COMMAND, "roads.csv", *BUDGET, "--l1", "0.1"), 2, "both of them"),
         ((*MATRIX_COMMAND, "roads.csv", "--l1", "0.02"), 2, "epsilon"),
         ((*MATRIX_COMMAND, "roads.csv", "--l1", "0.02", "-e", "0"), 2, "epsilon"),
         ((*MATRIX_COMMAND, "roads.csv", "--l1", "0.02", "-e", "nan"), 2, "epsilon"),

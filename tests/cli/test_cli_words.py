@@ -18,7 +18,8 @@ import veil
 from tests.params import quick_first
 from veil.core.job import Job
 from veil.core.mechanism import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC
-from veil.words.mechanisms.each_word import LENGTHS_ARE_PUBLIC, ONE_WORD_EACH
+from veil.words.adjacency import ONE_WORD_EACH
+from veil.words.mechanisms.each_word import LENGTHS_ARE_PUBLIC
 from veil.words.mechanisms.word_mechanism import FEASIBLE_IS_PUBLIC
 from veil.words.report.page import WordReport
 

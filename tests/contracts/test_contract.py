@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import veil
 from tests.contracts.cases import CASES, Case, one_entry_not_randomised, too_little_noise
 from tests.params import quick_first
-from veil.core.mechanism import kind_of
+from veil.core.mechanism import ONE_PER_PERSON, kind_of
 from veil.core.registry import mechanism_from
 from veil.errors import InvalidArgument, InvalidField, VeilError
 
@@ -199,7 +199,7 @@ def test_batches_say_what_they_assume(case: Case) -> None:
     out = veil.release(
         case.mechanism, np.array([case.value, case.neighbour]), adjacency=case.adjacency, delta=1e-3, rng=1
     )
-    assert any("one item per person" in text for text in out.assumptions)
+    assert ONE_PER_PERSON in out.assumptions
     assert out.reproducible
     assert replace(out, reproducible=False) != out
 

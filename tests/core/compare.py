@@ -6,13 +6,14 @@ from typing import Any
 from mpmath import mp, mpf
 
 # How far an upper bound may lie above the truth, relatively.
-TIGHT = 1e-8
+TIGHT = 1e-10
 
 
 def log_excess(log_value: float, truth: mpf) -> float:
     """log_value - log(truth): negative where the value is below the truth."""
     with mp.workdps(50):
-        return float(mpf(log_value) - mp.log(truth))
+        # What a probability has above 1 is the oracle's own error.
+        return float(mpf(log_value) - mp.log(min(truth, mpf(1))))
 
 
 def relative_error(value: float, truth: mpf) -> float:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from veil.core.registry import adjacency_from
 from veil.errors import InvalidArgument
 from veil.vectors.counts import Records
+from veil.vectors.l1 import L1
 from veil.vectors.simplex import Transfer
 
 
@@ -94,11 +95,13 @@ def test_an_unknown_change_of_records(change: Any) -> None:
         Transfer(1 / 3),
         Transfer(5e-324),
         Transfer(np.float64(0.25)),
+        L1(0.1),
+        L1(2),
         Records(),
         Records("replace"),
     ],
 )
-def test_a_description_gives_the_adjacency_back(adjacency: Transfer | Records) -> None:
+def test_a_description_gives_the_adjacency_back(adjacency: Transfer | L1 | Records) -> None:
     described = adjacency.describe()
     again = adjacency_from(described)
     assert again == adjacency
@@ -107,8 +110,14 @@ def test_a_description_gives_the_adjacency_back(adjacency: Transfer | Records) -
 
 
 def test_words_tell_the_kinds_apart() -> None:
-    words = {Transfer(0.1).words, Transfer(0.2).words, Records().words, Records("replace").words}
-    assert len(words) == 4
+    words = {
+        Transfer(0.1).words,
+        Transfer(0.2).words,
+        Records().words,
+        Records("replace").words,
+        L1(0.1).words,
+    }
+    assert len(words) == 5
     assert "0.1" in Transfer(0.1).words
     assert "added or removed" in Records().words
     assert "replaced" in Records("replace").words

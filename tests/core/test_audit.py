@@ -12,16 +12,17 @@ import pytest
 
 import veil
 from tests.oracles.words import permute_and_flip_law
-from veil.core.audit.auditing import (
+from veil.core.audit.auditing import relation_between
+from veil.core.audit.enumeration import (
     LAW_ERROR,
     WRONG_LAW,
     WRONG_SUM,
     exact_loss,
     log_below,
     misfit,
-    relation_between,
 )
 from veil.core.audit.events import best_event, lower_limit, upper_limit
+from veil.core.audit.seen import Seen
 from veil.core.privacy.pairs import RandomizedResponses
 from veil.errors import InvalidArgument
 from veil.vectors.counts import Counts
@@ -220,7 +221,7 @@ def test_the_bound_is_wrong_no_more_often_than_stated() -> None:
     alarms = 0
     for _ in range(400):
         first, second = rng.normal(size=(2, 200, 1))
-        alarms += best_event(first, second, 0.0, alpha=0.05) > 0.0
+        alarms += best_event(Seen.of(first), Seen.of(second), 0.0, alpha=0.05).bound > 0.0
     assert alarms <= 60
 
 
@@ -250,10 +251,12 @@ def test_relation_between_neighbours() -> None:
     relation = relation_between(vectors, [0.5, 0.3, 0.2], [0.4, 0.4, 0.2])
     assert isinstance(relation, veil.vectors.Transfer)
     assert relation.mass == pytest.approx(0.1)
+    spread = relation_between(vectors, [0.5, 0.3, 0.2], [0.2, 0.5, 0.3])
+    assert isinstance(spread, veil.vectors.L1)
+    assert spread.distance == pytest.approx(0.6)
     assert relation_between(counts, [1, 2, 3], [1, 2, 4]) == veil.vectors.Records("add-remove")
     assert relation_between(counts, [1, 2, 3], [1, 3, 2]) == veil.vectors.Records("replace")
     for mechanism, value, other in (
-        (vectors, [0.5, 0.3, 0.2], [0.2, 0.5, 0.3]),
         (vectors, [0.5, 0.3, 0.2], [0.5, 0.3, 0.2]),
         (counts, [1, 2, 3], [1, 2, 5]),
         (counts, [1, 2, 3], [2, 3, 4]),

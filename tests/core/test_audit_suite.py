@@ -15,11 +15,14 @@ import veil
 from veil.chains.adjacency import Transitions
 from veil.chains.auditing import MORE_THAN_TABLES
 from veil.chains.mechanisms.private_chain import ChainDraw, Part
-from veil.core.audit.auditing import WRONG_LAW
-from veil.core.audit.suite import audit_examples, seed_reuse
+from veil.core.audit.enumeration import WRONG_LAW
+from veil.core.audit.suite import ARTEFACTS, MORE_THAN_ARTEFACTS, audit_examples, seed_reuse
 from veil.core.kind import every_kind
-from veil.core.mechanism import kind_of
+from veil.core.mechanism import REAL_ARITHMETIC, kind_of
+from veil.core.privacy.pairs import RandomizedResponses
+from veil.core.random.rounded_noise import sample_rounded_normal
 from veil.errors import InvalidArgument
+from veil.report.audit import AuditReport
 
 EXAMPLES = audit_examples()
 
@@ -65,8 +68,8 @@ class HalfTheNoise(veil.vectors.GeometricCounts):
 
 
 class HalfTheSpread(veil.vectors.Gaussian):
-    def _noise(self, rng: Any, shape: tuple[int, ...]) -> Any:
-        return rng.normal(0.0, 0.5 * self.sigma, shape)
+    def _noisy(self, rng: Any, centres: Any) -> Any:
+        return sample_rounded_normal(rng, centres=centres, sigma=0.5 * self.sigma)
 
 
 class LastBitKept(veil.bits.StaircaseXor):
@@ -164,9 +167,9 @@ class Reused(veil.vectors.GeometricCounts):
     how: str = "calls"
 
     def sample(self, value: Any, *, rng: Any = None, size: int | None = None) -> Any:
-        valid = self.validate(value)
+        key = tuple(self.validate(value).ravel())
         seeds = self.__dict__.setdefault("seeds", {})
-        number = seeds[tuple(valid)] = seeds.get(tuple(valid), 0) + 1
+        number = seeds[key] = seeds.get(key, 0) + 1
         if self.how == "calls":
             return super().sample(value, rng=1, size=size)
         if self.how == "values":
@@ -190,6 +193,50 @@ def test_a_stream_that_is_used_again_is_found(how: str, says: str) -> None:
     assert says in found.fault
     whole = suite(Reused.by(how), veil.vectors.Records(), samples=1_000)
     assert whole.violated
+
+
+class FewSeeds(veil.vectors.GeometricCounts):
+    """Every call takes one of so many seeds, which come again now and then."""
+
+    many = 2**8
+
+    def sample(self, value: Any, *, rng: Any = None, size: int | None = None) -> Any:
+        return super().sample(value, rng=int(rng.integers(self.many)), size=size)
+
+
+@pytest.mark.parametrize(("bits", "found"), [(8, True), (10, True), (30, False)])
+def test_seeds_that_come_again_are_found(bits: int, found: bool) -> None:
+    """By matching calls: in 400 of them 2^10 seeds come again some 70 times, 2^30 hardly ever."""
+    mechanism, value = FewSeeds(1e6, 3), np.array([40, 20, 90]) * 10**6
+    mechanism.__dict__["many"] = 2**bits
+    rng = np.random.default_rng(3)
+    again = seed_reuse(mechanism, value, value + np.eye(3, dtype=int)[0], calls=400, alpha=1e-9, rng=rng)
+    assert again.found == found
+    assert again.found == ("different calls" in again.fault)
+
+
+def test_outputs_that_are_equal_by_chance_are_no_seeds() -> None:
+    """With little noise nearly all calls are matched. At alpha = 0.01 in 40 tests, eight alarms at most."""
+    mechanism = veil.vectors.GeometricCounts(0.5, 2)
+    alarms = sum(
+        seed_reuse(mechanism, [4, 2], [5, 2], calls=60, alpha=0.01, rng=np.random.default_rng(seed)).found
+        for seed in range(40)
+    )
+    assert alarms <= 8
+
+
+def test_items_of_a_batch_that_share_their_noise_are_found() -> None:
+    class Shared(veil.vectors.GeometricCounts):
+        def noise(self, rng: Any, shape: tuple[int, ...]) -> Any:
+            noise = super().noise(rng, shape)
+            return np.broadcast_to(noise[..., :1, :], shape) if len(shape) > 2 else noise
+
+    batch = np.array([[40, 20, 9], [30, 20, 50]])
+    rng = np.random.default_rng(5)
+    options: dict[str, Any] = {"calls": 200, "alpha": 1e-9, "rng": rng, "batches": [batch]}
+    found = seed_reuse(Shared(3.0, 3), [40, 20, 9], [41, 20, 9], **options)
+    assert found.fault == "items of one batch share their noise"
+    assert not seed_reuse(veil.vectors.GeometricCounts(3.0, 3), [40, 20, 9], [41, 20, 9], **options).found
 
 
 def test_a_single_bit_that_is_drawn_again_is_found() -> None:
@@ -251,3 +298,49 @@ def test_arguments() -> None:
         ).delta
         == 0.01
     )
+
+
+# Forms that assume real numbers
+
+
+class Told(veil.vectors.Laplace):
+    """Laplace noise as a float on a float, which says so, or does not; with less noise on demand."""
+
+    says: tuple[str, ...] = (REAL_ARITHMETIC,)
+    share = 1.0
+
+    def sample(self, value: Any, *, rng: Any = None, size: int | None = None) -> Any:
+        vectors = np.asarray(value)
+        noise = rng.laplace(0.0, self.share * self.scale, (size, *vectors.shape))
+        kept = np.maximum(vectors + noise, 0.0)
+        return np.divide(kept, np.maximum(kept.sum(axis=-1, keepdims=True), 1.0))
+
+    def assumptions(self, adjacency: Any = None) -> tuple[str, ...]:
+        return self.says
+
+    def profile(self, adjacency: Any = None) -> veil.PrivacyProfile:
+        """As if entries were never rounded."""
+        return RandomizedResponses(adjacency.mass / self.scale, times=2)
+
+
+class Untold(Told):
+    says = ()
+
+
+class Less(Told):
+    share = 0.2
+
+
+@pytest.mark.parametrize(("kind", "note"), [(Told, ARTEFACTS), (Untold, ""), (Less, MORE_THAN_ARTEFACTS)])
+def test_a_form_that_assumes_real_numbers_is_told_from_a_fault(kind: Any, note: str) -> None:
+    mechanism = kind(2.0**-60, veil.vectors.Simplex(2))
+    relation = veil.vectors.Transfer(2.0**-61)
+    pairs = [pair for pair in veil.audit_pairs(mechanism, relation) if "corner" in pair.name]
+    found = suite(mechanism, relation, samples=10_000, pairs=pairs)
+    assert found.violated
+    assert found.note == note
+    assert note in str(found)
+    assert ("by the last bits of floats" in str(found)) == (kind is not Less)
+    said = AuditReport((found,), 0.999).html()
+    assert note in said
+    assert ("in the last bits" in said) == (kind is not Less)

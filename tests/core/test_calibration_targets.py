@@ -11,6 +11,7 @@ import pytest
 
 import veil
 from tests.oracles.hockey import beta_hockey_stick, gamma_hockey_stick
+from veil.core.privacy.pairs import SymmetricBetaPair
 from veil.errors import CannotCalibrate
 
 PARTS, TARGETS = 20, 10_000
@@ -47,7 +48,11 @@ def _check(seed: int, count: int) -> tuple[int, float]:
         a, s = mechanism.k * floor, mechanism.k * min(mass, domain.room)
         truth = _oracle_delta(a, s, epsilon)
         assert truth <= delta, (floor, mass, epsilon, delta, mechanism.k)
-        assert truth >= delta * (1 - 1e-6), "safe, but far from the edge"
+        # The edge is that of entries which may have been rounded to floats: a little more mass moves.
+        worst = mechanism.profile(veil.vectors.Transfer(mass))
+        assert isinstance(worst, SymmetricBetaPair)
+        edge = _oracle_delta(worst.shape, worst.tilt, epsilon)
+        assert delta * (1 - 1e-6) <= edge <= delta, "safe, but far from the edge"
         largest = max(largest, mechanism.k * floor)
         reached += 1
     return reached, largest

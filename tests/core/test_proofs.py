@@ -13,6 +13,8 @@ import veil
 from veil.core.kind import every_kind
 
 PROOFS = sorted(Path(veil.__file__).parent.glob("*/mechanisms/*.md"))
+ALL = [*PROOFS, *sorted(Path(veil.__file__).parent.glob("core/*/*.md"))]
+ALL += [Path(veil.__file__).parent / place for place in ("matrices/perturbation.md", "vectors/l1.md")]
 _PLACE = re.compile(r"`(veil(?:\.\w+)+):([\w.]+)`")
 
 
@@ -28,7 +30,7 @@ def _proof_of(module: str) -> str:
     return found[1] if found else module.rsplit(".", 1)[1] + ".md"
 
 
-@pytest.mark.parametrize("proof", PROOFS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("proof", ALL, ids=lambda path: path.stem)
 def test_named_places_exist(proof: Path) -> None:
     places = _PLACE.findall(proof.read_text(encoding="utf-8"))
     assert places, "a proof points at the code it proves"

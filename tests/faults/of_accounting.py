@@ -4,7 +4,8 @@ from tests.faults.planting import Edit
 from tests.faults.registry import mutant
 from veil.bits.mechanisms.randomized_response import RandomizedResponse
 from veil.bits.mechanisms.staircase_xor import LazyResponse
-from veil.core.numerics import rounding, tilted
+from veil.core.numerics import rounding
+from veil.core.numerics.tilted import HalfLine
 from veil.core.privacy import losses, profile
 from veil.core.privacy.losses import Composed
 from veil.core.privacy.pairs import DiscreteGaussianShift, RandomizedResponses, TiltedPair
@@ -33,7 +34,7 @@ mutant(
 mutant(
     "sign-of-the-gap",
     "The point from which losses exceed epsilon lies on the wrong side of where the loss is nought.",
-    Edit(tilted, "log_hockey_stick", "zero + side * step", "zero - side * step"),
+    Edit(HalfLine, "beyond", "side * zero.value + step", "side * zero.value - step"),
     caught_by=(
         "tests/core/test_pairs.py::test_figures_of_the_grades_example",
         "tests/core/test_pairs.py::test_normal_pairs",
@@ -63,9 +64,9 @@ mutant(
     "The worst pair of a Dirichlet vector has typical entries, not entries at the floor.",
     Edit(
         Dirichlet,
-        "profile",
-        "SymmetricBetaPair(self.k * floor, ",
-        "SymmetricBetaPair(self.k / self.domain.size, ",
+        "_profile_on",
+        "near.worst_pair(k * floor, ",
+        "near.worst_pair(k / size, ",
     ),
     caught_by=("tests/vectors/test_dirichlet.py::test_grade_example",),
 )
@@ -90,7 +91,7 @@ mutant(
     "epsilon-rounded-to-nearest",
     "An epsilon is rounded to twelve digits, downwards as well as upwards.",
     Edit(PrivacyProfile, "epsilon", "plain < epsilon and self.delta(plain) <= delta", "plain < epsilon"),
-    caught_by=("tests/core/test_profile.py::test_epsilon_is_safe_and_tight[0.1-RandomizedResponses-6]",),
+    caught_by=("tests/core/test_safe_rounding.py::test_an_epsilon_is_never_rounded_down",),
 )
 mutant(
     "delta-without-room",
@@ -163,7 +164,7 @@ mutant(
     "What convolutions lose to rounding is not added to delta.",
     Edit(Composed, "_padded", "delta * (1.0 + 1e-9) + lost", "delta"),
     caught_by=(
-        "tests/core/test_losses.py::test_many_repetitions_are_not_understated_by_rounding[0.003-100000]",
+        "tests/core/test_safe_rounding.py::test_a_composition_never_claims_less_than_its_sums_resolve",
     ),
 )
 mutant(

@@ -86,8 +86,8 @@ mutant(
     Edit(
         _Additive,
         "_draw",
-        "self._noise(rng, batch_shape(value, size))",
-        "0.0 * self._noise(rng, batch_shape(value, size)) + self._noise(rng, batch_shape(value, size)[-1:])",
+        "self._noisy(rng, np.broadcast_to(value, batch_shape(value, size)))",
+        "np.broadcast_to(value, batch_shape(value, size)) + self._noisy(rng, np.zeros(np.shape(value)[-1]))",
     ),
     caught_by=(
         "tests/matrices/test_row_by_row.py::test_draws_are_matrices_on_the_support[laplace]",

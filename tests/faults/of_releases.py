@@ -74,9 +74,7 @@ mutant(
     "charge-rounded-to-nearest",
     "The charge is rounded to twelve digits, downwards as well as upwards.",
     Edit(job, "_plain_above", "plain if epsilon <= plain <= epsilon * (1.0 + 1e-12) else epsilon", "plain"),
-    caught_by=(
-        "tests/contracts/test_contract.py::test_release_round_trip[Dirichlet, some entries protected]",
-    ),
+    caught_by=("tests/core/test_safe_rounding.py::test_a_charge_is_never_rounded_down",),
 )
 mutant(
     "flag-of-the-seed-lost",

@@ -43,7 +43,7 @@ mutant(
 mutant(
     "l2-distance-of-one-entry",
     "Gaussian noise is charged for an L2 distance of one entry, though two exchange mass.",
-    Edit(Gaussian, "_profile", "math.sqrt(2.0) * moved", "moved"),
+    Edit(Gaussian, "_profile", "_ROOT_2 * moved", "moved"),
     caught_by=("tests/matrices/test_row_by_row.py::test_gaussian_on_one_row_is_exact[0.1]",),
 )
 mutant(

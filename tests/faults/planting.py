@@ -21,9 +21,11 @@ from functools import cache, cached_property
 from types import ModuleType
 from typing import Any, Protocol
 
+import numpy as np
 import pytest
 
 import veil
+from veil.core.random.streams import generator
 
 
 class Plant(Protocol):
@@ -77,6 +79,21 @@ class Swap:
 
     def plant(self, patch: pytest.MonkeyPatch) -> None:
         _put(patch, self.owner, self.name, self.maker(vars(self.owner)[self.name]))
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """A mechanism draws by another sampler, which takes it, a value, a generator and a number of draws."""
+
+    owner: Any
+    draw: Callable[..., Any]
+
+    def plant(self, patch: pytest.MonkeyPatch) -> None:
+        def sample(mechanism: Any, value: Any, *, rng: Any = None, size: int | None = None) -> Any:
+            mechanism.validate(value)
+            return self.draw(mechanism, np.asarray(value, dtype=np.float64), generator(rng), size)
+
+        patch.setattr(self.owner, "sample", sample)
 
 
 def _put(patch: pytest.MonkeyPatch, owner: Any, name: str, made: Any) -> None:

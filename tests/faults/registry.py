@@ -12,7 +12,8 @@ class Mutant:
     """A fault in our own code.
 
     fault: what is wrong, a sentence. plants: the changes. caught_by: node ids of tests, each of which must
-    fail. refused: the code itself may notice and refuse to go on, so that they fail by an error of ours.
+    fail; none where the standard audit alone finds it (`suites.py`). refused: the code itself may notice and
+    refuse to go on, so that they fail by an error of ours.
     """
 
     name: str
@@ -25,7 +26,9 @@ class Mutant:
 MUTANTS: dict[str, Mutant] = {}
 
 
-def mutant(name: str, fault: str, *plants: Plant, caught_by: tuple[str, ...], refused: bool = False) -> None:
+def mutant(
+    name: str, fault: str, *plants: Plant, caught_by: tuple[str, ...] = (), refused: bool = False
+) -> None:
     """Enter a fault among the others."""
     if name in MUTANTS:
         raise ValueError(f"there is a mutant {name} already")

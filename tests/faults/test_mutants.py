@@ -15,6 +15,7 @@ import pytest
 from tests.faults.mutants import KINDS, MUTANTS, Mutant
 from tests.faults.planting import planted
 from tests.faults.plugin import NAME, REPORT
+from tests.faults.suites import SUITES
 
 ROOT = Path(__file__).parents[2]
 # What a test raises when it finds something wrong; any other exception may be a mutant that merely breaks.
@@ -92,8 +93,11 @@ def judge(mutant: Mutant, code: int, told: dict[str, Any]) -> list[str]:
     return wrong + [f"{node} did not see it" for node in missed]
 
 
+NAMED = {name: mutant for name, mutant in MUTANTS.items() if mutant.caught_by}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("mutant", MUTANTS.values(), ids=list(MUTANTS))
+@pytest.mark.parametrize("mutant", NAMED.values(), ids=list(NAMED))
 def test_the_fault_is_caught(mutant: Mutant, tmp_path: Path, runner: Runner) -> None:
     code, told, text = runner.outcome(mutant.caught_by, tmp_path, mutant.name)
     wrong = judge(mutant, code, told)
@@ -112,7 +116,7 @@ def test_the_same_tests_pass_without_a_fault(tmp_path: Path, runner: Runner) -> 
 def test_the_fault_can_still_be_planted(mutant: Mutant) -> None:
     with planted(*mutant.plants):
         pass
-    assert mutant.caught_by
+    assert mutant.caught_by or mutant.name in SUITES
     assert mutant.fault.endswith(".")
 
 

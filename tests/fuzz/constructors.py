@@ -98,6 +98,9 @@ DOMAINS = (
 ADJACENCIES = (
     Entry("vectors.Transfer", veil.vectors.Transfer, lambda: {"mass": 0.1}),
     Entry("vectors.Transfer.from_l1", veil.vectors.Transfer.from_l1, lambda: {"b": 0.1}),
+    Entry("vectors.L1", veil.vectors.L1, lambda: {"distance": 0.1}),
+    Entry("vectors.L1.of_average", veil.vectors.L1.of_average, lambda: {"b": 0.1, "n": 10}),
+    Entry("vectors.L1.of_linear", veil.vectors.L1.of_linear, lambda: {"b": 0.1, "alpha": 0.5}),
     Entry("vectors.Transfer.from_records", veil.vectors.Transfer.from_records, lambda: {"n": 10}),
     Entry("vectors.Transfer.from_average", veil.vectors.Transfer.from_average, lambda: {"b": 0.1, "n": 10}),
     Entry(

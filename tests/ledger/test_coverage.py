@@ -45,11 +45,13 @@ def _counts(near: Any, tables: Sequence[Any]) -> set[Pair]:
     return {(one, other) for one in tables for other in tables if is_near(one, other)}
 
 
-def _masses(near: veil.vectors.Transfer, vectors: Sequence[Any]) -> set[Pair]:
+def _masses(near: Any, vectors: Sequence[Any]) -> set[Pair]:
     """Vectors in tenths."""
 
     def is_near(one: Any, other: Any) -> bool:
         gone = [a - b for a, b in zip(one, other, strict=True)]
+        if isinstance(near, veil.vectors.L1):
+            return bool(sum(map(abs, gone)) <= round(10 * near.distance))
         return sum(1 for d in gone if d) <= 2 and max(gone) <= round(10 * near.mass)
 
     return {(one, other) for one in vectors for other in vectors if is_near(one, other)}
@@ -62,6 +64,7 @@ def _rows(near: veil.matrices.Rows, matrices: Sequence[Any]) -> set[Pair]:
         changed = [
             max(abs(a - b) for a, b in zip(*rows, strict=True)) for rows in zip(one, other, strict=True)
         ]
+        # Rows of two entries: an L1 distance is an exchange of half of it.
         return sum(1 for d in changed if d) <= most and max(changed) <= round(10 * near.each.mass)
 
     return {(one, other) for one in matrices for other in matrices if is_near(one, other)}
@@ -92,10 +95,21 @@ RELATIONS: dict[str, Relation] = {
         ],
         list(itertools.product(range(5), repeat=2)),
     ),
-    "vectors": (_masses, [veil.vectors.Transfer(m) for m in (0.2, 0.4, 1.0)], TENTHS),
+    "vectors": (
+        _masses,
+        [
+            *(veil.vectors.Transfer(m) for m in (0.2, 0.4, 1.0)),
+            *(veil.vectors.L1(b) for b in (0.8, 1.2, 2.0)),
+        ],
+        TENTHS,
+    ),
     "matrices": (
         _rows,
-        [veil.matrices.Rows(c, veil.vectors.Transfer(m)) for c in (1, 2, "all") for m in (0.2, 0.6)],
+        [
+            veil.matrices.Rows(c, each)
+            for c in (1, 2, "all")
+            for each in (veil.vectors.Transfer(0.2), veil.vectors.Transfer(0.6), veil.vectors.L1(0.4))
+        ],
         list(itertools.product(HALVES, repeat=2)),
     ),
 }

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 import veil
+from veil.core.mechanism import REAL_ARITHMETIC
 from veil.errors import InvalidArgument, InvalidData
 from veil.matrices.adjacency import Rectangle, Rows
 from veil.matrices.mechanisms.doubly_stochastic import Birkhoff, DoublyStochastic
@@ -226,8 +227,16 @@ def test_description_rebuilds_the_mechanism() -> None:
     mechanism = DoublyStochastic(0.07, 3, noise="gaussian")
     description = json.loads(json.dumps(mechanism.describe()))
     assert description["name"] == "DoublyStochastic"
-    rebuilt = DoublyStochastic(**description["parameters"])
+    rebuilt = DoublyStochastic.rebuilt(**description["parameters"])
     assert rebuilt == mechanism
+    floats = DoublyStochastic(0.07, 3, noise="gaussian", exact=False)
+    assert DoublyStochastic.rebuilt(scale=0.07, size=3, noise="gaussian") == floats
+    assert floats.assumptions() == (REAL_ARITHMETIC,)
+    plain = DoublyStochastic(0.07, 3)
+    assert plain.describe()["parameters"] == {"scale": 0.07, "size": 3, "noise": "laplace"}
+    assert DoublyStochastic.rebuilt(**plain.describe()["parameters"]) == plain
+    with pytest.raises(InvalidArgument, match="form: expected none"):
+        DoublyStochastic.rebuilt(**plain.describe()["parameters"], form=DoublyStochastic.form)
     assert np.array_equal(rebuilt.sample(TRUTH, rng=3), mechanism.sample(TRUTH, rng=3))
     assert isinstance(mechanism, veil.Mechanism)
     assert mechanism.domain == Birkhoff(3)

@@ -73,9 +73,10 @@ def test_gaussian_rows_add_up_in_squares(changed: int | str, rows: int) -> None:
     mass, sigma, delta = 0.03, 0.1, 1e-5
     profile = gaussian(sigma, rows=6).profile(veil.matrices.Rows(changed, veil.vectors.Transfer(mass)))
     shift = math.sqrt(2 * rows) * mass / sigma
-    truth = brentq(lambda epsilon: normal_delta(shift, epsilon) - delta, 0.0, 50.0)
-    assert truth <= profile.epsilon(delta) <= truth * (1 + 2e-3)
-    assert profile.delta(truth) >= delta
+    truth = brentq(lambda epsilon: normal_delta(shift, epsilon) - delta, 0.0, 50.0, xtol=1e-14, rtol=1e-14)
+    # Both are good to some 1e-13.
+    assert truth * (1 - 1e-12) <= profile.epsilon(delta) <= truth * (1 + 2e-3)
+    assert profile.delta(truth) >= delta * (1 - 1e-11)
 
 
 def test_only_rows_that_can_change_count() -> None:

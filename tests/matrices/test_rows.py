@@ -15,6 +15,7 @@ from veil.core.registry import adjacency_from
 from veil.errors import InvalidArgument
 from veil.matrices.adjacency import Rows
 from veil.vectors.counts import Records
+from veil.vectors.l1 import L1
 from veil.vectors.simplex import Transfer
 
 EACH = Transfer(0.01)
@@ -31,6 +32,9 @@ EACH = Transfer(0.01)
 def test_words(changed: int | str, words: str) -> None:
     full = f"{words}, two protected entries of a row exchanging at most 0.25"
     assert Rows(changed, Transfer(0.25)).words == full
+    moved = "such a row moving by an L1 distance of at most 0.25: some protected entries gain half of it "
+    moved += "together, others lose as much"
+    assert Rows(changed, L1(0.25)).words == f"{words}, {moved}"
 
 
 @pytest.mark.parametrize(
@@ -48,6 +52,8 @@ def test_a_description_gives_the_adjacency_back(changed: int | str, mass: float)
     assert described == {"name": "Rows", "changed": changed, "each": {"name": "Transfer", "mass": mass}}
     again = adjacency_from(described)
     assert again == rows
+    spread = Rows(changed, L1(mass))
+    assert adjacency_from(json.loads(json.dumps(spread.describe()))) == spread
     assert hash(again) == hash(rows)
     assert again.words == rows.words
     assert pickle.loads(pickle.dumps(rows)) == rows
@@ -73,10 +79,13 @@ def test_impossible_numbers_of_rows(changed: Any) -> None:
 
 
 @pytest.mark.parametrize("each", [0.01, None, "0.01", Records(), Rows(1, EACH), Transfer])
-def test_a_row_changes_by_a_transfer(each: Any) -> None:
+def test_a_row_changes_by_a_transfer_or_a_distance(each: Any) -> None:
     with pytest.raises(InvalidArgument) as caught:
         Rows(1, each)
-    assert (caught.value.field, caught.value.expected) == ("each", "a vectors.Transfer")
+    assert (caught.value.field, caught.value.expected) == (
+        "each",
+        "a vectors.Transfer or vectors.L1",
+    )
     assert caught.value.found == type(each).__name__
 
 

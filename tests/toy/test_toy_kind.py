@@ -11,7 +11,7 @@ import pytest
 import veil
 from tests.toy.kind import NoisyTally, OneMore
 from veil.cli.app import main
-from veil.core.job import claim_of
+from veil.core.claim import claim_of
 from veil.core.kind import kind_named, register, unregister
 from veil.core.registry import adjacency_named
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import veil
-from veil.core.job import claim_of
+from veil.core.claim import claim_of
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 
 BOTH = pytest.mark.parametrize("mechanism", [Laplace, Gaussian])

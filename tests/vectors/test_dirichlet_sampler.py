@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from tests.core.fit import ALPHA, mean_fits
-from veil.vectors.mechanisms.dirichlet_urn import sample_dirichlet
+from veil.vectors.mechanisms.dirichlet_form import sample_dirichlet
 
 DRAWS = 20_000
 # The second and the third use the logarithmic branch, entirely or because of one small entry.

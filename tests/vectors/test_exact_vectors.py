@@ -12,6 +12,7 @@ from scipy import stats
 
 import veil
 from veil.cli.app import main
+from veil.core.mechanism import REAL_ARITHMETIC
 from veil.core.record import Release
 from veil.errors import InvalidArgument
 from veil.vectors.error_bars import intervals
@@ -25,23 +26,12 @@ def test_calibrated_vectors_are_safe_and_nearly_as_good() -> None:
     adjacency = veil.vectors.Transfer(0.01)
     settings: dict[str, Any] = {"size": 3, "epsilon": 1.0, "delta": 1e-4, "floor": 0.1}
     exact = veil.vectors.calibrated("dirichlet", adjacency, exact=True, **settings)
-    plain = veil.vectors.calibrated("dirichlet", adjacency, **settings)
+    plain = veil.vectors.calibrated("dirichlet", adjacency, exact=False, **settings)
     assert isinstance(exact, veil.vectors.Dirichlet)
     assert isinstance(plain, veil.vectors.Dirichlet)
     assert exact.exact
     assert exact.profile(adjacency).delta(1.0) <= 1e-4
     assert exact.k == pytest.approx(plain.k, rel=1e-6)
-
-
-@pytest.mark.slow
-def test_calibrated_counts_draw_enough_for_public_records() -> None:
-    found = veil.vectors.calibrated("dirichlet", veil.vectors.Records("replace"), records=10**6, **COUNTED)
-    assert isinstance(found, veil.vectors.DirichletCounts)
-    assert found.draws is not None
-    assert found.draws >= min(2**24, 256 * found.scale * 10**6)
-    secret = veil.vectors.calibrated("dirichlet", veil.vectors.Records(), **COUNTED)
-    assert isinstance(secret, veil.vectors.DirichletCounts)
-    assert secret.draws == 2**22
 
 
 def test_calibrated_counts_draw_as_often_as_asked() -> None:
@@ -54,9 +44,13 @@ def test_calibrated_counts_draw_as_often_as_asked() -> None:
 
 @pytest.mark.parametrize(
     ("name", "options", "field"),
-    [("laplace", {"exact": True}, "exact"), ("dirichlet", {"draws": 5}, "draws")],
+    [
+        ("laplace", {"exact": 1}, "exact"),
+        ("laplace", {"draws": 5}, "draws"),
+        ("dirichlet", {"exact": False, "draws": 5}, "draws"),
+    ],
 )
-def test_what_cannot_be_exact(name: str, options: dict[str, Any], field: str) -> None:
+def test_what_is_refused(name: str, options: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidArgument) as caught:
         veil.vectors.calibrated(name, veil.vectors.Transfer(0.01), size=3, epsilon=1.0, delta=1e-4, **options)
     assert caught.value.field == field
@@ -67,7 +61,7 @@ def test_an_exact_job_takes_the_vector_unchanged() -> None:
     job = VectorRelease(
         transfer=0.01, epsilon=1.0, delta=1e-4, mechanism="auto", floor=0.1, exact=True
     ).prepare(given)
-    assert job.mechanism.describe()["parameters"]["exact"]
+    assert job.mechanism.describe()["parameters"]["form"] == "rounded to 28 bits"
     assert (job.value == given).all()
 
 
@@ -83,15 +77,30 @@ def test_the_command_line(options: list[str], tmp_path: Path) -> None:
         "1",
         "-d",
         "1e-6",
-        "--exact",
         "-o",
         str(target),
         *options,
     ]
     assert main(command) == 0
     parameters = json.loads(target.read_text(encoding="utf-8"))["mechanism"]["parameters"]
-    assert parameters["exact"] is True
+    assert parameters.get("exact") is True or parameters["form"] == "rounded to 28 bits"
     assert main(["inspect", str(target)]) == 0
+
+
+@pytest.mark.parametrize("name", ["dirichlet", "laplace", "gaussian", "auto"])
+def test_floats_are_asked_for_by_name_and_say_what_they_assume(name: str) -> None:
+    asked = VectorRelease(transfer=0.01, epsilon=1.0, delta=1e-4, mechanism=name, exact=False).prepare(VECTOR)
+    assert REAL_ARITHMETIC in asked.assumptions
+    exact = VectorRelease(transfer=0.01, epsilon=1.0, delta=1e-4, mechanism=name).prepare(VECTOR)
+    assert exact.assumptions == ()
+    assert "form" in exact.mechanism.describe()["parameters"]
+
+
+def test_auto_without_exactness_may_choose_what_is_exact() -> None:
+    job = VectorRelease(epsilon=1.0, exact=False).prepare([40, 35, 25])
+    assert job.mechanism.name == "GeometricCounts"
+    with pytest.raises(InvalidArgument, match="exact"):
+        VectorRelease(epsilon=1.0, exact=False, mechanism="geometric").prepare([40, 35, 25])
 
 
 @pytest.mark.parametrize(

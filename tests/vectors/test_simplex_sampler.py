@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from veil.vectors.simplex import ONTO, normalise, project
+from veil.vectors.projection import ONTO, normalise, project
 
 POINTS = arrays(np.float64, st.integers(2, 7), elements=st.floats(-5.0, 5.0))
 

@@ -191,7 +191,7 @@ def test_jobs_choose_the_best() -> None:
         ({"change": "add-remove"}, ADD),
         ({"records": 5}, REPLACE),
         ({"records": 5, "change": "add-remove"}, ADD),
-        ({"l1": 0.2}, veil.vectors.Transfer(0.1)),
+        ({"l1": 0.2}, veil.vectors.L1(0.2)),
         ({"transfer": 0.2}, veil.vectors.Transfer(0.2)),
     ],
 )

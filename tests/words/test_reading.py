@@ -355,14 +355,16 @@ def test_words_are_written_and_read_back(tmp_path: Path, ending: str, words: boo
     path = tmp_path / f"words{ending}"
     write_words(path, words=found.codes, table=found, keep_keys=True)
     back = read_words(path, by=("who", "trip"), order="time", state="state")
-    assert keys_of(back) == keys_of(found)
+    # Who somebody is, and which trip, stays as it is written in text: 7 and 007 are two.
+    kept: Callable[[int], Any] = int if ending == ".parquet" else str
+    assert keys_of(back) == [(who, kept(trip)) for who, trip in keys_of(found)]
     assert back.to_lists() == found.to_lists()
     permutation = np.random.default_rng(5).permutation(len(found))
     private = found.replaced((found.codes + 1) % len(found.states))
     shuffled = private.reordered(permutation)
     write_words(path, words=shuffled.by_length(), table=found.reordered(permutation), overwrite=True)
     back = read_words(path, by="trip", order="time", state="state")
-    assert keys_of(back) == [(number + 1,) for number in range(len(found))]
+    assert keys_of(back) == [(kept(number + 1),) for number in range(len(found))]
     assert back.to_lists() == [private.to_lists()[place] for place in permutation]
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 

@@ -14,7 +14,8 @@ import veil
 from tests.params import quick_first
 from veil.core.mechanism import STATES_ARE_PUBLIC
 from veil.errors import BudgetExceeded, CannotCalibrate, InvalidArgument, InvalidData, NoGuarantee
-from veil.words.mechanisms.each_word import LENGTHS_ARE_PUBLIC, ONE_WORD_EACH, EachWord
+from veil.words.adjacency import ONE_WORD_EACH
+from veil.words.mechanisms.each_word import LENGTHS_ARE_PUBLIC, EachWord
 from veil.words.mechanisms.word_mechanism import FEASIBLE_IS_PUBLIC, WordMechanism
 from veil.words.planning import (
     FOR_WORDS,

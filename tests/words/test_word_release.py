@@ -17,8 +17,9 @@ from tests.cli.conftest import Run, folder, run  # noqa: F401
 from tests.oracles.words import chain_words
 from veil.core.files import save, to_json
 from veil.errors import BudgetExceeded, InvalidArgument, InvalidData, UnreadableFile, VeilError
+from veil.words.adjacency import ONE_WORD_EACH
 from veil.words.codec import attached
-from veil.words.mechanisms.each_word import LENGTHS_ARE_PUBLIC, ONE_WORD_EACH
+from veil.words.mechanisms.each_word import LENGTHS_ARE_PUBLIC
 from veil.words.mechanisms.word_mechanism import FEASIBLE_IS_PUBLIC
 
 ROADS = {"a": ["b", "c"], "b": ["a", "c"], "c": ["a", "b", "c"]}
@@ -84,7 +85,7 @@ def test_one_word(name: str) -> None:
 def test_a_batch_is_of_different_people(name: str) -> None:
     out = veil.release(MAKERS[name](LANGUAGE, 1.3), [WORD, WORD, WORD])
     assert out.value.shape == (3, 4)
-    assert out.assumptions[-1].startswith("one item per person")
+    assert out.assumptions[-1] == ONE_WORD_EACH
     assert out.epsilon == 1.3
     with pytest.raises(ValueError, match="read-only"):
         out.value[0, 0] = "a"

@@ -11,7 +11,7 @@ import numpy as np
 from veil.core.random.streams import Rng
 from veil.vectors.mechanisms.additive import Gaussian
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.mechanisms.dirichlet_urn import sample_dirichlet
+from veil.vectors.mechanisms.dirichlet_form import sample_dirichlet
 from veil.vectors.simplex import Simplex, Transfer
 
 FIG_3_K, FIG_3_SIGMA = 3.0, 1.120

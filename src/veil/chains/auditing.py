@@ -22,11 +22,13 @@ from veil.chains.mechanisms.private_chain import Part, PrivateChain
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts, same_content
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
+from veil.core.audit.marks import FloatMarks, Marker, Marks, no_marks
 from veil.core.audit.subject import FAST, AuditPair, AuditSubject, Example, Reader, entry_numbers, nearness
 from veil.core.errors import InvalidArgument
 from veil.core.random.streams import Rng
 from veil.matrices.auditing import bordered_pairs
 from veil.matrices.mechanisms.bordered_rows import BorderedRows
+from veil.vectors.auditing import shares
 from veil.vectors.counts import Integers
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
 from veil.vectors.mechanisms.noisy_counts import GeometricCounts
@@ -99,6 +101,21 @@ class ChainAudit(AuditSubject):
         first, second = mechanism.validate(value), mechanism.validate(neighbour)
         return lambda draws: _numbers(mechanism, draws, first, second)
 
+    def marker(self, mechanism: Any, value: Any, neighbour: Any) -> Marker:
+        first, second = mechanism.validate(value), mechanism.validate(neighbour)
+        # Noisy counts are whole numbers.
+        marks = {
+            part.key: FloatMarks(*(shares(part.counted(item)) for item in (first, second)))
+            for part in mechanism.parts
+            if not part.is_noisy_counts
+        }
+
+        def mark(drawn: Any) -> Marks:
+            tables = [one(np.array([draw.tables[key] for draw in drawn])) for key, one in marks.items()]
+            return np.hstack([no_marks(len(drawn)), *tables])
+
+        return mark
+
     def samples(self, mechanism: Any) -> int:
         cells = sum(math.prod(part.shape) for part in mechanism.parts)
         return int(max(1_000, min(FAST // 2, _CELLS // cells)))
@@ -120,9 +137,10 @@ def _numbers(
     for part in mechanism.parts:
         table = np.array([draw.tables[part.key] for draw in drawn], dtype=np.float64)
         counts, others = part.counted(first), part.counted(second)
-        inputs = [np.asarray(item, dtype=np.float64) for item in (counts, others)]
-        if not part.is_noisy_counts:
-            inputs = [item / np.maximum(item.sum(axis=-1, keepdims=True), 1.0) for item in inputs]
+        inputs = [
+            np.asarray(item if part.is_noisy_counts else shares(item), dtype=np.float64)
+            for item in (counts, others)
+        ]
         before, after = (item.ravel() for item in inputs)
         columns += entry_numbers(table.reshape(len(drawn), -1), before, after)
         likelier = likelier + _log_likelihood_ratio(part, table, counts, others)

@@ -69,8 +69,8 @@ def audit(
     beaten or a fault found.
     """
     from veil.core.audit.suite import audit_examples, audit_suite
+    from veil.core.claim import claim_of
     from veil.core.files import load, write_text
-    from veil.core.job import claim_of
     from veil.core.random.streams import generator
 
     inputs = [] if path is None else [path]
@@ -143,12 +143,14 @@ def _as_json(suite: AuditSuite) -> dict[str, Any]:
         "lower": number(suite.lower),
         "violated": suite.violated,
         "faults": list(suite.faults),
+        "note": suite.note,
         "pairs": [
             {
                 "name": pair.name,
                 "lower": number(found.lower),
                 "exact": found.exact,
                 "violated": found.violated,
+                "by_bits": found.by_bits,
                 "fault": found.fault,
             }
             for pair, found in suite.rows

@@ -20,12 +20,14 @@ def inspect(
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> int:
-    """Show what a release file is and what it guarantees. The guarantee is computed again.
+    """Show what a release file is and what it guarantees. The guarantee is computed again, rounded up.
+
+    What cannot be computed from the file, and has to be taken on trust, is listed.
 
     Example: veil inspect private.json --report private.html
     """
+    from veil.core.claim import claim_of
     from veil.core.files import entry_to_json, load, write_text
-    from veil.core.job import claim_of
 
     refuse_existing({"--report": report}, force=force, inputs=[path], endings={"--report": (".html",)})
     refuse_other_files(path)
@@ -49,6 +51,7 @@ def inspect(
                 "verified": claim.holds,
                 "assumptions": list(release.assumptions),
                 "assumptions_left_out": list(claim.missing),
+                "added_since_it_was_written": list(claim.added),
                 "reproducible": release.reproducible,
                 "entry": None if release.entry is None else entry_to_json(release.entry),
                 **release.kind.sizes(release),
@@ -60,7 +63,7 @@ def inspect(
     else:
         from veil.report.console import print_inspection
 
-        print_inspection(release, computed=claim.epsilon, missing=list(claim.missing))
+        print_inspection(release, claim)
         for file, same in beside.values():
             is_it = "is" if same else "is NOT"
             what = "was not found" if same is None else f"{is_it} the one that was written"

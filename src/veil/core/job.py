@@ -1,4 +1,4 @@
-"""A release that is ready to be made, the verb `release` that makes one, and what records of them claim."""
+"""A release that is ready to be made, and the verb `release` that makes one."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar
 
 from veil.core.account import Account, Charge, check_account, confirm, reserve
 from veil.core.adjacency import Adjacency
-from veil.core.checks import delta_of, within
-from veil.core.errors import InvalidArgument, NoGuarantee, PrivacyWarning, UnreadableFile, VeilError
+from veil.core.checks import delta_of, truth, within
+from veil.core.errors import InvalidArgument, NoGuarantee, PrivacyWarning
 from veil.core.intake import Labels
 from veil.core.kind import Kind
 from veil.core.mechanism import Mechanism, kind_of
@@ -21,8 +21,6 @@ from veil.core.record import Release
 from veil.version import __version__
 
 V = TypeVar("V")
-# Of the epsilon that a record claims.
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,12 +66,14 @@ class Job(Generic[V]):
         assumptions: tuple[str, ...] = (),
         labels: Labels | None = None,
         row_labels: Labels | None = None,
+        public_row_labels: bool | None = None,
         **about: Any,
     ) -> Job[V]:
         """Validate the value and compute what its release costs and assumes.
 
         assumptions: what must be accepted besides, such as how the value was read. labels, row_labels: where
-        they do not come with the value itself. about: further fields of the job.
+        they do not come with the value itself. public_row_labels: whether the labels of the items of a batch
+        are public; see `release`. about: further fields of the job.
         """
         kind, built_for = kind_of(mechanism), mechanism.adjacency
         near = built_for if adjacency is None else adjacency
@@ -93,6 +93,9 @@ class Job(Generic[V]):
         epsilon, delta = cost(profile, delta, epsilon)
         given = (None, None) if labels is not None else kind.labels(value, valid)
         stated = (*kind.assumptions(mechanism, near, valid), *assumptions)
+        if kind.rows_are_items and given[1] is not None:
+            given, public = _items_named(given, public_row_labels)
+            stated = (*stated, *public)
         return cls(
             kind=kind,
             mechanism=mechanism,
@@ -156,6 +159,24 @@ class Job(Generic[V]):
         )
 
 
+ROW_LABELS_ARE_PUBLIC = "the labels of the items of the batch are public"
+_LEFT_OUT = (
+    "The labels of the rows are left out of the release: they may be names of people. "
+    "public_row_labels=True keeps them, if they are public, such as names of courses."
+)
+
+
+def _items_named(
+    given: tuple[Labels | None, Labels | None], public: bool | None
+) -> tuple[tuple[Labels | None, Labels | None], tuple[str, ...]]:
+    """The labels of columns, those of items if they are stated to be public, and what is then assumed."""
+    if truth("public_row_labels", public or False):
+        return given, (ROW_LABELS_ARE_PUBLIC,)
+    if public is None:
+        warnings.warn(_LEFT_OUT, UserWarning, stacklevel=4)
+    return (given[0], None), ()
+
+
 def run_with_warnings(job: Job[V], *, ledger: Account | None, rng: Any) -> Release[V]:
     """Run a job for a caller of a kind's `release`, who is told what weakens it."""
     if rng is None:
@@ -203,6 +224,7 @@ def release(
     adjacency: Adjacency | None = None,
     delta: float | None = None,
     epsilon: float | None = None,
+    public_row_labels: bool | None = None,
     ledger: Account | None = None,
     rng: Any = None,
 ) -> Release[Any]:
@@ -215,6 +237,9 @@ def release(
         finite epsilon there.
     epsilon: what the mechanism was built for, which is then charged as it stands; refused if it does not
         cover what the mechanism reveals. None charges the least that does.
+    public_row_labels: of a batch of vectors or counts whose rows have labels, whether these are public, as
+        names of courses are, and names of people are not: only then they are kept in the release. None leaves
+        them out with a warning, False without. States of matrices are always kept.
     ledger: where the cost is charged, before anything is drawn.
     rng: None for cryptographic randomness; a seed or a Generator marks the release as not private.
 
@@ -226,30 +251,12 @@ def release(
     ((3,), 0.996, ())
     """
     check_account(ledger)
-    job: Job[Any] = Job.prepare(mechanism, value, adjacency=adjacency, delta=delta, epsilon=epsilon)
+    job: Job[Any] = Job.prepare(
+        mechanism,
+        value,
+        adjacency=adjacency,
+        delta=delta,
+        epsilon=epsilon,
+        public_row_labels=public_row_labels,
+    )
     return job.run(ledger=ledger, rng=rng)
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """epsilon: what the mechanism really has at the record's delta. missing: assumptions it leaves out."""
-
-    epsilon: float
-    missing: tuple[str, ...]
-    holds: bool
-
-
-def claim_of(release: Release[Any], where: str) -> Claim:
-    """Compare a record with what follows from its own description. where: the file, for errors."""
-    try:
-        computed, _ = cost(release.profile, release.delta if release.delta > 0.0 else None)
-    except (ArithmeticError, MemoryError, ValueError) as error:
-        if isinstance(error, VeilError):
-            raise
-        raise UnreadableFile(
-            where, expected="a mechanism whose guarantee can be computed", found="parameters beyond reach"
-        ) from None
-    implied = release.kind.implied_assumptions(release)
-    missing = tuple(sorted(set(implied) - set(release.assumptions)))
-    holds = computed <= release.epsilon * (1.0 + _ROUNDING) and not missing
-    return Claim(computed, missing, holds)

@@ -66,6 +66,10 @@ class Kind(ABC):
     commands: ClassVar[Places] = {}
     # What prints a release in the terminal, as "module:function", unless `print_release` is written.
     release_printer: ClassVar[str]
+    # Whether rows of a value are items of a batch: then their labels, which may name people, are left out.
+    rows_are_items: ClassVar[bool] = False
+    # Assumptions in the words of earlier versions, and what they are called now.
+    former_assumptions: ClassVar[Mapping[str, str]] = {}
     # Endings of files that can hold the value alone, beside its record.
     table_endings: ClassVar[tuple[str, ...]] = (".csv",)
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from veil.core.adjacency import Adjacency
-from veil.core.checks import integer
+from veil.core.checks import choice, integer
 from veil.core.errors import InvalidArgument, InvalidField
 from veil.core.kind import Kind, kind_named
 from veil.core.privacy.profile import PrivacyProfile
@@ -22,8 +22,12 @@ _MOST_NUMBERS = 2**31
 # What a reader of a release must accept, in sentences that several kinds of data share.
 STATES_ARE_PUBLIC = "the list of states is public"
 LAYOUT_IS_PUBLIC = "how the file is laid out (separators, header, the types of its columns) is public"
-ONE_PER_PERSON = "one item per person: each vector of the batch belongs to someone else"
+ONE_PER_PERSON = (
+    "nobody's data are in two items of the batch: hidden is the stated change of one item, not that somebody "
+    "has one; how many items there are, and in which order, is public"
+)
 UNPROTECTED = "the entries that are not protected are public"
+REAL_ARITHMETIC = "real arithmetic: what the rounding of floats may reveal is not counted"
 
 
 class Domain(ABC):
@@ -132,6 +136,34 @@ class Described(ABC):
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         parts = {key: item.describe() if hasattr(item, "describe") else item for key, item in values.items()}
         return {"name": self.name, "parameters": parts}
+
+
+class ExactOrFloat(Described):
+    """A mechanism that draws exactly by default, or in floats as Veil 0.1 did.
+
+    exact=True: the draw of real numbers that the proof is about, rounded to a public grid, and nothing else
+    (core/random/ideal.md). exact=False: floats, whose rounding the guarantee leaves out.
+    """
+
+    exact: bool
+    # What descriptions call the exact form: its meaning never changes.
+    form: ClassVar[str]
+
+    def describe(self) -> dict[str, Any]:
+        """The name and the parameters. Without `form` it is a float form, as in the files of Veil 0.1."""
+        description = super().describe()
+        if not description["parameters"].pop("exact"):
+            return description
+        description["parameters"]["form"] = self.form
+        return description
+
+    @classmethod
+    def rebuilt(cls, form: Any = None, **parameters: Any) -> Any:
+        """The mechanism that `describe` described."""
+        if form is not None:
+            choice("form", form, (cls.form,))
+        made: Any = cls
+        return made(**parameters, exact=form is not None)
 
 
 def adjacency_of(mechanism: Described, adjacency: Adjacency | None, *kinds: type[Any]) -> Any:

@@ -10,6 +10,8 @@ import numpy as np
 from veil.core import checks
 from veil.core.adjacency import Adjacency
 from veil.core.errors import InvalidArgument
+from veil.vectors.change import VectorChange
+from veil.vectors.l1 import VECTOR_CHANGES
 from veil.vectors.simplex import Transfer, moved
 
 # A matrix with more rows than this would not fit anywhere.
@@ -31,8 +33,12 @@ class Rectangle(Adjacency):
         object.__setattr__(self, "mass", Transfer(self.mass).mass)
 
     def exchange(self, rows: int) -> tuple[float, int]:
-        """What two entries of a row exchange at most, and how many rows do in a matrix with so many."""
+        """What entries of a row exchange at most, and how many rows do in a matrix with so many."""
         return self.mass, 2
+
+    def entries(self, columns: int) -> int:
+        """How many entries of a row with so many may differ."""
+        return 2
 
     @property
     def words(self) -> str:
@@ -55,7 +61,7 @@ class Rows(Adjacency):
     """
 
     changed: int | str
-    each: Transfer
+    each: VectorChange
     name: ClassVar[str] = "Rows"
 
     def __post_init__(self) -> None:
@@ -65,15 +71,23 @@ class Rows(Adjacency):
             object.__setattr__(self, "changed", changed)
         elif self.changed != "all":
             raise InvalidArgument("changed", expected=expected, found=repr(self.changed)[:40])
-        if isinstance(self.each, dict) and self.each.get("name") == Transfer.name:
-            fields = {key: item for key, item in self.each.items() if key != "name"}
-            object.__setattr__(self, "each", Transfer(**fields))
-        if not isinstance(self.each, Transfer):
-            raise InvalidArgument("each", expected="a vectors.Transfer", found=type(self.each).__name__)
+        if isinstance(self.each, dict):
+            for known in VECTOR_CHANGES:
+                if self.each.get("name") == known.name:
+                    fields = {key: item for key, item in self.each.items() if key != "name"}
+                    object.__setattr__(self, "each", known(**fields))
+                    break
+        if not isinstance(self.each, VectorChange):
+            expected = "a vectors.Transfer or vectors.L1"
+            raise InvalidArgument("each", expected=expected, found=type(self.each).__name__)
 
     def exchange(self, rows: int) -> tuple[float, int]:
-        """What two entries of a row exchange at most, and how many rows do in a matrix with so many."""
+        """What entries of a row exchange at most, and how many rows do in a matrix with so many."""
         return self.each.mass, self.among(rows)
+
+    def entries(self, columns: int) -> int:
+        """How many entries of a row with so many may differ."""
+        return self.each.entries(columns)
 
     def among(self, rows: int) -> int:
         """How many rows change at most in a matrix with so many."""
@@ -86,18 +100,18 @@ class Rows(Adjacency):
         else:
             which = "one row" if self.changed == 1 else f"at most {self.changed} rows"
             which += " of the matrix may change"
-        return f"{which}, two protected entries of a row exchanging at most {self.each.mass:.6g}"
+        return f"{which}, {self.each.words_of_row}"
 
     def covers(self, narrow: Adjacency) -> bool:
         more = _MOST_CHANGED + 1
         return (
             isinstance(narrow, Rows)
-            and self.each.mass >= narrow.each.mass
+            and self.each.covers(narrow.each)
             and self.among(more) >= narrow.among(more)
         )
 
     def allows(self, change: Any) -> bool:
-        """Whether neighbours may differ by this: in each changed row two entries exchange mass."""
-        rows, entries, largest = moved(change)
-        among = self.among(int(np.size(change)) // np.shape(change)[-1])
-        return rows <= among and entries <= 2 and largest <= self.each.mass
+        """Whether neighbours may differ by this: so many rows change, each as it may."""
+        rows, _, _ = moved(change)
+        flat = np.atleast_2d(change).reshape(-1, np.shape(change)[-1])
+        return rows <= self.among(len(flat)) and all(map(self.each.allows, flat))

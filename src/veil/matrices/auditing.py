@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,13 +19,15 @@ from veil.matrices.mechanisms.bordered_rows import BorderedRows, inside
 from veil.matrices.mechanisms.doubly_stochastic import Birkhoff, DoublyStochastic
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.mechanisms.row_by_row import RowByRow
-from veil.vectors.auditing import ArrayAudit, neighbouring_vectors
+from veil.vectors.auditing import ArrayAudit, neighbouring_vectors, spread_vectors
 from veil.vectors.counts import Integers, Records
+from veil.vectors.l1 import L1
 from veil.vectors.mechanisms.additive import Laplace
 from veil.vectors.simplex import Simplex, Transfer
 
 # Where the zeros of a matrix are its support, an entry at the border is not zero.
 _SMALL = 1e-3
+_OTHERS = ": what is released of the other rows"
 
 
 def matrix_pairs(mechanism: Any, relation: Rows) -> list[AuditPair]:
@@ -38,7 +41,7 @@ def matrix_pairs(mechanism: Any, relation: Rows) -> list[AuditPair]:
     smooth = getattr(mechanism, "smooth", False)
     width = domain.columns or max(simplex.size for simplex in simplices if simplex is not None)
 
-    def pair(which: str, where: str) -> AuditPair:
+    def pair(which: str, where: str, changed: int = changed, beside: bool = False) -> AuditPair:
         some = able[:changed] if which == "first" else able[len(able) - changed :]
         one = np.zeros((rows, width))
         other = one.copy()
@@ -54,14 +57,21 @@ def matrix_pairs(mechanism: Any, relation: Rows) -> list[AuditPair]:
                 mass = min(mass, 1.0 - 2.0 * floor * size)
             guarded = range(size) if simplex.protected is None else simplex.protected
             ends = (guarded[0], guarded[-1]) if which == "first" else (guarded[-1], guarded[0])
-            values = neighbouring_vectors(simplex, floor, mass, ends, where.split()[-1])
+            if where == "one entry against all others":
+                values = spread_vectors(simplex, floor, mass)
+            else:
+                values = neighbouring_vectors(simplex, floor, mass, ends, where.split()[-1])
             one[row, columns] = values[0]
             other[row, columns] = values[1] if row in some else values[0]
         what = f"{changed} rows" if changed > 1 else "row"
-        return AuditPair(f"the {which} {what}, at {where}", one, other)
+        seen = _OTHERS if beside else ""
+        return AuditPair(f"the {which} {what}, at {where}{seen}", one, other, beside=beside)
 
-    places = (("first", "the floor"), ("last", "the floor"), ("first", "a corner"))
-    return [pair(which, where) for which, where in places]
+    places = [("first", "the floor"), ("last", "the floor"), ("first", "a corner")]
+    if relation.entries(width) > 2:
+        places += [("first", "one entry against all others"), ("last", "one entry against all others")]
+    pairs = [pair(which, where) for which, where in places]
+    return [*pairs, pair("first", "a corner", 1, True)] if rows > 1 and able else pairs
 
 
 def doubly_pairs(domain: Birkhoff, relation: Rectangle | Rows) -> list[AuditPair]:
@@ -125,6 +135,7 @@ class MatrixAudit(ArrayAudit):
         return [
             (MatrixDirichlet((20.0, 40.0), [row] * 2), Rows(1, transfer)),
             (RowByRow(Laplace(0.2, Simplex(3)), rows=3), Rows("all", transfer)),
+            (MatrixDirichlet((5.0, 40.0), [row] * 2), Rows(1, L1(0.1))),
             (DoublyStochastic(0.2, 3), Rectangle(0.1)),
             (DoublyStochastic(0.2, 3, noise="gaussian"), Rectangle(0.1)),
             (BorderedRows([30.0] * 2, [0.1] * 2, [40, 60], size=3), Records("replace")),
@@ -132,7 +143,9 @@ class MatrixAudit(ArrayAudit):
 
     def pairs(self, mechanism: Any, adjacency: Any) -> list[AuditPair]:
         if isinstance(mechanism, BorderedRows):
-            return bordered_pairs(mechanism)
+            pairs = bordered_pairs(mechanism)
+            one = pairs[: len(mechanism.k) - 1][:1]
+            return [*pairs, *(replace(pair, name=f"{pair.name}{_OTHERS}", beside=True) for pair in one)]
         if isinstance(mechanism.domain, Birkhoff):
             return doubly_pairs(mechanism.domain, adjacency)
         return matrix_pairs(mechanism, adjacency)
@@ -148,7 +161,7 @@ class MatrixAudit(ArrayAudit):
         mass = min(1.0, float(np.abs(table).sum(axis=1).max()) / 2.0 * (1.0 + 1e-12))
         if isinstance(mechanism.domain, Birkhoff) and rows == 2 and sorted(moved)[-2:] == [2, 2]:
             return Rectangle(mass)
-        if rows > 0 and moved.max() == 2:
-            return Rows(rows, Transfer(mass))
-        expected = "a matrix in which two entries of a row exchange mass, in one row or more"
+        if rows > 0 and moved.max() >= 2:
+            return Rows(rows, Transfer(mass) if moved.max() == 2 else L1(min(2.0, 2.0 * mass)))
+        expected = "a matrix in which entries of a row exchange mass, in one row or more"
         raise InvalidArgument("neighbour", expected=expected, found=f"{rows} rows that differ in another way")

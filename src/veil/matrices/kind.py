@@ -17,6 +17,7 @@ from veil.matrices.adjacency import Rectangle, Rows
 from veil.matrices.chain import Chain
 from veil.matrices.chain_summary import to_chain
 from veil.vectors.array_kind import ArrayKind, numbered
+from veil.vectors.l1 import L1
 from veil.vectors.simplex import Transfer
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class MatrixKind(ArrayKind):
     short_adjacencies: ClassVar[Any] = {
         "matrix-row:": lambda mass: Rows(1, Transfer(float(mass))),
         "matrix:": lambda mass: Rows("all", Transfer(float(mass))),
+        "matrix-row-l1:": lambda distance: Rows(1, L1(float(distance))),
+        "matrix-l1:": lambda distance: Rows("all", L1(float(distance))),
         "rectangle:": lambda mass: Rectangle(float(mass)),
     }
     read_request = "veil.matrices.requests:MatrixRead"

@@ -24,7 +24,7 @@ from veil.matrices.stochastic import StochasticMatrix
 from veil.vectors.calibration import FOR_VECTORS, PURE, calibrated, needs_delta
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.simplex import Simplex, Transfer
+from veil.vectors.simplex import Simplex
 
 Mask = NDArray[np.bool_]
 
@@ -211,7 +211,7 @@ def calibrated_rows(
     places = None if table.all() and not read_off else table
 
     def tuned(mass: float, epsilon: float, delta: float) -> dict[int, Any]:
-        each = Transfer(min(1.0, mass))
+        each = adjacency.each.with_mass(mass)
         budget: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "floor": floor}
         return {width: calibrated("dirichlet", each, size=width, **budget) for width in sorted(counts)}
 

@@ -23,6 +23,7 @@ from veil.matrices.reading import read_matrix
 from veil.matrices.stochastic import StochasticMatrix
 from veil.tables.given import files_among
 from veil.vectors.calibration import FOR_VECTORS
+from veil.vectors.l1 import L1
 from veil.vectors.simplex import Simplex, Transfer
 
 
@@ -52,7 +53,7 @@ class _Neighbours(Request):
         None, help="In a changed row, two entries exchange at most M.", group="Privacy"
     )
     l1: float | None = option(
-        None, help="In a changed row, two entries move by an L1 distance of B.", group="Privacy"
+        None, help="A changed row moves by an L1 distance of at most B, in any entries.", group="Privacy"
     )
 
     def check(self) -> None:
@@ -69,7 +70,7 @@ class _Neighbours(Request):
             raise InvalidArgument("transfer", expected=expected, found=found, hint=hint, names=("l1",))
         if self.l1 is not None:
             words = "an L1 distance above 0 and at most 2"
-            each = Transfer.from_l1(within("l1", self.l1, 1e-30, 2.0, expected=words))
+            each: Transfer | L1 = L1(within("l1", self.l1, 1e-30, 2.0, expected=words))
         else:
             words = "a mass above 0 and at most 1"
             each = Transfer(within("transfer", self.transfer, 1e-30, 1.0, expected=words))

@@ -182,6 +182,14 @@ class StochasticMatrix(Domain):
         }
 
 
+def known_entries(flat: Floats, size: int | None) -> Floats:
+    """What everyone knows of so many draws: 1 where a row has one possible entry, 0 off the support.
+
+    Where rows have several, the ones stand in places that a draw fills. Nothing else of the input is in it.
+    """
+    return np.repeat((flat > 0.0).astype(np.float64)[None], 1 if size is None else size, axis=0)
+
+
 def described_support(support: Any) -> list[list[int]] | None:
     """The support as a description of a domain or a mechanism holds it."""
     return None if support is None else [list(row) for row in support]

@@ -82,8 +82,8 @@ def release(
     epsilon, delta: what it may cost.
     mechanism: "auto" takes the one of least expected error of a row; or "dirichlet", "laplace", "gaussian".
     rows: how many rows may differ between neighbours; "all" for every row at once.
-    transfer, l1: how much a changed row may differ: two entries exchange at most so much, or move by this L1
-        distance. One of them is needed.
+    transfer, l1: how much a changed row may differ: two entries exchange at most so much, or any entries
+        change, by this L1 distance together. One of them is needed.
     support: the public places of the entries that may be above zero: a table (0 is never) in memory or in a
         file, or "zeros": the zeros of the matrix itself are public. All other entries stay zero.
     smooth, floor: of "dirichlet". smooth=False is the published form, which holds only for matrices none of

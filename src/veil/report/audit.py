@@ -119,6 +119,8 @@ def print_audits(found: Sequence[AuditSuite], *, confidence: float, written: Pat
     for suite in bad:
         for fault in suite.faults:
             console.print(Text(f"VIOLATION: {suite.mechanism.name}: {fault}.", style="bold red"))
+        if suite.note:
+            console.print(f"{suite.mechanism.name}: {suite.note}.")
     pairs = sum(len(suite.pairs) for suite in found)
     rate = f"A false alarm in all of this has probability at most {1.0 - confidence:.2g}."
     if not bad:

@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from veil.core.claim import Claim
 from veil.core.privacy.profile import best_guess, rounded_up
 from veil.core.record import Release
 
@@ -55,25 +56,33 @@ def print_guarantee(console: Console, release: Release[Any]) -> None:
         console.print("NOT PRIVATE: drawn from a seed.")
 
 
-def print_inspection(release: Release[Any], *, computed: float, missing: Sequence[str]) -> None:
-    """What a file is, and whether the guarantee it records is the true one."""
+def print_inspection(release: Release[Any], claim: Claim) -> None:
+    """What a file is, whether the guarantee it records is the true one, and what is left to trust."""
     console = new_console()
     console.print(f"A release of {release.kind.described(release)}, by {release.mechanism.name}.")
     console.print(f"Made {release.created} by Veil {release.version}; {release.size}.")
     for text in release.kind.details(release):
         console.print(text)
     print_guarantee(console, release)
+    for text in claim.added:
+        console.print(f"Today's analysis adds: {text}.")
     whose = "to no ledger" if release.entry is None else f"to a ledger, as {release.entry}"
     console.print(f"Charged {whose}.")
-    for text in missing:
+    for text in claim.missing:
         console.print(f"WRONG: the file leaves out that this holds only if {text}. Do not trust this file.")
-    if computed <= release.epsilon * (1.0 + 1e-9):
-        console.print(f"Checked: the mechanism as described has epsilon = {computed:.6g} at this delta.")
+    if claim.holds or claim.missing:
+        shown = rounded_up(claim.epsilon, 6)
+        console.print(f"Checked: the mechanism as described has epsilon = {shown} at this delta.")
     else:
         console.print(
-            f"WRONG: the file says epsilon = {release.epsilon:.6g}, but the mechanism as described has "
-            f"{computed:.6g}. Do not trust this file."
+            f"WRONG: the file says epsilon = {release.epsilon!r}, but the mechanism as described has "
+            f"{claim.epsilon!r}. Do not trust this file."
         )
+    trusted = ["what it says it assumes"] * bool(release.assumptions)
+    trusted += ["that the value is the one that was drawn", "that it was drawn as described"]
+    console.print(f"Not in the file, so taken on trust: {', '.join(trusted)}.")
+    if release.entry is not None:
+        console.print("veil ledger verify compares it with what was charged.")
 
 
 def print_written(console: Console, written: Sequence[Path], ending: str = ".json") -> None:

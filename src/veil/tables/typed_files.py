@@ -65,6 +65,24 @@ def check_parquet(path: str, columns: int) -> None:
         _check_size(pq.read_metadata(path), columns, path, name)
 
 
+def parquet_types(path: str) -> dict[str, str]:
+    """The types of the columns of a Parquet file, as far as they tell labels apart: sizes do not matter."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    def told(kind: Any) -> str:
+        value = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if pa.types.is_integer(value):
+            return "whole numbers"
+        is_text = (
+            pa.types.is_string(value) or pa.types.is_large_string(value) or pa.types.is_string_view(value)
+        )
+        return "text" if is_text else str(value)
+
+    with _readable(name_of(path)):
+        return {one.name: told(one.type) for one in pq.read_schema(path)}
+
+
 @contextmanager
 def _readable(name: str) -> Iterator[None]:
     import pyarrow as pa

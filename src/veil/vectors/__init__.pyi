@@ -15,6 +15,7 @@ from .accuracy import (
 from .calibration import calibrated
 from .counts import Contributions, Counts, Records
 from .error_bars import intervals
+from .l1 import L1
 from .mechanisms.additive import Gaussian, Laplace
 from .mechanisms.dirichlet import Dirichlet
 from .mechanisms.dirichlet_counts import DirichletCounts
@@ -25,6 +26,7 @@ from .simplex import Simplex, Transfer
 from .verbs import plan, read, release
 
 __all__ = [
+    "L1",
     "Comparison",
     "Contributions",
     "Counts",

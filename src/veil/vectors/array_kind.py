@@ -25,6 +25,9 @@ class ArrayKind(Kind):
 
     # The function that draws plans, as "module:function".
     plans_figure: ClassVar[str]
+    former_assumptions: ClassVar[Mapping[str, str]] = {
+        "one item per person: each vector of the batch belongs to someone else": ONE_PER_PERSON
+    }
 
     # Releases
 

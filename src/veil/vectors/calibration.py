@@ -17,18 +17,20 @@ from veil.core.mechanism import Mechanism
 from veil.core.numerics.rounding import least_point
 from veil.core.privacy.profile import calibrate
 from veil.vectors.accuracy import Typical, expected_absolute_deviation, typical_values
+from veil.vectors.change import VectorChange
 from veil.vectors.counts import Contributions, Counts, Records
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
-from veil.vectors.mechanisms.dirichlet_urn import draws_for
 from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
-from veil.vectors.simplex import Simplex, Transfer
+from veil.vectors.simplex import Simplex
 
 FOR_VECTORS = ("dirichlet", "laplace", "gaussian")
 FOR_COUNTS = ("dirichlet", "geometric", "discrete-gaussian")
 # Those that have a finite epsilon at delta = 0.
 PURE = ("laplace", "geometric")
+# Those that have no form in floats.
+ALWAYS_EXACT = ("geometric", "discrete-gaussian")
 _ADDITIVE: dict[str, Callable[..., Mechanism]] = {
     "laplace": Laplace,
     "gaussian": Gaussian,
@@ -41,10 +43,10 @@ _ROUGH = 1e-3
 
 def names_for(adjacency: Adjacency) -> tuple[str, ...]:
     """The mechanisms that cover this adjacency."""
-    if not isinstance(adjacency, (Records, Contributions, Transfer)):
-        expected = "vectors.Records, vectors.Contributions or vectors.Transfer"
+    if not isinstance(adjacency, (Records, Contributions, VectorChange)):
+        expected = "vectors.Records, vectors.Contributions, vectors.Transfer or vectors.L1"
         raise InvalidArgument("adjacency", expected=expected, found=type(adjacency).__name__)
-    return FOR_VECTORS if isinstance(adjacency, Transfer) else FOR_COUNTS
+    return FOR_VECTORS if isinstance(adjacency, VectorChange) else FOR_COUNTS
 
 
 def calibrated(
@@ -58,19 +60,19 @@ def calibrated(
     records: int | None = None,
     floor: float | None = None,
     smooth: bool = True,
-    exact: bool = False,
+    exact: bool = True,
     draws: int | None = None,
 ) -> Mechanism:
     """The named mechanism at the largest safe parameter, everything else chosen for least error.
 
-    name: "dirichlet", "laplace", "gaussian" for vectors under `Transfer`; "dirichlet", "geometric",
+    name: "dirichlet", "laplace", "gaussian" for vectors under `Transfer` or `L1`; "dirichlet", "geometric",
         "discrete-gaussian" for counts under `Records`.
     typical: a public vector (or counts) for which the error is made small; if None, a fixed spread of
         vectors over the whole simplex.
     records: the public (or guessed) number of records behind counts.
     floor, smooth: for "dirichlet" on vectors; the floor is chosen for least error if None.
-    exact: draw in whole numbers; "geometric" and "discrete-gaussian" always do, "dirichlet" by an urn.
-    draws: how often an exact "dirichlet" draws from its urn; if None, enough for the public k or records.
+    exact: with False, "dirichlet", "laplace" and "gaussian" draw floats, and assume real arithmetic.
+    draws: how often "dirichlet" draws from an urn; if None, it draws the rounded vector instead.
 
     >>> from veil import vectors
     >>> replaced = vectors.Records("replace")
@@ -83,15 +85,15 @@ def calibrated(
     epsilon = within("epsilon", epsilon, 0.0, 1e5, expected="a number between 0 and 100000")
     smooth = truth("smooth", smooth)
     choice("mechanism", name, names_for(adjacency))
-    if exact or draws is not None:
-        check_exact(name, exact, draws)
+    check_exact(name, exact, draws)
     if delta_of(delta) == 0.0 and name not in PURE:
         raise needs_delta(name)
     fit = partial(calibrate, adjacency=adjacency, epsilon=epsilon, delta=delta)
-    of_vectors = isinstance(adjacency, Transfer)
+    of_vectors = isinstance(adjacency, VectorChange)
     if name != "dirichlet":
-        domain = Simplex(size) if of_vectors else size
-        return fit(lambda rate: _ADDITIVE[name](1.0 / rate, domain))
+        if not of_vectors:
+            return fit(lambda rate: _ADDITIVE[name](1.0 / rate, size))
+        return fit(lambda rate: _ADDITIVE[name](1.0 / rate, Simplex(size), exact=exact))
     public = typical_values(adjacency, size, typical, records)
     if of_vectors:
         if floor is None and not smooth:
@@ -105,25 +107,20 @@ def calibrated(
                 low,
                 high,
             )
-        # The exact form is a hair stricter: its k is a little smaller.
         domain = Simplex(size, floor=floor)
         return fit(partial(Dirichlet, domain=domain, smooth=smooth, exact=exact, draws=draws))
     prior = _best(lambda at: partial(DirichletCounts, prior=at, size=size), fit, public, 1e-3, 1e7)
     # A prior of a few digits reads better and is as good.
     counts: DirichletCounts = fit(partial(DirichletCounts, prior=float(f"{prior:.3g}"), size=size))
-    if not exact:
-        return counts
-    # The profile is the same. Of a secret number of records nothing is used.
-    if draws is None and records is not None:
-        draws = draws_for(counts.scale * records + size * counts.prior)
-    return replace(counts, exact=True, draws=draws)
+    # The profile is the same.
+    return replace(counts, exact=exact, draws=draws)
 
 
 def check_exact(name: str, exact: bool, draws: int | None) -> None:
-    """Refuse exact draws, or a number of them, of a mechanism that has none."""
-    if exact and name in ("laplace", "gaussian"):
-        expected = "dirichlet, geometric or discrete-gaussian with it"
-        raise InvalidArgument("exact", expected=expected, found=f"{name}, whose noise is floats")
+    """Refuse float draws, or draws from an urn, of a mechanism that has none."""
+    if not truth("exact", exact) and name in ALWAYS_EXACT:
+        expected = "dirichlet, laplace or gaussian with False"
+        raise InvalidArgument("exact", expected=expected, found=f"{name}, which is always exact")
     if draws is not None and not (exact and name == "dirichlet"):
         raise InvalidArgument("draws", expected="an exact dirichlet with it", found="another")
 

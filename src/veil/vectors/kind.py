@@ -11,6 +11,7 @@ from veil.core.kind import Places
 from veil.core.record import Release
 from veil.vectors.array_kind import ArrayKind
 from veil.vectors.counts import Records
+from veil.vectors.l1 import L1
 from veil.vectors.simplex import Transfer
 
 
@@ -33,12 +34,14 @@ class VectorKind(ArrayKind):
     domains: ClassVar[Places] = _places("counts", "Counts") | _places("simplex", "Simplex")
     adjacencies: ClassVar[Places] = {
         **_places("counts", "Contributions", "Records"),
+        **_places("l1", "L1"),
         **_places("simplex", "Transfer"),
     }
     short_adjacencies: ClassVar[Any] = {
         "add-remove": lambda _: Records("add-remove"),
         "replace": lambda _: Records("replace"),
         "transfer:": lambda mass: Transfer(float(mass)),
+        "l1:": lambda distance: L1(float(distance)),
     }
     read_request = "veil.vectors.requests:VectorRead"
     release_request = "veil.vectors.requests:VectorRelease"
@@ -46,6 +49,7 @@ class VectorKind(ArrayKind):
     audit_subject = "veil.vectors.auditing:VectorAudit"
     release_printer = "veil.vectors.report.console:print_vector_release"
     plans_figure = "veil.vectors.report.figures:curve_figure"
+    rows_are_items = True
 
     def check_drawn(self, mechanism: Any, array: Floats) -> None:
         if array.shape[-1] != mechanism.domain.size:

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from veil.core.checks import choice, within
 from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.mechanism import Published
+from veil.core.numerics.log_gamma import log_rising
 from veil.core.numerics.rounding import log_margin, safe_edge
-from veil.core.numerics.tilted import log_rising
 from veil.vectors.corners import some_entry_below
 from veil.vectors.simplex import Simplex
 
@@ -109,7 +109,7 @@ def _log_beta_ratio(k: float, floor: float, outside: float, mass: float) -> floa
     left, right = k * floor, k * (1.0 - outside - floor - mass)
     if left <= 0.0 or right <= 0.0:
         return math.inf
-    return log_rising(right, k * mass) - log_rising(left, k * mass)
+    return (log_rising(right, k * mass) - log_rising(left, k * mass)).value
 
 
 def _violations(k: float, domain: Simplex, mass: float, gamma: float) -> tuple[str, ...]:

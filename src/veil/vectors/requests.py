@@ -17,9 +17,17 @@ from veil.core.mechanism import Mechanism
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, Request, option
 from veil.tables.given import files_among
 from veil.vectors.accuracy import METRICS
-from veil.vectors.calibration import FOR_COUNTS, FOR_VECTORS, calibrated, check_exact, names_for
+from veil.vectors.calibration import (
+    ALWAYS_EXACT,
+    FOR_COUNTS,
+    FOR_VECTORS,
+    calibrated,
+    check_exact,
+    names_for,
+)
 from veil.vectors.counts import Counts, Integers, Records, refuse
 from veil.vectors.error_bars import beta_law
+from veil.vectors.l1 import L1
 from veil.vectors.planning import Comparison, EpsilonPlan, compare, needed_epsilons
 from veil.vectors.reading import LabelledVector, read_vector
 from veil.vectors.simplex import Simplex, Transfer
@@ -63,7 +71,7 @@ class _Neighbours(Request):
         None, help="The vector is secret; two entries exchange at most M.", group="Privacy"
     )
     l1: float | None = option(
-        None, help="The vector is secret; neighbours are within L1 distance B.", group="Privacy"
+        None, help="The vector is secret; it moves by an L1 distance of at most B.", group="Privacy"
     )
     change: str | None = option(
         None,
@@ -77,7 +85,7 @@ class _Neighbours(Request):
         _ = self.adjacency
 
     @property
-    def adjacency(self) -> Records | Transfer:
+    def adjacency(self) -> Records | Transfer | L1:
         """Between which inputs the difference is hidden."""
         given = [name for name in ("records", "transfer", "l1") if getattr(self, name) is not None]
         if len(given) > 1:
@@ -94,7 +102,7 @@ class _Neighbours(Request):
             return Transfer(within("transfer", self.transfer, 1e-30, 1.0, expected=words))
         if self.l1 is not None:
             words = "an L1 distance above 0 and at most 2"
-            return Transfer.from_l1(within("l1", self.l1, 1e-30, 2.0, expected=words))
+            return L1(within("l1", self.l1, 1e-30, 2.0, expected=words))
         if self.records is not None:
             integer("records", self.records, least=1)
         elif self.change == "replace":
@@ -138,12 +146,14 @@ class VectorRelease(_Neighbours, ReleaseRequest):
     )
     normalise: bool = option(False, help="Divide the input by its sum first.", group="Input")
     exact: bool = option(
-        False,
-        help="Draw in whole numbers (dirichlet: by an urn), so that nothing is left to rounding.",
+        True,
+        help="Draw so that nothing is left to the rounding of floats. Without it, dirichlet, laplace and "
+        "gaussian draw floats, and the guarantee assumes real arithmetic.",
+        negative="--no-exact",
         group="Mechanism",
     )
     draws: int | None = option(
-        None, help="With {exact} and dirichlet: how often the urn is drawn from.", least=1, group="Mechanism"
+        None, help="Of dirichlet: draw so often from an urn, in whole numbers.", least=1, group="Mechanism"
     )
 
     def check(self) -> None:
@@ -196,23 +206,26 @@ class VectorRelease(_Neighbours, ReleaseRequest):
         if self.floor is not None:
             words = f"a number above 0 and below 1/{values.size}"
             within("floor", self.floor, 1e-30, (1.0 - 1e-9) / values.size, expected=words)
-        # An exact mechanism takes the entries unchanged: dividing by their sum would round them.
-        return given if self.exact else valid
+        return valid
 
-    def _chosen(self, adjacency: Records | Transfer, size: int) -> tuple[str, Mechanism, Comparison | None]:
+    def _chosen(
+        self, adjacency: Records | Transfer | L1, size: int
+    ) -> tuple[str, Mechanism, Comparison | None]:
         """The mechanism, from public numbers alone, and the comparison by which it was chosen."""
         budget: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "records": self.records}
-        vectors, name, plan = isinstance(adjacency, Transfer), self.mechanism, None
+        name, plan = self.mechanism, None
         if name == "auto":
             # What no other mechanism has leaves no choice.
-            name = "dirichlet" if self._floored or self.draws or (self.exact and vectors) else name
+            name = "dirichlet" if self._floored or self.draws else name
         if name == "auto":
             plan = compare(None, adjacency, size=size, **budget)
             best = plan.best
-            if not self.exact and best.mechanism is not None:
+            if self.exact and best.mechanism is not None:
                 return best.name, best.mechanism, plan
             name = best.name
-        budget |= {"exact": self.exact, "draws": self.draws, "floor": self.floor, "smooth": self.smooth}
+            budget["exact"] = self.exact or name in ALWAYS_EXACT
+        budget = {"exact": self.exact, "draws": self.draws} | budget
+        budget |= {"floor": self.floor, "smooth": self.smooth}
         return name, calibrated(name, adjacency, size=size, **budget), plan
 
 

@@ -1,10 +1,10 @@
-"""Probability vectors, which of them are neighbours, and the way from noisy numbers back to them."""
+"""Probability vectors, and those of them that are neighbours because two entries exchange mass."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, NoReturn, Self
 
@@ -14,14 +14,19 @@ from numpy.typing import NDArray
 from veil.core import checks
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
-from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.mechanism import Domain
-from veil.core.numerics.rounding import float_above
+from veil.core.errors import InvalidArgument, InvalidData, NoGuarantee
+from veil.core.mechanism import UNPROTECTED, Domain
+from veil.core.numerics.rounding import float_above, float_below
+from veil.core.privacy.pairs import SymmetricBetaPair
+from veil.core.privacy.profile import Kind, PrivacyProfile
+from veil.vectors.change import VectorChange
 from veil.vectors.counts import refuse, rows_of
 
 SUM_TOLERANCE = 1e-9
 # Dividing by the sum may cost an entry this much of itself; it is then lifted to the floor again.
 _ROUNDING = 2.0**-48
+# By how much two numbers of at most 1 may be further apart once both are rounded to floats.
+ENTRY_ROUNDING = Fraction(1, 2**53)
 # What scaling a row to a sum of one may leave behind is no change.
 _NO_CHANGE = 1e-12
 
@@ -87,15 +92,19 @@ class Simplex(Domain):
         return float_above(exact)
 
     def validate(self, value: Any) -> Floats:
-        """The value as a float array, one vector or a batch with the entries along the last axis."""
+        """The value as a float array, one vector or a batch with the entries along the last axis.
+
+        Sums within the tolerance are left as they are: dividing by them would round entries that two
+        neighbours share, each neighbour's in its own way. Entries a hair below the floor are lifted to it.
+        """
         vectors = rows_of(value, self.size, "entries")
         with np.errstate(over="ignore", invalid="ignore"):
             totals = vectors.sum(axis=-1, keepdims=True)
             sound = vectors.min() >= 0.0 and np.abs(totals - 1.0).max() <= SUM_TOLERANCE
         if not sound:
             self._say_what_is_wrong(vectors)
-        shares: Floats = vectors / totals
-        return self._within_borders(shares)
+        self._check_borders(vectors / totals)
+        return np.where(self.guarded & (vectors < self.floor), self.floor, vectors)
 
     @staticmethod
     def _say_what_is_wrong(vectors: Floats) -> NoReturn:
@@ -109,9 +118,9 @@ class Simplex(Domain):
             names=("normalise",),
         )
 
-    def _within_borders(self, vectors: Floats) -> Floats:
+    def _check_borders(self, vectors: Floats) -> None:
         if self.floor == 0.0 and not self.slack:
-            return vectors
+            return
         guarded = self.guarded
         refuse(
             guarded & (vectors < self.floor * (1.0 - _ROUNDING)),
@@ -123,18 +132,46 @@ class Simplex(Domain):
         if self.slack and (vectors[..., guarded].sum(axis=-1) > most).any():
             expected = f"a mass of at least {self.slack:g} outside the protected entries"
             raise InvalidData("value", expected=expected, found="less")
-        return np.where(guarded & (vectors < self.floor), self.floor, vectors)
+
+    def largest_move(self, near: VectorChange) -> Fraction:
+        """The most that entries of a valid vector gain against a neighbour's together, and others lose.
+
+        The room, and what the tolerance of sums leaves beside it; entries may have been rounded to floats.
+        """
+        rounded = near.entries(self.size) * ENTRY_ROUNDING
+        return min(Fraction(near.mass) + rounded, Fraction(self.room) + self.sum_error)
 
     @property
-    def floor_assumption(self) -> str:
-        """What a guarantee assumes of the true vector if it uses the floor."""
+    def sum_error(self) -> Fraction:
+        """How far the sum of a valid vector may be from 1: the tolerance, and the rounding of sums."""
+        return Fraction(SUM_TOLERANCE) + Fraction(self.size, 2**50)
+
+    def needed(self, profile: Callable[[Simplex], PrivacyProfile]) -> frozenset[str]:
+        """The borders that a guarantee uses, of "floor" and "slack": without one it would be another one.
+
+        profile: the guarantee for the vectors of a domain. What it does not use is not assumed; it cannot use
+        what is not found here.
+        """
+        without = {"floor": replace(self, floor=0.0), "slack": replace(self, slack=None)}
+        given = {"floor": self.floor > 0.0, "slack": bool(self.slack)}
+
+        def differs(other: Simplex) -> bool:
+            try:
+                return profile(other) != profile(self)
+            except NoGuarantee:
+                return True
+
+        return frozenset(name for name, other in without.items() if given[name] and differs(other))
+
+    def assumed(self, needed: frozenset[str]) -> tuple[str, ...]:
+        """What a guarantee assumes of the vectors that needs these borders."""
         which = "every entry" if self.protected is None else "every protected entry"
-        return f"{which} of the true vector and of its neighbours is at least {self.floor!r}"
-
-    @property
-    def slack_assumption(self) -> str:
-        """What a guarantee assumes if it uses the slack."""
-        return f"at least {self.slack!r} of the mass lies outside the protected entries"
+        texts = {
+            "floor": f"{which} of the true vector and of its neighbours is at least {self.floor!r}",
+            "slack": f"at least {self.slack!r} of the mass lies outside the protected entries",
+        }
+        listed = tuple(text for name, text in texts.items() if name in needed)
+        return listed if self.protected is None else (*listed, UNPROTECTED)
 
     @property
     def words(self) -> str:
@@ -170,8 +207,11 @@ def _indices(protected: Sequence[int] | None, size: int) -> tuple[int, ...] | No
 
 
 @dataclass(frozen=True, slots=True)
-class Transfer(Adjacency):
-    """Two protected entries of a probability vector exchange at most `mass`."""
+class Transfer(VectorChange):
+    """Two protected entries of a probability vector exchange at most `mass`: the papers' neighbours.
+
+    A vector that moves in more than two entries is not covered: that is `vectors.L1`.
+    """
 
     mass: float
     name: ClassVar[str] = "Transfer"
@@ -183,7 +223,7 @@ class Transfer(Adjacency):
 
     @classmethod
     def from_l1(cls, b: float) -> Self:
-        """Vectors at L1 distance of at most b: half of it leaves one entry, half enters the other."""
+        """Vectors that differ in two entries, by an L1 distance of at most b: half leaves one entry."""
         return cls(checks.within("b", b, 1e-300, 2.0, expected="an L1 distance above 0 and at most 2") / 2.0)
 
     @classmethod
@@ -193,12 +233,18 @@ class Transfer(Adjacency):
 
     @classmethod
     def from_average(cls, b: float, n: int) -> Self:
-        """The average of n vectors of which one moves by an L1 distance of at most b."""
+        """The average of n vectors, in one of which two entries move, by at most b in L1.
+
+        `L1.of_average` covers any move.
+        """
         return cls(float_above(Fraction(cls.from_l1(b).mass) / _count(n)))
 
     @classmethod
     def from_linear(cls, b: float, alpha: float) -> Self:
-        """A weighted average, no weight above alpha, of vectors of which one moves by at most b in L1."""
+        """A weighted average, no weight above alpha, of vectors in one of which two entries move by b in L1.
+
+        `L1.of_linear` covers any move.
+        """
         alpha = checks.within("alpha", alpha, 0.0, 1.0, expected="a weight above 0 and at most 1")
         return cls(float_above(Fraction(cls.from_l1(b).mass) * Fraction(alpha)))
 
@@ -206,11 +252,24 @@ class Transfer(Adjacency):
     def words(self) -> str:
         return f"two protected entries of the vector exchange at most {self.mass:.6g} of probability"
 
+    @property
+    def words_of_row(self) -> str:
+        return f"two protected entries of a row exchanging at most {self.mass:.6g}"
+
+    def with_mass(self, mass: float) -> Self:
+        return type(self)(min(1.0, mass))
+
+    def entries(self, size: int) -> int:
+        return 2
+
+    def worst_pair(self, shape: Fraction, tilt: Fraction, kind: Kind, *, most: int) -> SymmetricBetaPair:
+        """As in mechanisms/dirichlet.md, Theorem 1."""
+        return SymmetricBetaPair(float_below(shape), float_above(tilt), kind)
+
     def covers(self, narrow: Adjacency) -> bool:
         return isinstance(narrow, Transfer) and self.mass >= narrow.mass
 
     def allows(self, change: Any) -> bool:
-        """Whether neighbours may differ by this: two entries of one row exchange mass."""
         rows, entries, largest = moved(change)
         return rows <= 1 and entries <= 2 and largest <= self.mass
 
@@ -227,25 +286,3 @@ def _count(n: int) -> int:
     number = checks.integer("n", n, least=1)
     checks.within("n", number, expected="a whole number that a float can hold")
     return number
-
-
-def project(points: Floats) -> Floats:
-    """The nearest probability vector in Euclidean distance, along the last axis."""
-    ordered = -np.sort(-points, axis=-1)
-    excess = np.cumsum(ordered, axis=-1) - 1.0
-    ranks = np.arange(1, points.shape[-1] + 1)
-    kept = np.count_nonzero(ordered - excess / ranks > 0.0, axis=-1, keepdims=True)
-    level = np.take_along_axis(excess, kept - 1, axis=-1) / kept
-    return normalise(points - level)
-
-
-def normalise(points: Floats) -> Floats:
-    """Negative entries become zero, then all are divided by their sum; uniform if nothing is left."""
-    kept = np.maximum(points, 0.0)
-    total = kept.sum(axis=-1, keepdims=True)
-    uniform = np.full_like(kept, 1.0 / points.shape[-1])
-    shares: Floats = np.divide(kept, total, out=uniform, where=total > 0.0)
-    return shares
-
-
-ONTO = {"projection": project, "normalisation": normalise}

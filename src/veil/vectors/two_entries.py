@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
 from veil.core.arrays import Floats
-from veil.core.privacy.pairs import beta_pair
+from veil.core.numerics.rounding import float_above, float_below
+from veil.core.privacy.pairs import BetaPair
 from veil.core.privacy.profile import Kind, LogDelta, PrivacyProfile
 
 _MOST_CELLS = 1_000
@@ -61,14 +63,16 @@ class TwoEntries(PrivacyProfile):
         transfer between smaller entries dominates. At left = right it is the pair at x itself. By the
         symmetry x -> 1 - x - d both directions at x cover both directions at its mirror.
         """
-        # The floor holds for the other entry too, where 1 - right - mass rounds below it.
-        rest = max(1.0 - right - self.mass, self.floor)
-        pair = beta_pair(self.k * left, self.k * rest, self.k * self.mass)
+        # The floor holds for the other entry too, where 1 - right - mass is below it. Smaller entries and a
+        # larger transfer dominate, so that is how the products are rounded.
+        k, mass = Fraction(self.k), Fraction(self.mass)
+        rest = max(1 - Fraction(right) - mass, Fraction(self.floor))
+        pair = BetaPair(float_below(k * Fraction(left)), float_below(k * rest), float_above(k * mass))
         return max(direction(epsilon) for direction in pair.log_deltas())
 
     def _certified(self, epsilon: float) -> float:
         ceiling = self._corner(epsilon) + self.tolerance
-        x, end = self.floor, 0.5 * (1.0 - self.mass)
+        x, end = self.floor, math.nextafter(0.5 * (1.0 - self.mass), math.inf)
         width = end - x
         for _ in range(_MOST_CELLS):
             if x >= end:

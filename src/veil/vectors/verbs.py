@@ -74,7 +74,7 @@ def release(
     smooth: bool = True,
     floor: float | None = None,
     normalise: bool = False,
-    exact: bool = False,
+    exact: bool = True,
     draws: int | None = None,
     ledger: Account | None = None,
     rng: Any = None,
@@ -87,14 +87,15 @@ def release(
     mechanism: "auto" takes the one of least expected total variation; or "dirichlet", "geometric" or
         "discrete-gaussian" for counts, "dirichlet", "laplace" or "gaussian" for vectors.
     records: the values are counts or frequencies of so many records, which is public; one is replaced.
-    transfer, l1: the vector itself is the secret; in a neighbour two entries exchange at most so much, or it
-        is within this L1 distance.
+    transfer, l1: the vector itself is the secret; in a neighbour two entries exchange at most so much, or any
+        entries change, by this L1 distance together.
     change: of counts, whether one record is "replace"d or "add-remove"d, where that is not as above.
     smooth, floor: of "dirichlet" on vectors. smooth=False is the published form, which holds only for vectors
         none of whose entries is below the floor; with smoothing the floor is chosen for least error.
     normalise: divide the vector by its sum first.
-    exact: draw in whole numbers, so that nothing is left to rounding; draws: how often "dirichlet" then draws
-        from its urn.
+    exact: draw so that nothing is left to the rounding of floats. With False, "dirichlet", "laplace" and
+        "gaussian" draw floats, and the guarantee assumes real arithmetic. draws: "dirichlet" draws so often
+        from an urn instead, in whole numbers.
     ledger: the dataset to charge. rng: a seed for experiments, which makes the release not private.
 
     >>> from veil import vectors

@@ -8,6 +8,9 @@ from typing import ClassVar
 from veil.core import checks
 from veil.core.adjacency import Adjacency
 
+ONE_WORD_EACH = (
+    "nobody has two of the words: hidden is the stated change of one word, not that somebody has one"
+)
 # Beyond the length of any word, and the words of any person.
 _MOST = 1_000_000_000
 

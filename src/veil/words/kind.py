@@ -15,7 +15,7 @@ from veil.core.job import Job
 from veil.core.kind import Content, Kind, Places
 from veil.core.mechanism import adjacency_of
 from veil.core.record import MOST_SHOWN, Release, Tables, frozen
-from veil.words.adjacency import Hamming
+from veil.words.adjacency import ONE_WORD_EACH, Hamming
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,6 +51,9 @@ class WordKind(Kind):
     release_printer = "veil.words.report.console:print_word_release"
     audit_subject = "veil.words.auditing:WordAudit"
     table_endings = (".csv", ".csv.gz", ".parquet", ".pq")
+    former_assumptions: ClassVar[Mapping[str, str]] = {
+        "one item per person: each word belongs to someone else": ONE_WORD_EACH
+    }
 
     def stated_epsilon(self, mechanism: Any) -> float | None:
         return getattr(mechanism, "epsilon", None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from veil.tables.cells import is_plain_integer
-from veil.tables.engines.protocol import Column, Engine, Kind, literal, places, quoted, render
+from veil.tables.engines.protocol import Column, Engine, Kind, exact_text, literal, places, render, told_apart
 from veil.tables.states import StateList
 
 # So many different labels do not come from a column that holds states.
@@ -52,7 +52,7 @@ class WordQuery:
         names = ", ".join(name for name, _ in self._named_keys)
         return self._whole(
             f"SELECT {names}, COUNT(*) AS length FROM (SELECT {self._picked} FROM veil_source) AS visits "
-            f"GROUP BY {names} ORDER BY {_ordered(name for name, _ in self._named_keys)}"
+            f"GROUP BY {names} ORDER BY {self._key_order}"
         )
 
     @property
@@ -82,15 +82,25 @@ class WordQuery:
     @property
     def _numbered(self) -> str:
         """The words with their numbers in the order of their keys."""
-        names = [name for name, _ in self._named_keys]
+        names = ", ".join(name for name, _ in self._named_keys)
         return (
-            f"SELECT {', '.join(names)}, CAST(ROW_NUMBER() OVER (ORDER BY {_ordered(names)}) AS INTEGER) "
+            f"SELECT {names}, CAST(ROW_NUMBER() OVER (ORDER BY {self._key_order}) AS INTEGER) "
             f"AS word FROM (SELECT DISTINCT {self._picked} FROM {_again('words')}) AS found"
         )
 
     @property
     def _named_keys(self) -> list[tuple[str, Column]]:
         return [(f"key_{i}", column) for i, column in enumerate(self._keys)]
+
+    @property
+    def _key_order(self) -> str:
+        """The order of the words. Keys in files come as text: whole numbers among them are in that order."""
+        keys = []
+        for name, column in self._named_keys:
+            if self._engine.guesses_layout and column.kind is Kind.TEXT:
+                keys.append(f"TRY_CAST({name} AS BIGINT)")
+            keys.append(name)
+        return _ordered(keys)
 
     @property
     def _picked(self) -> str:
@@ -104,20 +114,11 @@ class WordQuery:
 
     def _key(self, column: Column) -> str:
         """A key as it leaves the engine: numbers of any size as text, since Arrow has none of them."""
-        return self._text(self._of(column)) if column.kind is Kind.WIDE else self._of(column)
+        key = self._of(column)
+        return exact_text(f"CAST({key} AS TEXT)", self._engine.dialect) if column.kind is Kind.WIDE else key
 
     def _of(self, column: Column) -> str:
-        reference = f"veil_source.{quoted(column.identifier)}"
-        if column.kind is Kind.WORDS:
-            return self._text(reference)
-        return self._collated(reference) if column.kind is Kind.TEXT else reference
-
-    def _text(self, expression: str) -> str:
-        return self._collated(f"CAST({expression} AS TEXT)")
-
-    def _collated(self, expression: str) -> str:
-        """Text by code points, whatever the column was declared to be; in Spark that is so by itself."""
-        return expression if self._engine.dialect == "spark" else f'({expression} COLLATE "C")'
+        return told_apart(column, self._engine.dialect)
 
     def _lacks(self, column: Column) -> str:
         """Whether the column has no value in a row."""

@@ -21,7 +21,7 @@ from veil_papers.taxi_zones import merged
 from tests.oracles.hockey import worst_case_dirichlet
 from tests.tables.data import real
 from veil.vectors.accuracy import expected_kl
-from veil.vectors.mechanisms.dirichlet_urn import sample_dirichlet
+from veil.vectors.mechanisms.dirichlet_form import sample_dirichlet
 from veil.vectors.published_bounds import published_delta
 from veil.vectors.simplex import Simplex
 

@@ -26,7 +26,7 @@ from veil.vectors.accuracy import expected_errors, expected_kl, largest_expected
 from veil.vectors.calibration import calibrated
 from veil.vectors.counts import Integers, Records
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.mechanisms.dirichlet_urn import sample_dirichlet
+from veil.vectors.mechanisms.dirichlet_form import sample_dirichlet
 from veil.vectors.published_bounds import published_delta
 from veil.vectors.simplex import Simplex, Transfer
 from veil_papers import references

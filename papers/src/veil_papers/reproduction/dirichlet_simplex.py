@@ -15,7 +15,7 @@ from veil.core.random.streams import Rng
 from veil.vectors.accuracy import concentration, published_concentration
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.mechanisms.dirichlet_urn import sample_dirichlet
+from veil.vectors.mechanisms.dirichlet_form import sample_dirichlet
 from veil.vectors.simplex import Simplex, Transfer
 from veil_papers import references
 from veil_papers.dirichlet_simplex import FIG_3_K, FIG_3_SIGMA, figure_2

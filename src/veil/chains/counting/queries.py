@@ -13,7 +13,18 @@ from dataclasses import dataclass
 from veil.chains.counting.question import Question
 from veil.chains.lengths import LengthBins
 from veil.tables.cells import is_plain_integer
-from veil.tables.engines.protocol import Column, Engine, Kind, literal, places, quoted, render, text_literal
+from veil.tables.engines.protocol import (
+    Column,
+    Engine,
+    Kind,
+    exact_text,
+    literal,
+    places,
+    quoted,
+    render,
+    text_literal,
+    told_apart,
+)
 from veil.tables.states import StateList
 
 # So many different transitions do not come from columns that hold states.
@@ -171,7 +182,7 @@ class CountingQuery:
         # No hash is above z, and none is as short as the empty text.
         last = "WHEN next_state IS NULL THEN 'z' " if question.is_log else ""
         least = self._cap if question.second_cap is None else f"LEAST({self._cap}, {question.second_cap})"
-        key = self._collated(f"CASE {last}WHEN moves > {least} THEN {hashed} ELSE '' END", True)
+        key = exact_text(f"(CASE {last}WHEN moves > {least} THEN {hashed} ELSE '' END)", self.engine.dialect)
         picked = ["state", "next_state", "missing", "moves"]
         if question.group is not None:
             picked.append("grp")
@@ -195,33 +206,18 @@ class CountingQuery:
                 if is_text and self.engine.guesses_layout and role not in ("order", "tie_break"):
                     # Labels in files come as text: whole numbers among them are in the order of their size.
                     keys.append(f"TRY_CAST({name} AS BIGINT)")
-                keys.append(self._collated(name, is_text))
+                keys.append(exact_text(name, self.engine.dialect) if is_text else name)
         # A session may have another direction than this as its default.
         return ", ".join(f"{key} ASC NULLS LAST" for key in keys)
 
     def _is_text(self, role: str) -> bool:
         return self.columns[role].kind in {Kind.TEXT, Kind.WORDS}
 
-    def _collated(self, expression: str, is_text: bool) -> str:
-        """Text by code points, which the other engines do by themselves."""
-        if is_text and self.engine.dialect == "postgres":
-            return f'({expression}) COLLATE "C"'
-        return expression
-
     def _of(self, role: str) -> str:
         """The column of a role; of states and groups the label in the data, a whole number or text."""
         column, is_label = self.columns[role], role in {"group", *self.question.state_names}
-        reference = f"veil_source.{quoted(column.identifier)}"
-        if column.kind is Kind.WORDS:
-            return f"CAST({reference} AS TEXT)"
-        if column.kind is Kind.WIDE and is_label:
-            return f"CAST({reference} AS BIGINT)"
-        if column.kind is Kind.TEXT and is_label:
-            # A column may be declared blind to case: then one row could decide how all are spelt, or a label
-            # match twice. Spark refuses to compare such a column by itself; in a file nothing is declared.
-            is_plain = self.engine.dialect == "spark" or self.engine.guesses_layout
-            return reference if is_plain else f'({reference} COLLATE "C")'
-        return reference
+        reference = told_apart(column, self.engine.dialect)
+        return f"CAST({reference} AS BIGINT)" if column.kind is Kind.WIDE and is_label else reference
 
     def _lacks(self, role: str) -> str:
         """Whether the column has no value in a row."""

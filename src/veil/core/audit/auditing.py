@@ -1,32 +1,15 @@
-"""Attacking one's own mechanism: a lower bound on epsilon, exact where outputs are few.
-
-Rounding, where outputs are few: `distribution` gives floats. Each is taken to be within a factor of
-1 +- LAW_ERROR of the chance that it stands for; tests compare such laws with rationals and find them a
-hundred times nearer. All else is computed in rationals. Over events E, epsilon(delta) is the largest
-log((P(E) - delta) / Q(E)). It is reached where outputs are sorted by their ratio, at some first k of them
-(Neyman and Pearson). What is returned is
-
-    log((P(E) (1 - LAW_ERROR) - delta) / (Q(E) (1 + LAW_ERROR)))
-
-for the best such E, rounded down: never above the truth, and short of it by about 2 LAW_ERROR at delta = 0.
-So the comparison with a claim needs no tolerance.
-"""
+"""Attacking one's own mechanism: a lower bound on epsilon, exact where outputs are few."""
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
-import numpy as np
-from scipy.stats import binom
-
 from veil.core.adjacency import Adjacency
-from veil.core.arrays import Floats
+from veil.core.audit.enumeration import Law, exact_loss, law_fault, laws_of
 from veil.core.audit.events import best_event
+from veil.core.audit.marks import Marker
+from veil.core.audit.seen import Seen
 from veil.core.audit.subject import AuditPair, Reader
 from veil.core.checks import delta_of, integer, within
 from veil.core.errors import InvalidArgument
@@ -39,11 +22,7 @@ CONFIDENCE = 0.999_999_999
 _MOST_SAMPLES = 100_000_000
 # Numbers that are held at once.
 _AT_ONCE = 4_000_000
-Law = Mapping[Any, float]
-# 1.5e-11, of a probability.
-LAW_ERROR = Fraction(1, 2**36)
-WRONG_LAW = "the draws do not follow the law that the mechanism states"
-WRONG_SUM = "the law that the mechanism states does not sum to one"
+BY_BITS = "by the last bits of floats"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +31,8 @@ class Audit:
 
     lower: epsilon is at least this (at the stated confidence, or surely if exact). claimed: what the
     mechanism claims at this delta. violated: the attack beat the claim, or found the fault named in `fault`.
-    exact: by enumeration. confidence: a false alarm is rarer than one less this.
+    exact: by enumeration. confidence: a false alarm is rarer than one less this. by_bits: the
+    claim was beaten by events of the last bits of floats alone.
     """
 
     lower: float
@@ -62,12 +42,14 @@ class Audit:
     confidence: float
     delta: float
     fault: str = ""
+    by_bits: bool = False
 
     def __str__(self) -> str:
         sure = "by enumeration" if self.exact else f"at confidence {self.confidence:.12g}"
         verdict = "VIOLATION" if self.violated else "no violation found"
         claim = f"claimed {self.claimed:.4g} at delta {self.delta:g}"
-        text = f"{verdict}: epsilon >= {self.lower:.4g} {sure}, {claim}"
+        bits = f" {BY_BITS}" if self.by_bits else ""
+        text = f"{verdict}: epsilon >= {self.lower:.4g}{bits} {sure}, {claim}"
         return f"{text}; {self.fault}" if self.fault else text
 
 
@@ -108,8 +90,12 @@ def audit_at(
     delta: float,
     adjacency: Adjacency | None,
     rng: Any,
+    beside: bool = False,
 ) -> Audit:
-    """The same by the chance alpha of a false alarm, which a confidence near one cannot say as well."""
+    """The same by the chance alpha of a false alarm, which a confidence near one cannot say as well.
+
+    beside: look only at what is the same in both (see `AuditPair`), which is claimed to tell nothing.
+    """
     subject = kind_of(mechanism).audit
     delta = delta_of(delta)
     draws = integer("samples", samples, least=1000, most=_MOST_SAMPLES)
@@ -122,24 +108,52 @@ def audit_at(
     # Refuses, in its own words, a relation that the mechanism does not know.
     claimed = mechanism.profile(relation).epsilon(delta)
     check_neighbours(mechanism, relation, value, neighbour)
-    stream, confidence, fault = generator(rng), 1.0 - alpha, ""
-    laws = laws_of(mechanism, value, neighbour)
-    if laws is not None:
-        lower = exact_loss(*laws, delta)
-        if lower > claimed:
-            return Audit(lower, claimed, True, True, 1.0, delta)
-        for item, law in zip((value, neighbour), laws, strict=True):
-            fault = fault or _fault(mechanism, item, law, min(draws, subject.fitted), 0.5 * alpha, stream)
-        if not fault:
-            return Audit(lower, claimed, False, True, confidence, delta)
+    stream, fault = generator(rng), ""
+    if beside:
+        claimed = delta = 0.0
+        look = subject.beside(mechanism, value, neighbour)
     else:
-        fault = subject.fault(mechanism, value, stream)
-    reader = subject.reader(mechanism, value, neighbour)
-    first, second = (drawn_rows(mechanism, item, reader, draws, stream) for item in (value, neighbour))
+        laws = laws_of(mechanism, value, neighbour)
+        if laws is not None:
+            found = _enumerated(mechanism, (value, neighbour), laws, claimed, delta, draws, alpha, stream)
+            if not found.fault:
+                return found
+            fault = found.fault
+        else:
+            fault = subject.fault(mechanism, value, stream)
+        look = subject.reader(mechanism, value, neighbour), subject.marker(mechanism, value, neighbour)
+    first, second = (seen_draws(mechanism, item, *look, draws, stream) for item in (value, neighbour))
     # Half of the error for each direction, and of that half for each limit.
     both_ways = (first, second), (second, first)
-    lower = max(best_event(*rows, delta, alpha=0.5 * alpha) for rows in both_ways)
-    return Audit(lower, claimed, lower > claimed or bool(fault), False, confidence, delta, fault)
+    bounds, plain = zip(*(best_event(*rows, delta, alpha=0.5 * alpha) for rows in both_ways), strict=True)
+    lower = max(bounds)
+    by_bits = lower > claimed >= max(plain) and not fault
+    return Audit(
+        lower, claimed, lower > claimed or bool(fault), False, 1.0 - alpha, delta, fault, by_bits=by_bits
+    )
+
+
+def _enumerated(
+    mechanism: Mechanism,
+    values: tuple[Any, Any],
+    laws: tuple[Law, Law],
+    claimed: float,
+    delta: float,
+    draws: int,
+    alpha: float,
+    stream: Rng,
+) -> Audit:
+    """By all outputs, and whether draws follow what was enumerated."""
+    lower = exact_loss(*laws, delta)
+    if lower > claimed:
+        return Audit(lower, claimed, True, True, 1.0, delta)
+    fitted = min(draws, kind_of(mechanism).audit.fitted)
+    faults = (
+        law_fault(mechanism, item, law, fitted, 0.5 * alpha, stream)
+        for item, law in zip(values, laws, strict=True)
+    )
+    fault = next(filter(None, faults), "")
+    return Audit(lower, claimed, bool(fault), True, 1.0 - alpha, delta, fault)
 
 
 def alpha_of(confidence: Any) -> float:
@@ -149,15 +163,6 @@ def alpha_of(confidence: Any) -> float:
     if kept == 1.0:
         raise InvalidArgument("confidence", expected=expected, found="1")
     return 1.0 - kept
-
-
-def _fault(mechanism: Any, value: Any, law: Law, draws: int, alpha: float, stream: Rng) -> str:
-    """Whether what was enumerated is what is drawn: wrong with probability at most alpha."""
-    if not adds_up(law):
-        return WRONG_SUM
-    subject = kind_of(mechanism).audit
-    outputs = subject.keys(mechanism, subject.drawn(mechanism, value, draws, stream))
-    return WRONG_LAW if misfit(law, outputs, alpha=alpha) else ""
 
 
 def audit_pairs(mechanism: Mechanism, adjacency: Adjacency | None = None) -> list[AuditPair]:
@@ -205,80 +210,13 @@ def check_neighbours(mechanism: Mechanism, relation: Adjacency, value: Any, neig
         )
 
 
-def drawn_rows(mechanism: Any, value: Any, reader: Reader, draws: int, stream: Rng) -> Floats:
-    """So many outputs for the value, each as a row of numbers."""
+def seen_draws(mechanism: Any, value: Any, reader: Reader, marker: Marker, draws: int, stream: Rng) -> Seen:
+    """What is seen of so many outputs for the value."""
     subject = kind_of(mechanism).audit
     size = max(1, subject.size(mechanism, mechanism.validate(value)))
     each = max(1, min(draws, _AT_ONCE // size))
-    sizes = [min(each, draws - begin) for begin in range(0, draws, each)]
-    rows = [reader(subject.drawn(mechanism, value, size, stream)) for size in sizes]
-    return np.nan_to_num(np.concatenate(rows), nan=0.0, posinf=1e60, neginf=-1e60)
-
-
-def laws_of(mechanism: Any, value: Any, neighbour: Any) -> tuple[Law, Law] | None:
-    """All outputs for the two with their probabilities, where they can be listed."""
-    if not hasattr(mechanism, "distribution"):
-        return None
-    check = getattr(mechanism, "can_enumerate", None)
-    if not (check(value) if check is not None else getattr(mechanism, "is_enumerable", True)):
-        return None
-    return mechanism.distribution(value), mechanism.distribution(neighbour)
-
-
-def exact_loss(first: Law, second: Law, delta: float) -> float:
-    """The smallest epsilon at which both directions have at most this delta, not rounded up."""
-    return max(_one_way(first, second, delta), _one_way(second, first, delta))
-
-
-def adds_up(law: Law) -> bool:
-    """Whether the probabilities sum to one, as far as their rounding lets one see."""
-    return abs(sum(map(Fraction, law.values()), Fraction(-1))) <= LAW_ERROR
-
-
-def _one_way(first: Law, second: Law, delta: float) -> float:
-    pairs = [(p, second.get(output, 0.0)) for output, p in first.items() if p > 0.0]
-    pairs.sort(key=lambda pair: math.inf if pair[1] == 0.0 else pair[0] / pair[1], reverse=True)
-    missing, best = Fraction(delta), Fraction(0)
-    above, below = Fraction(0), Fraction(0)
-    for p, q in pairs:
-        above += Fraction(p)
-        below += Fraction(q)
-        sure = above * (1 - LAW_ERROR) - missing
-        if sure <= 0:
-            continue
-        if below == 0:
-            return math.inf
-        best = max(best, sure / (below * (1 + LAW_ERROR)))
-    return log_below(best) if best > 1 else 0.0
-
-
-def log_below(ratio: Fraction) -> float:
-    """A float that is not above the logarithm of a rational of at least 1."""
-    above, below = math.log(ratio.numerator), math.log(ratio.denominator)
-    # Each logarithm is good to two units in the last place, and so is what is left of them.
-    return max(0.0, above - below - 2.0**-49 * (above + below))
-
-
-def misfit(law: Law, drawn: Sequence[Hashable], *, alpha: float) -> bool:
-    """Whether the draws are surely not from the law: wrong with probability at most alpha.
-
-    Binomial tests, exact and two-sided, of every output and of every symbol in every place, with alpha
-    divided among them.
-    """
-    counts = Counter(drawn)
-    if any(law.get(output, 0.0) == 0.0 for output in counts):
-        return True
-    expected: dict[Hashable, float] = dict(law)
-    seen: dict[Hashable, int] = {output: counts[output] for output in law}
-    for output, chance in law.items():
-        # That a place of an output holds a symbol.
-        places = enumerate(output) if isinstance(output, tuple) and len(output) > 1 else ()
-        for event in (("place", place, symbol) for place, symbol in places):
-            expected[event] = expected.get(event, 0.0) + chance
-            seen[event] = seen.get(event, 0) + counts[output]
-    chances = np.minimum(np.array([expected[event] for event in seen]), 1.0)
-    hits = np.array([seen[event] for event in seen])
-    tails = np.minimum(binom.cdf(hits, len(drawn), chances), binom.sf(hits - 1, len(drawn), chances))
-    # A chance that sums to a hair less than one makes what always happens no wonder.
-    tails = np.where(chances > 1.0 - 1e-9, 1.0, tails)
-    return bool(tails.min() < 0.999 * alpha / (2.0 * len(hits)))
+    seen = []
+    for begin in range(0, draws, each):
+        drawn = subject.drawn(mechanism, value, min(each, draws - begin), stream)
+        seen.append(Seen(reader(drawn), marker(drawn)))
+    return Seen.joined(seen)

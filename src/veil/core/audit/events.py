@@ -14,12 +14,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import betainccinv, betaincinv
 
 from veil.core.arrays import Floats
+from veil.core.audit.mark_events import Likelier, learned_scores
+from veil.core.audit.marks import Marks
+from veil.core.audit.seen import Seen
 
 _THRESHOLDS = 400
 _MOST_COLUMNS, _MOST_MODES = 64, 12
@@ -28,31 +31,67 @@ _SURE = 3.0
 # The inverse of the incomplete beta is good to far more digits than this (tests compare with rationals).
 _INVERSE = 1e-9
 
-Statistic = Callable[[Floats], Floats]
+Statistic = Callable[[Seen], Floats]
 
 
-def best_event(first: Floats, second: Floats, delta: float, *, alpha: float) -> float:
-    """A lower bound on log((P - delta)/Q) over events, P from the first rows and Q from the second.
+class Event(NamedTuple):
+    """A lower bound on log((P - delta)/Q). plain: the one that events other than of the last bits give.
+
+    The two are not right together: where `bound` is wrong with probability alpha, so is `plain`.
+    """
+
+    bound: float
+    plain: float
+
+
+def best_event(first: Seen, second: Seen, delta: float, *, alpha: float) -> Event:
+    """A lower bound on log((P - delta)/Q) over events, P from the first draws and Q from the second.
 
     Wrong with probability at most alpha. Tried are thresholds on the columns that differ most, on a linear
-    combination of all, on how much more often whole rows came up, and single values of a column.
+    combination of all, on how much more often whole rows came up, single values of a column, and values of
+    the marks.
     """
-    best, chosen = -math.inf, None
-    given = [(statistic, (first[::2], second[::2])) for statistic in _given(first[::2], second[::2])]
+    half = first[::2], second[::2]
     # What was learned from draws looks better on them than it is: it is compared on others.
-    learned = [(statistic, (first[2::4], second[2::4])) for statistic in _learned(first[::4], second[::4])]
-    for statistic, rows in (*given, *learned):
-        a, b = statistic(rows[0]), statistic(rows[1])
-        for sign in (1.0, -1.0):
-            score, threshold = _best_threshold(sign * a, sign * b, delta, alpha)
-            if score > best:
-                best, chosen = score, (statistic, sign, threshold)
-    if chosen is None:
+    some, rest = (first[::4], second[::4]), (first[2::4], second[2::4])
+    plain = _best(
+        [
+            *((one, half) for one in _given(half[0].numbers, half[1].numbers)),
+            *((one, rest) for one in _learned(some[0].numbers, some[1].numbers)),
+        ],
+        delta,
+        alpha,
+    )
+    of_bits = _best([(one, rest) for one in _learned_marks(*some, delta, alpha)], delta, alpha)
+    bounds = [_counted(one, first[1::2], second[1::2], delta, alpha) for one in (plain, of_bits)]
+    return Event(bounds[0] if plain.score >= of_bits.score else bounds[1], bounds[0])
+
+
+class _Chosen(NamedTuple):
+    """An event that was chosen: that so much times the sign is reached; and how good it looked."""
+
+    score: float = -math.inf
+    statistic: Statistic | None = None
+    sign: float = 1.0
+    threshold: float = 0.0
+
+
+def _best(tried: list[tuple[Statistic, tuple[Seen, Seen]]], delta: float, alpha: float) -> _Chosen:
+    """The best event of all statistics, each with the draws that it is compared on."""
+    best = _Chosen()
+    for statistic, (one, other) in tried:
+        for score, sign, threshold in _best_thresholds(statistic(one), statistic(other), delta, alpha):
+            if score > best.score:
+                best = _Chosen(score, statistic, sign, threshold)
+    return best
+
+
+def _counted(event: _Chosen, first: Seen, second: Seen, delta: float, alpha: float) -> float:
+    """The bound that a chosen event gives, on draws that it was not chosen from."""
+    if event.statistic is None:
         return 0.0
-    statistic, sign, threshold = chosen
-    hits = [int((sign * statistic(both[1::2]) >= threshold).sum()) for both in (first, second)]
-    totals = len(first) // 2, len(second) // 2
-    return max(0.0, float(log_ratio_bound(hits[0], totals[0], hits[1], totals[1], delta, alpha)))
+    hits = [int((event.sign * event.statistic(seen) >= event.threshold).sum()) for seen in (first, second)]
+    return max(0.0, float(log_ratio_bound(hits[0], len(first), hits[1], len(second), delta, alpha)))
 
 
 def _apart(first: Floats, second: Floats) -> tuple[Floats, Floats, Floats]:
@@ -81,36 +120,41 @@ def _learned(first: Floats, second: Floats) -> Iterator[Statistic]:
     if sure.any():
         weights = np.divide(gap, spread**2, out=np.zeros_like(gap), where=sure)
         weights = weights / np.abs(weights).max()
-        yield lambda rows: np.asarray(rows @ weights)
+        yield lambda seen: np.asarray(seen.numbers @ weights)
     likelier = _by_whole_rows(first, second)
     if likelier is not None:
         yield likelier
 
 
+def _learned_marks(first: Seen, second: Seen, delta: float, alpha: float) -> Iterator[Statistic]:
+    """Which values of the marks are likelier."""
+
+    def bound(hits_a: Any, total_a: int, hits_b: Any, total_b: int) -> Any:
+        return log_ratio_bound(hits_a, total_a, hits_b, total_b, delta, alpha)
+
+    for score in learned_scores(first.marks, second.marks, bound):
+        yield _marked(score)
+
+
+def _marked(score: Callable[[Marks], Floats]) -> Statistic:
+    return lambda seen: score(seen.marks)
+
+
 def _column(place: int) -> Statistic:
-    return lambda rows: np.asarray(rows[:, place])
+    return lambda seen: np.asarray(seen.numbers[:, place])
 
 
 def _equals(place: int, value: float) -> Statistic:
-    return lambda rows: (rows[:, place] == value).astype(np.float64)
+    return lambda seen: (seen.numbers[:, place] == value).astype(np.float64)
 
 
 def _by_whole_rows(first: Floats, second: Floats) -> Statistic | None:
     """How much more often a whole row came up in the first; None where rows hardly ever come up twice."""
-    both = row_keys(np.concatenate([first, second]))
-    keys, which = np.unique(both, return_inverse=True)
-    if len(keys) > len(both) // 10:
+    ahead, behind = row_keys(first), row_keys(second)
+    score = Likelier.learned(ahead, behind)
+    if len(score.keys) > (len(ahead) + len(behind)) // 10:
         return None
-    ahead = np.bincount(which[: len(first)], minlength=len(keys))
-    behind = np.bincount(which[len(first) :], minlength=len(keys))
-    scores = np.log((ahead + 1.0) / (behind + 1.0))
-
-    def score(rows: Floats) -> Floats:
-        these = row_keys(rows)
-        places = np.minimum(np.searchsorted(keys, these), len(keys) - 1)
-        return np.where(keys[places] == these, scores[places], 0.0)
-
-    return score
+    return lambda seen: score(row_keys(seen.numbers))
 
 
 def row_keys(rows: Floats) -> Any:
@@ -120,14 +164,19 @@ def row_keys(rows: Floats) -> Any:
     return plain.view(np.dtype((np.void, plain.dtype.itemsize * plain.shape[1]))).ravel()
 
 
-def _best_threshold(a: Floats, b: Floats, delta: float, alpha: float) -> tuple[float, float]:
-    pooled = np.concatenate([a, b])
-    thresholds = np.unique(np.quantile(pooled, np.linspace(0.0, 1.0, _THRESHOLDS), method="higher"))
-    above_a = len(a) - np.searchsorted(np.sort(a), thresholds, side="left")
-    above_b = len(b) - np.searchsorted(np.sort(b), thresholds, side="left")
-    scores = np.atleast_1d(log_ratio_bound(above_a, len(a), above_b, len(b), delta, alpha))
-    best = int(np.argmax(scores))
-    return float(scores[best]), float(thresholds[best])
+def _best_thresholds(
+    a: Floats, b: Floats, delta: float, alpha: float
+) -> Iterator[tuple[float, float, float]]:
+    """The best event "at least so much" and the best "at most so much": bound, sign and threshold."""
+    pooled, a, b = np.sort(np.concatenate([a, b])), np.sort(a), np.sort(b)
+    places = np.linspace(0.0, len(pooled) - 1.0, _THRESHOLDS).astype(np.int64)
+    thresholds = np.unique(pooled[places])
+    above = [len(one) - np.searchsorted(one, thresholds, side="left") for one in (a, b)]
+    below = [np.searchsorted(one, thresholds, side="right") for one in (a, b)]
+    for sign, hits in ((1.0, above), (-1.0, below)):
+        scores = np.atleast_1d(log_ratio_bound(hits[0], len(a), hits[1], len(b), delta, alpha))
+        best = int(np.argmax(scores))
+        yield float(scores[best]), sign, sign * float(thresholds[best])
 
 
 def log_ratio_bound(hits_a: Any, total_a: int, hits_b: Any, total_b: int, delta: float, alpha: float) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
+from veil.core.audit.marks import Marker, no_marks
 from veil.core.errors import InvalidArgument
 from veil.core.mechanism import Mechanism
 from veil.core.random.streams import Rng
@@ -60,6 +61,14 @@ class AuditSubject(ABC):
         mechanism.
         """
 
+    def marker(self, mechanism: Any, value: Any, neighbour: Any) -> Marker:
+        """How to mark the last bits of what comes out (see `marks`); nothing where that is whole numbers."""
+        return lambda drawn: no_marks(len(drawn))
+
+    def beside(self, mechanism: Any, value: Any, neighbour: Any) -> tuple[Reader, Marker]:
+        """The same for pairs of batches, of which only the items that are the same in both are looked at."""
+        raise InvalidArgument("pairs", expected="none beside others: there are no batches", found="one")
+
     def keys(self, mechanism: Any, drawn: Any) -> list[Hashable]:
         """Draws of a mechanism with few outputs, as its `distribution` names them."""
         return [tuple(row) if isinstance(row, list) else row for row in np.asarray(drawn).tolist()]
@@ -75,11 +84,17 @@ class AuditSubject(ABC):
 
 @dataclass(frozen=True)
 class AuditPair:
-    """Two neighbours that were made up for an audit. name: what is looked at with them."""
+    """Two neighbours that were made up for an audit. name: what is looked at with them.
+
+    beside: they are batches, and only the items that are the same in both are looked at. Each item is drawn
+    for itself, so that these must not tell anything: epsilon is claimed to be 0.
+    """
 
     name: str
     value: Any = field(repr=False)
     neighbour: Any = field(repr=False)
+    _: KW_ONLY
+    beside: bool = False
 
 
 # Entries of an output that are looked at one by one; those that differ come first.

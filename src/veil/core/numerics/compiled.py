@@ -25,8 +25,9 @@ class Compiled(Generic[Arguments, Result]):
     Compiled functions may call one another.
     """
 
-    def __init__(self, function: Callable[Arguments, Result]) -> None:
+    def __init__(self, function: Callable[Arguments, Result], *, strict: bool = False) -> None:
         self._function: Any = function
+        self._arithmetic: Any = False if strict else _ARITHMETIC
         functools.update_wrapper(self, function)
 
     def __call__(self, *arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
@@ -36,7 +37,7 @@ class Compiled(Generic[Arguments, Result]):
     def _machine_code(self) -> Any:
         import numba
 
-        options = {"nogil": True, "error_model": "numpy", "fastmath": _ARITHMETIC}
+        options = {"nogil": True, "error_model": "numpy", "fastmath": self._arithmetic}
         try:
             dispatcher = numba.njit(cache=True, **options)(self._function)
         except RuntimeError:
@@ -74,6 +75,11 @@ class Compiled(Generic[Arguments, Result]):
 
 
 compiled = Compiled
+
+
+def strictly_compiled(function: Callable[Arguments, Result]) -> Compiled[Arguments, Result]:
+    """The same, with every operation as it is written: for loops whose rounding errors are bounded."""
+    return Compiled(function, strict=True)
 
 
 @dataclass(frozen=True)

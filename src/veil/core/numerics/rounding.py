@@ -8,6 +8,11 @@ from decimal import Context, Decimal
 from fractions import Fraction
 
 SMALLEST_POSITIVE = math.ulp(0.0)
+# A rounded sum, product or quotient is off by at most half of it.
+ULP = 2.0**-52
+# Of exp, expm1, log, log1p, sin and sinh, in `math` and in NumPy, it is assumed that they are off by at most
+# four units in the last place (vectors/mechanisms/dirichlet.md, section 4). Twice that is allowed for.
+FUNCTION_ERROR = 8.0 * ULP
 _LOG_SMALLEST = math.log(SMALLEST_POSITIVE)
 # The exponential of a Decimal is correctly rounded; the next number above it is surely not below it.
 _DIGITS = Context(prec=60)

@@ -27,6 +27,8 @@ from veil.core.numerics.rounding import (
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
+    from veil.core.privacy.rigorous import Enclosure
+
 Kind = Literal["exact", "upper bound"]
 LogDelta = Callable[[float], float]
 
@@ -134,6 +136,13 @@ class PrivacyProfile(ABC):
     def reach(self, tail: float) -> float:
         """A loss that is exceeded with a probability of about `tail`: how far a grid has to go."""
         return min(self.pure_epsilon, self.epsilon(tail))
+
+    def enclosure(self, epsilon: float) -> Enclosure | None:
+        """Certified bounds around the true delta, by ball arithmetic; None where there is no such evaluation.
+
+        Needs the extra "rigorous". Slow: for checks.
+        """
+        return None
 
     def rdp(self, order: float) -> float:
         """The Renyi divergence of this order (above 1) of the worst pair, where it is known."""

@@ -49,6 +49,8 @@ _ECHO, _ECHO_SPREAD = 1.4, 0.2
 _GROUPS = 50
 _CELLS = 2_000
 _KNOTS = 14
+# Bends are further apart than this, in log-odds.
+_NEAREST = 1e-4
 # The slope of logit f is 0 +- 1 before the bits have spoken: where there is no structure, none is claimed.
 _SLOPE_SPREAD = 1.0
 _BEND_SPREAD = 0.4
@@ -224,6 +226,8 @@ def _knots(centres: Floats, count: Floats) -> Floats:
     share = np.cumsum(0.5 * count / count.sum() + 0.5 * likely / likely.sum())
     wanted = np.linspace(0.002, 0.998, _KNOTS)
     places = np.unique(np.interp(wanted, share, centres))
+    # Bends between places that are next to one another would be divisions by next to nothing.
+    places = places[np.diff(places, prepend=-np.inf) > _NEAREST]
     return places if len(places) > 1 else np.array([centres[0], centres[-1]])
 
 

@@ -12,15 +12,16 @@ import numpy as np
 
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
-from veil.core.checks import integer, items, positive, within
+from veil.core.checks import integer, items, positive, truth, within
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.mechanism import Described, Published, adjacency_of
+from veil.core.mechanism import REAL_ARITHMETIC, ExactOrFloat, Published, adjacency_of
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.streams import Rng
 from veil.matrices.row_profiles import worst_of
 from veil.vectors.counts import Counts, Integers, Records
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.mechanisms.dirichlet_urn import sample_dirichlet
+from veil.vectors.mechanisms.dirichlet_form import DirichletForm, sample_dirichlet, shares
+from veil.vectors.samplers.rounded_dirichlet import sample_rounded_dirichlet
 from veil.vectors.simplex import Simplex, Transfer
 
 SIZES_ARE_PUBLIC = "how many transitions leave each state is public"
@@ -32,11 +33,12 @@ def inside(floor: float) -> float:
 
 
 @dataclass(frozen=True)
-class BorderedRows(Described):
+class BorderedRows(ExactOrFloat):
     """Release row i of a table of counts as Dirichlet(k_i c_i / N_i): no smoothing, so conditional.
 
     k: the concentration of each row. floor: eta_i, what no frequency of row i falls below, in the data and in
-    its neighbours; public. records: N_i, the public number of records in each row.
+    its neighbours; public. records: N_i, the public number of records in each row. exact: draw rows of
+    real numbers, rounded to 28 bits; exact=False draws floats, and the guarantee assumes real arithmetic.
     """
 
     k: Sequence[float]
@@ -44,7 +46,9 @@ class BorderedRows(Described):
     records: Sequence[int]
     _: KW_ONLY
     size: int
+    exact: bool = True
     name: ClassVar[str] = "BorderedRows"
+    form: ClassVar[str] = DirichletForm.form
     kind: ClassVar[str] = "matrix"
 
     def __post_init__(self) -> None:
@@ -58,6 +62,7 @@ class BorderedRows(Described):
             numbers = items(name, getattr(self, name), expected="a number for each row")
             object.__setattr__(self, name, tuple(map(checked, numbers)))
         object.__setattr__(self, "size", size)
+        truth("exact", self.exact)
         if not len(self.k) == len(self.floor) == len(self.records) > 0:
             raise InvalidArgument("k", expected="as many k as floors and records", found=f"{len(self.k)}")
 
@@ -87,12 +92,21 @@ class BorderedRows(Described):
     def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
         counts = np.asarray(value, dtype=np.float64)
         shapes = counts * (np.array(self.k) / np.array(self.records))[:, None]
-        return sample_dirichlet(rng, shapes=shapes, size=size)
+        if not self.exact:
+            return sample_dirichlet(rng, shapes=shapes, size=size)
+
+        def exact_shape(row: int, column: int) -> Fraction:
+            return Fraction(self.k[row]) * int(value[row, column]) / self.records[row]
+
+        return shares(sample_rounded_dirichlet(rng, shapes=shapes, exact=exact_shape, size=size))
 
     def rows(self) -> tuple[tuple[Dirichlet, Transfer], ...]:
         """Each row as the vector mechanism that it is, and what a replaced record moves there."""
         return tuple(
-            (Dirichlet(k, Simplex(self.size, floor=inside(floor))), Transfer.from_records(records))
+            (
+                Dirichlet(k, Simplex(self.size, floor=inside(floor)), exact=self.exact),
+                Transfer.from_records(records),
+            )
             for k, floor, records in zip(self.k, self.floor, self.records, strict=True)
         )
 
@@ -107,7 +121,8 @@ class BorderedRows(Described):
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
         low, high = min(self.floor), max(self.floor)
         floor = f"{low!r}" if low == high else f"its row's floor, from {low:.3g} to {high:.3g}"
-        return f"no frequency of the true rows and of their neighbours is below {floor}", SIZES_ARE_PUBLIC
+        kept = f"no frequency of the true rows and of their neighbours is below {floor}"
+        return (kept, SIZES_ARE_PUBLIC, *(() if self.exact else (REAL_ARITHMETIC,)))
 
     def published(self, *, gamma: float) -> Published:
         """Theorem 3 of the paper: the largest epsilon and delta of Theorem 1 over the rows, as printed."""

@@ -12,17 +12,19 @@ import numpy as np
 from veil.core import checks
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
-from veil.core.checks import choice, positive
-from veil.core.errors import InvalidData
+from veil.core.checks import choice, positive, shown, truth
+from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import as_floats
-from veil.core.mechanism import Described, Domain, adjacency_of, batch_shape
+from veil.core.mechanism import REAL_ARITHMETIC, Domain, ExactOrFloat, adjacency_of, batch_shape
 from veil.core.numerics.rounding import float_above
 from veil.core.privacy.pairs import NormalPair, RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
+from veil.core.random.rounded_noise import sample_rounded_normal
 from veil.core.random.streams import Rng
 from veil.matrices.adjacency import Rectangle, Rows
 from veil.matrices.chain_intake import all_probabilities
 from veil.matrices.samplers.birkhoff import Integers, project_birkhoff, sample_zero_sum_rows
+from veil.vectors.simplex import ENTRY_ROUNDING
 
 NOISES = ("laplace", "gaussian")
 _SMALLEST_SCALE, _LARGEST_SCALE = 1e-9, 1e6
@@ -32,7 +34,7 @@ _SCALE_BITS, _ENTRY_BITS = 44, 52
 
 
 @dataclass(frozen=True)
-class DoublyStochastic(Described):
+class DoublyStochastic(ExactOrFloat):
     """Release a doubly stochastic matrix near the true one.
 
     scale: the size of the noise on an entry: of Laplace noise its scale, of Gaussian noise its standard
@@ -40,6 +42,8 @@ class DoublyStochastic(Described):
     size: the number of rows and columns.
     noise: "laplace" is pure, drawn in whole numbers and better where few rows change; "gaussian" needs a
         delta and is better where many do.
+    exact: of Gaussian noise, draw it as real numbers and round the sum to a public grid. With exact=False it
+        is drawn in floats; the guarantee then assumes real arithmetic.
 
     >>> from veil import matrices
     >>> mechanism = matrices.DoublyStochastic(0.04, 3)
@@ -51,6 +55,8 @@ class DoublyStochastic(Described):
     size: int
     _: KW_ONLY
     noise: str = "laplace"
+    exact: bool = True
+    form: ClassVar[str] = "rounded to 2^-24 of the scale"
     name: ClassVar[str] = "DoublyStochastic"
 
     def __post_init__(self) -> None:
@@ -58,6 +64,8 @@ class DoublyStochastic(Described):
         object.__setattr__(self, "scale", scale)
         object.__setattr__(self, "size", self.domain.size)
         choice("noise", self.noise, NOISES)
+        if not truth("exact", self.exact) and self.noise == "laplace":
+            raise InvalidArgument("exact", expected="True, as for all Laplace noise here", found="False")
 
     @property
     def domain(self) -> Birkhoff:
@@ -88,6 +96,9 @@ class DoublyStochastic(Described):
 
     def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
         shape = batch_shape(value, size)
+        if self.noise == "gaussian" and self.exact:
+            centres = np.broadcast_to(value, shape)
+            return project_birkhoff(sample_rounded_normal(rng, centres=centres, sigma=self.scale))
         if self.noise == "gaussian":
             return project_birkhoff(value + rng.normal(0.0, self.scale, shape))
         noise = sample_zero_sum_rows(rng, scale=self.scale_in_steps, shape=shape)
@@ -98,12 +109,34 @@ class DoublyStochastic(Described):
         chosen: Rectangle | Rows = adjacency_of(self, adjacency, Rectangle, Rows)
         mass, rows = chosen.exchange(self.size)
         if self.noise == "gaussian":
-            # Two entries of each row move by the mass. The factor outweighs the four roundings.
-            distance = math.sqrt(2.0 * rows) * mass / self.scale
+            # Entries of each row gain the mass and others lose it; they may have been rounded to floats. The
+            # factor outweighs the six roundings.
+            moved = mass + chosen.entries(self.size) * float(ENTRY_ROUNDING)
+            distance = math.sqrt(2.0 * rows) * moved / self.scale
             return NormalPair(distance * (1.0 + 2.0**-50), kind="upper bound")
-        moved = 2 * (math.ceil(Fraction(mass) / Fraction(self.step)) + 1)
-        each = float_above(Fraction(moved, self.scale_in_steps))
+        more = 2 * chosen.entries(self.size) - 3
+        steps = 2 * (math.ceil(Fraction(mass) / Fraction(self.step)) + more)
+        each = float_above(Fraction(steps, self.scale_in_steps))
         return RandomizedResponses(each, times=rows, kind="upper bound")
+
+    def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
+        return () if self.exact else (REAL_ARITHMETIC,)
+
+    def describe(self) -> dict[str, Any]:
+        """The name and the parameters: of Laplace noise, which was always exact, as in Veil 0.1."""
+        description = super().describe()
+        if self.noise == "laplace":
+            del description["parameters"]["form"]
+        return description
+
+    @classmethod
+    def rebuilt(cls, form: Any = None, **parameters: Any) -> Any:
+        """The mechanism that `describe` described."""
+        if parameters.get("noise") == "laplace":
+            if form is not None:
+                raise InvalidArgument("form", expected="none for Laplace noise", found=shown(form))
+            return cls(**parameters)
+        return super().rebuilt(form, **parameters)
 
     def largest_expected_frobenius(self) -> float:
         """At least the expected Frobenius error for any truth, and so the expected mean L1 error of a row."""

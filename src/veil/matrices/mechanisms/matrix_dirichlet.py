@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -14,21 +15,34 @@ from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.checks import positive, truth
 from veil.core.errors import InvalidArgument
-from veil.core.mechanism import UNPROTECTED, Described, Published, adjacency_of, batch_shape
+from veil.core.mechanism import (
+    REAL_ARITHMETIC,
+    UNPROTECTED,
+    ExactOrFloat,
+    Published,
+    adjacency_of,
+    batch_shape,
+)
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.streams import Rng
 from veil.matrices.adjacency import Rows
 from veil.matrices.row_profiles import changed_rows
-from veil.matrices.stochastic import StochasticMatrix, described_support
+from veil.matrices.stochastic import Alike, StochasticMatrix, described_support, known_entries
 from veil.vectors.accuracy import Errors, dirichlet_errors, mean_errors
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.mechanisms.dirichlet_urn import log_dirichlet, sample_dirichlet
+from veil.vectors.mechanisms.dirichlet_form import (
+    DirichletForm,
+    log_dirichlet,
+    sample_dirichlet,
+    shares,
+)
 from veil.vectors.published_bounds import matrix_bound
+from veil.vectors.samplers.rounded_dirichlet import sample_rounded_dirichlet
 from veil.vectors.simplex import Simplex
 
 
 @dataclass(frozen=True)
-class MatrixDirichlet(Described):
+class MatrixDirichlet(ExactOrFloat):
     """Release a stochastic matrix row by row: row i is drawn from Dirichlet(k_i p_i).
 
     k: the concentration, one number or one for each row.
@@ -37,6 +51,8 @@ class MatrixDirichlet(Described):
     support: the public places of entries that may be above zero; the others stay exactly zero.
     smooth: first map each row p to (1 - n floor) p + floor on its support, so that every matrix is
         taken and nothing is assumed of it.
+    exact: draw the rows of real numbers, rounded to 28 bits. With exact=False floats are drawn; the guarantee
+        then assumes real arithmetic.
 
     >>> from veil import matrices, vectors
     >>> mechanism = matrices.MatrixDirichlet(200.0, vectors.Simplex(10, floor=0.05))
@@ -51,7 +67,9 @@ class MatrixDirichlet(Described):
     _: KW_ONLY
     support: Any = None
     smooth: bool = False
+    exact: bool = True
     name: ClassVar[str] = "MatrixDirichlet"
+    form: ClassVar[str] = DirichletForm.form
 
     def __post_init__(self) -> None:
         if isinstance(self.domains, StochasticMatrix) and self.support is not None:
@@ -59,6 +77,7 @@ class MatrixDirichlet(Described):
         if isinstance(self.domains, list):
             object.__setattr__(self, "domains", tuple(self.domains))
         object.__setattr__(self, "smooth", truth("smooth", self.smooth))
+        truth("exact", self.exact)
         if not isinstance(self.domains, StochasticMatrix):
             object.__setattr__(self, "support", self._given.support)
         object.__setattr__(self, "k", _concentrations(self.k, self._given.rows))
@@ -91,7 +110,7 @@ class MatrixDirichlet(Described):
     def _kinds(self) -> Counter[Dirichlet]:
         """The mechanism of each kind of row that can change, and how many rows there are of it."""
         return Counter(
-            Dirichlet(self._k_of(row), domain, smooth=self.smooth)
+            Dirichlet(self._k_of(row), domain, smooth=self.smooth, exact=self.exact)
             for row, domain in enumerate(self.domain.simplices)
             if domain is not None
         )
@@ -112,13 +131,13 @@ class MatrixDirichlet(Described):
     def item_axes(self, valid: Floats) -> int:
         return self.domain.axes(valid)
 
-    def _shapes(self, flat: Floats) -> Iterator[tuple[Any, Floats, Floats]]:
-        """For each group of rows: where its entries stand, their values and the shapes they are given."""
+    def _shapes(self, flat: Floats) -> Iterator[tuple[Alike, Floats, Floats]]:
+        """For each group of rows: which they are, their values and the shapes they are given."""
         for group in self.domain.alike(flat):
             entries = flat[group.where]
-            smoothed = Dirichlet(1.0, group.domain, smooth=self.smooth).smoothed(entries)
+            shapes = Dirichlet(1.0, group.domain, smooth=self.smooth, exact=self.exact).float_shapes(entries)
             k = np.array([self._k_of(row) for row in group.rows])
-            yield group.where, entries, k[:, None] * smoothed
+            yield group, entries, k[:, None] * shapes
 
     def concentrations(self, rows: int) -> list[float]:
         """The k of each row of a matrix with so many."""
@@ -145,11 +164,21 @@ class MatrixDirichlet(Described):
 
     def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
         flat = value.reshape(-1, value.shape[-1])
-        # Rows with one possible entry are what everyone knows they are; a -0.0 would be the input's own.
-        drawn = np.repeat(np.abs(flat)[None], 1 if size is None else size, axis=0)
-        for (rows, columns), _, shapes in self._shapes(flat):
-            drawn[:, rows, columns] = sample_dirichlet(rng, shapes=shapes, size=len(drawn))
+        drawn = known_entries(flat, size)
+        for group, entries, shapes in self._shapes(flat):
+            drawn[:, *group.where] = self._drawn(rng, group, entries, shapes, len(drawn))
         return drawn.reshape(batch_shape(value, size))
+
+    def _drawn(self, rng: Rng, group: Alike, entries: Floats, shapes: Floats, size: int) -> Floats:
+        """So many draws of the rows of a group."""
+        if not self.exact:
+            return sample_dirichlet(rng, shapes=shapes, size=size)
+
+        def exact_shape(row: int, column: int) -> Fraction:
+            law = Dirichlet(self._k_of(int(group.rows[row])), group.domain, smooth=self.smooth)
+            return law.exact_shape(float(entries[row, column]))
+
+        return shares(sample_rounded_dirichlet(rng, shapes=shapes, exact=exact_shape, size=size))
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
         """What a change of some rows reveals (Theorems 1 to 3 of matrix_dirichlet.md)."""
@@ -172,7 +201,9 @@ class MatrixDirichlet(Described):
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
         assumed: list[str] = []
         kinds = [row.domain for row in self._kinds]
-        if not self.smooth:
+        each = adjacency.each if isinstance(adjacency, Rows) else None
+        needed = frozenset[str]().union(*(row.needed(each) for row in self._kinds))
+        if "floor" in needed:
             floors = {domain.floor for domain in kinds}
             least = repr(floors.pop()) if len(floors) == 1 else "the floor of its row"
             some = any(domain.protected is not None for domain in kinds)
@@ -180,10 +211,12 @@ class MatrixDirichlet(Described):
             if self.domain.support is not None or self.domain.reads_support:
                 which += " of the support"
             assumed.append(f"{which} of the true matrix and of its neighbours is at least {least}")
-        if any(domain.slack for domain in kinds):
+        if "slack" in needed:
             assumed.append("in each row the stated mass lies outside the protected entries")
         if any(domain.protected is not None for domain in kinds):
             assumed.append(UNPROTECTED)
+        if not self.exact:
+            assumed.append(REAL_ARITHMETIC)
         return (*assumed, *self.domain.assumptions)
 
     def published(
@@ -215,8 +248,8 @@ class MatrixDirichlet(Described):
         flat = matrix.reshape(-1, matrix.shape[-1])
         drawn = np.asarray(outputs).reshape(-1, *flat.shape)
         total = np.zeros(len(drawn))
-        for (rows, columns), _, shapes in self._shapes(flat):
-            entries = drawn[:, rows, columns]
+        for group, _, shapes in self._shapes(flat):
+            entries = drawn[:, *group.where]
             for row, row_shapes in enumerate(shapes):
                 total += log_dirichlet(entries[:, row], row_shapes)
         return total
@@ -228,6 +261,7 @@ class MatrixDirichlet(Described):
             "domains": (self._given.describe()["domains"] if each else self.domains.describe()),
             "support": described_support(self.support),
             "smooth": self.smooth,
+            **({"form": self.form} if self.exact else {}),
         }
         return {"name": self.name, "parameters": parameters}
 

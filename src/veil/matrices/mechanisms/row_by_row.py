@@ -6,18 +6,16 @@ from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-import numpy as np
-
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.checks import integer
 from veil.core.errors import InvalidArgument
-from veil.core.mechanism import Described, adjacency_of, batch_shape
+from veil.core.mechanism import REAL_ARITHMETIC, Described, adjacency_of, batch_shape
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.streams import Rng
 from veil.matrices.adjacency import Rows
 from veil.matrices.row_profiles import changed_rows
-from veil.matrices.stochastic import StochasticMatrix, described_support
+from veil.matrices.stochastic import StochasticMatrix, described_support, known_entries
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.simplex import Simplex
 
@@ -35,7 +33,7 @@ class RowByRow(Described):
 
     >>> from veil import matrices, vectors
     >>> mechanism = matrices.RowByRow(vectors.Laplace(0.1, vectors.Simplex(3)))
-    >>> mechanism.profile(matrices.Rows(2, vectors.Transfer(0.01))).epsilon(0.0)
+    >>> round(mechanism.profile(matrices.Rows(2, vectors.Transfer(0.01))).epsilon(0.0), 12)
     0.4
     """
 
@@ -73,11 +71,10 @@ class RowByRow(Described):
 
     def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
         flat = value.reshape(-1, value.shape[-1])
-        drawn = np.repeat(flat[None], 1 if size is None else size, axis=0)
+        drawn = known_entries(flat, size)
         for group in self.domain.alike(flat):
-            where = (slice(None), *group.where)
             noisy = replace(self.mechanism, domain=Simplex(group.domain.size))
-            drawn[where] = noisy._draw(rng, drawn[where], None)
+            drawn[:, *group.where] = noisy._draw(rng, flat[group.where], len(drawn))
         return drawn.reshape(batch_shape(value, size))
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
@@ -95,7 +92,8 @@ class RowByRow(Described):
         return changed_rows([(one, rows)], neighbours.among(rows))
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
-        return self.domain.assumptions
+        real = tuple(text for text in self.mechanism.assumptions() if text == REAL_ARITHMETIC)
+        return (*real, *self.domain.assumptions)
 
     def describe(self) -> dict[str, Any]:
         described = super().describe()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from veil.core.arrays import Floats
 from veil.core.random.streams import Rng
-from veil.vectors.simplex import project
+from veil.vectors.projection import project
 
 Integers = NDArray[np.int64]
 

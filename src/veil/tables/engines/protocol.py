@@ -41,10 +41,14 @@ KINDS = {name: kind for kind, names in _TYPES.items() for name in names.split()}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column as the engine knows it: its identifier there, and what it holds."""
+    """A column as the engine knows it: its identifier there, and what it holds.
+
+    folded: the engine takes some texts that differ for the same, and has no collation to tell them apart.
+    """
 
     identifier: str
     kind: Kind
+    folded: bool = False
 
 
 class Engine(Protocol):
@@ -127,6 +131,26 @@ def check_times(engine: Engine, column: Column, name: str) -> None:
         expected = "numbers, times, or text such as 2026-11-15 10:00 or 0042"
         hint = 'It would be ordered letter by letter, "10:00" before "9:00": make times or numbers of it.'
         raise InvalidData(name, expected=expected, found="other text", hint=hint)
+
+
+def told_apart(column: Column, dialect: str) -> str:
+    """A column of veil_source in SQL, in which two cells are the same only if their texts are.
+
+    A column, a type, a session or a whole database may be declared blind to case, to accents or to spaces at
+    the end. Two people, or two states, would then be one: so text is compared byte by byte, always. Whole
+    numbers and times are compared as such, which tells apart what their texts tell apart.
+    """
+    reference = f"veil_source.{quoted(column.identifier)}"
+    if column.folded:
+        return f"CAST(CAST({reference} AS BLOB) AS TEXT)"
+    if column.kind is Kind.WORDS:
+        return exact_text(f"CAST({reference} AS TEXT)", dialect)
+    return exact_text(reference, dialect) if column.kind is Kind.TEXT else reference
+
+
+def exact_text(expression: str, dialect: str) -> str:
+    """Text by code points; in Spark that is so by itself, unless a column is declared otherwise."""
+    return expression if dialect == "spark" else f'({expression} COLLATE "C")'
 
 
 def quoted(name: str) -> str:

@@ -22,6 +22,11 @@ def kind_of(declared: str) -> Kind:
     return KINDS.get(declared.partition(" ")[0].upper(), Kind.OTHER)
 
 
+def column_of(name: str, declared: str) -> Column:
+    """A column from Spark's name of its type, which names a collation if it is not that of bytes."""
+    return Column(name, kind_of(declared), folded=" collate " in declared)
+
+
 class SparkEngine:
     """A DataFrame under a temporary name in its session, or what a session knows by name."""
 
@@ -48,7 +53,7 @@ class SparkEngine:
     def columns(self) -> dict[str, Column]:
         with _translated():
             schema = self._session.sql(self.relation).schema
-        return {field.name: Column(field.name, kind_of(field.dataType.simpleString())) for field in schema}
+        return {field.name: column_of(field.name, field.dataType.simpleString()) for field in schema}
 
     def run(self, sql: str) -> Any:
         with _translated():

@@ -2,65 +2,87 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
+
+import numpy as np
 
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
-from veil.core.checks import choice, positive
+from veil.core.checks import choice, positive, truth
 from veil.core.errors import InvalidArgument
-from veil.core.mechanism import UNPROTECTED, Described, adjacency_of, batch_shape
+from veil.core.mechanism import REAL_ARITHMETIC, ExactOrFloat, adjacency_of, batch_shape
+from veil.core.numerics.rounding import float_above
 from veil.core.privacy.pairs import NormalPair, RandomizedResponses
-from veil.core.privacy.profile import NothingRevealed, PrivacyProfile
+from veil.core.privacy.profile import PrivacyProfile
+from veil.core.random.rounded_noise import sample_rounded_laplace, sample_rounded_normal
 from veil.core.random.streams import Rng
-from veil.vectors.simplex import ONTO, Simplex, Transfer
+from veil.vectors.change import VectorChange
+from veil.vectors.l1 import VECTOR_CHANGES
+from veil.vectors.projection import ONTO
+from veil.vectors.simplex import Simplex, Transfer
+
+# A little more than the square root of two.
+_ROOT_2 = Fraction(14142135623730951, 10**16)
 
 
 @dataclass(frozen=True)
-class _Additive(Described):
-    """Noise on every entry, then the nearest vector (projection) or clipping (normalisation)."""
+class _Additive(ExactOrFloat):
+    """Noise on every entry, then the nearest vector (projection) or clipping (normalisation).
+
+    exact: draw the real noise and round the sum to a public grid, so that nothing is left to the rounding of
+        floats. With exact=False floats are drawn; the guarantee then assumes real arithmetic.
+    """
 
     domain: Simplex
     _: KW_ONLY
     onto: str = "projection"
+    exact: bool = True
+    form: ClassVar[str] = "rounded to 2^-24 of the scale"
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Simplex):
             raise InvalidArgument("domain", expected="a vectors.Simplex", found=type(self.domain).__name__)
         choice("onto", self.onto, tuple(ONTO))
+        truth("exact", self.exact)
 
     def validate(self, value: Any) -> Floats:
         return self.domain.validate(value)
 
     @abstractmethod
-    def _noise(self, rng: Rng, shape: tuple[int, ...]) -> Floats: ...
-
-    def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
-        return ONTO[self.onto](value + self._noise(rng, batch_shape(value, size)))
+    def _noisy(self, rng: Rng, centres: Floats) -> Floats:
+        """The centres with exact noise, on the grid."""
 
     @abstractmethod
-    def _profile(self, moved: float) -> PrivacyProfile: ...
+    def _float_noise(self, rng: Rng, shape: tuple[int, ...]) -> Floats: ...
+
+    def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
+        if not self.exact:
+            return self._in_floats(rng, value, size)
+        return ONTO[self.onto](self._noisy(rng, np.broadcast_to(value, batch_shape(value, size))))
+
+    def _in_floats(self, rng: Rng, value: Any, size: int | None) -> Floats:
+        return ONTO[self.onto](value + self._float_noise(rng, batch_shape(value, size)))
+
+    def simulate(self, value: Any, *, rng: Rng, size: int) -> Floats:
+        """Draws for plans and comparisons on public values: in floats, never for a release."""
+        return self._in_floats(rng, self.validate(value), size)
+
+    @abstractmethod
+    def _profile(self, moved: Fraction) -> PrivacyProfile: ...
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
-        """What holds between vectors two of whose entries exchange mass (additive.md)."""
-        transfer: Transfer = adjacency_of(self, adjacency, Transfer)
-        moved = min(transfer.mass, self.domain.room)
-        return self._profile(moved) if moved > 0.0 else NothingRevealed()
+        """What holds between vectors whose entries exchange mass (additive.md)."""
+        near: VectorChange = adjacency_of(self, adjacency, *VECTOR_CHANGES)
+        return self._profile(self.domain.largest_move(near))
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
-        domain, assumed = self.domain, []
-        mass = adjacency.mass if isinstance(adjacency, Transfer) else 1.0
-        # They matter only where they leave less room than the mass that may move.
-        if domain.room < mass:
-            if domain.floor > 0.0:
-                assumed.append(domain.floor_assumption)
-            if domain.slack:
-                assumed.append(domain.slack_assumption)
-        if domain.protected is not None:
-            assumed.append(UNPROTECTED)
-        return tuple(assumed)
+        near = adjacency if isinstance(adjacency, VectorChange) else Transfer(1.0)
+        needed = self.domain.needed(lambda accepted: self._profile(accepted.largest_move(near)))
+        assumed = self.domain.assumed(needed)
+        return assumed if self.exact else (*assumed, REAL_ARITHMETIC)
 
 
 @dataclass(frozen=True, init=False)
@@ -70,17 +92,21 @@ class Laplace(_Additive):
     scale: float
     name: ClassVar[str] = "Laplace"
 
-    def __init__(self, scale: float, domain: Simplex, *, onto: str = "projection") -> None:
+    def __init__(
+        self, scale: float, domain: Simplex, *, onto: str = "projection", exact: bool = True
+    ) -> None:
         object.__setattr__(self, "scale", positive("scale", scale))
-        super().__init__(domain, onto=onto)
+        super().__init__(domain, onto=onto, exact=exact)
 
-    def _noise(self, rng: Rng, shape: tuple[int, ...]) -> Floats:
+    def _noisy(self, rng: Rng, centres: Floats) -> Floats:
+        return sample_rounded_laplace(rng, centres=centres, scale=self.scale)
+
+    def _float_noise(self, rng: Rng, shape: tuple[int, ...]) -> Floats:
         return rng.laplace(0.0, self.scale, shape)
 
-    def _profile(self, moved: float) -> PrivacyProfile:
+    def _profile(self, moved: Fraction) -> PrivacyProfile:
         """Two entries move by the mass each: pure at 2 mass / scale."""
-        each = math.nextafter(moved / self.scale, math.inf)
-        return RandomizedResponses(each, times=2, kind="upper bound")
+        return RandomizedResponses(float_above(moved / Fraction(self.scale)), times=2, kind="upper bound")
 
 
 @dataclass(frozen=True, init=False)
@@ -90,13 +116,18 @@ class Gaussian(_Additive):
     sigma: float
     name: ClassVar[str] = "Gaussian"
 
-    def __init__(self, sigma: float, domain: Simplex, *, onto: str = "projection") -> None:
+    def __init__(
+        self, sigma: float, domain: Simplex, *, onto: str = "projection", exact: bool = True
+    ) -> None:
         object.__setattr__(self, "sigma", positive("sigma", sigma))
-        super().__init__(domain, onto=onto)
+        super().__init__(domain, onto=onto, exact=exact)
 
-    def _noise(self, rng: Rng, shape: tuple[int, ...]) -> Floats:
+    def _noisy(self, rng: Rng, centres: Floats) -> Floats:
+        return sample_rounded_normal(rng, centres=centres, sigma=self.sigma)
+
+    def _float_noise(self, rng: Rng, shape: tuple[int, ...]) -> Floats:
         return rng.normal(0.0, self.sigma, shape)
 
-    def _profile(self, moved: float) -> PrivacyProfile:
+    def _profile(self, moved: Fraction) -> PrivacyProfile:
         """The exact curve of Balle and Wang (2018) at an L2 distance of sqrt(2) mass."""
-        return NormalPair(math.sqrt(2.0) * moved / self.sigma)
+        return NormalPair(float_above(_ROOT_2 * moved / Fraction(self.sigma)))

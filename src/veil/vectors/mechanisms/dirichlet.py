@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
+
+import numpy as np
 
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.checks import positive, truth
 from veil.core.errors import InvalidArgument, NoGuarantee
-from veil.core.intake import as_floats
-from veil.core.mechanism import UNPROTECTED, Published, adjacency_of
+from veil.core.mechanism import Published, adjacency_of
 from veil.core.numerics.rounding import float_above, float_below
-from veil.core.privacy.pairs import SymmetricBetaPair
-from veil.core.privacy.profile import NothingRevealed, PrivacyProfile
-from veil.vectors.counts import refuse
-from veil.vectors.mechanisms.dirichlet_urn import UrnForm, checked_draws, draws_for, log_dirichlet
+from veil.core.privacy.profile import Kind, PrivacyProfile
+from veil.vectors.change import VectorChange
+from veil.vectors.l1 import VECTOR_CHANGES
+from veil.vectors.mechanisms.dirichlet_form import DirichletForm, checked_draws, log_dirichlet, shares
 from veil.vectors.published_bounds import largest_threshold, published_bound
-from veil.vectors.simplex import SUM_TOLERANCE, Simplex, Transfer
+from veil.vectors.samplers.rounded_dirichlet import LEAST
+from veil.vectors.simplex import Simplex, Transfer
 from veil.vectors.two_entries import TwoEntries
 
 __all__ = ["Dirichlet", "log_dirichlet"]
@@ -29,7 +30,7 @@ _LEAST_FLOOR = 1e-30
 
 
 @dataclass(frozen=True)
-class Dirichlet(UrnForm):
+class Dirichlet(DirichletForm):
     """Release x ~ Dirichlet(k p) in place of the probability vector p.
 
     k: the concentration; the larger, the closer x is to p and the less private.
@@ -37,11 +38,10 @@ class Dirichlet(UrnForm):
     smooth: first map p to (1 - n floor) p + floor, so that every vector, zeros included, is taken and
         the guarantee assumes nothing of it. Without smoothing the guarantee holds only among vectors
         that respect the floor (the paper's form).
-    exact: draw in whole numbers, so that nothing is left to the rounding of floats: x are the relative
-        frequencies of a Polya urn, as if `draws` outcomes were drawn from the Dirichlet vector. The
-        guarantee is that of the Dirichlet vector, which is never made.
-    draws: with exact=True. The variance of x_i is p_i (1 - p_i) (1 + k / draws) / (k + 1). None takes the
-        power of two above 256 k (from 2^16 to 2^24): errors grow by at most 0.2 %, until k is above 65,536.
+    exact: draw the vector of real numbers, rounded to 28 bits, so that nothing is left to the rounding of
+        floats. With exact=False floats are drawn; the guarantee then assumes real arithmetic.
+    draws: the relative frequencies of so many draws from a Polya urn instead, as if outcomes were drawn from
+        the Dirichlet vector: whole numbers only. The variance of x_i grows by the share k / draws.
 
     >>> from veil import vectors
     >>> mechanism = vectors.Dirichlet(20.6, vectors.Simplex(5, floor=0.073))
@@ -54,7 +54,7 @@ class Dirichlet(UrnForm):
     domain: Simplex
     _: KW_ONLY
     smooth: bool = False
-    exact: bool = False
+    exact: bool = True
     draws: int | None = None
     name: ClassVar[str] = "Dirichlet"
 
@@ -63,8 +63,7 @@ class Dirichlet(UrnForm):
         if not isinstance(self.domain, Simplex):
             raise InvalidArgument("domain", expected="a vectors.Simplex", found=type(self.domain).__name__)
         truth("smooth", self.smooth)
-        draws = checked_draws(self.exact, self.draws, draws_for(self.k))
-        object.__setattr__(self, "draws", draws)
+        object.__setattr__(self, "draws", checked_draws(self.exact, self.draws))
         if self.smooth and self._shrinkage <= 0.0:
             expected = f"less than 1/size = {1.0 / self.domain.size:g} where the vector is smoothed"
             raise InvalidArgument("domain.floor", expected=expected, found=f"{self.domain.floor:g}")
@@ -81,15 +80,7 @@ class Dirichlet(UrnForm):
         return Simplex(self.domain.size, protected=self.domain.protected, slack=self.domain.slack)
 
     def validate(self, value: Any) -> Floats:
-        normalised = self._accepted.validate(value)
-        if not self.exact:
-            return normalised
-        # Unchanged: dividing by the sum would round every entry, each neighbour's in its own way.
-        vectors = as_floats("value", value)
-        if not self.smooth:
-            expected = f"protected entries of at least the floor {self.domain.floor!r}, to the last bit"
-            refuse(self.domain.guarded & (vectors < self.domain.floor), "below it", expected=expected)
-        return vectors
+        return self._accepted.validate(value)
 
     def smoothed(self, vectors: Floats) -> Floats:
         """What the vectors become before the noise."""
@@ -98,66 +89,51 @@ class Dirichlet(UrnForm):
         return self._shrinkage * vectors + self.domain.floor
 
     def float_shapes(self, valid: Floats) -> Floats:
-        return self.k * self.smoothed(valid)
+        if not self.exact:
+            return self.k * self.smoothed(shares(valid))
+        # No entry above zero may become a shape of zero: that would be another law.
+        return self.k * self.smoothed(np.where(valid > 0.0, np.maximum(valid, LEAST), 0.0))
 
-    def exact_shapes(self, row: Floats) -> list[Fraction]:
-        """k times the (smoothed) vector, each entry the rational that it is."""
+    def exact_shape(self, entry: Any) -> Fraction:
+        """k times the (smoothed) entry."""
         k, floor = Fraction(self.k), Fraction(self.domain.floor)
         if not self.smooth:
-            return [k * Fraction(entry) for entry in row.tolist()]
-        kept = k * (1 - self.domain.size * floor)
-        return [kept * Fraction(entry) + k * floor for entry in row.tolist()]
+            return k * Fraction(entry)
+        return k * ((1 - self.domain.size * floor) * Fraction(entry) + floor)
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
-        """The exact privacy profile for vectors that exchange mass (Theorems 1 and 2 of dirichlet.md)."""
-        transfer: Transfer = adjacency_of(self, adjacency, Transfer)
-        floor = self.domain.floor
+        """The privacy profile for vectors whose entries exchange mass (dirichlet.md, l1.md)."""
+        return self._profile_on(self._accepted, adjacency_of(self, adjacency, *VECTOR_CHANGES))
+
+    def _profile_on(self, accepted: Simplex, near: VectorChange) -> PrivacyProfile:
+        """The profile if these vectors, and no others, are taken."""
+        least = self.domain.floor if self.smooth else accepted.floor
+        size, k, floor = self.domain.size, Fraction(self.k), Fraction(least)
         if floor < _LEAST_FLOOR:
             raise NoGuarantee(
                 "domain.floor: a floor of 0 protects nothing, since an entry that may be zero gives itself "
-                f"away whatever k is. Expected a floor of at least {_LEAST_FLOOR:g}, found {floor:g}; "
-                "smooth=True makes any vector respect the floor."
+                f"away whatever k is. Expected a floor of at least {_LEAST_FLOOR:g}, found "
+                f"{least:g}; smooth=True makes any vector respect the floor."
             )
-        if self.exact:
-            return self._profile_of_floats(Fraction(transfer.mass))
-        # How much two protected entries can differ once smoothed.
-        moved = min(transfer.mass, self._accepted.room) * (self._shrinkage if self.smooth else 1.0)
-        if moved <= 0.0:
-            return NothingRevealed()
-        if self.domain.size == 2:
-            return TwoEntries(self.k, floor, min(moved, 1.0 - 2.0 * floor))
-        return SymmetricBetaPair(self.k * floor, self.k * moved)
-
-    def _profile_of_floats(self, mass: Fraction) -> PrivacyProfile:
-        """The profile for vectors that are not scaled, whose sum is nearly 1 (dirichlet.md, Theorem 3)."""
-        size, k, floor = self.domain.size, Fraction(self.k), Fraction(self.domain.floor)
-        off = 2 * Fraction(SUM_TOLERANCE) + Fraction(size, 2**50)
-        moved = min(mass, Fraction(self._accepted.room) + off)
-        if self.smooth:
-            moved *= 1 - size * floor
-        wider = float_above(moved + 2 * off)
-        if size == 2 and Fraction(wider) <= 1 - 2 * floor:
-            return TwoEntries(
-                float_below(k * (1 - Fraction(1, 2**50))), self.domain.floor, wider, "upper bound"
-            )
-        return SymmetricBetaPair(float_below(k * floor), float_above(k * moved), "upper bound")
+        # How much protected entries can differ once smoothed.
+        moved = accepted.largest_move(near) * (1 - size * floor if self.smooth else 1)
+        kind: Kind = "exact" if self.draws is None else "upper bound"
+        if size == 2:
+            # The sum of the two is only known to be near 1, but for floats, which are divided by it.
+            off = accepted.sum_error if self.exact else Fraction(0)
+            wider = moved * (1 + off) / (1 - 2 * off)
+            if wider <= 1 - 2 * floor:
+                return TwoEntries(float_below(k * (1 - 2 * off)), least, float_above(wider), kind)
+            kind = "upper bound"
+        return near.worst_pair(k * floor, k * moved, kind, most=accepted.protected_count - 1)
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
-        assumed = []
-        if not self.smooth:
-            assumed.append(self.domain.floor_assumption)
-        if self.domain.slack:
-            assumed.append(self.domain.slack_assumption)
-        if self.domain.protected is not None:
-            assumed.append(UNPROTECTED)
-        if self.exact:
-            # dirichlet.md, section 8; 1.1 for the rounding of what is printed.
-            added = 1.1 * 2.0**-53 * math.sqrt(0.5 * self.k + 1.0)
-            assumed.append(
-                "neighbours are meant as the floats that they are; if their entries are rounded first, that "
-                f"adds at most {added:.1e} (1 + e^epsilon) to delta"
-            )
-        return tuple(assumed)
+        return (*self._accepted.assumed(self.needed(adjacency)), *super().assumptions(adjacency))
+
+    def needed(self, adjacency: Adjacency | None) -> frozenset[str]:
+        """The borders of the vectors that the guarantee uses."""
+        near = adjacency if isinstance(adjacency, VectorChange) else Transfer(1.0)
+        return self._accepted.needed(lambda accepted: self._profile_on(accepted, near))
 
     def published(
         self,

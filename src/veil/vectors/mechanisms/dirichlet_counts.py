@@ -17,26 +17,22 @@ from veil.core.privacy.profile import Kind, PrivacyProfile
 from veil.vectors.contribution_profiles import gamma_contributions
 from veil.vectors.counts import Contributions, Counts, Integers, Records
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.mechanisms.dirichlet_urn import UrnForm, checked_draws
+from veil.vectors.mechanisms.dirichlet_form import DirichletForm, checked_draws
 from veil.vectors.simplex import Simplex
-
-# The number of records may be secret, so what is drawn cannot grow with it.
-_DRAWS = 2**22
 
 
 @dataclass(frozen=True)
-class DirichletCounts(UrnForm):
+class DirichletCounts(DirichletForm):
     """Release x ~ Dirichlet(scale * counts + prior) in place of the relative frequencies.
 
     scale: how much a record weighs; the larger, the more accurate and the less private.
     prior: the pseudo-count that every category gets, public and positive; it hides the empty ones.
     size: the number of categories.
-    exact: draw in whole numbers, so that nothing is left to the rounding of floats: x are the relative
-        frequencies of a Polya urn, as if `draws` outcomes were drawn from the Dirichlet vector. The
-        guarantee is that of the Dirichlet vector, which is never made.
-    draws: with exact=True; public, so not to be chosen by looking at a secret number of records. The
-        variance of x_i grows by the share (scale records + size prior) / draws; None takes 2^22, at which
-        it is a hundredth for a sum of 42,000.
+    exact: draw the vector of real numbers, rounded to 28 bits, so that nothing is left to the rounding of
+        floats. With exact=False floats are drawn; the guarantee then assumes real arithmetic.
+    draws: the relative frequencies of so many draws from a Polya urn instead: whole numbers only. Public, so
+        not to be chosen by looking at a secret number of records. The variance of x_i grows by the share
+        (scale records + size prior) / draws.
 
     The guarantee holds for every row of counts; nothing is assumed of the data.
 
@@ -50,7 +46,7 @@ class DirichletCounts(UrnForm):
     prior: float
     size: int
     _: KW_ONLY
-    exact: bool = False
+    exact: bool = True
     draws: int | None = None
     name: ClassVar[str] = "DirichletCounts"
 
@@ -58,7 +54,7 @@ class DirichletCounts(UrnForm):
         object.__setattr__(self, "scale", positive("scale", self.scale))
         object.__setattr__(self, "prior", positive("prior", self.prior))
         object.__setattr__(self, "size", integer("size", self.size, least=2))
-        object.__setattr__(self, "draws", checked_draws(self.exact, self.draws, _DRAWS))
+        object.__setattr__(self, "draws", checked_draws(self.exact, self.draws))
 
     @property
     def domain(self) -> Counts:
@@ -70,15 +66,14 @@ class DirichletCounts(UrnForm):
     def float_shapes(self, valid: Any) -> Floats:
         return self.scale * np.asarray(valid, dtype=np.float64) + self.prior
 
-    def exact_shapes(self, row: Integers) -> list[Fraction]:
-        """scale * counts + prior, each the rational that it is."""
-        scale, prior = Fraction(self.scale), Fraction(self.prior)
-        return [scale * count + prior for count in row.tolist()]
+    def exact_shape(self, entry: Any) -> Fraction:
+        """scale * count + prior."""
+        return Fraction(self.scale) * int(entry) + Fraction(self.prior)
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
-        """The exact privacy profile, the worst over all counts; of an exact form it is an upper bound."""
+        """The exact privacy profile, the worst over all counts; of an urn it is an upper bound."""
         change: Records | Contributions = adjacency_of(self, adjacency, Records, Contributions)
-        kind: Kind = "upper bound" if self.exact else "exact"
+        kind: Kind = "exact" if self.draws is None else "upper bound"
         if change == Records("replace"):
             return SymmetricBetaPair(self.prior, self.scale, kind)
         if isinstance(change, Records) or change == Contributions(1):

@@ -21,7 +21,7 @@ from veil.core.random.discrete import sample_discrete_gaussian, sample_discrete_
 from veil.core.random.streams import Rng
 from veil.vectors.contribution_profiles import gaussian_contributions
 from veil.vectors.counts import Contributions, Counts, Integers, Records
-from veil.vectors.simplex import ONTO
+from veil.vectors.projection import ONTO
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,12 @@ from veil.core.mechanism import Described, adjacency_of
 from veil.core.privacy.pairs import RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.streams import Rng
-from veil.words.adjacency import Hamming
+from veil.words.adjacency import ONE_WORD_EACH, Hamming
 from veil.words.language import Language
 from veil.words.mechanisms.word_mechanism import WordMechanism
 from veil.words.word_batch import WordBatch
 
 LENGTHS_ARE_PUBLIC = "how many words there are, and how long each is, is public"
-ONE_WORD_EACH = "one item per person: each word belongs to someone else"
 
 
 @dataclass(frozen=True)

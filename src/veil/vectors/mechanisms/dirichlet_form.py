@@ -1,7 +1,4 @@
-"""How Dirichlet vectors are drawn, from shapes of any size: as floats, or in the exact form.
-
-That takes an urn's whole numbers in place of reals (dirichlet.md, 8).
-"""
+"""How Dirichlet vectors are drawn: rounded, by an urn, or in floats (dirichlet.md, 8)."""
 
 from __future__ import annotations
 
@@ -12,23 +9,21 @@ from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 from itertools import accumulate, combinations, pairwise
 from operator import mul
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import betainc, gammaln, xlogy
 
 from veil.core.arrays import Floats
-from veil.core.checks import integer, truth
+from veil.core.checks import integer, shown, truth
 from veil.core.errors import InvalidArgument, NoGuarantee
-from veil.core.mechanism import Described, batch_shape
+from veil.core.mechanism import REAL_ARITHMETIC, ExactOrFloat, batch_shape
 from veil.core.random.streams import Rng
 from veil.vectors.accuracy import Errors, dirichlet_errors
 from veil.vectors.counts import Counts
 from veil.vectors.samplers.polya_urn import MOST_DRAWS, sample_urn
+from veil.vectors.samplers.rounded_dirichlet import sample_rounded_dirichlet
 
-# The urn adds k / draws of the noise's own variance: at most a 256th, where time allows.
-_FINER = 256
-_FEWEST, _MOST = 2**16, 2**24
 # An audit looks at every output if there are no more than these.
 _FEW_OUTPUTS = 20_000
 _CELLS = 400
@@ -37,16 +32,11 @@ _SMALL_SHAPE = 0.2
 _DIGITS = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
-def draws_for(k: float) -> int:
-    """How often to draw where the shapes sum to k: the power of two above 256 k, from 2^16 to 2^24."""
-    return int(min(_MOST, max(_FEWEST, 2 ** math.ceil(math.log2(_FINER * k)))))
-
-
-def checked_draws(exact: Any, draws: Any, default: int) -> int | None:
-    """The number of draws of an exact mechanism; None, and none may be given, if it is not exact."""
+def checked_draws(exact: Any, draws: Any) -> int | None:
+    """The number of draws from an urn; None where there is none, as in a mechanism that is not exact."""
     truth("exact", exact)
     if draws is None:
-        return default if exact else None
+        return None
     if not exact:
         raise InvalidArgument("draws", expected="exact=True with it", found="exact=False")
     number = integer("draws", draws, least=1)
@@ -55,33 +45,63 @@ def checked_draws(exact: Any, draws: Any, default: int) -> int | None:
     return number
 
 
-class UrnForm(Described):
-    """What both Dirichlet mechanisms share: shares of so many draws from an urn, or a vector of floats."""
+class DirichletForm(ExactOrFloat):
+    """What both Dirichlet mechanisms share: a rounded vector, an urn's frequencies, or a vector of floats."""
 
-    exact: bool
     draws: int | None
+    form: ClassVar[str] = "rounded to 28 bits"
 
     @abstractmethod
     def float_shapes(self, valid: Any) -> Floats:
         """The shapes of the Dirichlet vector, as floats, one row or a batch."""
 
     @abstractmethod
+    def exact_shape(self, entry: Any) -> Fraction:
+        """The shape of one entry, the rational that it is."""
+
     def exact_shapes(self, row: Any) -> list[Fraction]:
-        """The shapes of one row, each the rational that it is."""
+        """The shapes of one row."""
+        return [self.exact_shape(entry) for entry in row.tolist()]
 
     def describe(self) -> dict[str, Any]:
-        """The name and the parameters: those that an older Veil reads too, unless the mechanism is exact."""
+        """The name and the parameters: of an urn and of floats as in Veil 0.1."""
         description = super().describe()
-        if not self.exact:
-            del description["parameters"]["exact"], description["parameters"]["draws"]
+        if self.draws is None:
+            del description["parameters"]["draws"]
+        else:
+            del description["parameters"]["form"]
+            description["parameters"]["exact"] = True
         return description
 
+    @classmethod
+    def rebuilt(cls, form: Any = None, **parameters: Any) -> Any:
+        """The mechanism that `describe` described: with `exact` and a number of draws it is an urn."""
+        made: Any = cls
+        if parameters.get("draws") is None:
+            return super().rebuilt(form, **parameters)
+        if form is not None or "exact" not in parameters:
+            found = "without exact" if form is None else f"form {shown(form)}"
+            raise InvalidArgument("draws", expected="exact with it, and no form", found=found)
+        return made(**parameters)
+
+    def assumptions(self, adjacency: Any = None) -> tuple[str, ...]:
+        return () if self.exact else (REAL_ARITHMETIC,)
+
     def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
-        if self.draws is None:
+        if not self.exact:
             return sample_dirichlet(rng, shapes=self.float_shapes(value), size=size)
-        shapes = [self.exact_shapes(row) for row in value.reshape(-1, value.shape[-1])]
-        counts = sample_urn(rng, shapes=shapes, draws=self.draws, size=size)
-        return counts.reshape(batch_shape(value, size)) / self.draws
+        rows = value.reshape(-1, value.shape[-1])
+        if self.draws is not None:
+            shapes = [self.exact_shapes(row) for row in rows]
+            counts = sample_urn(rng, shapes=shapes, draws=self.draws, size=size)
+            return counts.reshape(batch_shape(value, size)) / self.draws
+        rounded = sample_rounded_dirichlet(
+            rng,
+            shapes=self.float_shapes(value),
+            exact=lambda row, column: self.exact_shape(rows[row, column].item()),
+            size=size,
+        )
+        return shares(rounded)
 
     def simulate(self, value: Any, *, rng: Rng, size: int) -> Floats:
         """Draws for plans and comparisons on public values: the urn in floats, never for a release."""
@@ -89,7 +109,7 @@ class UrnForm(Described):
         return vectors if self.draws is None else rng.multinomial(self.draws, vectors) / self.draws
 
     def log_density(self, outputs: Floats, value: Any) -> Floats:
-        """The log density (of an exact form, the log probability) of each output for this value."""
+        """The log density (of an urn, the log probability) of each output for this value."""
         shapes = self.float_shapes(self.validate(value))
         return log_dirichlet(outputs, shapes) if self.draws is None else log_urn(outputs, shapes, self.draws)
 
@@ -104,23 +124,32 @@ class UrnForm(Described):
         )
 
     def can_enumerate(self, value: Any) -> bool:
-        """Whether an audit can look at every output: of one value, in an exact form with few draws."""
+        """Whether an audit can look at every output: of one value, from an urn with few draws."""
         valid = self.validate(value)
         if self.draws is None or valid.ndim > 1:
             return False
         return math.comb(self.draws + valid.size - 1, valid.size - 1) <= _FEW_OUTPUTS
 
     def distribution(self, value: Any) -> dict[tuple[float, ...], float]:
-        """Every output of an exact form with its probability."""
+        """Every output of an urn with its probability."""
         if self.draws is None:
-            raise NoGuarantee("the outputs of a Dirichlet mechanism can be listed only if it is exact")
+            raise NoGuarantee(
+                "the outputs of a Dirichlet mechanism can be listed only if they come from an urn"
+            )
         return urn_law(self.exact_shapes(self.validate(value)), self.draws)
 
 
-def sample_dirichlet(rng: Rng, *, shapes: Floats, size: int | None = None) -> Floats:
-    """Draw x ~ Dirichlet(shapes) along the last axis; entries of shape zero stay zero.
+def shares(rounded: Floats) -> Floats:
+    """Rounded vectors divided by their sums, which are near 1: post-processing, in floats."""
+    divided: Floats = rounded / rounded.sum(axis=-1, keepdims=True)
+    return divided
 
-    shapes: one vector or a batch; size: how many draws of it, along a new leading axis.
+
+def sample_dirichlet(rng: Rng, *, shapes: Floats, size: int | None = None) -> Floats:
+    """Draw x ~ Dirichlet(shapes) in floats along the last axis; entries of shape zero stay zero.
+
+    For plans, and for what says that it is not exact. shapes: one vector or a batch. size: how many draws of
+    it, along a new leading axis.
     """
     full = shapes.shape if size is None else (size, *shapes.shape)
     positive = shapes > 0.0
