@@ -16,8 +16,8 @@ from .test_responses import by_enumeration
 
 
 def rounding(times: int) -> float:
-    """What a composition may add for the rounding of its convolutions."""
-    return 2e-14 * (times + 2)
+    """What a composition may add for what is cut off at the ends of its grids."""
+    return 2e-24 * (times + 2)
 
 
 def convolved(*parts: tuple[PrivacyProfile, int]) -> Composed:
@@ -35,7 +35,7 @@ def gaussian_truths(shift: float) -> list[tuple[float, float]]:
 def test_repeated_gaussian_noise_is_gaussian(shift: float, times: int) -> None:
     composed = convolved((NormalPair(shift), times))
     for epsilon, exact in gaussian_truths(shift * math.sqrt(times)):
-        assert exact <= composed.delta(epsilon) <= exact * (1.0 + 1e-3) + rounding(times)
+        assert exact <= composed.delta(epsilon) <= exact * (1.0 + 2e-3) + rounding(times)
 
 
 @pytest.mark.parametrize(("shift", "times"), quick_first([(0.01, 10_000), (0.003, 100_000)]))
@@ -48,12 +48,12 @@ def test_many_repetitions_are_not_understated_by_rounding(shift: float, times: i
 @pytest.mark.slow
 def test_epsilons_of_many_repetitions_are_safe() -> None:
     composed = convolved((NormalPair(0.05), 400))
-    for delta in (1e-6, 1e-9, 5e-11):
+    for delta in (1e-6, 1e-9, 5e-11, 1e-18):
         epsilon = composed.epsilon(delta)
         assert float(normal_hockey_stick(1.0, 1, epsilon)) <= delta
-        assert float(normal_hockey_stick(1.0, 1, 0.9 * epsilon)) > delta
-    # Far below what the rounding of 400 convolutions allows, no epsilon is claimed, and nothing breaks.
-    assert composed.epsilon(1e-18) == math.inf
+        assert float(normal_hockey_stick(1.0, 1, 0.99 * epsilon)) > delta
+    # Below what is cut off at the ends of the grids no epsilon is claimed, and nothing breaks.
+    assert composed.epsilon(1e-25) == math.inf
 
 
 @pytest.mark.slow
@@ -61,7 +61,7 @@ def test_gaussian_noise_of_several_sizes() -> None:
     shifts = [0.3, 1.0, 0.7, 0.3]
     composed = convolved(*((NormalPair(shift), 1) for shift in shifts))
     for epsilon, exact in gaussian_truths(math.hypot(*shifts)):
-        assert exact <= composed.delta(epsilon) <= exact * (1.0 + 1e-3) + 1e-12
+        assert exact <= composed.delta(epsilon) <= exact * (1.0 + 1e-3) + 1e-22
     # Power: a curve that is five per cent wider or narrower is another one.
     assert composed.delta(1.0) > float(normal_hockey_stick(math.hypot(*shifts) * 0.95, 1, 1.0)) * 1.01
     assert composed.delta(1.0) < float(normal_hockey_stick(math.hypot(*shifts) * 1.05, 1, 1.0)) * 0.99
@@ -75,7 +75,7 @@ def test_randomised_responses_against_all_answers(each: list[float]) -> None:
     for share in (0.0, 0.1, 0.37, 0.6, 0.85, 0.98):
         epsilon = share * sum(each)
         exact = float(by_enumeration(each, epsilon))
-        assert exact <= composed.delta(epsilon) <= exact * (1.0 + 5e-3) + 1e-12
+        assert exact <= composed.delta(epsilon) <= exact * (1.0 + 5e-3) + 1e-22
     assert composed.pure_epsilon >= math.fsum(each)
     assert composed.delta(composed.pure_epsilon) == 0.0
 
@@ -91,7 +91,7 @@ def test_many_responses_are_not_understated_by_rounding(each: float, times: int)
 def test_a_small_loss_beside_a_large_one() -> None:
     composed = convolved((NormalPair(2.0), 1), (NormalPair(0.01), 1))
     for epsilon, exact in gaussian_truths(math.hypot(2.0, 0.01)):
-        assert exact <= composed.delta(epsilon) <= exact * (1.0 + 2e-2) + 1e-12
+        assert exact <= composed.delta(epsilon) <= exact * (1.0 + 2e-2) + 1e-22
 
 
 @pytest.mark.slow
@@ -123,7 +123,7 @@ def test_between_the_parts_and_basic_composition(first: PrivacyProfile, second: 
     for epsilon in (0.1, 0.6, 1.5):
         assert composed.delta(epsilon) >= max(first.delta(epsilon), second.delta(epsilon)) * (1.0 - 1e-9)
         basic = first.delta(epsilon) + second.delta(epsilon)
-        assert composed.delta(2.0 * epsilon) <= basic * (1.0 + 1e-3) + 1e-12
+        assert composed.delta(2.0 * epsilon) <= basic * (1.0 + 1e-3) + 1e-22
 
 
 @pytest.mark.parametrize("interval", quick_first([1e-2, None]))

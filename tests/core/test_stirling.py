@@ -10,6 +10,7 @@ from veil.core.numerics.balls import Ball
 from veil.core.numerics.log_gamma import (
     HALF_LOG_TWO_PI,
     log_excess,
+    log_gammas,
     log_rising,
     rising_excess,
     stirling_error,
@@ -95,3 +96,18 @@ def test_log_rising_of_whole_steps_is_a_product() -> None:
         product = math.fsum(math.log(x + j) for j in range(4))
         assert log_rising(x, 4.0).value == pytest.approx(product, rel=1e-14)
     assert log_rising(5.0, 0.0) == Ball(0.0)
+
+
+def test_log_gammas_within_their_errors() -> None:
+    rng = np.random.default_rng(3)
+    near = np.concatenate([whole + rng.normal(0.0, 1e-8, 40) for whole in (1.0, 2.0, 16.0)])
+    spread = [10.0 ** rng.uniform(-30.0, 30.0, 300), rng.uniform(0.0, 20.0, 300), near]
+    points = np.concatenate([*spread, [5e-324, 1e-300, 1.0, 2.0, math.nextafter(16.0, 0.0), 16.0, 1e300]])
+    values, errors = log_gammas(points)
+    with mp.workdps(400):
+        for x, value, error in zip(points.tolist(), values.tolist(), errors.tolist(), strict=True):
+            assert abs(mpf(value) - log_gamma(mpf(x))) <= mpf(error)
+            # So also for numbers that round to x.
+            for moved in (mpf(x) * (1 - mpf(2) ** -52), mpf(x) * (1 + mpf(2) ** -52)):
+                assert abs(mpf(value) - log_gamma(moved)) <= mpf(error)
+    assert (errors <= 1e-13 * (points * np.abs(np.log(points)) + points + 50.0)).all()

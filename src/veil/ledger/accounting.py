@@ -8,7 +8,7 @@ when the dataset is opened; one of them must stay within its limit.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -18,7 +18,7 @@ from typing import Any
 from veil.core.account import Charge
 from veil.core.checks import choice, items
 from veil.core.errors import InvalidArgument, NoGuarantee
-from veil.core.numerics.rounding import float_below
+from veil.core.numerics.rounding import float_above, float_below
 from veil.core.privacy.pairs import RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile, order_of
 from veil.core.privacy.renyi import divergence_within, rho_within
@@ -28,8 +28,6 @@ RULES = ("basic", "zcdp", "renyi")
 # Wide apart: each costs a share of delta, and what lies between loses little.
 USUAL_ORDERS = (2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0, 128.0)
 UP, _DOWN = Context(prec=15, rounding=ROUND_CEILING), Context(prec=15, rounding=ROUND_FLOOR)
-# What the closed forms of divergences may have lost to rounding, with room.
-_RELATIVE, _ABSOLUTE = 1e-9, 1e-10
 # Beyond any meaning; within what floats hold.
 _MOST_EPSILON = Amount(1_000_000)
 # Stands for a divergence without end; sums that hold it are at least as large.
@@ -81,11 +79,9 @@ class Rule:
 
     def _along(self, line: str, profiles: Sequence[PrivacyProfile]) -> Amount:
         if self.name == "zcdp":
-            return _rounded(math.fsum(map(_rho, profiles)) * (1.0 + 1e-12), UP)
+            return _sum_above(map(_rho, profiles))
         order = float(line.removeprefix("order "))
-        total = math.fsum(_divergence(profile, order) for profile in profiles)
-        # Beyond any limit, but a number: this order is then used up.
-        return _rounded(min(total * (1.0 + 1e-12), float(_NO_BOUND)), UP)
+        return _sum_above(_divergence(profile, order) for profile in profiles)
 
     def fits(self, totals: Totals) -> bool:
         """Whether nothing, or with "renyi" not everything, is above its limit."""
@@ -160,6 +156,15 @@ def _order_limits(epsilon: float, delta: float, orders: Sequence[float] | None) 
     return {names[order]: _rounded(divergence_within(epsilon, share, order), _DOWN) for order in kept}
 
 
+def _sum_above(numbers: Iterable[float]) -> Amount:
+    """Exactly added, then rounded up."""
+    each = list(numbers)
+    # Beyond any limit, but a number: what it is added to is then used up.
+    if sum(each) > float(_NO_BOUND):
+        return _NO_BOUND
+    return _rounded(float_above(sum(map(Fraction, each), Fraction())), UP)
+
+
 def _rounded(value: float, context: Context) -> Amount:
     return Amount(context.plus(Decimal(value)))
 
@@ -175,7 +180,7 @@ def _rho(profile: PrivacyProfile) -> float:
 
 
 def _divergence(profile: PrivacyProfile, order: float) -> float:
-    """The divergence of this order, to the safe side; infinite where it is."""
+    """The divergence of this order, not below the truth; infinite where it is."""
     known = []
     with suppress(NoGuarantee):
         known.append(profile.rdp(order))
@@ -187,4 +192,4 @@ def _divergence(profile: PrivacyProfile, order: float) -> float:
         raise NoGuarantee(
             'accounting: the Renyi divergences of this mechanism are not known. "basic" takes it all the same'
         )
-    return min(known) * (1.0 + _RELATIVE) + _ABSOLUTE
+    return min(known)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from veil.core.account import Charge, EntryId, confirm
@@ -17,6 +16,7 @@ from veil.core.adjacency import Adjacency
 from veil.core.checks import delta_of, items
 from veil.core.errors import InvalidArgument, NoGuarantee
 from veil.core.mechanism import Mechanism
+from veil.core.privacy.losses import Composed
 from veil.ledger.description import canonical, hash_of, mapping
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Batch:
             raise InvalidArgument("adjacency", expected="what a neighbour is", found="None")
         failing = 0.0 if delta is None else delta_of(delta)
         profiles = tuple(mechanism.profile(near) for mechanism in declared)
-        together = reduce(lambda one, other: one.compose(other), profiles)
+        together = Composed.of(*((profile, 1) for profile in profiles), adaptive=True)
         epsilon = together.epsilon(failing)
         if not epsilon < float("inf"):
             raise NoGuarantee(

@@ -5,21 +5,19 @@ Proofs: chains/mechanisms/private_chain.md.
 
 from __future__ import annotations
 
-from typing import Any
+from fractions import Fraction
 
 import numpy as np
-from scipy.special import gammaln
 
 from veil.core.arrays import Floats
 from veil.core.errors import NoGuarantee
+from veil.core.numerics.log_gamma import log_gammas
+from veil.core.numerics.rounding import ULP, float_above
 from veil.core.privacy.renyi import RenyiProfile
 from veil.vectors.counts import Contributions
 
 # The work grows with its square; and with so many records the Dirichlet mechanism keeps nothing anyway.
 _MOST_RECORDS = 200
-# What a logarithm of a gamma function may have lost to rounding, relative to its size or (near 1 and 2, where
-# it is zero) to one, with room.
-_ROUNDING = 8.0 * 2.0**-52
 
 
 def gaussian_contributions(sigma: float, change: Contributions) -> RenyiProfile:
@@ -28,9 +26,8 @@ def gaussian_contributions(sigma: float, change: Contributions) -> RenyiProfile:
     A shift by the vector u has a divergence of at most order |u|^2 / (2 sigma^2) (Canonne, Kamath, Steinke
     2020), and |u|^2 is largest where what is added falls into one cell and what is removed into another.
     """
-    square = float(change.added**2 + change.removed**2)
-    rho = square / (2.0 * sigma**2) * (1.0 + 2.0**-50)
-    return RenyiProfile(lambda orders: orders * rho, rho)
+    rho = float_above(Fraction(change.added**2 + change.removed**2) / (2 * Fraction(sigma) ** 2))
+    return RenyiProfile(lambda orders: orders * rho * (1.0 + 2.0 * ULP), rho)
 
 
 def gamma_contributions(prior: float, scale: float, change: Contributions) -> RenyiProfile:
@@ -50,31 +47,39 @@ def gamma_contributions(prior: float, scale: float, change: Contributions) -> Re
         up, down = (_worst_spreads(moment(prior, shifts, orders)) for moment in (_more, _less))
         one = up[change.added] + down[change.removed]
         other = down[change.added] + up[change.removed]
-        return np.asarray(np.maximum(one, other) / (orders - 1.0), dtype=np.float64)
+        return np.asarray(np.maximum(one, other) / (orders - 1.0) * (1.0 + 4.0 * ULP), dtype=np.float64)
 
     return RenyiProfile(divergence)
 
 
 def _more(prior: float, shift: Floats, orders: Floats) -> Floats:
     """log E_Q[(P/Q)^order], P = Gamma(prior + shift), Q = Gamma(prior)."""
-    return _log_moment(orders, prior + orders * shift, prior + shift, prior)
+    return _log_moment(orders, prior + orders * shift, prior + shift, np.full_like(shift, prior))
 
 
 def _less(prior: float, shift: Floats, orders: Floats) -> Floats:
     """log E_Q[(P/Q)^order], P = Gamma(prior), Q = Gamma(prior + shift); infinite from some order on."""
     taken = (orders - 1.0) * shift
+    lost = 2.0 * ULP * (prior + taken)
+    # Near zero log Gamma falls steeply, so what is left must not be more than there is. From 1 on its slope
+    # is below 1 + log: what is lost is added instead.
     low = prior - taken
-    # Where next to nothing is left, it must not be more than there is: near zero log Gamma falls steeply.
-    low = np.where(low < 1.0, low - 2.0**-51 * (prior + taken), low)
+    low = np.where(low < 1.0, low - lost, low)
     known = low > 0.0
-    return np.where(known, _log_moment(orders, np.where(known, low, 1.0), prior, prior + shift), np.inf)
+    low = np.where(known, low, 1.0)
+    added = lost * (1.0 + np.log(np.maximum(low, 1.0)))
+    log_moment = _log_moment(orders, low, np.full_like(shift, prior), prior + shift)
+    return np.where(known, log_moment + 2.0 * added, np.inf)
 
 
-def _log_moment(orders: Floats, tilted: Floats, p: Any, q: Any) -> Floats:
+def _log_moment(orders: Floats, tilted: Floats, p: Floats, q: Floats) -> Floats:
     """log Gamma(tilted) - order log Gamma(p) + (order - 1) log Gamma(q), not below the truth."""
-    parts = gammaln(tilted), orders * gammaln(p), (orders - 1.0) * gammaln(q)
-    rounding = _ROUNDING * (sum(np.abs(part) for part in parts) + 2.0 * orders)
-    return np.asarray(parts[0] - parts[1] + parts[2] + rounding, dtype=np.float64)
+    value, error = log_gammas(tilted)
+    error = error + 4.0 * ULP * np.abs(value)
+    for weight, (log, off) in ((-orders, log_gammas(p)), (orders - 1.0, log_gammas(q))):
+        value = value + weight * log
+        error = error + np.abs(weight) * (off + 4.0 * ULP * np.abs(log)) + ULP * np.abs(value)
+    return np.asarray(value + error * (1.0 + 16.0 * ULP), dtype=np.float64)
 
 
 def _worst_spreads(single: Floats) -> Floats:
@@ -85,4 +90,6 @@ def _worst_spreads(single: Floats) -> Floats:
     worst = np.zeros((len(single) + 1, single.shape[1]))
     for number in range(1, len(worst)):
         worst[number] = (single[:number] + worst[number - 1 :: -1][:number]).max(axis=0)
-    return worst
+    # Each is a sum of so many positive numbers at most; a moment below zero is one, rounded.
+    rounding = 1.0 + ULP * np.arange(len(worst))
+    return np.asarray(np.maximum(worst, 0.0) * rounding[:, None], dtype=np.float64)

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from veil.core.arrays import Floats
 from veil.core.numerics.balls import Ball
 from veil.core.numerics.rounding import FUNCTION_ERROR, ULP
 
@@ -54,6 +57,30 @@ def log_excess(r: Ball) -> Ball:
         error = ULP * at + FUNCTION_ERROR * (at - value)
     # The derivative r / (1 + r) is below r and below 1.
     return Ball(value, error + r.error * min(1.0, at + r.error) + ULP * value)
+
+
+def log_gammas(x: Floats) -> tuple[Floats, Floats]:
+    """log Gamma of positive numbers, and how far each may be off.
+
+    The bounds also cover arguments that were rounded twice: |x psi(x)| is at most x |log x| + x + 2.
+    """
+    at, shift, lost = x.copy(), np.zeros_like(x), np.zeros_like(x)
+    small = x < _SERIES_FROM
+    # log Gamma(x) = log Gamma(x + 16) - log x - log(x + 1) - ... - log(x + 15)
+    for move in range(int(_SERIES_FROM)):
+        logs = np.log(x[small] + move)
+        shift[small] += logs
+        lost[small] += np.abs(logs)
+    at[small] += _SERIES_FROM
+    inverse, log = 1.0 / at, np.log(at)
+    series = np.zeros_like(x)
+    for coefficient in reversed(_SERIES):
+        series = series * inverse * inverse + coefficient
+    value = (at - 0.5) * log - at + HALF_LOG_TWO_PI + series * inverse - shift
+    # At most four rounded parts of each size, a rounded logarithm, and twenty rounded sums of the shifts.
+    error = 2.0 * FUNCTION_ERROR * (at * log + at + lost + 2.0) + _OMITTED * inverse**15
+    error[small] += 20.0 * ULP * (lost[small] + 1.0)
+    return value, error + 2.0 * ULP * (x * np.abs(np.log(x)) + x + 2.0)
 
 
 def log_rising(x: float, step: float) -> Ball:

@@ -1,4 +1,4 @@
-"""Composition through privacy-loss distributions (Google's dp-accounting).
+"""Composition by adding privacy losses (proofs: losses.md).
 
 Only for a set of releases that was fixed beforehand: adding loss distributions is unsound when a later
 mechanism is chosen after seeing an earlier output.
@@ -10,14 +10,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from veil.core.arrays import Floats
 from veil.core.errors import NoGuarantee
-from veil.core.numerics.rounding import float_above, float_below
+from veil.core.numerics.rounding import FUNCTION_ERROR, float_above, float_below
+from veil.core.privacy.loss_measure import TAIL, LossMeasure
 from veil.core.privacy.pairs import NormalPair, RandomizedResponses
 from veil.core.privacy.profile import Kind, NothingRevealed, PrivacyProfile, SymmetricProfile
 from veil.core.privacy.renyi import RenyiProfile
@@ -26,32 +27,25 @@ if TYPE_CHECKING:
     from dp_accounting.pld.pld_pmf import PLDPmf
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
-# What lies beyond the grid is counted as a certain loss, so this adds to delta and never hides any.
-_TAIL = 1e-20
 _MOST_POINTS = 40_000
 _LARGEST_STEP = 500.0
+# Parts whose two directions differ are combined in so many ways at most; from there on each counts by the
+# larger of its directions.
+_MOST_DIRECTIONS = 16
 
 
-def loss_distribution(
-    profile: PrivacyProfile, interval: float | None, *, likely: bool = False
-) -> PrivacyLossDistribution:
-    """The profile's dominating pair as a discretised loss distribution (connect the dots).
-
-    likely: from the quick curve, for searches only.
-    """
+def loss_distribution(profile: PrivacyProfile, interval: float | None) -> PrivacyLossDistribution:
+    """The profile's dominating pair as a discretised loss distribution of Google's dp-accounting."""
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
     interval = natural_interval(profile) if interval is None else interval
-    if not interval < _LARGEST_STEP:
-        raise NoGuarantee("losses of this size cannot be composed: their grid would need steps beyond e^500")
     top = math.ceil(_reach(profile) / interval)
     if top > _MOST_POINTS:
         raise NoGuarantee(
             f"composing losses of such different sizes needs {2 * top + 1} grid points, more than "
             f"{2 * _MOST_POINTS}; add their (epsilon, delta) instead"
         )
-    grid: Floats = interval * np.arange(top + 1, dtype=np.float64)
-    forward, backward = profile.likely_deltas(grid) if likely else profile.deltas(grid)
+    forward, backward = profile.deltas(interval * np.arange(top + 1, dtype=np.float64))
     other = None if forward is backward else _one_direction(backward, forward, interval)
     return PrivacyLossDistribution(_one_direction(forward, backward, interval), other)
 
@@ -59,11 +53,14 @@ def loss_distribution(
 def natural_interval(profile: PrivacyProfile) -> float:
     """A grid step that suits the profile: a power of two, so that most profiles can share one."""
     reach = _reach(profile)
-    return float(2.0 ** math.floor(math.log2(reach / profile.grid_points))) if reach > 0.0 else 1.0
+    step = float(2.0 ** math.floor(math.log2(reach / profile.grid_points))) if reach > 0.0 else 1.0
+    if not step < _LARGEST_STEP:
+        raise NoGuarantee("losses of this size cannot be composed: their grid would need steps beyond e^500")
+    return step
 
 
 def _reach(profile: PrivacyProfile) -> float:
-    reach = profile.reach(_TAIL)
+    reach = profile.reach(TAIL)
     if not math.isfinite(reach):
         raise NoGuarantee("this profile has no finite epsilon at any usable delta: it cannot be composed")
     return reach
@@ -112,19 +109,26 @@ def _kind_of(parts: Sequence[tuple[PrivacyProfile, int]]) -> Kind:
 
 @dataclass(frozen=True)
 class Composed(SymmetricProfile):
-    """Several releases together, each part with the number of times it was made."""
+    """Several releases together, each part with the number of times it was made.
+
+    adaptive: what is asked of the data, and so which neighbour has the larger answer, may depend on the
+        outputs before. The list of mechanisms may not.
+    """
 
     parts: tuple[tuple[PrivacyProfile, int], ...]
+    adaptive: bool = False
     kind: Kind = field(default="upper bound", init=False)
 
     @classmethod
-    def of(cls, *repeated: tuple[PrivacyProfile, int]) -> PrivacyProfile:
-        """The composition, flattened, so that loss distributions are never discretised twice."""
+    def of(cls, *repeated: tuple[PrivacyProfile, int], adaptive: bool = False) -> PrivacyProfile:
+        """The composition, flattened, so that losses are never put on a grid twice."""
         counted: list[tuple[PrivacyProfile, int]] = []
         for profile, repeats in repeated:
             if isinstance(profile, NothingRevealed):
                 continue
-            parts = profile.parts if isinstance(profile, Composed) else ((profile, 1),)
+            parts: tuple[tuple[PrivacyProfile, int], ...] = ((profile, 1),)
+            if isinstance(profile, Composed):
+                parts, adaptive = profile.parts, adaptive or profile.adaptive
             for part, times in ((part, times * repeats) for part, times in parts):
                 for index, (known, count) in enumerate(counted):
                     if known is part or known == part:
@@ -137,7 +141,7 @@ class Composed(SymmetricProfile):
             return NothingRevealed()
         if len(counted) == 1 and counted[0][1] == 1:
             return counted[0][0]
-        return cls(tuple(counted))
+        return cls(tuple(counted), adaptive)
 
     def __post_init__(self) -> None:
         if all(math.isfinite(part.pure_epsilon) for part, _ in self.parts):
@@ -158,54 +162,77 @@ class Composed(SymmetricProfile):
         return super().covers(epsilon, delta)
 
     @cached_property
-    def _interval(self) -> float:
-        # The widest part decides the grid; a much finer one would cost too many points there. Many
-        # different parts share a coarser one: as safe, a little looser (1e-3 of epsilon), much quicker.
+    def _measures(self) -> list[LossMeasure]:
+        return self._products(likely=False)
+
+    @cached_property
+    def _likely_measures(self) -> list[LossMeasure]:
+        return self._products(likely=True)
+
+    def _products(self, *, likely: bool) -> list[LossMeasure]:
+        """Of the parts together, one for each way in which their directions can be combined."""
+        # Many different parts are cut up less finely: as safe, looser by 1e-3 of epsilon, much quicker.
         coarser = 2.0 ** min(3, max(0, len(self.parts).bit_length() - 3))
-        return coarser * max(natural_interval(part) for part, _ in self.parts)
-
-    @cached_property
-    def _distribution(self) -> PrivacyLossDistribution:
-        return self._convolved(self._interval, likely=False)
-
-    @cached_property
-    def _likely_distribution(self) -> PrivacyLossDistribution:
-        return self._convolved(self._interval, likely=True)
-
-    def _convolved(self, interval: float, *, likely: bool) -> PrivacyLossDistribution:
-        total: PrivacyLossDistribution | None = None
-        # Inside, empty cells are divided by nothing on purpose.
-        with np.errstate(all="ignore"):
-            for part, times in self.parts:
-                one = loss_distribution(part, interval, likely=likely)
-                some = one.self_compose(times, _TAIL) if times > 1 else one
-                total = some if total is None else total.compose(some, _TAIL)
-        assert total is not None
-        return total
+        steps = [coarser * natural_interval(part) for part, _ in self.parts]
+        ways = math.prod(times + 1 for part, times in self.parts if not _is_symmetric(part))
+        mixed = not self.adaptive and ways <= _MOST_DIRECTIONS
+        products: list[LossMeasure] = []
+        # Small losses first, while the grid is fine.
+        for (part, times), step in sorted(zip(self.parts, steps, strict=True), key=lambda one: one[1]):
+            powers = _powers(part, times, step, mixed=mixed, likely=likely)
+            products = [one.together(power) for one in products for power in powers] if products else powers
+        return products
 
     def pld(self, interval: float | None = None) -> PrivacyLossDistribution:
-        if interval is None or interval == self._interval:
-            return self._distribution
-        return self._convolved(interval, likely=False)
+        """The loss distribution for Google's dp-accounting; the rounding of its convolutions is their own."""
+        step = max(natural_interval(part) for part, _ in self.parts) if interval is None else interval
+        each = [(loss_distribution(part, step), times) for part, times in self.parts]
+        # Inside, empty cells are divided by nothing on purpose.
+        with np.errstate(all="ignore"):
+            powers = [one.self_compose(times, TAIL) if times > 1 else one for one, times in each]
+            return reduce(lambda one, other: one.compose(other, TAIL), powers)
 
     def rdp(self, order: float) -> float:
         """Renyi divergences add."""
-        return sum(times * part.rdp(order) for part, times in self.parts)
+        each = [(part.rdp(order), times) for part, times in self.parts]
+        if not all(math.isfinite(divergence) for divergence, _ in each):
+            return math.inf
+        return float_above(sum((times * Fraction(divergence) for divergence, times in each), Fraction()))
 
     def zcdp(self) -> float:
         return float_above(sum((times * Fraction(part.zcdp()) for part, times in self.parts), Fraction()))
 
     def likely_log_delta(self, epsilon: float) -> float:
-        likely = self._padded(self._likely_distribution, epsilon)
+        likely = max(product.delta(epsilon) for product in self._likely_measures)
         # The quick curves cancel to about 1e-14; far above that they serve.
         return math.log(likely) if 1e-10 < likely < 1.0 else self._log_delta(epsilon)
 
     def _log_delta(self, epsilon: float) -> float:
-        return math.log(self._padded(self._distribution, epsilon))
+        log = math.log(max(product.delta(epsilon) for product in self._measures))
+        return log + FUNCTION_ERROR * (1.0 - log)
 
-    def _padded(self, distribution: PrivacyLossDistribution, epsilon: float) -> float:
-        delta = max(float(distribution.get_delta_for_epsilon(epsilon)), 0.0)
-        # The convolutions run by FFT: each release may lose a unit in the last place of the total mass,
-        # whatever delta is. (Measured: at most a quarter of what is added here.)
-        lost = 1e-14 + 2.0**-52 * sum(times for _, times in self.parts)
-        return min(delta * (1.0 + 1e-9) + lost, 1.0)
+
+def _is_symmetric(profile: PrivacyProfile) -> bool:
+    forward, backward = profile.log_deltas()
+    return forward == backward
+
+
+def _powers(
+    profile: PrivacyProfile, times: int, interval: float, *, mixed: bool, likely: bool
+) -> list[LossMeasure]:
+    """The measures of so many equal parts, for each number of them that go forward.
+
+    Where the directions are equal, or are not combined, there is one: that of the larger curve.
+    """
+    top = math.ceil(_reach(profile) / interval)
+    grid: Floats = interval * np.arange(top + 1, dtype=np.float64)
+    forward, backward = profile.likely_deltas(grid) if likely else profile.deltas(grid)
+    if not mixed or _is_symmetric(profile):
+        larger = np.maximum(forward, backward)
+        return [LossMeasure.of_curves(larger, larger, interval).repeated(times)]
+    ahead, back = (
+        LossMeasure.of_curves(one, other, interval)
+        for one, other in ((forward, backward), (backward, forward))
+    )
+    inner = [ahead.repeated(some).together(back.repeated(times - some)) for some in range(1, times)]
+    return [back.repeated(times), *inner, ahead.repeated(times)]

@@ -6,7 +6,7 @@ A divergence of at most r at one order a gives delta <= exp((a - 1)(r - epsilon)
     r(a) = epsilon + (log delta + log(a - 1) - a log(1 - 1/a)) / (a - 1).
 
 zCDP with rho means r <= rho a at every order, so any a may be fixed beforehand: rho = max over a of r(a) / a.
-What is returned is lowered by far more than the rounding of these few operations.
+What is returned is lowered by a bound on the rounding of these few operations (balls.py).
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ import numpy as np
 from veil.core.arrays import Floats
 from veil.core.checks import delta_of, positive
 from veil.core.errors import InvalidArgument
-from veil.core.numerics.rounding import float_above
+from veil.core.numerics.balls import Ball
+from veil.core.numerics.rounding import FUNCTION_ERROR, ULP, float_above, float_below
 from veil.core.privacy.profile import Kind, SymmetricProfile, order_of
 
 # From near 1 (large delta) to far beyond any use (tiny epsilon).
@@ -47,7 +48,7 @@ class RenyiProfile(SymmetricProfile):
 
         def divergence(orders: Floats) -> Floats:
             each = [times * part.divergence(orders) for part, times in parts]
-            return np.asarray(np.sum(each, axis=0) * (1.0 + 2.0**-50 * len(each)), dtype=np.float64)
+            return np.asarray(np.sum(each, axis=0) * (1.0 + ULP * (len(each) + 1)), dtype=np.float64)
 
         rhos = [None if part.rho is None else times * Fraction(part.rho) for part, times in parts]
         known = [rho for rho in rhos if rho is not None]
@@ -63,9 +64,12 @@ class RenyiProfile(SymmetricProfile):
         orders, bounds = self._bounds
         if not len(orders):
             return 0.0
+        # Exact: the orders lie between 1 and 2^53. 1/order is off by ULP/2, which log1p magnifies by at most
+        # 1 / less <= 100, so order log1p(-1/order) (at most 5 in size) is off by 102 ULP at most, and the
+        # logarithm (at most 14) by 14 FUNCTION_ERROR.
         less = orders - 1.0
         logs = less * (bounds - epsilon) + orders * np.log1p(-1.0 / orders) - np.log(less)
-        rounding = 2.0**-48 * (less * (bounds + epsilon) + 32.0)
+        rounding = 4.0 * ULP * less * (bounds + epsilon) + 32.0 * FUNCTION_ERROR + 128.0 * ULP
         return min(0.0, float((logs + rounding).min()))
 
     def rdp(self, order: float) -> float:
@@ -81,9 +85,6 @@ class RenyiProfile(SymmetricProfile):
         return float((bounds - math.log(tail) / (orders - 1.0)).min())
 
 
-_ROUNDING = 1e-12
-
-
 def divergence_within(epsilon: float, delta: float, order: float) -> float:
     """The divergence of this order that is surely within (epsilon, delta); 0 if there is no room for any."""
     epsilon, delta, order = positive("epsilon", epsilon), delta_of(delta), order_of(order)
@@ -91,18 +92,18 @@ def divergence_within(epsilon: float, delta: float, order: float) -> float:
         raise InvalidArgument("delta", expected="a number above 0", found="0")
     if delta == 1.0:
         return math.inf
-    extra = math.log(delta) + math.log(order - 1.0) - order * math.log1p(-1.0 / order)
-    room = epsilon + extra / (order - 1.0)
-    rounding = _ROUNDING * (epsilon + (abs(math.log(delta)) + order + 40.0) / (order - 1.0))
-    return max(0.0, room - rounding)
+    less = Ball(order) - 1.0
+    extra = Ball(delta).log() + less.log() - (less / order).log() * order
+    return max(0.0, (extra / less + epsilon).below)
 
 
 def rho_within(epsilon: float, delta: float) -> float:
     """The zCDP parameter that is surely within (epsilon, delta)."""
+
+    def rate(order: float) -> float:
+        return float_below(Fraction(divergence_within(epsilon, delta, order)) / Fraction(order))
+
     orders = 1.0 + np.geomspace(1e-3, 1e7, 2_001)
-    rates = [divergence_within(epsilon, delta, float(order)) / float(order) for order in orders]
-    best = int(np.argmax(rates))
+    best = max(range(len(orders)), key=lambda index: rate(float(orders[index])))
     fine = np.linspace(orders[max(best - 1, 0)], orders[min(best + 1, len(orders) - 1)], 201)
-    return max(divergence_within(epsilon, delta, float(order)) / float(order) for order in fine) * (
-        1.0 - _ROUNDING
-    )
+    return max(rate(float(order)) for order in fine)
