@@ -63,8 +63,10 @@ def test_inspect_says_what_it_said(name: str, capsys: pytest.CaptureFixture[str]
     code = main(["inspect", str(FOLDER / name), "--json"])
     found = {key: item for key, item in _json(capsys).items() if key not in CHANGED}
     added, computed = found.pop("added_since_it_was_written"), found.pop("computed_epsilon")
-    # Today's analysis may add to what 0.1 computed, and then says so; it never finds much less.
-    assert computed == pytest.approx(expected.pop("computed_epsilon"), rel=1e-5)
+    # Today's analysis may add to what 0.1 computed, and then says so; it never finds much less. Compositions
+    # are cut up more finely now: by a thousandth at most.
+    before = expected.pop("computed_epsilon")
+    assert before * (1.0 - 1e-3) < computed < before * (1.0 + 1e-5)
     assert expected["privacy"]["epsilon"] >= computed or not expected["verified"] or added
     assert (REAL_ARITHMETIC in added) == _draws_floats(json.loads((FOLDER / name).read_text())["mechanism"])
     assert found == expected

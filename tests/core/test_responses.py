@@ -68,7 +68,8 @@ def test_the_pure_epsilon_is_the_sum_rounded_up(each: float, times: int) -> None
     profile = RandomizedResponses(each, times)
     exact = Fraction(each) * times
     assert Fraction(profile.pure_epsilon) >= exact
-    assert Fraction(math.nextafter(profile.pure_epsilon, 0.0)) < exact
+    # The next float but one where the decimal of the next one would be below.
+    assert Fraction(math.nextafter(math.nextafter(profile.pure_epsilon, 0.0), 0.0)) < exact
     assert profile.delta(profile.pure_epsilon) == 0.0
     assert profile.epsilon(0.0) == profile.pure_epsilon
 

@@ -104,10 +104,11 @@ def test_log_gammas_within_their_errors() -> None:
     spread = [10.0 ** rng.uniform(-30.0, 30.0, 300), rng.uniform(0.0, 20.0, 300), near]
     points = np.concatenate([*spread, [5e-324, 1e-300, 1.0, 2.0, math.nextafter(16.0, 0.0), 16.0, 1e300]])
     values, errors = log_gammas(points)
-    with mp.workdps(400):
+    with mp.workdps(50):
         for x, value, error in zip(points.tolist(), values.tolist(), errors.tolist(), strict=True):
             assert abs(mpf(value) - log_gamma(mpf(x))) <= mpf(error)
             # So also for numbers that round to x.
             for moved in (mpf(x) * (1 - mpf(2) ** -52), mpf(x) * (1 + mpf(2) ** -52)):
                 assert abs(mpf(value) - log_gamma(moved)) <= mpf(error)
-    assert (errors <= 1e-13 * (points * np.abs(np.log(points)) + points + 50.0)).all()
+    logs = np.abs(np.log(points))
+    assert (errors <= 1e-13 * (points * logs + points + logs + 50.0)).all()

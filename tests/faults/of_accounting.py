@@ -7,6 +7,7 @@ from veil.bits.mechanisms.staircase_xor import LazyResponse
 from veil.core.numerics import rounding
 from veil.core.numerics.tilted import HalfLine
 from veil.core.privacy import losses, profile
+from veil.core.privacy.loss_measure import LossMeasure
 from veil.core.privacy.losses import Composed
 from veil.core.privacy.pairs import DiscreteGaussianShift, RandomizedResponses, TiltedPair
 from veil.core.privacy.profile import PrivacyProfile
@@ -132,7 +133,7 @@ mutant(
 mutant(
     "composition-drops-a-part",
     "Of releases of different kinds that are composed one is left out.",
-    Edit(Composed, "of", "return cls(tuple(counted))", "return cls(tuple(counted[:-1] or counted))"),
+    Edit(Composed, "of", "cls(tuple(counted), adaptive)", "cls(tuple(counted[:-1] or counted))"),
     caught_by=(
         "tests/core/test_losses.py::test_the_order_and_the_grouping_do_not_matter",
         "tests/core/test_losses.py::test_closed_forms_are_used_where_they_exist",
@@ -161,10 +162,30 @@ mutant(
 )
 mutant(
     "rounding-of-convolutions-forgotten",
-    "What convolutions lose to rounding is not added to delta.",
-    Edit(Composed, "_padded", "delta * (1.0 + 1e-9) + lost", "delta"),
+    "What convolutions lose to rounding is not added to their masses.",
+    Edit(LossMeasure, "together", " * (1.0 + ULP * (terms + 2))", ""),
+    caught_by=("tests/core/test_loss_measure.py::test_masses_of_a_product_are_not_below_the_exact_ones",),
+)
+mutant(
+    "ends-of-a-product-forgotten",
+    "What is cut off at the upper end of a product of loss measures is dropped.",
+    Edit(LossMeasure, "trimmed", "certain += float", "certain += 0.0 * float"),
+    caught_by=("tests/core/test_loss_measure.py::test_ends_that_are_cut_off_move_up[0]",),
+)
+mutant(
+    "one-direction-for-all",
+    "Of parts that are asked in any direction only the forward one counts.",
+    Edit(losses, "_powers", "np.maximum(forward, backward)", "forward"),
     caught_by=(
-        "tests/core/test_safe_rounding.py::test_a_composition_never_claims_less_than_its_sums_resolve",
+        "tests/core/test_directions.py::test_directions_that_are_chosen_on_the_way_cost_more_and_are_charged",
+    ),
+)
+mutant(
+    "no-choice-of-directions",
+    "A batch counts as if the direction of each query were fixed.",
+    Edit(Composed, "_products", "not self.adaptive and ", ""),
+    caught_by=(
+        "tests/core/test_directions.py::test_directions_that_are_chosen_on_the_way_cost_more_and_are_charged",
     ),
 )
 mutant(

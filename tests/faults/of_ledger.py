@@ -62,7 +62,7 @@ mutant(
 mutant(
     "a-generous-filter",
     "The zCDP budget is a tenth larger than (epsilon, delta) has room for.",
-    Edit(renyi, "rho_within", "1.0 - _ROUNDING", "1.1"),
+    Edit(renyi, "rho_within", "return float_below", "return 1.1 * float_below"),
     caught_by=("tests/ledger/test_filters.py::test_the_limit_of_zcdp",),
 )
 mutant(

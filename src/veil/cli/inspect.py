@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from veil.cli.options import ForceOption, JsonOption, ReportOption
+from veil.cli.options import ForceOption, JsonOption, ReportOption, option
 from veil.cli.output import print_json, refuse_other_files, working
 from veil.cli.output_files import refuse_existing
 
@@ -16,6 +16,9 @@ def inspect(
     path: Annotated[Path, Parameter(name="RELEASE", help="A release file (.json).")],
     /,
     *,
+    rigorous: Annotated[
+        bool, option("--rigorous", help="Certify the guarantee by ball arithmetic too.", shown=False)
+    ] = False,
     report: ReportOption = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
@@ -23,6 +26,9 @@ def inspect(
     """Show what a release file is and what it guarantees. The guarantee is computed again, rounded up.
 
     What cannot be computed from the file, and has to be taken on trust, is listed.
+
+    With --rigorous the true delta at the claimed epsilon is enclosed by ball arithmetic, if that is available
+    for the mechanism: the claim is certified or refuted. This needs the extra "rigorous".
 
     Example: veil inspect private.json --report private.html
     """
@@ -33,6 +39,12 @@ def inspect(
     refuse_other_files(path)
     release = load(path)
     claim = claim_of(release, str(path))
+    certificate = None
+    if rigorous:
+        from veil.core.certificate import certificate_of
+
+        with working("Certifying by ball arithmetic", quiet=as_json):
+            certificate = certificate_of(release)
     beside = {name: (file.file, file.is_beside(path)) for name, file in release.attachments.items()}
     if report is not None:
         with working("Drawing the report", quiet=as_json):
@@ -49,6 +61,7 @@ def inspect(
                 "privacy": {"epsilon": release.epsilon, "delta": release.delta, "kind": release.profile.kind},
                 "computed_epsilon": claim.epsilon,
                 "verified": claim.holds,
+                **({} if certificate is None else {"rigorous": certificate.to_json()}),
                 "assumptions": list(release.assumptions),
                 "assumptions_left_out": list(claim.missing),
                 "added_since_it_was_written": list(claim.added),
@@ -63,9 +76,11 @@ def inspect(
     else:
         from veil.report.console import print_inspection
 
-        print_inspection(release, claim)
+        print_inspection(release, claim, certificate=certificate)
         for file, same in beside.values():
             is_it = "is" if same else "is NOT"
             what = "was not found" if same is None else f"{is_it} the one that was written"
             print(f"The table {file} beside it {what}.")
-    return 0 if claim.holds and all(same is not False for _, same in beside.values()) else 4
+    refuted = certificate is not None and certificate.holds is False
+    is_right = claim.holds and not refuted and all(same is not False for _, same in beside.values())
+    return 0 if is_right else 4

@@ -16,6 +16,7 @@ from veil.core.arrays import Floats
 from veil.core.privacy.losses import Composed
 from veil.core.privacy.pairs import NormalPair, SymmetricBetaPair
 from veil.core.privacy.profile import Kind, LogDelta, NothingRevealed, PrivacyProfile
+from veil.core.privacy.rigorous import Enclosure
 from veil.vectors.two_entries import TwoEntries
 
 Counted = Sequence[tuple[PrivacyProfile, int]]
@@ -92,6 +93,12 @@ class WorstOf(PrivacyProfile):
 
     def reach(self, tail: float) -> float:
         return max(part.reach(tail) for part in self.parts)
+
+    def enclosure(self, epsilon: float) -> Enclosure | None:
+        """Of the largest of the parts; None if one of them has none."""
+        several = [part.enclosure(epsilon) for part in self.parts]
+        known = [one for one in several if one is not None]
+        return Enclosure.largest(known) if len(known) == len(several) else None
 
     def rdp(self, order: float) -> float:
         return max(part.rdp(order) for part in self.parts)

@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from veil.core.certificate import Certificate
 from veil.core.claim import Claim
 from veil.core.privacy.profile import best_guess, rounded_up
 from veil.core.record import Release
@@ -56,7 +57,7 @@ def print_guarantee(console: Console, release: Release[Any]) -> None:
         console.print("NOT PRIVATE: drawn from a seed.")
 
 
-def print_inspection(release: Release[Any], claim: Claim) -> None:
+def print_inspection(release: Release[Any], claim: Claim, *, certificate: Certificate | None = None) -> None:
     """What a file is, whether the guarantee it records is the true one, and what is left to trust."""
     console = new_console()
     console.print(f"A release of {release.kind.described(release)}, by {release.mechanism.name}.")
@@ -78,6 +79,12 @@ def print_inspection(release: Release[Any], claim: Claim) -> None:
             f"WRONG: the file says epsilon = {release.epsilon!r}, but the mechanism as described has "
             f"{claim.epsilon!r}. Do not trust this file."
         )
+    if certificate is not None:
+        console.print(str(certificate))
+        if certificate.holds and not claim.holds and not claim.missing:
+            console.print(
+                "It holds, but is less than Veil charges for this: the number may have been changed."
+            )
     trusted = ["what it says it assumes"] * bool(release.assumptions)
     trusted += ["that the value is the one that was drawn", "that it was drawn as described"]
     console.print(f"Not in the file, so taken on trust: {', '.join(trusted)}.")

@@ -14,6 +14,7 @@ from veil.core.errors import NoGuarantee
 from veil.core.numerics.log_gamma import log_gammas
 from veil.core.numerics.rounding import ULP, float_above
 from veil.core.privacy.renyi import RenyiProfile
+from veil.core.privacy.rigorous import divergences
 from veil.vectors.counts import Contributions
 
 # The work grows with its square; and with so many records the Dirichlet mechanism keeps nothing anyway.
@@ -26,8 +27,11 @@ def gaussian_contributions(sigma: float, change: Contributions) -> RenyiProfile:
     A shift by the vector u has a divergence of at most order |u|^2 / (2 sigma^2) (Canonne, Kamath, Steinke
     2020), and |u|^2 is largest where what is added falls into one cell and what is removed into another.
     """
-    rho = float_above(Fraction(change.added**2 + change.removed**2) / (2 * Fraction(sigma) ** 2))
-    return RenyiProfile(lambda orders: orders * rho * (1.0 + 2.0 * ULP), rho)
+    square = Fraction(change.added**2 + change.removed**2) / Fraction(sigma) ** 2
+    rho = float_above(square / 2)
+    return RenyiProfile(
+        lambda orders: orders * rho * (1.0 + 2.0 * ULP), rho, certified=divergences.of_square(square)
+    )
 
 
 def gamma_contributions(prior: float, scale: float, change: Contributions) -> RenyiProfile:
@@ -49,7 +53,8 @@ def gamma_contributions(prior: float, scale: float, change: Contributions) -> Re
         other = down[change.added] + up[change.removed]
         return np.asarray(np.maximum(one, other) / (orders - 1.0) * (1.0 + 4.0 * ULP), dtype=np.float64)
 
-    return RenyiProfile(divergence)
+    certified = divergences.of_gammas(prior, scale, change.added, change.removed)
+    return RenyiProfile(divergence, certified=certified)
 
 
 def _more(prior: float, shift: Floats, orders: Floats) -> Floats:

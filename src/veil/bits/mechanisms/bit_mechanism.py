@@ -39,7 +39,7 @@ class BitMechanism(Described):
 
     @abstractmethod
     def loss(self, near: BitFlips) -> float:
-        """A proved bound on the privacy loss between neighbours, not rounded down."""
+        """A proved bound on the privacy loss between neighbours, as it is charged: see `charge_above`."""
 
     def certified_epsilon(self, adjacency: Adjacency | None = None) -> float:
         """The loss that is proved for the noise as it is drawn."""

@@ -18,7 +18,7 @@ from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.checks import positive
 from veil.core.mechanism import adjacency_of
-from veil.core.numerics.rounding import decay_above, float_above, float_below, stated
+from veil.core.numerics.rounding import charge_above, decay_above, float_above, float_below, stated
 from veil.core.privacy.pairs import RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.streams import Rng
@@ -61,14 +61,15 @@ class RandomizedResponse(BitMechanism):
         return float_above(decay / (1 + decay))
 
     def loss(self, near: BitFlips) -> float:
-        return float_above(Fraction(self.epsilon) * near.count)
+        # What is drawn loses at most the epsilon that was stated, for each bit.
+        return charge_above(stated(self.epsilon) * near.count, 1)
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
         """Exactly so many randomised responses as bits differ; of very many, one response to all of them."""
         near: BitFlips = adjacency_of(self, adjacency, BitFlips)
         if near.count > _MOST_TIMES:
             return RandomizedResponses(self.loss(near), kind="upper bound")
-        return RandomizedResponses(self.epsilon, times=near.count)
+        return RandomizedResponses(charge_above(stated(self.epsilon), near.count), times=near.count)
 
     def draw_noise(self, rng: Rng, rows: int, columns: int) -> Table:
         return sample_flip_mask(rng, count=rows * columns, chance=self.flip_rate).reshape(rows, columns)

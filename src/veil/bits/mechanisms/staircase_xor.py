@@ -18,10 +18,11 @@ from veil.core.arrays import Floats
 from veil.core.checks import integer, positive
 from veil.core.errors import InvalidArgument
 from veil.core.mechanism import adjacency_of
-from veil.core.numerics.rounding import float_above, rate_above, times_above
+from veil.core.numerics.rounding import FUNCTION_ERROR, ULP, charged_times, float_above, rate_above
 from veil.core.numerics.staircase import WordStaircase, free_counts, log_words_at, staircase
 from veil.core.privacy.pairs import RandomizedResponses
 from veil.core.privacy.profile import Kind, LogDelta, PrivacyProfile, order_of
+from veil.core.privacy.rigorous import Enclosure, sums
 from veil.core.random.exact_choice import sample_free_by_distance
 from veil.core.random.streams import Rng
 
@@ -29,7 +30,9 @@ from veil.core.random.streams import Rng
 MOST_BITS = 5_000
 # Up to so many bits the chance of a step is summed up in a moment.
 _MOST_EXACT = 256
-# Far above the rounding of sums of logarithms of binomial coefficients.
+# What the chance of a step loses to rounding, up to so many bits: its logarithms are of four factorials, each
+# off by less than 1e-11, and of two weights of at most 256 steps down, each of at most 745 and off by 2e-15
+# of itself; a sum of 2^16 terms loses less than 1e-11.
 _SLACK = 1e-9
 
 _steps = lru_cache(maxsize=256)(staircase)
@@ -110,8 +113,8 @@ class StaircaseXor(BitMechanism):
         each = rate_above(self.steps.decay)
         if self.rows is None and near.where == "anywhere":
             # The bits may be in different rows, of which each can go down a step with a single one.
-            return times_above(each, near.count * self._drops(1))
-        return times_above(each, self._drops(near.count))
+            return charged_times(each, near.count * self._drops(1))
+        return charged_times(each, self._drops(near.count))
 
     def _drops(self, count: int) -> int:
         """By how many steps the weights of two sets differ at most if they differ in `count` bits."""
@@ -173,18 +176,31 @@ class LazyResponse(PrivacyProfile):
         gap = float_above(Fraction(self.each) - Fraction(epsilon))
         if gap <= 0.0 or self.chance <= 0.0:
             return -math.inf
-        return math.log(self.chance) + math.log(-math.expm1(-gap)) + 1e-13
+        parts = math.log(self.chance), math.log(-math.expm1(-gap))
+        return sum(parts) + 2.0 * FUNCTION_ERROR * (1.0 - sum(parts))
+
+    def enclosure(self, epsilon: float) -> Enclosure:
+        """With the chance as it is stored, rounded up."""
+        return sums.lazy_response(self.each, self.chance, epsilon)
 
     def rdp(self, order: float) -> float:
         order = order_of(order)
-        up, down = (order - 1.0) * self.each, -order * self.each
-        # chance (e^up - 1 + e^-each (e^-up - 1)) is what the two outcomes add to 1.
+        if self.chance <= 0.0:
+            return 0.0
+        up, all_of_it = (order - 1.0) * self.each, order * self.each
         if up > 700.0:
-            # At most chance e^up + 1; what e^-up adds is below the slack.
-            log = math.log(self.chance) + up if self.chance > 0.0 else -math.inf
-            return (max(log, 0.0) + math.log1p(math.exp(-abs(log)))) / (order - 1.0) + 1e-12
-        more = self.chance * (math.expm1(up) + math.exp(down) - math.exp(-self.each))
-        return math.log1p(max(more, 0.0)) / (order - 1.0) + 1e-13
+            # The moment is at most 1 + chance e^up.
+            log = math.log(self.chance) + up
+            one = max(log, 0.0) + math.log1p(math.exp(-abs(log)))
+            rounding = 2.0 * FUNCTION_ERROR * (abs(math.log(self.chance)) + up + 2.0)
+        else:
+            # chance (e^up - 1 + e^-each (e^-up - 1)) is what the two outcomes add to 1; a product, in which
+            # nothing cancels. The relative error of expm1(x) is that of x times at most 1 + x.
+            more = self.chance * math.expm1(up) * -math.expm1(-all_of_it)
+            one = math.log1p(more)
+            relative = 4.0 * FUNCTION_ERROR + 2.0 * ULP * up
+            rounding = FUNCTION_ERROR * one + relative * more / (1.0 + more)
+        return (one + rounding) / (order - 1.0) * (1.0 + 4.0 * ULP)
 
 
 @lru_cache(maxsize=256)

@@ -21,7 +21,7 @@ from veil.core.arrays import Floats
 from veil.core.checks import integer, shown, truth
 from veil.core.errors import InvalidArgument, NoGuarantee
 from veil.core.mechanism import Published, adjacency_of
-from veil.core.numerics.rounding import float_above
+from veil.core.numerics.rounding import charge_above, charged_times
 from veil.core.random.streams import Rng
 
 UNQUANTIFIED = "unquantified delta"
@@ -99,7 +99,7 @@ class Xor(BitMechanism):
         return self.noise.worst_loss(near.count, cast("Where", near.where))
 
     def loss(self, near: BitFlips) -> float:
-        return self.certificate(near).value
+        return charged_times(self.certificate(near).value, 1)
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
         return () if self.is_exact else (NOT_MIXED,)
@@ -182,8 +182,8 @@ class XorBlocks(BitMechanism):
 
     def loss(self, near: BitFlips) -> float:
         if near.where == "row":
-            return float_above(max(_spread(band, near) for band in self.bands))
-        return float_above(_spread(self._blocks, near))
+            return charge_above(max(_spread(band, near) for band in self.bands), 1)
+        return charge_above(_spread(self._blocks, near), 1)
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
         return tuple(dict.fromkeys(text for block in self._blocks for text in block.assumptions(adjacency)))
@@ -223,13 +223,13 @@ def _spread(blocks: Sequence[Xor], near: BitFlips) -> Fraction:
     flips = min(near.count, total)
     if flips > _MOST_FLIPS:
         # No flip costs more than the dearest alone.
-        dearest = max(block.loss(BitFlips(1, where=near.where)) for block in kinds)
+        dearest = max(block.certificate(BitFlips(1, where=near.where)).value for block in kinds)
         return Fraction(dearest) * flips
     best = [Fraction(0)] * (flips + 1)
     for (block, times), size in zip(kinds.items(), room, strict=True):
         most = min(size, flips)
         each = (BitFlips(count, where=near.where) for count in range(1, most + 1))
-        costs = [Fraction(0), *(Fraction(block.loss(flips)) for flips in each)]
+        costs = [Fraction(0), *(Fraction(block.certificate(flips).value) for flips in each)]
         for _ in range(min(times, flips)):
             best = [
                 max(best[left - count] + costs[count] for count in range(min(left, most) + 1))

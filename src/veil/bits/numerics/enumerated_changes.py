@@ -14,6 +14,7 @@ import numpy as np
 
 from veil.core.arrays import Floats
 from veil.core.numerics.compiled import compiled
+from veil.core.numerics.rounding import SMALLEST_POSITIVE
 
 Others = Sequence[tuple[Floats, int]]
 _DIGITS = 53
@@ -43,7 +44,8 @@ def rounding_slack(entries: Iterable[Floats], size: float, terms: int) -> float:
     """
     if size == 0.0:
         return 0.0
-    unit = 2.0 ** (math.frexp(size)[1] + 2 - _DIGITS)
+    # Every float is a multiple of the smallest one.
+    unit = max(2.0 ** (math.frexp(size)[1] + 2 - _DIGITS), SMALLEST_POSITIVE)
     if all(np.array_equal(part / unit, np.rint(part / unit)) for part in entries):
         return 0.0
     return (terms + 8) * 2.0 ** (1 - _DIGITS) * size

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Context, Decimal
 from fractions import Fraction
 
@@ -49,6 +49,39 @@ def stated(number: float) -> Fraction:
     for it must not reveal more than a tenth.
     """
     return min(Fraction(number), Fraction(repr(number)))
+
+
+def charge_above(loss: Fraction, times: int) -> float:
+    """The least float that may be charged for a loss of which there are so many.
+
+    Neither it nor the decimal that it is written as, which is what is charged, is below the loss; and neither
+    the float nor the decimal of so many together is below so many losses. What was built for a stated 0.1
+    loses at most a tenth, and is charged 0.1. What loses the float 0.1, a little above a tenth, is charged
+    the next float.
+
+    >>> charge_above(Fraction(1, 10), 1), charge_above(Fraction(0.1), 1), charge_above(Fraction(3, 2), 2)
+    (0.1, 0.10000000000000002, 1.5)
+    """
+    each = float_above(loss)
+    while stated(each) < loss or stated(float_above(Fraction(each) * times)) < loss * times:
+        each = math.nextafter(each, math.inf)
+    return each
+
+
+def charged_times(loss: float, times: int) -> float:
+    """The least float that may be charged for so many losses, each of at most this float."""
+    return charge_above(Fraction(loss) * times, 1)
+
+
+def charged_together(charges: Iterable[tuple[float, int]]) -> float:
+    """The least float that may be charged for several charges, each with its number.
+
+    It is below neither the sum of the floats nor, as the decimal that it is written as, that of the decimals.
+    """
+    each = list(charges)
+    exact = sum((times * Fraction(charge) for charge, times in each), Fraction())
+    written = sum((times * stated(charge) for charge, times in each), Fraction())
+    return max(float_above(exact), charge_above(written, 1))
 
 
 def decay_above(rate: float) -> float:

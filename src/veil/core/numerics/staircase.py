@@ -41,9 +41,10 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 
 import numpy as np
-from scipy.special import gammaln, xlogy
+from scipy.special import xlogy
 
 from veil.core.arrays import Floats, Places
+from veil.core.numerics.log_gamma import log_gammas
 from veil.core.numerics.rounding import decay_above, float_below, stated
 
 
@@ -51,8 +52,8 @@ from veil.core.numerics.rounding import decay_above, float_below, stated
 def log_words_at(length: int, alphabet: int) -> Floats:
     """The logarithm of N(l), the number of words at distance l, for l = 0 ... length."""
     far = np.arange(length + 1.0)
-    logs = gammaln(length + 1.0) - gammaln(far + 1.0) - gammaln(length - far + 1.0)
-    logs += xlogy(far, alphabet - 1.0)
+    factorials, _ = log_gammas(far + 1.0)
+    logs = factorials[-1] - factorials - factorials[::-1] + xlogy(far, alphabet - 1.0)
     logs.setflags(write=False)
     return np.asarray(logs)
 

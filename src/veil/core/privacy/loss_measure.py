@@ -13,7 +13,7 @@ from veil.core.numerics.rounding import FUNCTION_ERROR, ULP
 # What is moved to a larger loss at either end after a convolution: it adds that much to delta at most.
 TAIL = 1e-24
 # A product of measures with more cells is put on a grid of twice the step.
-_MOST_CELLS = 2**14
+MOST_CELLS = 2**14
 # More than all that can underflow in a convolution of so many cells.
 _UNDERFLOW = 2.0**-1000
 
@@ -108,7 +108,7 @@ class LossMeasure:
             certain += float(falling[len(self.masses) - high - 1]) * room
         masses[0] *= 1.0 + 2.0 * ULP
         kept = LossMeasure(self.interval, self.first + low, masses, certain * (1.0 + 2.0 * ULP))
-        return kept.coarser() if len(masses) > _MOST_CELLS else kept
+        return kept.coarser() if len(masses) > MOST_CELLS else kept
 
     def coarser(self) -> LossMeasure:
         """On a grid of twice the step; a mass between two points is shared by them, the curve there is kept.

@@ -17,7 +17,7 @@ import numpy as np
 
 from veil.core.arrays import Floats
 from veil.core.errors import NoGuarantee
-from veil.core.numerics.rounding import FUNCTION_ERROR, float_above, float_below
+from veil.core.numerics.rounding import FUNCTION_ERROR, charged_together, float_above, float_below
 from veil.core.privacy.loss_measure import TAIL, LossMeasure
 from veil.core.privacy.pairs import NormalPair, RandomizedResponses
 from veil.core.privacy.profile import Kind, NothingRevealed, PrivacyProfile, SymmetricProfile
@@ -26,6 +26,8 @@ from veil.core.privacy.renyi import RenyiProfile
 if TYPE_CHECKING:
     from dp_accounting.pld.pld_pmf import PLDPmf
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
+
+    from veil.core.privacy.rigorous import Enclosure
 
 _MOST_POINTS = 40_000
 _LARGEST_STEP = 500.0
@@ -145,8 +147,8 @@ class Composed(SymmetricProfile):
 
     def __post_init__(self) -> None:
         if all(math.isfinite(part.pure_epsilon) for part, _ in self.parts):
-            total = sum((times * Fraction(part.pure_epsilon) for part, times in self.parts), Fraction())
-            object.__setattr__(self, "pure_epsilon", float_above(total))
+            total = charged_together((part.pure_epsilon, times) for part, times in self.parts)
+            object.__setattr__(self, "pure_epsilon", total)
 
     def covers(self, epsilon: float, delta: float) -> bool:
         # Epsilons and deltas may simply be added: where that is enough, nothing has to be convolved.
@@ -171,17 +173,38 @@ class Composed(SymmetricProfile):
 
     def _products(self, *, likely: bool) -> list[LossMeasure]:
         """Of the parts together, one for each way in which their directions can be combined."""
-        # Many different parts are cut up less finely: as safe, looser by 1e-3 of epsilon, much quicker.
-        coarser = 2.0 ** min(3, max(0, len(self.parts).bit_length() - 3))
-        steps = [coarser * natural_interval(part) for part, _ in self.parts]
         ways = math.prod(times + 1 for part, times in self.parts if not _is_symmetric(part))
         mixed = not self.adaptive and ways <= _MOST_DIRECTIONS
         products: list[LossMeasure] = []
         # Small losses first, while the grid is fine.
-        for (part, times), step in sorted(zip(self.parts, steps, strict=True), key=lambda one: one[1]):
+        for (part, times), step in sorted(zip(self.parts, self._steps, strict=True), key=lambda one: one[1]):
             powers = _powers(part, times, step, mixed=mixed, likely=likely)
             products = [one.together(power) for one in products for power in powers] if products else powers
         return products
+
+    @cached_property
+    def _steps(self) -> list[float]:
+        """The steps of the grids of the parts."""
+        # Many different parts are cut up less finely: as safe, looser by 1e-3 of epsilon, much quicker.
+        coarser = 2.0 ** min(3, max(0, len(self.parts).bit_length() - 3))
+        return [coarser * natural_interval(part) for part, _ in self.parts]
+
+    def enclosure(self, epsilon: float) -> Enclosure | None:
+        """From what each part reveals alone to the composition of the parts' enclosures, in whole numbers.
+
+        Each part counts by the larger of its two directions.
+        """
+        alone = [part.enclosure(epsilon) for part, _ in self.parts]
+        if epsilon >= self.pure_epsilon or any(one is None for one in alone):
+            return super().enclosure(epsilon)
+        from veil.core.privacy.rigorous import Enclosure, products
+
+        grids = []
+        for (part, times), step in zip(self.parts, self._steps, strict=True):
+            found = [part.enclosure(float(point)) for point in _grid(part, step)]
+            grids.append(products.Grid(step, [one.high for one in found if one is not None], times))
+        high = products.delta_above(grids, epsilon)
+        return Enclosure(max(one.low for one in alone if one is not None), high)
 
     def pld(self, interval: float | None = None) -> PrivacyLossDistribution:
         """The loss distribution for Google's dp-accounting; the rounding of its convolutions is their own."""
@@ -212,6 +235,11 @@ class Composed(SymmetricProfile):
         return log + FUNCTION_ERROR * (1.0 - log)
 
 
+def _grid(profile: PrivacyProfile, interval: float) -> Floats:
+    top = math.ceil(_reach(profile) / interval)
+    return np.asarray(interval * np.arange(top + 1, dtype=np.float64))
+
+
 def _is_symmetric(profile: PrivacyProfile) -> bool:
     forward, backward = profile.log_deltas()
     return forward == backward
@@ -224,8 +252,7 @@ def _powers(
 
     Where the directions are equal, or are not combined, there is one: that of the larger curve.
     """
-    top = math.ceil(_reach(profile) / interval)
-    grid: Floats = interval * np.arange(top + 1, dtype=np.float64)
+    grid = _grid(profile, interval)
     forward, backward = profile.likely_deltas(grid) if likely else profile.deltas(grid)
     if not mixed or _is_symmetric(profile):
         larger = np.maximum(forward, backward)

@@ -19,11 +19,10 @@ from veil.core.arrays import Floats
 from veil.core.numerics.balls import Ball
 from veil.core.numerics.densities import LogConcaveDensity, LogGamma, LogitBeta, StandardNormal
 from veil.core.numerics.log_gamma import rising_excess
-from veil.core.numerics.rounding import FUNCTION_ERROR, ULP, float_above, float_below
+from veil.core.numerics.rounding import FUNCTION_ERROR, ULP, charged_together, float_above, float_below
 from veil.core.numerics.tilted import HalfLine, log_hockey_stick
-from veil.core.privacy import rigorous
 from veil.core.privacy.profile import Kind, LogDelta, PrivacyProfile, SymmetricProfile, order_of
-from veil.core.privacy.rigorous import Enclosure
+from veil.core.privacy.rigorous import Enclosure, sums, tilts
 
 # Below it a beta variable is so often smaller than any float that the closed form underflows.
 _SMALL_SHAPE = 0.1
@@ -137,8 +136,8 @@ class GammaPair(TiltedPair):
 
     def enclosure(self, epsilon: float) -> Enclosure:
         assert isinstance(self.lower, LogGamma)
-        tilts = partial(rigorous.gamma, shape=self.lower.shape, tilt=self.tilt, epsilon=epsilon)
-        return rigorous.of_tilts(tilts, self._half_lines(epsilon))
+        both = partial(tilts.gamma, shape=self.lower.shape, tilt=self.tilt, epsilon=epsilon)
+        return tilts.of_tilts(both, self._half_lines(epsilon))
 
     def rdp(self, order: float) -> float:
         assert isinstance(self.lower, LogGamma)
@@ -163,8 +162,8 @@ class NormalPair(_SymmetricPair):
         super().__init__(StandardNormal(), StandardNormal(), shift, Ball(-half), Ball(half), kind)
 
     def enclosure(self, epsilon: float) -> Enclosure:
-        tilts = partial(rigorous.normal, shift=self.tilt, epsilon=epsilon)
-        return rigorous.of_tilts(tilts, self._half_lines(epsilon))
+        both = partial(tilts.normal, shift=self.tilt, epsilon=epsilon)
+        return tilts.of_tilts(both, self._half_lines(epsilon))
 
     def rdp(self, order: float) -> float:
         return float_above(Fraction(order_of(order)) * Fraction(self.tilt) ** 2 / 2)
@@ -177,8 +176,8 @@ class NormalPair(_SymmetricPair):
 def _beta_enclosure(pair: TiltedPair, epsilon: float) -> Enclosure:
     assert isinstance(pair.lower, LogitBeta)
     assert isinstance(pair.upper, LogitBeta)
-    tilts = partial(rigorous.beta, low=pair.lower.a, rest=pair.upper.b, tilt=pair.tilt, epsilon=epsilon)
-    return rigorous.of_tilts(tilts, pair._half_lines(epsilon))
+    both = partial(tilts.beta, low=pair.lower.a, rest=pair.upper.b, tilt=pair.tilt, epsilon=epsilon)
+    return tilts.of_tilts(both, pair._half_lines(epsilon))
 
 
 def _log_ratio(step: float, x: float) -> Ball:
@@ -213,7 +212,7 @@ class RandomizedResponses(SymmetricProfile):
     kind: Kind = "exact"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "pure_epsilon", float_above(Fraction(self.each) * self.times))
+        object.__setattr__(self, "pure_epsilon", charged_together([(self.each, self.times)]))
 
     def _log_delta(self, epsilon: float) -> float:
         # j answers point one way: the loss is (2j - times) each, and the probability is
@@ -236,7 +235,7 @@ class RandomizedResponses(SymmetricProfile):
         return min(0.0, top + math.log(total) + 2.0 * FUNCTION_ERROR + 4.0 * ULP * abs(top))
 
     def enclosure(self, epsilon: float) -> Enclosure:
-        return rigorous.responses(self.each, self.times, epsilon)
+        return sums.responses(self.each, self.times, epsilon)
 
     def zcdp(self) -> float:
         return float_above(Fraction(self.each) ** 2 / 2 * self.times)
@@ -304,7 +303,7 @@ class DiscreteGaussianShift(SymmetricProfile):
         return min(0.0, top + math.log(total) - log_total + 8.0 * ULP * (abs(top) + abs(log_total) + 8.0))
 
     def enclosure(self, epsilon: float) -> Enclosure:
-        return rigorous.discrete_gaussian(self.sigma, self.cells, epsilon)
+        return sums.discrete_gaussian(self.sigma, self.cells, epsilon)
 
     def rdp(self, order: float) -> float:
         """The continuous Gaussian's, which bounds it (Canonne, Kamath, Steinke 2020, Theorem 4)."""

@@ -16,7 +16,7 @@ from veil.core.adjacency import Adjacency
 from veil.core.checks import items, positive, within
 from veil.core.errors import InvalidArgument
 from veil.core.mechanism import Described, adjacency_of
-from veil.core.numerics.rounding import float_above, float_below, stated
+from veil.core.numerics.rounding import charge_above, float_below, stated
 from veil.core.privacy.pairs import RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.discrete import sample_discrete_laplace
@@ -121,7 +121,7 @@ class PrivateGraph(OnGraphs, Described):
         """The loss that is proved: so much for every edge in which neighbours differ."""
         near: BitFlips = adjacency_of(self, adjacency, BitFlips)
         each = sum(map(Fraction, self.costs.values()), Fraction(0))
-        return float_above(each * near.count)
+        return charge_above(each * near.count, 1)
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
         """Of several edges only that the loss adds up: a count moves by all of them at once, so that its loss

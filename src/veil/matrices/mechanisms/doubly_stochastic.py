@@ -16,7 +16,7 @@ from veil.core.checks import choice, positive, shown, truth
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import as_floats
 from veil.core.mechanism import REAL_ARITHMETIC, Domain, ExactOrFloat, adjacency_of, batch_shape
-from veil.core.numerics.rounding import float_above
+from veil.core.numerics.rounding import charge_above
 from veil.core.privacy.pairs import NormalPair, RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.rounded_noise import sample_rounded_normal
@@ -116,7 +116,7 @@ class DoublyStochastic(ExactOrFloat):
             return NormalPair(distance * (1.0 + 2.0**-50), kind="upper bound")
         more = 2 * chosen.entries(self.size) - 3
         steps = 2 * (math.ceil(Fraction(mass) / Fraction(self.step)) + more)
-        each = float_above(Fraction(steps, self.scale_in_steps))
+        each = charge_above(Fraction(steps, self.scale_in_steps), rows)
         return RandomizedResponses(each, times=rows, kind="upper bound")
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:

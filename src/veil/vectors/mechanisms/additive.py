@@ -14,7 +14,7 @@ from veil.core.arrays import Floats
 from veil.core.checks import choice, positive, truth
 from veil.core.errors import InvalidArgument
 from veil.core.mechanism import REAL_ARITHMETIC, ExactOrFloat, adjacency_of, batch_shape
-from veil.core.numerics.rounding import float_above
+from veil.core.numerics.rounding import charge_above, float_above
 from veil.core.privacy.pairs import NormalPair, RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.rounded_noise import sample_rounded_laplace, sample_rounded_normal
@@ -106,7 +106,8 @@ class Laplace(_Additive):
 
     def _profile(self, moved: Fraction) -> PrivacyProfile:
         """Two entries move by the mass each: pure at 2 mass / scale."""
-        return RandomizedResponses(float_above(moved / Fraction(self.scale)), times=2, kind="upper bound")
+        each = charge_above(moved / Fraction(self.scale), 2)
+        return RandomizedResponses(each, times=2, kind="upper bound")
 
 
 @dataclass(frozen=True, init=False)

@@ -14,7 +14,7 @@ from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.checks import choice, integer, positive
 from veil.core.mechanism import Described, adjacency_of, batch_shape
-from veil.core.numerics.rounding import float_above, stated
+from veil.core.numerics.rounding import charge_above
 from veil.core.privacy.pairs import DiscreteGaussianShift, RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.discrete import sample_discrete_gaussian, sample_discrete_laplace
@@ -99,14 +99,12 @@ class GeometricCounts(_NoisyCounts):
             change = change.contributions
         added, removed = change.added, change.removed
         is_exact = added == 1 and removed <= 1
-        # The loss must not round down, since the noise is drawn for the scale as it is; nor may the decimal
-        # that it is written as, which is what is charged.
-        loss = (1 if is_exact else added + removed) / Fraction(self.scale)
-        above = float_above(loss)
-        each = above if stated(above) >= loss else math.nextafter(above, math.inf)
+        # The noise is drawn for the scale as it is: the float, and not the decimal that it is written as.
         if is_exact:
+            each = charge_above(1 / Fraction(self.scale), added + removed)
             return RandomizedResponses(each, times=added + removed)
-        return RandomizedResponses(each, kind="upper bound")
+        loss = charge_above((added + removed) / Fraction(self.scale), 1)
+        return RandomizedResponses(loss, kind="upper bound")
 
 
 @dataclass(frozen=True, init=False)

@@ -13,7 +13,14 @@ import numpy as np
 
 from veil.core.arrays import Floats
 from veil.core.checks import choice, positive
-from veil.core.numerics.rounding import float_above, rate_above, stated, times_above
+from veil.core.numerics.rounding import (
+    charge_above,
+    charged_times,
+    float_above,
+    rate_above,
+    stated,
+    times_above,
+)
 from veil.core.numerics.staircase import log_words_at
 from veil.core.random.exact_choice import sample_free
 from veil.core.random.streams import Rng
@@ -59,8 +66,8 @@ class ExponentialFamily(WordMechanism):
 
     def loss(self, radius: int) -> float:
         if self.is_free:
-            return times_above(rate_above(self.decay), radius)
-        return float_above(Fraction(self._proved(radius)) + Fraction(rounding_loss(self.graph)))
+            return charged_times(rate_above(self.decay), radius)
+        return charge_above(Fraction(self._proved(radius)) + Fraction(rounding_loss(self.graph)), 1)
 
     def _proved(self, radius: int) -> float:
         """The certified loss, but for the rounding of the draw."""
@@ -68,8 +75,8 @@ class ExponentialFamily(WordMechanism):
 
     @property
     def loss_each(self) -> float:
-        rounding = 0.0 if self.is_free else rounding_loss(self.graph)
-        return (1 if self.is_free else 2) * rate_above(self.decay) + rounding
+        rate = Fraction(rate_above(self.decay))
+        return float_above(rate if self.is_free else 2 * rate + Fraction(rounding_loss(self.graph)))
 
     def draw_rows(self, rng: Rng, rows: Codes) -> Codes:
         if self.is_free:

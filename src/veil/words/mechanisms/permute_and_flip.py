@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from veil.core.arrays import Floats
-from veil.core.numerics.rounding import float_above, float_below, times_above
+from veil.core.numerics.rounding import charge_above, float_below
 from veil.core.numerics.staircase import free_counts
 from veil.core.random.streams import Rng
 from veil.words.language import FreeWords
@@ -47,7 +47,7 @@ class PermuteAndFlip(WordMechanism):
         return math.exp(-self.rate)
 
     def loss(self, radius: int) -> float:
-        return float_above(Fraction(times_above(self.rate, 2 * radius)) + Fraction(self._rounding))
+        return charge_above(Fraction(self.rate) * (2 * radius) + Fraction(self._rounding), 1)
 
     def draw_rows(self, rng: Rng, rows: Codes) -> Codes:
         if isinstance(self.language, FreeWords):

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from veil.core.arrays import Floats, Ints
-from veil.core.numerics.rounding import rate_above, stated, times_above
+from veil.core.numerics.rounding import charged_times, rate_above, stated
 from veil.core.random.streams import Rng
 from veil.words.mechanisms.word_mechanism import WordMechanism, decay_within
 from veil.words.numerics.channel import (
@@ -41,7 +41,7 @@ class SequentialWords(WordMechanism):
         return best_targets(self.language.graph, self.decay, self.language.length)
 
     def loss(self, radius: int) -> float:
-        return times_above(rate_above(self.decay), radius)
+        return charged_times(rate_above(self.decay), radius)
 
     def draw_rows(self, rng: Rng, rows: Codes) -> Codes:
         graph = self.language.graph.of_length(rows.shape[1])

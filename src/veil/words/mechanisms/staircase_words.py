@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 
 from veil.core.arrays import Floats
-from veil.core.numerics.rounding import rate_above, times_above
+from veil.core.numerics.rounding import charged_times, float_above, rate_above
 from veil.core.numerics.staircase import WordStaircase, free_counts, log_words_at, staircase
 from veil.core.random.exact_choice import sample_free_by_distance
 from veil.core.random.streams import Rng
@@ -41,13 +42,13 @@ class StaircaseWords(WordMechanism):
     def loss(self, radius: int) -> float:
         # Steps are `radius` apart, wherever the first one is: shorter words may have it elsewhere.
         drops = -(-min(radius, self.language.length) // self.radius)
-        return times_above(rate_above(self.steps(self.language.length).decay), drops)
+        return charged_times(rate_above(self.steps(self.language.length).decay), drops)
 
     @property
     def loss_each(self) -> float:
         # Not the mean over a whole word: the second step may come with the very next symbol.
         most = range(self.radius + 1, self.language.length + 1)
-        return max((self.loss(many) / many for many in most), default=self.loss(1))
+        return max((float_above(Fraction(self.loss(many)) / many) for many in most), default=self.loss(1))
 
     def draw_rows(self, rng: Rng, rows: Codes) -> Codes:
         alphabet = len(self.language.labels)

@@ -16,7 +16,7 @@ from veil.core.arrays import Floats
 from veil.core.checks import integer, positive
 from veil.core.errors import CannotCalibrate, InvalidArgument, NoGuarantee
 from veil.core.mechanism import Described, adjacency_of
-from veil.core.numerics.rounding import decay_above, float_below, stated
+from veil.core.numerics.rounding import charge_above, decay_above, float_above, float_below, stated
 from veil.core.privacy.pairs import RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.streams import Rng
@@ -88,18 +88,23 @@ class WordMechanism(Described):
 
     @abstractmethod
     def loss(self, radius: int) -> float:
-        """A proved bound on the privacy loss between words that differ in at most so many symbols."""
+        """A proved bound on the loss between words that differ in at most so many symbols, as it is charged:
+        see `charge_above`."""
 
     @property
     def loss_each(self) -> float:
         """So much for every symbol in which two words differ, however many: a bound on the loss."""
-        return self.loss(self.language.length) / self.language.length
+        return float_above(Fraction(self.loss(self.language.length)) / self.language.length)
 
     @cached_property
     def certified_epsilon(self) -> float:
-        """The loss that is proved for the noise as it is drawn; never above `epsilon`."""
+        """The loss that is proved for the noise as it is drawn; never above `epsilon` if made for it.
+
+        A decay that is read back may lose the float and not the decimal that it is written as: the next float
+        is then charged.
+        """
         proved = self.loss(self.radius)
-        if proved > self.epsilon:
+        if proved > math.nextafter(self.epsilon, math.inf):
             raise NoGuarantee(f"epsilon: {self.epsilon:g} was asked for, but only {proved:.6g} is proved.")
         return proved
 
@@ -109,7 +114,8 @@ class WordMechanism(Described):
         # Charged as it was asked for, once it is known to hold.
         own = near.radius == self.radius
         loss = max(self.epsilon, self.certified_epsilon) if own else self.loss(near.radius)
-        return RandomizedResponses(loss, times=near.words_each, kind="upper bound")
+        each = charge_above(stated(loss), near.words_each)
+        return RandomizedResponses(each, times=near.words_each, kind="upper bound")
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
         return () if isinstance(self.language, FreeWords) else (FEASIBLE_IS_PUBLIC,)
