@@ -18,10 +18,10 @@ from tests.core.loss_bins import (
     partitions,
     together,
 )
+from veil.core.numerics.log_gamma import log_gammas
 from veil.core.privacy.pairs import GammaPair
 from veil.core.privacy.renyi import _ORDERS, RenyiProfile
 from veil.vectors import contribution_profiles as module
-from veil.core.numerics.log_gamma import log_gammas
 from veil.vectors.contribution_profiles import gamma_contributions, gaussian_contributions
 from veil.vectors.counts import Contributions
 

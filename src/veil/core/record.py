@@ -20,7 +20,8 @@ from veil.core.errors import InvalidArgument, optional
 from veil.core.intake import Labels
 from veil.core.kind import Kind
 from veil.core.mechanism import Domain, Mechanism, kind_of
-from veil.core.privacy.profile import PrivacyProfile, rounded_up
+from veil.core.numerics.rounding import rounded_up
+from veil.core.privacy.profile import PrivacyProfile
 
 if TYPE_CHECKING:
     import pandas

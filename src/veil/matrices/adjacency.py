@@ -10,6 +10,7 @@ import numpy as np
 from veil.core import checks
 from veil.core.adjacency import Adjacency
 from veil.core.errors import InvalidArgument
+from veil.core.numerics.rounding import rounded_down
 from veil.vectors.change import VectorChange
 from veil.vectors.l1 import VECTOR_CHANGES
 from veil.vectors.simplex import Transfer, moved
@@ -42,7 +43,8 @@ class Rectangle(Adjacency):
 
     @property
     def words(self) -> str:
-        return f"two rows of the matrix exchange at most {self.mass:.6g} of probability between two columns"
+        most = rounded_down(self.mass)
+        return f"two rows of the matrix exchange at most {most} of probability between two columns"
 
     def covers(self, narrow: Adjacency) -> bool:
         return isinstance(narrow, Rectangle) and self.mass >= narrow.mass

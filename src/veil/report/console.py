@@ -11,7 +11,8 @@ from rich.table import Table
 
 from veil.core.certificate import Certificate
 from veil.core.claim import Claim
-from veil.core.privacy.profile import best_guess, rounded_up
+from veil.core.numerics.rounding import rounded_up
+from veil.core.privacy.profile import best_guess
 from veil.core.record import Release
 
 _BAR = 20

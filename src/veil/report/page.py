@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from veil.core.privacy.profile import rounded_up
+from veil.core.numerics.rounding import rounded_up
 
 
 def number(value: float) -> str:

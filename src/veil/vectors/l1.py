@@ -10,7 +10,7 @@ import numpy as np
 
 from veil.core import checks
 from veil.core.adjacency import Adjacency
-from veil.core.numerics.rounding import float_above, float_below
+from veil.core.numerics.rounding import float_above, float_below, rounded_down
 from veil.core.privacy.pairs import SymmetricBetaPair
 from veil.core.privacy.profile import Kind
 from veil.vectors.change import VectorChange
@@ -57,7 +57,7 @@ class L1(VectorChange):
 
     @property
     def _move(self) -> str:
-        distance = f"an L1 distance of at most {self.distance:.6g}"
+        distance = f"an L1 distance of at most {rounded_down(self.distance)}"
         return f"{distance}: some protected entries gain half of it together, others lose as much"
 
     def with_mass(self, mass: float) -> Self:

@@ -16,7 +16,7 @@ from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.errors import InvalidArgument, InvalidData, NoGuarantee
 from veil.core.mechanism import UNPROTECTED, Domain
-from veil.core.numerics.rounding import float_above, float_below
+from veil.core.numerics.rounding import float_above, float_below, rounded_down
 from veil.core.privacy.pairs import SymmetricBetaPair
 from veil.core.privacy.profile import Kind, PrivacyProfile
 from veil.vectors.change import VectorChange
@@ -250,11 +250,13 @@ class Transfer(VectorChange):
 
     @property
     def words(self) -> str:
-        return f"two protected entries of the vector exchange at most {self.mass:.6g} of probability"
+        return (
+            f"two protected entries of the vector exchange at most {rounded_down(self.mass)} of probability"
+        )
 
     @property
     def words_of_row(self) -> str:
-        return f"two protected entries of a row exchanging at most {self.mass:.6g}"
+        return f"two protected entries of a row exchanging at most {rounded_down(self.mass)}"
 
     def with_mass(self, mass: float) -> Self:
         return type(self)(min(1.0, mass))

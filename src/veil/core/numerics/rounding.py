@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from decimal import Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 SMALLEST_POSITIVE = math.ulp(0.0)
@@ -190,3 +190,33 @@ def least_point(
             right = low + ratio * (high - low)
             at_right = cost(right)
     return min((at_left, left), (at_right, right))[::-1]
+
+
+def rounded_up(value: float, digits: int = 4) -> str:
+    """A number that is a bound, in so many digits, never less than it is.
+
+    >>> rounded_up(26.895), rounded_up(99.9999), rounded_up(1.0), rounded_up(0.0)
+    ('26.9', '100', '1', '0')
+    """
+    return _in_digits(value, digits, ROUND_CEILING)
+
+
+def rounded_down(value: float, digits: int = 6) -> str:
+    """What is covered, in so many digits, never more than it is.
+
+    >>> rounded_down(2 / 3), rounded_down(0.3), rounded_down(1.0)
+    ('0.666666', '0.3', '1')
+    """
+    return _in_digits(value, digits, ROUND_FLOOR)
+
+
+def _in_digits(value: float, digits: int, rounding: str) -> str:
+    if value == 0.0 or not math.isfinite(value):
+        return f"{value:g}"
+    # A float that was meant to be a short decimal is that decimal, not the one next to it.
+    near = float(f"{value:.{digits}g}")
+    if abs(near - value) <= 1e-13 * abs(value):
+        return f"{near:.{digits}g}"
+    exact = Decimal(value)
+    short = exact.quantize(Decimal(1).scaleb(exact.adjusted() + 1 - digits), rounding=rounding)
+    return f"{float(short):.{digits}g}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
@@ -326,21 +325,6 @@ def calibrate(
         if mechanism.profile(adjacency).delta(target) <= delta:
             return mechanism
         number, step = number * (1.0 - step), min(0.5, 4.0 * step)
-
-
-def rounded_up(value: float, digits: int = 4) -> str:
-    """A number that is a bound, in so many digits, never less than it is.
-
-    >>> rounded_up(26.895), rounded_up(99.9999), rounded_up(1.0), rounded_up(0.0)
-    ('26.9', '100', '1', '0')
-    """
-    if value == 0.0 or not math.isfinite(value):
-        return f"{value:g}"
-    exact = Decimal(value)
-    up = exact.quantize(Decimal(1).scaleb(exact.adjusted() + 1 - digits), rounding=ROUND_CEILING)
-    # A float that was meant to be a short decimal is that decimal, not the next one.
-    near = float(f"{value:.{digits}g}")
-    return f"{near:.{digits}g}" if abs(near - value) <= 1e-13 * abs(value) else f"{float(up):.{digits}g}"
 
 
 def beliefs(epsilon: float) -> list[tuple[float, float]]:

@@ -9,7 +9,8 @@ from typing import Any
 from rich.console import Console
 
 from veil.core.job import Job
-from veil.core.privacy.profile import beliefs, rounded_up
+from veil.core.numerics.rounding import rounded_up
+from veil.core.privacy.profile import beliefs
 from veil.core.record import Release
 from veil.graphs.estimation import estimates
 from veil.graphs.likely_graph import Decoding

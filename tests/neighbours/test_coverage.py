@@ -1,0 +1,43 @@
+"""Every mechanism under every adjacency that it is audited or tested with is searched here."""
+
+from __future__ import annotations
+
+from tests.contracts.cases import CASES
+from tests.neighbours.count_studies import COUNTS
+from tests.neighbours.matrix_studies import MATRICES
+from tests.neighbours.test_bits import BITS
+from tests.neighbours.test_graphs import GRAPHS
+from tests.neighbours.test_words import EACH, WORDS
+from tests.neighbours.vector_studies import VECTORS
+from veil.bits import BitFlips
+from veil.chains import PrivateChain, Transitions
+from veil.core.audit.suite import audit_examples
+from veil.graphs import RandomizedResponse, XorGraph
+
+Pair = tuple[str, str]
+
+
+def _pair(mechanism: object, adjacency: object) -> Pair:
+    return f"{type(mechanism).__module__}.{type(mechanism).__name__}", type(adjacency).__name__
+
+
+def searched() -> set[Pair]:
+    """By the tables of the other files, and what they search without one."""
+    pairs = {_pair(study.mechanism, study.adjacency) for study in (*VECTORS, *COUNTS, *MATRICES)}
+    pairs |= {_pair(case[0], case[1]) for case in (*WORDS, *BITS, *EACH)}
+    pairs |= {_pair(mechanism, BitFlips(1)) for mechanism, _ in GRAPHS}
+    flips = BitFlips.__name__
+    pairs |= {(f"{kind.__module__}.{kind.__name__}", flips) for kind in (RandomizedResponse, XorGraph)}
+    return pairs | {(f"{PrivateChain.__module__}.{PrivateChain.__name__}", Transitions.__name__)}
+
+
+def test_every_audited_mechanism_is_searched() -> None:
+    known = {
+        _pair(mechanism, mechanism.adjacency if adjacency is None else adjacency)
+        for mechanism, adjacency in audit_examples()
+    }
+    assert {pair for pair in known if pair[0].startswith("veil.")} <= searched()
+
+
+def test_every_mechanism_of_the_contract_is_searched() -> None:
+    assert {_pair(case.mechanism, case.adjacency) for case in CASES} <= searched()
