@@ -7,9 +7,16 @@ import pytest
 
 from tests.params import quick_first
 from veil.core.privacy.losses import Composed, natural_interval
-from veil.core.privacy.pairs import GammaPair, NormalPair, RandomizedResponses, SymmetricBetaPair
+from veil.core.privacy.pairs import (
+    DiscreteGaussianShift,
+    GammaPair,
+    NormalPair,
+    RandomizedResponses,
+    SymmetricBetaPair,
+)
 from veil.core.privacy.profile import PrivacyProfile
 from veil.errors import NoGuarantee
+from veil.matrices.row_profiles import worst_of
 
 from ..oracles.hockey import normal_hockey_stick
 from .test_responses import by_enumeration
@@ -154,3 +161,11 @@ def test_closed_forms_are_used_where_they_exist() -> None:
     mixed = NormalPair(0.3).repeat(2).compose(GammaPair(4.0, 0.4)).compose(NormalPair(0.4))
     assert isinstance(mixed, Composed)
     assert len(mixed.parts) == 2
+
+
+def test_the_worst_of_compositions_can_be_composed_again() -> None:
+    first, second = DiscreteGaussianShift(8.0, 1).repeat(2), DiscreteGaussianShift(7.0, 2)
+    together = worst_of([first, second]).compose(RandomizedResponses(0.1))
+    alone = second.compose(RandomizedResponses(0.1))
+    for epsilon in (0.3, 1.0):
+        assert alone.delta(epsilon) * (1.0 - 1e-9) <= together.delta(epsilon) <= 1.1 * alone.delta(epsilon)

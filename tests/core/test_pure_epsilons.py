@@ -16,7 +16,7 @@ from tests.core.exact_losses import Loss, charge, exact_loss
 from veil.bits.adjacency import BitFlips
 from veil.core.audit.suite import audit_examples
 from veil.core.job import cost
-from veil.core.numerics.rounding import charge_above, charged_times, float_above, stated
+from veil.core.numerics.rounding import charge_above, charged_times, charged_together, float_above, stated
 from veil.words import Hamming
 
 ROADS = {"a": ["b", "c"], "b": ["a", "c", "d"], "c": ["c", "a"], "d": ["b"]}
@@ -47,19 +47,19 @@ def test_a_number_charged_is_the_least_that_is_not_below() -> None:
         top, exponent = random.getrandbits(random.choice((1, 20, 53, 200))) + 1, random.randint(-1200, 200)
         loss = Fraction(random.choice((top, Fraction(str(random.random()))))) * Fraction(2) ** exponent
         times = random.choice((1, 1, 2, 3, 10, 5_000))
-        charged = charge_above(loss, times)
+        charged = charge_above(loss)
         assert stated(charged) >= loss
-        assert stated(float_above(Fraction(charged) * times)) >= times * loss
+        assert stated(charged_together([(charged, times)])) >= times * loss
         assert charged <= math.nextafter(math.nextafter(float_above(loss), math.inf), math.inf)
 
 
 def test_what_is_written_in_full_is_charged_as_it_is() -> None:
     for epsilon in epsilons(2, 500):
-        assert charge_above(stated(epsilon), 1) == epsilon
-    assert charge_above(Fraction(3, 2), 4) == 1.5
+        assert charge_above(stated(epsilon)) == epsilon
+    assert charge_above(Fraction(3, 2)) == 1.5
     assert charged_times(0.25, 3) == 0.75
-    assert charge_above(Fraction(0.1), 1) == math.nextafter(0.1, 1.0)
-    assert charge_above(Fraction(0), 7) == 0.0
+    assert charge_above(Fraction(0.1)) == math.nextafter(0.1, 1.0)
+    assert charge_above(Fraction(0)) == 0.0
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ mutant(
 mutant(
     "pure-sum-forgotten",
     "Several randomised responses are pure at the epsilon of one of them.",
-    Edit(RandomizedResponses, "__post_init__", "Fraction(self.each) * self.times", "Fraction(self.each)"),
+    Edit(RandomizedResponses, "__post_init__", "(self.each, self.times)", "(self.each, 1)"),
     caught_by=("tests/core/test_responses.py::test_ten_tenths",),
 )
 mutant(

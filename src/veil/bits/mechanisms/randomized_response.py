@@ -62,14 +62,14 @@ class RandomizedResponse(BitMechanism):
 
     def loss(self, near: BitFlips) -> float:
         # What is drawn loses at most the epsilon that was stated, for each bit.
-        return charge_above(stated(self.epsilon) * near.count, 1)
+        return charge_above(stated(self.epsilon) * near.count)
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
         """Exactly so many randomised responses as bits differ; of very many, one response to all of them."""
         near: BitFlips = adjacency_of(self, adjacency, BitFlips)
         if near.count > _MOST_TIMES:
             return RandomizedResponses(self.loss(near), kind="upper bound")
-        return RandomizedResponses(charge_above(stated(self.epsilon), near.count), times=near.count)
+        return RandomizedResponses(self.epsilon, times=near.count)
 
     def draw_noise(self, rng: Rng, rows: int, columns: int) -> Table:
         return sample_flip_mask(rng, count=rows * columns, chance=self.flip_rate).reshape(rows, columns)

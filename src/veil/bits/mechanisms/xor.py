@@ -182,8 +182,8 @@ class XorBlocks(BitMechanism):
 
     def loss(self, near: BitFlips) -> float:
         if near.where == "row":
-            return charge_above(max(_spread(band, near) for band in self.bands), 1)
-        return charge_above(_spread(self._blocks, near), 1)
+            return charge_above(max(_spread(band, near) for band in self.bands))
+        return charge_above(_spread(self._blocks, near))
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
         return tuple(dict.fromkeys(text for block in self._blocks for text in block.assumptions(adjacency)))

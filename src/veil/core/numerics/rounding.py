@@ -51,26 +51,25 @@ def stated(number: float) -> Fraction:
     return min(Fraction(number), Fraction(repr(number)))
 
 
-def charge_above(loss: Fraction, times: int) -> float:
-    """The least float that may be charged for a loss of which there are so many.
+def charge_above(loss: Fraction) -> float:
+    """The least float that may be charged for a loss.
 
-    Neither it nor the decimal that it is written as, which is what is charged, is below the loss; and neither
-    the float nor the decimal of so many together is below so many losses. What was built for a stated 0.1
-    loses at most a tenth, and is charged 0.1. What loses the float 0.1, a little above a tenth, is charged
-    the next float.
+    Neither it nor the decimal that it is written as, which is what is charged, is below the loss. What was
+    built for a stated 0.1 loses at most a tenth, and is charged 0.1. What loses the float 0.1, a little above
+    a tenth, is charged the next float.
 
-    >>> charge_above(Fraction(1, 10), 1), charge_above(Fraction(0.1), 1), charge_above(Fraction(3, 2), 2)
+    >>> charge_above(Fraction(1, 10)), charge_above(Fraction(0.1)), charge_above(Fraction(3, 2))
     (0.1, 0.10000000000000002, 1.5)
     """
-    each = float_above(loss)
-    while stated(each) < loss or stated(float_above(Fraction(each) * times)) < loss * times:
-        each = math.nextafter(each, math.inf)
-    return each
+    charge = float_above(loss)
+    while stated(charge) < loss:
+        charge = math.nextafter(charge, math.inf)
+    return charge
 
 
 def charged_times(loss: float, times: int) -> float:
     """The least float that may be charged for so many losses, each of at most this float."""
-    return charge_above(Fraction(loss) * times, 1)
+    return charge_above(Fraction(loss) * times)
 
 
 def charged_together(charges: Iterable[tuple[float, int]]) -> float:
@@ -81,7 +80,21 @@ def charged_together(charges: Iterable[tuple[float, int]]) -> float:
     each = list(charges)
     exact = sum((times * Fraction(charge) for charge, times in each), Fraction())
     written = sum((times * stated(charge) for charge, times in each), Fraction())
-    return max(float_above(exact), charge_above(written, 1))
+    return max(float_above(exact), charge_above(written))
+
+
+def share_below(exact: Fraction) -> float:
+    """The largest float of which neither it nor the decimal that it is written as is above the rational.
+
+    Shares of a stated epsilon that are rounded so add up to no more than it, in floats and in decimals.
+
+    >>> share_below(Fraction("2.7") / 7)
+    0.3857142857142857
+    """
+    share = float_below(exact)
+    while Fraction(repr(share)) > exact:
+        share = math.nextafter(share, -math.inf)
+    return share
 
 
 def decay_above(rate: float) -> float:

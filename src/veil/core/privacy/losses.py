@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _MOST_POINTS = 40_000
 _LARGEST_STEP = 500.0
+# What lies beyond the grid counts as a certain loss: as little as there is room for.
+_TAILS = (TAIL, 1e-20, 1e-16, 1e-12)
 # Parts whose two directions differ are combined in so many ways at most; from there on each counts by the
 # larger of its directions.
 _MOST_DIRECTIONS = 16
@@ -62,10 +64,12 @@ def natural_interval(profile: PrivacyProfile) -> float:
 
 
 def _reach(profile: PrivacyProfile) -> float:
-    reach = profile.reach(TAIL)
-    if not math.isfinite(reach):
-        raise NoGuarantee("this profile has no finite epsilon at any usable delta: it cannot be composed")
-    return reach
+    # What is itself composed is not followed down to the smallest tail.
+    for tail in _TAILS:
+        reach = profile.reach(tail)
+        if math.isfinite(reach):
+            return reach
+    raise NoGuarantee("this profile has no finite epsilon at any usable delta: it cannot be composed")
 
 
 def _one_direction(forward: Floats, backward: Floats, interval: float) -> PLDPmf:

@@ -121,7 +121,7 @@ class PrivateGraph(OnGraphs, Described):
         """The loss that is proved: so much for every edge in which neighbours differ."""
         near: BitFlips = adjacency_of(self, adjacency, BitFlips)
         each = sum(map(Fraction, self.costs.values()), Fraction(0))
-        return charge_above(each * near.count, 1)
+        return charge_above(each * near.count)
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
         """Of several edges only that the loss adds up: a count moves by all of them at once, so that its loss

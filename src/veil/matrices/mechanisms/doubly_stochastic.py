@@ -116,7 +116,7 @@ class DoublyStochastic(ExactOrFloat):
             return NormalPair(distance * (1.0 + 2.0**-50), kind="upper bound")
         more = 2 * chosen.entries(self.size) - 3
         steps = 2 * (math.ceil(Fraction(mass) / Fraction(self.step)) + more)
-        each = charge_above(Fraction(steps, self.scale_in_steps), rows)
+        each = charge_above(Fraction(steps, self.scale_in_steps))
         return RandomizedResponses(each, times=rows, kind="upper bound")
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:

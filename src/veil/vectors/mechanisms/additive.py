@@ -106,7 +106,7 @@ class Laplace(_Additive):
 
     def _profile(self, moved: Fraction) -> PrivacyProfile:
         """Two entries move by the mass each: pure at 2 mass / scale."""
-        each = charge_above(moved / Fraction(self.scale), 2)
+        each = charge_above(moved / Fraction(self.scale))
         return RandomizedResponses(each, times=2, kind="upper bound")
 
 

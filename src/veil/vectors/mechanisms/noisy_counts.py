@@ -101,9 +101,9 @@ class GeometricCounts(_NoisyCounts):
         is_exact = added == 1 and removed <= 1
         # The noise is drawn for the scale as it is: the float, and not the decimal that it is written as.
         if is_exact:
-            each = charge_above(1 / Fraction(self.scale), added + removed)
+            each = charge_above(1 / Fraction(self.scale))
             return RandomizedResponses(each, times=added + removed)
-        loss = charge_above((added + removed) / Fraction(self.scale), 1)
+        loss = charge_above((added + removed) / Fraction(self.scale))
         return RandomizedResponses(loss, kind="upper bound")
 
 

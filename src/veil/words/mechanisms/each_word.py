@@ -9,7 +9,6 @@ from veil.core.adjacency import Adjacency
 from veil.core.checks import integer
 from veil.core.errors import InvalidArgument
 from veil.core.mechanism import Described, adjacency_of
-from veil.core.numerics.rounding import charge_above, stated
 from veil.core.privacy.pairs import RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.streams import Rng
@@ -65,7 +64,6 @@ class EachWord(Described):
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
         near: Hamming = adjacency_of(self, adjacency, Hamming)
         each = self.mechanism.profile(Hamming(near.radius)).pure_epsilon
-        each = charge_above(stated(each), near.words_each)
         return RandomizedResponses(each, times=near.words_each, kind="upper bound")
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:

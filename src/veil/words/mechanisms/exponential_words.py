@@ -67,7 +67,7 @@ class ExponentialFamily(WordMechanism):
     def loss(self, radius: int) -> float:
         if self.is_free:
             return charged_times(rate_above(self.decay), radius)
-        return charge_above(Fraction(self._proved(radius)) + Fraction(rounding_loss(self.graph)), 1)
+        return charge_above(Fraction(self._proved(radius)) + Fraction(rounding_loss(self.graph)))
 
     def _proved(self, radius: int) -> float:
         """The certified loss, but for the rounding of the draw."""

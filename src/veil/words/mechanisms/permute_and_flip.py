@@ -47,7 +47,7 @@ class PermuteAndFlip(WordMechanism):
         return math.exp(-self.rate)
 
     def loss(self, radius: int) -> float:
-        return charge_above(Fraction(self.rate) * (2 * radius) + Fraction(self._rounding), 1)
+        return charge_above(Fraction(self.rate) * (2 * radius) + Fraction(self._rounding))
 
     def draw_rows(self, rng: Rng, rows: Codes) -> Codes:
         if isinstance(self.language, FreeWords):

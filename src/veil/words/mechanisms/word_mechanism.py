@@ -16,7 +16,7 @@ from veil.core.arrays import Floats
 from veil.core.checks import integer, positive
 from veil.core.errors import CannotCalibrate, InvalidArgument, NoGuarantee
 from veil.core.mechanism import Described, adjacency_of
-from veil.core.numerics.rounding import charge_above, decay_above, float_above, float_below, stated
+from veil.core.numerics.rounding import decay_above, float_above, float_below, stated
 from veil.core.privacy.pairs import RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.streams import Rng
@@ -114,8 +114,7 @@ class WordMechanism(Described):
         # Charged as it was asked for, once it is known to hold.
         own = near.radius == self.radius
         loss = max(self.epsilon, self.certified_epsilon) if own else self.loss(near.radius)
-        each = charge_above(stated(loss), near.words_each)
-        return RandomizedResponses(each, times=near.words_each, kind="upper bound")
+        return RandomizedResponses(loss, times=near.words_each, kind="upper bound")
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:
         return () if isinstance(self.language, FreeWords) else (FEASIBLE_IS_PUBLIC,)
