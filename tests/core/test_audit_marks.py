@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import veil
+from tests.params import quick_first
 from veil.core.audit.events import best_event
 from veil.core.audit.float_bits import (
     BITS,
@@ -149,6 +150,7 @@ def test_a_mark_that_differs_is_found() -> None:
     assert best_event(_seen(RNG, 0.0), _seen(RNG, 0.9), 0.0, alpha=1e-9).bound > 1.5
 
 
+@pytest.mark.slow
 def test_many_marks_raise_no_more_alarms_than_stated() -> None:
     """Of 200 searches on equal laws at alpha = 0.05 at most 34 give an alarm (chance of more: 1e-9)."""
     rng = np.random.default_rng(17)
@@ -163,14 +165,17 @@ def test_many_marks_raise_no_more_alarms_than_stated() -> None:
 
 @pytest.mark.parametrize(
     ("mechanism", "adjacency"),
-    [
-        (GeometricCounts(1.0, 3), Records("replace")),
-        (GeometricCounts(1.0, 3, onto="projection"), Records()),
-        (veil.vectors.DiscreteGaussianCounts(2.0, 3), Records()),
-        (DirichletCounts(2.0, 10.0, 3, exact=True, draws=500), Records()),
-        (DirichletCounts(0.011, 0.19, 3, exact=True, draws=500), Records()),
-        (veil.vectors.Dirichlet(20.0, Simplex(3, floor=0.08), exact=True, draws=500), Transfer(0.05)),
-    ],
+    quick_first(
+        [
+            (GeometricCounts(1.0, 3), Records("replace")),
+            (GeometricCounts(1.0, 3, onto="projection"), Records()),
+            (veil.vectors.DiscreteGaussianCounts(2.0, 3), Records()),
+            (DirichletCounts(2.0, 10.0, 3, exact=True, draws=500), Records()),
+            (DirichletCounts(0.011, 0.19, 3, exact=True, draws=500), Records()),
+            (veil.vectors.Dirichlet(20.0, Simplex(3, floor=0.08), exact=True, draws=500), Transfer(0.05)),
+        ],
+        quick=3,
+    ),
     ids=lambda item: getattr(item, "name", ""),
 )
 def test_exact_samplers_leave_no_trace(mechanism: Any, adjacency: Any) -> None:

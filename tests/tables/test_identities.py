@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 from tests.conftest import put_in_spark
+from tests.params import quick_first
 from tests.tables.servers import Server
 from veil import chains
 from veil.errors import InvalidData, UnreadableFile
@@ -133,10 +134,13 @@ def put_parquets(folder: Path, table: Table) -> Source:
 
 @pytest.mark.parametrize(
     "put",
-    [
-        *(put_csv, put_tabs, put_packed, put_many, put_lines, put_packed_lines, put_later_text),
-        *(put_parquet, put_parquets),
-    ],
+    quick_first(
+        [
+            *(put_csv, put_lines, put_tabs, put_packed, put_many, put_packed_lines, put_later_text),
+            *(put_parquet, put_parquets),
+        ],
+        quick=2,
+    ),
 )
 def test_files_tell_people_apart(tmp_path: Path, put: Callable[[Path, Table], Source]) -> None:
     source = put(tmp_path, log_of(IDS, BEFORE))

@@ -12,6 +12,7 @@ import pytest
 
 import veil
 from tests.oracles.gamma_pairs import drawn, one, two
+from tests.params import quick_first
 from veil import matrices, vectors
 from veil.core.privacy.pairs import SymmetricBetaPair
 from veil.core.registry import adjacency_from
@@ -157,7 +158,8 @@ def test_from_a_shape_of_one_on_an_exchange_is_worst(a: float, s: float, epsilon
 
 
 @pytest.mark.parametrize(
-    ("a", "s", "epsilon"), [(0.25, 0.1, 2.0), (0.5, 0.5, 3.0), (0.8, 0.4, 2.0), (0.1, 0.5, 9.0)]
+    ("a", "s", "epsilon"),
+    quick_first([(0.25, 0.1, 2.0), (0.5, 0.5, 3.0), (0.8, 0.4, 2.0), (0.1, 0.5, 9.0)]),
 )
 def test_below_a_shape_of_one_what_is_charged_is_above_all_spreads_and_not_far(
     a: float, s: float, epsilon: float

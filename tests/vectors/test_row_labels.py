@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import veil
+from tests.params import quick_first
 from veil import matrices, vectors
 from veil.core.claim import claim_of
 from veil.core.files import to_json
@@ -29,6 +30,7 @@ LABELLED: list[tuple[Any, Any, Any]] = [
     (vectors.Dirichlet(10.0, vectors.Simplex(3, floor=0.1), smooth=True), SHARES, vectors.Transfer(0.05)),
 ]
 IDS = ["geometric", "dirichlet counts", "laplace", "dirichlet"]
+WITH_LABELS = quick_first([pytest.param(case, id=name) for name, case in zip(IDS, LABELLED, strict=True)])
 
 
 def faces(out: Any, folder: Path) -> dict[str, str]:
@@ -49,7 +51,7 @@ def made(case: tuple[Any, Any, Any], **options: Any) -> Any:
     return veil.release(mechanism, value, adjacency=adjacency, delta=1e-3, rng=1, **options)
 
 
-@pytest.mark.parametrize("case", LABELLED, ids=IDS)
+@pytest.mark.parametrize("case", WITH_LABELS)
 def test_names_of_rows_are_left_out_unless_they_are_public(case: Any, tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="left out of the release.*public_row_labels=True"):
         out = made(case)
@@ -60,7 +62,7 @@ def test_names_of_rows_are_left_out_unless_they_are_public(case: Any, tmp_path: 
         assert not any(name in text for name in PEOPLE), face
 
 
-@pytest.mark.parametrize("case", LABELLED, ids=IDS)
+@pytest.mark.parametrize("case", WITH_LABELS)
 def test_public_labels_are_kept_and_said_to_be_public(case: Any, tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

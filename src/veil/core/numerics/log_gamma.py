@@ -64,20 +64,21 @@ def log_gammas(x: Floats) -> tuple[Floats, Floats]:
 
     The bounds also cover arguments that were rounded twice: |x psi(x)| is at most x |log x| + x + 2.
     """
-    at, shift, lost = x.copy(), np.zeros_like(x), np.zeros_like(x)
+    at, shift, lost = x, np.zeros_like(x), np.zeros_like(x)
     small = x < _SERIES_FROM
-    # log Gamma(x) = log Gamma(x + 16) - log x - log(x + 1) - ... - log(x + 15)
-    for move in range(int(_SERIES_FROM)):
-        logs = np.log(x[small] + move)
-        shift[small] += logs
-        lost[small] += np.abs(logs)
-    at[small] += _SERIES_FROM
+    if small.any():
+        # log Gamma(x) = log Gamma(x + 16) - log x - log((x + 1) ... (x + 15))
+        near = x[small]
+        product = np.prod([near + move for move in range(1, int(_SERIES_FROM))], axis=0)
+        logs = np.log(near), np.log(product)
+        shift[small], lost[small] = logs[0] + logs[1], np.abs(logs[0]) + logs[1]
+        at = np.where(small, x + _SERIES_FROM, x)
     inverse, log = 1.0 / at, np.log(at)
     series = np.zeros_like(x)
     for coefficient in reversed(_SERIES):
         series = series * inverse * inverse + coefficient
     value = (at - 0.5) * log - at + HALF_LOG_TWO_PI + series * inverse - shift
-    # At most four rounded parts of each size, a rounded logarithm, and twenty rounded sums of the shifts.
+    # At most four rounded parts of each size, a rounded logarithm, and a product of fifteen rounded sums.
     error = 2.0 * FUNCTION_ERROR * (at * log + at + lost + 2.0) + _OMITTED * inverse**15
     error[small] += 20.0 * ULP * (lost[small] + 1.0)
     return value, error + 2.0 * ULP * (x * np.abs(np.log(x)) + x + 2.0)
