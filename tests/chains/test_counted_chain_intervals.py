@@ -115,7 +115,7 @@ def coverage(table: Integers, first: veil.Release[Any], count: int, *, seed: int
 
 @every_case
 def test_coverage_is_about_right(name: str) -> None:
-    """30 simulations: a quick look; the full count is the slow test."""
+    """30 simulations: a quick look; the full count is evidence."""
     table, epsilon, delta = CASES[name]
     found = coverage(table, released(table, epsilon, delta), 30)
     assert found["transitions"].mean() >= 0.94
@@ -125,7 +125,7 @@ def test_coverage_is_about_right(name: str) -> None:
     assert found["wider"] < 4.5
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @every_case
 def test_coverage_over_a_thousand_simulations(name: str) -> None:
     """Transitions on average 95 %; the stationary distribution 94 %, and no state below 90 %.

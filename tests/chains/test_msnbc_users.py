@@ -47,8 +47,13 @@ def gap(one: NDArray[Any], other: NDArray[Any]) -> float:
     return 0.5 * float(np.abs(padded[0] - padded[1]).sum())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("cap", "limit"), [(None, 0.013), (10, 0.018)])
+@pytest.mark.parametrize(
+    ("cap", "limit"),
+    [
+        pytest.param(None, 0.013, marks=pytest.mark.slow),
+        pytest.param(10, 0.018, marks=pytest.mark.evidence),
+    ],
+)
 def test_figures_of_one_release(truth: Truth, cap: int | None, limit: float) -> None:
     plan = veil.chains.plan_users(STATES, users=USERS, epsilon=1.0, memory=2, cap=cap)
     if cap is not None:

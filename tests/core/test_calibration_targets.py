@@ -63,8 +63,13 @@ def test_some_random_targets() -> None:
     assert reached == 20
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize(
+    "part",
+    [
+        pytest.param(part, marks=pytest.mark.slow if part < 2 else pytest.mark.evidence)
+        for part in range(PARTS)
+    ],
+)
 def test_ten_thousand_random_targets(part: int) -> None:
     reached, largest = _check(part, TARGETS // PARTS)
     assert reached == TARGETS // PARTS
