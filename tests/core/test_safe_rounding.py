@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from veil.core.job import cost
-from veil.core.numerics.rounding import charged_together, share_below, stated
+from veil.core.numerics.rounding import charged_together, float_below, stated
 from veil.core.privacy.losses import Composed
 from veil.core.privacy.pairs import GammaPair, RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
@@ -51,6 +51,6 @@ def test_a_sum_of_charges_is_not_below_their_decimals(profile: PrivacyProfile) -
 @given(st.floats(1e-6, 1e3), st.lists(st.integers(1, 50), min_size=1, max_size=6))
 @settings(derandomize=True, max_examples=300, deadline=None)
 def test_shares_of_a_stated_epsilon_fit_into_it(epsilon: float, weights: list[int]) -> None:
-    shares = [share_below(stated(epsilon) * Fraction(weight, sum(weights))) for weight in weights]
+    shares = [float_below(stated(epsilon) * Fraction(weight, sum(weights))) for weight in weights]
     assert charged_together([(share, 1) for share in shares]) <= epsilon
     assert sum(shares) >= epsilon * (1.0 - 1e-13)

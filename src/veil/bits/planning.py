@@ -11,7 +11,7 @@ from veil.bits.mechanisms.randomized_response import RandomizedResponse
 from veil.bits.mechanisms.staircase_xor import MOST_BITS, StaircaseXor
 from veil.core.checks import choice, integer, positive
 from veil.core.errors import InvalidArgument
-from veil.core.numerics.rounding import share_below, stated
+from veil.core.numerics.rounding import float_below, stated
 from veil.core.plan import Plan
 
 UNITS = ("row", "bit")
@@ -85,7 +85,7 @@ def bit_mechanism(name: str, columns: int, epsilon: float, near: BitFlips) -> Bi
         return StaircaseXor(columns, epsilon, flips=None if near.count == columns else near.count)
     if name == "staircase":
         raise InvalidArgument("mechanism", expected="response for single bits", found="staircase")
-    return RandomizedResponse(share_below(stated(epsilon) / near.count))
+    return RandomizedResponse(float_below(stated(epsilon) / near.count))
 
 
 def plan_bits(

@@ -17,7 +17,7 @@ from veil.chains.strata import planned_shares
 from veil.chains.transition_counts import TransitionCounts
 from veil.core.checks import choice, delta_of, items, positive, shown, within
 from veil.core.errors import CannotCalibrate, InvalidArgument, InvalidData
-from veil.core.numerics.rounding import float_above, float_below, share_below, stated
+from veil.core.numerics.rounding import float_above, float_below, stated
 from veil.core.privacy.profile import calibrate
 from veil.matrices.mechanisms.bordered_rows import BorderedRows, inside
 from veil.vectors.calibration import calibrated, needs_delta
@@ -136,7 +136,7 @@ def chosen_mechanism(
         # The Dirichlet form is left out: over 200 shapes of tables it was never better than the best of these
         # two by more than a tenth (bench/auto.py), and usually worse several times over.
         first = next(table for table in tables if table.of in OF_TRANSITIONS)
-        share = share_below(stated(epsilon) * first.share)
+        share = float_below(stated(epsilon) * first.share)
         moves = {"geometric": _noisy("geometric", first, adjacency, share, 0.0).mean_move}
         if delta > 0.0:
             with suppress(CannotCalibrate):
@@ -149,7 +149,7 @@ def chosen_mechanism(
     failing = {table.of for table in tables if name != "geometric" and table.of in ("transitions", "second")}
     parts = []
     for table in tables:
-        share = share_below(stated(epsilon) * table.share)
+        share = float_below(stated(epsilon) * table.share)
         if table.of not in failing or name == "gaussian":
             noise = name if table.of in failing else "geometric"
             parts.append(_noisy(noise, table, adjacency, share, delta / max(1, len(failing))))

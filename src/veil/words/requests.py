@@ -11,7 +11,7 @@ from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.job import Job
 from veil.core.kind import Progress
 from veil.core.mechanism import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC
-from veil.core.numerics.rounding import share_below, stated
+from veil.core.numerics.rounding import float_below, stated
 from veil.core.random.streams import generator
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option, texts
 from veil.tables.given import files_among, listed
@@ -171,7 +171,7 @@ class WordRelease(ReleaseRequest):
         self.check()
         language, words, source = self._feasible(data, given_language(self.language), rng)
         # Costs of one person's words add up.
-        each = share_below(stated(positive("epsilon", self.epsilon)) / self.words_each)
+        each = float_below(stated(positive("epsilon", self.epsilon)) / self.words_each)
         # How long the words are is public.
         shorter = bool((words.lengths < language.length).any())
         plan = None

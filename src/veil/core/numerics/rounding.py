@@ -83,20 +83,6 @@ def charged_together(charges: Iterable[tuple[float, int]]) -> float:
     return max(float_above(exact), charge_above(written))
 
 
-def share_below(exact: Fraction) -> float:
-    """The largest float of which neither it nor the decimal that it is written as is above the rational.
-
-    Shares of a stated epsilon that are rounded so add up to no more than it, in floats and in decimals.
-
-    >>> share_below(Fraction("2.7") / 7)
-    0.3857142857142857
-    """
-    share = float_below(exact)
-    while Fraction(repr(share)) > exact:
-        share = math.nextafter(share, -math.inf)
-    return share
-
-
 def decay_above(rate: float) -> float:
     """The least float that is surely not below exp(-rate); it stands for exactly that number."""
     if rate >= -_LOG_SMALLEST:
