@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from veil.core.numerics.rounding import float_above
-from veil.core.privacy.loss_measure import TAIL, LossMeasure
+from veil.core.privacy.loss_measure import TAIL, LossMeasure, repeated
 
 Pair = tuple[list[Fraction], list[Fraction]]
 # Where curves are compared: on grid points, next to them and between them.
@@ -155,7 +155,7 @@ def test_many_repetitions_keep_their_small_deltas() -> None:
                 product[index + step] += mass * other
         power = product
     exact = LossMeasure(2.0**-4, -60, np.array([float_above(mass) for mass in power]), 0.0)
-    found = one.repeated(60)
+    found = repeated(one, 60)
     with ctx.workprec(200):
         for epsilon in (0.0, 1.0, 2.0, 3.0, 3.4, 3.6):
             truth = curve(exact, epsilon)

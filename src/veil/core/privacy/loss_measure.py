@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -16,6 +17,39 @@ TAIL = 1e-24
 MOST_CELLS = 2**14
 # More than all that can underflow in a convolution of so many cells.
 _UNDERFLOW = 2.0**-1000
+
+
+class OnGrid(Protocol):
+    """A measure of losses on a grid, in whatever numbers."""
+
+    @property
+    def interval(self) -> Any: ...
+
+    def coarser(self) -> Self: ...
+
+    def together(self, other: Self) -> Self: ...
+
+
+M = TypeVar("M", bound=OnGrid)
+
+
+def on_one_grid(one: M, two: M) -> tuple[M, M]:
+    """The same two measures with equal steps, those of the coarser grid."""
+    while one.interval < two.interval:
+        one = one.coarser()
+    while two.interval < one.interval:
+        two = two.coarser()
+    return one, two
+
+
+def repeated(one: M, times: int) -> M:
+    """The measure of so many equal pairs."""
+    product = one
+    for bit in f"{times:b}"[1:]:
+        product = product.together(product)
+        if bit == "1":
+            product = product.together(one)
+    return product
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,25 +106,12 @@ class LossMeasure:
 
     def together(self, other: LossMeasure) -> LossMeasure:
         """Of the product of the two pairs: losses add."""
-        one, two = self, other
-        while one.interval < two.interval:
-            one = one.coarser()
-        while two.interval < one.interval:
-            two = two.coarser()
+        one, two = on_one_grid(self, other)
         # Terms are positive: however they are added up, a sum loses at most a unit for each of them.
         terms = min(len(one.masses), len(two.masses))
         masses = np.convolve(one.masses, two.masses) * (1.0 + ULP * (terms + 2))
         certain = (one.certain * two.total + two.certain * one.total) * (1.0 + 4.0 * ULP) + _UNDERFLOW
         return LossMeasure(one.interval, one.first + two.first, masses, certain).trimmed()
-
-    def repeated(self, times: int) -> LossMeasure:
-        """Of so many equal pairs."""
-        product = self
-        for bit in f"{times:b}"[1:]:
-            product = product.together(product)
-            if bit == "1":
-                product = product.together(self)
-        return product
 
     def trimmed(self) -> LossMeasure:
         """With fewer cells: the ends are moved to a larger loss, and a fine grid is made coarser."""

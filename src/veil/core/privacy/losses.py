@@ -18,7 +18,7 @@ import numpy as np
 from veil.core.arrays import Floats
 from veil.core.errors import NoGuarantee
 from veil.core.numerics.rounding import FUNCTION_ERROR, charged_together, float_above, float_below
-from veil.core.privacy.loss_measure import TAIL, LossMeasure
+from veil.core.privacy.loss_measure import TAIL, LossMeasure, repeated
 from veil.core.privacy.pairs import NormalPair, RandomizedResponses
 from veil.core.privacy.profile import Kind, NothingRevealed, PrivacyProfile, SymmetricProfile
 from veil.core.privacy.renyi import RenyiProfile
@@ -260,10 +260,10 @@ def _powers(
     forward, backward = profile.likely_deltas(grid) if likely else profile.deltas(grid)
     if not mixed or _is_symmetric(profile):
         larger = np.maximum(forward, backward)
-        return [LossMeasure.of_curves(larger, larger, interval).repeated(times)]
+        return [repeated(LossMeasure.of_curves(larger, larger, interval), times)]
     ahead, back = (
         LossMeasure.of_curves(one, other, interval)
         for one, other in ((forward, backward), (backward, forward))
     )
-    inner = [ahead.repeated(some).together(back.repeated(times - some)) for some in range(1, times)]
-    return [back.repeated(times), *inner, ahead.repeated(times)]
+    inner = [repeated(ahead, some).together(repeated(back, times - some)) for some in range(1, times)]
+    return [repeated(back, times), *inner, repeated(ahead, times)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from veil.core.privacy.loss_measure import MOST_CELLS, TAIL
+from veil.core.privacy.loss_measure import MOST_CELLS, TAIL, on_one_grid, repeated
 from veil.core.privacy.rigorous.enclosure import Enclosure, Number, exact, flint
 
 _BITS = 320
@@ -30,7 +30,7 @@ def delta_above(grids: Sequence[Grid], epsilon: float) -> float:
     with flint().ctx.workprec(_BITS + 64):
         product: _Measure | None = None
         for grid in sorted(grids, key=lambda one: one.interval):
-            power = _Measure.of(grid).repeated(grid.times)
+            power = repeated(_Measure.of(grid), grid.times)
             product = power if product is None else product.together(power)
         assert product is not None
         return Enclosure.around(product.delta(epsilon)).high
@@ -65,25 +65,13 @@ class _Measure:
         return cls(step, -top, masses, deltas[-1])
 
     def together(self, other: _Measure) -> _Measure:
-        one, two = self, other
-        while one.interval < two.interval:
-            one = one.coarser()
-        while two.interval < one.interval:
-            two = two.coarser()
+        one, two = on_one_grid(self, other)
         polynomial = flint().fmpz_poly
         product = polynomial(one.masses) * polynomial(two.masses)
         masses = [_ceiling(int(product[index])) for index in range(len(one.masses) + len(two.masses) - 1)]
         totals = [sum(measure.masses) + measure.certain for measure in (one, two)]
         certain = _ceiling(one.certain * totals[1] + two.certain * totals[0])
         return _Measure(one.interval, one.first + two.first, masses, certain).trimmed()
-
-    def repeated(self, times: int) -> _Measure:
-        product = self
-        for bit in f"{times:b}"[1:]:
-            product = product.together(product)
-            if bit == "1":
-                product = product.together(self)
-        return product
 
     def trimmed(self) -> _Measure:
         """Ends that hold next to nothing move to larger losses, and a fine grid is made coarser."""
