@@ -17,6 +17,16 @@ settings.register_profile(
 )
 settings.load_profile("veil")
 
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """A run whose workers all died before the first test has not passed."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if exitstatus != 0 or reporter is None or session.config.option.collectonly:
+        return
+    if not any(reporter.stats.get(outcome) for outcome in ("passed", "skipped", "xfailed")):
+        session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+
+
 # A table, by columns, becomes the arguments under which count_transitions finds it.
 Put = Callable[[dict[str, list[Any]]], dict[str, Any]]
 

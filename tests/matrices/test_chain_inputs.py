@@ -11,10 +11,10 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-import quantecon as qe
 from scipy import sparse
 
 import veil
+from tests.alone import imported_alone
 from veil.core.intake import named_matrix
 from veil.errors import InvalidArgument, InvalidData, InvalidField
 
@@ -236,7 +236,7 @@ def test_round_trips() -> None:
 
 def test_quantecon_in_one_line() -> None:
     for chain in (veil.Chain(MATRIX, states=STATES), veil.Chain(graph())):
-        other = qe.MarkovChain(chain.to_numpy(), list(chain.states))
+        other = imported_alone("quantecon").MarkovChain(chain.to_numpy(), list(chain.states))
         np.testing.assert_allclose(other.stationary_distributions[0], chain.stationary(), rtol=1e-13)
         assert other.is_irreducible == chain.is_irreducible
         assert other.period == chain.period()
