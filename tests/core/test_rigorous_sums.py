@@ -12,7 +12,7 @@ from veil.core.privacy.pairs import (
     RandomizedResponses,
     SymmetricBetaPair,
 )
-from veil.core.privacy.profile import PrivacyProfile
+from veil.core.privacy.profile import PrivacyProfile, SymmetricProfile
 from veil.core.privacy.renyi import RenyiProfile
 from veil.core.privacy.rigorous import NOTHING
 from veil.vectors.contribution_profiles import gamma_contributions, gaussian_contributions
@@ -82,3 +82,19 @@ def test_certified_divergences_cover_the_closed_form() -> None:
     exact = NormalPair(0.5).enclosure(1.0)
     assert bound is not None
     assert exact.high <= bound.high
+
+
+class _Plain(SymmetricProfile):
+    """A profile without an enclosure of its own."""
+
+    pure_epsilon = 0.5
+
+    def _log_delta(self, epsilon: float) -> float:
+        return RandomizedResponses(0.5)._log_delta(epsilon)
+
+
+def test_a_part_without_an_enclosure_is_not_left_out() -> None:
+    """Beyond its largest loss it has one: nothing. Below it has none, and so has the composition."""
+    composed = Composed.of((_Plain(), 3), (RandomizedResponses(0.6), 1))
+    assert composed.enclosure(0.55) is None
+    assert composed.enclosure(2.2) == NOTHING

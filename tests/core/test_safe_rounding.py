@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -9,10 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from veil.bits.mechanisms.staircase_xor import LazyResponse
+from veil.core.errors import InvalidArgument
 from veil.core.job import cost
-from veil.core.numerics.rounding import charged_together, float_below, stated
+from veil.core.numerics.rounding import charged_below, charged_together, float_above, float_below, stated
 from veil.core.privacy.losses import Composed
-from veil.core.privacy.pairs import GammaPair, RandomizedResponses
+from veil.core.privacy.pairs import GammaPair, NormalPair, RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
 
 
@@ -54,3 +58,55 @@ def test_shares_of_a_stated_epsilon_fit_into_it(epsilon: float, weights: list[in
     shares = [float_below(stated(epsilon) * Fraction(weight, sum(weights))) for weight in weights]
     assert charged_together([(share, 1) for share in shares]) <= epsilon
     assert sum(shares) >= epsilon * (1.0 - 1e-13)
+
+
+def test_what_is_charged_as_a_decimal_is_covered_as_a_decimal() -> None:
+    """Next to a pure loss the last digit of epsilon is a large share of delta."""
+    profile = RandomizedResponses(8.7)
+    # This float is above its decimal, and the decimal is charged.
+    epsilon = 8.69999999999999
+    assert Fraction(epsilon) > Fraction(repr(epsilon))
+    tight = profile.delta(epsilon)
+    assert not profile.covers(epsilon, tight)
+    assert profile.covers(epsilon, 2.0 * tight)
+    for delta in np.geomspace(1e-9, 1e-3, 20):
+        found = RandomizedResponses(0.7).epsilon(float(delta))
+        assert RandomizedResponses(0.7).delta(charged_below(found)) <= delta
+    parts = [(RandomizedResponses(each), 1) for each in (0.5541359471298585, 0.36586405287014157)]
+    composed = Composed.of(*parts)
+    assert composed.pure_epsilon > 0.92
+    assert not composed.covers(0.92, 0.0)
+    assert composed.covers(composed.pure_epsilon, 0.0)
+
+
+def test_covers_takes_any_epsilon_and_refuses_what_is_none() -> None:
+    composed = RandomizedResponses(0.5).compose(RandomizedResponses(0.3, 2))
+    assert composed.covers(math.inf, 1e-6)
+    for wrong in (math.nan, -1.0, "much"):
+        with pytest.raises(InvalidArgument, match="epsilon"):
+            composed.covers(wrong, 1e-6)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("large", [1e4, 300.0])
+def test_a_composition_is_not_worse_than_adding(large: float) -> None:
+    normal = NormalPair(1.0)
+    composed = normal.compose(RandomizedResponses(large))
+    alone = normal.epsilon(1e-6)
+    assert composed.epsilon(1e-6) <= (large + alone) * (1.0 + 1e-12)
+    assert normal.compose(RandomizedResponses(0.5)).epsilon(1e-25) <= 0.5 + normal.epsilon(1e-25) + 1e-9
+
+
+def test_losses_beyond_any_grid_have_their_sum() -> None:
+    composed = Composed.of((LazyResponse(1e6, 0.5), 3), (RandomizedResponses(3e3), 2))
+    assert composed.epsilon(1e-6) == composed.pure_epsilon == 3_006_000.0
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert RandomizedResponses(np.float64(0.1)).pure_epsilon == 0.1
+    assert charged_together([(np.float64(0.1), 2)]) >= 0.2
+
+
+def test_sums_beyond_all_floats_are_infinite() -> None:
+    assert float_above(Fraction(10) ** 400) == math.inf
+    assert float_below(Fraction(10) ** 400) == sys.float_info.max
+    assert RandomizedResponses(1e308, 2).pure_epsilon == math.inf

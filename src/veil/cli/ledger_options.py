@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from veil.cli.output import print_json
 from veil.core.errors import BudgetExceeded, InvalidArgument
+from veil.core.numerics.rounding import rounded_up
 
 if TYPE_CHECKING:
     from veil.core.job import Job
@@ -110,7 +111,7 @@ def print_dry_run(job: Job[Any], account: Dataset | None, *, as_json: bool) -> i
         }
         print_json(content if room is None else content | {"fits_the_budget": room})
     else:
-        cost = f"epsilon = {job.epsilon:.6g}, delta = {job.delta:g}"
+        cost = f"epsilon = {rounded_up(job.epsilon, 6)}, delta = {rounded_up(job.delta, 6)}"
         print(f"Would be charged: {cost}. Nothing was drawn or written.")
         print(f"Mechanism: {job.chosen or job.mechanism.name}. Neighbours: {job.adjacency.words}.")
         if account is not None:

@@ -109,7 +109,7 @@ class Release(Generic[V]):
         tables = {key: frozen(table) for key, table in self.tables.items()}
         object.__setattr__(self, "tables", tables)
         object.__setattr__(self, "value", self.kind.frozen(self.value, tables))
-        factor = f"e^{self.epsilon:.4g}"
+        factor = f"e^{rounded_up(self.epsilon)}"
         if self.epsilon < 50.0:
             exact = Decimal(math.exp(self.epsilon))
             factor = f"{exact.quantize(Decimal(1).scaleb(exact.adjusted() - 3), rounding=ROUND_CEILING):f}"
@@ -176,7 +176,8 @@ class Release(Generic[V]):
     @property
     def guarantee(self) -> str:
         """The guarantee in one sentence."""
-        hidden, extra = self.kind.neighbours(self), f", plus at most {self.delta:.3g}" if self.delta else ""
+        hidden = self.kind.neighbours(self)
+        extra = f", plus at most {rounded_up(self.delta, 3)}" if self.delta else ""
         return (
             f"Between neighbours ({hidden}) no outcome is more than {self.factor} times as likely for one as "
             f"for the other{extra}."

@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -123,7 +124,8 @@ def dominates(one: PrivacyProfile, other: PrivacyProfile) -> bool:
         return one.tilt >= other.tilt
     if isinstance(other, TwoEntries):
         if isinstance(one, SymmetricBetaPair):
-            return one.shape <= other.k * other.floor and one.tilt >= other.k * other.mass
+            k = Fraction(other.k)
+            return one.shape <= k * Fraction(other.floor) and one.tilt >= k * Fraction(other.mass)
         if isinstance(one, TwoEntries):
             return one.k == other.k and one.floor <= other.floor and one.mass >= other.mass
     return False

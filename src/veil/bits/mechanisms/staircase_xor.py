@@ -200,7 +200,8 @@ class LazyResponse(PrivacyProfile):
             one = math.log1p(more)
             relative = 4.0 * FUNCTION_ERROR + 2.0 * ULP * up
             rounding = FUNCTION_ERROR * one + relative * more / (1.0 + more)
-        return (one + rounding) / (order - 1.0) * (1.0 + 4.0 * ULP)
+        # Products of tiny numbers may underflow.
+        return (one + rounding + 2.0**-1000) / (order - 1.0) * (1.0 + 4.0 * ULP)
 
 
 @lru_cache(maxsize=256)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -25,21 +26,28 @@ def probability_above(log_probability: float) -> float:
         return 1.0
     if log_probability <= _LOG_SMALLEST:
         return SMALLEST_POSITIVE
-    # exp is good to one unit in the last place; its argument's own rounding scales with its size.
-    slack = 2.0**-51 + 2.0**-52 * abs(log_probability)
+    # What exp may be off, and its argument's own rounding, which scales with its size.
+    slack = FUNCTION_ERROR + ULP * abs(log_probability)
     return min(1.0, math.nextafter(math.exp(log_probability) * (1.0 + slack), math.inf))
 
 
 def float_below(exact: Fraction) -> float:
     """The largest float that is not above the rational."""
-    nearest = float(exact)
+    nearest = _nearest(exact)
     return nearest if Fraction(nearest) <= exact else math.nextafter(nearest, -math.inf)
 
 
 def float_above(exact: Fraction) -> float:
-    """The smallest float that is not below the rational."""
-    nearest = float(exact)
+    """The smallest float that is not below the rational; infinite beyond all floats."""
+    nearest = _nearest(exact)
     return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
+
+
+def _nearest(exact: Fraction) -> float:
+    try:
+        return float(exact)
+    except OverflowError:
+        return sys.float_info.max if exact > 0 else -sys.float_info.max
 
 
 def stated(number: float) -> Fraction:
@@ -48,7 +56,12 @@ def stated(number: float) -> Fraction:
     0.1 is a float a little above a tenth. Who asks for an epsilon of 0.1 is charged a tenth, so what is built
     for it must not reveal more than a tenth.
     """
-    return min(Fraction(number), Fraction(repr(number)))
+    return min(Fraction(number), Fraction(repr(float(number))))
+
+
+def charged_below(epsilon: float) -> float:
+    """The largest float that is not above what is charged for a stated epsilon."""
+    return float_below(stated(epsilon))
 
 
 def charge_above(loss: Fraction) -> float:
@@ -62,7 +75,7 @@ def charge_above(loss: Fraction) -> float:
     (0.1, 0.10000000000000002, 1.5)
     """
     charge = float_above(loss)
-    while stated(charge) < loss:
+    while math.isfinite(charge) and stated(charge) < loss:
         charge = math.nextafter(charge, math.inf)
     return charge
 
@@ -192,7 +205,7 @@ def least_point(
 
 
 def rounded_up(value: float, digits: int = 4) -> str:
-    """A number that is a bound, in so many digits, never less than it is.
+    """A number that is a bound, in so many digits, never less than it is but for 1e-13 of it.
 
     >>> rounded_up(26.895), rounded_up(99.9999), rounded_up(1.0), rounded_up(0.0)
     ('26.9', '100', '1', '0')
@@ -201,7 +214,7 @@ def rounded_up(value: float, digits: int = 4) -> str:
 
 
 def rounded_down(value: float, digits: int = 6) -> str:
-    """What is covered, in so many digits, never more than it is.
+    """What is covered, in so many digits, never more than it is but for 1e-13 of it.
 
     >>> rounded_down(2 / 3), rounded_down(0.3), rounded_down(1.0)
     ('0.666666', '0.3', '1')

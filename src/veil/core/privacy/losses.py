@@ -16,8 +16,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from veil.core.arrays import Floats
+from veil.core.checks import delta_of, within
 from veil.core.errors import NoGuarantee
-from veil.core.numerics.rounding import FUNCTION_ERROR, charged_together, float_above, float_below
+from veil.core.numerics.rounding import (
+    FUNCTION_ERROR,
+    charged_below,
+    charged_together,
+    float_above,
+    float_below,
+)
 from veil.core.privacy.loss_measure import TAIL, LossMeasure, repeated
 from veil.core.privacy.pairs import NormalPair, RandomizedResponses
 from veil.core.privacy.profile import Kind, NothingRevealed, PrivacyProfile, SymmetricProfile
@@ -155,17 +162,30 @@ class Composed(SymmetricProfile):
             object.__setattr__(self, "pure_epsilon", total)
 
     def covers(self, epsilon: float, delta: float) -> bool:
-        # Epsilons and deltas may simply be added: where that is enough, nothing has to be convolved.
+        epsilon = within("epsilon", epsilon, 0.0, expected="a number of at least 0", finite=False)
+        # Where simply adding is enough, nothing has to be convolved.
+        if math.isfinite(epsilon) and self._added(charged_below(epsilon)) <= delta_of(delta):
+            return True
+        return super().covers(epsilon, delta)
+
+    def epsilon(self, delta: float) -> float:
+        try:
+            return super().epsilon(delta)
+        except NoGuarantee:
+            # Losses too large for a grid; their sum is known all the same.
+            if math.isfinite(self.pure_epsilon):
+                return self.pure_epsilon
+            raise
+
+    def _added(self, epsilon: float) -> float:
+        """delta by adding the losses of pure parts to what one other part has; 1 where there are more."""
         pure = [(part, times) for part, times in self.parts if math.isfinite(part.pure_epsilon)]
         rest = [(part, times) for part, times in self.parts if not math.isfinite(part.pure_epsilon)]
         left = Fraction(epsilon) - sum(
             (times * Fraction(part.pure_epsilon) for part, times in pure), Fraction()
         )
-        if left >= 0 and not rest:
-            return True
-        if left > 0 and len(rest) == 1 and rest[0][1] == 1 and rest[0][0].covers(float_below(left), delta):
-            return True
-        return super().covers(epsilon, delta)
+        is_known = left >= 0 and len(rest) == 1 and rest[0][1] == 1
+        return rest[0][0].delta(float_below(left)) if is_known else 1.0
 
     @cached_property
     def _measures(self) -> list[LossMeasure]:
@@ -198,17 +218,19 @@ class Composed(SymmetricProfile):
 
         Each part counts by the larger of its two directions.
         """
-        alone = [part.enclosure(epsilon) for part, _ in self.parts]
-        if epsilon >= self.pure_epsilon or any(one is None for one in alone):
+        if epsilon >= self.pure_epsilon or any(part.enclosure(0.0) is None for part, _ in self.parts):
             return super().enclosure(epsilon)
         from veil.core.privacy.rigorous import Enclosure, products
 
-        grids = []
+        lows, grids = [], []
         for (part, times), step in zip(self.parts, self._steps, strict=True):
-            found = [part.enclosure(float(point)) for point in _grid(part, step)]
-            grids.append(products.Grid(step, [one.high for one in found if one is not None], times))
-        high = products.delta_above(grids, epsilon)
-        return Enclosure(max(one.low for one in alone if one is not None), high)
+            alone, *found = (part.enclosure(float(point)) for point in (epsilon, *_grid(part, step)))
+            known = [one for one in found if one is not None]
+            if alone is None or len(known) < len(found):
+                return None
+            lows.append(alone.low)
+            grids.append(products.Grid(step, [one.high for one in known], times))
+        return Enclosure(max(lows), products.delta_above(grids, epsilon))
 
     def pld(self, interval: float | None = None) -> PrivacyLossDistribution:
         """The loss distribution for Google's dp-accounting; the rounding of its convolutions is their own."""
@@ -230,12 +252,23 @@ class Composed(SymmetricProfile):
         return float_above(sum((times * Fraction(part.zcdp()) for part, times in self.parts), Fraction()))
 
     def likely_log_delta(self, epsilon: float) -> float:
-        likely = max(product.delta(epsilon) for product in self._likely_measures)
+        try:
+            likely = max(product.delta(epsilon) for product in self._likely_measures)
+        except NoGuarantee:
+            return self._log_delta(epsilon)
+        likely = min(likely, self._added(epsilon))
         # The quick curves cancel to about 1e-14; far above that they serve.
         return math.log(likely) if 1e-10 < likely < 1.0 else self._log_delta(epsilon)
 
     def _log_delta(self, epsilon: float) -> float:
-        log = math.log(max(product.delta(epsilon) for product in self._measures))
+        added = self._added(epsilon)
+        try:
+            convolved = max(product.delta(epsilon) for product in self._measures)
+        except NoGuarantee:
+            if added == 1.0:
+                raise
+            convolved = 1.0
+        log = math.log(min(convolved, added))
         return log + FUNCTION_ERROR * (1.0 - log)
 
 

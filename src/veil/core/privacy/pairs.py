@@ -26,6 +26,8 @@ from veil.core.privacy.rigorous import Enclosure, sums, tilts
 
 # Below it a beta variable is so often smaller than any float that the closed form underflows.
 _SMALL_SHAPE = 0.1
+# More than what products of tiny numbers lose where they underflow.
+_TINY = 2.0**-1000
 
 
 @dataclass(frozen=True)
@@ -224,9 +226,9 @@ class RandomizedResponses(SymmetricProfile):
         for j in range(first, times + 1):
             # Exactly: next to a loss, rounding would hide all of it.
             gap = float_above((2 * j - times) * each - Fraction(epsilon))
-            parts = math.log(ways), (times - j) * self.each, log_total
-            rounding = 2.0 * FUNCTION_ERROR * (sum(parts) + 1.0)
-            terms.append(parts[0] - parts[1] - parts[2] + math.log(-math.expm1(-gap)) + rounding)
+            parts, gain = (math.log(ways), (times - j) * self.each, log_total), math.log(-math.expm1(-gap))
+            rounding = 2.0 * FUNCTION_ERROR * (sum(parts) + abs(gain) + 1.0)
+            terms.append(parts[0] - parts[1] - parts[2] + gain + rounding)
             ways = ways * (times - j) // (j + 1)
         if not terms:
             return -math.inf
@@ -256,7 +258,7 @@ class RandomizedResponses(SymmetricProfile):
             far, near = (2.0 * order - 1.0) * self.each, self.each
             one = (order - 1.0) * self.each + math.log1p(math.exp(-far)) - math.log1p(math.exp(-near))
             rounding = 4.0 * FUNCTION_ERROR * (one + 1.0)
-        return self.times * (one + rounding) / (order - 1.0) * (1.0 + 4.0 * ULP)
+        return self.times * (one + rounding + _TINY) / (order - 1.0) * (1.0 + 4.0 * ULP)
 
 
 # How many standard deviations beyond the threshold are summed one by one.

@@ -14,13 +14,12 @@ from veil.core.arrays import Floats
 from veil.core.checks import delta_of, integer, within
 from veil.core.errors import CannotCalibrate, InvalidArgument, NoGuarantee, VeilError
 from veil.core.numerics.rounding import (
+    charged_below,
     float_above,
-    float_below,
     least_point,
     log_margin,
     probability_above,
     safe_edge,
-    stated,
 )
 
 if TYPE_CHECKING:
@@ -107,17 +106,24 @@ class PrivacyProfile(ABC):
         epsilon = safe_edge(margin, safe=high, unsafe=0.0)
         # The search may have used a quicker curve and logs; what is returned is checked as printed.
         step = 1e-13
-        while self.delta(epsilon) > delta:
+        while self._as_charged(epsilon) > delta:
             epsilon *= 1.0 + step
             step *= 2.0
         # The search stops a hair on the safe side; where the plain decimal holds too, it is the answer,
         # so that what was calibrated to 2.255 is charged 2.255.
         plain = float(f"{epsilon:.12g}")
-        return plain if plain < epsilon and self.delta(plain) <= delta else epsilon
+        return plain if plain < epsilon and self._as_charged(plain) <= delta else epsilon
 
     def covers(self, epsilon: float, delta: float) -> bool:
-        """Whether the release is known to be (epsilon, delta)-private."""
-        return self.delta(epsilon) <= delta_of(delta)
+        """Whether the release is known to be (epsilon, delta)-private, also with epsilon as it is written."""
+        epsilon = within("epsilon", epsilon, 0.0, expected="a number of at least 0", finite=False)
+        return self._as_charged(epsilon) <= delta_of(delta)
+
+    def _as_charged(self, epsilon: float) -> float:
+        """delta at what is charged for this epsilon: the decimal that it is written as may be below it."""
+        if epsilon >= self.pure_epsilon or epsilon == math.inf:
+            return 0.0
+        return self.delta(charged_below(epsilon))
 
     def _log_delta(self, epsilon: float) -> float:
         return max(direction(epsilon) for direction in set(self.log_deltas()))
@@ -265,7 +271,7 @@ def calibrate(
     The number that is returned has itself been checked to be safe. Where no number is safe, the
     error says so.
     """
-    target = float_below(stated(within("epsilon", epsilon)))
+    target = charged_below(within("epsilon", epsilon))
     delta = delta_of(delta)
     if delta == 1.0:
         raise InvalidArgument(
