@@ -91,7 +91,9 @@ mutant(
 mutant(
     "epsilon-rounded-to-nearest",
     "An epsilon is rounded to twelve digits, downwards as well as upwards.",
-    Edit(PrivacyProfile, "epsilon", "plain < epsilon and self.delta(plain) <= delta", "plain < epsilon"),
+    Edit(
+        PrivacyProfile, "epsilon", "plain < epsilon and self._as_charged(plain) <= delta", "plain < epsilon"
+    ),
     caught_by=("tests/core/test_safe_rounding.py::test_an_epsilon_is_never_rounded_down",),
 )
 mutant(
