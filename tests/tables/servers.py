@@ -59,7 +59,8 @@ class Server:
         return done.returncode == 0
 
 
-def _program(name: str) -> str | None:
+def program(name: str) -> str | None:
+    """Where a program of PostgreSQL is; None if it is not installed."""
     newest = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), reverse=True)
     return shutil.which(name) or (str(newest[0]) if newest else None)
 
@@ -85,7 +86,7 @@ def _free_port() -> int:
 
 @contextmanager
 def postgres_server(*, max_connections: int = 20, fsync: bool = False) -> Iterator[Server]:
-    initdb, pg_ctl = _program("initdb"), _program("pg_ctl")
+    initdb, pg_ctl = program("initdb"), program("pg_ctl")
     if initdb is None or pg_ctl is None:
         pytest.skip("PostgreSQL's initdb and pg_ctl are not installed")
     pytest.importorskip("psycopg", reason="psycopg is not installed")

@@ -328,7 +328,7 @@ def test_tables_and_queries_of_a_spark_session(spark: Any, capfd: pytest.Capture
     # Neither in the error nor in what Spark writes to the console of its own accord.
     for text in (str(refused.value), capfd.readouterr().err):
         assert "CAST_INVALID_INPUT" not in text or "The value" not in text
-    wrong: list[dict[str, Any]] = [{"table": "t"}, {"query": "q"}]
+    wrong: list[dict[str, Any]] = [{"table": "t"}, {"query": "SELECT 1"}]
     for options in wrong:
         with pytest.raises(InvalidArgument, match="none for a DataFrame"):
             read(frame, **ends, **options)

@@ -179,6 +179,11 @@ def either(name: str, record: str) -> InvalidData:
     return InvalidData(name, expected=expected, found=found, hint=hint, names=("header",))
 
 
+def places_of(names: Sequence[str]) -> dict[str, str]:
+    """What errors call columns whose names may be cells of a first line that is a record after all."""
+    return {name: f"column{i}" for i, name in enumerate(names, start=1)}
+
+
 def column_names(width: int) -> list[str]:
     """What the columns of a table without names are called."""
     return [f"column{i}" for i in range(1, width + 1)]

@@ -18,7 +18,8 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
-from veil.core.errors import InvalidArgument, UnreadableFile
+from veil.core.bounded import read_whole
+from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
 
 PARQUET, JSON_LINES = (".parquet", ".pq"), (".jsonl", ".ndjson", ".json")
 _PACKING = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".zip": "zip"}
@@ -36,6 +37,8 @@ _NOT_WHOLE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupErro
 # What may always be unpacked, and beyond it how many times the packed size: tables shrink to a tenth, a log
 # of nothing but the same row to a two-hundredth.
 _FREELY, _SWELLS = 2**30, 200
+# The same of JSON, which takes several times its size in memory.
+_FREELY_JSON, _SWELLS_JSON = 2**28, 50
 _AT_A_TIME = 2**24
 # Bytes in a cell; of text with separators also bytes in the first line, and cells in it.
 LONGEST_CELL, LONGEST_LINE, MOST_COLUMNS = 2**17, 2**26, 2**17
@@ -166,9 +169,24 @@ def parse_json_lines(raw: bytes, name: str) -> list[Any]:
     return [_parsed_json(line, name, "JSON in every line") for line in lines if line.strip()]
 
 
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object with these names and values, unless it has a name twice: one of the values would be lost."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise twice("object")
+    return found
+
+
+def twice(where: str) -> InvalidData:
+    """The error for a name that is there twice."""
+    return InvalidData(where, expected="each name once in an object", found="one of them twice")
+
+
 def _parsed_json(text: str, name: str, expected: str) -> Any:
     try:
-        return json.loads(text, parse_constant=lambda word: math.nan)
+        return json.loads(text, parse_constant=lambda word: math.nan, object_pairs_hook=unique)
+    except InvalidData as error:
+        raise UnreadableFile(name, expected=error.expected, found=error.found) from None
     except (ValueError, RecursionError):
         raise UnreadableFile(name, expected=expected, found="something else") from None
 
@@ -177,19 +195,21 @@ def check_packed(path: str) -> None:
     """Raise if a packed file, which DuckDB unpacks by itself, swells or is not whole."""
     packing = _PACKING.get(Path(path).suffix.lower())
     # A byte of gzip holds no more than 1,032: a small file cannot swell beyond what is free.
-    if packing is not None and (packing != "gzip" or 1_040 * Path(path).stat().st_size > most_from(0)):
+    free = most_from(0, ending_of(path))
+    if packing is not None and (packing != "gzip" or 1_040 * Path(path).stat().st_size > free):
         for _ in _unpacked(path, name_of(path), packing):
             pass
 
 
 def _content(path: str, name: str) -> bytes:
     if path == "-":
-        return sys.stdin.buffer.read()
+        return read_whole(sys.stdin.buffer, name, look=lambda part: _checked_text(part, name))
     packing = _PACKING.get(Path(path).suffix.lower())
     if packing is not None:
         return b"".join(_unpacked(path, name, packing))
     try:
-        return Path(path).read_bytes()
+        with Path(path).open("rb") as stream:
+            return read_whole(stream, name, look=lambda part: _checked_text(part, name))
     except OSError as error:
         raise _unreadable(name, error) from None
 
@@ -202,10 +222,10 @@ def _unpacked(path: str, name: str, packing: str) -> Iterator[bytes]:
         size = Path(path).stat().st_size
         if packing == "zip":
             with zipfile.ZipFile(path) as archive, archive.open(_only_file(archive, name)) as stream:
-                yield from parts_of(stream, size, name)
+                yield from parts_of(stream, size, name, ending_of(path))
         else:
             with pa.input_stream(path, compression=packing) as stream:
-                yield from parts_of(stream, size, name)
+                yield from parts_of(stream, size, name, ending_of(path))
     except UnreadableFile:
         raise
     except (OSError, *_NOT_WHOLE) as error:
@@ -230,8 +250,10 @@ def _only_file(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     return files[0]
 
 
-def most_from(packed: int) -> int:
-    """How many bytes a file of this packed size may unpack to."""
+def most_from(packed: int, ending: str = "") -> int:
+    """How many bytes a file of this packed size may unpack to. ending: as `ending_of` gives it."""
+    if ending in JSON_LINES:
+        return max(min(_FREELY, _FREELY_JSON), _SWELLS_JSON * packed)
     return max(_FREELY, _SWELLS * packed)
 
 
@@ -241,9 +263,9 @@ def swells(name: str, most: int, *, hint: str = "Unpack it first if it is right.
     return UnreadableFile(name, expected=expected, found="one that swells", hint=hint)
 
 
-def parts_of(stream: Any, packed: int, name: str) -> Iterator[bytes]:
+def parts_of(stream: Any, packed: int, name: str, ending: str = "") -> Iterator[bytes]:
     """What a stream unpacks to, part by part, unless it is far more than a file of this packed size holds."""
-    size, most = 0, most_from(packed)
+    size, most = 0, most_from(packed, ending)
     while part := stream.read(_AT_A_TIME):
         size += len(part)
         if size > most:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from veil.core.checks import plain_texts
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.tables.dialect import column_names
 from veil.tables.engines.protocol import missing_column
@@ -27,10 +28,17 @@ def checked_columns(columns: Any, field: str = "columns") -> list[str] | None:
     return list(names)
 
 
-def chosen(present: Sequence[str], wanted: Sequence[str] | None, roles: Roles | None = None) -> list[str]:
+def chosen(
+    present: Sequence[str],
+    wanted: Sequence[str] | None,
+    roles: Roles | None = None,
+    *,
+    may_be_cells: bool = False,
+) -> list[str]:
     """The wanted columns, all if none are named, or an error that names the nearest.
 
-    roles: the field that names each column, for errors; `columns` for those that have none.
+    roles: the field that names each column, for errors; `columns` for those that have none. may_be_cells: the
+    names are from the text of a file, and may be cells instead.
     """
     if wanted is None:
         if len(set(present)) < len(present):
@@ -40,7 +48,7 @@ def chosen(present: Sequence[str], wanted: Sequence[str] | None, roles: Roles | 
     for name in wanted:
         role = (roles or {}).get(name, "columns")
         if name not in present:
-            raise missing_column(list(present), name, role)
+            raise missing_column(list(present), name, role, asked=wanted if may_be_cells else None)
         if list(present).count(name) > 1:
             raise InvalidData(role, expected=f"one column {name!r}", found="several of that name")
     return list(wanted)
@@ -53,6 +61,18 @@ def is_frame(source: Any) -> bool:
         or hasattr(source, "__arrow_c_stream__")
         or _library(source) in {"pandas", "polars", "pyarrow", "ibis"}
     )
+
+
+def is_computed(source: Any) -> bool:
+    """Whether a table is what a query makes of other data when it is asked for, rather than data in memory.
+
+    Then one record of that data may be in several rows, or change them all.
+    """
+    library, kind = _library(source), type(source).__name__
+    if library == "polars":
+        return kind == "LazyFrame"
+    is_held = isinstance(source, (Mapping, Sequence, np.ndarray)) or library in {"pandas", "pyarrow"}
+    return not is_held
 
 
 def _library(source: Any) -> str:
@@ -101,7 +121,8 @@ def _arrow(source: Any, choose: Callable[[list[str]], list[str]]) -> Any:
         return lazy.select(choose(lazy.collect_schema().names())).collect().to_arrow()
     if _library(source) == "ibis":
         return source.select(*choose(list(source.columns))).to_pyarrow()
-    if hasattr(source, "to_table"):
+    # Of Arrow's own: a relation of DuckDB has a method of this name that does something else.
+    if _library(source) == "pyarrow" and hasattr(source, "to_table"):
         return source.to_table(columns=choose(list(source.schema.names)))
     return source if isinstance(source, pa.Table) else pa.table(source)
 
@@ -136,6 +157,9 @@ def _array(values: Any, name: str, *, mixed: bool) -> Any:
         values = np.ascontiguousarray(values)
     try:
         array = pa.array(values, from_pandas=True)
+    except UnicodeEncodeError:
+        plain_texts(name, (value for value in values if isinstance(value, str)), error=InvalidData)
+        raise InvalidData(name, expected="text", found="half a character") from None
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         if not mixed:
             # Arrow's own text would quote the value.

@@ -11,7 +11,7 @@ from veil.core.errors import InvalidArgument, UnreadableFile
 from veil.tables.complaints import refuse_given
 from veil.tables.dialect import checked_delimiter, checked_header
 from veil.tables.files import JSON_LINES, PARQUET, ending_of, file_of, name_of, text_bytes
-from veil.tables.frames import Columns, frame_columns
+from veil.tables.frames import Columns, frame_columns, is_computed
 from veil.tables.text_tables import TextTable, open_text, small_table
 from veil.tables.typed_files import file_columns
 
@@ -21,13 +21,17 @@ class TableRead:
     """A table as it was read: columns with names and types, or text with separators.
 
     name: what messages call it. columns: of Arrow, by name. text: with its cells as they are written; None
-    also for files without any, and for JSON. raw: a small text as it is.
+    also for files without any, and for JSON. raw: a small text as it is. may_be_cells: the names of the
+    columns are keys of JSON, which need not be names. unchecked: the table is what a query
+    makes of other data, of which one record may be in several rows, or affect them.
     """
 
     name: str
     columns: Columns | None = None
     text: TextTable | None = None
     raw: bytes = b""
+    may_be_cells: bool = False
+    unchecked: bool = False
 
 
 def read_table(
@@ -59,9 +63,10 @@ def read_table(
         if ending_of(path) not in typed:
             text = open_text(path, delimiter=mark, least=least, comments=comments)
             return TableRead(name_of(path), text=text)
-        read = TableRead(name_of(path), file_columns(path, wanted))
+        is_json = ending_of(path) not in PARQUET
+        read = TableRead(name_of(path), file_columns(path, wanted), may_be_cells=is_json)
     else:
-        read = TableRead("source", frame_columns(source, wanted))
+        read = TableRead("source", frame_columns(source, wanted), unchecked=is_computed(source))
     if read.columns is None:
         raise InvalidArgument("source", expected=expected, found=f"an object of type {type(source).__name__}")
     refuse_given("none for this kind of source", header=header, delimiter=mark)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veil.core.checks import items
+from veil.core.checks import items, plain_texts
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import Names
 from veil.tables.cells import is_plain_integer
@@ -38,6 +38,7 @@ class StateList:
         if len(self.labels) < 2:
             kind = InvalidData if self.found else InvalidArgument
             raise kind("states", expected="two states or more", found=str(len(self.labels)))
+        plain_texts("states", map(str, self.labels), error=InvalidData if self.found else InvalidArgument)
         for names in (self.texts, tuple(map(str, self.labels))):
             if len(set(names)) < len(names):
                 raise InvalidArgument(
@@ -157,7 +158,7 @@ def _from_file(path: str, columns: Sequence[str]) -> StateList:
     path, asked = _split(path)
     name, lines = read_rows(path, expected="one state per line")
     if asked:
-        places = [_column(lines[0], column, name) for column in asked]
+        places = [_column(lines[0], column, name, asked) for column in asked]
         body = lines[1:]
     else:
         places = [0]
@@ -180,7 +181,7 @@ def _split(path: str) -> tuple[str, list[str]]:
     return path, []
 
 
-def _column(header: Sequence[str], column: str, name: str) -> int:
+def _column(header: Sequence[str], column: str, name: str, asked: Sequence[str]) -> int:
     if column not in header:
-        raise missing_column(list(header), column, name)
+        raise missing_column(list(header), column, name, asked=asked)
     return header.index(column)

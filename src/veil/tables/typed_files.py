@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from veil.core.errors import InvalidData, UnreadableFile
+from veil.tables.dialect import places_of
 from veil.tables.engines.protocol import quoted, text_literal
 from veil.tables.files import (
     PARQUET,
@@ -24,6 +25,8 @@ from veil.tables.frames import Columns, chosen, nested
 
 # A place of a column takes at least so much in memory.
 _PLACE = 8
+# So few columns take about as much in memory as they take in JSON.
+_FEW = 8
 # What DuckDB makes of text that looks like it; it stays text, since 9:00 and 09:00 may be two labels.
 _READ_AS_TEXT = ("DATE", "TIME", "UUID")
 
@@ -34,6 +37,9 @@ def file_columns(source: str, wanted: Sequence[str] | None) -> Columns:
 
     tables = []
     for path in files_of(source):
+        if not Path(path).is_file():
+            found, hint = "one that is read only once", "Write it to a file first."
+            raise UnreadableFile(name_of(path), expected="a file", found=found, hint=hint)
         read = _parquet if ending_of(path) in PARQUET else _json
         tables.append(checked_cells(read(path, name_of(path), wanted), name_of(path)))
     names = tables[0].column_names
@@ -108,17 +114,18 @@ def _json(path: str, name: str, wanted: Sequence[str] | None) -> Any:
     from veil.tables.engines.duck import private_connection, translated
 
     check_packed(path)
-    connection, close = private_connection()
+    connection, close = private_connection(files=[path], ordered=True)
     try:
         with translated(name, reads_rows=True):
-            connection.execute("SET preserve_insertion_order = true")
             file = text_literal(escape(path))
             rows = connection.sql(f"DESCRIBE SELECT * FROM read_json({file}, sample_size = -1)").fetchall()
             kinds = {str(row[0]): str(row[1]) for row in rows}
-            names = chosen(list(kinds), wanted)
+            names = chosen(list(kinds), wanted, may_be_cells=True)
+            shown = places_of(list(kinds)) if wanted is None else {}
             types = {one: "VARCHAR" if kinds[one].startswith(_READ_AS_TEXT) else kinds[one] for one in names}
+            _check_cells(connection, file, types, path, name)
             stated = ", ".join(f"{text_literal(one)}: {text_literal(kind)}" for one, kind in types.items())
-            listed = ", ".join(_selected(one, types[one]) for one in names)
+            listed = ", ".join(_selected(one, types[one], shown.get(one, one)) for one in names)
             return connection.sql(
                 f"SELECT {listed} FROM read_json({file}, columns = {{{stated}}})"
             ).to_arrow_table()
@@ -126,8 +133,21 @@ def _json(path: str, name: str, wanted: Sequence[str] | None) -> Any:
         close()
 
 
-def _selected(name: str, kind: str) -> str:
+def _check_cells(connection: Any, file: str, types: dict[str, str], path: str, name: str) -> None:
+    """Before every row gets a place in each column: objects without most of the names are short to write."""
+    if len(types) <= _FEW:
+        return
+    first = next(iter(types))
+    counted = f"SELECT count(*) FROM read_json({file}, columns = {{{text_literal(first)}: 'JSON'}})"
+    rows = connection.sql(counted).fetchall()[0][0]
+    most = most_from(Path(path).stat().st_size)
+    if _PLACE * rows * len(types) > most:
+        raise swells(name, most, hint="Write it as Parquet if it is right.")
+
+
+def _selected(name: str, kind: str, shown: str) -> str:
+    """The column in SQL. shown: what errors call it."""
     if kind.startswith(("STRUCT", "MAP", "UNION")) or kind.endswith("]"):
-        raise nested(name)
+        raise nested(shown)
     # Where numbers and text are in one column DuckDB calls it JSON, and text would keep its quotes.
     return f"{quoted(name)} ->> '$' AS {quoted(name)}" if kind == "JSON" else quoted(name)

@@ -154,6 +154,10 @@ def _layout(connection: Any, file: str, wanted: set[str]) -> tuple[dict[str, str
     rows = rows_of(lines, delimiter)
     if rows and len(rows[0]) > MOST_COLUMNS:
         raise too_large(name, "columns", MOST_COLUMNS)
+    for one in sorted(wanted):
+        if rows and rows[0].count(one) > 1:
+            # DuckDB would call the second one differently, and take the first.
+            raise InvalidData(name, expected=f"one column {one!r}", found="several of that name")
     # Who names a column of the first line knows that it has names.
     headed = options | {"header": "true"}
     named = bool(rows) and bool(wanted & set(rows[0]))

@@ -14,7 +14,8 @@ from veil.tables.engines import duck
 from veil.tables.engines.file_relations import Wanted, csv_relation, json_relation, parquet_relation
 from veil.tables.engines.protocol import Engine, text_literal
 from veil.tables.files import JSON_LINES, PARQUET, check_packed, files_of
-from veil.tables.frames import frame_columns, is_frame
+from veil.tables.frames import frame_columns, is_computed, is_frame
+from veil.tables.sql.statement import Statement, one_select
 from veil.tables.typed_files import check_parquet
 
 _ADDRESSES = ("postgresql://", "postgres://", "postgresql+psycopg://", "postgresql+psycopg2://")
@@ -42,23 +43,29 @@ def open_engine(
     if isinstance(source, str) and source.startswith(_ADDRESSES):
         from veil.tables.engines.postgres import PostgresEngine
 
-        return PostgresEngine(source, table=table, query=query)
+        return PostgresEngine(source, table=table, statement=_statement(query, "postgres"))
     if isinstance(source, (str, os.PathLike)):
         return _open_files(str(os.fspath(source)), wanted, table, query, numbers=numbers)
     if type(source).__module__.startswith("pyspark."):
         from veil.tables.engines.spark import SparkEngine
 
-        return SparkEngine(source, table=table, query=query)
+        return SparkEngine(source, table=table, statement=_statement(query, "spark"))
     if type(source).__name__ == "DuckDBPyConnection":
-        return duck.connection_engine(source, table, query)
+        return duck.connection_engine(source, table, _statement(query, "duckdb"))
     refuse_given("none for this kind of source", table=table, query=query)
     if type(source).__name__ == "DuckDBPyRelation":
         return duck.relation_engine(source)
     if is_frame(source):
         roles = {name: role for role, name in wanted.items()}
-        return duck.frame_engine(frame_columns(source, list(roles), roles=roles, mixed=False) or {})
+        columns = frame_columns(source, list(roles), roles=roles, mixed=False) or {}
+        return duck.frame_engine(columns, row_by_row=not is_computed(source))
     expected = "a path, a table in memory, a DuckDB or Spark table, or a postgresql:// address"
     raise InvalidArgument("source", expected=expected, found=f"an object of type {type(source).__name__}")
+
+
+def _statement(query: str | None, dialect: str) -> Statement | None:
+    """The query, checked before anything is connected."""
+    return None if query is None else one_select(query, dialect)
 
 
 def _open_files(
@@ -74,7 +81,7 @@ def _open_files(
         raise UnreadableFile(path, expected="a file", found="no such file, or one that is read only once")
     suffix = Path(path.lower().removesuffix(".gz").removesuffix(".zst")).suffix
     if suffix in _DATABASE:
-        return duck.database_engine(files[0], table, query)
+        return duck.database_engine(files[0], table, _statement(query, "duckdb"))
     for field, value in (("table", table), ("query", query)):
         if value is not None:
             raise InvalidArgument(field, expected="none for a file", found="one")
@@ -89,7 +96,7 @@ def _open_files(
             check_packed(file)
     listed = f"[{', '.join(text_literal(escape(file)) for file in files)}]"
     columns = Wanted.of(wanted)
-    connection, close = duck.private_connection()
+    connection, close = duck.private_connection(files=files)
     try:
         with duck.translated(name):
             if suffix in PARQUET:

@@ -1,4 +1,10 @@
-"""PostgreSQL, by psycopg: one read-only transaction, so that all queries see the same rows."""
+"""PostgreSQL, by psycopg: one read-only transaction, so that all queries see the same rows.
+
+Nothing can be written: a query is one SELECT (`veil.tables.sql.statement`), the server parses it as a single
+statement (the extended protocol takes no more), the transaction is read-only, which cannot be changed inside
+it, and functions that the server calls volatile are refused, but for a few that only compute. A role that may
+do nothing but SELECT from the table is still the best fence (docs/tables.md).
+"""
 
 from __future__ import annotations
 
@@ -6,8 +12,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from veil.core.errors import InvalidData, MissingExtra
+from veil.core.errors import InvalidArgument, InvalidData, MissingExtra
+from veil.tables.engines import postgres_catalog
 from veil.tables.engines.protocol import KINDS, Column, Kind, quoted, selected, table_parts
+from veil.tables.sql.statement import Statement
 
 # Seconds to wait for a server, unless the address says otherwise.
 _PATIENCE = 10
@@ -21,40 +29,78 @@ class PostgresEngine:
     dialect = "postgres"
     guesses_layout = False
 
-    def __init__(self, address: str, *, table: str | None, query: str | None) -> None:
-        self.relation = selected(table, query)
+    def __init__(self, address: str, *, table: str | None, statement: Statement | None) -> None:
+        self.relation = selected(table) if statement is None else statement.text
+        self.row_by_row = False
+        self._described: Any = None
         self._connection = _connect(address)
-        if query is None and table is not None:
-            try:
-                self.relation = f"SELECT * FROM {self._known(table)}"
-            except BaseException:
-                self.close()
-                raise
+        try:
+            with _translated():
+                if statement is None:
+                    self._open_table(table_parts(str(table)))
+                else:
+                    self._open_query(statement)
+        except BaseException:
+            self.close()
+            raise
 
-    def _known(self, table: str) -> str:
+    def _open_table(self, parts: list[str]) -> None:
         """The table by its exact name, or in small letters, as the server does with unquoted names."""
-        parts = table_parts(table)
         for candidate in (parts, [part.lower() for part in parts]):
             name = ".".join(map(quoted, candidate))
-            with _translated():
-                row = self._connection.execute("SELECT to_regclass(%s) IS NOT NULL", [name]).fetchone()
+            row = self._connection.execute("SELECT to_regclass(%s) IS NOT NULL", [name]).fetchone()
             if row is not None and row[0]:
-                return name
+                base = postgres_catalog.base_table(self._connection, name)
+                self.relation = f"SELECT * FROM {name if base is None else base.path}"
+                self.row_by_row = base is not None
+                if base is not None:
+                    postgres_catalog.use_own_functions(self._connection)
+                self._prepare()
+                return
         raise InvalidData("table", expected="a table of the database", found="no such table")
 
-    def columns(self) -> dict[str, Column]:
-        with _translated(), self._connection.cursor() as cursor:
-            cursor.execute(f"SELECT * FROM (\n{self.relation}\n) AS veil_source LIMIT 0")
-            described = cursor.description or []
-            return {one.name: Column(one.name, self._kind(one)) for one in described}
+    def _open_query(self, statement: Statement) -> None:
+        """The query as it is, or with the whole name of its table if it works row by row."""
+        import psycopg
 
-    def _kind(self, column: Any) -> Kind:
-        known = self._connection.adapters.types.get(column.type_code)
+        if postgres_catalog.acts(self._connection, statement):
+            expected, found = "functions that only compute", "one that the server calls volatile"
+            raise InvalidArgument("query", expected=expected, found=found, hint="Nothing was run.")
+        checked = postgres_catalog.row_by_row(self._connection, statement)
+        if checked is not None:
+            try:
+                postgres_catalog.use_own_functions(self._connection)
+                self.relation, self.row_by_row = checked, True
+                self._prepare()
+                return
+            except psycopg.Error:
+                # It calls a function that is not PostgreSQL's own.
+                self._connection.rollback()
+                self.relation, self.row_by_row = statement.text, False
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Have the server parse the query, as a single statement, without running any of it."""
+        server = self._connection.pgconn
+        prepared = server.prepare(b"veil_source", self.relation.encode(self._connection.info.encoding))
+        _check_result(prepared, self._connection)
+        self._described = server.describe_prepared(b"veil_source")
+        _check_result(self._described, self._connection)
+
+    def columns(self) -> dict[str, Column]:
+        found = self._described
+        names = [found.fname(i).decode(self._connection.info.encoding) for i in range(found.nfields)]
+        return {name: Column(name, self._kind(found.ftype(i), found.fmod(i))) for i, name in enumerate(names)}
+
+    def _kind(self, code: int, modifier: int) -> Kind:
+        """What a column holds, by the number of its type and what the type is declared with."""
+        known = self._connection.adapters.types.get(code)
         name = "" if known is None else known.name
-        if known is not None and known.array_oid == column.type_code:
+        if known is not None and known.array_oid == code:
             return Kind.OTHER
         if name == "numeric":
-            return Kind.WIDE if column.scale == 0 and column.precision else Kind.FLOAT
+            # In the modifier: 4 + 65,536 times the number of digits + those after the point.
+            return Kind.WIDE if modifier >= 4 and (modifier - 4) & 0x7FF == 0 else Kind.FLOAT
         # Also types that the database defines itself, such as its enumerations.
         return KINDS.get(name.upper(), Kind.WORDS)
 
@@ -62,7 +108,8 @@ class PostgresEngine:
         import pyarrow as pa
 
         with _translated(), self._connection.cursor() as cursor:
-            cursor.execute(sql)
+            # Prepared: the extended protocol takes a single statement.
+            cursor.execute(sql, prepare=True)
             names = [one.name for one in cursor.description or []]
             parts: list[list[Any]] = [[] for _ in names]
             while rows := cursor.fetchmany(_BATCH):
@@ -126,19 +173,35 @@ def _trouble(text: str) -> str:
     return "none that can be reached"
 
 
+class _AtParsing(Exception):
+    """What the server says of a text that it only parsed: it can quote the text, but no row."""
+
+
+def _check_result(result: Any, connection: Any) -> None:
+    from psycopg import pq
+    from psycopg.errors import error_from_result
+
+    if result.status == pq.ExecStatus.FATAL_ERROR:
+        error = error_from_result(result, connection.info.encoding)
+        raise error from _AtParsing()
+
+
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Turn psycopg's exceptions into ours; its texts may quote cells, except those about the query itself."""
+    """Turn psycopg's exceptions into ours; its texts may quote cells, except where a text is only parsed.
+
+    Not even the class of an error says that no row was read: a function may raise any.
+    """
     import psycopg
 
     try:
         yield
     except psycopg.Error as error:
         state = error.sqlstate or ""
-        # Class 42 is raised while the query is read, before any row.
-        known = state.startswith("42") and error.diag.message_primary
+        is_parsing = isinstance(error.__cause__, _AtParsing) and state.startswith("42")
+        said = error.diag.message_primary if is_parsing else None
         raise InvalidData(
             "source",
             expected="a table or query that PostgreSQL can count",
-            found=str(known) if known else f"an error of the server ({state or type(error).__name__})",
+            found=str(said) if said else f"an error of the server ({state or type(error).__name__})",
         ) from None

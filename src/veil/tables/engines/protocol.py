@@ -36,6 +36,8 @@ _TYPES = {
     Kind.TIME: "DATE TIME TIMETZ TIMESTAMP TIMESTAMPTZ TIMESTAMP_NTZ",
     Kind.OTHER: "JSON JSONB BYTEA XML INTERVAL RECORD",
 }
+# What readers call columns without a name.
+_GIVEN = re.compile(r"column\d+")
 KINDS = {name: kind for kind, names in _TYPES.items() for name in names.split()}
 
 
@@ -54,12 +56,14 @@ class Column:
 class Engine(Protocol):
     """A table in an engine. relation: a query, in the engine's dialect, that gives its rows.
 
-    guesses_layout: the types of the columns were guessed from the rows.
+    guesses_layout: the types of the columns were guessed from the rows. row_by_row: it was checked that each
+    record of the data is at most one row, and affects no other (proof in tables/sql/row_wise.md).
     """
 
     dialect: str
     relation: str
     guesses_layout: bool
+    row_by_row: bool
 
     def columns(self) -> dict[str, Column]:
         """The columns by the names that users know them by."""
@@ -74,10 +78,27 @@ class Engine(Protocol):
         ...
 
 
-def missing_column(names: list[str], name: str, role: str) -> InvalidData:
-    """The error for a column that is not there."""
+def are_names(names: Iterable[str], asked: Iterable[str | None]) -> bool:
+    """Whether the first line of a text, or the keys of its objects, are known to be names of columns.
+
+    They are if the user asked for one of them. Otherwise they may be cells, which no error may quote. Names
+    that are given to columns without any (column1) show nothing.
+    """
+    return any(name and not _GIVEN.fullmatch(name) for name in set(asked) & set(names))
+
+
+def missing_column(
+    names: list[str], name: str, role: str, *, asked: Iterable[str | None] | None = None
+) -> InvalidData:
+    """The error for a column that is not there.
+
+    asked: all that the user asked for, where the names may be cells: then see `are_names`.
+    """
     from difflib import get_close_matches
 
+    if asked is not None and not are_names(names, asked):
+        hint = "Is the first line a record? Its cells are not shown: they may be sensitive."
+        return InvalidData(role, expected=f"a column {name!r}", found="none of that name", hint=hint)
     folded = {other.casefold(): other for other in names}
     near = get_close_matches(name.casefold(), list(folded), 1, 0.5)
     listed = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
@@ -89,13 +110,10 @@ def missing_column(names: list[str], name: str, role: str) -> InvalidData:
 def needed_columns(engine: Engine, roles: Mapping[str, str]) -> dict[str, Column]:
     """The columns that are needed, by role, after a look at what they hold."""
     present = engine.columns()
-    if engine.guesses_layout and not set(present) & set(roles.values()):
-        # Then the first line may hold cells, which are not to be shown.
-        role, name = next(iter(roles.items()))
-        raise InvalidData(role, expected=f"a column {name!r}", found="none of those asked for in the file")
+    asked = list(roles.values()) if engine.guesses_layout else None
     for role, name in roles.items():
         if name not in present:
-            raise missing_column(list(present), name, role)
+            raise missing_column(list(present), name, role, asked=asked)
         kind = present[name].kind
         if kind is Kind.OTHER:
             raise InvalidData(name, expected="a column of single values", found=kind.value)
@@ -175,10 +193,8 @@ def table_parts(table: str) -> list[str]:
     return [part[1:-1].replace('""', '"') if re.fullmatch(r'(?s)".*"', part) else part for part in parts]
 
 
-def selected(table: str | None, query: str | None, quote: Callable[[str], str] = quoted) -> str:
-    """The query behind table= or query=. quote: puts a part of the table's name in quotes."""
-    if query is not None:
-        return query.strip().rstrip(";")
+def selected(table: str | None, quote: Callable[[str], str] = quoted) -> str:
+    """The query behind table=. quote: puts a part of the table's name in quotes."""
     if table is not None:
         return f"SELECT * FROM {'.'.join(map(quote, table_parts(table)))}"
     raise InvalidArgument("table", expected="the name of a table, or a query", found="none")

@@ -10,7 +10,12 @@ from uuid import uuid4
 
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.tables.complaints import refuse_given
-from veil.tables.engines.protocol import KINDS, Column, Kind, selected
+from veil.tables.engines.protocol import KINDS, Column, Kind, selected, table_parts
+from veil.tables.sql.row_wise import BaseTable, Name, row_wise
+from veil.tables.sql.statement import Statement
+
+# Formats of tables that keep rows as they were put in.
+_KEPT = {"parquet", "orc", "delta", "iceberg", "avro", "hive"}
 
 
 def kind_of(declared: str) -> Kind:
@@ -33,12 +38,14 @@ class SparkEngine:
     dialect = "spark"
     guesses_layout = False
 
-    def __init__(self, source: Any, *, table: str | None, query: str | None) -> None:
+    def __init__(self, source: Any, *, table: str | None, statement: Statement | None) -> None:
         self._view: str | None = None
+        # A DataFrame is a query, of which Spark does not show the text.
+        self.row_by_row = False
         # By name: a Column of Spark claims to have every attribute.
         kind = type(source).__name__
         if kind == "DataFrame":
-            refuse_given("none for a DataFrame", table=table, query=query)
+            refuse_given("none for a DataFrame", table=table, query=statement)
             self._session = source.sparkSession
             self._view = f"veil_{uuid4().hex}"
             with _translated():
@@ -46,13 +53,30 @@ class SparkEngine:
             self.relation = f"SELECT * FROM {self._view}"
         elif kind == "SparkSession":
             self._session = source
-            self.relation = selected(table, query, lambda part: "`" + part.replace("`", "``") + "`")
+            with _translated():
+                self._open(table, statement)
         else:
             raise InvalidArgument("source", expected="a DataFrame or a SparkSession", found="another object")
 
+    def _open(self, table: str | None, statement: Statement | None) -> None:
+        if statement is None:
+            self.relation = selected(table, _quoted)
+            base = _base_table(self._session, table_parts(str(table)))
+            self.row_by_row = base is not None
+            return
+        found = row_wise(statement)
+        base = None if found is None else _base_table(self._session, [part.text for part in found.table])
+        checked = None if found is None or base is None else found.text(base, _folded, _quoted)
+        # A function of the session may have the name of one of Spark's own.
+        own = self._session.sql("SHOW USER FUNCTIONS").collect() if checked is not None else []
+        if {str(row[0]).rpartition(".")[2].casefold() for row in own} & statement.called:
+            checked = None
+        self.relation, self.row_by_row = checked or statement.text, checked is not None
+
     def columns(self) -> dict[str, Column]:
         with _translated():
-            schema = self._session.sql(self.relation).schema
+            # In brackets: Spark runs what is not a query at once.
+            schema = self._session.sql(f"SELECT * FROM (\n{self.relation}\n) AS veil_source").schema
         return {field.name: column_of(field.name, field.dataType.simpleString()) for field in schema}
 
     def run(self, sql: str) -> Any:
@@ -68,6 +92,30 @@ class SparkEngine:
     def close(self) -> None:
         if self._view is not None:
             self._session.catalog.dropTempView(self._view)
+
+
+def _quoted(part: str) -> str:
+    return "`" + part.replace("`", "``") + "`"
+
+
+def _folded(name: Name) -> str:
+    """Spark does not tell upper from lower case in names, quoted or not."""
+    return name.text.casefold()
+
+
+def _base_table(session: Any, parts: list[str]) -> BaseTable | None:
+    """The table of this name, if it keeps rows in files of a known format; None for views and all else."""
+    name = ".".join(map(_quoted, parts))
+    if not session.catalog.tableExists(name):
+        return None
+    found = session.catalog.getTable(name)
+    if found.isTemporary or found.tableType not in ("MANAGED", "EXTERNAL") or not found.namespace:
+        return None
+    path = ".".join(map(_quoted, (*([found.catalog] if found.catalog else []), *found.namespace, found.name)))
+    rows = session.sql(f"DESCRIBE TABLE EXTENDED {path}").collect()
+    if {str(row[1]).casefold() for row in rows if row[0] == "Provider"} & _KEPT == set():
+        return None
+    return BaseTable(path, frozenset(session.table(path).columns))
 
 
 @contextmanager

@@ -1,0 +1,1 @@
+"""Tests of queries that users give as text."""
