@@ -14,6 +14,8 @@ from veil.core.errors import (
     NoGuarantee,
     OutputExists,
     PrivacyWarning,
+    ResultKept,
+    ResultLost,
     UnreadableFile,
     VeilError,
 )
@@ -30,6 +32,8 @@ __all__ = [
     "NoGuarantee",
     "OutputExists",
     "PrivacyWarning",
+    "ResultKept",
+    "ResultLost",
     "UnreadableFile",
     "VeilError",
 ]

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import veil
-from veil.core.files import to_json, write_text
+from veil.core.files import to_json
+from veil.core.writing import write_text
 from veil.errors import InvalidArgument, OutputExists, UnreadableFile
 
 

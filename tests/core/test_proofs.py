@@ -14,7 +14,10 @@ from veil.core.kind import every_kind
 
 PROOFS = sorted(Path(veil.__file__).parent.glob("*/mechanisms/*.md"))
 ALL = [*PROOFS, *sorted(Path(veil.__file__).parent.glob("core/*/*.md"))]
-ALL += [Path(veil.__file__).parent / place for place in ("matrices/perturbation.md", "vectors/l1.md")]
+ALL += [
+    Path(veil.__file__).parent / place
+    for place in ("matrices/perturbation.md", "vectors/l1.md", "tables/sql/row_wise.md")
+]
 _PLACE = re.compile(r"`(veil(?:\.\w+)+):([\w.]+)`")
 
 

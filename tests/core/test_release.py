@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import veil
-from veil.errors import BudgetExceeded, InvalidArgument, InvalidData, VeilError
+from veil.errors import BudgetExceeded, InvalidArgument, InvalidData, ResultLost, VeilError
 
 COUNTS = veil.vectors.DirichletCounts(2.0, 10.0, 3)
 RECORDS = veil.vectors.Records("replace")
@@ -51,12 +51,16 @@ def test_bad_input_is_not_charged() -> None:
 
 
 def test_a_refused_charge_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def never(*args: Any, **kwargs: Any) -> Any:
-        raise AssertionError("drawn although refused")
+    drawn, real = [], veil.vectors.DirichletCounts._draw
 
-    monkeypatch.setattr(veil.vectors.DirichletCounts, "_draw", never)
+    def noted(*args: Any, **kwargs: Any) -> Any:
+        drawn.append(args)
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(veil.vectors.DirichletCounts, "_draw", noted)
     with pytest.raises(BudgetExceeded, match=r"0\.1 remaining"):
         veil.release(COUNTS, [5, 6, 7], adjacency=RECORDS, delta=1e-6, ledger=Book(refuse=True))
+    assert not drawn, "drawn although refused"
 
 
 def test_a_failure_after_the_reservation_stays_charged(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,8 +69,13 @@ def test_a_failure_after_the_reservation_stays_charged(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(veil.vectors.DirichletCounts, "_draw", broken)
     book = Book()
-    with pytest.raises(RuntimeError):
+    with pytest.raises(ResultLost, match=r"charged as .*, and there is no result: RuntimeError") as lost:
         veil.release(COUNTS, [5, 6, 7], adjacency=RECORDS, delta=1e-6, ledger=book)
+    assert isinstance(lost.value.__cause__, RuntimeError)
+    assert lost.value.release is None
+    # Without a ledger nothing was paid for, and nothing was seen.
+    with pytest.raises(RuntimeError):
+        veil.release(COUNTS, [5, 6, 7], adjacency=RECORDS, delta=1e-6)
     assert [what for what, _ in book.log] == ["reserve"]
 
 

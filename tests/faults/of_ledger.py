@@ -3,12 +3,14 @@
 from tests.faults.planting import Edit
 from tests.faults.registry import mutant
 from veil.core.privacy import renyi
-from veil.ledger import accounting, amounts, chain, verification
+from veil.ledger import accounting, amounts, chain, keys, writing
 from veil.ledger.accounting import Rule
 from veil.ledger.amounts import Amount
 from veil.ledger.balance import Balance
 from veil.ledger.batch import Batch
 from veil.ledger.dataset import Dataset
+from veil.ledger.replay import Replay
+from veil.ledger.store import Store
 from veil.ledger.terms import Terms
 
 mutant(
@@ -80,23 +82,53 @@ mutant(
 mutant(
     "edits-that-do-not-show",
     "Entries are not compared with their hashes.",
-    Edit(chain, "all_entries", "if digest(body) != sha256:", "if False:"),
+    Edit(chain, "_parsed", "if digest(row.body) != row.sha256:", "if False:"),
     caught_by=("tests/ledger/test_append_only.py::test_every_edit_shows[a changed hash]",),
 )
 mutant(
     "links-that-are-not-looked-at",
     "Nobody looks whether an entry follows the one before it.",
-    Edit(
-        verification,
-        "_verify_dataset",
-        "if entry.previous != (NOTHING if last is None else last.sha256):",
-        "if False:",
-    ),
+    Edit(Replay, "_follows", "if entry.previous != (NOTHING if last is None else last.sha256):", "if False:"),
     caught_by=("tests/ledger/test_append_only.py::test_every_edit_shows[another time, with its hash]",),
 )
 mutant(
     "a-row-that-is-believed",
     "The row of a dataset is believed, whatever its entries say.",
-    Edit(chain, "last_entry", "(row.number, row.sha256) != (last.number, digest(row.last))", "False"),
+    Edit(chain, "last_entry", "(row.number, row.sha256) != (last.number, last.sha256)", "False"),
     caught_by=("tests/ledger/test_attacks.py::test_totals_that_were_set_back[sqlite]",),
+)
+mutant(
+    "charges-that-say-what-they-like",
+    "A charge may cost less than it states.",
+    Edit(Replay, "_as_stated", 'if cost["epsilon"] < Amount(content["epsilon"])', "if False"),
+    caught_by=(
+        "tests/ledger/test_forged_histories.py::test_forged_entries_do_not_verify"
+        "[a charge of 5 that costs nothing]",
+    ),
+)
+mutant(
+    "terms-that-change-by-the-way",
+    "An entry that raises a budget may change anything else in its terms.",
+    Edit(Replay, "_changed", "if lawful != after or", "if"),
+    caught_by=(
+        "tests/ledger/test_forged_histories.py::test_forged_entries_do_not_verify[neighbours dropped]",
+    ),
+)
+mutant(
+    "a-machine-that-forgets",
+    "What this machine has seen of a ledger is not compared with it.",
+    Edit(writing, "check_seen", "seen = store.marks.seen(ledger, dataset)", "seen = None"),
+    caught_by=("tests/ledger/test_marks.py::test_set_back_between_processes",),
+)
+mutant(
+    "codes-that-are-not-compared",
+    "Any code passes for that of the key.",
+    Edit(keys, "is_authentic", "return hmac.compare_digest(", "return bool(mac) or hmac.compare_digest("),
+    caught_by=("tests/ledger/test_keys.py::test_a_forged_entry_is_refused",),
+)
+mutant(
+    "a-second-name",
+    "A file with two names is taken.",
+    Edit(Store, "_look_at", "if status.st_nlink > 1:", "if False:"),
+    caught_by=("tests/ledger/test_one_file.py::test_a_second_name_of_the_file_is_refused",),
 )

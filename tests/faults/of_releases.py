@@ -24,7 +24,7 @@ mutant(
         "run",
         _RESERVED,
         "entry = None",
-        (("confirm(ledger, entry)", f"entry = {_RESERVE}\n        confirm(ledger, entry)"),),
+        (("confirm(ledger, entry, kept)", f"entry = {_RESERVE}\n        confirm(ledger, entry, kept)"),),
     ),
     caught_by=(
         "tests/core/test_release.py::test_a_failure_after_the_reservation_stays_charged",
@@ -37,7 +37,7 @@ mutant(
     Edit(
         Job,
         "run",
-        "    if ledger is not None:\n        confirm(ledger, entry)\n",
+        "    if ledger is not None:\n        confirm(ledger, entry, kept)\n",
         "",
         ((_RESERVED, f"{_RESERVED}\n    if ledger is not None:\n        confirm(ledger, entry)"),),
     ),
@@ -79,7 +79,7 @@ mutant(
 mutant(
     "flag-of-the-seed-lost",
     "A release that is drawn from a seed is not marked.",
-    Edit(Job, "run", "reproducible=reproducible,\n        entry=", "reproducible=False,\n        entry="),
+    Edit(Job, "_draw", "reproducible=reproducible,\n        entry=", "reproducible=False,\n        entry="),
     caught_by=("tests/core/test_release.py::test_seeded_releases_are_marked",),
 )
 mutant(
@@ -89,9 +89,9 @@ mutant(
     Edit(
         OnlineWord,
         "push",
-        "confirm(self._ledger, self.entry)",
+        "confirm(self._ledger, self.entry, self.finish())",
         "self.entry = reserve(self._ledger, Charge(self.epsilon, self.delta, self.mechanism.describe()))\n"
-        "        confirm(self._ledger, self.entry)",
+        "        confirm(self._ledger, self.entry, self.finish())",
     ),
     caught_by=(
         "tests/words/test_online.py::test_a_refused_charge_begins_nothing",
@@ -126,7 +126,7 @@ mutant(
     "The record keeps the value that went in.",
     Edit(
         Job,
-        "run",
+        "_draw",
         "tables=content.tables",
         'tables=content.tables | {"checked": getattr(self.value, "codes", self.value)}',
     ),
@@ -137,7 +137,7 @@ mutant(
     "The record keeps how far the released vector is from the true one.",
     Edit(
         Job,
-        "run",
+        "_draw",
         "tables=content.tables",
         'tables=content.tables | ({"distance": [abs(drawn - self.value).sum()]}'
         ' if getattr(drawn, "dtype", None) == float else {})',
@@ -158,7 +158,7 @@ mutant(
 mutant(
     "seed-in-the-record",
     "The record names the seed, from which the noise can be taken off again.",
-    Edit(Job, "run", "version=__version__", 'version=f"{__version__} ({rng})"'),
+    Edit(Job, "_draw", "version=__version__", 'version=f"{__version__} ({stream.random()})"'),
     caught_by=(
         "tests/faults/test_watch_records.py::test_seeds_leave_the_same_record[Dirichlet, published form]",
     ),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import veil
+from veil.core.state import state_folder
 from veil.ledger.batch import Batch
 from veil.ledger.dataset import Dataset
 
@@ -44,8 +44,6 @@ def fill(path: Path) -> None:
     veil.release(NOISE, [5, 2, 9], adjacency=NEAR, ledger=zones.part("a"), rng=1)
     ledger.open("old", epsilon=1, by="officer").close(why="over", by="officer")
     ledger._store.close()
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 @cache
@@ -54,6 +52,14 @@ def good_file() -> bytes:
     with folder() as made:
         fill(made / "budget.db")
         return (made / "budget.db").read_bytes()
+
+
+def forget() -> None:
+    """What this machine has seen of ledgers: each try is about another one of the same name."""
+    seen = state_folder("ledgers")
+    for path in [] if seen is None else seen.rglob("*"):
+        if path.is_file():
+            path.unlink()
 
 
 @dataclass
@@ -65,6 +71,7 @@ class Books:
 
     def __post_init__(self) -> None:
         clear(self.path)
+        forget()
         self.path.write_bytes(good_file())
         self.ledger = veil.Ledger(self.path)
 
@@ -160,9 +167,9 @@ def good_exports() -> list[bytes]:
 
 def verify_against(path: str) -> object:
     """The good ledger against a file that should be an export of it."""
-    from veil.cli.ledger import exported
+    from veil.cli.ledger_keeping import known_elsewhere
 
-    against = exported(Path(path))
+    against = known_elsewhere(path)
     beside = Path(path).with_name("kept.db")
     with Books(beside) as books:
         try:
@@ -176,6 +183,7 @@ def read_books(path: str) -> object:
     """All that one does with a file that should be a ledger, the charge included."""
     for ending in ("-wal", "-shm", "-journal"):
         Path(path + ending).unlink(missing_ok=True)
+    forget()
     ledger = veil.Ledger(path)
     try:
         for name in ledger.datasets():

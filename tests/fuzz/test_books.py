@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.ledger.places import Place
 from veil.errors import VeilError
 from veil.ledger.entry import digest
+from veil.ledger.verification import Verification
 
 from .books import ACTS, NEAR, Books, clear, folder, good_exports, good_file, read_books
 from .byte_changes import changed
@@ -64,7 +65,7 @@ def test_a_file_with_broken_bytes(place: Path, content: bytes) -> None:
     if outcome.error is not None:
         _refused_well(outcome.error)
     else:
-        assert isinstance(outcome.result, list)
+        assert isinstance(outcome.result, Verification)
 
 
 def _bodies() -> list[Any]:

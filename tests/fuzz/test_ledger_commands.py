@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import veil
 from veil.core.files import to_json
 
-from .books import clear, folder, good_exports, good_file
+from .books import clear, folder, forget, good_exports, good_file
 from .byte_changes import changed
 from .commands import Done, check_manners, command
 from .entry import good_release
@@ -75,6 +75,7 @@ def place() -> Iterator[Path]:
 def _fresh(place: Path) -> Path:
     for path in place.iterdir():
         path.unlink()
+    forget()
     (place / "budget.db").write_bytes(good_file())
     return place
 
@@ -89,12 +90,12 @@ def _state(place: Path) -> dict[str, Any]:
 
 
 def _beside(place: Path) -> set[str]:
-    return {path.name for path in place.iterdir()} - {"budget.db", "budget.db-wal", "budget.db-shm"}
+    return {path.name for path in place.iterdir()} - {"budget.db", "budget.db-journal"}
 
 
 def _check_refusal(done: Done, secret: str | None = None) -> None:
     """As of any command; a ledger may be out of reach besides, and SQLite keeps files beside it."""
-    done.made -= {"budget.db-wal", "budget.db-shm"}
+    done.made -= {"budget.db-journal"}
     if not done.err and ("NOT CHARGED AS IT SAYS" in done.out or '"verified": false' in done.out):
         # That is no refusal but the answer.
         assert (done.code, done.made) == (4, set())

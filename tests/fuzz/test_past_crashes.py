@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import veil
-from veil.core.files import replacing
+from veil.core.writing import replacing
 from veil.errors import InvalidData, LedgerCorrupt, OutputExists, UnreadableFile, VeilError
 
 from .guard import guarded

@@ -11,7 +11,7 @@ import pytest
 
 import veil
 from tests.ledger.clock import Clock
-from tests.ledger.places import ON_POSTGRES, Place, new_file, new_schema, release
+from tests.ledger.places import ON_POSTGRES, Elsewhere, Place, new_file, new_schema, release
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -49,6 +49,16 @@ def place(new_place: Callable[[], Place]) -> Place:
 @pytest.fixture
 def ledger(place: Place) -> veil.Ledger:
     return place.ledger()
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Elsewhere:
+    """Call it to be on a machine that has seen no ledger yet."""
+
+    def go() -> None:
+        monkeypatch.setenv("VEIL_STATE", tempfile.mkdtemp(dir=tmp_path))
+
+    return go
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +14,9 @@ from sqlalchemy import Engine, NullPool, create_engine, text
 
 import veil
 from tests.tables.servers import Server
+
+# Go to a machine that has seen no ledger yet.
+Elsewhere = Callable[[], None]
 
 # A release of 0.1, of which ten fit into a budget of 1.
 NOISE = veil.vectors.GeometricCounts(10.0, 3)

@@ -25,17 +25,15 @@ Reach = Callable[[str, Connection | None], None]
 
 # What a statement does, by what is written in it; the first that fits.
 _STATEMENTS = {
-    "PRAGMA synchronous": "set up",
-    "SET LOCAL": "set up",
     "BEGIN IMMEDIATE": "begun",
-    "pg_advisory_xact_lock": "queued",
-    "WITH added": "written",
+    "veil_ledger_lock": "locked",
+    "veil_ledger_add": "written",
     "INSERT INTO veil_ledger_entries": "entry written",
     "INSERT INTO veil_ledger_datasets": "row written",
     "UPDATE veil_ledger_datasets": "row written",
     "SELECT veil_ledger_datasets.last, ": "locked",
     "SELECT veil_ledger_entries.number": "token looked for",
-    "SELECT veil_ledger_entries.body": "entry read",
+    "SELECT * \nFROM veil_ledger_entries": "entry read",
 }
 # Whether there are tables: asked of the database's own, as its driver likes.
 _ABOUT_TABLES = ("table_info", "pg_catalog")
@@ -54,7 +52,6 @@ _CALLS: list[tuple[type[Any], str, str]] = [
 POINTS = {
     "sqlite": [
         "reserve: asked",
-        "reserve: set up",
         "reserve: begun",
         "reserve: locked",
         "reserve: entry written",
@@ -64,7 +61,6 @@ POINTS = {
         "draw: asked",
         "draw: made",
         "confirm: asked",
-        "confirm: set up",
         "confirm: begun",
         "confirm: locked",
         "confirm: token looked for",
@@ -79,7 +75,6 @@ POINTS = {
     ],
     "postgresql": [
         "reserve: asked",
-        "reserve: queued",
         "reserve: locked",
         "reserve: written",
         "reserve: commit",
@@ -87,8 +82,6 @@ POINTS = {
         "draw: asked",
         "draw: made",
         "confirm: asked",
-        "confirm: set up",
-        "confirm: queued",
         "confirm: locked",
         "confirm: token looked for",
         "confirm: entry read",

@@ -37,7 +37,7 @@ def test_files_by_every_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     for name in names:
         release(veil.Ledger(name).open("trips", epsilon=1))
         assert veil.Ledger(name).dataset("trips").spent.epsilon == 0.1
-    made = {path.name for path in folder.iterdir() if not path.name.endswith(("-wal", "-shm"))}
+    made = {path.name for path in folder.iterdir() if not path.name.endswith("-journal")}
     assert made == {
         "plain.db",
         "absolute.db",

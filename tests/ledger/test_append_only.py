@@ -13,12 +13,13 @@ import pytest
 from sqlalchemy.exc import DBAPIError
 
 import veil
-from tests.ledger.places import NEAR, NOISE, Place, new_file, new_schema, release
+from tests.ledger.places import NEAR, NOISE, Elsewhere, Place, new_file, new_schema, release
 from tests.tables.servers import Server
 from veil.errors import InvalidArgument, InvalidData, LedgerCorrupt, VeilError
 from veil.ledger.amounts import Amount
 from veil.ledger.entry import NOTHING, Entry, digest
 
+COLUMNS = "(dataset, number, sha256, token, body)"
 ALL = "SELECT body FROM veil_ledger_entries WHERE dataset = 'trips' ORDER BY number"
 
 
@@ -33,7 +34,7 @@ def filled(place: Place) -> veil.Ledger:
     release(batch)
     release(trips)
     release(ledger.open("grades", epsilon=1))
-    assert ledger.verify() == ["grades", "trips"]
+    assert ledger.verify().datasets == ["grades", "trips"]
     return ledger
 
 
@@ -42,13 +43,13 @@ REFUSED = {
     "a token": "UPDATE veil_ledger_entries SET token = 'x' WHERE number = 2",
     "one entry": "DELETE FROM veil_ledger_entries WHERE number = 12",
     "everything": "DELETE FROM veil_ledger_entries",
-    "in its place": "INSERT OR REPLACE INTO veil_ledger_entries SELECT dataset, number, sha256, token, "
-    "replace(body, '0.1', '0.0') FROM veil_ledger_entries WHERE number = 2",
-    "a second time": "INSERT INTO veil_ledger_entries SELECT dataset, 99, sha256, token, body "
+    "in its place": f"INSERT OR REPLACE INTO veil_ledger_entries {COLUMNS} SELECT dataset, number, sha256, "
+    "token, replace(body, '0.1', '0.0') FROM veil_ledger_entries WHERE number = 2",
+    "a second time": f"INSERT INTO veil_ledger_entries {COLUMNS} SELECT dataset, 99, sha256, token, body "
     "FROM veil_ledger_entries WHERE number = 2",
     "at once": "TRUNCATE veil_ledger_entries",
     "at once, all": "TRUNCATE veil_ledger_entries, veil_ledger_datasets CASCADE",
-    "on conflict": "INSERT INTO veil_ledger_entries SELECT dataset, number, sha256, token, body "
+    "on conflict": f"INSERT INTO veil_ledger_entries {COLUMNS} SELECT dataset, number, sha256, token, body "
     "FROM veil_ledger_entries WHERE number = 2 ON CONFLICT (dataset, number) DO UPDATE SET body = 'x'",
 }
 ONLY_SQLITE, ONLY_POSTGRES = {"in its place"}, {"at once", "at once, all", "on conflict"}
@@ -64,7 +65,7 @@ def test_the_database_itself_refuses(place: Place) -> None:
             place.sql(statement)
         after = place.sql("SELECT * FROM veil_ledger_entries ORDER BY dataset, number")
         assert after == before, name
-    assert ledger.verify() == ["grades", "trips"]
+    assert ledger.verify().datasets == ["grades", "trips"]
 
 
 @dataclass
@@ -84,7 +85,8 @@ class Forger:
             token = (tokens or {}).get(place, known.get(entry.number, f"forged {place}"))
             rows.append({"number": entry.number, "sha": entry.sha256, "token": token, "body": entry.body})
         self.place.sql("DELETE FROM veil_ledger_entries WHERE dataset = 'trips'")
-        self.place.sql("INSERT INTO veil_ledger_entries VALUES ('trips', :number, :sha, :token, :body)", rows)
+        values = "VALUES ('trips', :number, :sha, :token, :body)"
+        self.place.sql(f"INSERT INTO veil_ledger_entries {COLUMNS} {values}", rows)
         if last:
             self.set_row(entries[-1].body)
 
@@ -128,7 +130,7 @@ def _raw_text(f: Forger) -> None:
 def _time_with_its_hash(f: Forger) -> None:
     """Of what is not counted: only the link of the next entry says that it was another."""
     entries = f.entries()
-    entries[1] = replace(entries[1], time="2020-01-01T00:00:00.000000+00:00")
+    entries[1] = replace(entries[1], time=entries[0].time)
     f.write(entries)
 
 
@@ -294,7 +296,7 @@ EDITS: dict[str, tuple[Callable[[Forger], None], bool]] = {
     "a dataset removed and opened anew": (_dataset_reset, False),
     "another name of the ledger": (_renamed, True),
     "a ledger replaced by another": (_replaced, False),
-    "a smaller charge, all hashes anew": (_refund, False),
+    "a smaller charge, all hashes anew": (_refund, True),
     "a charge below nothing, all hashes anew": (_negative, True),
     "a charge beyond the budget, all hashes anew": (_overspent, True),
     "totals without a charge, all hashes anew": (_totals, True),
@@ -303,14 +305,16 @@ EDITS: dict[str, tuple[Callable[[Forger], None], bool]] = {
 }
 
 
-def check(place: Place, ledger: veil.Ledger, name: str) -> None:
-    """Do it to a ledger that is filled, and see whether it shows."""
+def check(place: Place, ledger: veil.Ledger, name: str, elsewhere: Elsewhere) -> None:
+    """Do it to a ledger that is filled, and see whether it shows on a machine that has never seen it."""
     edit, shows = EDITS[name]
     for kept in (ledger.export(), ledger.export(heads_only=True)):
         # What was exported is data that survives a file.
-        assert ledger.verify(against=json.loads(json.dumps(kept))) == ["grades", "trips"]
+        assert ledger.verify(against=json.loads(json.dumps(kept))).datasets == ["grades", "trips"]
     place.drop_watches()
+    elsewhere()
     edit(Forger(place))
+    elsewhere()
     fresh = place.ledger()
     if shows:
         with pytest.raises(LedgerCorrupt):
@@ -330,10 +334,30 @@ def filled_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", EDITS)
-def test_every_edit_shows(folder: Path, filled_file: Path, name: str) -> None:
+def test_every_edit_shows(folder: Path, filled_file: Path, name: str, elsewhere: Elsewhere) -> None:
     place = new_file(folder)
     shutil.copyfile(filled_file, place.url.removeprefix("sqlite:///"))
-    check(place, place.ledger(), name)
+    check(place, place.ledger(), name, elsewhere)
+
+
+@pytest.mark.parametrize("name", [name for name, (_, shows) in EDITS.items() if not shows])
+def test_what_hashes_do_not_show_this_machine_remembers(folder: Path, filled_file: Path, name: str) -> None:
+    """Except another ledger, and a dataset that is gone without a trace, to which nothing is charged."""
+    place = new_file(folder)
+    shutil.copyfile(filled_file, place.url.removeprefix("sqlite:///"))
+    place.drop_watches()
+    if name == "a dataset removed and opened anew":
+        with pytest.raises(LedgerCorrupt, match="0 entries, though this machine has seen 12"):
+            EDITS[name][0](Forger(place))
+        return
+    EDITS[name][0](Forger(place))
+    if name in ("a ledger replaced by another", "a dataset removed without trace"):
+        assert place.ledger().datasets() == [["grades"], ["trips"]][name.startswith("a ledger")]
+        return
+    with pytest.raises(LedgerCorrupt, match="this machine has seen 12"):
+        place.ledger().verify()
+    with pytest.raises(LedgerCorrupt, match="this machine has seen 12"):
+        release(place.ledger().dataset("trips"))
 
 
 # Rows are rows: of each kind one, on a server. The others are in the slow tests.
@@ -346,17 +370,17 @@ ON_A_SERVER = [
 
 @pytest.mark.xdist_group("postgres")
 @pytest.mark.parametrize("name", ON_A_SERVER)
-def test_edits_on_a_server(postgres: Server, name: str) -> None:
+def test_edits_on_a_server(postgres: Server, name: str, elsewhere: Elsewhere) -> None:
     place = new_schema(postgres)
-    check(place, filled(place), name)
+    check(place, filled(place), name, elsewhere)
 
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("postgres")
 @pytest.mark.parametrize("name", [name for name in EDITS if name not in ON_A_SERVER])
-def test_every_other_edit_on_a_server(postgres: Server, name: str) -> None:
+def test_every_other_edit_on_a_server(postgres: Server, name: str, elsewhere: Elsewhere) -> None:
     place = new_schema(postgres)
-    check(place, filled(place), name)
+    check(place, filled(place), name, elsewhere)
 
 
 @pytest.mark.parametrize("name", ["the dataset's row set back", "the dataset's row removed", "a removed end"])
@@ -382,7 +406,7 @@ def test_later_entries_are_fine(place: Place) -> None:
     kept = ledger.export()
     release(ledger.dataset("trips"))
     ledger.open("later", epsilon=1)
-    assert ledger.verify(against=kept) == ["grades", "later", "trips"]
+    assert ledger.verify(against=kept).datasets == ["grades", "later", "trips"]
 
 
 def test_an_export_says_what_happened(folder: Any) -> None:
@@ -403,7 +427,7 @@ def test_what_is_no_export(folder: Any) -> None:
     ledger = filled(new_file(folder))
     odd: list[Any] = [
         {},
-        [],
+        [None],
         "head",
         5,
         {"format": "veil-ledger"},

@@ -19,7 +19,17 @@ from mpmath import mp, mpf
 from sqlalchemy import text
 
 import veil
-from tests.ledger.places import COUNTS, NEAR, NOISE, Place, new_database, new_file, new_schema, release
+from tests.ledger.places import (
+    COUNTS,
+    NEAR,
+    NOISE,
+    Elsewhere,
+    Place,
+    new_database,
+    new_file,
+    new_schema,
+    release,
+)
 from tests.tables.servers import Server
 from veil.bits.mechanisms.staircase_xor import LazyResponse
 from veil.chains.mechanisms.private_chain import Part, PrivateChain
@@ -437,7 +447,7 @@ def test_a_place_that_is_put_into_a_batch_by_hand(file: Place) -> None:
 # The ledger's own database
 
 
-def test_totals_that_were_set_back(place: Place) -> None:
+def test_totals_that_were_set_back(place: Place, elsewhere: Elsewhere) -> None:
     """Without touching an entry: no watch of the database sees it. The next charge must, not an audit."""
     dataset = place.ledger().open("trips", epsilon="0.1")
     release(dataset)
@@ -445,8 +455,12 @@ def test_totals_that_were_set_back(place: Place) -> None:
     forged = last.replace('"epsilon":"0.1"', '"epsilon":"0.0"')
     assert forged != last
     place.sql("UPDATE veil_ledger_datasets SET last = :last", last=forged)
+    # On this machine, and on one that has never seen the ledger.
     with pytest.raises(LedgerCorrupt):
         release(dataset)
+    elsewhere()
+    with pytest.raises(LedgerCorrupt, match="not the newest"):
+        release(place.ledger().dataset("trips"))
     assert len(dataset.entries()) == 3
 
 
@@ -513,7 +527,7 @@ def test_the_clock_does_not_matter(file: Place, monkeypatch: pytest.MonkeyPatch)
     release(dataset)
     with pytest.raises(BudgetExceeded):
         release(dataset)
-    assert ledger.verify() == ["trips"]
+    assert ledger.verify().datasets == ["trips"]
 
 
 def test_an_interrupted_charge_releases_nothing(file: Place, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import pytest
 import veil
 from tests.ledger.places import COUNTS, NEAR, NOISE, kinds, release
 from tests.ledger.workers import PATIENCE
-from veil.errors import BudgetExceeded, InvalidArgument, VeilError
+from veil.errors import BudgetExceeded, InvalidArgument, ResultLost, VeilError
 from veil.ledger.batch import Batch
 
 OTHER = veil.vectors.GeometricCounts(5.0, 3)
@@ -38,7 +38,7 @@ def test_one_charge_for_all(ledger: veil.Ledger) -> None:
             release(batch)
     assert kinds(dataset).count("use") == 20
     assert kinds(dataset).count("reserve") == 1
-    assert ledger.verify() == ["trips"]
+    assert ledger.verify().datasets == ["trips"]
 
 
 def test_what_was_not_declared(ledger: veil.Ledger) -> None:
@@ -83,7 +83,7 @@ def test_a_draw_that_fails_uses_its_place(ledger: veil.Ledger, monkeypatch: pyte
 
     with monkeypatch.context() as patch:
         patch.setattr(veil.vectors.GeometricCounts, "_draw", fail)
-        with pytest.raises(MemoryError):
+        with pytest.raises(ResultLost, match="MemoryError"):
             release(batch)
     with pytest.raises(InvalidArgument, match="declared"):
         release(batch)
@@ -117,7 +117,7 @@ def test_each_once_across_processes(ledger: veil.Ledger) -> None:
     with pytest.raises(InvalidArgument, match="declared"):
         release(batch)
     assert kinds(dataset).count("use") == 10
-    assert ledger.verify() == ["trips"]
+    assert ledger.verify().datasets == ["trips"]
 
 
 def test_each_once_across_threads_and_copies(ledger: veil.Ledger) -> None:
@@ -137,7 +137,7 @@ def test_each_once_across_threads_and_copies(ledger: veil.Ledger) -> None:
     with ThreadPoolExecutor(4) as pool:
         assert sum(pool.map(use, copies)) == 6
     assert kinds(dataset).count("use") == 6
-    assert ledger.verify() == ["trips"]
+    assert ledger.verify().datasets == ["trips"]
 
 
 def test_a_batch_of_a_part(ledger: veil.Ledger) -> None:
@@ -160,7 +160,7 @@ def test_a_batch_under_a_filter(ledger: veil.Ledger, accounting: str) -> None:
     for line, amount in dataset.spent.lines.items():
         assert float(amount) == pytest.approx(3 * float(one[line]), rel=1e-6)
     release(batch)
-    assert ledger.verify() == ["trips"]
+    assert ledger.verify().datasets == ["trips"]
 
 
 def test_the_same_text_only_for_the_same_mechanism(ledger: veil.Ledger) -> None:

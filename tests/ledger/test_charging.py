@@ -74,7 +74,7 @@ def test_a_closed_dataset(ledger: veil.Ledger) -> None:
     dataset.confirm(entry)
     last = dataset.entries()[-2]
     assert (last.kind, last.content["by"], last.content["why"]) == ("close", "officer", "the study has ended")
-    assert ledger.verify() == ["trips"]
+    assert ledger.verify().datasets == ["trips"]
 
 
 def test_a_raised_budget(ledger: veil.Ledger) -> None:
@@ -101,7 +101,7 @@ def test_a_raised_budget(ledger: veil.Ledger) -> None:
     for why in odd:
         with pytest.raises(InvalidArgument, match="why"):
             dataset.raise_budget(epsilon=5, why=why)
-    assert ledger.verify() == ["trips"]
+    assert ledger.verify().datasets == ["trips"]
 
 
 @pytest.mark.parametrize("accounting", ["zcdp", "renyi"])
@@ -131,7 +131,6 @@ def test_names(ledger: veil.Ledger) -> None:
             ledger.open(odd, epsilon=1)
     good = [
         "trips",
-        "Trips",
         "trips 2026",
         "Fahrten übers Land",
         "東京",
@@ -142,9 +141,22 @@ def test_names(ledger: veil.Ledger) -> None:
     for name in good:
         assert ledger.open(name, epsilon=1).name == name
     assert ledger.datasets() == sorted(good)
-    assert ledger.verify() == sorted(good)
+    assert ledger.verify().datasets == sorted(good)
     with pytest.raises(InvalidArgument, match="taken"):
         ledger.open("trips", epsilon=5)
+    # Names that people take for each other would be two budgets for the same data.
+    for alike in (
+        "Trips",
+        "TRIPS",
+        "trlps",
+        "tr1ps",
+        "ｔｒｉｐｓ",
+        "tгips".replace("г", "r"),
+        "trірs",
+        "trips\u00a02026",
+    ):
+        with pytest.raises(InvalidArgument, match=r"look|taken|name"):
+            ledger.open(alike, epsilon=1)
     assert ledger.dataset("trips").budget.epsilon == 1
     strangers: list[Any] = ["nobody", "TRIPS", "", "\ud800", "a\x00b", "x" * 1000, 5]
     for unknown in strangers:

@@ -112,7 +112,7 @@ def test_gaussians_against_the_closed_form(ledger: veil.Ledger) -> None:
     assert (dataset.remaining.epsilon, dataset.remaining.delta) == (None, None)
     basic = ledger.open("basic", epsilon=1, delta=1e-6, adjacency=NEAR)
     assert allowed(basic, GAUSS) < made
-    assert ledger.verify() == ["basic", "zcdp"]
+    assert ledger.verify().datasets == ["basic", "zcdp"]
 
 
 @MOSTLY_IN_A_FILE

@@ -62,12 +62,12 @@ def test_killed_at_every_point(place: Place, folder: Path) -> None:
         assert done or "draw: asked" not in reached
         check_files(reached, values, dataset)
         assert unpaid(dataset, values) == [], reached[-1]
-        assert name in ledger.verify()
+        assert name in ledger.verify().datasets
         # It goes on, and nobody waits for the process that was killed.
         release(dataset)
         assert kinds(dataset) == ["open", *done, "reserve", "confirm"], reached[-1]
         assert dataset.spent.epsilon == TENTH * (1 + done.count("reserve"))
-    assert ledger.verify() == sorted(ledger.datasets())
+    assert ledger.verify().datasets == sorted(ledger.datasets())
 
 
 def test_that_it_would_show(place: Place, folder: Path) -> None:
@@ -113,7 +113,7 @@ def many_killed(place: Place, folder: Path, count: int) -> None:
         several_killed(place, folder, number, dice)
     ledger = place.ledger()
     release(ledger.open("after", epsilon=1))
-    assert len(ledger.verify()) == count + 1
+    assert len(ledger.verify().entries) == count + 1
 
 
 @MOSTLY_IN_A_FILE

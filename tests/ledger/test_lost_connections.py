@@ -60,7 +60,7 @@ def disturbed(ledger: veil.Ledger, point: str, trouble: Callable[[], object]) ->
 def test_hung_up(place: Place, point: str, clock: Clock) -> None:
     ledger = place.ledger()
     disturbed(ledger, point, lambda: hang_up(place))
-    assert point in ledger.verify()
+    assert point in ledger.verify().datasets
     # Asked again once.
     assert len(clock.pauses) == 1
 
@@ -88,4 +88,4 @@ def test_an_answer_that_was_lost(place: Place, clock: Clock) -> None:
     expected = ["reserve", "confirm", "raise", "reserve", "confirm", "use", "confirm", "close"]
     assert kinds(dataset) == ["open", *expected]
     assert len(clock.pauses) == 9
-    assert "trips" in place.ledger().verify()
+    assert "trips" in place.ledger().verify().datasets

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, Engine, event
 
 import veil
 from tests.ledger.places import MOSTLY_IN_A_FILE, Place, kinds, new_file, release
 from tests.ledger.points import watching
 from tests.ledger.workers import PATIENCE, at_once, charge_many
 from veil.errors import BudgetExceeded, VeilError
+from veil.ledger.replay import Replay
+from veil.ledger.store import Store
 
 
 def race(place: Place, processes: int, times: int, allowed: int) -> None:
@@ -32,7 +33,7 @@ def race(place: Place, processes: int, times: int, allowed: int) -> None:
     assert str(dataset.spent.epsilon) == f"{allowed / 10:g}"
     assert dataset.remaining.epsilon == 0
     assert kinds(dataset).count("reserve") == kinds(dataset).count("confirm") == allowed
-    assert ledger.verify() == ["trips"]
+    assert ledger.verify().datasets == ["trips"]
 
 
 def test_eight_processes(place: Place) -> None:
@@ -61,7 +62,7 @@ def test_threads(place: Place) -> None:
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(work, range(8))) == 20
     assert dataset.spent.epsilon == 2
-    assert ledger.verify() == ["trips"]
+    assert ledger.verify().datasets == ["trips"]
 
 
 def _child(dataset: veil.ledger.dataset.Dataset, times: int) -> None:
@@ -88,7 +89,7 @@ def test_fork_after_use(place: Place) -> None:
         assert worker.exitcode == 0
     release(dataset)
     assert dataset.spent.epsilon == 2.2
-    assert ledger.verify() == ["trips"]
+    assert ledger.verify().datasets == ["trips"]
 
 
 def test_a_parent_that_leaves_early(place: Place) -> None:
@@ -115,7 +116,7 @@ def test_a_parent_that_leaves_early(place: Place) -> None:
         worker.join(PATIENCE)
         assert worker.exitcode == 0
     assert kinds(place.ledger().dataset("trips")).count("reserve") == 1 + 3 * 10
-    assert place.ledger().verify() == ["trips"]
+    assert place.ledger().verify().datasets == ["trips"]
 
 
 def test_fork_while_threads_work(place: Place) -> None:
@@ -140,7 +141,7 @@ def test_fork_while_threads_work(place: Place) -> None:
             assert worker.exitcode == 0
         working.result(PATIENCE)
     assert kinds(dataset).count("reserve") == 1 + rounds * 10
-    assert ledger.verify() == ["trips"]
+    assert ledger.verify().datasets == ["trips"]
 
 
 class LockThatTells:
@@ -192,7 +193,7 @@ def test_fork_in_the_middle_of_a_write(folder: Path) -> None:
     workers[0].join(PATIENCE)
     assert workers[0].exitcode == 0
     assert dataset.spent.epsilon == 0.2
-    assert ledger.verify() == ["trips"]
+    assert ledger.verify().datasets == ["trips"]
 
 
 def test_datasets_and_ledgers_travel(place: Place) -> None:
@@ -227,48 +228,48 @@ def test_all_open_it_at_once(place: Place) -> None:
     """One makes the ledger and the dataset, the others hear that the name is taken."""
     said = at_once(8, _open, (place.url,))
     assert sorted(said) == ["made"] + ["taken"] * 7
-    assert place.ledger().verify() == ["trips"]
+    assert place.ledger().verify().datasets == ["trips"]
     assert len(place.ledger().dataset("trips").entries()) == 1
 
 
-def test_looking_while_others_charge(place: Place) -> None:
-    """Reads see one moment: what is verified or exported holds together, though others charge in between."""
+def test_looking_while_others_charge(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is verified or exported holds together, though others charge between any two looks at it."""
+    monkeypatch.setattr("veil.ledger.slices._SLICE", 3)
     dataset, other = place.ledger().open("trips", epsilon=100), place.ledger()
     assert other.datasets() == ["trips"]
     made: list[veil.Release[Any]] = []
-    busy = False
+    plain = Store.read
 
-    def beside(connection: Connection, *_: Any) -> None:
-        nonlocal busy
-        if connection.get_execution_options().get("veil_reads") and not busy:
-            busy = True
+    def then_charged(store: Store, work: Any) -> Any:
+        found = plain(store, work)
+        if store is other._store and len(made) < 8:
             made.append(release(dataset))
-            busy = False
+        return found
 
-    event.listen(Engine, "after_cursor_execute", beside)
-    try:
-        for _ in range(3):
-            made.clear()
-            assert other.verify() == ["trips"]
-            assert len(made) >= 3
-            made.clear()
-            kept = other.export()["datasets"]["trips"]
-            assert len(made) >= 3
-            assert len(kept["chain"]) == kept["entries"]
-    finally:
-        event.remove(Engine, "after_cursor_execute", beside)
+    monkeypatch.setattr(Store, "read", then_charged)
+    for _ in range(3):
+        made.clear()
+        assert other.verify().datasets == ["trips"]
+        assert len(made) >= 3
+        made.clear()
+        kept = other.export()["datasets"]["trips"]
+        assert len(made) >= 3
+        assert len(kept["chain"]) == kept["entries"]
 
 
-def test_nothing_waits_for_a_reader(folder: Path) -> None:
-    """A reader of the file, even one in the middle of a look, does not hold up a charge."""
-    import sqlite3
+def test_nothing_waits_while_a_ledger_is_verified(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file cannot be written to while it is read: so it is not being read while entries are replayed."""
+    dataset = new_file(folder).ledger().open("trips", epsilon=1)
+    release(dataset)
+    plain = Replay.step
+    charges: list[object] = []
 
-    place = new_file(folder)
-    dataset = place.ledger().open("trips", epsilon=1)
-    with sqlite3.connect(place.url.removeprefix("sqlite:///")) as reader:
-        reader.execute("BEGIN")
-        reader.execute("SELECT count(*) FROM veil_ledger_entries").fetchall()
-        release(dataset)
-        reader.rollback()
-    reader.close()
-    assert dataset.spent.epsilon == 0.1
+    def charging(replay: Replay, row: Any) -> None:
+        if not charges:
+            charges.append(release(pickle.loads(pickle.dumps(dataset))))
+        plain(replay, row)
+
+    monkeypatch.setattr(Replay, "step", charging)
+    place = veil.Ledger(dataset._store.address)
+    assert place.verify().datasets == ["trips"]
+    assert dataset.spent.epsilon == 0.2

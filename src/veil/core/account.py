@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from veil.core.adjacency import Adjacency
-from veil.core.errors import InvalidArgument, LedgerUnavailable, PrivacyWarning
+from veil.core.digest import result_digest
+from veil.core.errors import InvalidArgument, LedgerCorrupt, LedgerUnavailable, PrivacyWarning
 from veil.core.privacy.profile import PrivacyProfile
 from veil.version import __version__
+
+if TYPE_CHECKING:
+    from veil.core.record import Release
 
 
 @runtime_checkable
@@ -65,6 +69,14 @@ class Bookkeeper(Account, Protocol):
         """As `reserve`, for one who wants to know what is hidden, and the whole curve."""
 
 
+@runtime_checkable
+class ResultAccount(Account, Protocol):
+    """An account that binds the result to the charge."""
+
+    def confirm_release(self, entry: Any, result: str) -> None:
+        """As `confirm`; result: the `result_digest` of the release."""
+
+
 def check_account(account: Any) -> None:
     """Before any work: something that can be charged, or nothing."""
     if account is None or isinstance(account, Account):
@@ -77,11 +89,17 @@ def check_account(account: Any) -> None:
     )
 
 
-def confirm(account: Account, entry: Any) -> None:
-    """Note that a release was made. It is paid for: that the note cannot be written does not undo it."""
+def confirm(account: Account, entry: Any, release: Release[Any] | None = None) -> None:
+    """Note that a release was made, and which, if the account wants to know.
+
+    It is paid for: that the note cannot be written does not undo it.
+    """
     try:
-        account.confirm(entry)
-    except LedgerUnavailable as error:
+        if release is not None and isinstance(account, ResultAccount):
+            account.confirm_release(entry, result_digest(release))
+        else:
+            account.confirm(entry)
+    except (LedgerUnavailable, LedgerCorrupt) as error:
         warnings.warn(
             f"the release was charged and made, but the ledger could not be told: {error}",
             PrivacyWarning,

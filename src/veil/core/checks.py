@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import numbers
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sized
 from contextlib import suppress
 from typing import Any, cast
 
-from veil.core.errors import InvalidArgument
+from veil.core.errors import InvalidArgument, InvalidField
+from veil.core.text import fault_in
 
 # More items than any list of options, labels or rows has.
 _MOST_ITEMS = 100_000_000
@@ -115,6 +115,8 @@ def delta_of(value: Any) -> float:
     return within("delta", value, 0.0, 1.0, expected="a number between 0 and 1")
 
 
-def is_plain_text(text: str) -> bool:
-    """Whether it has no line breaks or other control characters; spaces of all widths are fine."""
-    return all(mark.isprintable() or unicodedata.category(mark) == "Zs" for mark in text)
+def plain_texts(field: str, texts: Iterable[str], *, error: type[InvalidField] = InvalidArgument) -> None:
+    """Refuse labels that could not be written and read again as they are. They are not quoted."""
+    fault = fault_in(texts)
+    if fault is not None:
+        raise error(field, expected="text without control characters", found=fault)

@@ -11,6 +11,8 @@ from collections.abc import Container, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Self
 
+from veil.core.text import visible
+
 
 class VeilError(Exception):
     """The base of all errors of Veil. `exit_code` is what the command line returns for it."""
@@ -26,13 +28,9 @@ class VeilError(Exception):
 _LONGEST = 1000
 
 
-def one_line(text: str) -> str:
-    """Without line breaks and other control characters, with which a file could speak in our name."""
-    return "".join(mark if mark.isprintable() else " " for mark in text)
-
-
 def _shortened(text: str) -> str:
-    return one_line(text[:_LONGEST]) + ("..." if len(text) > _LONGEST else "")
+    # A file could speak in our name by line breaks and other control characters.
+    return visible(text[:_LONGEST]) + ("..." if len(text) > _LONGEST else "")
 
 
 _FIELD = re.compile(r"\{(\w+)(?:=([^{}]*))?\}")
@@ -141,6 +139,37 @@ class BudgetExceeded(VeilError):
             f"privacy budget exceeded: {asked} asked for, {remaining} remaining, {spent} spent already."
             + f" {hint}".rstrip()
         )
+
+
+class ResultKept(VeilError):
+    """A release was made, and charged if there is a ledger, but could not be written as asked.
+
+    entry: of the ledger. place: where the result is.
+    """
+
+    exit_code = 7
+
+    def __init__(self, *, entry: Any, why: str, place: str) -> None:
+        self.entry, self.why, self.place = entry, visible(why), visible(place)
+        super().__init__(f"{_made(entry)}, but {self.why}; the result is kept in {self.place}.")
+
+
+class ResultLost(VeilError):
+    """A release was charged, or made without a ledger, and nothing of it was kept.
+
+    entry: of the ledger. release: in Python, the release itself where it was drawn; it can still be saved.
+    """
+
+    exit_code = 8
+
+    def __init__(self, *, entry: Any, why: str, release: Any = None) -> None:
+        self.entry, self.why, self.release = entry, visible(why), release
+        result = "there is no result" if release is None else "the result could not be kept"
+        super().__init__(f"{_made(entry)}, and {result}: {self.why}.")
+
+
+def _made(entry: Any) -> str:
+    return "the release was made" if entry is None else f"charged as {visible(str(entry))}"
 
 
 class LedgerUnavailable(VeilError):

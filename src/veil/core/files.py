@@ -5,96 +5,25 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from veil.core.account import EntryId
-from veil.core.checks import delta_of, is_plain_text, shown, within
-from veil.core.errors import InvalidArgument, OutputExists, UnreadableFile, VeilError, one_line
+from veil.core.bounded import read_path
+from veil.core.checks import delta_of, plain_texts, shown, truth, within
+from veil.core.errors import InvalidArgument, UnreadableFile, VeilError
+from veil.core.formulas import safe_cell
 from veil.core.kind import Kind, every_kind, kind_named
 from veil.core.record import Attachment, Release
 from veil.core.registry import adjacency_from, mechanism_from
+from veil.core.text import is_plain_text, json_text, texts_in, visible
+from veil.core.writing import path_of, write_text
 
 FORMAT = "veil-release"
 SCHEMA = 3
-# Who may read a file: everybody a release, only its owner what holds sensitive data.
-RELEASED, SENSITIVE = 0o644, 0o600
 Content = dict[str, Any]
-
-
-# Any file
-
-
-def path_of(path: str | PathLike[str] | Any) -> Path:
-    """The path of a file, or an error if it can be none."""
-    try:
-        file = Path(path)
-        # Half a character or a NUL in a name fails here rather than in the middle of the work.
-        if b"\0" in os.fsencode(file):
-            raise ValueError
-    except (TypeError, ValueError):
-        kind = "text that no file can be called by" if isinstance(path, str) else type(path).__name__
-        raise InvalidArgument("path", expected="the path of a file", found=kind) from None
-    return file
-
-
-@contextmanager
-def replacing(target: Path, *, overwrite: bool, mode: int = RELEASED) -> Iterator[str]:
-    """A file beside the target to write to; it takes the target's place if nothing goes wrong.
-
-    Where the target is a link to a file, that file is replaced.
-    mode: who may read it in the end. Until then only its owner may.
-    """
-    try:
-        is_folder, is_file, is_there = target.is_dir(), target.is_file(), os.path.lexists(target)
-    except (OSError, ValueError) as error:
-        found = getattr(error, "strerror", None) or "a name that no file can have"
-        raise InvalidArgument("path", expected="the path of a file", found=found) from None
-    if is_folder or target.name == "":
-        raise InvalidArgument("path", expected="a file", found="a folder")
-    if is_there and not overwrite:
-        raise OutputExists(
-            "path", expected="a new file", found=f"{target} exists", hint="overwrite=True allows it."
-        )
-    if is_there and not is_file:
-        # To put a file in the place of a device or a pipe would break it for everybody.
-        raise InvalidArgument("path", expected="a file", found="a device, a pipe or a broken link")
-    if target.is_symlink():
-        target = target.resolve()
-    # Hidden, and says what it is for; long names are cut, since the whole must fit.
-    prefix = "." + os.fsencode(target.name)[:180].decode("ascii", "ignore") + "."
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent or Path(), prefix=prefix)
-    except OSError as error:
-        found = error.strerror or "none"
-        raise InvalidArgument("path", expected="a folder to write to", found=found) from None
-    os.close(handle)
-    try:
-        yield name
-        os.chmod(name, mode)
-        with Path(name).open("rb") as written:
-            # On disk before it takes the target's place: a crash could leave an empty file with its name.
-            os.fsync(written.fileno())
-        os.replace(name, target)
-    except BaseException as error:
-        # What went wrong is what the user must hear, not that this cannot be removed either.
-        with suppress(OSError):
-            Path(name).unlink(missing_ok=True)
-        if not isinstance(error, OSError):
-            raise
-        found = error.strerror or "none"
-        raise InvalidArgument("path", expected="room to write to", found=found) from None
-
-
-def write_text(target: Path, text: str, *, overwrite: bool, mode: int = RELEASED) -> None:
-    """Write beside the target and rename, so that nobody ever sees half a file."""
-    with replacing(target, overwrite=overwrite, mode=mode) as beside:
-        Path(beside).write_text(text, encoding="utf-8", newline="")
 
 
 # Writing a release
@@ -123,22 +52,30 @@ def to_json(release: Release[Any]) -> str:
         "value": release.kind.encode(release),
         **{key: parts for key, parts in further.items() if parts},
     }
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text(content, indent=2) + "\n"
 
 
 def entry_to_json(entry: Any) -> Content:
     """Of Veil's ledger: which ledger, dataset and number. Of another one: its own name for it."""
     if isinstance(entry, EntryId):
         return entry.to_dict()
-    return {"id": entry if type(entry) in (int, str) else str(entry)}
+    if type(entry) is int:
+        return {"id": entry}
+    return {"id": str(entry) if is_plain_text(str(entry)) else visible(str(entry))}
 
 
-def save(release: Release[Any], target: Path, *, overwrite: bool = False) -> None:
-    """Write by the ending of the path: .json the whole record, .csv the value with its labels."""
+def save(release: Release[Any], target: Path, *, overwrite: bool = False, csv_safe: bool = False) -> None:
+    """Write by the ending of the path: .json the whole record, .csv the value with its labels.
+
+    csv_safe: in CSV, an apostrophe in front of text that a spreadsheet would take for a formula.
+    """
     if target.suffix.lower() == ".csv":
         out = io.StringIO()
         header, lines = release.kind.rows(release)
-        csv.writer(out, lineterminator="\n").writerows([header, *lines])
+        rows: list[Sequence[Any]] = [header, *lines]
+        if truth("csv_safe", csv_safe):
+            rows = [[safe_cell(cell) for cell in row] for row in rows]
+        csv.writer(out, lineterminator="\n").writerows(rows)
         text = out.getvalue()
     elif target.suffix.lower() == ".json":
         text = to_json(release)
@@ -153,8 +90,8 @@ def save(release: Release[Any], target: Path, *, overwrite: bool = False) -> Non
 def is_release(path: str | PathLike[str]) -> bool:
     """Whether a file holds a release of Veil; unreadable ones do not."""
     try:
-        return holds_release(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError):
+        return holds_release(read_path(Path(path), str(path)).decode("utf-8"))
+    except (OSError, UnicodeDecodeError, UnreadableFile):
         return False
 
 
@@ -173,7 +110,7 @@ def load(path: str | PathLike[str]) -> Release[Any]:
     """Read a release that `Release.save` wrote, in this version of Veil or an older one."""
     source = path_of(path)
     try:
-        text = source.read_text(encoding="utf-8")
+        text = read_path(source, str(source)).decode("utf-8")
     except UnicodeDecodeError:
         raise UnreadableFile(str(source), expected="a release in JSON", found="something else") from None
     except OSError as error:
@@ -201,6 +138,9 @@ def parse_release(text: str, name: str) -> Release[Any]:
 def _from_dict(content: Any) -> Release[Any]:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InvalidArgument("format", expected=FORMAT, found="another file")
+    if content.get("schema") == SCHEMA:
+        # Earlier versions wrote any label of a mechanism, and their files stay readable.
+        plain_texts("mechanism", texts_in(content["mechanism"]))
     content = brought_up(content, SCHEMA)
     kind = kind_named(content["kind"]) if content.get("kind") is not None else _kind_of_old(content)
     mechanism = mechanism_from(content["mechanism"], kind)
@@ -220,11 +160,11 @@ def _from_dict(content: Any) -> Release[Any]:
         adjacency=adjacency_from(content["adjacency"], kind),
         epsilon=within("epsilon", privacy["epsilon"], 0.0, 1e300, expected=finite),
         delta=delta_of(privacy["delta"]),
-        assumptions=tuple(one_line(text) for text in sentences),
+        assumptions=tuple(visible(text) for text in sentences),
         reproducible=bool(content["reproducible"]),
         entry=_entry_from_json(content["entry"]),
-        created=one_line(str(content["created"])),
-        version=one_line(str(content["veil"])),
+        created=visible(str(content["created"])),
+        version=visible(str(content["veil"])),
         records=records,
         attachments={
             str(key): Attachment.from_dict(file) for key, file in content.get("attachments", {}).items()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core.arrays import Floats
-from veil.core.checks import is_plain_text
+from veil.core.checks import plain_texts
 from veil.core.errors import InvalidArgument, InvalidData
 
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ def checked_labels(content: Any) -> Labels | None:
         return None
     if not isinstance(content, list):
         raise InvalidArgument("labels", expected="a list", found=type(content).__name__)
-    if any(isinstance(name, str) and not is_plain_text(name) for name in content):
-        raise InvalidArgument("labels", expected="printable text", found="control characters")
+    plain_texts("labels", map(str, content))
     return tuple(map(str, content))
 
 

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 from veil.core.account import Account, Charge, check_account, confirm, reserve
 from veil.core.adjacency import Adjacency
-from veil.core.checks import delta_of, truth, within
-from veil.core.errors import InvalidArgument, NoGuarantee, PrivacyWarning
+from veil.core.checks import delta_of, plain_texts, truth, within
+from veil.core.errors import InvalidArgument, InvalidData, NoGuarantee, PrivacyWarning, ResultLost, VeilError
 from veil.core.intake import Labels
 from veil.core.kind import Kind
 from veil.core.mechanism import Mechanism, kind_of
 from veil.core.privacy.profile import PrivacyProfile
-from veil.core.random.streams import generator
+from veil.core.random.streams import Rng, generator
 from veil.core.record import Release
+from veil.core.text import texts_in
 from veil.version import __version__
 
 V = TypeVar("V")
+# Puts a release where it lasts, and may return it as it was recorded.
+Keep = Callable[[Release[Any]], Release[Any] | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +112,15 @@ class Job(Generic[V]):
             labels=labels if labels is not None else given[0],
             row_labels=row_labels if row_labels is not None else given[1],
             **about,
-        )
+        ).checked()
+
+    def checked(self) -> Job[V]:
+        """The job; an error, before anything is charged, where its files could not be read again."""
+        names: dict[str, Iterable[Any]] = dict(self.kind.texts(self))
+        names |= {"assumptions": self.assumptions, "mechanism": texts_in(self.mechanism.describe())}
+        for name, texts in names.items():
+            plain_texts(name, map(str, texts), error=InvalidData)
+        return self
 
     @property
     def cost(self) -> tuple[float, float]:
@@ -126,20 +138,45 @@ class Job(Generic[V]):
             reproducible=reproducible,
         )
 
-    def run(self, *, ledger: Account | None = None, rng: Any = None) -> Release[V]:
-        """Reserve, draw, confirm.
+    def run(self, *, ledger: Account | None = None, rng: Any = None, keep: Keep | None = None) -> Release[V]:
+        """Reserve, draw, keep, confirm.
 
         ledger: where the cost is charged, before anything is drawn.
         rng: None for cryptographic randomness; a seed or a Generator marks the release as not private.
+        keep: puts the release where it lasts, such as in a file, before the ledger is told that it was made.
+            It may return the release as it was recorded. What goes wrong in there, or in a draw that was
+            charged, is raised as ResultLost, which has the release. Nothing is ever drawn again for it.
         """
         if ledger is not None:
             check_account(ledger)
+        self.checked()
         stream, reproducible = generator(rng), rng is not None
         entry = None if ledger is None else reserve(ledger, self.charge(reproducible=reproducible))
         # From here on the charge stands, whatever happens.
-        drawn = self.mechanism.sample(self.value, rng=stream)
+        release = None
+        try:
+            release = self._draw(stream, reproducible, entry)
+            kept = release if keep is None else keep(release) or release
+        except VeilError as error:
+            if (ledger is None and release is None) or isinstance(error, ResultLost):
+                raise
+            raise ResultLost(entry=entry, why=str(error).rstrip("."), release=release) from error
+        except Exception as error:
+            if ledger is None and release is None:
+                raise
+            # What an unforeseen error says may quote data.
+            raise ResultLost(entry=entry, why=type(error).__name__, release=release) from error
+        except BaseException as stop:
+            if ledger is not None:
+                stop.add_note(f"charged as {entry}, and there is no result")
+            raise
         if ledger is not None:
-            confirm(ledger, entry)
+            confirm(ledger, entry, kept)
+        return release
+
+    def _draw(self, stream: Rng, reproducible: bool, entry: Any) -> Release[V]:
+        """The complete record: nothing changes it afterwards."""
+        drawn = self.mechanism.sample(self.value, rng=stream)
         content = self.kind.released(drawn, self.value)
         return Release(
             value=content.value,

@@ -6,7 +6,7 @@ Those that Veil comes with are listed in `veil.kinds`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from veil.core.adjacency import Adjacency
 from veil.core.checks import shown
 from veil.core.errors import InvalidArgument
+from veil.core.formulas import safe_texts
 
 if TYPE_CHECKING:
     from veil.core.audit.subject import AuditSubject
@@ -111,6 +112,13 @@ class Kind(ABC):
 
     # Files
 
+    def texts(self, job: Job[Any]) -> Mapping[str, Iterable[Any]]:
+        """The public names that the files of a release would hold, by field; those of its mechanism excepted.
+
+        A name that could not be read again is refused before anything is charged.
+        """
+        return {"labels": job.labels or (), "row_labels": job.row_labels or ()}
+
     def wrote(self, content: Mapping[str, Any]) -> bool:
         """Whether a file of version 0.1, which names no kind, is of this one."""
         return content["mechanism"].get("name") in self.mechanisms
@@ -118,6 +126,10 @@ class Kind(ABC):
     @abstractmethod
     def encode(self, release: Release[Any]) -> dict[str, Any]:
         """The value as it is written to a file."""
+
+    def digested(self, release: Release[Any]) -> dict[str, Any]:
+        """The value as plain data whose hash stands for it, however a file packs it."""
+        return self.encode(release)
 
     @abstractmethod
     def decode(self, content: Mapping[str, Any], mechanism: Any) -> Content:
@@ -134,17 +146,24 @@ class Kind(ABC):
     def to_pandas(self, release: Release[Any]) -> Any:
         """The value with its labels, as a Series or a DataFrame."""
 
-    def check_output(self, path: Path, job: Job[Any]) -> None:
+    def room(self, job: Job[Any]) -> int:
+        """About how many bytes its files take, from public numbers; set aside before the charge."""
+        return 2**20
+
+    def check_output(self, path: Path, job: Job[Any], *, csv_safe: bool = False) -> None:
         """Refuse, before anything is charged, a table that could not hold the value."""
+        if csv_safe:
+            for texts in self.texts(job).values():
+                safe_texts(list(map(str, texts)))
 
     def write_table(
-        self, path: Path, release: Release[Any], job: Job[Any], *, overwrite: bool
+        self, path: Path, release: Release[Any], job: Job[Any], *, overwrite: bool, csv_safe: bool = False
     ) -> Release[Any]:
         """Write the value alone to a file that ends in one of `table_endings`.
 
-        Returns the release as its record is to be written beside it.
+        csv_safe: as of `Release.save`. Returns the release as its record is to be written beside it.
         """
-        release.save(path, overwrite=overwrite)
+        release.save(path, overwrite=overwrite, csv_safe=csv_safe)
         return release
 
     def endings(self, request: ReleaseRequest, output: Path | None) -> tuple[str, ...]:

@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core.adjacency import Adjacency
+from veil.core.checks import plain_texts
 from veil.core.errors import InvalidArgument, optional
 from veil.core.intake import Labels
 from veil.core.kind import Kind
 from veil.core.mechanism import Domain, Mechanism, kind_of
 from veil.core.numerics.rounding import rounded_up
 from veil.core.privacy.profile import PrivacyProfile
+from veil.core.text import is_plain_text
 
 if TYPE_CHECKING:
     import pandas
@@ -45,6 +47,7 @@ class Attachment:
     @classmethod
     def of(cls, path: Path) -> Attachment:
         """The attachment that a file is."""
+        plain_texts("path", [path.name])
         with path.open("rb") as stream:
             return cls(path.name, hashlib.file_digest(stream, "sha256").hexdigest())
 
@@ -61,7 +64,7 @@ class Attachment:
         """The attachment that a record names, checked to be a plain file name and a hash."""
         known = content if isinstance(content, Mapping) else {}
         file, sha256 = known.get("file", ""), known.get("sha256")
-        plain = isinstance(file, str) and file.isprintable() and Path(file).name == file and file != ""
+        plain = isinstance(file, str) and is_plain_text(file) and Path(file).name == file and file != ""
         if not plain or not isinstance(sha256, str) or len(sha256) > _SHA256 or not sha256.isalnum():
             raise InvalidArgument("attachments", expected="a file and its sha256", found="something else")
         return cls(str(file), sha256)
@@ -135,15 +138,20 @@ class Release(Generic[V]):
 
     # Handing it on
 
-    def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the record as JSON, or only the value as CSV, by the ending of the path."""
-        from veil.core.files import path_of, save
+    def save(self, path: str | PathLike[str], *, overwrite: bool = False, csv_safe: bool = False) -> None:
+        """Write the record as JSON, or only the value as CSV, by the ending of the path.
 
-        save(self, path_of(path), overwrite=overwrite)
+        csv_safe: in CSV, put an apostrophe in front of text that a spreadsheet would take for a formula: what
+            begins with = + - @ and is no number.
+        """
+        from veil.core.files import save
+        from veil.core.writing import path_of
+
+        save(self, path_of(path), overwrite=overwrite, csv_safe=csv_safe)
 
     def report(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the report, one HTML page that needs nothing else."""
-        from veil.core.files import path_of, write_text
+        from veil.core.writing import path_of, write_text
 
         write_text(path_of(path), self.kind.page(self), overwrite=overwrite)
 
@@ -194,7 +202,12 @@ class Release(Generic[V]):
     def _repr_html_(self) -> str:
         """For notebooks: a small table of the value, and the guarantee under it."""
 
-        notes = "".join(f"<li>Assumes: {escape(text)}.</li>" for text in self.assumptions)
+        from veil.core.mechanism import ALARMING
+
+        red = ' style="color: #b00020; font-weight: 600"'
+        notes = "".join(
+            f"<li{red if text in ALARMING else ''}>Assumes: {escape(text)}.</li>" for text in self.assumptions
+        )
         if self.reproducible:
             notes += "<li><b>Not private:</b> drawn from a seed.</li>"
         return (

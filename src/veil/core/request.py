@@ -62,6 +62,10 @@ def mechanism_option(names: tuple[str, ...], *, help: str) -> Any:  # noqa: A002
     return option("auto", help=help, short="-m", choices=("auto", *names), group="Mechanism")
 
 
+# Of every command that writes CSV.
+CSV_SAFE = "In CSV, put an apostrophe before text that a spreadsheet would take for a formula (= + - @)."
+
+
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """Everything that a user can ask for in one call. Nothing in it is computed from the data."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import ip_address
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from urllib.parse import unquote
 from veil.core.errors import InvalidArgument
 
 _EXPECTED = "sqlite:///budget.db, postgresql://..., or the name of a file that ends in .db or .sqlite"
+# Of libpq: nothing is sent before the connection is encrypted; the last also checks who answers.
+_ENCRYPTED = ("require", "verify-ca", "verify-full")
 _ENDINGS = (".db", ".sqlite", ".sqlite3")
 
 
@@ -52,7 +55,7 @@ class Address:
                 raise InvalidArgument(
                     "ledger", expected="postgresql://user@host:port/database", found="something else"
                 )
-            return cls(url, None)
+            return cls(_with_tls(url), None)
         raise InvalidArgument("ledger", expected=_EXPECTED, found=_shown(kind + "://"))
 
     @classmethod
@@ -69,6 +72,28 @@ class Address:
         if self.file is not None:
             return str(self.file)
         return f"postgresql://{self.url.host}:{self.url.port or 5432}/{self.url.database or ''}"
+
+
+def _with_tls(url: Any) -> Any:
+    """What is charged, and the password, cross a network only encrypted."""
+    if _is_here(url.host):
+        return url
+    mode = url.query.get("sslmode", "require")
+    if mode not in _ENCRYPTED:
+        raise InvalidArgument(
+            "ledger",
+            expected=f"TLS to a server elsewhere: sslmode={' or '.join(_ENCRYPTED)}",
+            found=f"sslmode={str(mode)[:20]}",
+        )
+    return url.update_query_dict({"sslmode": mode})
+
+
+def _is_here(host: str) -> bool:
+    """Whether it is this machine: what goes there crosses no network."""
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() in ("localhost", "localhost.localdomain") or host.startswith("/")
 
 
 def looks_like_address(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -9,6 +10,10 @@ from typing import Any
 
 from veil.ledger.accounting import UP, Rule, Totals
 from veil.ledger.amounts import ZERO, Amount
+from veil.ledger.entry import digest
+
+# Of what was spent on parts, in characters: beyond it an entry has the hash.
+_LONG = 2_000
 
 
 def plus(one: Totals, other: Totals) -> dict[str, Amount]:
@@ -50,6 +55,17 @@ class Balance:
         parts[part] = plus(parts.get(part, {}), self.taken(cost, part))
         return Balance(self.whole, parts, self.moves)
 
+    def joined(self, other: Balance) -> Balance:
+        """Line by line, what both have spent."""
+        names = {**self.parts, **other.parts}
+        parts = {name: plus(self.parts.get(name, {}), other.parts.get(name, {})) for name in names}
+        return Balance(plus(self.whole, other.whole), parts, self.moves)
+
+    def beyond(self, other: Balance) -> Balance:
+        """Line by line, what this one has spent more than the other; nothing where it is less."""
+        parts = {name: _excess(totals, other.parts.get(name, {})) for name, totals in self.parts.items()}
+        return Balance(_excess(self.whole, other.whole), parts, self.moves)
+
     def taken(self, cost: Totals, part: str | None) -> Totals:
         """What a charge takes of the budget."""
         return cost if part is None or not self.moves else of_two_records(cost)
@@ -70,16 +86,40 @@ class Balance:
             return all(rule.fits(plus(self.whole, part)) for part in ({}, *self.parts.values()))
         return rule.fits(self.totals())
 
+    @property
+    def beside(self) -> str | None:
+        """What was spent on parts as text, where it is too long for an entry; None where it is not."""
+        if not self.parts:
+            return None
+        text = json.dumps(self._listed(), sort_keys=True, separators=(",", ":"))
+        return text if len(text) > _LONG else None
+
+    def _listed(self) -> dict[str, dict[str, str]]:
+        return {name: texts(totals) for name, totals in self.parts.items()}
+
+    def listed(self) -> dict[str, Any]:
+        """In full, however long the list of parts is."""
+        return {"whole": texts(self.whole), "parts": self._listed()}
+
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "whole": texts(self.whole),
-            "parts": {name: texts(totals) for name, totals in self.parts.items()},
-        }
+        """As entries hold it: of a long list of parts the hash; the store has the list beside them."""
+        beside = self.beside
+        return {"whole": texts(self.whole), "parts": self._listed() if beside is None else digest(beside)}
 
     @classmethod
-    def from_dict(cls, content: Any, *, moves: bool) -> Balance:
-        parts = {str(name): _amounts(totals) for name, totals in content["parts"].items()}
-        return cls(_amounts(content["whole"]), parts, moves)
+    def from_dict(cls, content: Any, *, moves: bool, beside: str | None = None) -> Balance:
+        """The balance that an entry holds; ValueError where what is beside it is something else."""
+        listed = content["parts"]
+        if isinstance(listed, str):
+            if beside is None or digest(beside) != listed:
+                raise ValueError
+            listed = json.loads(beside)
+        parts = {str(name): amounts(totals) for name, totals in listed.items()}
+        return cls(amounts(content["whole"]), parts, moves)
+
+
+def _excess(one: Totals, other: Totals) -> dict[str, Amount]:
+    return {line: max(ZERO, amount - other.get(line, ZERO)) for line, amount in one.items()}
 
 
 def texts(totals: Totals) -> dict[str, str]:
@@ -87,5 +127,6 @@ def texts(totals: Totals) -> dict[str, str]:
     return {line: str(amount) for line, amount in totals.items()}
 
 
-def _amounts(content: Any) -> dict[str, Amount]:
+def amounts(content: Any) -> dict[str, Amount]:
+    """What `texts` was made of."""
     return {str(line): Amount(text) for line, text in content.items()}

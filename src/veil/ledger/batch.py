@@ -105,6 +105,10 @@ class Batch:
         expected = "one that was declared with the batch and was not released yet"
         raise InvalidArgument("mechanism", expected=expected, found=str(charge.description.get("name"))[:40])
 
-    def confirm(self, entry: EntryId) -> None:
-        """Note that the release was made."""
-        self.dataset.confirm(entry)
+    def confirm(self, entry: EntryId, *, result: str | None = None) -> None:
+        """Note that the release was made. result: its digest, which the note keeps."""
+        self.dataset.confirm(entry, result=result)
+
+    def confirm_release(self, entry: EntryId, result: str) -> None:
+        """Note that the release was made, and which."""
+        self.dataset.confirm(entry, result=result)

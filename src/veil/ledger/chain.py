@@ -3,74 +3,123 @@
 Each entry holds the hash of the one before it, the totals after it, and which entry set the terms that hold.
 The dataset's own row holds the last entry once more, so that one locked read says all that a charge needs.
 Who edits an entry later breaks the chain, which `verify` shows. Who cuts off the end, and sets the dataset's
-row back as well, leaves a consistent chain: only a head that was exported before shows that
-(`veil ledger export`, `veil ledger verify --against`).
+row back as well, leaves a consistent chain: only what is kept elsewhere shows that (marks, anchors, exports).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, insert, select, true, update
+from sqlalchemy import Connection, CursorResult, insert, literal_column, select
+from sqlalchemy.dialects.postgresql import insert as insert_on_server
 
 from veil.core.errors import LedgerCorrupt
-from veil.ledger.entry import NOTHING, Entry, digest
-from veil.ledger.schema import DATASETS, ENTRIES
+from veil.ledger.entry import Entry, digest
+from veil.ledger.schema import DATASETS, ENTRIES, QUEUE
+from veil.ledger.server import RELEASING
 
-# Those who wait for a row of PostgreSQL must follow all that became of it meanwhile; here they only queue.
-# The number is any fixed one.
-_QUEUE = select(func.pg_advisory_xact_lock(func.hashtextextended(bindparam("dataset"), 8_323_108)))
-# In one statement, which sees one moment: that of its beginning, when the queue is behind us.
-_NEWEST = (
-    select(ENTRIES.c.number, ENTRIES.c.sha256)
-    .where(ENTRIES.c.dataset == bindparam("dataset"))
-    .order_by(ENTRIES.c.number.desc())
-    .limit(1)
-    .subquery()
-)
+# In one statement, which sees one moment.
 _LAST_AND_NEWEST = (
-    select(DATASETS.c.last, _NEWEST.c.number, _NEWEST.c.sha256)
-    .select_from(DATASETS.outerjoin(_NEWEST, true()))
-    .where(DATASETS.c.name == bindparam("dataset"))
-    .with_for_update(of=DATASETS)
+    "SELECT veil_ledger_datasets.last, veil_ledger_datasets.parts, newest.number, newest.sha256, "
+    "newest.token, newest.mac FROM veil_ledger_datasets LEFT JOIN (SELECT number, sha256, token, mac "
+    "FROM veil_ledger_entries WHERE dataset = :dataset ORDER BY number DESC LIMIT 1) AS newest ON true "
+    "WHERE veil_ledger_datasets.name = :dataset"
 )
-_SET_LAST = update(DATASETS).where(DATASETS.c.name == bindparam("dataset")).values(last=bindparam("body"))
-_ADD = _SET_LAST.add_cte(
-    insert(ENTRIES).values({column: bindparam(column.name) for column in ENTRIES.c}).cte("added")
+# On a server by functions, which a role may be allowed that has no other way to write.
+_LOCK = "SELECT last, parts, number, sha256, token, mac FROM veil_ledger_lock(:dataset)"
+_ADD_BY_FUNCTION = "SELECT veil_ledger_add(:dataset, :number, :sha256, :token, :body, :mac, :parts)"
+_ADD = (
+    "INSERT INTO veil_ledger_entries (dataset, number, sha256, token, body, mac) "
+    "VALUES (:dataset, :number, :sha256, :token, :body, :mac)"
 )
+_SET_LAST = "UPDATE veil_ledger_datasets SET last = :body, parts = :parts WHERE name = :dataset"
+# Its row may be there, though nothing else of the dataset is.
+_QUEUE = insert_on_server(QUEUE).on_conflict_do_nothing()
+# All columns, since tables of an older Veil, which are only read, have fewer.
+_EVERY: Any = literal_column("*")
 
 
-def last_entry(connection: Connection, dataset: str, *, lock: bool = False) -> Entry | None:
+# The same statements as PostgreSQL's driver takes them.
+_FOR_SERVERS = {
+    statement: re.sub(r":(\w+)", r"%(\1)s", statement)
+    for statement in (_LOCK, _ADD_BY_FUNCTION, _ADD, _SET_LAST)
+}
+
+
+def _run(connection: Connection, statement: str, values: dict[str, Any]) -> CursorResult[Any]:
+    """Straight to the driver, which is quicker: every charge runs these."""
+    if connection.dialect.name == "postgresql":
+        statement = _FOR_SERVERS[statement]
+    return connection.exec_driver_sql(statement, values)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An entry as it is kept. token: of the attempt that wrote it. mac: "" where it has none."""
+
+    entry: Entry
+    token: str
+    mac: str
+
+
+@dataclass(frozen=True, slots=True)
+class Last:
+    """The newest entry of a dataset. parts: what was spent on parts, if that is kept beside the entry.
+
+    token, mac: as of any row; "" unless the entry was locked.
+    """
+
+    entry: Entry
+    parts: str | None
+    token: str = ""
+    mac: str = ""
+
+
+def last_entry(connection: Connection, dataset: str, *, lock: bool = False) -> Last | None:
     """The newest entry; None if there is no such dataset. lock: until the transaction ends it stays so."""
     if not lock:
-        body = connection.execute(select(DATASETS.c.last).where(DATASETS.c.name == dataset)).scalar()
-        return None if body is None else Entry.parse(body, dataset)
-    if connection.dialect.name == "postgresql":
-        connection.execute(_QUEUE, {"dataset": dataset})
-    row = connection.execute(_LAST_AND_NEWEST, {"dataset": dataset}).first()
+        named = select(_EVERY).select_from(DATASETS).where(DATASETS.c.name == dataset)
+        found = connection.execute(named).first()
+        return (
+            None if found is None else Last(Entry.parse(found.last, dataset), getattr(found, "parts", None))
+        )
+    query = _LOCK if connection.dialect.name == "postgresql" else _LAST_AND_NEWEST
+    row = _run(connection, query, {"dataset": dataset}).first()
     if row is None:
         return None
     last = Entry.parse(row.last, dataset)
     # Anybody who writes to the database may change the row; of the entries the database takes care.
-    if (row.number, row.sha256) != (last.number, digest(row.last)):
+    if (row.number, row.sha256) != (last.number, last.sha256):
         raise LedgerCorrupt(dataset, "a last entry that is not the newest")
-    return last
+    return Last(last, row.parts, str(row.token), str(row.mac or ""))
 
 
-def entry_at(connection: Connection, dataset: str, number: int) -> Entry:
-    """An entry by its number, checked against its own hash."""
-    query = select(ENTRIES.c.body, ENTRIES.c.sha256)
-    # No database counts further.
-    known = type(number) is int and 1 <= number < 2**31
-    where = query.where(ENTRIES.c.dataset == dataset, ENTRIES.c.number == number)
+def row_at(connection: Connection, dataset: str, number: int) -> Row:
+    """The entry with this number, with what is kept beside it."""
+    where = (
+        select(_EVERY).select_from(ENTRIES).where(ENTRIES.c.dataset == dataset, ENTRIES.c.number == number)
+    )
+    # A number that a database could not hold is none of an entry.
+    known = type(number) is int and 0 < number < 2**31
     row = connection.execute(where).first() if known else None
     if row is None:
         raise LedgerCorrupt(f"{dataset}/{number}", "no such entry")
+    return _parsed(row, dataset)
+
+
+def _parsed(row: Any, dataset: str) -> Row:
+    where = f"{dataset}/{row.number}"
     if digest(row.body) != row.sha256:
-        raise LedgerCorrupt(f"{dataset}/{number}", "an entry that is not what it was")
-    return Entry.parse(row.body, f"{dataset}/{number}")
+        raise LedgerCorrupt(where, "an entry that is not what it was")
+    return Row(Entry.parse(row.body, where), str(row.token), str(getattr(row, "mac", None) or ""))
+
+
+def entry_at(connection: Connection, dataset: str, number: int) -> Entry:
+    """The entry with this number."""
+    return row_at(connection, dataset, number).entry
 
 
 def entry_with(connection: Connection, dataset: str, token: str) -> Entry | None:
@@ -80,14 +129,11 @@ def entry_with(connection: Connection, dataset: str, token: str) -> Entry | None
     return None if number is None else entry_at(connection, dataset, int(number))
 
 
-def all_entries(connection: Connection, dataset: str) -> Iterator[tuple[Entry, str]]:
-    """Every entry, with the token that stands beside it, oldest first."""
-    query = select(ENTRIES.c.body, ENTRIES.c.sha256, ENTRIES.c.token, ENTRIES.c.number)
-    rows = connection.execute(query.where(ENTRIES.c.dataset == dataset).order_by(ENTRIES.c.number))
-    for body, sha256, token, number in rows:
-        if digest(body) != sha256:
-            raise LedgerCorrupt(f"{dataset}/{number}", "an entry that is not what it was")
-        yield Entry.parse(body, f"{dataset}/{number}"), token
+def rows_after(connection: Connection, dataset: str, number: int, most: int) -> list[Row]:
+    """The entries after a number, with what is kept beside them, oldest first."""
+    query = select(_EVERY).select_from(ENTRIES).where(ENTRIES.c.dataset == dataset, ENTRIES.c.number > number)
+    rows = connection.execute(query.order_by(ENTRIES.c.number).limit(most))
+    return [_parsed(row, dataset) for row in rows]
 
 
 def dataset_names(connection: Connection) -> list[str]:
@@ -97,35 +143,35 @@ def dataset_names(connection: Connection) -> list[str]:
     return sorted({str(name) for name in (*listed, *mentioned)})
 
 
-def append(
-    connection: Connection,
-    last: Entry | None,
-    *,
-    ledger: str,
-    dataset: str,
-    kind: str,
-    content: Mapping[str, Any],
-    token: str,
-) -> Entry:
-    """Add an entry after the last one, which the transaction holds locked."""
-    made = Entry(
-        ledger=ledger,
-        dataset=dataset,
-        number=1 if last is None else last.number + 1,
-        time=datetime.now(UTC).isoformat(timespec="microseconds"),
-        kind=kind,
-        content=content,
-        previous=NOTHING if last is None else last.sha256,
-    )
-    body = made.body
-    row = {"dataset": dataset, "number": made.number, "sha256": digest(body), "token": token, "body": body}
-    if last is None:
-        connection.execute(insert(ENTRIES), row)
-        connection.execute(insert(DATASETS), {"name": dataset, "last": body})
-    elif connection.dialect.name == "postgresql":
-        # Both at once: who waits for this dataset waits for every question to the server.
-        connection.execute(_ADD, row)
-    else:
-        connection.execute(insert(ENTRIES), row)
-        connection.execute(_SET_LAST, row)
-    return made
+def time_after(last: Entry | None) -> str:
+    """Now, or the time of the last entry if that is later: a clock that was set back does no harm."""
+    now = datetime.now(UTC).isoformat(timespec="microseconds")
+    return now if last is None else max(now, last.time)
+
+
+def append(connection: Connection, row: Row, *, parts: str | None) -> None:
+    """Add an entry after the last one, which the transaction holds locked.
+
+    parts: what was spent on parts, where the entry has only its hash.
+    """
+    entry, body = row.entry, row.entry.body
+    values: dict[str, Any] = {
+        "dataset": entry.dataset,
+        "number": entry.number,
+        "sha256": entry.sha256,
+        "token": row.token,
+        "body": body,
+        "mac": row.mac or None,
+        "parts": parts,
+    }
+    on_server = connection.dialect.name == "postgresql"
+    if on_server and entry.kind in RELEASING:
+        _run(connection, _ADD_BY_FUNCTION, values)
+        return
+    _run(connection, _ADD, values)
+    if entry.number > 1:
+        _run(connection, _SET_LAST, values)
+        return
+    connection.execute(insert(DATASETS), {"name": entry.dataset, "last": body})
+    if on_server:
+        connection.execute(_QUEUE, {"dataset": entry.dataset})

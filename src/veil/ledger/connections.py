@@ -1,15 +1,20 @@
 """Connections to SQLite and to PostgreSQL, set up so that what is committed stays; and what may go wrong.
 
-Errors are in our words: the driver's may quote a password.
+SQLite keeps a rollback journal, not a write-ahead log: a commit is then in the ledger's own file, so that a
+copy of that file holds every charge that was acknowledged. Errors are in our words: the driver's may quote a
+password.
 """
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import time
-from typing import Any
+from functools import partial
+from pathlib import Path
+from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, NullPool, QueuePool, create_engine, event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from veil.core.errors import LedgerCorrupt, LedgerUnavailable, MissingExtra, VeilError
@@ -27,6 +32,8 @@ _REASONS = {
     "read-only": "it cannot be written to",
     "unable to open": "the file or its folder cannot be written to",
     "disk i/o": "the disk does not take it",
+    "support ssl": "the server does not offer TLS",
+    "certificate": "the server is not the one that its certificate should show",
     "password": "the server refuses the user or the password",
     "authentication": "the server refuses the user or the password",
     "permission denied": "this user may not write to it",
@@ -34,6 +41,8 @@ _REASONS = {
     "connection slots": "the server has no connection left",
     "connection": "the server does not answer",
 }
+# Of PostgreSQL: a table, a column, a function or another object that is there already.
+_MADE_TWICE = ("42P07", "42701", "42723", "42710")
 _AWAY = (
     "connection refused",
     "server closed",
@@ -45,12 +54,15 @@ _AWAY = (
 )
 
 
-def engine_for(address: Address) -> Engine:
-    """Nothing is connected before it is used."""
+def engine_for(address: Address, *, reading: bool = False) -> Engine:
+    """Nothing is connected before it is used. reading: a file is opened so that it cannot be written to."""
     if address.file is not None:
-        engine = create_engine(address.url, connect_args={"timeout": PATIENCE})
-        event.listen(engine, "connect", _set_up_sqlite)
-        event.listen(engine, "begin", _begin_sqlite)
+        # A reader that stays connected to a file with a write-ahead log would hinder those who change that.
+        pool = NullPool if reading else QueuePool
+        engine = create_engine(
+            "sqlite://", creator=partial(_open_file, address.file, reading), poolclass=pool
+        )
+        event.listen(engine, "begin", _begin_reading if reading else _begin_writing)
         return engine
     try:
         import psycopg  # noqa: F401 (only whether it is there)
@@ -71,37 +83,47 @@ def engine_for(address: Address) -> Engine:
     )
 
 
-def _set_up_sqlite(connection: Any, _record: Any) -> None:
-    connection.isolation_level = None  # transactions are ours to begin
-    cursor = connection.cursor()
-    try:
-        # Readers do not wait for writers; a commit is on the disk when it returns.
-        _set_journal(cursor)
-        cursor.execute("PRAGMA synchronous=FULL")
-    finally:
-        cursor.close()
+def _open_file(file: Path, reading: bool) -> sqlite3.Connection:
+    """A connection whose transactions are ours to begin. A file that is not there is not made."""
+    address = f"file:{quote(str(file))}?mode={'ro' if reading else 'rw'}"
+    # The pool hands a connection to one thread at a time.
+    connection = sqlite3.connect(
+        address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+    )
+    if not reading:
+        try:
+            _keep_rollback_journal(connection)
+            # A commit is on the disk when it returns.
+            connection.execute("PRAGMA synchronous=FULL")
+        except BaseException:
+            connection.close()
+            raise
+    return connection
 
 
-def _set_journal(cursor: Any) -> None:
-    """For good, in the file. SQLite does not wait here where several connections do it at once: we do."""
+def _keep_rollback_journal(connection: sqlite3.Connection) -> None:
+    """Also for files with a write-ahead log, as Veil 0.1 made them, once nobody else has them open.
+
+    Between transactions the journal stays as a file with an empty header: that is the quickest of its forms.
+    """
     end = time.monotonic() + PATIENCE
     while True:
         try:
-            cursor.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA journal_mode=PERSIST")
             return
         except sqlite3.OperationalError as error:
+            # SQLite itself does not wait here.
             if "locked" not in str(error) or time.monotonic() > end:
                 raise
         time.sleep(0.01)
 
 
-def _begin_sqlite(connection: Connection) -> None:
-    options = connection.get_execution_options()
-    reads = options.get("veil_reads")
-    # With a write-ahead log, NORMAL leaves a commit to the next one that is synchronised.
-    if not reads:
-        connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if options['veil_lasting'] else 'NORMAL'}")
-    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+def _begin_reading(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN")
+
+
+def _begin_writing(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def translated(error: SQLAlchemyError, address: Address) -> VeilError:
@@ -109,6 +131,9 @@ def translated(error: SQLAlchemyError, address: Address) -> VeilError:
     cause = str(getattr(error, "orig", error)).lower()
     if "malformed" in cause or "not a database" in cause or "corrupt" in cause or "decode" in cause:
         return LedgerCorrupt(str(address), "a damaged file, or one that is no ledger")
+    unknown = re.search(r'(role|database) ".*" does not exist', cause)
+    if unknown is not None:
+        return unavailable(address, f"the server knows no such {unknown[1]}")
     if "no such table" in cause or "does not exist" in cause:
         # That of what the ledger is comes first: where only another one is missing there was a ledger once.
         if DATASETS.name in cause or ENTRIES.name in cause:
@@ -136,6 +161,24 @@ def gone(address: Address, *, writing: bool) -> LedgerUnavailable:
     return LedgerUnavailable(
         f"ledger: {address} cannot be used: the server does not answer. {doubt}Nothing was released."
     )
+
+
+def is_unfinished(error: DBAPIError) -> bool:
+    """Whether a file has to be written to before it can be read: a process died in the midst of a commit."""
+    # A read-only connection says so by one of these, depending on what it may do in the folder.
+    codes = (
+        "SQLITE_READONLY_ROLLBACK",
+        "SQLITE_READONLY_RECOVERY",
+        "SQLITE_READONLY_CANTINIT",
+        "SQLITE_CANTOPEN",
+    )
+    return getattr(error.orig, "sqlite_errorname", "").startswith(codes)
+
+
+def is_race(error: DBAPIError) -> bool:
+    """Whether somebody else made the tables or functions of the ledger at the same moment."""
+    cause = str(error.orig).lower()
+    return getattr(error.orig, "sqlstate", None) in _MADE_TWICE or "concurrently updated" in cause
 
 
 def is_full(error: DBAPIError) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from secrets import token_hex
@@ -16,18 +17,17 @@ from veil.core.errors import BudgetExceeded, InvalidArgument, LedgerCorrupt, Vei
 from veil.ledger.accounting import words_of
 from veil.ledger.amounts import ZERO
 from veil.ledger.balance import Balance, texts
-from veil.ledger.chain import all_entries, append, dataset_names, entry_at, entry_with, last_entry
+from veil.ledger.chain import Last, dataset_names, entry_at, last_entry
 from veil.ledger.description import by_whom, described, mapping, one_line
 from veil.ledger.entry import Entry, is_place
+from veil.ledger.slices import Slices
 from veil.ledger.store import Store
 from veil.ledger.terms import Budget, Terms
+from veil.ledger.writing import Change, add, check_key, check_seen
 
 if TYPE_CHECKING:
     from veil.core.mechanism import Mechanism
     from veil.ledger.batch import Batch
-
-# The content of a new entry, and the balance after it.
-Change = tuple[dict[str, Any], Balance]
 
 
 class Dataset:
@@ -59,7 +59,8 @@ class Dataset:
     def __reduce__(self) -> tuple[Any, ...]:
         from veil.ledger.ledger import dataset_of
 
-        return dataset_of, (self._store.address, self.name, self._part)
+        store = self._store
+        return dataset_of, (store.address, store.keys, store.anchors, self.name, self._part)
 
     # What is known of it
 
@@ -107,7 +108,7 @@ class Dataset:
 
     def entries(self) -> list[Entry]:
         """All that was done to this budget, oldest first."""
-        read = self._store.read(lambda connection: [entry for entry, _ in all_entries(connection, self.name)])
+        read = [row.entry for row in Slices(self._store, self.name)]
         if not read:
             raise self._unknown()
         return read
@@ -170,20 +171,25 @@ class Dataset:
         entry = self._add("use", used, token=f"use {batch.number} {slot}")
         return entry.id if entry.content.get("token") == mine else None
 
-    def confirm(self, entry: EntryId) -> None:
-        """Note that the release of this entry was made."""
+    def confirm_release(self, entry: EntryId, result: str) -> None:
+        """Note that the release of this entry was made, and which: result is its digest."""
+        self.confirm(entry, result=result)
+
+    def confirm(self, entry: EntryId, *, result: str | None = None) -> None:
+        """Note that the release of this entry was made. result: its digest, which the note keeps."""
         if not isinstance(entry, EntryId) or (entry.ledger, entry.dataset) != (self._store.name, self.name):
             found = str(entry) if isinstance(entry, EntryId) else shown(entry)
             raise InvalidArgument("entry", expected=f"an entry of {self.name}", found=found)
+        if result is not None and (not isinstance(result, str) or not re.fullmatch("[0-9a-f]{64}", result)):
+            raise InvalidArgument("result", expected="a hash in hexadecimal digits", found=shown(result))
 
         def noted(connection: Connection, last: Entry, terms: Terms, balance: Balance) -> Change:
             known = last if last.number == entry.number else entry_at(connection, self.name, entry.number)
             if known.kind not in ("reserve", "use") or known.sha256 != entry.sha256:
                 raise InvalidArgument("entry", expected="a reservation", found=f"{entry}, which is none")
-            return {"entry": entry.number}, balance
+            return {"entry": entry.number} | ({} if result is None else {"result": result}), balance
 
-        # A note that a power failure takes back costs nothing; the charge itself is on the disk.
-        self._add("confirm", noted, token=f"confirm {entry.number}", lasting=False)
+        self._add("confirm", noted, token=f"confirm {entry.number}")
 
     def batch(
         self,
@@ -207,8 +213,54 @@ class Dataset:
         """No further release. Who closed it, and why, is recorded."""
         self._agree("close", lambda terms: replace(terms, closed=True), why=why, by=by)
 
+    def use_key(self, *, why: str, by: str | None = None) -> None:
+        """Key all entries from now on with the key of this ledger, which may replace another one."""
+        key = self._store.key
+        if key is None:
+            raise InvalidArgument("key", expected="a key: Ledger(..., key=...)", found="none")
+        name = key.id
+        if self.terms.key == name:
+            raise InvalidArgument("key", expected="another key than the present one", found=f"the key {name}")
+        self._agree("key", lambda terms: replace(terms, key=name), why=why, by=by)
+
+    def accept_restore(self, *, why: str, by: str | None = None) -> None:
+        """Accept that the ledger is older than what this machine has seen, as after a lawful restore.
+
+        What had been spent in the entries that are lost is charged again, as far as this machine knows it.
+        """
+        said = self._said(why=why, by=by)
+        seen = self._store.marks.seen(self._store.name, self.name)
+
+        def accepted(connection: Connection, last: Entry, terms: Terms, balance: Balance) -> Change:
+            if seen is None or not self._missing(connection, last):
+                raise InvalidArgument(
+                    "dataset", expected="entries that this machine has seen and that are gone", found="none"
+                )
+            lost = Balance.from_dict(seen.totals, moves=terms.moves).beyond(balance)
+            number = max(seen.number, last.number)
+            about = {"from": last.number, "seen": [number, seen.sha256], "lost": lost.listed()}
+            return said | about, balance.joined(lost)
+
+        self._add("restore", accepted, accepting=True)
+
+    @property
+    def set_back(self) -> str:
+        """What this machine has seen that is no longer there; "" if nothing is missing."""
+        _ = self._store.name
+        return self._store.read(lambda connection: self._missing(connection, self._last(connection).entry))
+
+    def _missing(self, connection: Connection, last: Entry) -> str:
+        try:
+            check_seen(self._store, connection, self._store.name, self.name, last)
+        except LedgerCorrupt as error:
+            return error.found
+        return ""
+
+    def _said(self, *, why: str, by: str | None) -> dict[str, Any]:
+        return {"by": by_whom(by), "why": one_line("why", why)}
+
     def _agree(self, kind: str, change: Callable[[Terms], Terms], *, why: str, by: str | None) -> None:
-        said = {"by": by_whom(by), "why": one_line("why", why)}
+        said = self._said(why=why, by=by)
 
         def agreed(connection: Connection, last: Entry, terms: Terms, balance: Balance) -> Change:
             self._check_open(terms)
@@ -224,33 +276,29 @@ class Dataset:
         change: Callable[[Connection, Entry, Terms, Balance], Change],
         *,
         token: str | None = None,
-        lasting: bool = True,
+        accepting: bool = False,
     ) -> Entry:
-        """Add an entry and return it, or the one that is there already with this token.
+        """Add an entry. token: of what is done once, whoever does it; otherwise of this attempt alone."""
 
-        token: of what is done once, whoever does it; otherwise of this attempt alone.
-        """
-        ledger = self._store.name  # before the transaction begins: finding it out needs one of its own
-        mark = token_hex(16) if token is None else token
-
-        def work(connection: Connection, again: bool) -> Entry:
-            last = self._last(connection, lock=True)
-            done = entry_with(connection, self.name, mark) if again or token is not None else None
-            if done is not None:
-                return done
-            content, balance = change(connection, last, *self._state(connection, last))
-            whole = {**content, "totals": balance.to_dict()}
+        def changed(connection: Connection, last: Last | None) -> Change:
+            if last is None:
+                raise self._unknown()
+            newest = last.entry
+            terms, balance = self._state(connection, last)
+            if kind != "key":
+                check_key(self._store, last, terms)
+            content, after = change(connection, newest, terms, balance)
             if "agreed" not in content:
-                under = [last.number, last.sha256] if "agreed" in last.content else last.content["under"]
-                whole["under"] = under
-            return append(
-                connection, last, ledger=ledger, dataset=self.name, kind=kind, content=whole, token=mark
-            )
+                own = "agreed" in newest.content
+                under = [newest.number, newest.sha256] if own else newest.content["under"]
+                content = {**content, "under": under}
+            return content, after
 
-        return self._store.write(work, lasting=lasting)
+        mark, once = (token_hex(16), False) if token is None else (token, True)
+        return add(self._store, self.name, kind, changed, token=mark, once=once, accepting=accepting)
 
-    def _last(self, connection: Connection, *, lock: bool = False) -> Entry:
-        last = last_entry(connection, self.name, lock=lock)
+    def _last(self, connection: Connection) -> Last:
+        last = last_entry(connection, self.name)
         if last is None:
             raise self._unknown()
         return last
@@ -277,8 +325,9 @@ class Dataset:
         _ = self._store.name
         return self._store.read(lambda connection: self._state(connection, self._last(connection)))
 
-    def _state(self, connection: Connection, last: Entry) -> tuple[Terms, Balance]:
-        """What holds after an entry."""
+    def _state(self, connection: Connection, newest: Last) -> tuple[Terms, Balance]:
+        """What holds after the newest entry."""
+        last = newest.entry
         if (last.ledger, last.dataset) != (self._store.name, self.name):
             raise LedgerCorrupt(self.name, "an entry of another ledger or dataset")
         try:
@@ -287,7 +336,7 @@ class Dataset:
             else:
                 number, sha256 = last.content["under"]
                 terms = self._agreed.get((number, sha256)) or self._read_terms(connection, number, sha256)
-            return terms, Balance.from_dict(last.content["totals"], moves=terms.moves)
+            return terms, Balance.from_dict(last.content["totals"], moves=terms.moves, beside=newest.parts)
         except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
             raise LedgerCorrupt(f"{self.name}/{last.number}", "an entry without its totals") from None
 

@@ -11,6 +11,7 @@ from typing import Any
 from veil.core.account import Charge
 from veil.core.checks import shown
 from veil.core.errors import InvalidArgument
+from veil.core.text import is_plain_text
 
 # A longer description, such as of a road network, is kept by its name and its hash.
 _LONG = 4_000
@@ -70,6 +71,6 @@ def by_whom(by: str | None) -> str:
 
 def one_line(field: str, text: Any) -> str:
     """A sentence that a table can hold."""
-    if not isinstance(text, str) or not text.strip() or len(text) > 500 or not text.isprintable():
+    if not isinstance(text, str) or not text.strip() or len(text) > 500 or not is_plain_text(text):
         raise InvalidArgument(field, expected="a sentence of at most 500 characters", found=shown(text))
     return text.strip()

@@ -6,23 +6,26 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from veil.core.account import EntryId
 from veil.core.errors import LedgerCorrupt
 
-KINDS = ("open", "reserve", "use", "confirm", "raise", "close")
+KINDS = ("open", "reserve", "use", "confirm", "raise", "close", "key", "restore")
 # What the first entry of a dataset follows.
 NOTHING = "0" * 64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Entry:
     """What was done to a dataset's budget.
 
-    number: from 1 on, without gaps. time: UTC. kind: "open", "raise" and "close" set the terms; "reserve" is
-    a charge; "use" one release of a batch that was charged before; "confirm" notes that a release was made.
-    content: as kind says, with the totals after it. previous: the hash of the entry before.
+    number: from 1 on, without gaps. time: UTC, never before that of the entry before. kind: "open", "raise",
+    "close" and "key" set the terms; "reserve" is a charge; "use" one release of a batch that was charged
+    before; "confirm" notes that a release was made; "restore" that the ledger was set back, and what was
+    spent in what is lost. content: as kind says, with the totals after it. previous: the hash of the entry
+    before.
     """
 
     ledger: str
@@ -33,13 +36,13 @@ class Entry:
     content: Mapping[str, Any]
     previous: str
 
-    @property
+    @cached_property
     def body(self) -> str:
         """The entry as text, always the same for the same entry."""
-        fields = {name: getattr(self, name) for name in self.__slots__}
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
-    @property
+    @cached_property
     def sha256(self) -> str:
         return digest(self.body)
 

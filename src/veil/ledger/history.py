@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from veil.core.errors import LedgerCorrupt
 from veil.ledger.accounting import Totals
-from veil.ledger.balance import Balance, texts
+from veil.ledger.balance import Balance, amounts, texts
 from veil.ledger.dataset import Dataset
 from veil.ledger.entry import Entry
 from veil.ledger.terms import Terms
@@ -50,7 +51,7 @@ class Moment:
         if self.entry.kind not in ("reserve", "use"):
             return ""
         seeded = " from a seed" if self.entry.content.get("reproducible") else ""
-        return ("released" if self.confirmed else "spent, not confirmed") + seeded
+        return ("released" if self.confirmed else "charged, no result") + seeded
 
     def to_dict(self) -> dict[str, Any]:
         rule = self.terms.rule
@@ -78,16 +79,26 @@ class BudgetHistory:
     @classmethod
     def of(cls, dataset: Dataset) -> BudgetHistory:
         entries = dataset.entries()
-        confirmed = {entry.about for entry in entries if entry.kind == "confirm"}
+        results = {entry.about: entry.content.get("result") for entry in entries if entry.kind == "confirm"}
         terms: Terms | None = None
         balance = Balance()
         moments = []
         for entry in entries:
-            if "agreed" in entry.content:
-                terms = Terms.from_dict(entry.content["agreed"])
-            assert terms is not None
-            balance = Balance.from_dict(entry.content["totals"], moves=terms.moves)
-            moments.append(Moment(entry, terms, balance.totals(), entry.number in confirmed))
+            try:
+                if "agreed" in entry.content:
+                    terms = Terms.from_dict(entry.content["agreed"])
+                    balance = Balance(balance.whole, balance.parts, terms.moves)
+                elif entry.kind == "reserve":
+                    balance = balance.after(amounts(entry.content["cost"]), entry.content["part"])
+                elif entry.kind == "restore":
+                    balance = balance.joined(Balance.from_dict(entry.content["lost"], moves=balance.moves))
+                if terms is None:
+                    raise KeyError
+            except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
+                raise LedgerCorrupt(
+                    f"{dataset.name}/{entry.number}", "an entry that cannot be read"
+                ) from None
+            moments.append(Moment(entry, terms, balance.totals(), entry.number in results))
         return cls(dataset.name, tuple(moments), balance)
 
     @property

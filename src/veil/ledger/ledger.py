@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 from secrets import token_hex
 from typing import Any
 
@@ -13,15 +13,20 @@ from veil.core.account import EntryId
 from veil.core.adjacency import Adjacency
 from veil.core.checks import shown, truth
 from veil.core.errors import InvalidArgument, LedgerCorrupt
+from veil.core.writing import path_of
 from veil.ledger.address import Address
+from veil.ledger.anchors import Anchor, anchors_from
 from veil.ledger.balance import Balance
-from veil.ledger.chain import append, dataset_names, entry_at, entry_with, last_entry
+from veil.ledger.chain import Last, dataset_names, entry_at, entry_with
 from veil.ledger.dataset import Dataset
 from veil.ledger.description import by_whom, one_line
 from veil.ledger.entry import Entry
+from veil.ledger.keys import Key, keys_from
+from veil.ledger.names import check_name, check_new_name
 from veil.ledger.store import Store
 from veil.ledger.terms import Terms
-from veil.ledger.verification import export, verify
+from veil.ledger.verification import Verification, export, verify
+from veil.ledger.writing import Change, add
 
 
 class Ledger:
@@ -37,8 +42,14 @@ class Ledger:
     (Amount('1'), ['grades'])
     """
 
-    def __init__(self, url: Any) -> None:
-        self._store = Store(url if isinstance(url, Address) else Address.of(url))
+    def __init__(self, url: Any, *, key: Any = None, anchor: Any = None) -> None:
+        """key: what entries are authenticated with: "file:PATH", "env:NAME", or an object with `id` and
+            `mac`; in a list the first is that of new entries, all are used to verify.
+        anchor: where every charge is noted as well: a file that ends in .jsonl, another database, "stdout" or
+            "stderr", or a list of such.
+        """
+        address = url if isinstance(url, Address) else Address.of(url)
+        self._store = Store(address, keys_from(key), anchors_from(anchor))
 
     def __repr__(self) -> str:
         return f"<Ledger {self._store.address}>"
@@ -47,7 +58,8 @@ class Ledger:
         return str(self._store.address)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._store.address,)
+        store = self._store
+        return ledger_of, (store.address, store.keys, store.anchors)
 
     def open(
         self,
@@ -74,7 +86,7 @@ class Ledger:
             different parts do not add up. moves: a neighbour may have one record in another part; releases
             from a part then count for two records.
         """
-        _check_name(name)
+        check_name(name)
         terms = Terms.of(
             epsilon=epsilon,
             delta=delta,
@@ -84,26 +96,26 @@ class Ledger:
             parts=parts,
             moves=moves,
         )
+        if self._store.key is not None:
+            terms = replace(terms, key=self._store.key.id)
         said = {"by": by_whom(by), "why": None if why is None else one_line("why", why)}
         self._store.create()
-        ledger, token = self._store.name, token_hex(16)
 
-        def work(connection: Connection, again: bool) -> None:
-            if again and entry_with(connection, name, token) is not None:
-                return
-            if last_entry(connection, name, lock=True) is not None:
+        def opened(connection: Connection, last: Last | None) -> Change:
+            taken = dataset_names(connection)
+            if last is not None or name in taken:
                 expected, found = "a name that is not taken", f"{name!r}, which was opened before"
                 hint = "It can be used as it is, or be given more (raise); a closed one stays closed."
                 raise InvalidArgument("name", expected=expected, found=found, hint=hint)
-            content = said | {"agreed": terms.to_dict(), "totals": Balance(moves=moves).to_dict()}
-            append(connection, None, ledger=ledger, dataset=name, kind="open", content=content, token=token)
+            check_new_name(name, taken)
+            return said | {"agreed": terms.to_dict()}, Balance(moves=moves)
 
-        self._store.write(work)
+        add(self._store, name, "open", opened, token=token_hex(16))
         return Dataset(self._store, name)
 
     def dataset(self, name: str) -> Dataset:
         """The budget of a dataset that was opened before."""
-        _check_name(name)
+        check_name(name)
         dataset = Dataset(self._store, name)
         _ = dataset.terms
         return dataset
@@ -124,13 +136,31 @@ class Ledger:
             raise LedgerCorrupt(str(wanted), "another entry than the one that was charged")
         return entry
 
-    def verify(self, against: Any = None) -> list[str]:
-        """Check that all entries are consistent; the names of the datasets that were checked.
+    def result(self, charged: EntryId) -> str | None:
+        """The digest of what was released under an entry; None if none was confirmed with it."""
+        token = f"confirm {self.entry(charged).number}"
+        noted = self._store.read(lambda connection: entry_with(connection, charged.dataset, token))
+        return None if noted is None else noted.content.get("result")
 
-        against: what `export` gave earlier. Without it, entries cut off at the end do not show. Raises
-        LedgerCorrupt at the first thing that is wrong.
+    def verify(self, against: Any = None) -> Verification:
+        """Replay all entries and check that each is a lawful step; what was checked, and what is odd.
+
+        against: what `export` gave earlier, or heads that an anchor noted. Without it, and without a mark of
+        this machine, entries cut off at the end do not show. Raises LedgerCorrupt at the first fault.
         """
         return verify(self._store, against)
+
+    def backup(self, path: Any) -> None:
+        """Copy a ledger that is a file to a new file, while it is in use."""
+        self._store.backup(path_of(path))
+
+    def grant(self, role: str, purpose: str) -> list[str]:
+        """Let a role of the server do what its purpose needs: "auditor", "releaser" or "steward".
+
+        An auditor reads. A releaser can also charge and confirm, by functions that accept nothing beyond the
+        budget. A steward can also open, raise, close and key. Returns the statements that were run.
+        """
+        return self._store.grant(role, purpose)
 
     def export(self, *, heads_only: bool = False) -> dict[str, Any]:
         """All entries, or only the newest hash and the number of entries of each dataset.
@@ -140,15 +170,13 @@ class Ledger:
         return export(self._store, heads_only=truth("heads_only", heads_only))
 
 
-def _check_name(name: Any) -> None:
-    if not isinstance(name, str) or not name.isprintable() or not name.strip() or len(name) > 200:
-        raise InvalidArgument("name", expected="one line of at most 200 characters", found=shown(name))
-    # Two names that look alike would be two budgets for the same data.
-    if name != unicodedata.normalize("NFC", name.strip()):
-        expected = "a name without spaces around it, in composed letters (NFC)"
-        raise InvalidArgument("name", expected=expected, found=ascii(name)[:60])
+def ledger_of(address: Address, keys: Sequence[Key], anchors: Sequence[Anchor]) -> Ledger:
+    """A ledger by where it is kept."""
+    return Ledger(address, key=keys or None, anchor=anchors or None)
 
 
-def dataset_of(address: Address, name: str, part: str | None) -> Dataset:
+def dataset_of(
+    address: Address, keys: Sequence[Key], anchors: Sequence[Anchor], name: str, part: str | None
+) -> Dataset:
     """A dataset by where it is kept."""
-    return Dataset(Store(address), name, part)
+    return Dataset(Store(address, keys, anchors), name, part)

@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
-from sqlalchemy import Column, Connection, Index, Integer, MetaData, String, Table, Text, select, text
+from sqlalchemy import (
+    Column,
+    Connection,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    TextClause,
+    func,
+    insert,
+    select,
+    text,
+)
+
+from veil.ledger.server import functions
 
 METADATA = MetaData()
 
@@ -15,14 +32,16 @@ ABOUT = Table(
     Column("key", String(40), primary_key=True),
     Column("value", Text, nullable=False),
 )
-# One row a dataset, which is locked while an entry is added. last: the body of its last entry.
+# One row per dataset, which is locked while an entry is added. last: the body of its last entry. parts: what
+# was spent on each part, where that is too long for an entry, which then holds its hash.
 DATASETS = Table(
     "veil_ledger_datasets",
     METADATA,
     Column("name", String(200), primary_key=True),
     Column("last", Text, nullable=False),
 )
-# Only ever added to. token: of one attempt, so that an answer that was lost is not asked for twice.
+# Only ever added to. token: of one attempt, so that an answer that was lost is not asked for twice. mac: of
+# the body and the token, where the dataset is keyed.
 ENTRIES = Table(
     "veil_ledger_entries",
     METADATA,
@@ -33,41 +52,79 @@ ENTRIES = Table(
     Column("body", Text, nullable=False),
     Index("veil_ledger_tokens", "dataset", "token", unique=True),
 )
+# On a server: who adds an entry holds the row of its dataset. Rows never change, so that to wait for one is
+# to wait in a queue; on a row that changes everybody would have to follow all that became of it meanwhile.
+QUEUE = Table("veil_ledger_queue", MetaData(), Column("dataset", String(200), primary_key=True))
 
-_WATCHES = {
-    "sqlite": [
-        f"CREATE TRIGGER IF NOT EXISTS veil_ledger_no_{verb} BEFORE {verb} ON veil_ledger_entries "
+# What the database itself refuses, by the names of the triggers.
+WATCHES = {
+    "sqlite": {
+        f"veil_ledger_no_{verb}": f"BEFORE {verb} ON veil_ledger_entries "
         "BEGIN SELECT RAISE(ABORT, 'entries of a ledger are never changed'); END"
         for verb in ("UPDATE", "DELETE")
-    ]
+    }
     # INSERT OR REPLACE deletes without asking the trigger for deletions.
-    + [
-        "CREATE TRIGGER IF NOT EXISTS veil_ledger_no_other BEFORE INSERT ON veil_ledger_entries WHEN EXISTS "
+    | {
+        "veil_ledger_no_other": "BEFORE INSERT ON veil_ledger_entries WHEN EXISTS "
         "(SELECT 1 FROM veil_ledger_entries WHERE dataset = NEW.dataset AND "
         "(number >= NEW.number OR token = NEW.token)) "
         "BEGIN SELECT RAISE(ABORT, 'entries of a ledger are never changed'); END"
-    ],
-    "postgresql": [
-        "CREATE OR REPLACE FUNCTION veil_ledger_keep() RETURNS trigger LANGUAGE plpgsql AS "
-        "$$ BEGIN RAISE EXCEPTION 'entries of a ledger are never changed'; END $$",
-        "CREATE OR REPLACE TRIGGER veil_ledger_no_change BEFORE UPDATE OR DELETE ON veil_ledger_entries "
+    },
+    "postgresql": {
+        "veil_ledger_no_change": "BEFORE UPDATE OR DELETE ON veil_ledger_entries "
         "FOR EACH ROW EXECUTE FUNCTION veil_ledger_keep()",
-        "CREATE OR REPLACE TRIGGER veil_ledger_no_truncate BEFORE TRUNCATE ON veil_ledger_entries "
+        "veil_ledger_no_truncate": "BEFORE TRUNCATE ON veil_ledger_entries "
         "FOR EACH STATEMENT EXECUTE FUNCTION veil_ledger_keep()",
-    ],
+    },
 }
+_KEEP = (
+    "CREATE OR REPLACE FUNCTION veil_ledger_keep() RETURNS trigger LANGUAGE plpgsql AS "
+    "$$ BEGIN RAISE EXCEPTION 'entries of a ledger are never changed'; END $$"
+)
+
+
+def as_it_stands(statement: str) -> TextClause:
+    """A statement without parameters, whatever marks are in it."""
+    return text(statement.replace(":", "\\:"))
+
 
 Migration = Callable[[Connection], None]
 
 
 def _watch(connection: Connection) -> None:
     """From 1 to 2: the database itself refuses to change entries."""
-    for statement in _WATCHES[connection.dialect.name]:
-        connection.execute(text(statement))
+    on_server = connection.dialect.name == "postgresql"
+    if on_server:
+        connection.execute(text(_KEEP))
+    create = "CREATE OR REPLACE TRIGGER" if on_server else "CREATE TRIGGER IF NOT EXISTS"
+    for name, what in WATCHES[connection.dialect.name].items():
+        connection.execute(text(f"{create} {name} {what}"))
+
+
+def _check_meaning(connection: Connection) -> None:
+    """From 2 to 3: keys, long lists of parts beside the entries, functions for those who only release.
+
+    Entries that were written before are checked by the rules of their time: how many there are is noted.
+    """
+    connection.execute(text("ALTER TABLE veil_ledger_entries ADD COLUMN mac TEXT"))
+    connection.execute(text("ALTER TABLE veil_ledger_datasets ADD COLUMN parts TEXT"))
+    counted = select(ENTRIES.c.dataset, func.count()).group_by(ENTRIES.c.dataset)
+    known = {str(name): int(number) for name, number in connection.execute(counted)}
+    earlier = {"key": "earlier", "value": json.dumps(known, sort_keys=True)}
+    connection.execute(insert(ABOUT), earlier)
+    if connection.dialect.name != "postgresql":
+        return
+    QUEUE.create(connection)
+    names = connection.execute(select(DATASETS.c.name)).scalars().all()
+    if names:
+        connection.execute(insert(QUEUE), [{"dataset": name} for name in names])
+    place = str(connection.execute(text("SELECT current_schema()")).scalar())
+    for statement in functions(place):
+        connection.execute(as_it_stands(statement))
 
 
 # The step at place i leads from version i + 1 to the next; the last one leads to the present.
-MIGRATIONS: list[Migration] = [_watch]
+MIGRATIONS: list[Migration] = [_watch, _check_meaning]
 
 
 def version_now() -> int:
@@ -92,3 +149,16 @@ def migrate(connection: Connection, version: int) -> None:
 def facts(connection: Connection) -> dict[str, str]:
     """What the ledger says of itself."""
     return {str(row.key): str(row.value) for row in connection.execute(select(ABOUT))}
+
+
+def missing_watches(connection: Connection) -> list[str]:
+    """The triggers that somebody has taken away."""
+    if connection.dialect.name == "sqlite":
+        query = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+    else:
+        query = (
+            "SELECT tgname FROM pg_trigger WHERE tgrelid = to_regclass('veil_ledger_entries') "
+            "AND tgenabled IN ('O', 'A')"
+        )
+    present = {str(name) for name in connection.execute(text(query)).scalars()}
+    return sorted(set(WATCHES[connection.dialect.name]) - present)

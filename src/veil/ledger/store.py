@@ -10,39 +10,60 @@ A forked process opens connections of its own: one that two processes write to i
 from __future__ import annotations
 
 import os
+import re
+import sqlite3
 import stat
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from secrets import token_hex
-from typing import TypeVar
+from typing import Any, TypeVar
+from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
-from veil.core.errors import LedgerCorrupt, LedgerUnavailable, VeilError
+from veil.core.checks import choice, shown
+from veil.core.errors import InvalidArgument, LedgerCorrupt, LedgerUnavailable, VeilError
+from veil.core.writing import SENSITIVE, replacing
 from veil.ledger import schema
 from veil.ledger.address import Address
-from veil.ledger.connections import engine_for, gone, is_full, is_gone, missing, translated, unavailable
+from veil.ledger.anchors import Anchor
+from veil.ledger.connections import (
+    engine_for,
+    gone,
+    is_full,
+    is_gone,
+    is_race,
+    is_unfinished,
+    missing,
+    translated,
+    unavailable,
+)
+from veil.ledger.keys import Key
+from veil.ledger.marks import Marks
+from veil.ledger.server import ROLES, grants
 
 Result = TypeVar("Result")
 
 # How long a server may be away, in seconds.
 _RECONNECT = 15.0
-# Any fixed number: who makes the tables holds it.
-_MAKING_TABLES = 8_323_107
 
 
 class Store:
     """One ledger's database. Nothing is opened before it is used."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, keys: Sequence[Key] = (), anchors: Sequence[Anchor] = ()) -> None:
+        """keys: the first is that of new entries, all are for verifying. anchors: where entries are noted."""
         self.address = address
-        self._engines: dict[int, Engine] = {}
+        self.keys, self.anchors, self.marks = tuple(keys), tuple(anchors), Marks()
+        # By process, and whether they only read.
+        self._engines: dict[tuple[int, bool], Engine] = {}
         self._name: str | None = None
+        self._is_present = False
         self._opened: tuple[int, int] | None = None
         # Of a file: held while it is in use, and by whoever forks.
         self.in_use = threading.RLock()
@@ -52,6 +73,10 @@ class Store:
         weakref.finalize(self, _let_go, self._engines)
 
     @property
+    def key(self) -> Key | None:
+        return self.keys[0] if self.keys else None
+
+    @property
     def is_file(self) -> bool:
         return self.address.file is not None
 
@@ -59,15 +84,14 @@ class Store:
     def name(self) -> str:
         """The random name that the ledger was given; entries carry it."""
         if self._name is None:
-            if self.read(version_of) < schema.version_now():
-                self.write(lambda connection, again: _ensure(connection))
-            self._name = self.read(lambda connection: schema.facts(connection).get("name", ""))
+            self._name = self.read(lambda connection: _facts(connection).get("name", ""))
         return self._name
 
     def create(self) -> None:
         """Make the tables where there are none, and bring older ones up to date."""
         self._make_file()
-        self.write(lambda connection, again: _ensure(connection))
+        self._patiently(lambda connection, again: _ensure(connection), locking=True)
+        self._is_present = True
 
     def _make_file(self) -> None:
         file = self.address.file
@@ -82,26 +106,29 @@ class Store:
             raise unavailable(self.address, error.strerror or "no file") from None
 
     def read(self, work: Callable[[Connection], Result]) -> Result:
-        """Look at one moment of the ledger."""
+        """Look at one moment of the ledger. Nothing is changed: also that of an older Veil stays as it is."""
         return self._patiently(lambda connection, again: work(connection), locking=False)
 
-    def write(self, work: Callable[[Connection, bool], Result], *, lasting: bool = True) -> Result:
-        """All of the work, or nothing of it; on the disk when it returns, unless it need not be lasting.
+    def write(self, work: Callable[[Connection, bool], Result]) -> Result:
+        """All of the work, or nothing of it; on the disk when it returns.
 
-        The work is told whether it was tried before: an answer may be lost though the work was done.
+        The work is told whether it was tried before: an answer may be lost though the work was done. Tables
+        of an older Veil are brought up to date first.
         """
-        return self._patiently(work, locking=True, lasting=lasting)
+        if not self._is_present:
+            if self.read(version_of) < schema.version_now():
+                self._patiently(lambda connection, again: _ensure(connection), locking=True)
+            self._is_present = True
+        return self._patiently(work, locking=True)
 
-    def _patiently(
-        self, work: Callable[[Connection, bool], Result], *, locking: bool, lasting: bool = True
-    ) -> Result:
+    def _patiently(self, work: Callable[[Connection, bool], Result], *, locking: bool) -> Result:
         """A server that restarts is asked again; everything else is said at once."""
         end = time.monotonic() + _RECONNECT
         pause, again, collided = 0.05, False, False
         while True:
             failed: VeilError | None = None
             try:
-                with self._connected(locking=locking, lasting=lasting) as connection:
+                with self._connected(locking=locking) as connection:
                     return work(connection, again)
             except IntegrityError:
                 # Two opened the same name at once and the other was first, which the next look shows. If it
@@ -111,7 +138,13 @@ class Store:
                 collided = True
             except DBAPIError as error:
                 away, full = is_gone(error), is_full(error)
-                if self.is_file or not (away or full) or (full and time.monotonic() > end):
+                if self.is_file and not locking and not again and is_unfinished(error):
+                    # SQLite takes back what a process that died had not committed, which is a write.
+                    failed = self._recovered()
+                elif is_race(error) and time.monotonic() <= end:
+                    # The next look shows what the other has made.
+                    pass
+                elif self.is_file or not (away or full) or (full and time.monotonic() > end):
                     failed = translated(error, self.address)
                 elif time.monotonic() > end:
                     failed = gone(self.address, writing=locking)
@@ -126,23 +159,31 @@ class Store:
             time.sleep(pause)
             pause, again = min(1.0, 2.0 * pause), True
 
+    def _recovered(self) -> VeilError | None:
+        """Let SQLite finish what a process that died left behind; the reason if this user cannot."""
+        try:
+            with self._connected(locking=True):
+                return None
+        except DBAPIError:
+            return unavailable(
+                self.address,
+                "a process that wrote to it died, or Veil 0.1 wrote it, and it has to be opened once by "
+                "somebody who may write to it and its folder",
+            )
+
     @contextmanager
-    def _connected(self, *, locking: bool, lasting: bool) -> Iterator[Connection]:
+    def _connected(self, *, locking: bool) -> Iterator[Connection]:
         file = self.address.file
         with self.in_use if file is not None else nullcontext():
             if file is not None:
                 self._look_at(file)
-            with self._engine().connect() as connection:
+            with self._engine(reading=file is not None and not locking).connect() as connection:
                 if not locking:
                     # Reads see one moment and hold nobody up.
                     connection = connection.execution_options(veil_reads=True)
                     if file is None:
                         connection = connection.execution_options(isolation_level="REPEATABLE READ")
-                if file is not None:
-                    connection = connection.execution_options(veil_lasting=lasting)
                 with connection.begin():
-                    if file is None and not lasting:
-                        connection.execute(text("SET LOCAL synchronous_commit = off"))
                     yield connection
 
     def _look_at(self, file: Path) -> None:
@@ -154,22 +195,69 @@ class Store:
         if not stat.S_ISREG(status.st_mode):
             kind = "a folder" if stat.S_ISDIR(status.st_mode) else "no file"
             raise unavailable(self.address, f"it is {kind}")
+        # What SQLite writes beside a file has the name of the file: under two names it would be missed.
+        if status.st_nlink > 1:
+            raise unavailable(
+                self.address, f"the file has {status.st_nlink} names (hard links); leave it one"
+            )
         if self._opened != (status.st_dev, status.st_ino):
+            if is_mounted(file):
+                raise unavailable(
+                    self.address, "the file is mounted on its own; mount the folder that it is in"
+                )
             self.close()
             self._opened = (status.st_dev, status.st_ino)
 
-    def _engine(self) -> Engine:
+    def _engine(self, *, reading: bool) -> Engine:
         """Of this process: connections do not survive a fork."""
-        engine = self._engines.get(os.getpid())
+        key = (os.getpid(), reading)
+        engine = self._engines.get(key)
         if engine is None:
             # No lock, which a forked process might find held for ever: of two engines one is kept.
-            engine = self._engines.setdefault(os.getpid(), engine_for(self.address))
+            engine = self._engines.setdefault(key, engine_for(self.address, reading=reading))
         return engine
 
-    def settle(self) -> None:
-        """All that was written so far is on the disk: a commit that lasts takes along those before it."""
-        same = schema.ABOUT.update().where(schema.ABOUT.c.key == "schema").values(value=schema.ABOUT.c.value)
-        self.write(lambda connection, again: connection.execute(same))
+    def backup(self, target: Path) -> None:
+        """Copy a ledger that is a file to a new file, by SQLite's own means: others may write meanwhile."""
+        file = self.address.file
+        if file is None:
+            raise InvalidArgument("ledger", expected="a file", found="a server", hint="Use pg_dump.")
+        _ = self.name
+        with replacing(target, overwrite=False, mode=SENSITIVE) as beside, self.in_use:
+            copy, source = (
+                sqlite3.connect(beside),
+                sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True),
+            )
+            try:
+                source.backup(copy)
+                copy.execute("PRAGMA journal_mode=DELETE")
+            except sqlite3.Error as error:
+                raise unavailable(self.address, f"the copy failed ({error.sqlite_errorname})") from None
+            finally:
+                source.close()
+                copy.close()
+
+    def grant(self, role: Any, purpose: Any) -> list[str]:
+        """Let a role of the server do what its purpose needs, and no more."""
+        choice("purpose", purpose, ROLES)
+        if self.is_file:
+            raise InvalidArgument("ledger", expected="a server", found="a file, which has no roles")
+        if not isinstance(role, str) or not role.isprintable() or not 0 < len(role) <= 63:
+            raise InvalidArgument("role", expected="the name of a role of the server", found=shown(role))
+
+        def work(connection: Connection, again: bool) -> list[str]:
+            statements = grants(
+                str(connection.execute(text("SELECT current_schema()")).scalar()), role, purpose
+            )
+            for statement in statements:
+                connection.execute(schema.as_it_stands(statement))
+            # Who may not grant is only warned by the server.
+            granted = text("SELECT has_table_privilege(:role, 'veil_ledger_entries', 'SELECT')")
+            if not connection.execute(granted, {"role": role}).scalar():
+                raise unavailable(self.address, "this user may not grant rights: its owner can")
+            return statements
+
+        return self.write(work)
 
     def check_file(self) -> None:
         """SQLite's own look at its pages."""
@@ -186,11 +274,12 @@ class Store:
 _FILES: weakref.WeakSet[Store] = weakref.WeakSet()
 
 
-def _let_go(engines: dict[int, Engine]) -> None:
+def _let_go(engines: dict[tuple[int, bool], Engine]) -> None:
     """Close the connections that this process opened."""
-    engine = engines.pop(os.getpid(), None)
-    if engine is not None:
-        engine.dispose()
+    for reading in (False, True):
+        engine = engines.pop((os.getpid(), reading), None)
+        if engine is not None:
+            engine.dispose()
 
 
 # One thread forks at a time; meanwhile it holds every ledger that is a file.
@@ -217,15 +306,30 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
+def is_mounted(file: Path, mounts: str = "/proc/self/mountinfo") -> bool:
+    """Whether the file itself, not a folder above it, is a mount: then it may have another name elsewhere."""
+    try:
+        listed = Path(mounts).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return False
+    # The fifth field; blanks and the like are written in octal.
+    points = {re.sub(r"\\([0-7]{3})", lambda m: chr(int(m[1], 8)), line.split(" ")[4]) for line in listed}
+    return str(file.resolve()) in points
+
+
 def _ensure(connection: Connection) -> None:
-    if connection.dialect.name == "postgresql":
-        connection.execute(text(f"SELECT pg_advisory_xact_lock({_MAKING_TABLES})"))
     if not inspect(connection).has_table(schema.ABOUT.name):
         schema.create(connection, token_hex(16))
         return
     version = version_of(connection)
     if version < schema.version_now():
         schema.migrate(connection, version)
+
+
+def _facts(connection: Connection) -> dict[str, str]:
+    """What the ledger says of itself, if this Veil knows its tables."""
+    version_of(connection)
+    return schema.facts(connection)
 
 
 def version_of(connection: Connection) -> int:

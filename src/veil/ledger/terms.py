@@ -10,10 +10,13 @@ from veil.core.adjacency import Adjacency
 from veil.core.checks import shown, truth
 from veil.core.errors import InvalidArgument
 from veil.core.registry import adjacency_from
+from veil.core.text import is_plain_text
 from veil.ledger.accounting import Rule, words_of
 from veil.ledger.amounts import ZERO, Amount, charged
 
 MOST_PARTS = 1_000
+# Of a limit that was computed: what the mathematical functions of two machines may differ by.
+_LAST_DIGITS = Amount("1e-12")
 # Beyond any meaning.
 _MOST_EPSILON = 1_000_000_000
 
@@ -39,7 +42,8 @@ class Terms:
     """The terms of a dataset. They change only by an entry that says who changed them and why.
 
     adjacency: what every release must hide at least; None for whatever each release says. parts: the names of
-    a public partition. moves: whether a neighbour may have somebody in another part.
+    a public partition. moves: whether a neighbour may have somebody in another part. key: the public name of
+    the key that entries are authenticated with, if there is one.
     """
 
     epsilon: Amount
@@ -49,6 +53,7 @@ class Terms:
     parts: tuple[str, ...] = ()
     moves: bool = False
     closed: bool = False
+    key: str | None = None
 
     @classmethod
     def of(
@@ -142,7 +147,8 @@ class Terms:
         return replace(self, epsilon=most, delta=failing, rule=Rule.of("basic", most, failing))
 
     def to_dict(self) -> dict[str, Any]:
-        return {
+        keyed = {} if self.key is None else {"key": self.key}
+        return keyed | {
             "epsilon": str(self.epsilon),
             "delta": str(self.delta),
             "rule": self.rule.to_dict(),
@@ -163,7 +169,32 @@ class Terms:
             tuple(content["parts"]),
             bool(content["moves"]),
             bool(content["closed"]),
+            content.get("key"),
         )
+
+    def check_sense(self) -> None:
+        """Whether they are terms that a dataset can be opened with; InvalidArgument if not.
+
+        The limits of a filter are computed by functions that may differ in their last digits elsewhere.
+        """
+        orders = [
+            float(line.removeprefix("order ")) for line in self.rule.limits if line.startswith("order ")
+        ]
+        sound = Terms.of(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            adjacency=self.adjacency,
+            accounting=self.rule.name,
+            orders=orders or None,
+            parts=list(self.parts) or None,
+            moves=self.moves,
+        )
+        limits, known = self.rule.limits, sound.rule.limits
+        slack = ZERO if self.rule.name == "basic" else _LAST_DIGITS
+        if set(limits) != set(known) or any(
+            abs(limits[line] - known[line]) > slack * known[line] for line in known
+        ):
+            raise InvalidArgument("limits", expected="those of the budget", found="others")
 
 
 def _budget(epsilon: Any) -> Amount:
@@ -189,7 +220,7 @@ def _part_names(parts: Sequence[str] | None) -> tuple[str, ...]:
     if isinstance(parts, str) or not isinstance(parts, Sequence):
         raise InvalidArgument("parts", expected=expected, found=type(parts).__name__)
     names = tuple(parts)
-    if not all(isinstance(name, str) and name.isprintable() and 0 < len(name) <= 200 for name in names):
+    if not all(isinstance(name, str) and is_plain_text(name) and 0 < len(name) <= 200 for name in names):
         raise InvalidArgument("parts", expected="names of one line, as text", found="others")
     if not 2 <= len(names) <= MOST_PARTS or len(set(names)) != len(names):
         raise InvalidArgument("parts", expected=expected, found=f"{len(names)}, {len(set(names))} different")

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection
 
 from veil.core.account import EntryId
-from veil.core.errors import InvalidData, LedgerCorrupt, LedgerUnavailable
+from veil.core.digest import result_digest
+from veil.core.errors import InvalidData, LedgerCorrupt
 from veil.core.record import Release
-from veil.ledger.amounts import Amount
-from veil.ledger.balance import Balance
-from veil.ledger.chain import all_entries, dataset_names, entry_at, last_entry
+from veil.ledger import schema
+from veil.ledger.chain import dataset_names, last_entry
 from veil.ledger.description import shortened
-from veil.ledger.entry import NOTHING, Entry, is_place
+from veil.ledger.head import Head
+from veil.ledger.replay import Replay
+from veil.ledger.slices import Slices
 from veil.ledger.store import Store
-from veil.ledger.terms import Terms
+from veil.ledger.writing import set_back
 
 if TYPE_CHECKING:
     from veil.ledger.ledger import Ledger
@@ -26,135 +29,157 @@ if TYPE_CHECKING:
 FORMAT, SCHEMA = "veil-ledger", 1
 
 
+@dataclass(frozen=True)
+class Verification:
+    """What was verified: every entry is a lawful step.
+
+    entries: how many each dataset has. keyed: from which entry on those of a dataset are authenticated with a
+    key; None where they are not. authentic: whether the keys were at hand. findings: what is odd, but no
+    fault.
+    """
+
+    entries: Mapping[str, int]
+    keyed: Mapping[str, int | None]
+    authentic: bool
+    findings: tuple[str, ...]
+
+    @property
+    def datasets(self) -> list[str]:
+        return list(self.entries)
+
+
 def export(store: Store, *, heads_only: bool) -> dict[str, Any]:
     """The ledger as data."""
     name = store.name
-
-    def work(connection: Connection) -> dict[str, Any]:
-        heads = {}
-        for dataset in dataset_names(connection):
-            last = last_entry(connection, dataset)
-            if last is None:
-                raise LedgerCorrupt(dataset, "entries of a dataset that is not listed")
-            heads[dataset] = {"entries": last.number, "head": last.sha256}
-            if not heads_only:
-                heads[dataset]["chain"] = [entry.body for entry, _ in all_entries(connection, dataset)]
-        return heads
-
-    datasets = store.read(work)
-    # What is exported must not be lost in a crash: it would look like a cut end. Who only reads cannot help.
-    with suppress(LedgerUnavailable):
-        store.settle()
     return {
         "format": FORMAT,
         "schema": SCHEMA,
         "ledger": name,
         "exported": datetime.now(UTC).isoformat(timespec="seconds"),
-        "datasets": datasets,
+        "datasets": {
+            dataset: _exported(store, dataset, heads_only=heads_only) for dataset in store.read(dataset_names)
+        },
     }
 
 
-def verify(store: Store, against: Any) -> list[str]:
-    """Check every entry: hashes, links, totals, limits, and what was exported before."""
+def _exported(store: Store, dataset: str, *, heads_only: bool) -> dict[str, Any]:
+    chain: list[str] = []
+    if not heads_only:
+        slices = Slices(store, dataset)
+        chain, last = [row.entry.body for row in slices], slices.last
+    else:
+        last = store.read(lambda connection: last_entry(connection, dataset))
+    if last is None:
+        raise LedgerCorrupt(dataset, "entries of a dataset that is not listed")
+    head = {"entries": last.entry.number, "head": last.entry.sha256}
+    return head if heads_only else head | {"chain": chain}
+
+
+def verify(store: Store, against: Any) -> Verification:
+    """Replay every entry, and compare with what was exported, anchored and seen before."""
     store.check_file()
-    name = store.name
+    known = {} if against is None else _heads(against, store.name)
+    facts, names, watches = store.read(_surroundings)
+    gone = sorted(set(known) - set(names))
+    if gone:
+        raise LedgerCorrupt(gone[0], "nothing, though it was exported")
+    findings = [
+        f"the database does not refuse changes any more: the trigger {watch} is missing" for watch in watches
+    ]
+    earlier = _earlier(facts, names)
+    replays = [_replayed(store, one, earlier.get(one, 0), known.get(one, {})) for one in names]
+    return Verification(
+        {replay.dataset: 0 if replay.last is None else replay.last.number for replay in replays},
+        {replay.dataset: replay.keyed_from for replay in replays},
+        bool(store.keys),
+        tuple(findings + [text for replay in replays for text in replay.findings]),
+    )
 
-    def work(connection: Connection) -> list[str]:
-        names = dataset_names(connection)
-        for dataset in names:
-            _verify_dataset(connection, name, dataset)
-        if against is not None:
-            _compare(connection, name, against)
-        return names
 
-    return store.read(work)
+def _surroundings(connection: Connection) -> tuple[dict[str, str], list[str], list[str]]:
+    """What the ledger says of itself, its datasets, and the triggers that are missing."""
+    facts = schema.facts(connection)
+    watches = schema.missing_watches(connection) if facts["schema"] != "1" else []
+    return facts, dataset_names(connection), watches
 
 
-def _verify_dataset(connection: Connection, ledger: str, dataset: str) -> None:
-    last: Entry | None = None
-    terms: Terms | None = None
-    under: list[Any] = []
-    balance = Balance()
-    charged: dict[int, Mapping[str, Any]] = {}
-    tokens: set[str] = set()
-    for entry, token in all_entries(connection, dataset):
-        where = f"{dataset}/{entry.number}"
-        if (entry.ledger, entry.dataset) != (ledger, dataset):
-            raise LedgerCorrupt(where, "an entry of another ledger or dataset")
-        if entry.number != (1 if last is None else last.number + 1):
-            raise LedgerCorrupt(where, "a gap before it")
-        if entry.previous != (NOTHING if last is None else last.sha256):
-            raise LedgerCorrupt(where, "an entry that does not follow the one before it")
-        try:
-            if "agreed" in entry.content:
-                terms, under = Terms.from_dict(entry.content["agreed"]), [entry.number, entry.sha256]
-                balance = Balance(balance.whole, balance.parts, terms.moves)
-            elif entry.content["under"] != under:
-                raise LedgerCorrupt(where, "other terms than those that were agreed")
-            if terms is None:
-                raise LedgerCorrupt(where, "an entry before the dataset was opened")
-            if entry.kind == "reserve":
-                cost = {line: Amount(text) for line, text in entry.content["cost"].items()}
-                balance = balance.after(cost, entry.content["part"])
-                charged[entry.number] = entry.content
-                if min(cost.values()) < 0:
-                    raise LedgerCorrupt(where, "a charge below nothing")
-                if not balance.fits(terms.rule):
-                    raise LedgerCorrupt(where, "a charge beyond the budget")
-            elif entry.kind == "use":
-                charged[entry.number] = {}
-            if terms.closed and entry.kind in ("reserve", "use"):
-                raise LedgerCorrupt(where, "a charge after the dataset was closed")
-            _check_token(entry, token, charged, where)
-            if token in tokens:
-                raise LedgerCorrupt(where, "the same thing done twice")
-            tokens.add(token)
-            if Balance.from_dict(entry.content["totals"], moves=terms.moves) != balance:
-                raise LedgerCorrupt(where, "totals that are not the sum of the charges")
-        except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
-            raise LedgerCorrupt(where, "an entry that cannot be read") from None
-        last = entry
-    held = last_entry(connection, dataset)
-    if held is None or last is None or held.body != last.body:
+def _earlier(facts: Mapping[str, str], names: Sequence[str]) -> dict[str, int]:
+    """How many entries of each dataset were written before their meaning was checked."""
+    if "earlier" not in facts:
+        # Tables of an older Veil, which has written all there is.
+        return dict.fromkeys(names, 2**31)
+    try:
+        known = json.loads(facts["earlier"])
+        return {str(name): int(number) for name, number in known.items()}
+    except (ValueError, TypeError, AttributeError):
+        raise LedgerCorrupt("the whole", "facts that cannot be read") from None
+
+
+def _replayed(store: Store, dataset: str, earlier: int, known: Mapping[int, str]) -> Replay:
+    """The history of one dataset, held to what others know of it."""
+    keys = {key.id: key for key in store.keys}
+    seen = store.marks.seen(store.name, dataset)
+    replay = Replay(store.name, dataset, earlier=earlier, keys=keys)
+    slices, differs, unseen = Slices(store, dataset), [], seen is not None
+    for row in slices:
+        replay.step(row)
+        number, sha256 = row.entry.number, row.entry.sha256
+        if known.get(number, sha256) != sha256:
+            differs.append(number)
+        unseen = unseen and (seen is None or (number, sha256) != (seen.number, seen.sha256))
+    replay.end()
+    held, last = slices.last, replay.last
+    if held is None or last is None or held.entry.body != last.body:
         raise LedgerCorrupt(dataset, "a last entry that is not the newest")
+    if held.parts != replay.balance.beside:
+        raise LedgerCorrupt(dataset, "other totals of its parts than the sum of the charges")
+    for number in sorted([*differs, *(one for one in known if one > last.number)]):
+        if any(start < number <= newest for start, newest in replay.restored):
+            # Lost with what a restore has set back, which was accepted and is in the history.
+            continue
+        if number > last.number:
+            raise LedgerCorrupt(dataset, f"{last.number} entries, though {number} were exported")
+        raise LedgerCorrupt(f"{dataset}/{number}", "another entry than the exported one")
+    if seen is not None and unseen:
+        raise set_back(seen, last.number)
+    if keys and replay.keyed_from is None:
+        raise LedgerCorrupt(dataset, "no keyed entries, though a key was given")
+    if replay.keyed_from is not None and not keys:
+        replay.findings.append(f"{dataset}: its entries are keyed, but no key was given to authenticate them")
+    return replay
 
 
-def _check_token(entry: Entry, token: str, charged: Mapping[int, Mapping[str, Any]], where: str) -> None:
-    """Entries that speak of others say so in their token, of which no two are alike."""
-    if entry.kind not in ("confirm", "use"):
-        return
-    about = entry.content["entry"]
-    expected = f"confirm {about}" if entry.kind == "confirm" else f"use {about} {entry.content['slot']}"
-    if token != expected or about not in charged:
-        raise LedgerCorrupt(where, "an entry about another that is no reservation")
-    content = entry.content
-    if entry.kind == "use" and not is_place(charged[about], content["slot"], content["mechanism"]):
-        raise LedgerCorrupt(where, "a release that was not declared with its batch")
-
-
-def _compare(connection: Connection, ledger: str, against: Any) -> None:
-    """Whether all that was there at an export still is."""
-    heads = against.get("datasets") if isinstance(against, dict) else None
-    if not isinstance(heads, dict) or against.get("format") != FORMAT:
+def _heads(against: Any, ledger: str) -> dict[str, dict[int, str]]:
+    """What others know: the hashes of entries, by dataset and number."""
+    known: dict[str, dict[int, str]] = {}
+    if not isinstance(against, Mapping):
+        heads = list(against) if isinstance(against, Iterable) and not isinstance(against, str) else [None]
+        for head in heads:
+            if not isinstance(head, Head):
+                raise InvalidData(
+                    "against", expected="an export, or heads of an anchor", found="something else"
+                )
+            # An anchor may hold the heads of several ledgers.
+            if head.ledger == ledger:
+                known.setdefault(head.dataset, {})[head.number] = head.sha256
+        if heads and not known:
+            raise LedgerCorrupt("the whole", "another ledger than the anchored one")
+        return known
+    datasets = against.get("datasets")
+    if not isinstance(datasets, dict) or against.get("format") != FORMAT:
         raise InvalidData("against", expected="what `veil ledger export` wrote", found="something else")
     if against.get("ledger") != ledger:
         raise LedgerCorrupt("the whole", "another ledger than the exported one")
-    for dataset, head in heads.items():
-        last = last_entry(connection, dataset)
-        known = head if isinstance(head, dict) else {}
-        number, sha256 = known.get("entries"), known.get("head")
+    for dataset, head in datasets.items():
+        number, sha256 = (head.get("entries"), head.get("head")) if isinstance(head, dict) else (None, None)
         if type(number) is not int or not isinstance(sha256, str):
             raise InvalidData("against", expected="entries and a head", found="something else")
-        if last is None:
-            raise LedgerCorrupt(dataset, "nothing, though it was exported")
-        if last.number < number:
-            raise LedgerCorrupt(dataset, f"{last.number} entries, though {number} were exported")
-        if entry_at(connection, dataset, number).sha256 != sha256:
-            raise LedgerCorrupt(f"{dataset}/{number}", "another entry than the exported one")
+        known[str(dataset)] = {number: sha256}
+    return known
 
 
 def check_charged(release: Release[Any], ledger: Ledger, where: str) -> None:
-    """Compare the record with the entry that it names: the mechanism, epsilon and delta."""
+    """Compare the record with the entry that it names: the mechanism, epsilon, delta, and the result."""
     if not isinstance(release.entry, EntryId):
         raise LedgerCorrupt(where, "a release that was charged to no ledger of Veil")
     entry = ledger.entry(release.entry)
@@ -167,5 +192,8 @@ def check_charged(release: Release[Any], ledger: Ledger, where: str) -> None:
         raise LedgerCorrupt(where, f"another epsilon or delta than was charged as {release.entry}")
     if said["adjacency"] != release.adjacency.describe():
         raise LedgerCorrupt(where, f"other neighbours than were charged as {release.entry}")
+    result = ledger.result(release.entry)
+    if result is not None and result != result_digest(release):
+        raise LedgerCorrupt(where, f"another result than was released as {release.entry}")
     if said["reproducible"] != release.reproducible:
         raise LedgerCorrupt(where, f"another mark of being reproducible than {release.entry} has")

@@ -75,11 +75,13 @@ class HalfLine:
         """Where panels of v begin and end that hold all but the tails; none where floats cannot tell."""
         if self._is_cliff():
             return []
-        mode, beyond = _around_peak(self._slope, 1.0 / self.tilt)
+        # One over a tilt that floats hardly tell from 0 is infinite.
+        mode, beyond = _around_peak(self._slope, min(1.0 / self.tilt, _LARGEST))
         if not self._slope(mode) * (beyond - mode) <= _ROUGHNESS:
             return []
         width = self._width(mode)
-        return self._breaks(self._fallen(mode, width, -1), mode, self._fallen(mode, width, +1), width)
+        left, right = self._fallen(mode, width, -1), self._fallen(mode, width, +1)
+        return self._breaks(left, mode, right, width) if right < math.inf else []
 
     def _bounds(self, left: Floats, right: Floats, height: Floats) -> tuple[Floats, Floats]:
         """Of the integrand for complex v, in boxes (see `log_integral_above`)."""
@@ -110,16 +112,16 @@ class HalfLine:
         return 1.0 / max(math.hypot(bend, rise), 1.0 / _LARGEST)
 
     def _fallen(self, mode: float, width: float, sign: int) -> float:
-        """Where the logarithm has fallen from its peak by enough; 0 if it has not before."""
+        """Where the logarithm has fallen from its peak by enough; 0 or infinity if floats do not tell."""
         away = width
-        while sign > 0 or away < mode:
+        while away < (_LARGEST if sign > 0 else mode):
             # Concave: over the second half it falls by at least the slope in the middle times the distance.
             middle = mode + 0.5 * sign * away
             moved = 4.0 * ULP * (abs(self.start) + middle)
             if -sign * self._slope(middle, sign * moved) * 0.5 * away >= _FALLEN:
                 return mode + sign * away
             away *= 1.5
-        return 0.0
+        return 0.0 if sign < 0 else math.inf
 
     def _breaks(self, left: float, mode: float, right: float, width: float) -> list[float]:
         """Ends of panels: they grow with the distance from the peak, from v = 0 and from the bends."""

@@ -1,0 +1,138 @@
+"""How an entry comes into a ledger: after the newest one, in one transaction, and noted outside of it.
+
+The ledger is compared with what this machine has seen of it before anything is added; the entry is keyed
+where the dataset is; once it is on the disk it is noted in the marks of this machine and in all anchors.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlalchemy import Connection
+
+from veil.core.errors import InvalidArgument, LedgerCorrupt, LedgerUnavailable, PrivacyWarning
+from veil.ledger.balance import Balance
+from veil.ledger.chain import Last, Row, append, entry_at, entry_with, last_entry, time_after
+from veil.ledger.entry import NOTHING, Entry
+from veil.ledger.head import Head
+from veil.ledger.keys import Key, is_authentic, message
+from veil.ledger.store import Store
+from veil.ledger.terms import Terms
+
+# The content of a new entry, and the balance after it.
+Change = tuple[Mapping[str, Any], Balance]
+
+
+def add(
+    store: Store,
+    dataset: str,
+    kind: str,
+    change: Callable[[Connection, Last | None], Change],
+    *,
+    token: str,
+    once: bool = False,
+    accepting: bool = False,
+) -> Entry:
+    """Add an entry and return it, or the one that is there already with this token.
+
+    change: the content, from the newest entry, which is locked; None if there is no such dataset. once: of
+    what is done once, whoever does it, the token says what it is. accepting: the ledger may be older than
+    what this machine has seen, which is what the entry says.
+    """
+    ledger = store.name  # before the transaction begins: finding it out needs one of its own
+    for anchor in store.anchors:
+        anchor.check()
+
+    def work(connection: Connection, again: bool) -> tuple[Entry, Balance | None]:
+        last = last_entry(connection, dataset, lock=True)
+        if last is not None and (last.entry.ledger, last.entry.dataset) != (ledger, dataset):
+            raise LedgerCorrupt(dataset, "an entry of another ledger or dataset")
+        if not accepting:
+            check_seen(store, connection, ledger, dataset, None if last is None else last.entry)
+        done = entry_with(connection, dataset, token) if again or once else None
+        if done is not None:
+            return done, None
+        content, balance = change(connection, last)
+        entry = Entry(
+            ledger=ledger,
+            dataset=dataset,
+            number=1 if last is None else last.entry.number + 1,
+            time=time_after(None if last is None else last.entry),
+            kind=kind,
+            content={**content, "totals": balance.to_dict()},
+            previous=NOTHING if last is None else last.entry.sha256,
+        )
+        append(connection, Row(entry, token, _code(store.key, entry, token)), parts=balance.beside)
+        return entry, balance
+
+    entry, balance = store.write(work)
+    head = Head.of(entry)
+    if balance is not None:
+        # Of a long list of parts the entry itself has only the hash.
+        whole = Head(head.ledger, head.dataset, head.number, head.sha256, balance.listed())
+        store.marks.note(whole, back=accepting)
+        if kind != "confirm":
+            _note(store, head)
+    return entry
+
+
+def _note(store: Store, head: Head) -> None:
+    """The entry is there: that an anchor fails now does not undo it."""
+    for anchor in store.anchors:
+        try:
+            anchor.note(head)
+        except LedgerUnavailable as error:
+            where = f"{head.dataset}/{head.number}"
+            warnings.warn(f"{where} is in the ledger but not anchored: {error}", PrivacyWarning, stacklevel=2)
+
+
+def check_seen(store: Store, connection: Connection, ledger: str, dataset: str, last: Entry | None) -> None:
+    """Raise LedgerCorrupt if this machine has seen entries that are no longer there."""
+    seen = store.marks.seen(ledger, dataset)
+    if seen is None or (last is not None and (seen.number, seen.sha256) == (last.number, last.sha256)):
+        return
+    number = 0 if last is None else last.number
+    if seen.number >= number or entry_at(connection, dataset, seen.number).sha256 != seen.sha256:
+        raise set_back(seen, number)
+
+
+def set_back(seen: Head, number: int) -> LedgerCorrupt:
+    """The error for a ledger that has so many entries and lacks one that this machine has seen."""
+    found = f"another entry {seen.number} than this machine has seen"
+    if seen.number > number:
+        found = f"{number} entries, though this machine has seen {seen.number}"
+    hint = "it was restored from an older copy, or cut. See `veil ledger accept-restore`"
+    return LedgerCorrupt(seen.dataset, f"{found}: {hint}")
+
+
+def check_key(store: Store, newest: Last, terms: Terms) -> None:
+    """Raise unless the key of this ledger is that of the dataset, and gave the newest entry its code."""
+    key, last = store.key, newest.entry
+    if terms.key is None and key is None:
+        return
+    if key is None:
+        raise InvalidArgument(
+            "key",
+            expected=f"the key {terms.key} that entries of {last.dataset} are authenticated with",
+            found="none",
+            hint="Ledger(..., key=...) or VEIL_LEDGER_KEY names it.",
+        )
+    if terms.key is None:
+        raise InvalidArgument(
+            "key",
+            expected=f"none, since {last.dataset} is not keyed",
+            found="one",
+            hint="`veil ledger key` makes a dataset keyed from now on.",
+        )
+    if terms.key != key.id:
+        raise InvalidArgument("key", expected=f"the key {terms.key}", found=f"the key {key.id}")
+    if not is_authentic(key, last, newest.token, newest.mac):
+        raise LedgerCorrupt(
+            f"{last.dataset}/{last.number}", "a forged entry: its code is not that of the key"
+        )
+
+
+def _code(key: Key | None, entry: Entry, token: str) -> str:
+    return "" if key is None else key.mac(message(entry, token))
