@@ -370,7 +370,7 @@ def test_stopping_is_no_error(run: Run, monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr("veil.vectors.requests.read_vector", stopped)
     done = run(*RELEASE)
-    assert (done.code, done.out, done.err) == (130, "", "veil: stopped.\n")
+    assert (done.code, done.out, done.err) == (130, "", "veil: stopped; nothing was released.\n")
 
 
 def test_a_terminal_shows_what_is_being_done(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -145,7 +145,7 @@ def test_columns_are_chosen_and_ordered(run: Run, folder: Path) -> None:
 
 def test_gaps(run: Run, folder: Path) -> None:
     gaps = ("gaps.csv", *EXACT[1:])
-    refused(run, *gaps, code=4, says="höhe: expected a value in every row, found gaps")
+    refused(run, *gaps, code=4, says="column2: expected a value in every row, found gaps")
     release(run, *gaps, "--missing", "no", "-o", "no.csv")
     assert [row[1] for row in read(folder / "no.csv")[1:]][::7] == ["no"] * 9
     release(run, *gaps, "--missing", "yes", "-o", "yes.csv")
@@ -248,9 +248,9 @@ def test_overwriting(run: Run, folder: Path) -> None:
         (("utf16.csv", "-e", "1"), 4, "UTF-16"),
         (("rag.csv", "-e", "1"), 4, "line 3: expected 2 cells as in the first line, found 1"),
         (("twice.csv", "-e", "1"), 4, "expected columns with different names, found one of them twice"),
-        (("colours.csv", "-e", "1"), 4, "c: expected two different values, found 3 different values"),
-        (("alike.csv", "-e", "1"), 4, "c: expected two different values, found 1 value only"),
-        (("people.csv", "-e", "1"), 4, "id: expected two different values, found 9 different values"),
+        (("colours.csv", "-e", "1"), 4, "column1: expected two different values, found 3 different values"),
+        (("alike.csv", "-e", "1"), 4, "column1: expected two different values, found 1 value only"),
+        (("people.csv", "-e", "1"), 4, "column1: expected two different values, found 9 different values"),
         (("votes.csv", "-e", "0"), 2, "epsilon: expected a positive number, found 0"),
         (("votes.csv", "-e", "-1"), 2, "epsilon: expected a positive number"),
         (("votes.csv", "-e", "nan"), 2, "epsilon: expected a positive number"),

@@ -217,7 +217,9 @@ def test_verify_and_export(run: Run, budget: str) -> None:
         assert run("ledger", "verify", budget, "--against", wrong).code == 4
 
 
-def test_verify_shows_edits_and_cut_ends(run: Run, budget: str) -> None:
+def test_verify_shows_edits_and_cut_ends(
+    run: Run, budget: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     run(*VECTOR, "--epsilon", "0.3", *CHARGED)
     run("ledger", "export", budget, "--heads", "-o", "heads.json")
     with sqlite3.connect(budget) as connection:
@@ -228,7 +230,14 @@ def test_verify_shows_edits_and_cut_ends(run: Run, budget: str) -> None:
         ]
         connection.execute("DELETE FROM veil_ledger_entries WHERE number > 1")
         connection.execute("UPDATE veil_ledger_datasets SET last = ?", (bodies[0],))
-    assert run("ledger", "verify", budget).code == 0
+    # This machine remembers what it has seen; another one needs an export.
+    seen = run("ledger", "verify", budget)
+    assert (seen.code, "this machine has seen 3" in seen.err) == (4, True)
+    assert "this machine has seen 3" in run("ledger", "show", budget, "grades").out
+    monkeypatch.setenv("VEIL_STATE", str(tmp_path / "elsewhere"))
+    found = run("ledger", "verify", budget)
+    assert found.code == 0
+    assert "WARNING: the database does not refuse changes any more" in found.out
     cut = run("ledger", "verify", budget, "--against", "heads.json")
     assert cut.code == 4
     assert "1 entries, though 3 were exported" in cut.err
@@ -279,4 +288,4 @@ def test_matrix_words_bits_and_graphs_are_charged(run: Run, budget: str, folder:
         assert done.code == 0, done.err
         assert "Charged to all" in done.out
     assert Ledger(budget).dataset("all").spent.epsilon == 10
-    assert Ledger(budget).verify() == ["all", "grades"]
+    assert Ledger(budget).verify().datasets == ["all", "grades"]

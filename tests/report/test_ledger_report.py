@@ -32,7 +32,7 @@ def test_the_history_says_what_became_of_charges(ledger: veil.Ledger) -> None:
     history = BudgetHistory.of(trips)
     assert [moment.state for moment in history.moments if moment.entry.kind == "reserve"] == [
         "released",
-        "spent, not confirmed",
+        "charged, no result",
     ]
     assert (history.charges, history.now.used, history.line) == (2, 0.375, "epsilon")
     assert history.to_dict(entries=False)["remaining"]["epsilon"] == "1.25"

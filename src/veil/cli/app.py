@@ -1,16 +1,21 @@
 """The `veil` command and its exit codes.
 
 0 done, 1 our fault, 2 wrong use, 3 budget refused, 4 bad or unreadable data, 5 an audit found a violation,
-6 the ledger cannot be used just now, 130 stopped with Ctrl-C.
+6 the ledger cannot be used just now, 7 released, but not all was written as asked: the message says where the
+result is, 8 charged, and there is no result, 129, 130, 143 stopped by SIGHUP, Ctrl-C or SIGTERM: the
+message says whether anything was charged. With all others above 0 nothing was charged, unless 6 says so.
 """
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -19,8 +24,11 @@ from typing import TYPE_CHECKING, Any
 
 from cyclopts import App, CycloptsError
 
-from veil.cli.output import print_error, print_misuse
+from veil.cli.output import print_error, print_json, print_misuse, silence_output
+from veil.cli.signals import listening, on_stop
 from veil.core.errors import InvalidArgument, VeilError
+from veil.report.terminal import say
+from veil.tables.engines.spill import remove_all
 from veil.version import __version__
 
 if TYPE_CHECKING:
@@ -33,6 +41,10 @@ _OWN = {
     "audit": "veil.cli.audit:audit",
     "demo": "veil.cli.demo:demo",
 }
+
+
+# What writing to a stream fails with; files are written where errors name them.
+_OUTPUT_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 
 
 def build(tokens: Sequence[str]) -> App:
@@ -50,9 +62,9 @@ def build(tokens: Sequence[str]) -> App:
     first = tokens[0] if tokens else ""
     app.command(_of_kinds("release", "Release a private version of data.", tokens))
     app.command(_of_kinds("plan", "Show what a budget buys, before any data is touched.", tokens))
-    from veil.cli.ledger import app as ledger
+    from veil.cli import ledger_keeping
 
-    app.command(ledger)
+    app.command(ledger_keeping.app)
     for name, place in _OWN.items():
         app.command(resolve_name(place), name=name, help_epilogue="")
     if first not in (*_OWN, "release", "plan", "ledger", "--version"):
@@ -125,38 +137,85 @@ def _add(group: App, made: Callable[..., Any], name: str, requests: Sequence[typ
 
 def run(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
+    _open_closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot show a bar or a label still gets the rest.
             stream.reconfigure(errors="replace")
-    sys.exit(main(list(sys.argv[1:] if arguments is None else arguments)))
+    warnings.showwarning = _say_warning
+    forget = on_stop(remove_all)
+    try:
+        with listening():
+            sys.exit(main(list(sys.argv[1:] if arguments is None else arguments)))
+    finally:
+        forget()
+
+
+def _open_closed() -> None:
+    """Streams that were closed by who started us lead nowhere: the next file must not get their number."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            with suppress(OSError):
+                os.open(os.devnull, os.O_RDWR)
+
+
+def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning in one line: where in the code it arose means nothing to who runs a command."""
+    say(f"veil: warning: {message}", error=True)
+
+
+def _asks_for_json(tokens: Sequence[str]) -> bool:
+    """Whether errors are to be JSON, also where the arguments cannot be made sense of."""
+    given = [token.partition("=") for token in tokens if token.partition("=")[0] == "--json"]
+    return any(value.lower() not in ("false", "no", "n", "0", "f") for _, _, value in given)
+
+
+def _flushed(code: int) -> int:
+    """The exit code, once all that was printed has gone out."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        silence_output()
+        return code
+    except OSError as error:
+        silence_output()
+        say(f"veil: standard output could not be written ({error.strerror}).", error=True)
+        return code or InvalidArgument.exit_code
 
 
 def main(tokens: Sequence[str]) -> int:
     """Run a command, say what went wrong, and return the exit code."""
-    as_json = "--json" in tokens
+    as_json = _asks_for_json(tokens)
     try:
         done = build(tokens)(tokens, exit_on_error=False, print_error=False, result_action="return_value")
-        sys.stdout.flush()
-        return done if isinstance(done, int) else 0
+        return _flushed(done if isinstance(done, int) else 0)
     except CycloptsError as error:
         return print_misuse(error, as_json=as_json)
     except VeilError as error:
         print_error(error, as_json=as_json)
         return error.exit_code
     except KeyboardInterrupt:
-        print("veil: stopped.", file=sys.stderr)
+        say("veil: stopped.", error=True)
         return 130
-    except (BrokenPipeError, SystemExit) as left:
-        # Rich leaves where a pipe is closed.
-        if isinstance(left, SystemExit) and not isinstance(left.__context__, BrokenPipeError):
-            raise
+    except BrokenPipeError:
         # Whoever read the output has seen enough; what was asked for is done.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silence_output()
         return 0
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in _OUTPUT_FAULTS and error.filename is None:
+            silence_output()
+            say(f"veil: standard output could not be written ({error.strerror}).", error=True)
+            return InvalidArgument.exit_code
         # What an unforeseen error says may quote data: only its kind and place are shown.
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f" in {place.name} ({Path(place.filename).name}:{place.lineno})"
-        print(f"veil: internal error: {type(error).__name__}{where}. Please report it.", file=sys.stderr)
+        message = f"internal error: {type(error).__name__}{where}. Please report it."
+        if as_json:
+            print_json({"error": {"kind": "Internal", "message": message}})
+        else:
+            say(f"veil: {message}", error=True)
         return 1

@@ -70,8 +70,9 @@ def audit(
     """
     from veil.core.audit.suite import audit_examples, audit_suite
     from veil.core.claim import claim_of
-    from veil.core.files import load, write_text
+    from veil.core.files import load
     from veil.core.random.streams import generator
+    from veil.core.writing import write_text
 
     inputs = [] if path is None else [path]
     refuse_existing({"--report": report}, force=force, inputs=inputs, endings={"--report": (".html",)})

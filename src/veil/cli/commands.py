@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from veil.cli.ledger_options import charged_account, print_dry_run
+from veil.cli.deferral import Deferral
+from veil.cli.ledger_options import charged_account, ledger_files, print_dry_run
 from veil.cli.options import command, flags_of
 from veil.cli.output import print_json, refuse_other_files, working
 from veil.cli.output_files import PICTURES, OutputFiles, refuse_existing
-from veil.core.errors import with_fields
+from veil.cli.releasing import Releasing
+from veil.core.errors import ResultKept, ResultLost, VeilError, with_fields
+from veil.core.files import to_json
 from veil.core.kind import Kind
 from veil.core.plan import epsilons_around
-from veil.core.request import CommandRequest, PlanRequest, ReadRequest, ReleaseRequest, Request, option
+from veil.core.record import Release
+from veil.core.request import (
+    CSV_SAFE,
+    CommandRequest,
+    PlanRequest,
+    ReadRequest,
+    ReleaseRequest,
+    Request,
+    option,
+)
+from veil.core.writing import replacing
+from veil.ledger.dataset import Dataset
+from veil.report.terminal import say
 
 # Printed where a release takes the place of another.
 AGAIN = "a release is overwritten, but readers may know the old one: without a ledger the costs do not add up"
@@ -55,6 +70,7 @@ class ReleaseOptions(Request):
         group="Output",
     )
     report: Path | None = option(None, help="Also write an HTML report here.", group="Output")
+    csv_safe: bool = option(False, help=CSV_SAFE, group="Output")
     ledger: str | None = option(
         None,
         help="Charge this ledger: a file such as budget.db, or postgresql://... Also: VEIL_LEDGER.",
@@ -79,15 +95,38 @@ def released(
     kind: Kind, read: ReadRequest, request: ReleaseRequest, options: ReleaseOptions, how: FileOptions
 ) -> int:
     """Check, read, prepare, charge, draw, write, and report: one way for all kinds. Returns the exit code."""
+    with Deferral() as stops:
+        progress = Releasing(OutputFiles(None, None, None, how.force), stops, how.as_json)
+        try:
+            return _released(kind, read, request, options, how, progress)
+        except (ResultKept, ResultLost) as error:
+            return progress.say_trouble(error)
+        except KeyboardInterrupt as stop:
+            return progress.say_stopped(stop)
+
+
+def _released(
+    kind: Kind,
+    read: ReadRequest,
+    request: ReleaseRequest,
+    options: ReleaseOptions,
+    how: FileOptions,
+    making: Releasing,
+) -> int:
     quiet = how.as_json
-    files = OutputFiles.checked(
+    files = making.files = OutputFiles.checked(
         options.output,
         options.report,
         force=how.force,
         tables=kind.endings(request, options.output),
         inputs=[*read.inputs, *request.inputs],
+        ledgers=ledger_files(options.ledger),
+        csv_safe=options.csv_safe,
     )
+    if not options.dry_run:
+        files.check_output_stream()
     account = charged_account(options.ledger, options.dataset, options.part)
+    making.charge_to(account)
     again = account is None and options.output is not None and options.output.exists()
     # Before anything is read, which may take long.
     options.check()
@@ -107,22 +146,29 @@ def released(
         return print_dry_run(job, account, as_json=quiet)
     if quiet:
         for text in (*job.warnings, *((AGAIN,) if again else ())):
-            print(f"veil: warning: {text}.", file=sys.stderr)
-    with working("Releasing", quiet=quiet):
-        out = job.run(ledger=account, rng=options.seed)
-    with working("Writing", quiet=quiet):
-        written, kept = files.write(out, job)
-    if quiet:
-        from veil.core.files import to_json
+            say(f"veil: warning: {text}.", error=True)
 
-        print_json(json.loads(to_json(kept)) | {"written": [str(path) for path in written]})
-        return 0
-    kind.print_release(out, job=job, written=written)
-    if account is not None:
-        print(f"Charged to {account.name}. Spent: {account.spent}. Remaining: {account.remaining}.")
-    if again:
-        print(f"WARNING: {AGAIN}.")
-    return 0
+    def show(out: Release[Any], kept: Release[Any], written: list[Path]) -> None:
+        if quiet:
+            print_json(json.loads(to_json(kept)) | {"written": [str(path) for path in written]})
+            return
+        kind.print_release(out, job=job, written=written)
+
+    code = making.run(job, rng=options.seed, show=show)
+    if code == 0 and not quiet:
+        if account is not None:
+            say(f"Charged to {account.name}.{_balance(account)}")
+        if again:
+            say(f"WARNING: {AGAIN}.")
+    return code
+
+
+def _balance(account: Dataset) -> str:
+    """What is spent and left; the release is made and kept, whether or not the ledger still answers."""
+    try:
+        return f" Spent: {account.spent}. Remaining: {account.remaining}."
+    except VeilError:
+        return ""
 
 
 def planned(
@@ -140,13 +186,15 @@ def planned(
     if plot is not None:
         with working("Drawing", quiet=options.as_json) as progress:
             curve = [request.at(epsilon).plan(progress) for epsilon in epsilons_around(plan.epsilon)]
-            kind.plot_plans(curve, plan.epsilon).savefig(plot, dpi=150)
+            figure = kind.plot_plans(curve, plan.epsilon)
+            with replacing(plot, overwrite=force) as beside:
+                figure.savefig(beside, format=plot.suffix.lower().removeprefix("."), dpi=150)
     if options.as_json:
         print_json(plan.to_dict())
         return 0
-    print(plan)
+    say(*str(plan).splitlines())
     if plot is not None:
-        print(f"Drawn: {plot}")
+        say(f"Drawn: {plot}")
     return 0
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 from veil.cli.options import ForceOption, option
 from veil.cli.output import working
 from veil.cli.output_files import refuse_existing
+from veil.report.terminal import say
 
 _SMALL = ("grades.csv", "roads.csv", "ballots.csv", "friends.txt")
 _DRIVES, _STREETS = "drives.csv", "streets.csv"
@@ -26,8 +27,9 @@ def demo(
     Example: veil demo --folder demo
     """
     from veil import samples
-    from veil.core.files import replacing, save, write_text
+    from veil.core.files import save
     from veil.core.kind import kind_named
+    from veil.core.writing import replacing, write_text
     from veil.samples.city import write_city_trips, zones
     from veil.samples.streets import write_drives, write_streets
 
@@ -46,15 +48,13 @@ def demo(
     write_text(listed, "\n".join(lines) + "\n", overwrite=force)
     with working("Making up a city", quiet=False), replacing(table, overwrite=force) as beside:
         write_city_trips(beside, trips=trips)
-    print(
-        f"A city has {len(zones())} zones and {trips:,} taxi trips (made-up sample data). How taxis go from"
-    )
-    print("zone to zone is to be published so that nobody learns of any single trip. The same by hand:")
-    print(
+    say(f"A city has {len(zones())} zones and {trips:,} taxi trips (made-up sample data). How taxis go from")
+    say("zone to zone is to be published so that nobody learns of any single trip. The same by hand:")
+    say(
         f"  veil release chain {table} --from pickup --to dropoff --states {listed} --epsilon 1 "
         "-o city.json --report city.html"
     )
-    print()
+    say("")
     kind = kind_named("chain")
     reads, releases = kind.requests("release")
     with working("Counting", quiet=False) as progress:
@@ -67,9 +67,9 @@ def demo(
     with working("Drawing the report", quiet=False):
         write_text(page, kind.page(out), overwrite=force)
     kind.print_release(out, job=job, written=[table, listed, model, page])
-    print(f"Open {page.resolve().as_uri()} in a browser to see the result.")
+    say(f"Open {page.resolve().as_uri()} in a browser to see the result.")
     for line in _next_steps(folder, table, listed, model):
-        print(line)
+        say(line)
     return 0
 
 

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from veil.cli.options import ForceOption, JsonOption, ReportOption, option
 from veil.cli.output import print_json, refuse_other_files, working
 from veil.cli.output_files import refuse_existing
+from veil.report.terminal import say
 
 
 def inspect(
@@ -33,7 +34,8 @@ def inspect(
     Example: veil inspect private.json --report private.html
     """
     from veil.core.claim import claim_of
-    from veil.core.files import entry_to_json, load, write_text
+    from veil.core.files import entry_to_json, load
+    from veil.core.writing import write_text
 
     refuse_existing({"--report": report}, force=force, inputs=[path], endings={"--report": (".html",)})
     refuse_other_files(path)
@@ -80,7 +82,7 @@ def inspect(
         for file, same in beside.values():
             is_it = "is" if same else "is NOT"
             what = "was not found" if same is None else f"{is_it} the one that was written"
-            print(f"The table {file} beside it {what}.")
+            say(f"The table {file} beside it {what}.")
     refuted = certificate is not None and certificate.holds is False
     is_right = claim.holds and not refuted and all(same is not False for _, same in beside.values())
     return 0 if is_right else 4

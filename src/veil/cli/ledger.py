@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,19 +10,19 @@ from cyclopts import App
 from veil.cli.ledger_options import (
     LedgerAndDataset,
     LedgerAndPerhapsDataset,
-    LedgerAndReleases,
-    LedgerOnly,
     ledger_and_dataset,
     ledger_and_perhaps_dataset,
-    ledger_first,
+    ledger_at,
+    ledger_files,
 )
 from veil.cli.options import ForceOption, JsonOption, option
 from veil.cli.output import print_json, working
 from veil.cli.output_files import PICTURES, refuse_existing
-from veil.core.errors import InvalidArgument, InvalidData, LedgerCorrupt, UnreadableFile
+from veil.core.errors import InvalidArgument
+from veil.report.terminal import say
 
 app = App(
-    name="ledger", help="Budgets of datasets: open, show, raise, close, verify, export.", help_epilogue=""
+    name="ledger", help="Budgets of datasets: open, show, raise, close, verify, back up.", help_epilogue=""
 )
 
 ByOption = Annotated[str | None, option("--by", help="Who; the user of this machine by default.")]
@@ -64,10 +63,9 @@ def open_dataset(
     Example: veil ledger open budget.db trips --epsilon 1 --delta 1e-6 --adjacency user
     """
     from veil.core.registry import adjacency_named
-    from veil.ledger.ledger import Ledger
 
     url, name = ledger_and_dataset(places)
-    made = Ledger(url).open(
+    made = ledger_at(url).open(
         name,
         epsilon=epsilon,
         delta=delta,
@@ -78,7 +76,7 @@ def open_dataset(
         why=why,
         by=by,
     )
-    return _print_dataset(made, as_json)
+    return print_state(made, as_json)
 
 
 @app.command(name="show")
@@ -96,33 +94,40 @@ def show(
     Example: veil ledger show budget.db trips --plot budget.svg
     """
     from veil.ledger.history import BudgetHistory
-    from veil.ledger.ledger import Ledger
 
     url, name = ledger_and_perhaps_dataset(places)
     if plot is not None and name is None:
         raise InvalidArgument("--plot", expected="a DATASET with it", found="none")
-    inputs = [url] if "://" not in url else []
-    refuse_existing({"--plot": plot}, force=force, inputs=inputs, endings={"--plot": PICTURES})
-    ledger = Ledger(url)
+    ledgers = ledger_files(url)
+    refuse_existing({"--plot": plot}, force=force, ledgers=ledgers, endings={"--plot": PICTURES})
+    ledger = ledger_at(url)
     names = ledger.datasets() if name is None else [name]
-    histories = [BudgetHistory.of(ledger.dataset(one)) for one in names]
+    datasets = [ledger.dataset(one) for one in names]
+    histories = [BudgetHistory.of(dataset) for dataset in datasets]
+    behind = {dataset.name: dataset.set_back for dataset in datasets}
     if plot is not None:
         from veil.cli.ledger_output import save_budget
 
         with working("Drawing", quiet=as_json):
             save_budget(histories[0], plot, overwrite=force)
     if as_json:
-        content: Any = [history.to_dict(entries=name is not None) for history in histories]
+        content: Any = [
+            history.to_dict(entries=name is not None) | {"set_back": behind[history.name] or None}
+            for history in histories
+        ]
         print_json({"datasets": content} if name is None else content[0])
         return 0
-    from veil.cli.ledger_output import print_dataset, print_datasets
+    from veil.cli.ledger_output import print_dataset, print_datasets, print_warning
 
     if name is None:
         print_datasets(histories, str(ledger))
     else:
         print_dataset(histories[0], last=last)
+    for one, found in behind.items():
+        if found:
+            print_warning(f"{one} has {found}")
     if plot is not None:
-        print(f"Written: {plot}")
+        say(f"Written: {plot}")
     return 0
 
 
@@ -139,14 +144,12 @@ def raise_budget(
 
     Example: veil ledger raise budget.db trips --epsilon 2 --why "approved by the board on 3 May"
     """
-    from veil.ledger.ledger import Ledger
-
     if epsilon is None and delta is None:
         raise InvalidArgument("--epsilon", expected="a new total, or --delta", found="neither")
     url, name = ledger_and_dataset(places)
-    dataset = Ledger(url).dataset(name)
+    dataset = ledger_at(url).dataset(name)
     dataset.raise_budget(epsilon=epsilon, delta=delta, why=why, by=by)
-    return _print_dataset(dataset, as_json)
+    return print_state(dataset, as_json)
 
 
 @app.command(name="close")
@@ -160,121 +163,13 @@ def close(
 
     Example: veil ledger close budget.db trips --why "the study has ended"
     """
-    from veil.ledger.ledger import Ledger
-
     url, name = ledger_and_dataset(places)
-    dataset = Ledger(url).dataset(name)
+    dataset = ledger_at(url).dataset(name)
     dataset.close(why=why, by=by)
-    return _print_dataset(dataset, as_json)
+    return print_state(dataset, as_json)
 
 
-@app.command(name="verify")
-def verify(
-    *places: LedgerAndReleases,
-    against: Annotated[
-        Path | None,
-        option("--against", help="What `veil ledger export` wrote earlier: shows a cut end too."),
-    ] = None,
-    release: Annotated[
-        list[Path] | None,
-        option("--release", help="A release file, as behind the ledger."),
-    ] = None,
-    as_json: JsonOption = False,
-) -> int:
-    """Is the ledger consistent? Every hash, every sum, every limit is computed again.
-
-    Example: veil ledger verify budget.db private.json other.json --against heads.json
-    """
-    from veil.ledger.ledger import Ledger
-
-    url, more = ledger_first(places)
-    paths = [*map(Path, more), *(release or ())]
-    ledger = Ledger(url)
-    earlier = None if against is None else exported(against)
-    with working("Verifying", quiet=as_json):
-        names = ledger.verify(earlier)
-        wrong = {str(path): _fault(path, ledger) for path in paths}
-    counts = {name: len(ledger.dataset(name).entries()) for name in names}
-    faults = [fault for fault in wrong.values() if fault]
-    if as_json:
-        print_json(
-            {
-                "verified": not faults,
-                "entries": counts,
-                "against": earlier is not None,
-                "releases": [
-                    {"file": path, "charged": not fault, "fault": fault} for path, fault in wrong.items()
-                ],
-            }
-        )
-    else:
-        for name, count in counts.items():
-            print(f"{name}: {count} entries are consistent, the notes that a release was made among them.")
-        if earlier is None:
-            print("Entries cut off at the end do not show without --against FILE (see veil ledger export).")
-        else:
-            print("Nothing that was exported is missing.")
-        for path, fault in wrong.items():
-            print(f"{path}: charged as it says." if not fault else f"{path}: NOT CHARGED AS IT SAYS: {fault}")
-    return LedgerCorrupt.exit_code if faults else 0
-
-
-@app.command(name="export")
-def export(
-    *places: LedgerOnly,
-    output: Annotated[Path, option("--output", "-o", help="Where to write (.json).")],
-    heads: Annotated[
-        bool, option("--heads", help="Only the newest hash of each dataset.", shown=False)
-    ] = False,
-    force: ForceOption = False,
-    as_json: JsonOption = False,
-) -> int:
-    """Write all entries, or the heads, to keep where those who can write to the ledger cannot.
-
-    Example: veil ledger export budget.db --heads -o heads.json
-    """
-    from veil.core.files import RELEASED, SENSITIVE, write_text
-    from veil.ledger.ledger import Ledger
-
-    url, rest = ledger_first(places)
-    if rest:
-        raise InvalidArgument("LEDGER", expected="one ledger", found=f"{len(rest)} arguments after it")
-    inputs = [url] if "://" not in url else []
-    refuse_existing({"--output": output}, force=force, inputs=inputs, endings={"--output": (".json",)})
-    content = Ledger(url).export(heads_only=heads)
-    # Entries say who asked what of the data, as the ledger does; hashes say nothing.
-    mode = RELEASED if heads else SENSITIVE
-    write_text(output, json.dumps(content, indent=2) + "\n", overwrite=force, mode=mode)
-    if as_json:
-        print_json({"written": str(output), "datasets": list(content["datasets"])})
-        return 0
-    print(f"Written: {output}")
-    return 0
-
-
-def _fault(path: Path, ledger: Any) -> str:
-    """What speaks against a release file; "" if nothing does."""
-    from veil.core.files import load
-    from veil.ledger.verification import check_charged
-
-    try:
-        check_charged(load(path), ledger, str(path))
-    except (LedgerCorrupt, InvalidData) as error:
-        return f"found {error.found}"
-    return ""
-
-
-def exported(path: Path) -> Any:
-    """What `veil ledger export` wrote."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UnreadableFile(str(path), expected="an export of a ledger", found="no such file") from None
-    except (OSError, ValueError, RecursionError):
-        raise UnreadableFile(str(path), expected="an export of a ledger", found="something else") from None
-
-
-def _print_dataset(dataset: Any, as_json: bool) -> int:
+def print_state(dataset: Any, as_json: bool) -> int:
     from veil.ledger.history import BudgetHistory
 
     history = BudgetHistory.of(dataset)

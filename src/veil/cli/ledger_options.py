@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
@@ -11,10 +12,12 @@ from cyclopts import Parameter
 from veil.cli.output import print_json
 from veil.core.errors import BudgetExceeded, InvalidArgument
 from veil.core.numerics.rounding import rounded_up
+from veil.report.terminal import say
 
 if TYPE_CHECKING:
     from veil.core.job import Job
     from veil.ledger.dataset import Dataset
+    from veil.ledger.ledger import Ledger
 
 _LEDGER = "A file such as budget.db, or postgresql://user@host/db; may be left out where VEIL_LEDGER is set."
 
@@ -39,12 +42,23 @@ LedgerAndReleases = Annotated[
 
 
 def named_ledger() -> str | None:
-    """The ledger of VEIL_LEDGER; None where it is not set. Set to nothing it is a mistake, not a choice."""
-    named = os.environ.get("VEIL_LEDGER")
+    """The ledger of VEIL_LEDGER; None where it is not set."""
+    return _named("VEIL_LEDGER")
+
+
+def ledger_at(url: str) -> Ledger:
+    """The ledger there, with the key and the anchors that the environment names."""
+    from veil.ledger.ledger import Ledger
+
+    return Ledger(url, key=_named("VEIL_LEDGER_KEY"), anchor=_named("VEIL_LEDGER_ANCHOR"))
+
+
+def _named(variable: str) -> str | None:
+    """What a variable says; set to nothing it is a mistake, not a choice."""
+    named = os.environ.get(variable)
     if named is not None and not named.strip():
-        raise InvalidArgument(
-            "VEIL_LEDGER", expected="a ledger, or that it is not set at all", found="an empty text"
-        )
+        expected = "a value, or that it is not set at all"
+        raise InvalidArgument(variable, expected=expected, found="an empty text")
     return named
 
 
@@ -90,12 +104,23 @@ def charged_account(ledger: str | None, dataset: str | None, part: str | None) -
         return None
     if ledger is None:
         raise InvalidArgument("--ledger", expected="a ledger with --dataset", found="none")
-    from veil.ledger.ledger import Ledger
-
-    account = Ledger(ledger).dataset(dataset)
+    account = ledger_at(ledger).dataset(dataset)
     if account.closed:
         raise InvalidArgument("--dataset", expected="one that is open", found=f"{dataset}, which is closed")
     return account if part is None else account.part(part)
+
+
+def ledger_files(ledger: str | None) -> list[Path]:
+    """The files of a ledger, its keys and anchors, which no output may take the place of."""
+    from veil.ledger.address import Address
+
+    named = named_ledger() if ledger is None else ledger
+    file = None if named is None else Address.of(named).file
+    # SQLite keeps further files beside it while it works.
+    beside = [] if file is None else [Path(f"{file}{ending}") for ending in ("", "-journal", "-wal", "-shm")]
+    keys = [key.removeprefix("file:") for key in (_named("VEIL_LEDGER_KEY") or "").split(",")]
+    anchors = (_named("VEIL_LEDGER_ANCHOR") or "").split(",")
+    return beside + [Path(place.strip()) for place in (*keys, *anchors) if place.strip() and ":" not in place]
 
 
 def print_dry_run(job: Job[Any], account: Dataset | None, *, as_json: bool) -> int:
@@ -112,10 +137,10 @@ def print_dry_run(job: Job[Any], account: Dataset | None, *, as_json: bool) -> i
         print_json(content if room is None else content | {"fits_the_budget": room})
     else:
         cost = f"epsilon = {rounded_up(job.epsilon, 6)}, delta = {rounded_up(job.delta, 6)}"
-        print(f"Would be charged: {cost}. Nothing was drawn or written.")
-        print(f"Mechanism: {job.chosen or job.mechanism.name}. Neighbours: {job.adjacency.words}.")
+        say(f"Would be charged: {cost}. Nothing was drawn or written.")
+        say(f"Mechanism: {job.chosen or job.mechanism.name}. Neighbours: {job.adjacency.words}.")
         if account is not None:
             fits = "It fits the budget of" if room else "It does NOT fit the budget of"
-            print(f"{fits} {account.name}. Remaining before it: {account.remaining}.")
+            say(f"{fits} {account.name}. Remaining before it: {account.remaining}.")
     # As the release itself would end: a script need not read the words.
     return BudgetExceeded.exit_code if room is False else 0

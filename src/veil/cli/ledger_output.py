@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from veil.core.files import replacing
+from veil.core.writing import replacing
 from veil.ledger.accounting import words_of
 from veil.ledger.history import BudgetHistory, Moment
 from veil.report.console import new_console
 from veil.report.figures import BLUE, GREY, ORANGE, RED, axes_of
+from veil.report.terminal import say
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from veil.ledger.verification import Verification
 
 _BAR = 16
 # Columns that are read as one.
@@ -97,6 +100,29 @@ def print_dataset(history: BudgetHistory, *, last: int) -> None:
         console.print(f"({left} earlier {'entry' if left == 1 else 'entries'}: --last N shows more)")
 
 
+def print_verification(found: Verification, *, compared: bool) -> None:
+    """What was verified, and what is odd."""
+    for name, count in found.entries.items():
+        start = found.keyed[name]
+        keyed = (
+            "not keyed" if start is None else "all keyed" if start == 1 else f"keyed from entry {start} on"
+        )
+        checked = " and authentic" if start is not None and found.authentic else ""
+        say(f"{name}: {count} entries are consistent, each a lawful step; {keyed}{checked}.")
+    if compared:
+        say("Nothing that was exported or anchored is missing.")
+    else:
+        say("Nothing that this machine has seen is missing. Entries cut off at the end that it has not seen")
+        say("do not show without --against FILE (see veil ledger export).")
+    for text in found.findings:
+        print_warning(text)
+
+
+def print_warning(text: str) -> None:
+    """A line that is not to be overlooked."""
+    new_console().print(Text(f"WARNING: {text}.", style="red"), soft_wrap=True)
+
+
 def _spent(history: BudgetHistory) -> str:
     """What is gone. A filter counts along lines that few people know: the bar says how much it is."""
     if history.terms.rule.name != "basic":
@@ -113,11 +139,13 @@ def _rule(history: BudgetHistory) -> str:
 
 
 def _cost(moment: Moment) -> str:
-    cost = moment.entry.content.get("cost")
+    content = moment.entry.content
+    # A restore charges again what is lost.
+    cost = content["lost"]["whole"] if "lost" in content else content.get("cost")
     if cost is None:
         return ""
     lines = moment.terms.rule.limits if moment.terms.rule.name != "renyi" else ("epsilon", "delta")
-    known = {line: float(cost[line]) for line in lines if float(cost[line]) > 0.0}
+    known = {line: float(cost[line]) for line in lines if float(cost.get(line, 0)) > 0.0}
     return ", ".join(f"{_SYMBOLS[line]} {amount:.4g}" for line, amount in known.items())
 
 

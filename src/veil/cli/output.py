@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import difflib
-import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -17,29 +17,47 @@ from veil.core.errors import (
     BudgetExceeded,
     InvalidArgument,
     InvalidField,
+    ResultKept,
+    ResultLost,
     UnreadableFile,
     VeilError,
     with_fields,
 )
+from veil.core.text import json_text, visible
+from veil.report.terminal import say
 
 _NUMBERS = {int: "a whole number", float: "a number"}
 
 
 def print_json(content: Any) -> None:
     """One JSON document on standard output."""
-    print(json.dumps(content, ensure_ascii=False, allow_nan=False))
+    if sys.stdout is not None:
+        print(json_text(content))
+
+
+def silence_output() -> None:
+    """Standard output cannot be written to: what is left in its buffer must not fail again at the end."""
+    with suppress(OSError, ValueError):
+        empty = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(empty, sys.stdout.fileno())
+        os.close(empty)
 
 
 def print_error(error: VeilError, *, as_json: bool, flags: Mapping[str, str] | None = None) -> None:
     """Say what is wrong. flags: how the command line calls the fields of its requests."""
     message = error.sentence(flags) if isinstance(error, InvalidField) else str(error)
     if not as_json:
-        print(f"veil: {message}", file=sys.stderr)
+        say(f"veil: {message}", error=True)
         return
     details: dict[str, Any] = {"kind": type(error).__name__, "message": message}
     if isinstance(error, InvalidField):
         expected, found = (with_fields(text, error.names, flags) for text in (error.expected, error.found))
         details |= {"field": error.field, "expected": expected, "found": found}
+    if isinstance(error, (ResultKept, ResultLost)):
+        from veil.core.files import entry_to_json
+
+        entry = None if error.entry is None else entry_to_json(error.entry)
+        details |= {"entry": entry, "kept": getattr(error, "place", None)}
     if isinstance(error, BudgetExceeded):
         details |= {"spent": error.spent, "asked": error.asked, "remaining": error.remaining}
     print_json({"error": details})
@@ -54,7 +72,7 @@ def print_misuse(error: CycloptsError, *, as_json: bool) -> int:
     elif as_json:
         print_json({"error": {"kind": "Usage", "message": str(error)}})
     else:
-        print(f"veil: {error}", file=sys.stderr)
+        say(f"veil: {error}", error=True)
     return InvalidArgument.exit_code
 
 
@@ -102,10 +120,12 @@ def refuse_other_files(path: Path) -> None:
 @contextmanager
 def working(text: str, *, quiet: bool) -> Iterator[Callable[[str], None]]:
     """A spinner on standard error while something takes its time; call it with what is being done."""
-    if quiet or not sys.stderr.isatty():
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield lambda step: None
         return
-    from rich.console import Console
+    from rich.text import Text
 
-    with Console(stderr=True).status(text) as status:
-        yield lambda step: status.update(f"{text}: {step}")
+    from veil.report.console import new_console
+
+    with new_console(stderr=True).status(text) as status:
+        yield lambda step: status.update(Text(visible(f"{text}: {step}")))

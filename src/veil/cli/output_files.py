@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from veil.core.checks import plain_texts
 from veil.core.errors import InvalidArgument, OutputExists
 
 if TYPE_CHECKING:
@@ -23,10 +26,12 @@ def refuse_existing(
     *,
     force: bool,
     inputs: Sequence[str | Path] = (),
+    ledgers: Sequence[Path] = (),
     endings: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
     """Before any work: no output may be an input, be named twice, or overwrite a file unless asked to.
 
+    A file counts as the same by whatever name or link. ledgers: further files that are never overwritten.
     endings: those that are known of each option, since the ending decides the format.
     """
     for option, known in (endings or {}).items():
@@ -34,14 +39,19 @@ def refuse_existing(
         if path is not None and not path.name.lower().endswith(tuple(known)):
             expected = "a name that ends in " + " or ".join(known)
             raise InvalidArgument(option, expected=expected, found=path.name)
-    taken = {Path(source).resolve(): "the input" for source in inputs if str(source) != "-"}
+    taken: dict[object, str] = {}
+    for source in inputs:
+        if str(source) != "-":
+            taken |= dict.fromkeys(_identities(Path(source)), "the input")
+    taken |= dict.fromkeys((one for path in ledgers for one in _identities(path)), "the ledger")
     for option, path in outputs.items():
         if path is None:
             continue
-        place = path.resolve()
-        if place in taken:
-            raise OutputExists(option, expected="a file of its own", found=f"{path}, which is {taken[place]}")
-        taken[place] = option
+        places = _identities(path)
+        which = next((taken[place] for place in places if place in taken), None)
+        if which is not None:
+            raise OutputExists(option, expected="a file of its own", found=f"{path}, which is {which}")
+        taken |= dict.fromkeys(places, option)
         if path.exists() and not path.is_file():
             found = f"{path}, which is {'a folder' if path.is_dir() else 'no file'}"
             raise OutputExists(option, expected="a file", found=found)
@@ -58,6 +68,15 @@ def refuse_existing(
             raise OutputExists(option, expected="a folder that can be written to", found=found) from None
 
 
+def _identities(path: Path) -> list[object]:
+    """The place that a path leads to, and the file that is there, which may have further names."""
+    place: list[object] = [path.resolve()]
+    with suppress(OSError):
+        found = path.stat()
+        place.append((found.st_dev, found.st_ino))
+    return place
+
+
 @dataclass(frozen=True)
 class OutputFiles:
     """The files that a release is to be written to.
@@ -69,6 +88,7 @@ class OutputFiles:
     record: Path | None
     report: Path | None
     force: bool
+    csv_safe: bool = False
 
     @classmethod
     def checked(
@@ -79,6 +99,8 @@ class OutputFiles:
         force: bool,
         tables: Sequence[str],
         inputs: Sequence[str],
+        ledgers: Sequence[Path] = (),
+        csv_safe: bool = False,
     ) -> OutputFiles:
         """Before any work: endings that are known, places that are free. tables: the endings of tables."""
         record = None
@@ -88,30 +110,67 @@ class OutputFiles:
                 record = output.with_name(output.name[: -len(ending)] + ".json")
         outputs = {"--output": output, "the record beside --output": record, "--report": report}
         endings = {"--output": (".json", *tables), "--report": (".html",)}
-        refuse_existing(outputs, force=force, inputs=inputs, endings=endings)
-        return cls(output, record, report, force)
+        refuse_existing(outputs, force=force, inputs=inputs, ledgers=ledgers, endings=endings)
+        if output is not None and record is not None:
+            # The record names the table beside it.
+            plain_texts("--output", [output.name])
+        return cls(output, record, report, force, csv_safe)
+
+    def check_output_stream(self) -> None:
+        """Before any work: a result that nobody could see."""
+        if self.first is None and sys.stdout is None:
+            expected = "a file, since standard output is closed"
+            raise InvalidArgument("--output", expected=expected, found="none")
 
     def check_job(self, job: Job[Any]) -> None:
         """Before the charge: a table that could not hold the value."""
         if self.output is None or self.record is None:
             return
         try:
-            job.kind.check_output(self.output, job)
+            job.kind.check_output(self.output, job, csv_safe=self.csv_safe)
         except InvalidArgument as error:
+            field = "--csv-safe" if error.field == "csv_safe" else "--output"
             raise InvalidArgument(
-                "--output", expected=error.expected, found=error.found, hint=error.hint, names=error.names
+                field, expected=error.expected, found=error.found, hint=error.hint, names=error.names
             ) from None
 
+    @property
+    def first(self) -> Path | None:
+        """The file that holds the result; None where there is none, and standard output must do."""
+        return self.output or self.report
+
+    @property
+    def has_further_report(self) -> bool:
+        """Whether there is a report besides the file that holds the result."""
+        return self.output is not None and self.report is not None
+
+    @property
+    def places(self) -> dict[str, Path]:
+        """The files by their options."""
+        named = {"--output": self.output, "the record beside --output": self.record, "--report": self.report}
+        return {option: path for option, path in named.items() if path is not None}
+
     def write(self, release: Release[Any], job: Job[Any]) -> tuple[list[Path], Release[Any]]:
-        """Write what was asked for; returns the files, and the release as it was recorded."""
-        from veil.core.files import save, write_text
+        """Write the result; returns the files, and the release as it was recorded."""
+        from veil.core.files import save
 
         kept = release
         if self.output is not None and self.record is not None:
-            kept = job.kind.write_table(self.output, release, job, overwrite=self.force)
+            kept = job.kind.write_table(
+                self.output, release, job, overwrite=self.force, csv_safe=self.csv_safe
+            )
             save(kept, self.record, overwrite=self.force)
         elif self.output is not None:
             save(release, self.output, overwrite=self.force)
-        if self.report is not None:
-            write_text(self.report, job.kind.page(release, plan=job.plan), overwrite=self.force)
-        return [path for path in (self.output, self.record, self.report) if path is not None], kept
+        else:
+            return self.write_report(release, job), kept
+        return [path for path in (self.output, self.record) if path is not None], kept
+
+    def write_report(self, release: Release[Any], job: Job[Any]) -> list[Path]:
+        """Write the report, if there is to be one; returns its file."""
+        from veil.core.writing import write_text
+
+        if self.report is None:
+            return []
+        write_text(self.report, job.kind.page(release, plan=job.plan), overwrite=self.force)
+        return [self.report]

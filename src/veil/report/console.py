@@ -2,28 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import errno
+import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
+from rich.text import Text
 
 from veil.core.certificate import Certificate
 from veil.core.claim import Claim
+from veil.core.mechanism import ALARMING
 from veil.core.numerics.rounding import rounded_up
 from veil.core.privacy.profile import best_guess
 from veil.core.record import Release
+from veil.core.text import visible
 
 _BAR = 20
 # Beside several columns of numbers: a terminal is 80 wide.
 SHORT_BAR = 10
 
 
-def new_console() -> Console:
-    """Where commands print."""
+class TerminalConsole(Console):
+    """Rich's console for text of others: what would steer the terminal is shown by its number."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        # Before it is measured, so that columns stay aligned.
+        return super().render_str(visible(text), **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            text = segment.text if segment.control else "\n".join(map(visible, segment.text.split("\n")))
+            yield segment._replace(text=text)
+
+    def on_broken_pipe(self) -> None:
+        # Who prints decides what follows; Rich would leave.
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
+def new_console(*, stderr: bool = False) -> Console:
+    """Where commands print tables and coloured text."""
     # Labels in brackets are labels, not markup.
-    return Console(highlight=False, soft_wrap=True, markup=False)
+    return TerminalConsole(stderr=stderr, highlight=False, soft_wrap=True, markup=False)
 
 
 def plain_table(*columns: str, left: int = 1, **options: Any) -> Table:
@@ -52,10 +75,15 @@ def print_guarantee(console: Console, release: Release[Any]) -> None:
     console.print(
         f"The best attacker would tell two such versions apart {guess} times in 100 (blind guessing: 50)."
     )
-    for text in release.assumptions:
-        console.print(f"This holds only if {text}.")
+    print_assumptions(console, release.assumptions)
     if release.reproducible:
         console.print("NOT PRIVATE: drawn from a seed.")
+
+
+def print_assumptions(console: Console, assumptions: Sequence[str]) -> None:
+    """What must be true for the guarantee to hold; in red what nobody checked and everything rests on."""
+    for text in assumptions:
+        console.print(f"This holds only if {text}.", style="bold red" if text in ALARMING else None)
 
 
 def print_inspection(release: Release[Any], claim: Claim, *, certificate: Certificate | None = None) -> None:

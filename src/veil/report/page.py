@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from veil.core.mechanism import ALARMING
 from veil.core.numerics.rounding import rounded_up
 
 
@@ -26,5 +27,7 @@ def page(template: str, *, package: str | tuple[str, ...] = "veil.report", **con
         autoescape=select_autoescape(["html"]),
         trim_blocks=True,
     )
+    # Assumptions that are shown in red.
+    environment.globals["alarming"] = ALARMING
     environment.filters |= {"rounded_up": rounded_up, "number": number}
     return environment.get_template(template).render(**content)
