@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import uuid4
@@ -16,6 +18,10 @@ settings.register_profile(
     "veil", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("veil")
+
+# What Veil remembers of ledgers between processes: of this run alone, and of those that it starts.
+_STATE = tempfile.TemporaryDirectory(prefix="veil-state-")
+os.environ["VEIL_STATE"] = _STATE.name
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

@@ -177,7 +177,7 @@ def test_errors_have_exit_codes() -> None:
     # What is not an error is a warning, which ends no command.
     raised = [kind for kind in classes if issubclass(kind, Exception) and not issubclass(kind, Warning)]
     assert kinds == raised
-    assert {kind.exit_code for kind in kinds} <= {1, 2, 3, 4, 6}
+    assert {kind.exit_code for kind in kinds} <= {1, 2, 3, 4, 6, 7, 8}
 
 
 @pytest.mark.parametrize(
@@ -203,3 +203,15 @@ def test_errors_survive_pickling(error: errors.VeilError) -> None:
     if isinstance(error, errors.InvalidField) and isinstance(again, errors.InvalidField):
         flags = {"cap": "--cap", "unit": "--unit"}
         assert again.sentence(flags) == error.sentence(flags)
+
+
+def test_text_for_people_is_printed_in_one_place() -> None:
+    """Everything else could let a label steer the terminal."""
+    allowed = {"report/terminal.py", "report/console.py", "cli/output.py"}
+    for path in SOURCE.rglob("*.py"):
+        if path.relative_to(SOURCE).as_posix() in allowed:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            called = node.func if isinstance(node, ast.Call) else None
+            name = getattr(called, "id", "") if isinstance(called, ast.Name) else ""
+            assert name not in ("print", "Console"), f"{path}:{getattr(node, 'lineno', 0)}"

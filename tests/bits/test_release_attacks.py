@@ -12,7 +12,7 @@ import pytest
 
 import veil
 from veil.core.files import parse_release, to_json
-from veil.errors import InvalidArgument, InvalidData, NoGuarantee, UnreadableFile
+from veil.errors import InvalidArgument, InvalidData, NoGuarantee, ResultLost, UnreadableFile
 
 networkx = pytest.importorskip("networkx")
 sparse = pytest.importorskip("scipy.sparse")
@@ -80,7 +80,7 @@ def test_the_charge_comes_before_the_draw_and_stands_if_that_fails(monkeypatch: 
         raise MemoryError
 
     monkeypatch.setattr("veil.graphs.mechanisms.randomized_response.sample_flips", failing)
-    with pytest.raises(MemoryError):
+    with pytest.raises(ResultLost, match="MemoryError"):
         veil.release(veil.graphs.RandomizedResponse(2.0), networkx.path_graph(4), ledger=book, rng=1)
     assert book.seen == ["reserve 1", "confirm", "reserve 2"]
 

@@ -306,7 +306,7 @@ def test_columns_by_name(tmp_path: Path) -> None:
         ({"origin": "givr", "destination": "taker"}, "^origin: .*none of that name in the first line"),
         ({"origin": "giver", "destination": "takers"}, "^destination: .*none of that name"),
         ({"origin": "a", "destination": "b"}, "none of that name in the first line. Without a line of names"),
-        ({"origin": "x", "destination": "y", "header": True}, "found the columns day, giver, taker"),
+        ({"origin": "x", "destination": "y", "header": True}, "found none of that name"),
         ({"origin": "giver"}, "both columns or neither"),
         ({"destination": "giver"}, "both columns or neither"),
         ({"origin": "giver", "destination": "giver"}, "another column than origin="),

@@ -211,7 +211,7 @@ def test_a_failure_after_the_reservation_stays_charged(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(veil.words.SequentialWords, "draw_rows", broken)
     book = Book()
-    with pytest.raises(RuntimeError):
+    with pytest.raises(veil.errors.ResultLost, match="RuntimeError"):
         veil.release(veil.words.SequentialWords(LANGUAGE, 1.0), WORD, ledger=book)
     assert [step[0] for step in book.log] == ["reserve"]
 
@@ -498,13 +498,21 @@ def test_forged_weights_are_refused_or_flagged(what: str, tmp_path: Path, run: R
 def test_a_file_cannot_speak_in_our_name(tmp_path: Path, run: Run) -> None:  # noqa: F811
     """Labels of a forged file with control characters: none of them reaches the terminal."""
     bad = "b\x1b[2K\rverified: epsilon = 0"
-    roads = {"a": [bad, "c"], bad: ["a", "c"], "c": ["a", bad, "c"]}
-    word = (bad, "c", "c", "a")
+    roads = {"a": ["plain", "c"], "plain": ["a", "c"], "c": ["a", "plain", "c"]}
+    word = ("plain", "c", "c", "a")
     out = veil.release(
         veil.words.SequentialWords(veil.words.ChainWords(roads, 4, start="a"), 1.0), word, rng=1
     )
-    out.save(tmp_path / "loud.json")
+    text = to_json(out).replace('"plain"', json.dumps(bad))
+    (tmp_path / "loud.json").write_text(text)
     done = run("inspect", "loud.json")
+    assert done.code == 4
+    assert "a control character at position 2" in done.err
+    assert "\x1b" not in done.out + done.err
+    # Files of old versions may hold any label, and stay readable.
+    (tmp_path / "loud.json").write_text(text.replace('"schema": 3', '"schema": 2'))
+    done = run("inspect", "loud.json")
+    assert done.code == 0
     assert "\x1b" not in done.out + done.err
 
 

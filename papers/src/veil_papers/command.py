@@ -13,6 +13,7 @@ from cyclopts import Parameter
 from veil.cli.options import JsonOption, option
 from veil.cli.output import print_error, print_json
 from veil.core.errors import InvalidArgument
+from veil.report.terminal import say
 
 if TYPE_CHECKING:
     from veil_papers.reproduction.runner import Shown
@@ -71,7 +72,7 @@ def _write(
     name: str | None, output: Path, quick: bool, data: Path | None, fresh: bool, quiet: bool
 ) -> tuple[list[Shown], list[str]]:
     """Run the exhibits and write the pages. Returns what was found, and the files."""
-    from veil.core.files import write_text
+    from veil.core.writing import write_text
     from veil_papers.reproduction.catalogue import papers_named
     from veil_papers.reproduction.data import Data
     from veil_papers.reproduction.exhibit import Run
@@ -108,19 +109,20 @@ def _bar(total: int, *, quiet: bool) -> Iterator[tuple[Callable[[str], None], Ca
     if quiet or not sys.stderr.isatty():
         done = 0
 
-        def say(name: str) -> None:
+        def begin(name: str) -> None:
             nonlocal done
             done += 1
             if not quiet:
-                print(f"[{done}/{total}] {name}", file=sys.stderr, flush=True)
+                say(f"[{done}/{total}] {name}", error=True)
 
-        yield say, lambda step: None
+        yield begin, lambda step: None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from veil.report.console import new_console
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=new_console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=total, completed=-1)
 
         def begun(name: str) -> None:

@@ -78,6 +78,9 @@ class BitKind(Kind):
             raise InvalidArgument("value", expected="one label for each column", found="another number")
         return Content(table, labels=labels)
 
+    def room(self, job: Job[Any]) -> int:
+        return super().room(job) + 2 * int(np.size(job.value))
+
     def rows(self, release: Release[Any]) -> tuple[Sequence[Any], Sequence[Sequence[Any]]]:
         return _names(release), np.atleast_2d(release.value).astype(np.int64).tolist()
 
@@ -88,18 +91,27 @@ class BitKind(Kind):
             return pandas.Series(release.value.copy(), index=release.labels, name="bit")
         return pandas.DataFrame(release.value.copy(), columns=release.labels)
 
-    def check_output(self, path: Path, job: Job[Any]) -> None:
+    def check_output(self, path: Path, job: Job[Any], *, csv_safe: bool = False) -> None:
         from veil.bits.files import check_columns
 
-        check_columns(path, job.source.columns, job.source.ones, job.source.zeros)
+        held = job.source
+        check_columns(path, held.columns, held.ones, held.zeros, csv_safe=csv_safe)
 
     def write_table(
-        self, path: Path, release: Release[Any], job: Job[Any], *, overwrite: bool
+        self, path: Path, release: Release[Any], job: Job[Any], *, overwrite: bool, csv_safe: bool = False
     ) -> Release[Any]:
         from veil.bits.files import write_bits
 
         held = job.source
-        write_bits(path, release.value, held.columns, ones=held.ones, zeros=held.zeros, overwrite=overwrite)
+        write_bits(
+            path,
+            release.value,
+            held.columns,
+            ones=held.ones,
+            zeros=held.zeros,
+            overwrite=overwrite,
+            csv_safe=csv_safe,
+        )
         return release
 
     def size(self, release: Release[Any]) -> str:

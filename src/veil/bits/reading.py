@@ -54,12 +54,16 @@ def read_bits(request: BitRead) -> BitSource:
     """The bits of a table in which every column has two values."""
     columns, missing = request.columns, request.missing
     wanted = checked_columns(texts("columns", columns) if isinstance(columns, str) else columns)
-    cells, assumptions = open_bits(request.source, wanted, header=request.header, delimiter=request.delimiter)
+    cells, assumptions, shown = open_bits(
+        request.source, wanted, header=request.header, delimiter=request.delimiter
+    )
     names = list(cells)
-    given = given_pairs(_listed(request.values), names)
+    given = given_pairs(
+        _listed(request.values), names, may_be_cells=shown != dict(zip(names, names, strict=True))
+    )
     with_gaps = [name for name in names if any(_is_gap(one, given.get(name)) for one in cells[name].values)]
     if missing is None and with_gaps:
-        raise _gaps(with_gaps)
+        raise _gaps([shown[name] for name in with_gaps])
     dropped = set(with_gaps) if missing == "drop-column" else set()
     kept = [name for name in names if name not in dropped]
     if not kept:
@@ -67,8 +71,8 @@ def read_bits(request: BitRead) -> BitSource:
     table = np.empty((len(cells[kept[0]].codes), len(kept)), dtype=np.bool_)
     pairs = []
     for i, name in enumerate(kept):
-        pair = given.get(name) or pair_of(cells[name].values - GAPS - {None}, name)
-        table[:, i] = _bits(cells[name], pair, name, gap=missing == "yes")
+        pair = given.get(name) or pair_of(cells[name].values - GAPS - {None}, shown[name])
+        table[:, i] = _bits(cells[name], pair, shown[name], gap=missing == "yes")
         pairs.append(pair)
     assumptions += [ROWS]
     assumptions += [VALUES] if any(pair.found for pair in pairs) else []

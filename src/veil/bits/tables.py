@@ -7,9 +7,10 @@ from typing import Any
 
 from veil.bits.values import GAPS, cells_of, usual_pair
 from veil.core.errors import InvalidData, UnreadableFile
+from veil.core.mechanism import ROW_BY_ROW
 from veil.tables.cells import Coded
 from veil.tables.complaints import empty_table
-from veil.tables.dialect import by_numbers, has_header
+from veil.tables.dialect import by_numbers, has_header, places_of
 from veil.tables.frames import chosen
 from veil.tables.reading import TableRead, read_table
 from veil.tables.text_tables import TextTable
@@ -19,17 +20,20 @@ HEADER = "the first line of the file names the columns, and is public"
 
 def open_bits(
     source: Any, wanted: Sequence[str] | None, *, header: bool | None, delimiter: Any
-) -> tuple[dict[str, Coded], list[str]]:
-    """The cells of each wanted column, and what was assumed to read them."""
+) -> tuple[dict[str, Coded], list[str], dict[str, str]]:
+    """The cells of each wanted column, what was assumed to read them, and what errors call the columns."""
     expected = "a path, a table in memory, an array or a list of rows"
     read = read_table(source, wanted, expected=expected, header=header, delimiter=delimiter)
     if read.columns is None:
         columns, assumptions = _from_text(read, wanted, header)
+        shown = places_of(list(columns)) if wanted is None else {}
     else:
-        columns, assumptions = {name: cells_of(array, name) for name, array in read.columns.items()}, []
+        shown = places_of(list(read.columns)) if read.may_be_cells and wanted is None else {}
+        columns = {name: cells_of(array, shown.get(name, name)) for name, array in read.columns.items()}
+        assumptions = [ROW_BY_ROW] if read.unchecked else []
     if not columns or len(next(iter(columns.values())).codes) == 0:
         raise empty_table()
-    return columns, assumptions
+    return columns, assumptions, {name: shown.get(name, name) for name in columns}
 
 
 def _from_text(
@@ -58,13 +62,13 @@ def _columns(
     stated = table.has_names(header, wanted)
     names = table.names(stated)
     # Who names a column that is not in the first line does not know whether that has names: all are judged.
-    kept = names if stated is None else chosen(names, wanted)
+    kept = names if stated is None else chosen(names, wanted, may_be_cells=True)
     places = [names.index(one) for one in kept]
     cells, has_names = table.columns(places, header=stated, judge=judge, record="a record")
     if stated is not None:
         return dict(zip(kept, cells, strict=True)), False
     columns = dict(zip(table.names(has_names), cells, strict=True))
-    return {one: columns[one] for one in chosen(list(columns), wanted)}, has_names
+    return {one: columns[one] for one in chosen(list(columns), wanted, may_be_cells=True)}, has_names
 
 
 def _two_values(heads: Collection[str], below: Collection[str]) -> bool | None:

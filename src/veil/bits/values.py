@@ -112,8 +112,11 @@ def _advice(number: int) -> str:
     )
 
 
-def given_pairs(values: Any, columns: Sequence[str]) -> dict[str, Pair]:
-    """The pairs that the user gave: (zero, one) for all columns, or {column: (zero, one)} for some."""
+def given_pairs(values: Any, columns: Sequence[str], *, may_be_cells: bool = False) -> dict[str, Pair]:
+    """The pairs that the user gave: (zero, one) for all columns, or {column: (zero, one)} for some.
+
+    may_be_cells: the names of the columns are from a first line that may be a record.
+    """
     if values is None:
         return {}
     if not isinstance(values, Mapping):
@@ -121,7 +124,8 @@ def given_pairs(values: Any, columns: Sequence[str]) -> dict[str, Pair]:
         return dict.fromkeys(columns, pair)
     for name in values:
         if name not in columns:
-            raise missing_column(list(columns), str(name), "values")
+            asked = list(map(str, values)) if may_be_cells else None
+            raise missing_column(list(columns), str(name), "values", asked=asked)
     return {name: _given(pair) for name, pair in values.items()}
 
 

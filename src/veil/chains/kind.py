@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,10 +14,12 @@ from veil.chains.adjacency import Transitions
 from veil.core.adjacency import Adjacency
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import Labels, checked_labels
+from veil.core.job import Job
 from veil.core.kind import Content, Kind, Places
-from veil.core.mechanism import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC, Mechanism
+from veil.core.mechanism import LAYOUT_IS_PUBLIC, ROW_BY_ROW, STATES_ARE_PUBLIC, Mechanism
 from veil.core.record import Release
 from veil.matrices.chain import Chain
+from veil.vectors.array_kind import FLOAT_TEXT
 from veil.version import __version__
 
 if TYPE_CHECKING:
@@ -79,6 +82,7 @@ class ChainKind(Kind):
     def assumptions(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> tuple[str, ...]:
         origin, of_users = valid.provenance, isinstance(adjacency, Transitions) and adjacency.unit == "user"
         applies = {
+            ROW_BY_ROW: origin.unchecked,
             STATES_ARE_PUBLIC: origin.states_found,
             LAYOUT_IS_PUBLIC: origin.layout_guessed,
             ONE_SEQUENCE_EACH: origin.without_names and of_users,
@@ -118,6 +122,10 @@ class ChainKind(Kind):
             if np.abs(made.to_numpy() - chain.to_numpy()).max() > _SAME:
                 raise InvalidArgument("value", expected="the chain that the tables give", found="another")
         return Content(chain, tables, labels, row_labels)
+
+    def room(self, job: Job[Any]) -> int:
+        cells = sum(math.prod(part.shape) for part in job.mechanism.parts)  # type: ignore[attr-defined]
+        return super().room(job) + FLOAT_TEXT * (cells + len(job.labels or ()) ** 2)
 
     def rows(self, release: Release[Any]) -> tuple[Sequence[Any], Sequence[Sequence[Any]]]:
         from veil.matrices.kind import matrix_lines

@@ -54,7 +54,12 @@ class ChainRead(ReadRequest):
         None, help="With {lines}: between states; white space otherwise.", group=_INPUT
     )
     table: str | None = option(None, help="Which table of a database.", group=_INPUT)
-    query: str | None = option(None, help="Or a SELECT whose result is counted.", group=_INPUT, secret=True)
+    query: str | None = option(
+        None,
+        help="Or one SELECT whose result is counted; see Queries and views in the guide to tables.",
+        group=_INPUT,
+        secret=True,
+    )
     states: Any = option(
         None,
         help="The public list of states: a file (CSV; zones.csv:id:name takes two of its columns), a,b,c, or "
@@ -154,6 +159,7 @@ class ChainRead(ReadRequest):
                 layout_guessed=engine.guesses_layout,
                 without_names=log is not None,
                 of_trips=not question.is_log,
+                unchecked=not engine.row_by_row,
             )
             return count(engine, question, columns, states, merge, provenance)
         finally:

@@ -14,14 +14,16 @@ from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.core.arrays import Floats
 from veil.core.checks import integer, shown
 from veil.core.errors import InvalidArgument
-from veil.core.files import replacing
+from veil.core.formulas import safe_texts
 from veil.core.intake import Labels
 from veil.core.kind import Progress
 from veil.core.record import Release, checked_release
-from veil.core.request import CommandRequest, option
+from veil.core.request import CSV_SAFE, CommandRequest, option
+from veil.core.writing import replacing
 from veil.matrices.chain import Chain
 from veil.matrices.chain_summary import to_chain
 from veil.matrices.numerics.paths import Walker
+from veil.report.terminal import say
 
 States = NDArray[np.int32]
 _MOST_SEQUENCES = 50_000_000
@@ -261,6 +263,7 @@ class MakeSynthetic(CommandRequest):
         short="-o",
         group="Output",
     )
+    csv_safe: bool = option(False, help=CSV_SAFE, group="Output")
     group: str | None = option(None, help="Of a release with groups: the chain of this one.")
     seed: int | None = option(None, help="The same sequences again; costs no privacy.", least=0)
 
@@ -274,7 +277,7 @@ class MakeSynthetic(CommandRequest):
         made = synthetic(load(self.source), self.number, length=self.length, group=self.group, rng=self.seed)
         if self.output is not None:
             with replacing(self.output, overwrite=overwrite) as beside:
-                _write(made, Path(beside), self.output.suffix.lower())
+                _write(made, Path(beside), self.output.suffix.lower(), csv_safe=self.csv_safe)
         return SyntheticFile(made, self.output)
 
 
@@ -297,15 +300,15 @@ class SyntheticFile:
     def show(self) -> None:
         for sequence, _ in zip(self.made, range(_SEQUENCES_SHOWN), strict=False):
             more = " -> ..." if len(sequence) > _STATES_SHOWN else ""
-            print(" -> ".join(sequence[:_STATES_SHOWN]) + more)
-        print(f"{len(self.made):,} sequences, {self.made.lengths.mean():.3g} states each on average.")
+            say(" -> ".join(sequence[:_STATES_SHOWN]) + more)
+        say(f"{len(self.made):,} sequences, {self.made.lengths.mean():.3g} states each on average.")
         for note in self.made.notes:
-            print(f"{note}.")
+            say(f"{note}.")
         unsaved = "Not saved: add -o FILE.csv to keep them."
-        print(unsaved if self.output is None else f"Written: {self.output}")
+        say(unsaved if self.output is None else f"Written: {self.output}")
 
 
-def _write(made: Synthetic, output: Path, ending: str) -> None:
+def _write(made: Synthetic, output: Path, ending: str, *, csv_safe: bool = False) -> None:
     if ending == ".txt":
         # A label with white space in it stays whole: then tabs are between them.
         mark = "\t" if any(len(label.split()) != 1 for label in made.labels) else " "
@@ -319,6 +322,7 @@ def _write(made: Synthetic, output: Path, ending: str) -> None:
         import pyarrow as pa
         import pyarrow.csv as pc
 
-        table = made.to_arrow()
+        labels = safe_texts(made.labels) if csv_safe else made.labels
+        table = replace(made, labels=tuple(labels)).to_arrow()
         plain = table.set_column(2, "state", table.column("state").cast(pa.string()))
         pc.write_csv(plain, output)

@@ -31,7 +31,8 @@ class Provenance:
     states_found: the labels are those that occurred, so that the list itself tells something.
     layout_guessed: how the file is laid out was found out from it. has_users: the source says who made each
     transition. without_names: sequences of which nobody knows whose they are. of_trips: each row of the
-    source was one transition, rather than a row of a log.
+    source was one transition, rather than a row of a log. unchecked: the source is a query or a view of which
+    it is not known that each record gives at most one row and affects no other.
     """
 
     states_found: bool = False
@@ -39,6 +40,7 @@ class Provenance:
     has_users: bool = False
     without_names: bool = False
     of_trips: bool = False
+    unchecked: bool = False
 
     def __post_init__(self) -> None:
         for field_ in fields(self):

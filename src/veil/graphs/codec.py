@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import zlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from veil.core.checks import is_plain_text
+from veil.core.checks import plain_texts
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.graphs.graph import Graph, Labels
 from veil.graphs.mechanisms.private_graph import read_space
@@ -26,6 +27,14 @@ _SWELLS, _FREELY = 200, 2**26
 
 def graph_to_json(graph: Graph) -> dict[str, Any]:
     """Small graphs as pairs of places among the nodes, larger ones as gaps between the numbers of pairs."""
+    content = _without_edges(graph)
+    if len(graph) <= _FEW_EDGES:
+        rows, columns = graph.edges()
+        return content | {"data": np.stack((rows, columns), axis=1).tolist()}
+    return content | {"gaps": _packed(graph.codes)}
+
+
+def _without_edges(graph: Graph) -> dict[str, Any]:
     space = graph.space
     content: dict[str, Any] = {
         "type": "graph",
@@ -35,11 +44,12 @@ def graph_to_json(graph: Graph) -> dict[str, Any]:
     }
     if space.kind == "bipartite":
         content["columns"] = space.columns if graph.column_labels is None else _plain(graph.column_labels)
-    content["edges"] = len(graph)
-    if len(graph) <= _FEW_EDGES:
-        rows, columns = graph.edges()
-        return content | {"data": np.stack((rows, columns), axis=1).tolist()}
-    return content | {"gaps": _packed(graph.codes)}
+    return content | {"edges": len(graph)}
+
+
+def graph_digested(graph: Graph) -> dict[str, Any]:
+    """The graph by the hash of the numbers of its pairs, which do not depend on how they are packed."""
+    return _without_edges(graph) | {"codes": hashlib.sha256(graph.codes.astype("<i8").tobytes()).hexdigest()}
 
 
 def _plain(labels: Labels) -> list[Any]:
@@ -106,8 +116,7 @@ def _nodes(content: Any) -> tuple[int, Labels | None]:
     labels = content if isinstance(content, list) else []
     if not labels or not all(type(label) in (int, str) for label in labels):
         raise InvalidArgument("nodes", expected="labels, or their number", found="something else")
-    if any(isinstance(label, str) and not is_plain_text(label) for label in labels):
-        raise InvalidArgument("nodes", expected="printable text", found="control characters")
+    plain_texts("nodes", map(str, labels))
     return len(labels), tuple(labels)
 
 
@@ -115,10 +124,9 @@ def check_node_labels(graph: Graph) -> None:
     """Refuse labels that could not be read again from a file."""
     for labels in (graph.labels, graph.column_labels):
         texts = [] if labels is None else [str(label) for label in labels]
-        if len(set(texts)) < len(texts) or not all(map(is_plain_text, texts)):
-            raise InvalidData(
-                "nodes", expected="labels of one line that differ as text", found="others among them"
-            )
+        plain_texts("nodes", texts, error=InvalidData)
+        if len(set(texts)) < len(texts):
+            raise InvalidData("nodes", expected="labels that differ as text", found="some that do not")
 
 
 def _unpacked(content: Any, count: int) -> Codes:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.mechanism import ROW_BY_ROW
 from veil.tables.cells import Coded, is_plain_integer, numbers_of
-from veil.tables.dialect import has_header
+from veil.tables.dialect import has_header, places_of
 from veil.tables.engines.protocol import missing_column
 from veil.tables.reading import read_table
 from veil.tables.text_tables import TextTable
@@ -54,8 +55,12 @@ def ends_of(asked: GraphRead) -> tuple[list[Coded], list[str]]:
     if read.columns is None:
         return [_EMPTY, _EMPTY], []
     names = list(read.columns)
-    places = _places(names, origin, destination, "source")
-    return [_from_column(read.columns[names[place]], names[place]) for place in places], []
+    places = _places(names, origin, destination, "source", may_be_cells=read.may_be_cells)
+    shown = places_of(names) if read.may_be_cells and origin is None else {}
+    ends = [
+        _from_column(read.columns[names[place]], shown.get(names[place], names[place])) for place in places
+    ]
+    return ends, [ROW_BY_ROW] if read.unchecked else []
 
 
 def _check_names(origin: Any, destination: Any) -> None:
@@ -72,8 +77,15 @@ def _check_names(origin: Any, destination: Any) -> None:
         raise InvalidArgument("destination", expected=expected, found="the same", names=("origin",))
 
 
-def _places(present: Sequence[str], origin: str | None, destination: str | None, name: str) -> list[int]:
-    """The places of the two columns: those named, or the first two."""
+def _places(
+    present: Sequence[str],
+    origin: str | None,
+    destination: str | None,
+    name: str,
+    *,
+    may_be_cells: bool,
+) -> list[int]:
+    """The places of the two columns: those named, or the first two. may_be_cells: instead of names."""
     if len(present) < 2:
         raise InvalidData(
             name,
@@ -86,7 +98,8 @@ def _places(present: Sequence[str], origin: str | None, destination: str | None,
         return [0, 1]
     for field, column in (("origin", origin), ("destination", destination)):
         if column not in present:
-            raise missing_column(list(present), column, field)
+            asked = (origin, destination) if may_be_cells else None
+            raise missing_column(list(present), column, field, asked=asked)
     return [present.index(origin), present.index(destination)]
 
 
@@ -111,7 +124,7 @@ def _from_text(
             hint="Without a line of names, leave {origin} and {destination} out.",
             names=("origin", "destination"),
         )
-    places = _places(names, origin, destination, table.name)
+    places = _places(names, origin, destination, table.name, may_be_cells=True)
     columns, has_names = table.columns(places, header=stated, judge=judge, record="an edge", whole=True)
     ends = [_in_numbers(_with_labels(column, table.name)) for column in columns]
     return ends, [HEADER] if stated is None and has_names else []

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from veil.core.errors import InvalidArgument
-from veil.core.files import replacing
+from veil.core.formulas import safe_texts
+from veil.core.writing import replacing
 from veil.graphs.graph import Graph, checked_labels
 from veil.graphs.numerics.pairs import Codes
 from veil.tables.table_writing import needs_quotes, write_parquet, write_text
@@ -23,19 +24,20 @@ NAMES = ("origin", "destination")
 _BATCH = 1_000_000
 
 
-def write_graph(path: Path, graph: Graph, *, overwrite: bool = False) -> None:
+def write_graph(path: Path, graph: Graph, *, overwrite: bool = False, csv_safe: bool = False) -> None:
     """Write the edges of a graph, two labels per line; nodes without labels by their numbers from 0 on.
 
     path: ends in .txt or .edges (a space between the labels), in .csv or .tsv (under a line of names), all
         also with .gz, or in .parquet. It is written beside and renamed, so that nobody ever sees half a file,
         and is overwritten only if `overwrite` is True.
+    csv_safe: in .csv and .tsv, an apostrophe in front of labels that a spreadsheet would take for a formula.
     """
-    labels = check_labels(path, graph)
+    labels = check_labels(path, graph, csv_safe=csv_safe)
     with replacing(path, overwrite=overwrite) as beside:
         _write(beside, *_ending(path), graph.edges(), labels)
 
 
-def check_labels(path: Path, graph: Graph) -> list[Any]:
+def check_labels(path: Path, graph: Graph, *, csv_safe: bool = False) -> list[Any]:
     """The labels of both ends as Arrow; an error if such a file cannot hold them, or ends in something else.
 
     For use before a draw as well: a graph that cannot be written would be paid for all the same.
@@ -45,6 +47,8 @@ def check_labels(path: Path, graph: Graph) -> list[Any]:
         raise InvalidArgument("labels", expected="labels as well as column_labels", found="none")
     first = _arrow("labels", graph.labels)
     both = [first, first if graph.column_labels is None else _arrow("column_labels", graph.column_labels)]
+    if csv_safe and ending in (".csv", ".tsv"):
+        both = [_safe(labels) for labels in both]
     texts = [text for labels in both for text in _texts(labels)]
     if ending in _SPACED and any(map(_needs_table, texts)):
         raise InvalidArgument(
@@ -61,6 +65,13 @@ def check_labels(path: Path, graph: Graph) -> list[Any]:
             hint="Write to .parquet instead.",
         )
     return both
+
+
+def _safe(labels: Any) -> Any:
+    import pyarrow as pa
+
+    texts = _texts(labels)
+    return pa.array(safe_texts(texts), pa.string()) if texts else labels
 
 
 def _needs_table(text: str) -> bool:

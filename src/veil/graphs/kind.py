@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -63,6 +63,9 @@ class GraphKind(Kind):
     def frozen(self, value: Any, tables: Tables) -> Any:
         return tables if isinstance(value, Mapping) else value
 
+    def texts(self, job: Job[Any]) -> Mapping[str, Iterable[Any]]:
+        return {"nodes": job.value.labels or (), "columns": job.value.column_labels or ()}
+
     def wrote(self, content: Mapping[str, Any]) -> bool:
         return super().wrote(content) and content["value"]["type"] in ("graph", "facts")
 
@@ -70,6 +73,11 @@ class GraphKind(Kind):
         from veil.graphs.codec import graph_to_json
 
         return {"type": "facts"} if _is_facts(release) else graph_to_json(release.value)
+
+    def digested(self, release: Release[Any]) -> dict[str, Any]:
+        from veil.graphs.codec import graph_digested
+
+        return {"type": "facts"} if _is_facts(release) else graph_digested(release.value)
 
     def decode(self, content: Mapping[str, Any], mechanism: Any) -> Content:
         from veil.graphs.codec import facts_from_json, graph_from_json
@@ -94,20 +102,20 @@ class GraphKind(Kind):
         header, lines = self.rows(release)
         return pandas.DataFrame(lines, columns=list(header))
 
-    def check_output(self, path: Path, job: Job[Any]) -> None:
+    def check_output(self, path: Path, job: Job[Any], *, csv_safe: bool = False) -> None:
         from veil.graphs.files import check_labels
 
         if job.request.share != 1.0:
-            check_labels(path, job.value)
+            check_labels(path, job.value, csv_safe=csv_safe)
 
     def write_table(
-        self, path: Path, release: Release[Any], job: Job[Any], *, overwrite: bool
+        self, path: Path, release: Release[Any], job: Job[Any], *, overwrite: bool, csv_safe: bool = False
     ) -> Release[Any]:
         from veil.graphs.files import write_graph
 
         if _is_facts(release):
-            return super().write_table(path, release, job, overwrite=overwrite)
-        write_graph(path, release.value, overwrite=overwrite)
+            return super().write_table(path, release, job, overwrite=overwrite, csv_safe=csv_safe)
+        write_graph(path, release.value, overwrite=overwrite, csv_safe=csv_safe)
         return release
 
     def endings(self, request: ReleaseRequest, output: Path | None) -> tuple[str, ...]:

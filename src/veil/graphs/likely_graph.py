@@ -11,7 +11,7 @@ from veil.core.checks import integer, truth
 from veil.core.errors import InvalidArgument
 from veil.core.kind import Progress
 from veil.core.record import Release
-from veil.core.request import CommandRequest, option
+from veil.core.request import CSV_SAFE, CommandRequest, option
 from veil.graphs.estimation import estimates
 from veil.graphs.files import EDGE_FILES, write_graph
 from veil.graphs.graph import Graph
@@ -130,6 +130,8 @@ class Decode(CommandRequest):
         group="Output",
     )
 
+    csv_safe: bool = option(False, help=CSV_SAFE, group="Output")
+
     @property
     def outputs(self) -> dict[str, tuple[Path | None, tuple[str, ...]]]:
         return {"output": (self.output, EDGE_FILES)}
@@ -142,7 +144,7 @@ class Decode(CommandRequest):
             raise InvalidArgument("source", expected="a released graph", found=release.size)
         decoded = decoding(release, edges=self.edges, agree=self.agree)
         if self.output is not None:
-            write_graph(self.output, decoded.graph, overwrite=overwrite)
+            write_graph(self.output, decoded.graph, overwrite=overwrite, csv_safe=self.csv_safe)
         return DecodedFile(decoded, release, self.output)
 
 

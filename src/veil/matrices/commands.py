@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.files import holds_release, parse_release, write_text
+from veil.core.files import holds_release, parse_release
 from veil.core.kind import Progress
 from veil.core.record import Release
 from veil.core.request import CommandRequest, option
+from veil.core.writing import write_text
 from veil.matrices.chain import Chain
 from veil.matrices.chain_summary import ChainComparison, to_chain
 from veil.matrices.reading import matrix_of
 from veil.matrices.report.chain import ChainReport
+from veil.report.terminal import say
 from veil.tables.files import decoded
 from veil.tables.reading import read_table
 
@@ -74,7 +76,7 @@ class ChainAnalysis:
         if self.comparison is not None:
             print_comparison_of_chains(self.comparison, str(self.against))
         if self.report is not None:
-            print(f"Written: {self.report}")
+            say(f"Written: {self.report}")
 
 
 def read_chain(path: str, group: str | None = None) -> tuple[Chain, Release[Any] | None]:

@@ -14,10 +14,14 @@ from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import Labels, checked_labels, labels_of, row_labels_of
+from veil.core.job import Job
 from veil.core.kind import Content, Kind
 from veil.core.mechanism import ONE_PER_PERSON
 from veil.core.record import MOST_SHOWN, Release, Tables, frozen
 from veil.vectors.simplex import Simplex
+
+# Characters of a float in a file, with the space around it.
+FLOAT_TEXT = 32
 
 
 class ArrayKind(Kind):
@@ -74,6 +78,9 @@ class ArrayKind(Kind):
     @abstractmethod
     def check_drawn(self, mechanism: Any, array: Floats) -> None:
         """Refuse an array that the mechanism cannot have made."""
+
+    def room(self, job: Job[Any]) -> int:
+        return super().room(job) + FLOAT_TEXT * int(np.size(job.value))
 
     def rows(self, release: Release[Any]) -> tuple[Sequence[Any], Sequence[Sequence[Any]]]:
         array = release.value

@@ -40,6 +40,9 @@ def read_vector(
     """
     if isinstance(source, LabelledVector):
         return source
+    for field_name, column in (("label_column", label_column), ("value_column", value_column)):
+        if column is not None and not isinstance(column, str):
+            raise InvalidArgument(field_name, expected="the name of a column", found=type(column).__name__)
     wanted = _Columns(label_column, value_column)
     if isinstance(source, (str, PathLike)):
         name = name_of(fspath(source))
@@ -64,8 +67,10 @@ class _Columns(NamedTuple):
     label: str | None
     value: str | None
 
-    def places(self, header: Sequence[str] | None, width: int, name: str) -> tuple[int, int | None]:
-        """Which columns of a table hold the numbers and the labels."""
+    def places(
+        self, header: Sequence[str] | None, width: int, name: str, *, may_be_cells: bool = False
+    ) -> tuple[int, int | None]:
+        """Which columns hold the numbers and the labels. may_be_cells: the header may be a record."""
 
         def place(column: str | None, default: Any) -> Any:
             if column is None:
@@ -73,7 +78,7 @@ class _Columns(NamedTuple):
             if header is None:
                 raise InvalidData(name, expected=f"a column {column!r}", found="no header")
             if column not in header:
-                raise missing_column(list(header), column, name)
+                raise missing_column(list(header), column, name, asked=self if may_be_cells else None)
             return header.index(column)
 
         places = place(self.value, width - 1), place(self.label, 0 if width > 1 else None)
@@ -103,16 +108,18 @@ def _in_memory(source: Any, name: str) -> LabelledVector:
 def _from_file(path: str, wanted: _Columns) -> LabelledVector:
     read = read_table(path, expected="numbers", typed=_TYPED, small=True, documents=True)
     if read.columns is not None:
-        return _from_columns(read.columns, read.name, wanted)
+        return _from_columns(read.columns, read.name, wanted, may_be_cells=read.may_be_cells)
     if read.text is None:
         return _from_json(parse_json(read.raw, read.name), read.name)
     return _from_text(read.text, wanted)
 
 
-def _from_columns(columns: Mapping[str, Any], name: str, wanted: _Columns) -> LabelledVector:
+def _from_columns(
+    columns: Mapping[str, Any], name: str, wanted: _Columns, *, may_be_cells: bool = False
+) -> LabelledVector:
     """The vector of a table with names and types."""
     names = list(columns)
-    value_at, label_at = wanted.places(names, len(names), name)
+    value_at, label_at = wanted.places(names, len(names), name, may_be_cells=may_be_cells)
     labels = None if label_at is None else map(str, columns[names[label_at]].to_pylist())
     return _labelled(columns[names[value_at]].to_pylist(), f"{name}, row", labels)
 
@@ -150,7 +157,7 @@ def _from_text(table: TextTable, wanted: _Columns) -> LabelledVector:
         raise InvalidData(name, expected="numbers below the header", found="none")
     if header is not None and is_wide:
         return LabelledVector(tuple(map(float, body[0])), tuple(header))
-    value_at, label_at = wanted.places(header, len(rows[0]), name)
+    value_at, label_at = wanted.places(header, len(rows[0]), name, may_be_cells=True)
     skipped = len(rows) - len(body)
     values = tuple(numbers_in([row[value_at] for row in body], lambda i: table.place(i + skipped)))
     return LabelledVector(values, None if label_at is None else tuple(row[label_at] for row in body))

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from veil.core.errors import InvalidArgument, UnreadableFile
-from veil.core.files import RELEASED, SENSITIVE, replacing
+from veil.core.checks import plain_texts
+from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
+from veil.core.formulas import safe_cell, safe_texts
 from veil.core.intake import Names
 from veil.core.record import Attachment, Release, checked_release
+from veil.core.writing import RELEASED, SENSITIVE, replacing
 from veil.tables.states import text_of
 from veil.tables.table_writing import write_parquet, write_text
 from veil.words.language import Language, written
@@ -25,6 +27,7 @@ from veil.words.word_batch import WordBatch
 
 # The attachment of a record whose words are in a table.
 TABLE = "words"
+_TEXT = (".csv", ".csv.gz")
 _ENDINGS = (".csv.gz", ".csv", ".parquet", ".pq")
 # Rows that are made and written at a time.
 _BATCH = 1_000_000
@@ -101,7 +104,16 @@ def words_beside(release: Release[AttachedWords], record: Path | None) -> WordBa
     assert isinstance(language, Language)
     path = record.parent / table.file
     *keys, order, state = column_names(path)
-    return read_words(str(path), by=keys, order=order, state=state, states=list(language.labels)).batch
+    labels = list(language.labels)
+    try:
+        return read_words(str(path), by=keys, order=order, state=state, states=labels).batch
+    except InvalidData:
+        # Written with csv_safe: the same labels, some with an apostrophe.
+        safe = [safe_cell(label) for label in labels]
+        if safe == labels:
+            raise
+        read = read_words(str(path), by=keys, order=order, state=state, states=safe).batch
+        return replace(read, labels=language.labels)
 
 
 def words_to_json(words: WordBatch) -> dict[str, Any]:
@@ -142,6 +154,7 @@ def write_words(
     table: WordTable,
     keep_keys: bool = False,
     overwrite: bool = False,
+    csv_safe: bool = False,
 ) -> None:
     """Write private words as rows: whose word, the position in it from 1 on, the state.
 
@@ -152,18 +165,27 @@ def write_words(
     keep_keys: write the keys. Otherwise words are numbered 1, 2, ..., in one column even where they had
         several keys, so that nothing links the words of one person. The table must then be in a random order:
         numbers in the order of the keys would say whose is whose.
+    csv_safe: in CSV, an apostrophe in front of text that a spreadsheet would take for a formula.
     """
     ending, names = checked_columns(path, table, keep_keys)
-    rows = _RowMaker(table.replaced(words), names, keep_keys)
+    is_safe = csv_safe and ending in _TEXT
+    rows = _RowMaker(
+        table.replaced(words), safe_texts(names) if is_safe else names, keep_keys, csv_safe=is_safe
+    )
     # Whose words they are is for their owner's eyes, until somebody decides otherwise.
     mode = SENSITIVE if keep_keys else RELEASED
     with replacing(Path(path), overwrite=overwrite, mode=mode) as beside:
-        if ending not in {".csv", ".csv.gz"}:
+        if ending not in _TEXT:
             write_parquet(beside, rows.schema, rows.batches())
             return
         quotes = any(map(_needs_quotes, rows.texts))
         write_text(
-            beside, names, rows.plain_batches(), delimiter=",", packed=ending == ".csv.gz", quotes=quotes
+            beside,
+            rows.schema.names,
+            rows.plain_batches(),
+            delimiter=",",
+            packed=ending == ".csv.gz",
+            quotes=quotes,
         )
 
 
@@ -179,6 +201,7 @@ def checked_columns(path: str | os.PathLike[str], table: WordTable, keep_keys: b
     if ending is None:
         raise InvalidArgument("path", expected="an ending of .csv, .csv.gz or .parquet", found="another")
     names = [*(table.by if keep_keys else table.by[-1:]), table.order, table.state]
+    plain_texts("columns", names)
     if len(set(names)) < len(names):
         raise InvalidArgument("columns", expected="names that all differ", found="one of them twice")
     return ending, names
@@ -187,13 +210,15 @@ def checked_columns(path: str | os.PathLike[str], table: WordTable, keep_keys: b
 class _RowMaker:
     """The rows of words, some words at a time, as Arrow tables."""
 
-    def __init__(self, words: WordTable, names: list[str], keep_keys: bool) -> None:
+    def __init__(self, words: WordTable, names: list[str], keep_keys: bool, *, csv_safe: bool) -> None:
         import pyarrow as pa
 
         self._words, self._labels = words, _labels(words.states)
         self._keys = [pa.array(np.arange(1, len(words) + 1, dtype=np.int64))]
         if keep_keys:
             self._keys = [column.combine_chunks() for column in words.keys.columns]
+        if csv_safe:
+            self._labels, *self._keys = map(_safe, (self._labels, *self._keys))
         types = [column.type for column in self._keys]
         self.schema = pa.schema(
             list(zip(names, [*types, pa.int32(), pa.dictionary(pa.int32(), self._labels.type)], strict=True))
@@ -243,6 +268,15 @@ def _needs_quotes(texts: Any) -> bool:
     import pyarrow.compute as pc
 
     return bool(pc.any(pc.match_substring_regex(texts, f"{_MARKS}|^$|^\\s|\\s$")).as_py())
+
+
+def _safe(texts: Any) -> Any:
+    """Cells of text that no spreadsheet takes for formulas; others as they are."""
+    import pyarrow as pa
+
+    if not (pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type)):
+        return texts
+    return pa.array(safe_texts(texts.to_pylist()), texts.type)
 
 
 def _labels(states: Names) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 
 from veil.core.adjacency import Adjacency
 from veil.core.errors import InvalidArgument
+from veil.core.formulas import safe_texts
 from veil.core.job import Job
 from veil.core.kind import Content, Kind, Places
 from veil.core.mechanism import adjacency_of
@@ -108,20 +109,25 @@ class WordKind(Kind):
             raise InvalidArgument("keep_keys", expected=expected, found=output.name)
         return self.table_endings
 
-    def check_output(self, path: Path, job: Job[Any]) -> None:
+    def check_output(self, path: Path, job: Job[Any], *, csv_safe: bool = False) -> None:
         from veil.words.codec import checked_columns
 
-        checked_columns(path, job.source, job.request.keep_keys)
+        _, names = checked_columns(path, job.source, job.request.keep_keys)
+        if csv_safe:
+            safe_texts(names)
+            safe_texts(list(map(str, job.mechanism.domain.labels)))  # type: ignore[attr-defined]
 
     def write_table(
-        self, path: Path, release: Release[Any], job: Job[Any], *, overwrite: bool
+        self, path: Path, release: Release[Any], job: Job[Any], *, overwrite: bool, csv_safe: bool = False
     ) -> Release[Any]:
         """The words as rows; the record beside them names the table instead of holding the words."""
         from veil.words.codec import attached, batch, write_words
 
         # Without their keys they were put into a random order before they were drawn.
         codes, keep = batch(release).codes, job.request.keep_keys
-        write_words(path, words=codes, table=job.source, keep_keys=keep, overwrite=overwrite)
+        write_words(
+            path, words=codes, table=job.source, keep_keys=keep, overwrite=overwrite, csv_safe=csv_safe
+        )
         return attached(release, path)
 
     def size(self, release: Release[Any]) -> str:

@@ -9,11 +9,13 @@ from fractions import Fraction
 from typing import Any
 
 from veil.core.account import Account, Charge, check_account, confirm, reserve
-from veil.core.errors import InvalidArgument
+from veil.core.checks import plain_texts
+from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.job import cost
 from veil.core.random.exact_choice import choose
 from veil.core.random.streams import generator, one_word
 from veil.core.record import Release
+from veil.core.text import texts_in
 from veil.version import __version__
 from veil.words.mechanisms.sequential_words import SequentialWords
 from veil.words.numerics.channel import Channel, favoured
@@ -34,6 +36,7 @@ class OnlineWord:
                 found=getattr(mechanism, "name", type(mechanism).__name__),
             )
         check_account(ledger)
+        plain_texts("symbols", texts_in(mechanism.describe()), error=InvalidData)
         self.mechanism = mechanism
         profile = mechanism.profile()
         self.epsilon, self.delta = cost(profile, None)
@@ -87,7 +90,7 @@ class OnlineWord:
         answer = int(language.graph.symbol[self._drawn])
         self._word.append(answer)
         if not self.remaining and self._ledger is not None:
-            confirm(self._ledger, self.entry)
+            confirm(self._ledger, self.entry, self.finish())
         return language.labels[answer]
 
     def _answer(self, code: int, position: int) -> int:

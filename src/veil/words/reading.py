@@ -103,6 +103,7 @@ def _read(
         names["state"],
         layout_guessed=engine.guesses_layout,
         states_found=listed is None,
+        unchecked=not engine.row_by_row,
     )
 
 

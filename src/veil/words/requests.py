@@ -10,7 +10,7 @@ from veil.core.checks import integer, positive
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.job import Job
 from veil.core.kind import Progress
-from veil.core.mechanism import LAYOUT_IS_PUBLIC, STATES_ARE_PUBLIC
+from veil.core.mechanism import LAYOUT_IS_PUBLIC, ROW_BY_ROW, STATES_ARE_PUBLIC
 from veil.core.numerics.rounding import float_below, stated
 from veil.core.random.streams import generator
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option, texts
@@ -74,7 +74,12 @@ class WordRead(ReadRequest):
         None, help="With {lines}: between states; white space otherwise.", group=_INPUT
     )
     table: str | None = option(None, help="Which table of a database.", group=_INPUT)
-    query: str | None = option(None, help="Or a SELECT whose result is read.", group=_INPUT, secret=True)
+    query: str | None = option(
+        None,
+        help="Or one SELECT whose result is read; see Queries and views in the guide to tables.",
+        group=_INPUT,
+        secret=True,
+    )
     chain: Any = option(None, help=_CHAIN, group=_FEASIBLE)
     least: float = option(0.0, help=_LEAST, least=0.0, group=_FEASIBLE)
     symbols: Any = option(
@@ -192,7 +197,11 @@ class WordRelease(ReleaseRequest):
             inner = word_mechanism(self.mechanism, language, each, radius=self.radius, shorter=shorter)
         is_table = isinstance(source, WordTable)
         is_guessed = self.language is None and (not is_table or source.states_found)
-        assumed = {STATES_ARE_PUBLIC: is_guessed, LAYOUT_IS_PUBLIC: is_table and source.layout_guessed}
+        assumed = {
+            ROW_BY_ROW: is_table and source.unchecked,
+            STATES_ARE_PUBLIC: is_guessed,
+            LAYOUT_IS_PUBLIC: is_table and source.layout_guessed,
+        }
         return Job.prepare(
             EachWord(inner, words_each=self.words_each),
             words,

@@ -29,8 +29,10 @@ class WordTable:
     keys: an Arrow table with a row for each word: its values in the `by` columns. lengths: of each word, at
     least 1. states: the labels. codes: the symbols of all words one after another, as places among the
     labels. order, state: the names of the columns of positions and of states. layout_guessed: how the file
-    is laid out was guessed from its rows. states_found: the labels are those that occurred. allowed: which
-    state may follow which, public; None for any. start: the public state before the first one.
+    is laid out was guessed from its rows. states_found: the labels are those that occurred. unchecked: they
+    are from a query or a view of which it is not known that each record gives at most one row and affects no
+    other. allowed: which state may follow which, public; None for any. start: the public state before the
+    first one.
     """
 
     keys: Any
@@ -41,6 +43,7 @@ class WordTable:
     state: str = "state"
     layout_guessed: bool = False
     states_found: bool = False
+    unchecked: bool = False
     allowed: Support | None = None
     start: Hashable | None = None
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.table import Table
 
+from veil.report.console import new_console
 from veil_papers.reproduction.pages import counts, headlines, shown_value
 from veil_papers.reproduction.runner import Shown
 
 
 def print_papers(shown: Sequence[Shown], written: Sequence[str]) -> None:
     """The headlines, how many printed numbers are met, and where the pages are."""
-    console = Console(highlight=False, soft_wrap=True, markup=False)
+    console = new_console()
     table = Table(box=None, pad_edge=False)
     for name in ("paper", "what", "printed", "its recipe", "Veil"):
         table.add_column(name, justify="left" if name in ("paper", "what") else "right")
@@ -23,8 +23,9 @@ def print_papers(shown: Sequence[Shown], written: Sequence[str]) -> None:
     console.print(table)
     stood_in = [one for one in shown if one.finding.stand_in]
     number = counts(shown)
+    console.print()
     console.print(
-        f"\n{len(shown)} tables and figures. Of the printed numbers {number['met']} are met to the last "
+        f"{len(shown)} tables and figures. Of the printed numbers {number['met']} are met to the last "
         f"digit and {number['differ']} differ, each with its reason."
     )
     if stood_in:
