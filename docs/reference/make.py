@@ -52,7 +52,11 @@ EXIT_CODES = """\
 | 4 | bad or unreadable data, a release file whose guarantee does not hold, or a ledger that was changed |
 | 5 | an audit found a violation |
 | 6 | the ledger cannot be used at the moment; nothing was charged unless the message says so |
-| 130 | stopped with Ctrl-C |
+| 7 | released (and charged), but not all was written as asked; the message says where the result is |
+| 8 | charged, or released without a ledger, and there is no result: it could not be drawn or kept anywhere |
+| 129 | stopped because the terminal was closed (SIGHUP); the message says whether anything was charged |
+| 130 | stopped with Ctrl-C; the message says whether anything was charged |
+| 143 | stopped with SIGTERM; the message says whether anything was charged |
 """
 LEDGER_ARGUMENTS = (
     "Arguments: the ledger (a file such as `budget.db`, or an address; `VEIL_LEDGER` unless given), then the "
