@@ -30,14 +30,14 @@ def test_chains_from_every_file(run: Run, name: str) -> None:
     assert done.json["states"] == ["a", "b", "c"]
     assert done.json["stationary"] == pytest.approx(LONG_RUN, rel=1e-12)
     facts = done.json["facts"]
-    assert (facts["states"], facts["transitions"], facts["classes"], facts["period"]) == (3, 9, 1, 1)
+    assert (facts["states"], facts["pairs"], facts["classes"], facts["period"]) == (3, 9, 1, 1)
     assert facts["ergodicity_1"] == pytest.approx(0.4)
     assert facts["condition"] == pytest.approx(veil.Chain(MATRIX).condition(), rel=1e-12)
     assert done.json["classes"] == [{"states": ["a", "b", "c"], "closed": True, "period": 1}]
     assert "intervals" not in done.json
     told = run("chain", name)
     assert told.code == 0
-    assert "A chain of 3 states and 9 transitions." in told.out
+    assert "A chain of 3 states; every pair of states (9) is a possible step." in told.out
     for share in ("0.4040", "0.3434", "0.2525"):
         assert share in told.out
     assert told.out.index("0.4040") < told.out.index("0.3434") < told.out.index("0.2525")

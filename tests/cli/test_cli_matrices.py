@@ -48,7 +48,7 @@ def test_release_and_inspect(run: Run, folder: Path) -> None:
     seen = run("inspect", "out.json")
     assert seen.code == 0
     assert "Checked: the mechanism as described has epsilon = 2" in seen.out
-    assert "shape (3, 3)" in seen.out
+    assert "3 rows of 3 entries" in seen.out
     machine = run("inspect", "out.json", "--json").json
     assert machine["verified"] is True
     assert machine["shape"] == [3, 3]

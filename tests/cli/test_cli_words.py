@@ -728,7 +728,7 @@ def test_the_page_of_words_in_a_table(run: Run) -> None:
 def test_plans(run: Run) -> None:
     done = run("plan", "words", *ROADS, "-n", "4", "-e", "2", "-b", "2")
     assert done.code == 0, done.err
-    assert "Paths of 4 states over 3 states and 7 transitions, from anywhere; epsilon = 2." in done.out
+    assert "Paths of 4 states over 3 states with 7 allowed steps, from anywhere; epsilon = 2." in done.out
     assert "Hidden: 2 symbols of a word." in done.out
     assert "no data was read." in done.out
     names = "exponential|sequential|permute-and-flip|generic"

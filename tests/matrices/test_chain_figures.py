@@ -121,7 +121,7 @@ def test_the_terminal_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     print_chain(ChainReport.of(veil.Chain(MATRIX, states=["a", "b", "c"])))
     shown = capsys.readouterr().out
     lines = shown.splitlines()
-    assert lines[0] == "A chain of 3 states and 9 transitions."
+    assert lines[0] == "A chain of 3 states; every pair of states (9) is a possible step."
     assert [line.split()[:2] for line in lines[2:5]] == [["b", "0.4040"], ["c", "0.3434"], ["a", "0.2525"]]
     for text, number in (
         ("condition", CHAIN.condition()),

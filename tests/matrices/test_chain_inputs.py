@@ -61,7 +61,7 @@ def test_every_sparse_format(layout: str, kind: str) -> None:
     assert hash(chain) == hash(veil.Chain(MATRIX, states=STATES))
     np.testing.assert_allclose(chain.stationary(), veil.Chain(MATRIX).stationary(), rtol=1e-14)
     assert chain.entropy_rate() == pytest.approx(veil.Chain(MATRIX).entropy_rate(), rel=1e-14)
-    assert "sparse with 6 transitions" in repr(chain)
+    assert "sparse with 6 probabilities" in repr(chain)
 
 
 def test_sparse_arrays_with_repeated_and_explicit_zero_entries() -> None:

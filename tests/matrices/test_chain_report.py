@@ -119,7 +119,7 @@ def test_pages_are_self_contained(name: str, pictures: int) -> None:
 
 def test_the_page_holds_the_numbers() -> None:
     page = numbers(html("public"))
-    assert "3 states, 9 transitions." in page
+    assert "3 states; every pair of states (9) is a possible step." in page
     for share in CHAIN.stationary():
         assert f"<td>{share:.4f}</td>" in page
     for number in (
@@ -310,7 +310,7 @@ def test_large_chains_have_no_heat_map(monkeypatch: pytest.MonkeyPatch, without_
     sound(page)
     assert "Too many states for a picture." in page
     assert page.count("<svg") == 1
-    assert "20 states, 400 transitions." in page
+    assert "20 states; every pair of states (400) is a possible step." in page
     assert page.count("<td>0.0500</td>") == 19
 
 

@@ -360,7 +360,7 @@ def test_facts_by_hand() -> None:
     rate = -(5 / 6 * (0.9 * math.log(0.9) + 0.1 * math.log(0.1)) + 1 / 6 * math.log(0.5))
     expected = {
         "states": 2,
-        "transitions": 4,
+        "pairs": 4,
         "classes": 1,
         "period": 1,
         "second_eigenvalue": 0.4,
@@ -399,7 +399,7 @@ def test_facts_of_chains_that_lack_some() -> None:
     here = np.arange(size)
     ring = sparse.csr_array((np.ones(size), (here, (here + 1) % size)), shape=(size, size))
     large = chain_facts(veil.Chain(0.5 * ring + 0.5 * sparse.eye_array(size)))
-    assert (large.states, large.transitions, large.classes, large.period) == (size, 2 * size, 1, 1)
+    assert (large.states, large.pairs, large.classes, large.period) == (size, 2 * size, 1, 1)
     assert large.entropy_rate == pytest.approx(math.log(2), rel=1e-12)
     dense_only = ("second_eigenvalue", "mixing_time", "ergodicity_1", "ergodicity_inf", "condition", "kemeny")
     assert all(getattr(large, name) is None for name in dense_only)

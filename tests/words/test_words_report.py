@@ -196,7 +196,7 @@ def test_many_symbols_and_long_names(capsys: pytest.CaptureFixture[str]) -> None
 def test_a_plan_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     print_word_plan(plan_words(CHAIN, 2.0, names=("staircase", "sequential", "generic")))
     text = capsys.readouterr().out
-    assert "Paths of 5 states over 3 states and 7 transitions, from anywhere; epsilon = 2." in text
+    assert "Paths of 5 states over 3 states with 7 allowed steps, from anywhere; epsilon = 2." in text
     assert "Hidden: 1 symbol of a word." in text
     assert re.search(r"staircase +- +- +language: expected FreeWords", text)
     assert text.index("sequential") < text.index("staircase")

@@ -115,7 +115,9 @@ class BitKind(Kind):
         return release
 
     def size(self, release: Release[Any]) -> str:
-        return f"shape {release.value.shape}"
+        *rows, columns = release.value.shape
+        bits = f"{columns:,} bit{'' if columns == 1 else 's'}"
+        return f"{rows[0]:,} row{'' if rows[0] == 1 else 's'} of {bits}" if rows else bits
 
     def sizes(self, release: Release[Any]) -> dict[str, Any]:
         return {"shape": release.value.shape}

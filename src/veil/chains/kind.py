@@ -138,7 +138,7 @@ class ChainKind(Kind):
     # Words
 
     def size(self, release: Release[Any]) -> str:
-        return f"shape {(len(release.value),) * 2}"
+        return f"{len(release.value):,} states"
 
     def sizes(self, release: Release[Any]) -> dict[str, Any]:
         return {"shape": (len(release.value),) * 2}

@@ -75,8 +75,8 @@ class Chain:
         return len(self.states)
 
     def __repr__(self) -> str:
-        kind = f", sparse with {self.to_scipy().nnz} transitions" if self.is_sparse else ""
-        return f"<veil.Chain of {len(self)} states{kind}>"
+        kind = f", sparse with {self.to_scipy().nnz:,} probabilities" if self.is_sparse else ""
+        return f"<veil.Chain of {len(self):,} states{kind}>"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Chain) or self.states != other.states:

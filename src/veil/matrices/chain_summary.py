@@ -97,12 +97,13 @@ def compare_chains(one: Chain, other: Chain) -> ChainComparison:
 class ChainFacts:
     """The figures of a chain, a number each; None where one does not apply.
 
-    kemeny: the mean number of steps to a state drawn from the stationary distribution, which is the
+    pairs: how many pairs of states (from, to) have a probability above 0. kemeny: the
+    mean number of steps to a state drawn from the stationary distribution, which is the
     same from every start. likely_ways: e^entropy, how many equally likely ways out would be as uncertain.
     """
 
     states: int
-    transitions: int
+    pairs: int
     classes: int
     period: int | None
     second_eigenvalue: float | None
@@ -113,6 +114,15 @@ class ChainFacts:
     kemeny: float | None
     entropy_rate: float | None
     likely_ways: float | None
+
+    @property
+    def words(self) -> str:
+        """How large the chain is: its states, and how many of the pairs of them are possible steps."""
+        states = f"{self.states:,} state{'' if self.states == 1 else 's'}"
+        every = self.states**2
+        if self.pairs == every > 1:
+            return f"{states}; every pair of states ({every:,}) is a possible step"
+        return f"{states}; {self.pairs:,} of {every:,} pairs of states are possible steps"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
@@ -132,7 +142,7 @@ def chain_facts(chain: Chain) -> ChainFacts:
             mixing = chain.mixing_time()
     return ChainFacts(
         states=len(chain),
-        transitions=int(np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.nnz),
+        pairs=int(np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.nnz),
         classes=len(classes),
         period=classes[0].period if whole else None,
         second_eigenvalue=chain.second_eigenvalue() if len(chain) <= _MOST_EIGENVALUES else None,

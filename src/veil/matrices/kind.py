@@ -49,6 +49,7 @@ class MatrixKind(ArrayKind):
     commands: ClassVar[Places] = {"chain": "veil.matrices.commands:AnalyseChain"}
     audit_subject = "veil.matrices.auditing:MatrixAudit"
     release_printer = "veil.matrices.report.console:print_matrix_release"
+    items = "rows"
     plans_figure = "veil.matrices.report.figures:plan_figure"
 
     def check_drawn(self, mechanism: Any, array: Floats) -> None:

@@ -27,6 +27,8 @@ FLOAT_TEXT = 32
 class ArrayKind(Kind):
     """A kind whose values are arrays of floats, the last axis of which sums to one."""
 
+    # What the items of a batch are called.
+    items: ClassVar[str] = "vectors"
     # The function that draws plans, as "module:function".
     plans_figure: ClassVar[str]
     former_assumptions: ClassVar[Mapping[str, str]] = {
@@ -107,7 +109,9 @@ class ArrayKind(Kind):
     # Words and pictures
 
     def size(self, release: Release[Any]) -> str:
-        return f"shape {release.value.shape}"
+        *batch, entries = release.value.shape
+        each = f"{entries:,} entries"
+        return f"{' x '.join(f'{count:,}' for count in batch)} {self.items} of {each}" if batch else each
 
     def sizes(self, release: Release[Any]) -> dict[str, Any]:
         return {"shape": release.value.shape}

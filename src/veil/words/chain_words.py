@@ -85,7 +85,7 @@ class ChainWords(Language):
     def words(self) -> str:
         where = "from anywhere" if self.start is None else "from a fixed, public start"
         edges = sum(map(len, self.successors))
-        shape = f"{len(self.labels)} states and {edges} transitions"
+        shape = f"{len(self.labels):,} states with {edges:,} allowed steps"
         return f"paths of {self.length} states over {shape}, {where}"
 
     def describe(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from veil.chains.error_bars.intervals import intervals
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.planning import planned_rows
 from veil.chains.report.summary import Accuracy, is_drowned
+from veil.chains.report.totals import CountedTotal
 from veil.chains.sequence_model import LengthLaw, SequenceModel, mechanism_of, model
 from veil.core.arrays import Floats
 from veil.core.numerics.denoise import denoised
@@ -195,6 +196,7 @@ class CountedChain:
     parts: tuple[str, ...]
     groups: tuple[str, ...]
     accuracy: Accuracy | None
+    total: CountedTotal | None
     sections: Sections
     # The mechanism, for people.
     released_by: str
@@ -289,6 +291,7 @@ class CountedReport(ChainReport):
             parts=tuple(mechanism.first),
             groups=mechanism.groups or (),
             accuracy=Accuracy.of(release),
+            total=CountedTotal.of(release),
             sections=Sections.of(release, mechanism),
             released_by=_NAMES[mechanism.first["transitions"].mechanism.name],
         )

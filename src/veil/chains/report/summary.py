@@ -15,6 +15,7 @@ from rich.table import Column, Table
 from veil.chains.adjacency import Transitions
 from veil.chains.mechanisms.private_chain import Part, PrivateChain
 from veil.chains.planning import ChainPlan, measured
+from veil.chains.report.totals import CountedTotal
 from veil.chains.sequence_model import model
 from veil.chains.user_plan import UserForecast
 from veil.core.arrays import Floats
@@ -230,7 +231,9 @@ def print_chain_release(release: Release[Any], *, job: Job[Any], written: Sequen
         start, end = (short_labels([name], 48, drawn=False)[0] for name in (names[i], names[j]))
         console.print(f"  {100 * joint[i, j]:6.3f} %  {start} -> {end}")
     console.print()
-    accuracy = Accuracy.of(release)
+    total, accuracy = CountedTotal.of(release), Accuracy.of(release)
+    if total is not None:
+        console.print(f"{total.words}.")
     if accuracy is not None:
         console.print(accuracy.words)
         if accuracy.warning is not None:

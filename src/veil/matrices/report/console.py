@@ -94,7 +94,7 @@ def print_chain(report: ChainReport) -> None:
     console = new_console()
     facts = report.facts
     assert facts is not None
-    console.print(f"A chain of {facts.states:,} states and {facts.transitions:,} transitions.")
+    console.print(f"A chain of {facts.words}.")
     if facts.classes > 1:
         closed = sum(group.closed for group in report.classes)
         console.print(

@@ -25,7 +25,7 @@ def print_word_release(release: Release[Any], *, job: Job[Any], written: Sequenc
     words: WordBatch = batch(release)
     plan: WordPlan | None = job.plan
     labels, shares = zip(*words.most_visited(_MOST_SYMBOLS), strict=True)
-    table = _table("symbol", "share of private words")
+    table = _table("symbol", "share of all symbols")
     names = short_labels(list(map(str, labels)), 38, drawn=False)
     for name, share in zip(names, shares, strict=True):
         table.add_row(name, f"{share:.4f}", bar(share / shares[0]))
