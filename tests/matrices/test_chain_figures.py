@@ -265,3 +265,21 @@ def test_the_order_of_many_states_is_said(without_pictures: None) -> None:
     for states, said in ((70, False), (71, True)):
         page = ChainReport.of(veil.Chain(np.full((states, states), 1 / states))).html()
         assert ("The states are in the order of the list" in page) == said
+
+
+def test_a_chain_draws_itself_and_writes_its_report(tmp_path: Path) -> None:
+    chain = veil.Chain([[0.9, 0.1], [0.5, 0.5]], states=["dry", "wet"])
+    assert [tick.get_text() for tick in chain.plot().axes[0].get_yticklabels()] == ["dry", "wet"]
+    chain.report(tmp_path / "chain.html")
+    assert "A Markov chain" in (tmp_path / "chain.html").read_text(encoding="utf-8")
+    with pytest.raises(veil.errors.VeilError, match="overwrite"):
+        chain.report(tmp_path / "chain.html")
+
+
+def test_of_too_many_states_a_chain_draws_the_most_visited() -> None:
+    size = 450
+    matrix = np.full((size, size), 0.5 / size)
+    matrix[:, 7] += 0.5
+    figure = veil.Chain(matrix).plot()
+    assert "450 states" in figure.axes[0].get_xlabel()
+    assert figure.axes[0].get_yticklabels()[0].get_text() == "7"

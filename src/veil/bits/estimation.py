@@ -15,6 +15,7 @@ from veil.bits.mechanisms.xor import Xor
 from veil.bits.numerics import moments
 from veil.bits.numerics.moments import BitEstimates, BitSignals
 from veil.core.arrays import Floats
+from veil.core.brief import brief_repr
 from veil.core.checks import within
 from veil.core.errors import InvalidArgument
 from veil.core.intake import Labels
@@ -36,6 +37,8 @@ class BitReading:
     signals: BitSignals
     labels: Labels
     confidence: float = 0.95
+
+    __repr__ = brief_repr
 
     @property
     def rows(self) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,6 +11,7 @@ import numpy as np
 from veil.bits.adjacency import BitFlips
 from veil.bits.domain import Table, warn_of_graph
 from veil.core.adjacency import Adjacency
+from veil.core.brief import card_rows
 from veil.core.errors import InvalidArgument
 from veil.core.intake import Labels, checked_labels, labels_of
 from veil.core.job import Job
@@ -128,10 +128,19 @@ class BitKind(Kind):
         return bit_page(release)
 
     def card(self, release: Release[Any]) -> str:
-        head = "".join(f"<th>{escape(str(name))}</th>" for name in _names(release)[:MOST_SHOWN])
-        lines = np.atleast_2d(release.value)[:MOST_SHOWN, :MOST_SHOWN].astype(int).tolist()
-        body = "".join("<tr>" + "".join(f"<td>{bit}</td>" for bit in line) + "</tr>" for line in lines)
-        return f"<tr>{head}</tr>{body}<tr><td>{escape(self.size(release))}</td></tr>"
+        from veil.bits.estimation import estimates
+
+        try:
+            listed = estimates(release).listed
+        except InvalidArgument:
+            # The first bits as they are, of a mechanism whose noise nobody can correct for.
+            table = np.atleast_2d(release.value)[:MOST_SHOWN, :MOST_SHOWN].astype(int).tolist()
+            return card_rows(_names(release)[:MOST_SHOWN], table) + card_rows((), [(self.size(release),)])
+        lines = [(name, f"{share:.3f}", f"{low:.3f} to {high:.3f}") for name, share, low, high in listed]
+        more = len(lines) - MOST_SHOWN
+        last = f"and {more:,} more columns; {self.size(release)}" if more > 0 else self.size(release)
+        header = ("column", "share of ones, estimated", "95 % interval")
+        return card_rows(header, lines[:MOST_SHOWN]) + card_rows((), [(last,)])
 
     def plot(self, release: Release[Any]) -> Any:
         from veil.bits.estimation import estimates

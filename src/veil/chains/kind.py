@@ -173,15 +173,12 @@ class ChainKind(Kind):
         return CountedReport.of(release.value, release).html()
 
     def card(self, release: Release[Any]) -> str:
-        from veil.matrices.kind import matrix_card
+        from veil.matrices.kind import chain_card
 
-        return matrix_card(release.value.to_numpy(), release.row_labels, release.labels)
+        return chain_card(release.value)
 
     def plot(self, release: Release[Any]) -> Any:
-        from veil.matrices.report.figures import heat_map
-
-        names = tuple(map(str, release.value.states))
-        return heat_map(release.value.to_numpy(), names, names)
+        return release.value.plot()
 
     def check_plot(self, request: PlanRequest) -> None:
         if getattr(request, "tries_users", False):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.core.arrays import Floats
+from veil.core.brief import brief_repr
 from veil.core.checks import integer, shown
 from veil.core.errors import InvalidArgument
 from veil.core.formulas import safe_texts
@@ -41,6 +42,8 @@ class LengthLaw:
 
     lengths: NDArray[np.int64]
     probabilities: Floats
+
+    __repr__ = brief_repr
 
     @property
     def mean(self) -> float:
@@ -82,6 +85,8 @@ class SequenceModel:
     lengths: LengthLaw | None = None
     sizes: Floats | None = None
     groups: Mapping[str, Chain] = field(default_factory=dict)
+
+    __repr__ = brief_repr
 
     def joint(self) -> Floats:
         """The share of each transition [from, to] among all; without sizes, in the long run."""
@@ -186,6 +191,8 @@ class Synthetic:
     lengths: NDArray[np.int64]
     labels: Labels
     notes: tuple[str, ...] = ()
+
+    __repr__ = brief_repr
 
     def __len__(self) -> int:
         return len(self.lengths)

@@ -203,7 +203,7 @@ class Kind(ABC):
 
     @abstractmethod
     def card(self, release: Release[Any]) -> str:
-        """The value as the rows of a small HTML table, for notebooks."""
+        """The value as the rows of a small HTML table, for notebooks: short, however large the value is."""
 
     @abstractmethod
     def plot(self, release: Release[Any]) -> Any:

@@ -23,7 +23,7 @@ from veil.core.kind import Kind
 from veil.core.mechanism import Domain, Mechanism, kind_of
 from veil.core.numerics.rounding import rounded_up
 from veil.core.privacy.profile import PrivacyProfile
-from veil.core.text import is_plain_text
+from veil.core.text import is_plain_text, visible
 
 if TYPE_CHECKING:
     import pandas
@@ -70,7 +70,7 @@ class Attachment:
         return cls(str(file), sha256)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Release(Generic[V]):
     """A private value, the mechanism that made it, and what is guaranteed.
 
@@ -198,6 +198,19 @@ class Release(Generic[V]):
 
     def __hash__(self) -> int:
         return hash((self.created, self.epsilon, self.delta, self.mechanism.name, self.size))
+
+    def __repr__(self) -> str:
+        # One line, however large the value is: what is inside is asked for by name.
+        private = "" if not self.reproducible else ", from a seed: not private"
+        return (
+            f"<veil.Release of {self.size} by {self.mechanism.name}: epsilon = {rounded_up(self.epsilon)}, "
+            f"delta = {rounded_up(self.delta, 3)}{private}>"
+        )
+
+    def __str__(self) -> str:
+        lines = [repr(self)[1:-1], *self.kind.details(self), self.guarantee]
+        lines += [f"This holds only if {text}." for text in self.assumptions]
+        return "\n".join(map(visible, lines))
 
     def _repr_html_(self) -> str:
         """For notebooks: a small table of the value, and the guarantee under it."""

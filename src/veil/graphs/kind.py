@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from veil.bits.adjacency import BitFlips
 from veil.core.adjacency import Adjacency
+from veil.core.brief import card_rows
 from veil.core.job import Job
 from veil.core.kind import Content, Kind, Places
 from veil.core.mechanism import Mechanism
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from veil.core.request import ReleaseRequest
+
+# Beyond so many released edges a notebook would wait for the estimates.
+_MOST_READ = 200_000
 
 
 class GraphKind(Kind):
@@ -146,7 +149,19 @@ class GraphKind(Kind):
         return graph_page(release)
 
     def card(self, release: Release[Any]) -> str:
-        return f"<tr><td>{escape(self.size(release))}</td></tr>"
+        from veil.graphs.estimation import estimates
+        from veil.graphs.mechanisms.xor_graph import XorGraph
+        from veil.report.page import number
+
+        size = card_rows((), [(self.size(release),)])
+        large = not _is_facts(release) and len(release.value) > _MOST_READ
+        if isinstance(release.mechanism, XorGraph) or large:
+            return size
+        lines = [
+            (fact.name, number(fact.value), f"{number(fact.low)} to {number(fact.high)}")
+            for fact in estimates(release).facts
+        ]
+        return size + card_rows(("of the true graph", "estimate", "95 % interval"), lines)
 
     def plot(self, release: Release[Any]) -> Figure:
         from veil.graphs.report.page import value_figure

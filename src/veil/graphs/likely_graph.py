@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from veil.core.arrays import Floats
+from veil.core.brief import brief_repr
 from veil.core.checks import integer, truth
 from veil.core.errors import InvalidArgument
 from veil.core.kind import Progress
@@ -36,6 +37,8 @@ class Decoding:
     named: float
     released: int
     says_little: bool
+
+    __repr__ = brief_repr
 
     @property
     def precision(self) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from functools import cached_property
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -27,6 +28,7 @@ from veil.matrices.numerics.sparse_stationary import stationary_sparse
 if TYPE_CHECKING:
     import networkx
     import pandas
+    from matplotlib.figure import Figure
     from scipy.sparse import csr_array
 
     from veil.matrices.chain_summary import ChainComparison
@@ -326,6 +328,25 @@ class Chain:
         return compare_chains(self, other)
 
     # Handing it on
+
+    def plot(self) -> Figure:
+        """A picture: the matrix in colours; of more states than can be drawn, the most visited ones."""
+        from veil.matrices.report.chain import chain_figure
+
+        return chain_figure(self)
+
+    def report(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the analysis of the chain, one HTML page that needs nothing else."""
+        from veil.core.writing import path_of, write_text
+        from veil.matrices.report.chain import ChainReport
+
+        write_text(path_of(path), ChainReport.of(self).html(), overwrite=overwrite)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a small table."""
+        from veil.matrices.kind import chain_card
+
+        return f"<div><b>Markov chain</b> of {len(self):,} states<table>{chain_card(self)}</table></div>"
 
     def to_numpy(self) -> Floats:
         """The matrix as a new NumPy array."""

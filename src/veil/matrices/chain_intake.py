@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core.arrays import Floats
+from veil.core.brief import brief_repr
 from veil.core.checks import items
 from veil.core.errors import InvalidArgument, InvalidData, VeilError
 from veil.core.intake import Names, named_matrix, say
@@ -150,3 +151,5 @@ class CommunicatingClass:
     states: Names
     closed: bool
     period: int
+
+    __repr__ = brief_repr

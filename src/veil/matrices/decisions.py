@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core.arrays import Floats
+from veil.core.brief import brief_repr
 from veil.core.checks import within
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import Names, as_floats, named_matrix, say
@@ -112,6 +113,8 @@ class Solution:
 
     policy: Actions
     value: Floats
+
+    __repr__ = brief_repr
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from scipy.special import gammainc, ndtr, ndtri
 
 from veil.core.arrays import Floats
+from veil.core.brief import brief_repr
 from veil.core.checks import integer, within
 from veil.core.errors import InvalidArgument
 from veil.core.record import Release, checked_release
@@ -59,6 +60,8 @@ class ChainIntervals:
     stationary: Floats
     proved_stationary: Floats
     confidence: float
+
+    __repr__ = brief_repr
 
 
 def chain_intervals(

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from veil.core.arrays import Floats
+from veil.core.brief import card_rows, short
 from veil.core.checks import shown
 from veil.core.errors import InvalidArgument
 from veil.core.intake import Labels
 from veil.core.kind import Places, exported
 from veil.core.record import MOST_SHOWN, Release
 from veil.matrices.adjacency import Rectangle, Rows
-from veil.matrices.chain import Chain
+from veil.matrices.chain import MOST_DENSE, Chain
 from veil.matrices.chain_summary import to_chain
 from veil.vectors.array_kind import ArrayKind, numbered
 from veil.vectors.l1 import L1
@@ -22,6 +23,9 @@ from veil.vectors.simplex import Transfer
 
 if TYPE_CHECKING:
     from veil.matrices.report.chain import ChainReport
+
+# Of the names of columns in a notebook.
+_LETTERS = 16
 
 
 class MatrixKind(ArrayKind):
@@ -115,17 +119,40 @@ def matrix_lines(
     return ["from", *columns], lines
 
 
-def matrix_card(matrix: Floats, row_labels: Labels | None, labels: Labels | None) -> str:
-    """The rows of a small HTML table with shades."""
+def matrix_card(
+    matrix: Floats, row_labels: Labels | None, labels: Labels | None, *, of: int | None = None
+) -> str:
+    """The rows of a small HTML table with shades; of a large matrix, where its first rows mostly lead.
+
+    of: how many rows there are, where these are not all.
+    """
     height, width = matrix.shape
-    columns = (labels or numbered(width))[:MOST_SHOWN]
-    names = (row_labels or numbered(height))[:MOST_SHOWN]
-    text = f"<tr><th></th>{''.join(f'<th>{escape(label)}</th>' for label in columns)}</tr>"
-    for name, row in zip(names, matrix[:MOST_SHOWN, :MOST_SHOWN], strict=True):
+    columns, names = labels or numbered(width), row_labels or numbered(height)
+    if max(height, width) > MOST_SHOWN:
+        best = matrix[:MOST_SHOWN].argmax(axis=1).tolist()
+        return card_rows(
+            ("from", "mostly to", "probability"),
+            [(names[row], columns[to], f"{matrix[row, to]:.3f}") for row, to in enumerate(best)],
+        ) + card_rows((), [(f"{of or height:,} rows of {width:,} entries",)])
+    text = f"<tr><th></th>{''.join(f'<th>{escape(short(label, _LETTERS))}</th>' for label in columns)}</tr>"
+    for name, row in zip(names, matrix, strict=True):
         cells = "".join(
             f"<td style='background:rgba(0,114,178,{0.7 * entry:.2f})'>{entry:.3f}</td>" for entry in row
         )
-        text += f"<tr><th>{escape(name)}</th>{cells}</tr>"
-    if max(height, width) > MOST_SHOWN:
-        text += f"<tr><td>of {height} x {width}</td></tr>"
+        text += f"<tr><th>{escape(short(name))}</th>{cells}</tr>"
     return text
+
+
+def chain_card(chain: Chain) -> str:
+    """The rows of a small HTML table: of a large chain the most visited states, and where they lead."""
+    if len(chain) <= MOST_SHOWN or len(chain) > MOST_DENSE or not chain.is_irreducible:
+        names = tuple(map(str, chain.states))
+        return matrix_card(chain.to_scipy()[:MOST_SHOWN].toarray(), names[:MOST_SHOWN], names, of=len(chain))
+    shares, rows = chain.stationary(), chain.to_scipy()
+    lines = []
+    for place in (-shares).argsort(kind="stable")[:MOST_SHOWN].tolist():
+        row = rows[[place]].toarray()[0]
+        best = int(row.argmax())
+        lines.append((chain.states[place], f"{shares[place]:.4f}", chain.states[best], f"{row[best]:.3f}"))
+    header = ("state", "share of time", "mostly to", "probability")
+    return card_rows(header, lines) + card_rows((), [(f"the first of {len(chain):,} states",)])

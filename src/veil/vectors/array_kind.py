@@ -12,6 +12,7 @@ import numpy as np
 
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
+from veil.core.brief import short
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import Labels, checked_labels, labels_of, row_labels_of
 from veil.core.job import Job
@@ -123,14 +124,14 @@ class ArrayKind(Kind):
         labels = release.labels or numbered(len(vector))
         widest = float(vector.max()) or 1.0
         rows = "".join(
-            f"<tr><td>{escape(label)}</td><td style='text-align:right'>{entry:.4f}</td><td>"
+            f"<tr><td>{escape(short(label))}</td><td style='text-align:right'>{entry:.4f}</td><td>"
             f"<div style='background:#0072b2;height:.8em;width:{120 * entry / widest:.0f}px'></div></td></tr>"
             for label, entry in list(zip(labels, vector, strict=True))[:MOST_SHOWN]
         )
         if len(vector) > MOST_SHOWN:
-            rows += f"<tr><td colspan='3'>and {len(vector) - MOST_SHOWN} more</td></tr>"
+            rows += f"<tr><td colspan='3'>and {len(vector) - MOST_SHOWN:,} more</td></tr>"
         if array.ndim > 1:
-            rows += f"<tr><td colspan='3'>the first of a batch of shape {array.shape}</td></tr>"
+            rows += f"<tr><td colspan='3'>the first of {self.size(release)}</td></tr>"
         return rows
 
     def plot_plans(self, plans: Sequence[Any], chosen: float) -> Any:

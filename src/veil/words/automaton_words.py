@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from veil.core.brief import brief_repr
 from veil.core.checks import items
 from veil.core.errors import InvalidArgument
 from veil.words.language import Language, written
@@ -33,6 +34,8 @@ class AutomatonWords(Language):
     start: Any
     accepting: Any
     name: ClassVar[str] = "AutomatonWords"
+
+    __repr__ = brief_repr
 
     def __init__(self, transitions: Any, start: Hashable, accepting: Any, length: int) -> None:
         moves = _moves(transitions)

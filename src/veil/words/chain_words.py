@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from veil.core.brief import brief_repr
 from veil.core.errors import InvalidArgument
 from veil.core.intake import array_of, named_matrix
 from veil.core.record import Release
@@ -39,6 +40,8 @@ class ChainWords(Language):
     support: Support
     start: Any
     name: ClassVar[str] = "ChainWords"
+
+    __repr__ = brief_repr
 
     def __init__(
         self,

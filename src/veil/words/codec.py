@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from veil.core.brief import brief_repr
 from veil.core.checks import plain_texts
 from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
 from veil.core.formulas import safe_cell, safe_texts
@@ -41,6 +42,8 @@ class AttachedWords:
 
     words: int
     lengths: dict[int, int]
+
+    __repr__ = brief_repr
 
     @classmethod
     def of(cls, words: WordBatch) -> AttachedWords:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from veil.core.adjacency import Adjacency
+from veil.core.brief import card_rows, short
 from veil.core.errors import InvalidArgument
 from veil.core.formulas import safe_texts
 from veil.core.job import Job
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 _MECHANISMS = "veil.words.mechanisms"
+# Words that a notebook shows, and letters of their symbols.
+_WORDS_SHOWN, _SYMBOL_SHOWN = 6, 16
 
 
 class WordKind(Kind):
@@ -150,14 +152,16 @@ class WordKind(Kind):
         from veil.words.codec import AttachedWords, batch
 
         if isinstance(release.value, AttachedWords):
-            return f"<tr><td>{escape(self.size(release))}</td></tr>"
+            return card_rows((), [(self.size(release),)])
         words = batch(release)
-        lines = "".join(
-            "<tr>" + "".join(f"<td>{escape(str(symbol))}</td>" for symbol in word[:MOST_SHOWN]) + "</tr>"
-            for word in words[:MOST_SHOWN]
-        )
-        more = len(words) - MOST_SHOWN
-        return lines + (f"<tr><td>and {more} more</td></tr>" if more > 0 else "")
+        lines = []
+        for word in words[:_WORDS_SHOWN]:
+            more = len(word) - MOST_SHOWN
+            shown = [short(symbol, _SYMBOL_SHOWN) for symbol in word[:MOST_SHOWN]]
+            lines.append([*shown, *[""] * -more, f"and {more:,} more" if more > 0 else ""])
+        further = len(words) - _WORDS_SHOWN
+        rest = [(f"and {further:,} more words",)] if further > 0 else []
+        return card_rows((), [*lines, *rest])
 
     def plot(self, release: Release[Any]) -> Figure:
         from veil.words.codec import batch

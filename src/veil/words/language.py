@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from veil.core import checks
+from veil.core.brief import brief_repr
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.mechanism import Domain
 from veil.words.numerics.graph import WordGraph, edges_after, graph_of
@@ -168,6 +169,8 @@ class FreeWords(Language):
 
     symbols: Labels
     name: ClassVar[str] = "FreeWords"
+
+    __repr__ = brief_repr
 
     def __init__(self, symbols: Any, length: int) -> None:
         object.__setattr__(self, "symbols", labels_from("symbols", symbols))

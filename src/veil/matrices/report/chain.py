@@ -205,8 +205,21 @@ class ChainReport:
         )
 
     def figure(self) -> Figure:
-        """The matrix in colours."""
-        return chain_figures.heat_map(self.matrix, *self.labels)
+        """The matrix in colours, or what else can be drawn of it."""
+        if self.chain is not None:
+            return chain_figure(self.chain)
+        some = slice(0, MOST_PICTURED)
+        rows, columns = self.labels
+        return chain_figures.heat_map(self.matrix[some, some], rows[some], columns[some])
+
+
+def chain_figure(chain: Chain) -> Figure:
+    """The matrix in colours; of more states than can be drawn, the share of time in the most visited ones."""
+    names = tuple(map(str, chain.states))
+    if len(chain) > MOST_PICTURED and chain.is_irreducible:
+        return chain_figures.stationary_figure(chain.stationary(), names, None)
+    some = slice(0, MOST_PICTURED)
+    return chain_figures.heat_map(chain.to_scipy()[some, some].toarray(), names[some], names[some])
 
 
 def published_beside(release: Release[Any]) -> Published | None:
