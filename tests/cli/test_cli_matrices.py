@@ -36,7 +36,7 @@ def test_release_and_inspect(run: Run, folder: Path) -> None:
     assert "one row of the matrix may change" in done.out
     assert "the published formula (matrix Dirichlet paper, Theorem 1) gives" in done.out
     assert "Written: out.json" in done.out
-    assert "Another mechanism may be more accurate: the mechanism auto takes the best." in done.out
+    assert "Another mechanism may be more accurate: auto takes the one of least expected error." in done.out
     assert "holds only if" not in done.out
     out = veil.load(folder / "out.json")
     assert out.labels == out.row_labels == ("a", "b", "c")
@@ -180,7 +180,7 @@ def test_the_best_mechanism(run: Run) -> None:
         done = run("release", "matrix", "roads.csv", *PURE, *auto, "--json")
         assert done.json["mechanism"]["parameters"]["mechanism"]["name"] == "Laplace"
     printed = run("release", "matrix", "roads.csv", *PURE).out
-    assert "Mechanism: laplace (the least expected error)." in printed
+    assert "Mechanism: laplace (least expected total variation of a row over typical matrices" in printed
     printed = run("release", "matrix", "roads.csv", *QUICK).out
     assert "Not saved: add -o FILE.json" in printed
     assert "Another mechanism" not in printed

@@ -150,6 +150,10 @@ def test_plans_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     print_matrix_plan(plan(2.0))
     shown = capsys.readouterr().out
     assert "Least error: laplace. A row error of 0.05 means" in shown
+    print_matrix_plan(replace(plan(2.0), over="these"))
+    shown = capsys.readouterr().out
+    why = "least expected total variation of a row over these: 0.05 against 0.15 of gaussian; not possible"
+    assert f"Least error: laplace. auto takes it: {why} at this budget: dirichlet. A row error" in shown
     assert "5 percentage points" in shown
     assert "dirichlet: delta: dirichlet needs a delta above 0" in shown
     rows = [line.split() for line in shown.splitlines()]

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from veil.vectors.projection import ONTO, normalise, project
+from veil.vectors.projection import normalise, project
+from veil.vectors.shrinkage import NoiseLaw, shrunk
 
 POINTS = arrays(np.float64, st.integers(2, 7), elements=st.floats(-5.0, 5.0))
 
@@ -57,14 +58,18 @@ def test_an_off_centre_projection_is_told_apart() -> None:
     assert normalise(point) != pytest.approx(project(point), abs=1e-2)
 
 
-@pytest.mark.parametrize("onto", list(ONTO.values()), ids=list(ONTO))
+@pytest.mark.parametrize("onto", [normalise, project])
 def test_probability_vectors_stay_where_they_are(onto: object) -> None:
     assert callable(onto)
     vectors = np.random.default_rng(1).dirichlet([0.5] * 6, size=50)
     assert onto(vectors) == pytest.approx(vectors, abs=1e-14)
 
 
-@pytest.mark.parametrize("onto", list(ONTO.values()), ids=list(ONTO))
+def shrink(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    return shrunk(points, NoiseLaw("laplace", 0.3, whole=False), total=1.0)
+
+
+@pytest.mark.parametrize("onto", [normalise, project, shrink])
 def test_rows_are_treated_apart_and_the_input_is_kept(onto: object) -> None:
     assert callable(onto)
     points = np.random.default_rng(2).normal(0.2, 1.0, size=(4, 3, 5))

@@ -79,7 +79,7 @@ def test_the_floor_is_near_the_best_for_the_typical_vector() -> None:
 
 def test_typical_values_are_spread_and_repeat() -> None:
     vectors = typical_values(veil.vectors.Transfer(0.1), 4)
-    assert len(vectors) == 16
+    assert len(vectors) == 18
     assert np.ptp(np.array(vectors), axis=0).min() > 0.3
     counts = typical_values(REPLACE, 4, None, 37)
     assert {int(row.sum()) for row in counts} == {37}

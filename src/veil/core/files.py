@@ -32,6 +32,7 @@ Content = dict[str, Any]
 def to_json(release: Release[Any]) -> str:
     """The record as text; floats are written so that they are read back bit for bit."""
     further = {
+        "chosen": release.chosen,
         "tables": {key: table.tolist() for key, table in release.tables.items()},
         "attachments": {key: file.to_dict() for key, file in release.attachments.items()},
     }
@@ -166,11 +167,19 @@ def _from_dict(content: Any) -> Release[Any]:
         created=visible(str(content["created"])),
         version=visible(str(content["veil"])),
         records=records,
+        chosen=_sentence("chosen", content.get("chosen", "")),
         attachments={
             str(key): Attachment.from_dict(file) for key, file in content.get("attachments", {}).items()
         },
         written=content["mechanism"],
     )
+
+
+def _sentence(field: str, text: Any) -> str:
+    """A sentence of a record, shown as it can be."""
+    if not isinstance(text, str):
+        raise InvalidArgument(field, expected="a sentence", found=type(text).__name__)
+    return visible(text)
 
 
 def _kind_of_old(content: Content) -> Kind:

@@ -193,6 +193,7 @@ class Job(Generic[V]):
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             version=__version__,
             records=self.records,
+            chosen=f"{self.chosen}: {self.why}" if self.why else "",
         )
 
 

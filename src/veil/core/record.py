@@ -79,6 +79,7 @@ class Release(Generic[V]):
     epsilon, delta: the guarantee that was charged. assumptions: what a reader must accept for it to hold;
     empty for the defaults. reproducible: drawn from a seed, so not private. entry: the ledger's id.
     labels, row_labels: the public names of columns and rows. records: the number of records, where public.
+    chosen: how the mechanism was chosen, where `auto` did: by which measure, from public numbers alone.
     tables: further private tables that belong to the value. attachments: files beside the record.
     written: of a release that was read from a file, the description of its mechanism to the letter.
     Never in here: the input, a seed, anything computed from the input except through the mechanism.
@@ -97,6 +98,7 @@ class Release(Generic[V]):
     created: str = ""
     version: str = ""
     records: int | None = None
+    chosen: str = ""
     tables: Tables = field(default_factory=dict)
     attachments: Mapping[str, Attachment] = field(default_factory=dict)
     written: Mapping[str, Any] | None = field(default=None, repr=False)

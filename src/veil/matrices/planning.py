@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,22 +14,35 @@ from veil.core.arrays import Floats
 from veil.core.checks import choice, delta_of, positive, within
 from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.mechanism import Mechanism
-from veil.core.plan import RankedPlan
 from veil.core.privacy.profile import calibrate
 from veil.matrices.adjacency import Rows
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.mechanisms.row_by_row import RowByRow
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.matrices.stochastic import StochasticMatrix
-from veil.vectors.calibration import FOR_VECTORS, PURE, calibrated, needs_delta
+from veil.vectors.accuracy import RANGE, SHAPES, typical_values
+from veil.vectors.calibration import (
+    FOR_VECTORS,
+    PURE,
+    best_way_back,
+    calibrated,
+    mean_way_back_errors,
+    needs_delta,
+)
 from veil.vectors.mechanisms.additive import Gaussian, Laplace
 from veil.vectors.mechanisms.dirichlet import Dirichlet
+from veil.vectors.projection import ONTO
+from veil.vectors.ranking import TotalVariationPlan
 from veil.vectors.simplex import Simplex
 
 Mask = NDArray[np.bool_]
 
-_TYPICAL, _DRAWS, _SEED = 4, 50, 31
-_ENTRIES, _SOLVING = 2e6, 2e8
+_DRAWS, _SEED = 50, 31
+# Of how many row widths, the most frequent ones, the way back from the noise is tried out.
+_WIDTHS = 3
+_ENTRIES, _SLOW_ENTRIES, _SOLVING = 2e6, 5e4, 2e8
+# So that no row of a typical matrix is empty.
+_SMALLEST = 1e-100
 # Where several rows change, each trial composes loss distributions: a thousandth is near enough.
 _ROUGH = 1e-3
 
@@ -76,7 +89,19 @@ def calibrated_matrix(
         return RowByRow(row, rows=None if places is not None else rows, support=places)
 
     fine = published is None and (adjacency.among(rows) == 1 or delta == 0.0)
-    return calibrate(at, adjacency, relative=1e-13 if fine else _ROUGH, **budget)
+    made: Any = calibrate(at, adjacency, relative=1e-13 if fine else _ROUGH, **budget)
+    return made if published is not None else _with_best_way_back(made, adjacency, support)
+
+
+def _with_best_way_back(made: RowByRow, adjacency: Rows, support: Mask) -> RowByRow:
+    """The mechanism with the way from noisy rows to vectors of least error, over rows of the usual widths."""
+    widths = Counter(int(width) for width in support.reshape(-1, support.shape[-1]).sum(axis=1) if width > 1)
+    errors = dict.fromkeys(ONTO, 0.0)
+    for width, rows in widths.most_common(_WIDTHS):
+        row = replace(made.mechanism, domain=Simplex(width))
+        of_width = mean_way_back_errors(row, typical_values(adjacency.each, width))
+        errors = {onto: error + rows * of_width[onto] for onto, error in errors.items()}
+    return replace(made, mechanism=replace(made.mechanism, onto=best_way_back(errors)))
 
 
 def _checked_floor(floor: float, support: Mask) -> float:
@@ -91,7 +116,7 @@ class MatrixRow:
 
     row_tv: the mean total variation of a row; row_tv95: what 95 of 100 rows stay below; stationary_tv: that
     of the stationary distribution, where the matrix is a chain. kl: the divergence of a row, where it is
-    known. why: without a mechanism, the reason.
+    known. why: without a mechanism, the reason. delta: what it is charged, where known.
     """
 
     name: str
@@ -101,6 +126,12 @@ class MatrixRow:
     stationary_tv: float | None = None
     kl: float | None = None
     why: str = ""
+    delta: float | None = None
+
+    @property
+    def ranked_by(self) -> float:
+        """The expected total variation of a row."""
+        return self.row_tv
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
@@ -111,9 +142,10 @@ class MatrixRow:
 
 
 @dataclass(frozen=True)
-class MatrixPlan(RankedPlan):
-    """The mechanisms from the least to the largest expected error of a row."""
+class MatrixPlan(TotalVariationPlan):
+    """The mechanisms from the least to the largest expected total variation of a row."""
 
+    measure: ClassVar[str] = "expected total variation of a row"
     printer: ClassVar[str | None] = "veil.matrices.report.console:print_matrix_plan"
 
     rows: tuple[MatrixRow, ...]
@@ -124,32 +156,38 @@ def plan_matrix(
 ) -> MatrixPlan:
     """Every mechanism at this budget, measured on public typical matrices of this support.
 
-    typical: a public matrix to plan for; None for rows spread over all possibilities.
+    typical: a public matrix to plan for; None for one matrix of each of the profiles of typical vectors, from
+    rows in which a few entries hold nearly everything to rows of entries nearly alike. Mechanisms with pure
+    privacy do without the delta.
     """
     epsilon = positive("epsilon", epsilon)
     rng = np.random.default_rng(_SEED)
     matrices = [] if typical is None else [typical]
-    while typical is None and len(matrices) < _TYPICAL:
-        weights = rng.standard_exponential(support.shape) * support
+    for shape in () if typical is not None else SHAPES:
+        weights = np.maximum(rng.standard_gamma(shape, support.shape), _SMALLEST) * support
         matrices.append(weights / weights.sum(axis=1, keepdims=True))
     rows = []
     for name in FOR_VECTORS:
+        charged = 0.0 if name in PURE else delta
         try:
-            mechanism = calibrated_matrix(name, adjacency, support, epsilon=epsilon, delta=delta)
+            mechanism = calibrated_matrix(name, adjacency, support, epsilon=epsilon, delta=charged)
         except CannotCalibrate as error:
             rows.append(MatrixRow(name, None, why=str(error)))
             continue
-        rows.append(_measured(name, mechanism, matrices))
+        rows.append(replace(_measured(name, mechanism, matrices), delta=charged))
     rows.sort(key=lambda row: row.row_tv)
-    return MatrixPlan(tuple(rows), adjacency, epsilon, delta)
+    over = f"typical matrices, whose rows go {RANGE}" if typical is None else "the typical matrix given"
+    return MatrixPlan(tuple(rows), adjacency, epsilon, delta, over=over)
 
 
 def _measured(name: str, mechanism: Mechanism, matrices: list[Floats]) -> MatrixRow:
     rng = np.random.default_rng(_SEED)
     gaps, moved = [], []
+    is_slow = isinstance(mechanism, RowByRow) and mechanism.mechanism.onto == "shrinkage"
+    entries = _SLOW_ENTRIES if is_slow else _ENTRIES
     for matrix in matrices:
         # Rows of a large matrix are many samples already.
-        draws = int(np.clip(_ENTRIES / matrix.size, 2, _DRAWS))
+        draws = int(np.clip(entries / matrix.size, 2, _DRAWS))
         drawn = mechanism.sample(matrix, rng=rng, size=draws)
         gaps.append(0.5 * np.abs(drawn - matrix).sum(axis=-1).ravel())
         if matrix.shape[0] == matrix.shape[1]:

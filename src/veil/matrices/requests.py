@@ -22,7 +22,7 @@ from veil.matrices.planning import Mask, MatrixPlan, calibrated_matrix, plan_mat
 from veil.matrices.reading import read_matrix
 from veil.matrices.stochastic import StochasticMatrix
 from veil.tables.given import files_among
-from veil.vectors.calibration import FOR_VECTORS
+from veil.vectors.calibration import FOR_VECTORS, PURE, unused_delta
 from veil.vectors.l1 import L1
 from veil.vectors.simplex import Simplex, Transfer
 
@@ -93,7 +93,9 @@ class MatrixRelease(_Neighbours, ReleaseRequest):
     examples = (("", {"source": "roads.csv", "l1": 0.02, "rows": 1, "support": "zeros", "epsilon": 2.0}),)
 
     mechanism: str = mechanism_option(
-        FOR_VECTORS, help="auto (least expected error), dirichlet, laplace or gaussian."
+        FOR_VECTORS,
+        help="auto (least expected total variation of a row over typical matrices; never looks at the data), "
+        "dirichlet, laplace or gaussian.",
     )
     support: Any = option(
         None,
@@ -141,12 +143,13 @@ class MatrixRelease(_Neighbours, ReleaseRequest):
             mechanism,
             matrix,
             adjacency=adjacency,
-            delta=self.delta or None,
+            delta=None if plan is not None and name in PURE else self.delta or None,
             assumptions=(STATES_ARE_PUBLIC,) if held.names_found else (),
             labels=_text(held.columns),
             row_labels=_text(held.rows),
             chosen=name,
-            why="" if plan is None else "the least expected error",
+            why="" if plan is None else plan.reason,
+            notes=() if plan is None else unused_delta(name, self.delta),
             plan=plan,
             kept=share_kept(mechanism),
             request=self,
@@ -174,6 +177,7 @@ class MatrixRelease(_Neighbours, ReleaseRequest):
         elif name == "auto":
             plan = plan_matrix(adjacency, mask, **budget)
             name, mechanism = plan.best.name, plan.best.mechanism
+            budget["delta"] = 0.0 if name in PURE else self.delta
             if not read_off and mechanism is not None:
                 return name, mechanism, plan
         form: dict[str, Any] = {"floor": self.floor, "smooth": self.smooth, "read_off": read_off}

@@ -91,6 +91,8 @@ def print_inspection(release: Release[Any], claim: Claim, *, certificate: Certif
     console = new_console()
     console.print(f"A release of {release.kind.described(release)}, by {release.mechanism.name}.")
     console.print(f"Made {release.created} by Veil {release.version}; {release.size}.")
+    if release.chosen:
+        console.print(f"Mechanism chosen from public numbers: {release.chosen}.")
     for text in release.kind.details(release):
         console.print(text)
     print_guarantee(console, release)

@@ -159,16 +159,24 @@ _BUDGET = 1_600_000
 _SIMULATION_SEED = 20_110
 # Where the number of records is neither public nor guessed by the user, plans and priors assume this.
 _ASSUMED_RECORDS_PER_CATEGORY = 100
-# One vector would not do: a uniform one makes every shrinkage towards uniform look perfect.
-_SPREAD = 16
+# How unequal the entries of typical vectors are: symmetric Dirichlet laws of these shapes, from vectors with
+# nearly everything in one entry to entries that are nearly alike. One vector would not do: a uniform one
+# makes every shrinkage towards uniform look perfect, and vectors spread evenly make empty entries look rare.
+SHAPES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+RANGE = "from nearly everything in one entry to nearly equal entries"
+_OF_EACH, _OF_EACH_LARGE, _LARGE = 3, 1, 20_000
 _SPREAD_SEED = 7
+# Numbers that may be drawn for mechanisms whose way back from the noise is slow.
+_SLOW_BUDGET = 40_000
+# Draws for each typical value at least; a large one is many samples already.
+_LEAST, _LEAST_SLOW, _LEAST_LARGE = 64, 16, 8
 _MOST_ENTRIES = 10_000_000
 
 
 def typical_values(
     adjacency: Adjacency, size: int, typical: Any = None, records: int | None = None
 ) -> Typical:
-    """The given vector or counts; else vectors spread evenly over the simplex, the same every time.
+    """The given vector or counts; else vectors of all `SHAPES`, the same every time.
 
     Where records are counted the vectors become counts of `records` records.
     """
@@ -176,7 +184,9 @@ def typical_values(
     counted = isinstance(adjacency, (Records, Contributions))
     size = integer("size", size, least=2, most=_MOST_ENTRIES)
     if typical is None:
-        vectors = list(np.random.default_rng(_SPREAD_SEED).dirichlet(np.ones(size), size=_SPREAD))
+        rng = np.random.default_rng(_SPREAD_SEED)
+        each = _OF_EACH if size < _LARGE else _OF_EACH_LARGE
+        vectors = [rng.dirichlet(np.full(size, at)) for at in SHAPES for _ in range(each)]
     else:
         given = as_floats("typical", typical)
         if counted and not abs(given.sum() - 1.0) < 1e-6:
@@ -197,6 +207,15 @@ def typical_values(
     return typical_counts
 
 
+def typical_words(adjacency: Adjacency, values: Typical, typical: Any) -> str:
+    """What errors are averaged over, in words."""
+    counted = isinstance(adjacency, (Records, Contributions))
+    of = f" of {int(values[0].sum()):,} records" if counted else ""
+    if typical is not None:
+        return f"the typical vector given{of}"
+    return f"{len(values)} typical vectors{of}, {RANGE}"
+
+
 def assumed_records(adjacency: Adjacency, size: int, records: int | None) -> int | None:
     """How many records a plan assumes, where nobody said; None where it need not."""
     unknown = isinstance(adjacency, (Records, Contributions)) and records is None
@@ -210,6 +229,16 @@ def expected_errors(mechanism: Any, typical: Typical) -> Errors:
     return mean_errors([_simulated_errors(truth, draws) for truth, draws in _simulations(mechanism, typical)])
 
 
+def measured_errors(mechanism: Any, typical: Typical, *, confidence: float) -> tuple[Errors, float]:
+    """The mean errors over the typical values, and the total variation not exceeded with this confidence."""
+    pairs = _simulations(mechanism, typical)
+    if hasattr(mechanism, "errors"):
+        errors = mean_errors([mechanism.errors(value) for value in typical])
+    else:
+        errors = mean_errors([_simulated_errors(truth, draws) for truth, draws in pairs])
+    return errors, _quantile(pairs, "tv", confidence)
+
+
 def error_quantile(mechanism: Any, typical: Typical, *, metric: str, confidence: float) -> float:
     """An error that is not exceeded with the given confidence, by simulation.
 
@@ -217,7 +246,10 @@ def error_quantile(mechanism: Any, typical: Typical, *, metric: str, confidence:
     cautious side in all but about one of 700 cases.
     """
     choice("metric", metric, METRICS)
-    pairs = _simulations(mechanism, typical)
+    return _quantile(_simulations(mechanism, typical), metric, confidence)
+
+
+def _quantile(pairs: list[tuple[Floats, Floats]], metric: str, confidence: float) -> float:
     errors = np.sort(np.concatenate([_metric(metric, truth, draws) for truth, draws in pairs]))
     rank = confidence * errors.size + 3.0 * math.sqrt(errors.size * confidence * (1.0 - confidence))
     return float(errors[min(errors.size - 1, math.ceil(rank))])
@@ -227,7 +259,10 @@ def _simulations(mechanism: Any, typical: Typical) -> list[tuple[Floats, Floats]
     """For each typical value what a release estimates, and draws; the same ones for the same question."""
     rng = np.random.default_rng(_SIMULATION_SEED)
     draw = getattr(mechanism, "simulate", mechanism.sample)
-    samples = max(64, min(8_000, _BUDGET // (len(typical) * typical[0].size)))
+    is_slow = getattr(mechanism, "onto", None) == "shrinkage"
+    least, budget = (_LEAST_SLOW, _SLOW_BUDGET) if is_slow else (_LEAST, _BUDGET)
+    least = least if typical[0].size < _LARGE else _LEAST_LARGE
+    samples = max(least, min(8_000, budget // (len(typical) * typical[0].size)))
     simulations = []
     for value in typical:
         truth = np.asarray(mechanism.validate(value), dtype=np.float64)

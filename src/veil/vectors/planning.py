@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from veil.core.adjacency import Adjacency
@@ -14,17 +15,19 @@ from veil.core.intake import as_floats
 from veil.core.kind import Progress
 from veil.core.mechanism import Mechanism
 from veil.core.numerics.rounding import least_safe, log_margin
-from veil.core.plan import Plan, RankedPlan
+from veil.core.plan import Plan
 from veil.core.privacy.profile import calibrate
 from veil.vectors.accuracy import (
     METRICS,
     Errors,
     assumed_records,
     error_quantile,
-    expected_errors,
+    measured_errors,
     typical_values,
+    typical_words,
 )
-from veil.vectors.calibration import calibrated, names_for
+from veil.vectors.calibration import PURE, calibrated, names_for
+from veil.vectors.ranking import TotalVariationPlan
 
 CONFIDENCE = 0.95
 _SMALLEST, _LARGEST = 1e-3, 1e3
@@ -36,7 +39,8 @@ Factory = Callable[[float], Mechanism]
 class Row:
     """One mechanism at the given budget; without a mechanism, `why` says why there is none.
 
-    tv95: the total-variation error that 95 of 100 releases stay below.
+    tv95: the total-variation error that 95 of 100 releases stay below. delta: what it is charged: 0 where the
+    mechanism has pure privacy.
     """
 
     name: str
@@ -44,6 +48,12 @@ class Row:
     errors: Errors | None
     tv95: float
     why: str = ""
+    delta: float = 0.0
+
+    @property
+    def ranked_by(self) -> float:
+        """The expected total variation."""
+        return math.inf if self.errors is None else self.errors.tv
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
@@ -52,13 +62,14 @@ class Row:
         expected: dict[str, Any] = {name: getattr(self.errors, name) for name in ("tv", "l1", "rmse", "kl")}
         if not math.isfinite(self.errors.kl):
             expected["kl"] = None
-        described = {"mechanism": self.mechanism.describe(), "expected": expected, "tv95": self.tv95}
+        described: dict[str, Any] = {"mechanism": self.mechanism.describe(), "delta": self.delta}
+        described |= {"expected": expected, "tv95": self.tv95}
         return {"name": self.name, "possible": True, **described}
 
 
 @dataclass(frozen=True)
-class Comparison(RankedPlan):
-    """Mechanisms at the same budget, from the smallest expected error to the largest.
+class Comparison(TotalVariationPlan):
+    """Mechanisms at the same budget, from the smallest expected total variation to the largest.
 
     assumed: how many records were assumed, where nobody stated their number and errors depend on it.
     """
@@ -86,8 +97,10 @@ def compare(
 
     mechanisms: names ("dirichlet", "laplace", ...), factories of one number, or a mapping of names to
         factories; None for all that cover the adjacency.
-    typical: a public vector or counts; None for a spread of vectors over the simplex, whose number of
+    typical: a public vector or counts; None for vectors from concentrated to even ones, whose number of
         entries is then `size`.
+
+    Mechanisms with pure privacy do without the delta.
 
     >>> import veil
     >>> from veil import vectors
@@ -97,6 +110,28 @@ def compare(
     'geometric'
     """
     budget: dict[str, Any] = {"epsilon": positive("epsilon", epsilon), "delta": delta_of(delta)}
+    if mechanisms is None and typical is None and size is not None:
+        return _all_compared(adjacency, **budget, size=size, records=records)
+    return _compared(mechanisms, adjacency, typical=typical, size=size, records=records, **budget)
+
+
+@lru_cache(maxsize=64)
+def _all_compared(
+    adjacency: Adjacency, *, epsilon: float, delta: float, size: int, records: int | None
+) -> Comparison:
+    """The comparison by which `auto` chooses; the same question is asked for every release of a kind."""
+    return _compared(None, adjacency, typical=None, size=size, records=records, epsilon=epsilon, delta=delta)
+
+
+def _compared(
+    mechanisms: Iterable[Any] | Mapping[str, Any] | None,
+    adjacency: Adjacency,
+    *,
+    typical: Any,
+    size: int | None,
+    records: int | None,
+    **budget: Any,
+) -> Comparison:
     names = names_for(adjacency)
     if size is None:
         if typical is None:
@@ -107,20 +142,29 @@ def compare(
     for name, make in _named(names if mechanisms is None else mechanisms):
         try:
             mechanism = (
-                calibrated(name, adjacency, size=size, typical=typical, records=records, **budget)
+                calibrated(
+                    name, adjacency, size=size, typical=typical, records=records, **affordable(name, **budget)
+                )
                 if make is None
                 else calibrate(make, adjacency, **budget)
             )
         except CannotCalibrate as error:
             rows.append(Row(name, None, None, math.inf, str(error)))
             continue
-        tv95 = error_quantile(mechanism, values, metric="tv", confidence=CONFIDENCE)
-        rows.append(Row(name, mechanism, expected_errors(mechanism, values), tv95))
-    rows.sort(key=lambda row: math.inf if row.errors is None else row.errors.tv)
+        errors, tv95 = measured_errors(mechanism, values, confidence=CONFIDENCE)
+        charged = budget["delta"] if make is not None else affordable(name, **budget)["delta"]
+        rows.append(Row(name, mechanism, errors, tv95, delta=charged))
+    rows.sort(key=lambda row: row.ranked_by)
     assumed = assumed_records(adjacency, size, records)
     # Typical counts have a number of records of their own.
     assumed = assumed if assumed == values[0].sum() else None
-    return Comparison(tuple(rows), adjacency, assumed=assumed, **budget)
+    over = typical_words(adjacency, values, typical)
+    return Comparison(tuple(rows), adjacency, assumed=assumed, over=over, **budget)
+
+
+def affordable(name: str, *, epsilon: float, delta: float) -> dict[str, Any]:
+    """What the named mechanism makes use of: pure privacy needs no delta."""
+    return {"epsilon": epsilon, "delta": 0.0 if name in PURE else delta}
 
 
 def _named(mechanisms: Iterable[Any] | Mapping[str, Any]) -> list[tuple[str, Factory | None]]:
@@ -239,9 +283,8 @@ def least_epsilon(
 
     def margin(epsilon: float) -> float:
         try:
-            mechanism = calibrated(
-                name, adjacency, size=size, epsilon=epsilon, delta=delta, typical=typical, records=records
-            )
+            budget = affordable(name, epsilon=epsilon, delta=delta)
+            mechanism = calibrated(name, adjacency, size=size, typical=typical, records=records, **budget)
         except CannotCalibrate:
             return -math.inf
         reached = error_quantile(mechanism, values, metric=metric, confidence=confidence)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from veil.core.arrays import Floats
+from veil.vectors.shrinkage import NoiseLaw, shrunk
 
 
 def project(points: Floats) -> Floats:
@@ -26,4 +27,15 @@ def normalise(points: Floats) -> Floats:
     return shares
 
 
-ONTO = {"projection": project, "normalisation": normalise}
+# The ways back from noisy numbers to a vector, by their names in files.
+ONTO = ("normalisation", "projection", "shrinkage")
+
+
+def brought_onto(onto: str, noisy: Floats, noise: NoiseLaw, *, total: float | None = None) -> Floats:
+    """The probability vectors that noisy numbers stand for, in the named way.
+
+    total: what the true numbers sum to, where that is known; for a projection it must be 1.
+    """
+    if onto == "shrinkage":
+        return shrunk(noisy, noise, total=total)
+    return project(noisy) if onto == "projection" else normalise(noisy)

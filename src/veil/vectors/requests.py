@@ -21,9 +21,11 @@ from veil.vectors.calibration import (
     ALWAYS_EXACT,
     FOR_COUNTS,
     FOR_VECTORS,
+    PURE,
     calibrated,
     check_exact,
     names_for,
+    unused_delta,
 )
 from veil.vectors.counts import Counts, Integers, Records, refuse
 from veil.vectors.error_bars import beta_law
@@ -126,8 +128,8 @@ class VectorRelease(_Neighbours, ReleaseRequest):
 
     mechanism: str = option(
         "auto",
-        help="auto (least expected error); of counts: dirichlet, geometric, discrete-gaussian; of vectors: "
-        "dirichlet, laplace, gaussian.",
+        help="auto (least expected total variation over typical vectors; never looks at the data); of "
+        "counts: dirichlet, geometric, discrete-gaussian; of vectors: dirichlet, laplace, gaussian.",
         short="-m",
         choices=("auto", *dict.fromkeys((*FOR_COUNTS, *FOR_VECTORS))),
         group="Mechanism",
@@ -188,11 +190,12 @@ class VectorRelease(_Neighbours, ReleaseRequest):
             mechanism,
             value,
             adjacency=adjacency,
-            delta=self.delta or None,
+            delta=None if plan is not None and name in PURE else self.delta or None,
             labels=held.labels,
             records=self.records,
             chosen=name,
-            why="" if plan is None else "the least expected error",
+            why="" if plan is None else plan.reason,
+            notes=() if plan is None else unused_delta(name, self.delta),
             plan=plan,
             kept=share_kept(mechanism, self.records),
             request=self,
@@ -223,6 +226,7 @@ class VectorRelease(_Neighbours, ReleaseRequest):
             if self.exact and best.mechanism is not None:
                 return best.name, best.mechanism, plan
             name = best.name
+            budget["delta"] = best.delta
             budget["exact"] = self.exact or name in ALWAYS_EXACT
         budget = {"exact": self.exact, "draws": self.draws} | budget
         budget |= {"floor": self.floor, "smooth": self.smooth}

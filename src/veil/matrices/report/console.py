@@ -15,6 +15,7 @@ from veil.matrices.report.chain import ChainReport, published_beside
 from veil.report.console import SHORT_BAR, bar, new_console, plain_table, print_guarantee, print_written
 from veil.report.figures import short_labels
 from veil.vectors.array_kind import numbered
+from veil.vectors.calibration import unused_delta
 from veil.vectors.report.console import print_job
 
 _MOST_ROWS = 30
@@ -82,11 +83,14 @@ def print_matrix_plan(plan: MatrixPlan) -> None:
         if row.mechanism is None:
             console.print(f"{row.name}: {row.why}")
     if known:
+        taken = f" auto takes it: {plan.reason}." if plan.over else ""
         console.print(
-            f"Least error: {known[0].name}. A row error of {known[0].row_tv:.3g} means that where the chain "
-            f"goes next is off by at most {100 * known[0].row_tv:.3g} percentage points on average "
-            "(errors are total variation)."
+            f"Least error: {known[0].name}.{taken} A row error of {known[0].row_tv:.3g} means that where the "
+            f"chain goes next is off by at most {100 * known[0].row_tv:.3g} percentage points on average."
         )
+        if known[0].delta == 0.0:
+            for text in unused_delta(known[0].name, plan.delta):
+                console.print(f"{text}.")
 
 
 def print_chain(report: ChainReport) -> None:

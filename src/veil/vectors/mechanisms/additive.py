@@ -21,7 +21,8 @@ from veil.core.random.rounded_noise import sample_rounded_laplace, sample_rounde
 from veil.core.random.streams import Rng
 from veil.vectors.change import VectorChange
 from veil.vectors.l1 import VECTOR_CHANGES
-from veil.vectors.projection import ONTO
+from veil.vectors.projection import ONTO, brought_onto
+from veil.vectors.shrinkage import NoiseLaw
 from veil.vectors.simplex import Simplex, Transfer
 
 # A little more than the square root of two.
@@ -30,8 +31,10 @@ _ROOT_2 = Fraction(14142135623730951, 10**16)
 
 @dataclass(frozen=True)
 class _Additive(ExactOrFloat):
-    """Noise on every entry, then the nearest vector (projection) or clipping (normalisation).
+    """Noise on every entry, then back to a probability vector.
 
+    onto: "projection" (the nearest vector), "normalisation" (negative entries become zero, then divide by the
+        sum) or "shrinkage" (the entries that are likely behind the noisy ones, `vectors/shrinkage.py`).
     exact: draw the real noise and round the sum to a public grid, so that nothing is left to the rounding of
         floats. With exact=False floats are drawn; the guarantee then assumes real arithmetic.
     """
@@ -45,11 +48,16 @@ class _Additive(ExactOrFloat):
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Simplex):
             raise InvalidArgument("domain", expected="a vectors.Simplex", found=type(self.domain).__name__)
-        choice("onto", self.onto, tuple(ONTO))
+        choice("onto", self.onto, ONTO)
         truth("exact", self.exact)
 
     def validate(self, value: Any) -> Floats:
         return self.domain.validate(value)
+
+    @property
+    @abstractmethod
+    def law(self) -> NoiseLaw:
+        """The law of the noise."""
 
     @abstractmethod
     def _noisy(self, rng: Rng, centres: Floats) -> Floats:
@@ -61,14 +69,23 @@ class _Additive(ExactOrFloat):
     def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
         if not self.exact:
             return self._in_floats(rng, value, size)
-        return ONTO[self.onto](self._noisy(rng, np.broadcast_to(value, batch_shape(value, size))))
+        return self.to_vector(self._noisy(rng, np.broadcast_to(value, batch_shape(value, size))))
 
     def _in_floats(self, rng: Rng, value: Any, size: int | None) -> Floats:
-        return ONTO[self.onto](value + self._float_noise(rng, batch_shape(value, size)))
+        return self.to_vector(value + self._float_noise(rng, batch_shape(value, size)))
+
+    def to_vector(self, noisy: Floats) -> Floats:
+        """The probability vector that noisy entries stand for."""
+        return brought_onto(self.onto, noisy, self.law, total=1.0)
 
     def simulate(self, value: Any, *, rng: Rng, size: int) -> Floats:
         """Draws for plans and comparisons on public values: in floats, never for a release."""
-        return self._in_floats(rng, self.validate(value), size)
+        return self.to_vector(self.simulate_noisy(value, rng=rng, size=size))
+
+    def simulate_noisy(self, value: Any, *, rng: Rng, size: int) -> Floats:
+        """The noisy entries of such draws."""
+        valid = self.validate(value)
+        return np.asarray(valid + self._float_noise(rng, batch_shape(valid, size)))
 
     @abstractmethod
     def _profile(self, moved: Fraction) -> PrivacyProfile: ...
@@ -98,6 +115,10 @@ class Laplace(_Additive):
         object.__setattr__(self, "scale", positive("scale", scale))
         super().__init__(domain, onto=onto, exact=exact)
 
+    @property
+    def law(self) -> NoiseLaw:
+        return NoiseLaw("laplace", self.scale, whole=False)
+
     def _noisy(self, rng: Rng, centres: Floats) -> Floats:
         return sample_rounded_laplace(rng, centres=centres, scale=self.scale)
 
@@ -122,6 +143,10 @@ class Gaussian(_Additive):
     ) -> None:
         object.__setattr__(self, "sigma", positive("sigma", sigma))
         super().__init__(domain, onto=onto, exact=exact)
+
+    @property
+    def law(self) -> NoiseLaw:
+        return NoiseLaw("normal", self.sigma, whole=False)
 
     def _noisy(self, rng: Rng, centres: Floats) -> Floats:
         return sample_rounded_normal(rng, centres=centres, sigma=self.sigma)

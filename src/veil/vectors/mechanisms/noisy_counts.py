@@ -21,14 +21,16 @@ from veil.core.random.discrete import sample_discrete_gaussian, sample_discrete_
 from veil.core.random.streams import Rng
 from veil.vectors.contribution_profiles import gaussian_contributions
 from veil.vectors.counts import Contributions, Counts, Integers, Records
-from veil.vectors.projection import ONTO
+from veil.vectors.projection import ONTO, brought_onto
+from veil.vectors.shrinkage import NoiseLaw
 
 
 @dataclass(frozen=True)
 class _NoisyCounts(Described):
     """Whole-number noise on every count; the noisy counts are made a vector by post-processing.
 
-    onto: "normalisation" (negative counts become zero, then divide by the sum) or "projection".
+    onto: "normalisation" (negative counts become zero, then divide by the sum), "projection" (the nearest
+        vector) or "shrinkage" (the counts that are likely behind the noisy ones, `vectors/shrinkage.py`).
     """
 
     size: int
@@ -37,7 +39,7 @@ class _NoisyCounts(Described):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", integer("size", self.size, least=2))
-        choice("onto", self.onto, tuple(ONTO))
+        choice("onto", self.onto, ONTO)
 
     @property
     def domain(self) -> Counts:
@@ -54,20 +56,29 @@ class _NoisyCounts(Described):
     def simulated_noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:
         """The same in floating point and much faster, for plans; never for a release."""
 
+    @property
+    @abstractmethod
+    def law(self) -> NoiseLaw:
+        """The law of the noise."""
+
     def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
         return self.to_vector(value + self.noise(rng, batch_shape(value, size)))
 
     def simulate(self, value: Any, *, rng: Rng, size: int) -> Floats:
         """Draws for plans and comparisons on public typical counts."""
+        return self.to_vector(self.simulate_noisy(value, rng=rng, size=size))
+
+    def simulate_noisy(self, value: Any, *, rng: Rng, size: int) -> Integers:
+        """The noisy counts of such draws."""
         valid = self.validate(value)
-        return self.to_vector(valid + self.simulated_noise(rng, batch_shape(valid, size)))
+        return valid + self.simulated_noise(rng, batch_shape(valid, size))
 
     def to_vector(self, noisy: Integers) -> Floats:
         """The probability vector that noisy counts stand for."""
         counts = noisy.astype(np.float64)
         if self.onto == "projection":
             counts = counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1.0)
-        return ONTO[self.onto](counts)
+        return brought_onto(self.onto, counts, self.law)
 
 
 @dataclass(frozen=True, init=False)
@@ -80,6 +91,10 @@ class GeometricCounts(_NoisyCounts):
     def __init__(self, scale: float, size: int, *, onto: str = "normalisation") -> None:
         object.__setattr__(self, "scale", positive("scale", scale, least=1e-6, most=1e12))
         super().__init__(size, onto=onto)
+
+    @property
+    def law(self) -> NoiseLaw:
+        return NoiseLaw("laplace", self.scale, whole=True)
 
     def noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:
         return sample_discrete_laplace(rng, scale=Fraction(self.scale), size=math.prod(shape)).reshape(shape)
@@ -117,6 +132,10 @@ class DiscreteGaussianCounts(_NoisyCounts):
     def __init__(self, sigma: float, size: int, *, onto: str = "normalisation") -> None:
         object.__setattr__(self, "sigma", positive("sigma", sigma, least=1e-3, most=1e5))
         super().__init__(size, onto=onto)
+
+    @property
+    def law(self) -> NoiseLaw:
+        return NoiseLaw("normal", self.sigma, whole=True)
 
     def noise(self, rng: Rng, shape: tuple[int, ...]) -> Integers:
         variance = Fraction(self.sigma) ** 2

@@ -13,6 +13,7 @@ from veil.core.job import Job
 from veil.core.record import Release
 from veil.report.console import SHORT_BAR, bar, new_console, print_guarantee, print_written
 from veil.vectors.array_kind import numbered
+from veil.vectors.calibration import unused_delta
 from veil.vectors.planning import Comparison, EpsilonPlan
 from veil.vectors.report.page import error_bars
 
@@ -50,7 +51,7 @@ def print_job(console: Console, job: Job[Any]) -> None:
     if job.why:
         console.print(f"Mechanism: {job.chosen} ({job.why}).")
     elif job.request is not None and job.request.mechanism == "dirichlet":
-        console.print("Another mechanism may be more accurate: the mechanism auto takes the best.")
+        console.print("Another mechanism may be more accurate: auto takes the one of least expected error.")
     for text in job.notes:
         console.print(f"{text}.")
     for text in job.warnings:
@@ -92,9 +93,12 @@ def _print_comparison(console: Console, comparison: Comparison) -> None:
     if known:
         name, _, errors = known[0]
         console.print(
-            f"Least error: {name}. A TV error of {errors.tv:.3g} means that no event's probability is off by "
-            f"more than {100 * errors.tv:.3g} percentage points on average."
+            f"Least error: {name}. auto takes it: {comparison.reason}. A TV error of {errors.tv:.3g} means "
+            f"that no event's probability is off by more than {100 * errors.tv:.3g} percentage points on "
+            "average."
         )
+        for text in unused_delta(name, comparison.delta):
+            console.print(f"{text}.")
 
 
 def _table(first: str, *numbers: str) -> Table:

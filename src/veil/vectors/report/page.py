@@ -61,6 +61,7 @@ def vector_page(release: Release[Any], plan: Any = None) -> str:
         published=published,
         factor=release.factor,
         assumed=plan.assumed,
+        over=plan.over,
         guess=best_guess(release.profile),
         vector=figures.svg(vector_figures.vector_figure(value, labels, bars, bars_are)),
         curve=figures.svg(curve),
