@@ -46,7 +46,7 @@ def _page(name: str) -> str:
 @pytest.mark.parametrize("name", quick_first(sorted(RELEASES, reverse=True, key="laplace".__eq__)))
 def test_page_is_self_contained_and_complete(name: str) -> None:
     page = _page(name)
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 4
     assert not re.search(r"""(src|href)\s*=\s*["'](?!#)""", page.replace('xlink:href="#', "")), (
         "no outside files"
     )

@@ -22,7 +22,7 @@ from veil.core.intake import Labels
 from veil.core.record import Release, checked_release
 
 # Columns of which all pairs are looked at, and rows below which no correlation means anything.
-_MOST_PAIRED, _FEWEST_ROWS = 300, 3
+MOST_PAIRED, _FEWEST_ROWS = 300, 3
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class BitReading:
     @property
     def has_associations(self) -> bool:
         """Whether pairs of columns can be looked at: not too many, and something is left of them."""
-        few = 2 <= self.signals.columns <= _MOST_PAIRED
+        few = 2 <= self.signals.columns <= MOST_PAIRED
         return few and self.rows >= _FEWEST_ROWS and self.signals.pair != 0
 
     def associations(self) -> list[tuple[str, str, float, float]]:

@@ -11,6 +11,7 @@ import numpy as np
 from veil.bits.adjacency import BitFlips
 from veil.bits.domain import Table, warn_of_graph
 from veil.core.adjacency import Adjacency
+from veil.core.baseline import Baseline
 from veil.core.brief import card_rows
 from veil.core.errors import InvalidArgument
 from veil.core.intake import Labels, checked_labels, labels_of
@@ -18,6 +19,7 @@ from veil.core.job import Job
 from veil.core.kind import Content, Kind, Places
 from veil.core.mechanism import Mechanism
 from veil.core.record import MOST_SHOWN, Release, Tables, frozen
+from veil.core.request import PlanRequest
 
 _MECHANISMS = "veil.bits.mechanisms"
 
@@ -121,6 +123,27 @@ class BitKind(Kind):
 
     def sizes(self, release: Release[Any]) -> dict[str, Any]:
         return {"shape": release.value.shape}
+
+    def baselines(self, release: Release[Any]) -> tuple[Baseline, ...]:
+        from veil.bits.planning import baselines_of, planned_row
+        from veil.bits.profiles import PROFILES
+
+        rows, columns = np.atleast_2d(release.value).shape
+        try:
+            row = planned_row("", release.mechanism, columns, rows, PROFILES)  # type: ignore[arg-type]
+        except InvalidArgument:
+            # Of other noise nothing is estimated.
+            return ()
+        return baselines_of(row, PROFILES)
+
+    def check_plot(self, request: PlanRequest) -> None:
+        if getattr(request, "rows", None) is None:
+            raise InvalidArgument("rows", expected="the number of records, to draw errors", found="none")
+
+    def plot_plans(self, plans: Sequence[Any], chosen: float) -> Any:
+        from veil.bits.report.page import plans_figure
+
+        return plans_figure(plans, chosen)
 
     def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
         from veil.bits.report.page import bit_page

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from veil.bits.accuracy import curator_error, pair_error, share_deviation, share_error
 from veil.bits.adjacency import BitFlips
+from veil.bits.domain import Table
+from veil.bits.estimation import MOST_PAIRED, signals_of
 from veil.bits.mechanisms.bit_mechanism import BitMechanism
 from veil.bits.mechanisms.randomized_response import RandomizedResponse
 from veil.bits.mechanisms.staircase_xor import MOST_BITS, StaircaseXor
+from veil.bits.profiles import PROFILES, BitProfile
+from veil.core.baseline import Baseline
 from veil.core.checks import choice, integer, positive
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.rounding import float_below, stated
-from veil.core.plan import Plan
+from veil.core.plan import Plan, beside
+from veil.core.span import Span, assumed
 
 UNITS = ("row", "bit")
 FOR_BITS = ("staircase", "response")
@@ -21,6 +28,8 @@ _WIDE = 1.959964
 # How close a column's share is wanted, where it is said how many rows that takes.
 CLOSE = 0.05
 _TOLD = ("name", "flip_rate", "signal", "share_error", "rows_needed")
+SHARE_ERROR = "error of a column's share"
+PAIR_ERROR = "error of a pair of columns (total variation)"
 
 
 @dataclass(frozen=True)
@@ -28,7 +37,8 @@ class BitRow:
     """One mechanism: flip_rate of a bit, signal = 1 - 2 flip_rate, and what they mean for a column.
 
     share_error: half the width of a 95 % interval for the share of ones in a column, if the number of rows is
-    known. rows_needed: how many rows make that 0.05.
+    known. rows_needed: how many rows make that 0.05. mean_error: how far the share is off on average;
+    pair_error: the same for the 2 x 2 table of two columns, in total variation.
     """
 
     name: str
@@ -36,15 +46,27 @@ class BitRow:
     flip_rate: float
     share_error: float | None
     rows_needed: float
+    mean_error: Span | None = None
+    pair_error: Span | None = None
 
     @property
     def signal(self) -> float:
         return 1.0 - 2.0 * self.flip_rate
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, for JSON."""
+        spans = {"mean_error": self.mean_error, "pair_error": self.pair_error}
+        told = {name: None if span is None else span.to_dict() for name, span in spans.items()}
+        return {name: getattr(self, name) for name in _TOLD} | told
+
 
 @dataclass(frozen=True)
 class BitPlan(Plan):
-    """Mechanisms with the same guarantee, the best first."""
+    """Mechanisms with the same guarantee, the best first.
+
+    typical: public tables to plan for, by what they are called. curator_error: of the shares, where a trusted
+    curator would add noise to the counts of ones instead of to every bit.
+    """
 
     printer: ClassVar[str | None] = "veil.bits.report.console:print_bit_plan"
 
@@ -53,19 +75,51 @@ class BitPlan(Plan):
     adjacency: BitFlips
     rows: int | None
     found: tuple[BitRow, ...]
+    profiles: tuple[BitProfile, ...]
+    curator_error: float | None = None
 
     @property
     def best(self) -> BitRow:
         return self.found[0]
 
+    @property
+    def curator_is_better(self) -> bool:
+        """Whether noisy counts of a trusted curator would be closer to the shares."""
+        best = self.best.mean_error
+        return self.curator_error is not None and best is not None and self.curator_error < best.usual
+
+    @property
+    def assumes(self) -> str:  # type: ignore[override]
+        return assumed([profile.words for profile in self.profiles], of="tables")
+
+    @property
+    def baselines(self) -> tuple[Baseline, ...]:  # type: ignore[override]
+        return baselines_of(self.best, self.profiles)
+
     def to_dict(self) -> dict[str, Any]:
+        curator = {"share_error": self.curator_error, "better": self.curator_is_better}
         return {
             "columns": self.columns,
             "epsilon": self.epsilon,
             "adjacency": self.adjacency.describe(),
             "rows": self.rows,
-            "mechanisms": [{name: getattr(row, name) for name in _TOLD} for row in self.found],
+            "mechanisms": [row.to_dict() for row in self.found],
+            "trusted_curator": None if self.curator_error is None else curator,
+            **beside(self),
         }
+
+
+def baselines_of(row: BitRow, profiles: Sequence[BitProfile]) -> tuple[Baseline, ...]:
+    """The errors of a mechanism beside those of a half for each column, and a quarter for each cell."""
+    words = [profile.words for profile in profiles]
+    lines = []
+    if row.mean_error is not None:
+        without = [profile.no_share_error for profile in profiles]
+        lines.append(Baseline.over(SHARE_ERROR, "a half for every column", without, row.mean_error, words))
+    if row.pair_error is not None:
+        without = [profile.no_pair_error for profile in profiles]
+        lines.append(Baseline.over(PAIR_ERROR, "a quarter for every cell", without, row.pair_error, words))
+    return tuple(lines)
 
 
 def adjacency_for(unit: str, columns: int, flips: int | None) -> BitFlips:
@@ -89,21 +143,48 @@ def bit_mechanism(name: str, columns: int, epsilon: float, near: BitFlips) -> Bi
 
 
 def plan_bits(
-    columns: int, epsilon: float, *, unit: str = "row", flips: int | None = None, rows: int | None = None
+    columns: int,
+    epsilon: float,
+    *,
+    unit: str = "row",
+    flips: int | None = None,
+    rows: int | None = None,
+    typical: Table | None = None,
+    measured: bool = True,
 ) -> BitPlan:
-    """What to expect of a table with so many columns; for the arguments see `bits.plan`."""
+    """What to expect of a table with so many columns; for the arguments see `bits.plan`.
+
+    measured: find the mean errors too, which takes longer than all the rest.
+    """
     columns = integer("columns", columns, least=1)
     epsilon = positive("epsilon", epsilon)
     rows = None if rows is None else integer("rows", rows, least=1)
     near = adjacency_for(unit, columns, flips)
+    profiles = PROFILES if typical is None else (BitProfile.of(typical),)
+    tried = profiles if measured else ()
     usable = FOR_BITS if near.where == "row" and columns <= MOST_BITS else ("response",)
-    ranked = [_row(name, bit_mechanism(name, columns, epsilon, near), rows) for name in usable]
-    return BitPlan(columns, epsilon, near, rows, tuple(sorted(ranked, key=lambda row: row.flip_rate)))
+    made = {name: bit_mechanism(name, columns, epsilon, near) for name in usable}
+    ranked = [planned_row(name, mechanism, columns, rows, tried) for name, mechanism in made.items()]
+    found = tuple(sorted(ranked, key=lambda row: row.flip_rate))
+    curator = None if rows is None else curator_error(near.count, rows, epsilon)
+    return BitPlan(columns, epsilon, near, rows, found, profiles, curator)
 
 
-def _row(name: str, mechanism: BitMechanism, rows: int | None) -> BitRow:
-    rate = mechanism.flip_rate
-    # Of one released bit: the standard deviation of its unbiased value (bit - q) / (1 - 2 q), at most.
-    spread = 0.5 / max(1.0 - 2.0 * rate, 1e-300)
-    error = None if rows is None else _WIDE * spread / rows**0.5
-    return BitRow(name, mechanism, rate, error, (_WIDE * spread / CLOSE) ** 2)
+def planned_row(
+    name: str, mechanism: BitMechanism, columns: int, rows: int | None, profiles: Sequence[BitProfile]
+) -> BitRow:
+    """The errors of a mechanism for tables like these."""
+    signal = 1.0 - 2.0 * mechanism.flip_rate
+    # Of one released bit: the standard deviation of its unbiased value (bit - q) / (1 - 2 q).
+    spread = share_deviation(signal, 1)
+    needed = (_WIDE * spread / CLOSE) ** 2
+    half = None if rows is None else _WIDE * spread / rows**0.5
+    if rows is None or not profiles:
+        return BitRow(name, mechanism, mechanism.flip_rate, half, needed)
+    shares = Span(tuple(share_error(signal, rows, profile.shares) for profile in profiles))
+    pairs = None
+    if 2 <= columns <= MOST_PAIRED:
+        signals = signals_of(mechanism, columns)
+        if signals.pair != 0:
+            pairs = Span(tuple(pair_error(signals, rows, profile.pairs) for profile in profiles))
+    return BitRow(name, mechanism, mechanism.flip_rate, half, needed, shares, pairs)

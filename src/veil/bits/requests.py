@@ -12,7 +12,7 @@ import numpy as np
 from veil.bits.domain import Bits, Table
 from veil.bits.planning import FOR_BITS, UNITS, BitPlan, adjacency_for, bit_mechanism, plan_bits
 from veil.bits.reading import MISSING, BitSource, read_bits
-from veil.core.errors import InvalidData
+from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import labels_of
 from veil.core.job import Job
 from veil.core.kind import Progress
@@ -75,7 +75,8 @@ class BitRelease(ReleaseRequest):
         held = as_source(data)
         columns = held.table.shape[1]
         near = adjacency_for(self.unit, columns, self.flips)
-        plan = plan_bits(columns, self.epsilon, unit=self.unit, flips=self.flips, rows=len(held))
+        known: dict[str, Any] = {"unit": self.unit, "flips": self.flips, "rows": len(held)}
+        plan = plan_bits(columns, self.epsilon, **known, measured=False)
         chosen = plan.best.name if self.mechanism == "auto" else self.mechanism
         return Job.prepare(
             bit_mechanism(chosen, columns, self.epsilon, near),
@@ -102,10 +103,33 @@ class BitPlanning(PlanRequest):
     rows: int | None = option(None, help="How many records there will be; public.", short="-n", least=1)
     unit: str = option("row", help=_UNIT, choices=UNITS)
     flips: int | None = option(None, help=_FLIPS, least=1)
+    typical: Any = option(
+        None,
+        help="A public table like the true one to plan for, with gaps as no; tables of several kinds unless "
+        "given.",
+    )
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return files_among(self.typical)
 
     def plan(self, progress: Progress | None = None) -> BitPlan:
         self.check()
-        return plan_bits(self.columns, self.epsilon, unit=self.unit, flips=self.flips, rows=self.rows)
+        asked: dict[str, Any] = {"unit": self.unit, "flips": self.flips, "rows": self.rows}
+        return plan_bits(self.columns, self.epsilon, **asked, typical=self._typical())
+
+    def _typical(self) -> Table | None:
+        """The public table, checked to have the columns that are planned for."""
+        if self.typical is None:
+            return None
+        given = self.typical
+        if isinstance(given, (str, PathLike)):
+            given = BitRead(source=str(given), missing="no").read()
+        table = as_source(given).table
+        if table.shape[1] != self.columns or not len(table):
+            found = f"{table.shape[1]} columns, {len(table)} rows"
+            raise InvalidArgument("typical", expected=f"rows of {self.columns} columns", found=found)
+        return table
 
 
 def as_source(data: Any) -> BitSource:

@@ -45,13 +45,21 @@ def read(
 
 
 def plan(
-    *, columns: int, epsilon: float, rows: int | None = None, unit: str = "row", flips: int | None = None
+    *,
+    columns: int,
+    epsilon: float,
+    rows: int | None = None,
+    unit: str = "row",
+    flips: int | None = None,
+    typical: Any = None,
 ) -> BitPlan:
     """What to expect of a released table with so many columns, from public numbers alone.
 
     rows: how many records there will be, if that is public.
     unit: "row", a record's bits together, or "bit", each on its own.
     flips: so many bits of a record, or of the table, instead of all of them or one.
+    typical: a public table like the true one, as `read` takes it, gaps being no. Without it errors are given
+        over several kinds of made-up tables, from the least to the largest.
 
     >>> from veil import bits
     >>> plan = bits.plan(columns=16, epsilon=1.0)

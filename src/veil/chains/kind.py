@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from veil.chains.adjacency import Transitions
 from veil.core.adjacency import Adjacency
+from veil.core.baseline import Baseline
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import Labels, checked_labels
 from veil.core.job import Job
@@ -166,6 +167,11 @@ class ChainKind(Kind):
         if group is not None:
             return ChainReport.of(self.chain(release, group), group=group)
         return CountedReport.of_release(release)
+
+    def baselines(self, release: Release[Any]) -> tuple[Baseline, ...]:
+        from veil.chains.report.summary import baselines_of
+
+        return baselines_of(release)
 
     def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
         from veil.chains.report.page import CountedReport

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from veil.chains.adjacency import Transitions
 from veil.chains.chain_mechanism import MOST_CELLS, Table, chosen_mechanism
 from veil.chains.mechanisms.private_chain import PrivateChain
+from veil.core.baseline import Baseline
 from veil.core.checks import delta_of, integer, items, positive
 from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.numerics.rounding import least_safe, log_margin
@@ -77,8 +79,20 @@ def plan_chain(
     if not chosen:
         raise InvalidArgument("names", expected="at least one", found="none")
     budget: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
-    rows = planned_rows(typical_tables(states, records), adjacency, records=records, names=chosen, **budget)
-    return ChainPlan(rows, adjacency, epsilon, delta, states, records)
+    tables = typical_tables(states, records)
+    rows = planned_rows(tables, adjacency, records=records, names=chosen, **budget)
+    baselines = (baseline_of(tables, rows[0].row_tv),) if rows[0].mechanism is not None else ()
+    return ChainPlan(rows, adjacency, epsilon, delta, states, records, baselines=baselines)
+
+
+def baseline_of(tables: Sequence[NDArray[Any]], expected: float) -> Baseline:
+    """An expected error of the next step beside that of next states that are all as likely.
+
+    tables: of transitions counted from each state, or of their shares.
+    """
+    away = [float(np.abs(table - table.mean(axis=1, keepdims=True)).sum() / table.sum()) for table in tables]
+    measure = "error of the next step (total variation)"
+    return Baseline(measure, "all next states as likely", 0.5 * float(np.mean(away)), expected)
 
 
 def planned_rows(

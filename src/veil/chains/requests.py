@@ -236,7 +236,7 @@ class ChainPlanning(PlanRequest):
             budget: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "change": self.change}
             trial = try_users(self.states, plan, **budget, **public)
             assumed = self.users or ASSUMED_USERS, self.mean_length or ASSUMED_LENGTH
-            return UserForecast(plan, trial, self.epsilon, self.change, assumed)
+            return UserForecast(plan, trial, self.epsilon, self.change, assumed, self.states)
         adjacency = Transitions(self.unit, self.change, self.cap)
         size: dict[str, Any] = {"delta": self.delta, "adjacency": adjacency}
         epsilon = self.epsilon

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from veil.chains.adjacency import Transitions
 from veil.chains.chain_mechanism import chosen_mechanism, tables_of
 from veil.chains.lengths import LengthBins
-from veil.chains.planning import typical_tables
+from veil.chains.planning import baseline_of, typical_tables
 from veil.chains.sequence_model import LengthLaw, SequenceModel
 from veil.chains.strata import (
     Strata,
@@ -22,9 +22,10 @@ from veil.chains.strata import (
 )
 from veil.chains.transition_counts import Sequences, Stratum, TransitionCounts
 from veil.core.arrays import Floats
+from veil.core.baseline import Baseline
 from veil.core.checks import integer, positive
 from veil.core.errors import InvalidArgument
-from veil.core.plan import Plan
+from veil.core.plan import Plan, beside
 from veil.matrices.chain import Chain
 
 # Where nobody says how many users there are, or how long their sequences: a guess, and the plan says so.
@@ -219,7 +220,12 @@ class UserForecast(Plan):
     epsilon: float
     change: str
     assumed: tuple[int, float]
+    states: int
+
+    @property
+    def baselines(self) -> tuple[Baseline, ...]:  # type: ignore[override]
+        return (baseline_of(typical_tables(self.states, 1_000 * self.states), self.trial.row_tv),)
 
     def to_dict(self) -> dict[str, Any]:
         strata = [list(stratum) for stratum in self.best.strata]
-        return {"strata": strata, "cap": self.best.cap, **self.trial.to_dict()}
+        return {"strata": strata, "cap": self.best.cap, **self.trial.to_dict(), **beside(self)}

@@ -20,6 +20,7 @@ from veil.core.formulas import safe_texts
 
 if TYPE_CHECKING:
     from veil.core.audit.subject import AuditSubject
+    from veil.core.baseline import Baseline
     from veil.core.intake import Labels
     from veil.core.job import Job
     from veil.core.mechanism import Mechanism
@@ -190,6 +191,13 @@ class Kind(ABC):
 
     def details(self, release: Release[Any]) -> tuple[str, ...]:
         """Further sentences about what a release holds."""
+        return ()
+
+    def baselines(self, release: Release[Any]) -> tuple[Baseline, ...]:
+        """The errors to expect of a release beside those of an answer that uses no data.
+
+        From the release and public facts alone; none where nobody can say.
+        """
         return ()
 
     # Pictures and pages

@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 from abc import ABC, abstractmethod
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import Any, ClassVar
 
 from veil.core.adjacency import Adjacency
+from veil.core.baseline import Baseline
 from veil.core.errors import CannotCalibrate
 
 
@@ -22,6 +23,10 @@ class Plan(ABC):
 
     # The mechanism with the least expected error; raises where none reaches the budget.
     best: Any
+    # The errors of the best mechanism beside those of an answer that uses no data; none where nobody can say.
+    baselines: tuple[Baseline, ...] = ()
+    # On what data the errors are to be expected, as a sentence.
+    assumes: str = ""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
@@ -33,7 +38,8 @@ class Plan(ABC):
             return repr(self)
         with redirect_stdout(io.StringIO()) as printed:
             resolve_name(self.printer)(self)
-        return printed.getvalue().rstrip()
+        lines = [printed.getvalue().rstrip(), self.assumes, *(line.words for line in self.baselines)]
+        return "\n".join(filter(None, lines))
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,8 @@ class RankedPlan(Plan):
     adjacency: Adjacency
     epsilon: float
     delta: float
+    baselines: tuple[Baseline, ...] = field(default=(), kw_only=True)
+    assumes: str = field(default="", kw_only=True)
 
     @property
     def best(self) -> Any:
@@ -62,7 +70,14 @@ class RankedPlan(Plan):
             "delta": self.delta,
             "adjacency": self.adjacency.describe(),
             "mechanisms": [row.to_dict() for row in self.rows],
+            **beside(self),
         }
+
+
+def beside(plan: Plan) -> dict[str, Any]:
+    """What every plan writes to JSON: what it assumes, and the errors of answers that use no data."""
+    lines = [baseline.to_dict() for baseline in plan.baselines]
+    return {"assumes": plan.assumes, "knowing_nothing": lines}
 
 
 def epsilons_around(epsilon: float) -> list[float]:

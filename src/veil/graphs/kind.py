@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from veil.bits.adjacency import BitFlips
 from veil.core.adjacency import Adjacency
+from veil.core.baseline import Baseline
 from veil.core.brief import card_rows
+from veil.core.errors import InvalidArgument
 from veil.core.job import Job
 from veil.core.kind import Content, Kind, Places
 from veil.core.mechanism import Mechanism
 from veil.core.record import Release, Tables
+from veil.core.request import PlanRequest
 from veil.graphs.files import EDGE_FILES
 from veil.graphs.graph import NODES_ARE_PUBLIC, Graph
 
@@ -142,6 +145,28 @@ class GraphKind(Kind):
         count = release.adjacency.count
         edges = "one edge" if count == 1 else f"at most {count} edges"
         return f"two graphs on the same nodes that differ in {edges}"
+
+    def baselines(self, release: Release[Any]) -> tuple[Baseline, ...]:
+        from veil.graphs.estimation import estimates
+        from veil.graphs.mechanisms.xor_graph import XorGraph
+        from veil.graphs.planning import baseline_of
+
+        if _is_facts(release) or isinstance(release.mechanism, XorGraph):
+            return ()
+        reading = estimates(release)
+        pairs = release.value.space.count
+        wrong, edges = reading.flip_rate * pairs, min(max(0.0, reading.edges.value), float(pairs))
+        # Where not even the number of edges is known, nothing else is.
+        return (baseline_of(edges, max(wrong, edges) if reading.says_little else wrong),)
+
+    def check_plot(self, request: PlanRequest) -> None:
+        if not getattr(request, "edges", None):
+            raise InvalidArgument("edges", expected="about how many, to draw errors", found="none")
+
+    def plot_plans(self, plans: Sequence[Any], chosen: float) -> Figure:
+        from veil.graphs.report.page import plans_figure
+
+        return plans_figure(plans, chosen)
 
     def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
         from veil.graphs.report.page import graph_page

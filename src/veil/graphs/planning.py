@@ -6,9 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from veil.core.baseline import Baseline
 from veil.core.checks import within
 from veil.core.errors import InvalidArgument
-from veil.core.plan import Plan
+from veil.core.plan import Plan, beside
 from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.graphs.numerics.pairs import PairSpace
 
@@ -84,8 +85,18 @@ class GraphPlan(Plan):
             return None
         return math.log(max((self.space.count - self.edges) / self.edges, 1.0))
 
+    @property
+    def wrong_pairs(self) -> float:
+        """How many pairs are to be expected wrong in the release, whatever the true graph is."""
+        return self.flip_rate * self.space.count
+
+    @property
+    def baselines(self) -> tuple[Baseline, ...]:  # type: ignore[override]
+        return () if self.edges is None else (baseline_of(self.edges, self.wrong_pairs),)
+
     def to_dict(self) -> dict[str, Any]:
-        names = "flip_rate released false_edges true_edges precision kept edge_error degree_error even"
+        names = "flip_rate wrong_pairs released false_edges true_edges precision kept"
+        names += " edge_error degree_error even"
         return {
             "kind": self.space.kind,
             "nodes": self.space.nodes,
@@ -94,7 +105,13 @@ class GraphPlan(Plan):
             "epsilon": self.epsilon,
             "costs": self.mechanism.costs,
             **{name: getattr(self, name) for name in names.split()},
+            **beside(self),
         }
+
+
+def baseline_of(edges: float, wrong: float) -> Baseline:
+    """Wrong pairs of a graph as it is released, beside those of a graph without edges: all true edges."""
+    return Baseline("wrong pairs of the graph as released", "no edges", edges, wrong)
 
 
 def edge_leakage(zeta: float, epsilon: float) -> float:

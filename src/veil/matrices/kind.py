@@ -7,10 +7,13 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from veil.core.arrays import Floats
+from veil.core.baseline import Baseline
 from veil.core.brief import card_rows, short
 from veil.core.checks import shown
-from veil.core.errors import InvalidArgument
+from veil.core.errors import InvalidArgument, VeilError
 from veil.core.intake import Labels
 from veil.core.kind import Places, exported
 from veil.core.record import MOST_SHOWN, Release
@@ -102,6 +105,24 @@ class MatrixKind(ArrayKind):
         if release.value.ndim != 2:
             return super().card(release)
         return matrix_card(release.value, release.row_labels, release.labels)
+
+    def baselines(self, release: Release[Any]) -> tuple[Baseline, ...]:
+        from veil.matrices.planning import baseline_of, measured, typical_matrices
+
+        if release.value.ndim != 2:
+            return ()
+        support = np.ones(release.value.shape, dtype=bool)
+        if (places := getattr(release.domain, "support", None)) is not None:
+            support[:] = False
+            for row, columns in enumerate(places):
+                support[row, list(columns)] = True
+        matrices = typical_matrices(support)
+        try:
+            expected = measured("as released", release.mechanism, matrices).row_tv
+        except VeilError:
+            # A mechanism for some matrices only, such as those with a floor.
+            return ()
+        return (baseline_of(matrices, support, expected),)
 
     def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
         return self.chain_report(release).html()

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core.arrays import Floats
+from veil.core.baseline import Baseline
 from veil.core.checks import choice, delta_of, positive, within
 from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.mechanism import Mechanism
@@ -45,6 +46,7 @@ _ENTRIES, _SLOW_ENTRIES, _SOLVING = 2e6, 5e4, 2e8
 _SMALLEST = 1e-100
 # Where several rows change, each trial composes loss distributions: a thousandth is near enough.
 _ROUGH = 1e-3
+ROW_ERROR = "error of a row (total variation)"
 
 
 def calibrated_matrix(
@@ -161,11 +163,7 @@ def plan_matrix(
     privacy do without the delta.
     """
     epsilon = positive("epsilon", epsilon)
-    rng = np.random.default_rng(_SEED)
-    matrices = [] if typical is None else [typical]
-    for shape in () if typical is not None else SHAPES:
-        weights = np.maximum(rng.standard_gamma(shape, support.shape), _SMALLEST) * support
-        matrices.append(weights / weights.sum(axis=1, keepdims=True))
+    matrices = typical_matrices(support) if typical is None else [typical]
     rows = []
     for name in FOR_VECTORS:
         charged = 0.0 if name in PURE else delta
@@ -174,13 +172,30 @@ def plan_matrix(
         except CannotCalibrate as error:
             rows.append(MatrixRow(name, None, why=str(error)))
             continue
-        rows.append(replace(_measured(name, mechanism, matrices), delta=charged))
+        rows.append(replace(measured(name, mechanism, matrices), delta=charged))
     rows.sort(key=lambda row: row.row_tv)
     over = f"typical matrices, whose rows go {RANGE}" if typical is None else "the typical matrix given"
-    return MatrixPlan(tuple(rows), adjacency, epsilon, delta, over=over)
+    baselines = (baseline_of(matrices, support, rows[0].row_tv),) if rows[0].mechanism is not None else ()
+    return MatrixPlan(tuple(rows), adjacency, epsilon, delta, over=over, baselines=baselines)
 
 
-def _measured(name: str, mechanism: Mechanism, matrices: list[Floats]) -> MatrixRow:
+def typical_matrices(support: Mask) -> list[Floats]:
+    """A public matrix for each of the profiles of typical vectors, with rows on the support."""
+    rng, matrices = np.random.default_rng(_SEED), []
+    for shape in SHAPES:
+        weights = np.maximum(rng.standard_gamma(shape, support.shape), _SMALLEST) * support
+        matrices.append(weights / weights.sum(axis=1, keepdims=True))
+    return matrices
+
+
+def baseline_of(matrices: list[Floats], support: Mask, expected: float) -> Baseline:
+    """An expected error of a row beside that of rows whose possible entries are all equal."""
+    equal = support / support.sum(axis=1, keepdims=True)
+    nothing = float(np.mean([0.5 * np.abs(matrix - equal).sum(axis=1).mean() for matrix in matrices]))
+    return Baseline(ROW_ERROR, "all possible entries of a row equal", nothing, expected)
+
+
+def measured(name: str, mechanism: Mechanism, matrices: list[Floats]) -> MatrixRow:
     rng = np.random.default_rng(_SEED)
     gaps, moved = [], []
     is_slow = isinstance(mechanism, RowByRow) and mechanism.mechanism.onto == "shrinkage"

@@ -86,6 +86,13 @@ def print_assumptions(console: Console, assumptions: Sequence[str]) -> None:
         console.print(f"This holds only if {text}.", style="bold red" if text in ALARMING else None)
 
 
+def print_useless(console: Console, release: Release[Any]) -> None:
+    """Which parts of a release are no better than knowing nothing; nothing where all of them are better."""
+    for baseline in release.kind.baselines(release):
+        if baseline.useless:
+            console.print(f"WARNING: {baseline.words}")
+
+
 def print_inspection(release: Release[Any], claim: Claim, *, certificate: Certificate | None = None) -> None:
     """What a file is, whether the guarantee it records is the true one, and what is left to trust."""
     console = new_console()
@@ -95,6 +102,7 @@ def print_inspection(release: Release[Any], claim: Claim, *, certificate: Certif
         console.print(f"Mechanism chosen from public numbers: {release.chosen}.")
     for text in release.kind.details(release):
         console.print(text)
+    print_useless(console, release)
     print_guarantee(console, release)
     for text in claim.added:
         console.print(f"Today's analysis adds: {text}.")

@@ -6,10 +6,11 @@ import io
 import math
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veil.core.baseline import NO_BETTER, Baseline
 from veil.core.mechanism import Published
 from veil.core.privacy.profile import PrivacyProfile
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 # Longer labels are cut even where two of them then look the same.
 _LONGEST = 50
+# Errors that are larger times that of an answer without data have a bar of this length.
+_LONGEST_BAR = 2.5
 BLUE, ORANGE, GREEN, RED, GREY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#6b6b6b"
 
 
@@ -80,6 +83,45 @@ def privacy_figure(
     axes.set_xlabel("privacy loss ε (smaller is more private)")
     axes.set_ylabel("failure probability δ")
     axes.legend(frameon=False, fontsize=9)
+    return figure
+
+
+def draw_nothing(
+    axes: Axes, error: float, *, upright: bool = False, below: bool = False, colour: str = GREY
+) -> None:
+    """The dashed line of the error of an answer that uses no data, with its name beside it.
+
+    upright: the error is on the horizontal axis. below: the name is under the line, not above it.
+    """
+    line: dict[str, Any] = {"color": colour, "linestyle": "--", "linewidth": 1.4}
+    text: dict[str, Any] = {"textcoords": "offset points", "fontsize": 9, "color": colour}
+    if upright:
+        axes.axvline(error, **line)
+        place: Any = {"xy": (error, 1.0), "xycoords": ("data", "axes fraction"), "xytext": (0, 3)}
+        axes.annotate(NO_BETTER, **place, ha="center", va="bottom", **text)
+        return
+    axes.axhline(error, **line)
+    # At the right, where errors are small.
+    place = {"xy": (1.0, error), "xycoords": ("axes fraction", "data"), "xytext": (0, -3 if below else 3)}
+    axes.annotate(NO_BETTER, **place, ha="right", va="top" if below else "bottom", **text)
+
+
+def baseline_figure(baselines: Sequence[Baseline]) -> Figure:
+    """A bar for each error of a release, in units of the same error of an answer that uses no data."""
+    figure, axes = axes_of(7.2, 0.62 * len(baselines) + 1.25)
+    for place, baseline in enumerate(baselines):
+        ratio = baseline.expected / max(baseline.nothing, 1e-300)
+        length = min(ratio, _LONGEST_BAR)
+        looks: dict[str, Any] = {"color": RED, "hatch": "//"} if baseline.useless else {"color": BLUE}
+        axes.barh(place, length, height=0.5, edgecolor="white", **looks)
+        at: Any = {"xy": (length, place), "xytext": (4, 0), "textcoords": "offset points"}
+        axes.annotate(f"{ratio:,.3g}" if ratio < 1000 else f"{ratio:,.0f}", **at, va="center", fontsize=10)
+    draw_nothing(axes, 1.0, upright=True)
+    names = short_labels([baseline.measure.partition(" (")[0] for baseline in baselines], 36)
+    axes.set_yticks(range(len(baselines)), names)
+    axes.set_ylim(len(baselines) - 0.5, -0.5)
+    axes.set_xlim(0.0, 1.12 * _LONGEST_BAR)
+    axes.set_xlabel("expected error, in units of that of an answer without data")
     return figure
 
 

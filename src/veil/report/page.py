@@ -6,6 +6,7 @@ from typing import Any
 
 from veil.core.mechanism import ALARMING
 from veil.core.numerics.rounding import rounded_up
+from veil.core.record import Release
 
 
 def number(value: float) -> str:
@@ -17,7 +18,8 @@ def page(template: str, *, package: str | tuple[str, ...] = "veil.report", **con
     """Render a page. Text is escaped; `rounded_up` is for bounds, `number` for all other numbers.
 
     package: where the template is, or several in which it and what it extends are searched in this order; it
-    may include the shared ones of `veil.report`.
+    may include the shared ones of `veil.report`. release: the page is about it; baseline.html shows whether
+    it is better than knowing nothing.
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, select_autoescape
 
@@ -29,5 +31,14 @@ def page(template: str, *, package: str | tuple[str, ...] = "veil.report", **con
     )
     # Assumptions that are shown in red.
     environment.globals["alarming"] = ALARMING
+    environment.globals["baselines_of"] = _baselines
     environment.filters |= {"rounded_up": rounded_up, "number": number}
     return environment.get_template(template).render(**content)
+
+
+def _baselines(release: Release[Any]) -> dict[str, Any]:
+    """What baseline.html shows: the lines, and their picture."""
+    from veil.report.figures import baseline_figure, svg
+
+    lines = release.kind.baselines(release)
+    return {"lines": lines, "picture": svg(baseline_figure(lines)) if lines else ""}

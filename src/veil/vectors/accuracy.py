@@ -15,6 +15,7 @@ from scipy.special import betainc, betaincc, digamma, xlogy
 
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
+from veil.core.baseline import Baseline
 from veil.core.checks import choice, integer, positive, within
 from veil.core.intake import as_floats
 from veil.vectors.counts import LARGEST_COUNT, Contributions, Counts, Integers, Records
@@ -220,6 +221,22 @@ def assumed_records(adjacency: Adjacency, size: int, records: int | None) -> int
     """How many records a plan assumes, where nobody said; None where it need not."""
     unknown = isinstance(adjacency, (Records, Contributions)) and records is None
     return size * _ASSUMED_RECORDS_PER_CATEGORY if unknown else None
+
+
+def no_data_error(typical: Typical) -> float:
+    """The mean total variation of equal entries, the best answer without data, over the typical values."""
+    shares = [np.asarray(value, dtype=np.float64) / value.sum() for value in typical]
+    return float(np.mean([0.5 * np.abs(share - 1.0 / share.size).sum() for share in shares]))
+
+
+def baseline_of(typical: Typical, expected: float, *, assumed: int | None = None) -> Baseline:
+    """An expected error (total variation) on typical values beside that of equal entries.
+
+    assumed: so many records are taken for granted, since nobody knows how many there are.
+    """
+    whose = "" if assumed is None else f" if there are {assumed:,} records"
+    measure = f"error of the vector{whose} (total variation)"
+    return Baseline(measure, "all entries equal", no_data_error(typical), expected)
 
 
 def expected_errors(mechanism: Any, typical: Typical) -> Errors:

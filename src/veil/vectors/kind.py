@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from veil.core.arrays import Floats
-from veil.core.errors import InvalidArgument
+from veil.core.baseline import Baseline
+from veil.core.errors import InvalidArgument, VeilError
 from veil.core.kind import Places
 from veil.core.record import Release
 from veil.vectors.array_kind import ArrayKind
@@ -55,6 +56,18 @@ class VectorKind(ArrayKind):
         if array.shape[-1] != mechanism.domain.size:
             expected = f"{mechanism.domain.size} entries, as the mechanism has"
             raise InvalidArgument("value", expected=expected, found=f"shape {array.shape}")
+
+    def baselines(self, release: Release[Any]) -> tuple[Baseline, ...]:
+        from veil.vectors.accuracy import assumed_records, baseline_of, expected_errors, typical_values
+
+        size = release.value.shape[-1]
+        assumed = assumed_records(release.adjacency, size, release.records)
+        try:
+            values = typical_values(release.adjacency, size, None, release.records)
+            return (baseline_of(values, expected_errors(release.mechanism, values).tv, assumed=assumed),)
+        except VeilError:
+            # A mechanism for some vectors only, such as those with a floor.
+            return ()
 
     def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
         from veil.vectors.report.page import vector_page

@@ -21,6 +21,7 @@ from veil.vectors.accuracy import (
     METRICS,
     Errors,
     assumed_records,
+    baseline_of,
     error_quantile,
     measured_errors,
     typical_values,
@@ -159,7 +160,9 @@ def _compared(
     # Typical counts have a number of records of their own.
     assumed = assumed if assumed == values[0].sum() else None
     over = typical_words(adjacency, values, typical)
-    return Comparison(tuple(rows), adjacency, assumed=assumed, over=over, **budget)
+    best = rows[0].errors
+    baselines = () if best is None else (baseline_of(values, best.tv, assumed=assumed),)
+    return Comparison(tuple(rows), adjacency, assumed=assumed, over=over, baselines=baselines, **budget)
 
 
 def affordable(name: str, *, epsilon: float, delta: float) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from veil.core.adjacency import Adjacency
+from veil.core.baseline import Baseline
 from veil.core.brief import card_rows, short
 from veil.core.errors import InvalidArgument
 from veil.core.formulas import safe_texts
@@ -140,6 +141,16 @@ class WordKind(Kind):
     def sizes(self, release: Release[Any]) -> dict[str, Any]:
         return {"words": 1 if isinstance(release.value, tuple) else len(release.value)}
 
+    def baselines(self, release: Release[Any]) -> tuple[Baseline, ...]:
+        from veil.words.planning import baseline_of, no_data_error
+        from veil.words.report.page import expected_error
+
+        error = expected_error(release)
+        if error is None:
+            return ()
+        language: Any = release.domain
+        return (baseline_of(no_data_error(language), error),)
+
     def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
         from veil.words.codec import AttachedWords, batch, words_beside
         from veil.words.report.page import WordReport
@@ -173,7 +184,7 @@ class WordKind(Kind):
         from veil.words.planning import error_curves
         from veil.words.report.figures import error_figure
 
-        return error_figure(error_curves(plans), marks=[chosen])
+        return error_figure(error_curves(plans), marks=[chosen], nothing=plans[-1].nothing)
 
 
 def _assumptions(mechanism: Any, adjacency: Adjacency, *, several: bool) -> tuple[str, ...]:

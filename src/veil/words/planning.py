@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from veil.core.baseline import Baseline
 from veil.core.checks import integer, items, on_progress, positive, shown, truth
 from veil.core.errors import CannotCalibrate, InvalidArgument, VeilError
 from veil.core.kind import Progress
-from veil.core.plan import Plan
+from veil.core.plan import Plan, beside
 from veil.words.language import FreeWords, Language
 from veil.words.mechanisms.balanced_words import BalancedWords
 from veil.words.mechanisms.exponential_words import ExponentialWords
@@ -28,6 +29,8 @@ _WALKS, _BUDGET = 100, 2_000_000_000
 # Beyond this a table of distances for one word takes longer than a plan should.
 _MOST_CELLS = 500_000_000
 _SMALLEST, _LARGEST = 0.01, 100.0
+# Words of which the one nearest to the others is taken for an answer that uses no data.
+_CANDIDATES = 100
 # Beyond so many transitions the search for balanced weights takes minutes.
 _MOST_EDGES = 1_500
 _QUICK_EDGES = 50
@@ -78,12 +81,18 @@ class WordPlan(Plan):
     rows: tuple[WordRow, ...]
     walks: int
     from_examples: bool
+    # The error of the word that is nearest to all others on average, on the same words.
+    nothing: float
     # The error that was asked for, where epsilon follows from it.
     error: float | None = None
 
     @property
     def best(self) -> WordRow:
         return self.rows[0]
+
+    @property
+    def baselines(self) -> tuple[Baseline, ...]:  # type: ignore[override]
+        return () if self.best.error is None else (baseline_of(self.nothing, self.best.error),)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -101,7 +110,36 @@ class WordPlan(Plan):
                 }
                 for row in self.rows
             ],
+            **beside(self),
         }
+
+
+def baseline_of(nothing: float, expected: float) -> Baseline:
+    """An expected number of wrong symbols beside that of one word, the same whatever the true one is."""
+    return Baseline("wrong symbols of a word", "always the same word", nothing, expected)
+
+
+def made_up_words(language: Language) -> WordBatch:
+    """Random walks, as many as a plan has time for; the same every time."""
+    steps = language.length * max(1, language.graph.edges)
+    return language.walks(int(np.clip(_BUDGET // steps, 1, _WALKS)), rng=_SEED)
+
+
+def no_data_error(language: Language, words: WordBatch | None = None) -> float:
+    """The mean number of wrong symbols if always the same word is released, whatever the true one is.
+
+    That word is the one of many random walks that is nearest to other random walks on average: the best
+    answer that uses no data, as nearly as that many tell. words: those to be hidden; None for random walks.
+    """
+    if isinstance(language, FreeWords):
+        # Of words without constraints each is as good, and one drawn at random.
+        return language.length * (1.0 - 1.0 / len(language.labels))
+    some = language.walks(_CANDIDATES, rng=_SEED + 1).rows
+    others = language.walks(_CANDIDATES, rng=_SEED + 2).rows
+    away = np.array([(others != word).sum() for word in some])
+    nearest = some[int(np.argmin(away))]
+    hidden = language.walks(10 * _CANDIDATES, rng=_SEED + 3) if words is None else words
+    return float((hidden.rows != nearest).sum(axis=1).mean())
 
 
 def names_for(language: Language, radius: int) -> tuple[str, ...]:
@@ -142,11 +180,7 @@ def plan_words(
         chosen = tuple(items("names", names, expected="names of mechanisms"))
         if not chosen:
             raise InvalidArgument("names", expected="at least one", found="none")
-    if examples is None:
-        steps = language.length * max(1, language.graph.edges)
-        words = language.walks(int(np.clip(_BUDGET // steps, 1, _WALKS)), rng=_SEED)
-    else:
-        words = language.validate(examples)
+    words = made_up_words(language) if examples is None else language.validate(examples)
     rows = []
     for name in chosen:
         tell(name)
@@ -154,7 +188,8 @@ def plan_words(
     rows.sort(key=lambda row: np.inf if row.error is None else row.error)
     if rows[0].error is None:
         raise InvalidArgument("mechanism", expected="one that fits the language", found=rows[0].why)
-    return WordPlan(language, epsilon, radius, tuple(rows), len(words), examples is not None)
+    nothing = no_data_error(language, None if examples is None else words)
+    return WordPlan(language, epsilon, radius, tuple(rows), len(words), examples is not None, nothing)
 
 
 def _measured(
@@ -162,14 +197,23 @@ def _measured(
 ) -> WordRow:
     try:
         mechanism = word_mechanism(name, language, epsilon, radius=radius, shorter=shorter)
+        error = mean_error(mechanism, words)
+        if error is None:
+            return WordRow(name, None, None, "its table of distances would be too large")
+        return WordRow(name, mechanism, error)
+    except VeilError as failed:
+        return WordRow(name, None, None, str(failed))
+
+
+def mean_error(mechanism: WordMechanism, words: WordBatch) -> float | None:
+    """The expected number of wrong symbols, over words; None where computing it takes too long."""
+    language, rows = mechanism.language, words.rows
+    if isinstance(mechanism, PermuteAndFlip) and not isinstance(language, FreeWords):
         cells = language.length**2 * language.graph.edges
-        if isinstance(mechanism, PermuteAndFlip) and not isinstance(language, FreeWords):
-            if cells > _MOST_CELLS:
-                return WordRow(name, None, None, "its table of distances would be too large")
-            words = WordBatch.of_rows(words.labels, words.rows[: max(1, int(_BUDGET // cells))])
-        return WordRow(name, mechanism, float(mechanism.expected_errors(words.rows).mean()))
-    except VeilError as error:
-        return WordRow(name, None, None, str(error))
+        if cells > _MOST_CELLS:
+            return None
+        rows = rows[: max(1, int(_BUDGET // cells))]
+    return float(mechanism.expected_errors(rows).mean())
 
 
 def least_epsilon_for_words(

@@ -10,7 +10,7 @@ from veil.bits.estimation import estimates
 from veil.bits.planning import CLOSE, BitPlan
 from veil.core.job import Job
 from veil.core.record import Release
-from veil.report.console import bar, new_console, plain_table, print_guarantee, print_written
+from veil.report.console import bar, new_console, plain_table, print_guarantee, print_useless, print_written
 from veil.report.figures import short_labels
 
 _MOST_COLUMNS = 20
@@ -37,6 +37,7 @@ def print_bit_release(release: Release[Any], *, job: Job[Any], written: Sequence
     )
     if reading.says_nothing:
         console.print("WARNING: these intervals say nothing; epsilon is too small for so few rows.")
+    print_useless(console, release)
     if dropped:
         console.print(f"Left out, because of gaps: {', '.join(dropped[:10])}.")
     print_guarantee(console, release)
@@ -73,4 +74,16 @@ def print_bit_plan(plan: BitPlan) -> None:
     console.print(
         "bits wrong: 50 % would be pure noise. signal left: the part of a bit's meaning that is kept."
     )
+    if plan.rows is not None:
+        errors = plain_table("mean error", "share of a column", "pair of columns (total variation)")
+        for row in plan.found:
+            spans = (row.mean_error, row.pair_error)
+            errors.add_row(row.name, *("-" if span is None else span.words for span in spans))
+        console.print(errors)
+    if plan.curator_is_better and plan.best.mean_error is not None:
+        console.print(
+            "A trusted curator with plain noisy counts would do better: the shares of ones with a mean error "
+            f"of {plan.curator_error:.3g} instead of {plan.best.mean_error.usual:.3g}, if shares are all "
+            "that is needed."
+        )
     console.print("No data was read.")

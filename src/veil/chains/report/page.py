@@ -15,7 +15,7 @@ from veil.chains.adjacency import Transitions
 from veil.chains.error_bars.intervals import intervals
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.planning import planned_rows
-from veil.chains.report.summary import Accuracy, is_drowned
+from veil.chains.report.summary import Accuracy, accuracy_of, baselines_of, is_drowned
 from veil.chains.report.totals import CountedTotal
 from veil.chains.sequence_model import LengthLaw, SequenceModel, mechanism_of, model
 from veil.core.arrays import Floats
@@ -290,7 +290,7 @@ class CountedReport(ChainReport):
             comparison=comparison,
             parts=tuple(mechanism.first),
             groups=mechanism.groups or (),
-            accuracy=Accuracy.of(release),
+            accuracy=accuracy_of(release),
             total=CountedTotal.of(release),
             sections=Sections.of(release, mechanism),
             released_by=_NAMES[mechanism.first["transitions"].mechanism.name],
@@ -310,7 +310,8 @@ class CountedReport(ChainReport):
                 (row.name, row.row_tv, None) for row in counted.comparison.rows if row.mechanism is not None
             ]
             meaning = "expected error of the next step (total variation)"
-            pictures["mechanisms"] = figures.svg(errors_figure(errors, meaning))
+            beside = () if self.release is None else baselines_of(self.release)
+            pictures["mechanisms"] = figures.svg(errors_figure(errors, meaning, beside))
         route_digits = digits(np.array(bars) if bars else None)
         named = {"counted": counted, "released_by": counted.released_by}
         return {**named, "route_digits": route_digits, **pictures}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +14,19 @@ from rich.table import Column, Table
 
 from veil.chains.adjacency import Transitions
 from veil.chains.mechanisms.private_chain import Part, PrivateChain
-from veil.chains.planning import ChainPlan, measured
+from veil.chains.planning import ChainPlan, baseline_of, measured
 from veil.chains.report.totals import CountedTotal
 from veil.chains.sequence_model import model
 from veil.chains.user_plan import UserForecast
 from veil.core.arrays import Floats
+from veil.core.baseline import Baseline
 from veil.core.job import Job
 from veil.core.numerics.denoise import Noise, denoised
 from veil.core.record import Release
 from veil.matrices.chain import Chain
 from veil.matrices.mechanisms.bordered_rows import BorderedRows
 from veil.matrices.report.console import print_matrix_plan
-from veil.report.console import bar, new_console, print_guarantee, print_written
+from veil.report.console import bar, new_console, print_guarantee, print_useless, print_written
 from veil.report.figures import short_labels
 from veil.vectors.counts import Integers
 
@@ -131,6 +132,23 @@ class Accuracy:
         return None
 
 
+def accuracy_of(release: Release[Any]) -> Accuracy | None:
+    """`Accuracy.of` a release, computed once."""
+    return release.derived("accuracy", lambda: Accuracy.of(release))
+
+
+def baselines_of(release: Release[Any]) -> tuple[Baseline, ...]:
+    """The expected error of the next step beside that of next states that are all as likely."""
+    accuracy, held = accuracy_of(release), model(release)
+    if accuracy is None or accuracy.row_tv is None:
+        return ()
+    if held.sizes is None and not held.chain.is_irreducible:
+        return ()
+    beside = baseline_of([held.joint()], accuracy.row_tv)
+    # Counts that cannot be told from noise are no better, whatever a simulation that starts from them says.
+    return (replace(beside, expected=max(beside.expected, beside.nothing)) if accuracy.drowned else beside,)
+
+
 def is_drowned(table: NDArray[Any], deviation: float) -> bool:
     """Whether noisy counts are hardly farther from zero than the noise alone would be."""
     power = float(np.mean(np.square(np.asarray(table, dtype=np.float64)))) / max(deviation, 1e-12) ** 2
@@ -231,13 +249,14 @@ def print_chain_release(release: Release[Any], *, job: Job[Any], written: Sequen
         start, end = (short_labels([name], 48, drawn=False)[0] for name in (names[i], names[j]))
         console.print(f"  {100 * joint[i, j]:6.3f} %  {start} -> {end}")
     console.print()
-    total, accuracy = CountedTotal.of(release), Accuracy.of(release)
+    total, accuracy = CountedTotal.of(release), accuracy_of(release)
     if total is not None:
         console.print(f"{total.words}.")
     if accuracy is not None:
         console.print(accuracy.words)
         if accuracy.warning is not None:
             console.print(f"WARNING: {accuracy.warning}.")
+        print_useless(console, release)
         console.print()
     more = also_holds(release)
     if more is not None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
+from veil.core.baseline import NO_BETTER
 from veil.core.job import Job
 from veil.core.numerics.rounding import rounded_up
 from veil.core.privacy.profile import beliefs
@@ -17,7 +18,7 @@ from veil.graphs.likely_graph import Decoding
 from veil.graphs.mechanisms.xor_graph import XorGraph
 from veil.graphs.numerics.decoding import MOST_ENTRIES
 from veil.graphs.planning import GraphPlan
-from veil.report.console import new_console, plain_table, print_guarantee, print_written
+from veil.report.console import new_console, plain_table, print_guarantee, print_useless, print_written
 from veil.report.page import number
 
 
@@ -32,6 +33,7 @@ def print_graph_release(release: Release[Any], *, job: Job[Any], written: Sequen
         )
     else:
         _print_estimates(console, release, written)
+    print_useless(console, release)
     print_guarantee(console, release)
     for text in job.warnings:
         console.print(f"WARNING: {text}.")
@@ -78,7 +80,7 @@ def print_graph_plan(plan: GraphPlan) -> None:
         table.add_row("true edges in the release", number(plan.true_edges))
         table.add_row("part of the released edges that are true", f"{100 * plan.precision:.3g} %")
         table.add_row(
-            "true edges kept by any release of as many edges as there are,\nif it looks at each pair alone",
+            "true edges kept by any release of as many edges as there are, if it looks at each pair alone",
             f"at most {100 * plan.kept:.3g} %",
         )
     table.add_row("number of edges, read off the release", f"± {number(1.96 * plan.edge_error)}")
@@ -98,6 +100,11 @@ def print_graph_plan(plan: GraphPlan) -> None:
         is_plain = plan.space.kind == "undirected"
         facts = "Degrees, triangles and the number of edges are" if is_plain else "The number of edges is"
         console.print(f"{facts} far more exact asked directly in large graphs (statistics).")
+    if plan.edges is None:
+        console.print(
+            f"Pair by pair, the graph as released is {NO_BETTER} (no edges) unless there are more than "
+            f"{number(plan.wrong_pairs)} edges."
+        )
     console.print("No data was read.")
 
 

@@ -17,7 +17,7 @@ from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.graphs.mechanisms.xor_graph import XorGraph
 from veil.graphs.numerics.pairs import Codes
 from veil.graphs.planning import GraphPlan
-from veil.report.figures import BLUE, GREEN, GREY, RED, axes_of, svg
+from veil.report.figures import BLUE, GREEN, GREY, RED, axes_of, draw_nothing, svg
 from veil.report.page import page
 
 if TYPE_CHECKING:
@@ -120,4 +120,21 @@ def _edges_figure(true: float) -> Figure:
     for share, text, side in ((true, "true", "left"), (1.0 - true, "false", "right")):
         place = 0.005 if side == "left" else 0.995
         axes.text(place, 0.42, f"{text} {100 * share:.3g} %", ha=side, va="bottom", fontsize=10)
+    return figure
+
+
+def plans_figure(plans: Sequence[GraphPlan], chosen: float) -> Figure:
+    """Wrong pairs of a released graph against epsilon, and how many true edges it keeps."""
+    figure, axes = axes_of(7.2, 3.8)
+    x = [plan.epsilon for plan in plans]
+    axes.loglog(x, [plan.wrong_pairs for plan in plans], color=BLUE, marker="o", label="wrong pairs")
+    axes.loglog(x, [plan.true_edges for plan in plans], color=GREEN, marker="s", label="true edges kept")
+    for baseline in plans[-1].baselines:
+        draw_nothing(axes, baseline.nothing)
+    axes.axvline(chosen, color=GREY, linestyle=":", linewidth=1.2)
+    axes.set_xlabel("privacy loss ε (smaller is more private)")
+    axes.set_ylabel("pairs of nodes")
+    axes.set_xticks(x, [f"{epsilon:.3g}" for epsilon in x])
+    axes.minorticks_off()
+    axes.legend(frameon=False, fontsize=9, loc="lower left")
     return figure

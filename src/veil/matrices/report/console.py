@@ -12,7 +12,15 @@ from veil.core.record import Release
 from veil.matrices.chain_summary import ChainComparison
 from veil.matrices.planning import MatrixPlan
 from veil.matrices.report.chain import ChainReport, published_beside
-from veil.report.console import SHORT_BAR, bar, new_console, plain_table, print_guarantee, print_written
+from veil.report.console import (
+    SHORT_BAR,
+    bar,
+    new_console,
+    plain_table,
+    print_guarantee,
+    print_useless,
+    print_written,
+)
 from veil.report.figures import short_labels
 from veil.vectors.array_kind import numbered
 from veil.vectors.calibration import unused_delta
@@ -46,6 +54,7 @@ def print_matrix_release(release: Release[Any], *, job: Job[Any], written: Seque
     if value.shape[0] > _MOST_ROWS or value.shape[1] > _MOST_COLUMNS:
         console.print(f"(the first rows and columns of {value.shape[0]} x {value.shape[1]})")
     console.print()
+    print_useless(console, release)
     print_guarantee(console, release)
     if job.kept < 0.5:
         console.print(

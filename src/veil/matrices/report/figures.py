@@ -149,7 +149,8 @@ def plan_figure(curve: Sequence[MatrixPlan], chosen: float) -> Figure:
         if row.mechanism is not None
     ]
     ticks = [plan.epsilon for plan in curve]
-    return curves_figure(points, ticks, chosen, "expected error of a row (total variation)")
+    meaning = "expected error of a row (total variation)"
+    return curves_figure(points, ticks, chosen, meaning, baselines=curve[-1].baselines)
 
 
 _MOST_LABELS = 9

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from veil.core.job import Job
 from veil.core.record import Release
-from veil.report.console import SHORT_BAR, bar, new_console, print_guarantee, print_written
+from veil.report.console import SHORT_BAR, bar, new_console, print_guarantee, print_useless, print_written
 from veil.vectors.array_kind import numbered
 from veil.vectors.calibration import unused_delta
 from veil.vectors.planning import Comparison, EpsilonPlan
@@ -36,6 +36,7 @@ def print_vector_release(release: Release[Any], *, job: Job[Any], written: Seque
     if bars is not None:
         console.print(f"low, high: {bars_are}")
     console.print()
+    print_useless(console, release)
     print_guarantee(console, release)
     if job.kept < 0.5:
         console.print(

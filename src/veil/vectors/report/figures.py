@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from veil.core.arrays import Floats
-from veil.report.figures import BLUE, GREEN, GREY, ORANGE, RED, axes_of, short_labels
+from veil.core.baseline import Baseline
+from veil.report.figures import BLUE, GREEN, GREY, ORANGE, RED, axes_of, draw_nothing, short_labels
 from veil.vectors.planning import Comparison
 
 if TYPE_CHECKING:
@@ -60,11 +61,17 @@ def draw_shares(
 def comparison_figure(comparison: Comparison) -> Figure:
     """The expected error of each mechanism at equal privacy, with the error of unlucky releases."""
     errors = [(row.name, row.errors.tv, row.tv95) for row in comparison.rows if row.errors is not None]
-    return errors_figure(errors, "expected error (total variation); the line: 95 of 100 releases stay below")
+    meaning = "expected error (total variation); the line: 95 of 100 releases stay below"
+    return errors_figure(errors, meaning, comparison.baselines)
 
 
-def errors_figure(errors: Sequence[tuple[str, float, float | None]], meaning: str) -> Figure:
-    """A bar for the error of each mechanism (name, error), with a line where 95 of 100 errors are below."""
+def errors_figure(
+    errors: Sequence[tuple[str, float, float | None]], meaning: str, baselines: Sequence[Baseline] = ()
+) -> Figure:
+    """A bar for the error of each mechanism (name, error), with a line where 95 of 100 errors are below.
+
+    baselines: the error of an answer that uses no data, as a dashed line.
+    """
     figure, axes = axes_of(7.2, 0.55 * max(len(errors), 1) + 1.5)
     for place, (name, error, high) in enumerate(errors):
         axes.barh(place, error, color=COLOURS.get(name, GREY), height=0.55)
@@ -80,7 +87,11 @@ def errors_figure(errors: Sequence[tuple[str, float, float | None]], meaning: st
         )
     axes.set_yticks(range(len(errors)), [NAMES.get(name, name) for name, *_ in errors])
     axes.invert_yaxis()
-    axes.set_xlim(0.0, 1.25 * max([high or error for _, error, high in errors], default=1.0))
+    nothing = [baseline.nothing for baseline in baselines[:1]]
+    for error in nothing:
+        draw_nothing(axes, error, upright=True)
+    farthest = max([*nothing, *(high or error for _, error, high in errors)], default=1.0)
+    axes.set_xlim(0.0, 1.25 * farthest)
     axes.set_xlabel(meaning)
     return figure
 
@@ -94,13 +105,22 @@ def curve_figure(curve: Sequence[Comparison], chosen: float) -> Figure:
         if row.errors is not None
     ]
     ticks = [table.epsilon for table in curve]
-    return curves_figure(points, ticks, chosen, "expected error (total variation)")
+    meaning = "expected error (total variation)"
+    return curves_figure(points, ticks, chosen, meaning, baselines=curve[-1].baselines)
 
 
 def curves_figure(
-    points: Sequence[tuple[str, float, float]], ticks: Sequence[float], chosen: float, meaning: str
+    points: Sequence[tuple[str, float, float]],
+    ticks: Sequence[float],
+    chosen: float,
+    meaning: str,
+    *,
+    baselines: Sequence[Baseline] = (),
 ) -> Figure:
-    """A curve for each mechanism, from points (name, epsilon, error)."""
+    """A curve for each mechanism, from points (name, epsilon, error).
+
+    baselines: the error of an answer that uses no data, as a dashed line.
+    """
     figure, axes = axes_of(7.2, 3.8)
     for name in sorted({name for name, *_ in points}):
         axes.loglog(
@@ -109,6 +129,8 @@ def curves_figure(
             marker=MARKERS.get(name, "o"),
             label=NAMES.get(name, name),
         )
+    for baseline in baselines[:1]:
+        draw_nothing(axes, baseline.nothing)
     axes.axvline(chosen, color=GREY, linestyle=":", linewidth=1.2)
     axes.set_xlabel("privacy loss ε (smaller is more private)")
     axes.set_ylabel(meaning)

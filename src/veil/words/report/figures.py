@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from veil.report.figures import BLUE, GREEN, GREY, ORANGE, RED, axes_of, short_labels
+from veil.report.figures import BLUE, GREEN, GREY, ORANGE, RED, axes_of, draw_nothing, short_labels
 from veil.words.word_batch import WordBatch
 
 if TYPE_CHECKING:
@@ -22,9 +22,13 @@ def error_figure(
     curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
     *,
     marks: Sequence[float] = (),
+    nothing: float | None = None,
     x_label: str = "privacy loss ε (smaller is more private)",
 ) -> Figure:
-    """The expected error of several mechanisms, or bounds on it; marks: dotted lines at these places."""
+    """The expected error of several mechanisms, or bounds on it; marks: dotted lines at these places.
+
+    nothing: the error of an answer that uses no data, as a dashed line.
+    """
     figure, axes = axes_of(7.2, 3.8)
     for number, (name, (x, y)) in enumerate(curves.items()):
         style = number % len(COLOURS)
@@ -39,6 +43,8 @@ def error_figure(
         axes.axhline(0.0, color="black", linewidth=0.8)
     if all(float(place).is_integer() for x, _ in curves.values() for place in x):
         axes.locator_params(axis="x", integer=True)
+    if nothing is not None:
+        draw_nothing(axes, nothing)
     for mark in marks:
         axes.axvline(mark, color=GREY, linestyle=":", linewidth=1.2)
     axes.set_xlabel(x_label)
@@ -47,8 +53,13 @@ def error_figure(
     return figure
 
 
-def errors_figure(errors: Mapping[str, float], *, of: int, chosen: str = "") -> Figure:
-    """The expected errors of several mechanisms at one epsilon, as bars; that of the chosen one is blue."""
+def errors_figure(
+    errors: Mapping[str, float], *, of: int, chosen: str = "", nothing: float | None = None
+) -> Figure:
+    """The expected errors of several mechanisms at one epsilon, as bars; that of the chosen one is blue.
+
+    nothing: the error of an answer that uses no data, as a dashed line.
+    """
     figure, axes = axes_of(7.2, 0.8 + 0.42 * len(errors))
     names = list(errors)[::-1]
     values = [errors[name] for name in names]
@@ -60,7 +71,9 @@ def errors_figure(errors: Mapping[str, float], *, of: int, chosen: str = "") -> 
     )
     for place, value in enumerate(values):
         axes.text(value, place, f" {value:.3g}", va="center", fontsize=9)
-    axes.set_xlim(0.0, 1.12 * max(max(values), 1e-9))
+    if nothing is not None:
+        draw_nothing(axes, nothing, upright=True)
+    axes.set_xlim(0.0, 1.12 * max(*values, nothing or 0.0, 1e-9))
     axes.set_xlabel(f"expected number of wrong symbols, of {of}")
     axes.tick_params(axis="y", length=0)
     return figure

@@ -14,7 +14,7 @@ from veil.words.codec import AttachedWords
 from veil.words.mechanisms.balanced_words import BalancedWords
 from veil.words.mechanisms.each_word import EachWord
 from veil.words.mechanisms.word_mechanism import WordMechanism
-from veil.words.planning import WordPlan, WordRow, names_for, plan_words
+from veil.words.planning import WordPlan, WordRow, made_up_words, mean_error, names_for, plan_words
 from veil.words.report.figures import errors_figure
 from veil.words.word_batch import WordBatch
 
@@ -56,6 +56,9 @@ class WordReport:
         """The expected number of wrong symbols on made-up words."""
         if self._row is not None and self._row.error is not None:
             return self._row.error
+        error = expected_error(self.release)
+        if error is not None:
+            return error
         walks = self.mechanism.language.walks(50)
         return float(self.mechanism.expected_errors(walks.rows).mean())
 
@@ -81,7 +84,8 @@ class WordReport:
     def html(self) -> str:
         """The page."""
         errors = {row.name: row.error for row in self.plan.rows if row.error is not None}
-        bars = errors_figure(errors, of=self.mechanism.language.length, chosen=self.chosen)
+        of = self.mechanism.language.length
+        bars = errors_figure(errors, of=of, chosen=self.chosen, nothing=self.plan.nothing)
         return page(
             "words.html",
             package="veil.words.report",
@@ -101,3 +105,13 @@ def inner(release: Release[Any]) -> WordMechanism:
     each = mechanism.mechanism if isinstance(mechanism, EachWord) else mechanism
     assert isinstance(each, WordMechanism)
     return each
+
+
+def expected_error(release: Release[Any]) -> float | None:
+    """The expected number of wrong symbols on made-up words; None if it takes too long to find out."""
+
+    def compute() -> float | None:
+        mechanism = inner(release)
+        return mean_error(mechanism, made_up_words(mechanism.language))
+
+    return release.derived("expected_error", compute)
