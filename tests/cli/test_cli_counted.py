@@ -487,3 +487,25 @@ def test_labels_are_escaped(run: Run, folder: Path) -> None:
     assert page.count("&lt;script&gt;") >= 5
     # In the terminal as they stand.
     assert f"{evil} -> [red]b[/red]" in done.out
+
+
+# Derived columns
+
+
+def test_hours_and_queries_over_files(run: Run, folder: Path) -> None:
+    """The hour from times in a CSV, by an option and by a query: the same chains."""
+    rows = ["t,from,to", "15/11/2026 8:10,a,b", "15/11/2026 8:20,b,a", "15/11/2026 9:00,a,a"]
+    (folder / "timed.csv").write_text("\n".join(rows) + "\n")
+    option = ("--hour-of", "t", "--time-format", "day-first")
+    text = 'SELECT hour(strptime(t, \'%d/%m/%Y %H:%M\')) AS h, "from", "to" FROM input'
+    query = ("--query", text, "--group", "h", "--groups", "0..23")
+    made = []
+    for i, given in enumerate((option, query)):
+        done = run(
+            "release", "chain", "timed.csv", *TRIPS, *given, "--states", "a,b", *EXACT, "-o", f"{i}.json"
+        )
+        assert done.code == 0, done.err
+        made.append(veil.load(folder / f"{i}.json"))
+    for out in made:
+        assert np.allclose(veil.chains.group_chain(out, "8").matrix, [[0, 1], [1, 0]], atol=0.01)
+    assert made[0].assumptions == made[1].assumptions

@@ -55,7 +55,12 @@ def read_bits(request: BitRead) -> BitSource:
     columns, missing = request.columns, request.missing
     wanted = checked_columns(texts("columns", columns) if isinstance(columns, str) else columns)
     cells, assumptions, shown = open_bits(
-        request.source, wanted, header=request.header, delimiter=request.delimiter
+        request.source,
+        wanted,
+        header=request.header,
+        delimiter=request.delimiter,
+        table=request.table,
+        query=request.query,
     )
     names = list(cells)
     given = given_pairs(

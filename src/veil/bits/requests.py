@@ -19,6 +19,7 @@ from veil.core.kind import Progress
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option
 from veil.tables.dialect import delimiter_option, header_option
 from veil.tables.given import files_among
+from veil.tables.source_options import query_option, table_option
 
 _NAMES = ("auto", *FOR_BITS)
 _MECHANISM = "auto (fewest wrong bits), staircase or response."
@@ -30,7 +31,10 @@ _FLIPS = "Hide only so many bits at once: of a record, or with unit bit anywhere
 class BitRead(ReadRequest):
     """Read a table in which every column has two values."""
 
-    source: Any = option(help="CSV, Parquet or JSON lines, with two values in each column.", secret=True)
+    source: Any = option(
+        help="CSV, Parquet, JSON lines, a .duckdb file or postgresql://...: two values in each column.",
+        secret=True,
+    )
     columns: Sequence[str] | str | None = option(
         None, help="Which columns, in which order: a,b,c. All unless given.", group="Input"
     )
@@ -42,6 +46,8 @@ class BitRead(ReadRequest):
     missing: str | None = option(
         None, help="What gaps (empty, ?, NA) stand for.", choices=MISSING, group="Input"
     )
+    table: str | None = table_option()
+    query: str | None = query_option("read")
     header: bool | None = header_option()
     delimiter: str | None = delimiter_option()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from veil.bits.values import GAPS, cells_of, usual_pair
 from veil.core.errors import InvalidData, UnreadableFile
-from veil.core.mechanism import ROW_BY_ROW
+from veil.core.mechanism import LAYOUT_IS_PUBLIC, ROW_BY_ROW
 from veil.tables.cells import Coded
 from veil.tables.complaints import empty_table
 from veil.tables.dialect import by_numbers, has_header, places_of
@@ -19,11 +19,19 @@ HEADER = "the first line of the file names the columns, and is public"
 
 
 def open_bits(
-    source: Any, wanted: Sequence[str] | None, *, header: bool | None, delimiter: Any
+    source: Any,
+    wanted: Sequence[str] | None,
+    *,
+    header: bool | None,
+    delimiter: Any,
+    table: str | None = None,
+    query: str | None = None,
 ) -> tuple[dict[str, Coded], list[str], dict[str, str]]:
     """The cells of each wanted column, what was assumed to read them, and what errors call the columns."""
-    expected = "a path, a table in memory, an array or a list of rows"
-    read = read_table(source, wanted, expected=expected, header=header, delimiter=delimiter)
+    expected = "a path, a table in memory, an array or a list of rows, or a database"
+    read = read_table(
+        source, wanted, expected=expected, header=header, delimiter=delimiter, table=table, query=query
+    )
     if read.columns is None:
         columns, assumptions = _from_text(read, wanted, header)
         shown = places_of(list(columns)) if wanted is None else {}
@@ -31,6 +39,7 @@ def open_bits(
         shown = places_of(list(read.columns)) if read.may_be_cells and wanted is None else {}
         columns = {name: cells_of(array, shown.get(name, name)) for name, array in read.columns.items()}
         assumptions = [ROW_BY_ROW] if read.unchecked else []
+        assumptions += [LAYOUT_IS_PUBLIC] if read.layout_guessed else []
     if not columns or len(next(iter(columns.values())).codes) == 0:
         raise empty_table()
     return columns, assumptions, {name: shown.get(name, name) for name in columns}

@@ -20,19 +20,24 @@ def read(
     columns: Sequence[str] | str | None = None,
     values: tuple[Any, Any] | Mapping[str, tuple[Any, Any]] | Sequence[str] | None = None,
     missing: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
     header: bool | None = None,
     delimiter: str | None = None,
 ) -> BitSource:
     """Read a table in which every column has two values. It is sensitive data, not a release.
 
     source: a path or glob (CSV and other text with separators, also packed; Parquet; JSON lines), or "-" for
-        standard input; a pandas, Polars or Arrow table, or {column: values}; a 2-D array or a list of rows.
+        standard input; a pandas, Polars or Arrow table, or {column: values}; a 2-D array or a list of rows; a
+        DuckDB file, connection or relation, a "postgresql://" address, a Spark session or frame.
     columns: which columns, in which order; all unless given. Without names they are column1, column2, ...
     values: what 0 and 1 are called, (zero, one), for all columns, or {column: (zero, one)} for some. Else the
         usual pairs are known (no/yes, n/y, false/true, f/t, 0/1, -/+, however spelt), and of two other
         values the first in order is 0.
     missing: what to do with gaps (empty cells, NULL, NaN, "?", "NA"): "no" takes them for 0, "yes" for 1,
         "drop-column" leaves out the columns that have any. Without it they are an error.
+    table, query: which table of a database, or one SELECT, of a database, or of a file or frame, which it
+        calls input.
     header, delimiter: of text; whether its first line names the columns, and what separates cells. Both are
         found out from the file where that can be done without losing a record.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from veil.chains.counting.counting import count, look_for_states
+from veil.chains.counting.counting import count, look_for_states, with_times
 from veil.chains.counting.question import Question
 from veil.chains.transition_counts import Provenance, TransitionCounts
 from veil.core.checks import on_progress
@@ -19,7 +19,9 @@ from veil.tables.engines.protocol import needed_columns
 from veil.tables.given import files_among, groups_from, listed, pairs
 from veil.tables.sequences import SequenceFile as SequenceFile
 from veil.tables.sequences import as_log
+from veil.tables.source_options import query_option, table_option
 from veil.tables.states import given_states, merged, with_other
+from veil.tables.times import checked_format, time_format_option
 
 CAP = "With {unit=user}: the most transitions counted of one, sampled at random; planned unless given."
 _INPUT, _STATES, _COUNTS = "Input", "States", "What is counted"
@@ -46,6 +48,7 @@ class ChainRead(ReadRequest):
     order: str | None = option(None, help="Column that says when.", group=_INPUT)
     state: str | None = option(None, help="Column of the state, in a log.", group=_INPUT)
     tie_break: str | None = option(None, help="Column that orders rows of the same time.", group=_INPUT)
+    time_format: str | None = time_format_option()
     lines: bool = option(
         False, help="The input is text, one sequence of states per line.", flag="--sequences", group=_INPUT
     )
@@ -53,13 +56,8 @@ class ChainRead(ReadRequest):
     separator: str | None = option(
         None, help="With {lines}: between states; white space otherwise.", group=_INPUT
     )
-    table: str | None = option(None, help="Which table of a database.", group=_INPUT)
-    query: str | None = option(
-        None,
-        help="Or one SELECT whose result is counted; see Queries and views in the guide to tables.",
-        group=_INPUT,
-        secret=True,
-    )
+    table: str | None = table_option()
+    query: str | None = query_option("counted")
     states: Any = option(
         None,
         help="The public list of states: a file (CSV; zones.csv:id:name takes two of its columns), a,b,c, or "
@@ -78,8 +76,19 @@ class ChainRead(ReadRequest):
         group=_STATES,
     )
     group: str | None = option(None, help="One chain for each value of this column.", group=_COUNTS)
+    hour_of: str | None = option(
+        None, help="One chain for each hour of the day, 0 to 23, of the times in this column.", group=_COUNTS
+    )
+    weekday_of: str | None = option(
+        None, help="One chain for each day of the week, Monday to Sunday, of this column.", group=_COUNTS
+    )
+    month_of: str | None = option(
+        None, help="One chain for each month, January to December, of this column.", group=_COUNTS
+    )
     groups: Iterable[Any] | str | None = option(
-        None, help="The public values of {group}: a,b,c or 0..23.", group=_COUNTS
+        None,
+        help="The public values of {group}: a,b,c or 0..23. Of hours, weekdays and months all, unless given.",
+        group=_COUNTS,
     )
     cap: int | None = option(None, help=CAP, least=1, group=_COUNTS)
     strata: Sequence[tuple[int, int]] | None = option(
@@ -135,7 +144,7 @@ class ChainRead(ReadRequest):
                 raise InvalidArgument(field, expected="none for a source of sequences", found="a column")
         asked = {one.name: getattr(self, one.name) for one in fields(Question) if one.init}
         asked |= {"groups": groups_from(self.groups), **({} if log is None else _LOG)}
-        question = Question(**asked)
+        question, time_format = Question(**asked), checked_format(self.time_format)
         states, merge = None, pairs("merge", self.merge)
         if self.states is not None:
             # Before anything is read: what is wrong with the call itself.
@@ -146,11 +155,18 @@ class ChainRead(ReadRequest):
             question.check_size(len(states.labels))
         tell("looking at the columns")
         source = source if log is None else log
-        engine = open_engine(source, question.roles, table=self.table, query=self.query)
+        engine = open_engine(
+            source,
+            question.roles,
+            table=self.table,
+            query=self.query,
+            has_format=time_format is not None,
+        )
         try:
             if progress is not None and isinstance(engine, DuckEngine):
                 engine.tell = progress
             columns = needed_columns(engine, question.roles)
+            columns = with_times(engine, question, columns, time_format)
             if states is None and self.other is not None:
                 tell("looking for states")
                 states = look_for_states(engine, question, columns, self.other)

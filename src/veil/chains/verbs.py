@@ -30,6 +30,7 @@ def read(
     order: str | None = None,
     state: str | None = None,
     tie_break: str | None = None,
+    time_format: str | None = None,
     lines: bool = False,
     skip: int = 0,
     separator: str | None = None,
@@ -40,6 +41,9 @@ def read(
     drop_unlisted: bool = False,
     merge: Mapping[Any, Any] | str | None = None,
     group: str | None = None,
+    hour_of: str | None = None,
+    weekday_of: str | None = None,
+    month_of: str | None = None,
     groups: Iterable[Any] | str | None = None,
     cap: int | None = None,
     strata: Sequence[tuple[int, int]] | None = None,
@@ -53,11 +57,14 @@ def read(
 
     source: a path or glob (CSV, Parquet, JSON lines, DuckDB), a pandas, Polars, Arrow, Ibis or Spark
         table, a DuckDB relation or connection, a "postgresql://" address, a SequenceFile, or a list of
-        sequences. table, query: which table of a database, or what to select from it.
+        sequences. table, query: which table of a database, or one SELECT: of a database, or of a file or
+        frame, which it calls input, as in "SELECT hour(CAST(t AS TIMESTAMP)) AS hour, o, d FROM input".
     origin, destination: columns of trips, one transition per row; `by` may say who made it.
     by, order, state: columns of a log; consecutive states of one `by` are counted. Rows of the same time
-        are ordered by tie_break (a column), then by the order of the states. Times that are text are
-        ordered letter by letter, which suits 2026-11-15 and not 11/15/2026.
+        are ordered by tie_break (a column), then by the order of the states.
+    time_format: how times that are text are written: "iso" (2026-11-15 10:00, with or without T and an
+        offset), "day-first" (15/11/2026), "month-first" (11/15/2026 3:04 PM), or a pattern such as
+        "%d.%m.%Y %H:%M". Nothing is guessed: without it they are ISO, or texts of one length such as 0042.
     lines: the source is text with one sequence of states per line. skip, separator: lines before the first
         sequence, and what is between states; white space otherwise.
     states: the public list: labels, {what is in the data: label}, or a file. Without it, the labels
@@ -65,7 +72,8 @@ def read(
         drop_unlisted: leave out rows with such a state instead; both are a public choice.
     merge: {state: state}, counts the first together with the second.
     group, groups: a column and its public values, one table of counts each; a transition of a log belongs
-        to the row that it leaves.
+        to the row that it leaves. hour_of, weekday_of, month_of: instead of group, a column of times, of
+        which this part is the group; its values are known (0 to 23, Monday to Sunday, January to December).
     cap: of each user at most so many transitions, sampled at random in the order of a hash of the salt
         (secret unless given), the user and the transition's place. strata: [(least number of states, cap),
         ...], to sample users with longer sequences differently; `plan_users` chooses them.

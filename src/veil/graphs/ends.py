@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.mechanism import ROW_BY_ROW
+from veil.core.mechanism import LAYOUT_IS_PUBLIC, ROW_BY_ROW
 from veil.tables.cells import Coded, is_plain_integer, numbers_of
 from veil.tables.dialect import has_header, places_of
 from veil.tables.engines.protocol import missing_column
@@ -44,11 +44,13 @@ def ends_of(asked: GraphRead) -> tuple[list[Coded], list[str]]:
     _check_names(origin, destination)
     read = read_table(
         _pairs(asked.source),
-        expected="a path, a table in memory, or a list of pairs",
+        expected="a path, a table in memory, a list of pairs, or a database",
         header=asked.header,
         delimiter=asked.delimiter,
         least=2,
         comments=True,
+        table=asked.table,
+        query=asked.query,
     )
     if read.text is not None:
         return _from_text(read.text, origin, destination, asked.header)
@@ -60,7 +62,8 @@ def ends_of(asked: GraphRead) -> tuple[list[Coded], list[str]]:
     ends = [
         _from_column(read.columns[names[place]], shown.get(names[place], names[place])) for place in places
     ]
-    return ends, [ROW_BY_ROW] if read.unchecked else []
+    assumptions = [ROW_BY_ROW] if read.unchecked else []
+    return ends, [*assumptions, *([LAYOUT_IS_PUBLIC] if read.layout_guessed else [])]
 
 
 def _check_names(origin: Any, destination: Any) -> None:

@@ -22,6 +22,7 @@ from veil.graphs.planning import GraphPlan
 from veil.graphs.reading import LOOPS, EdgeSource, read_edges
 from veil.tables.dialect import delimiter_option, header_option
 from veil.tables.given import files_among
+from veil.tables.source_options import query_option, table_option
 
 FOR_GRAPHS = ("response", "published")
 _KIND = "undirected (a b is b a), directed, or bipartite (two sets of nodes)."
@@ -33,7 +34,10 @@ _SHARE = "The part of epsilon for {statistics}; 0.1 unless given. 1: no graph, f
 class GraphRead(ReadRequest):
     """Read a graph from a list of edges."""
 
-    source: Any = option(help="Edges, two nodes per line: text, CSV, Parquet, JSON lines.", secret=True)
+    source: Any = option(
+        help="Edges, two nodes per line: text, CSV, Parquet, JSON lines, a .duckdb file, postgresql://...",
+        secret=True,
+    )
     origin: str | None = option(None, help="The column of the first node.", flag="--from", group="Input")
     destination: str | None = option(None, help="The column of the second node.", flag="--to", group="Input")
     nodes: Any = option(
@@ -46,6 +50,8 @@ class GraphRead(ReadRequest):
     loops: str = option(
         "refuse", help="Edges from a node to itself: refuse, keep or drop.", choices=LOOPS, group="Input"
     )
+    table: str | None = table_option()
+    query: str | None = query_option("read")
     header: bool | None = header_option()
     delimiter: str | None = delimiter_option()
 

@@ -22,6 +22,8 @@ def read(
     nodes: Any = None,
     kind: str = "undirected",
     loops: str = "refuse",
+    table: str | None = None,
+    query: str | None = None,
     header: bool | None = None,
     delimiter: str | None = None,
 ) -> EdgeSource:
@@ -29,7 +31,8 @@ def read(
 
     source: a path or glob, or "-" for standard input: text with spaces, tabs, commas or semicolons between
         (also packed), Parquet, JSON lines; a pandas, Polars or Arrow table; an array of two columns or a list
-        of pairs. What else a line holds is left out.
+        of pairs; a DuckDB file, connection or relation, a "postgresql://" address, a Spark session or frame.
+        What else a line holds is left out.
     origin, destination: the columns, by default the first two.
     nodes: the public list of nodes: labels, the path of a file with one per line, or n for 0 to n-1; of a
         bipartite graph a pair of these. Without it the nodes are those that have an edge, which is then
@@ -37,6 +40,8 @@ def read(
     kind: "undirected", where a,b and b,a are one edge; "directed"; or "bipartite", where origins and
         destinations are nodes of two sets.
     loops: what becomes of edges from a node to itself: "refuse", "keep" or "drop".
+    table, query: which table of a database, or one SELECT, of a database, or of a file or frame, which it
+        calls input.
     header, delimiter: of text; whether the first line has names, and what separates cells. Both are found out
         from the file where that can be done without losing an edge.
 

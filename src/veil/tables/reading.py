@@ -10,8 +10,9 @@ from typing import Any
 from veil.core.errors import InvalidArgument, UnreadableFile
 from veil.tables.complaints import refuse_given
 from veil.tables.dialect import checked_delimiter, checked_header
+from veil.tables.engines.protocol import is_database, quoted, render
 from veil.tables.files import JSON_LINES, PARQUET, ending_of, file_of, name_of, text_bytes
-from veil.tables.frames import Columns, frame_columns, is_computed
+from veil.tables.frames import Columns, chosen, frame_columns, is_computed
 from veil.tables.text_tables import TextTable, open_text, small_table
 from veil.tables.typed_files import file_columns
 
@@ -23,7 +24,8 @@ class TableRead:
     name: what messages call it. columns: of Arrow, by name. text: with its cells as they are written; None
     also for files without any, and for JSON. raw: a small text as it is. may_be_cells: the names of the
     columns are keys of JSON, which need not be names. unchecked: the table is what a query
-    makes of other data, of which one record may be in several rows, or affect them.
+    makes of other data, of which one record may be in several rows, or affect them. layout_guessed: an engine
+    found out how the text is written.
     """
 
     name: str
@@ -32,6 +34,7 @@ class TableRead:
     raw: bytes = b""
     may_be_cells: bool = False
     unchecked: bool = False
+    layout_guessed: bool = False
 
 
 def read_table(
@@ -46,16 +49,22 @@ def read_table(
     delimiter: Any = None,
     least: int = 1,
     comments: bool = False,
+    table: str | None = None,
+    query: str | None = None,
 ) -> TableRead:
-    """A table from files, or in memory. Files that would fill the memory are refused.
+    """A table from files, from a database, or in memory. Files that would fill the memory are refused.
 
     wanted: columns of a typed table; all unless given. typed: endings of files that have names and types.
     expected: what errors say that the source, or the text of a small file, should be. small: a table in one
     file, whose separator and first line are never asked for. documents: text may also be JSON, as it is.
     header, delimiter: of text, as the user gave them. least: cells that each line must have. comments: lines
-    that begin with # or % may be comments.
+    that begin with # or % may be comments. table, query: which table of a database, or one SELECT whose
+    result is read, of a database, or of a file or frame by the name `input`.
     """
     mark, header = checked_delimiter(delimiter), checked_header(header)
+    if table is not None or query is not None or is_database(source):
+        refuse_given("none for a database or a query", header=header, delimiter=mark)
+        return _from_engine(source, wanted, table=table, query=query)
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if small and ending_of(path) not in typed:
@@ -71,6 +80,30 @@ def read_table(
         raise InvalidArgument("source", expected=expected, found=f"an object of type {type(source).__name__}")
     refuse_given("none for this kind of source", header=header, delimiter=mark)
     return read
+
+
+def _from_engine(
+    source: Any, wanted: Sequence[str] | None, *, table: str | None, query: str | None
+) -> TableRead:
+    from veil.tables.engines.opening import open_engine
+
+    asked = {f"columns[{i}]": name for i, name in enumerate(wanted or ())}
+    engine = open_engine(source, asked, table=table, query=query, ordered=True)
+    try:
+        present = engine.columns()
+        names = chosen(list(present), wanted, may_be_cells=engine.guesses_layout)
+        columns = ", ".join(quoted(present[name].identifier) for name in names)
+        text = render(f"SELECT {columns} FROM veil_source", engine.dialect)
+        read = engine.run(f"WITH veil_source AS (\n{engine.relation}\n)\n{text}")
+    finally:
+        engine.close()
+    return TableRead(
+        "source",
+        {name: read.column(i) for i, name in enumerate(names)},
+        may_be_cells=engine.guesses_layout,
+        unchecked=not engine.row_by_row,
+        layout_guessed=engine.guesses_layout,
+    )
 
 
 def _small(path: str, expected: str, *, documents: bool) -> TableRead:

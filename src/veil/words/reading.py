@@ -16,10 +16,11 @@ from veil.tables import complaints
 from veil.tables.cells import numbers_of
 from veil.tables.engines.duck import DuckEngine
 from veil.tables.engines.opening import open_engine
-from veil.tables.engines.protocol import Engine, check_times, needed_columns
+from veil.tables.engines.protocol import Engine, needed_columns
 from veil.tables.files import file_of, name_of, parse_json, text_bytes
 from veil.tables.sequences import SequenceFile, as_log
 from veil.tables.states import StateList, given_states
+from veil.tables.times import checked_format, ordered_times
 from veil.words.language import Language
 from veil.words.queries import MOST_STATES, WordQuery
 from veil.words.table import Rows, WordTable, check_listed, checked_list
@@ -32,6 +33,7 @@ def read_words(
     order: str | None = None,
     state: str | None = None,
     tie_break: str | None = None,
+    time_format: str | None = None,
     states: Any = None,
     table: str | None = None,
     query: str | None = None,
@@ -39,7 +41,8 @@ def read_words(
 ) -> WordTable:
     """The words in a table. They are sensitive data, not a release.
 
-    source: as for `words.read`, or a SequenceFile. by, order, state, tie_break, table, query: see there.
+    source: as for `words.read`, or a SequenceFile. by, order, state, tie_break, time_format, table,
+        query: see there.
     states: the public list of states; a state that is not on it is an error. Without it the labels found,
         sorted: then `WordTable.recoded` brings them in the order of a list.
     progress: called with what is done.
@@ -57,13 +60,16 @@ def read_words(
     wanted = roles | others
     listed = None if states is None else checked_list(given_states(states, columns=list(wanted.values())))
     tell("looking at the columns")
-    engine = open_engine(source, wanted, table=table, query=query, numbers=True)
+    stated = checked_format(time_format)
+    engine = open_engine(
+        source, wanted, table=table, query=query, numbers=True, has_format=stated is not None
+    )
     try:
         if progress is not None and isinstance(engine, DuckEngine):
             engine.tell = progress
         columns = needed_columns(engine, wanted)
         of_keys = [columns.pop(role) for role in roles]
-        check_times(engine, columns["order"], others["order"])
+        columns["order"] = ordered_times(engine, columns["order"], others["order"], stated)
         words = WordQuery(of_keys, columns, engine, listed)
         return _read(engine, words, keys=keys, names=others, listed=listed, tell=tell)
     finally:

@@ -16,7 +16,9 @@ from veil.core.random.streams import generator
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option, texts
 from veil.tables.given import files_among, listed
 from veil.tables.sequences import SequenceFile
+from veil.tables.source_options import query_option, table_option
 from veil.tables.states import given_states
+from veil.tables.times import time_format_option
 from veil.words.language import Language
 from veil.words.mechanisms.each_word import EachWord
 from veil.words.planning import (
@@ -66,6 +68,7 @@ class WordRead(ReadRequest):
     order: str | None = option(None, help="Column that says when.", group=_INPUT)
     state: str | None = option(None, help="Column of the state.", group=_INPUT)
     tie_break: str | None = option(None, help="Column that orders rows of the same time.", group=_INPUT)
+    time_format: str | None = time_format_option()
     lines: bool = option(
         False, help="The input is text, one word of states per line.", flag="--sequences", group=_INPUT
     )
@@ -73,13 +76,8 @@ class WordRead(ReadRequest):
     separator: str | None = option(
         None, help="With {lines}: between states; white space otherwise.", group=_INPUT
     )
-    table: str | None = option(None, help="Which table of a database.", group=_INPUT)
-    query: str | None = option(
-        None,
-        help="Or one SELECT whose result is read; see Queries and views in the guide to tables.",
-        group=_INPUT,
-        secret=True,
-    )
+    table: str | None = table_option()
+    query: str | None = query_option("read")
     chain: Any = option(None, help=_CHAIN, group=_FEASIBLE)
     least: float = option(0.0, help=_LEAST, least=0.0, group=_FEASIBLE)
     symbols: Any = option(
@@ -112,6 +110,7 @@ class WordRead(ReadRequest):
             order=self.order,
             state=self.state,
             tie_break=self.tie_break,
+            time_format=self.time_format,
             states=listed("symbols", self.symbols) if allowed is None else list(allowed.labels),
             table=self.table,
             query=self.query,

@@ -21,6 +21,7 @@ def read(
     order: str | None = None,
     state: str | None = None,
     tie_break: str | None = None,
+    time_format: str | None = None,
     lines: bool = False,
     skip: int = 0,
     separator: str | None = None,
@@ -41,7 +42,10 @@ def read(
         column), then by the order of the states. Times that are text are ordered character by character.
     lines: the source is a text file with one word per line; skip: lines before the first word; separator:
         between states, white space unless given.
-    table, query: which table of a database, or what to select from it.
+    time_format: how times that are text are written: "iso", "day-first", "month-first", or a pattern such as
+        "%d.%m.%Y %H:%M". Without it they are ISO, or texts of one length such as 0042.
+    table, query: which table of a database, or one SELECT: of a database, or of a file or frame, which it
+        calls input.
     chain: which state may follow which, public: {state: [states]}, a matrix, a list of transitions, a
         `veil.Chain`, a NetworkX digraph, a release of a chain, or a file with one of these. Without it every
         word over the symbols is feasible. least: transitions less probable than this are not allowed.

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from tests.tables.servers import Server
-from tests.tables.sql.texts import IN_DIALECT, OTHERS, ROW_WISE
+from tests.tables.sql.texts import IN_DIALECT, OTHERS, ROW_WISE, ROW_WISE_IN_DUCKDB
 from veil.errors import InvalidArgument, VeilError
 from veil.tables.engines import duck_catalog, postgres_catalog
 from veil.tables.sql.row_wise import row_wise
@@ -48,7 +48,7 @@ def tables() -> list[duckdb.DuckDBPyConnection]:
     return [loaded(ROWS), *(loaded(ROWS[:i] + ROWS[i + 1 :]) for i in range(len(ROWS)))]
 
 
-@pytest.mark.parametrize("query", ROW_WISE)
+@pytest.mark.parametrize("query", [*ROW_WISE, *ROW_WISE_IN_DUCKDB])
 def test_one_record_moves_at_most_one_row(tables: list[Any], query: str) -> None:
     checked = duck_catalog.row_by_row(tables[0].sql, one_select(query, "duckdb"))
     assert checked is not None

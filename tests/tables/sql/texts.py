@@ -24,6 +24,16 @@ ROW_WISE = (
     "SELECT ROUND(n / 2.0) AS o, FLOOR(n) AS d FROM trips",
     "SELECT CONCAT(o, d) AS o, LPAD(d, 3, '0') AS d FROM trips",
 )
+# In DuckDB, which also reads files: times that are text, and parts of times.
+ROW_WISE_IN_DUCKDB = (
+    "SELECT hour(t) AS o, dayname(t) AS d FROM trips",
+    "SELECT monthname(t) AS o, isodow(t) AS d FROM trips WHERE quarter(t) = 1",
+    "SELECT weekday(t) AS o, dayofweek(t) AS d FROM trips",
+    "SELECT week(t) AS o, dayofyear(t) AS d FROM trips",
+    "SELECT try_strptime(o, '%d/%m/%Y') AS o, strptime('1/2/2026', '%d/%m/%Y') AS d FROM trips",
+    "SELECT CAST(to_timestamp(n) AS VARCHAR) AS o, epoch(t) AS d FROM trips",
+    "SELECT CAST(t AT TIME ZONE 'UTC' AS VARCHAR) AS o, TRY_CAST(o AS BIGINT) AS d FROM trips",
+)
 # In every dialect: one record moves several rows, or may do so, or is in several.
 OTHERS = (
     "SELECT o, d FROM trips, range(100000)",

@@ -15,12 +15,26 @@ from veil.chains.lengths import LengthBins
 from veil.chains.transition_counts import MOST_FULL, Provenance, Sequences, Stratum, TransitionCounts
 from veil.core.errors import InvalidData
 from veil.tables import complaints
-from veil.tables.engines.protocol import Column, Engine, check_times
+from veil.tables.engines.protocol import Column, Engine
 from veil.tables.states import Places, StateList, found_states, merged, with_other
+from veil.tables.times import PARTS, ordered_times, part_of
 from veil.vectors.counts import Integers
 
 # Codes of cells that are not on the list.
 UNKNOWN, ABSENT = -1, -2
+
+
+def with_times(
+    engine: Engine, question: Question, columns: Mapping[str, Column], time_format: str | None
+) -> dict[str, Column]:
+    """The columns by role, with times in the place of texts, and the group that is a part of a time."""
+    found = dict(columns)
+    if "order" in found:
+        found["order"] = ordered_times(engine, found["order"], question.roles["order"], time_format)
+    if question.derived is not None:
+        column, name = found.pop(question.derived), question.roles[question.derived]
+        found["group"] = part_of(engine, column, name, question.derived, time_format)
+    return found
 
 
 def look_for_states(
@@ -48,8 +62,6 @@ def count(
     # Plain trips are grouped as they are, as fast as anyone's own query; codes sort faster in logs.
     coded = listed if question.is_log or question.is_capped else None
     query = CountingQuery(question, columns, engine, coded)
-    if "order" in columns:
-        check_times(engine, columns["order"], question.roles["order"])
     table = engine.run(query.sql)
     if table.num_rows == 0:
         raise complaints.empty_table()
@@ -208,7 +220,12 @@ def _codes(query: CountingQuery, table: Any, states: StateList) -> tuple[Any, di
 
 def _groups(question: Question, table: Any) -> NDArray[np.int64]:
     assert question.group is not None
-    codes = codes_of(table.column("grp"), question.groups)
+    groups = question.groups
+    if question.derived is not None:
+        # Parts of times come as numbers.
+        part = PARTS[question.derived]
+        groups = tuple(str(part.first + part.labels.index(label)) for label in groups)
+    codes = codes_of(table.column("grp"), groups)
     if (codes == ABSENT).any():
         raise complaints.empty_cells(question.group)
     if (codes == UNKNOWN).any():

@@ -12,12 +12,14 @@ from typing import Any
 from veil.chains.transition_counts import MOST_FULL
 from veil.core.checks import integer, items, truth
 from veil.core.errors import InvalidArgument
+from veil.tables.engines.protocol import DERIVED
 from veil.tables.states import text_of
+from veil.tables.times import PARTS
 
 Strata = tuple[tuple[int, int], ...]
 # Cells of the counts with two past states: a gigabyte.
 MOST_CELLS = 2**27
-_COLUMNS = ("by", "order", "tie_break", "state", "origin", "destination", "group")
+_COLUMNS = ("by", "order", "tie_break", "state", "origin", "destination", "group", *DERIVED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,12 +27,14 @@ class Question:
     """Transitions to be counted, by the names of the columns.
 
     A log has `state` and counts consecutive states of one `by`; trips have `origin` and `destination`.
-    groups: the public values of the column `group`, as text. strata: (least number of states, cap) by rising
+    groups: the public values of the column `group`, as text; instead of a group a part of a time may be
+    named (`hour_of` and so on), whose values are known. strata: (least number of states, cap) by rising
     length. second_cap: the cap where the state before is counted too. drop_unlisted: leave out rows whose
     state is not on the list. salt: keys the sample of a user's transitions.
 
     state_names: what the columns that hold states are called in the query, by role; the next state of a log
-    is not a column of its own. roles: the columns that are needed, by role.
+    is not a column of its own. roles: the columns that are needed, by role. derived: the role of a part of a
+    time that is the group.
     """
 
     origin: str | None = None
@@ -40,6 +44,9 @@ class Question:
     state: str | None = None
     tie_break: str | None = None
     group: str | None = None
+    hour_of: str | None = None
+    weekday_of: str | None = None
+    month_of: str | None = None
     groups: Any = None
     cap: int | None = None
     strata: Any = None
@@ -53,6 +60,7 @@ class Question:
     largest_cap: int | None = field(init=False)
     state_names: dict[str, str] = field(init=False)
     roles: dict[str, str] = field(init=False)
+    derived: str | None = field(init=False)
 
     def __post_init__(self) -> None:
         memory = integer("memory", self.memory, least=1, most=2)
@@ -61,7 +69,9 @@ class Question:
         for name, column in named.items():
             if not isinstance(column, str) or not column:
                 raise InvalidArgument(name, expected="the name of a column", found=type(column).__name__)
-        is_log = self.state is not None
+        is_log, derived = self.state is not None, self._derived()
+        if derived is not None:
+            object.__setattr__(self, "group", getattr(self, derived))
         self._check_together(is_log)
         if self.salt is not None and not isinstance(self.salt, str):
             raise InvalidArgument("salt", expected="text", found=type(self.salt).__name__)
@@ -76,7 +86,8 @@ class Question:
             **switches,
             **caps,
             "strata": strata,
-            "groups": () if self.group is None else _groups(self.groups),
+            "groups": () if self.group is None else _groups(self.groups, derived),
+            "derived": derived,
             "salt": secrets.token_hex(16) if self.salt is None else self.salt,
             "is_log": is_log,
             "is_capped": self.cap is not None or bool(strata),
@@ -86,6 +97,15 @@ class Question:
         }
         for name, value in content.items():
             object.__setattr__(self, name, value)
+
+    def _derived(self) -> str | None:
+        """Which part of a time is the group; at most one, and then no other column."""
+        given = [name for name in ("group", *DERIVED) if getattr(self, name) is not None]
+        if len(given) > 1:
+            expected = "one of {group}, {hour_of}, {weekday_of} and {month_of}"
+            names = ("group", *DERIVED)
+            raise InvalidArgument(given[1], expected=expected, found=f"{len(given)} of them", names=names)
+        return given[0] if given and given[0] != "group" else None
 
     def _check_together(self, is_log: bool) -> None:
         """Refuse arguments that do not go together: the first of these that is so."""
@@ -147,10 +167,16 @@ def _strata(strata: Any) -> Strata:
     return tuple(layers)
 
 
-def _groups(groups: Any) -> tuple[str, ...]:
+def _groups(groups: Any, derived: str | None) -> tuple[str, ...]:
+    known = None if derived is None else PARTS[derived].labels
+    if groups is None and known is not None:
+        return known
     if groups is None or isinstance(groups, str):
         raise InvalidArgument("groups", expected="the public list of groups", found="none")
     labels = tuple(map(text_of, items("groups", groups, expected="the public list of groups")))
     if not labels or len(set(labels)) < len(labels):
         raise InvalidArgument("groups", expected="labels that all differ", found="none or one twice")
+    if known is not None and not set(labels) <= set(known):
+        expected = f"some of {known[0]} to {known[-1]}"
+        raise InvalidArgument("groups", expected=expected, found="others")
     return labels

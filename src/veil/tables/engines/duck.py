@@ -30,7 +30,8 @@ class DuckEngine:
 
     ask: runs a query and gives back DuckDB's result. names: what users call the columns, where that
     is not what DuckDB calls them. watches: the connection, where it may be asked how far a query is.
-    tell: is told then how far it is. The other fields are those of every engine.
+    tell: is told then how far it is. advice: what errors about cells hint at. The other fields are those of
+    every engine.
     """
 
     name: str
@@ -42,6 +43,7 @@ class DuckEngine:
     guesses_layout: bool = False
     tell: Callable[[str], None] | None = None
     row_by_row: bool = True
+    advice: str = ""
     dialect: str = "duckdb"
 
     def columns(self) -> dict[str, Column]:
@@ -58,13 +60,13 @@ class DuckEngine:
                 kind = Kind.WORDS
             elif declared.startswith(("DATE", "TIME")):
                 kind = Kind.TIME
-            columns[identifier] = Column(identifier, kind)
+            columns[identifier] = Column(identifier, kind, declared=declared)
         if self.names is None:
             return columns
         return {name: columns[identifier] for name, identifier in self.names.items()}
 
     def run(self, sql: str) -> Any:
-        with translated(self.name, reads_rows=True):
+        with translated(self.name, reads_rows=True, advice=self.advice):
             if self.tell is None or self.watches is None:
                 answer = self.ask(sql).to_arrow_table()
             else:
@@ -74,10 +76,13 @@ class DuckEngine:
 
 
 @contextmanager
-def translated(name: str, *, reads_rows: bool = False, quotes: bool = False) -> Iterator[None]:
+def translated(
+    name: str, *, reads_rows: bool = False, quotes: bool = False, advice: str = ""
+) -> Iterator[None]:
     """Turn DuckDB's exceptions into ours. Its texts may quote cells.
 
-    quotes: what it says about names is kept, since none of them is a cell and no row is read.
+    quotes: what it says about names is kept, since none of them is a cell and no row is read. advice: for
+    cells that do not fit the types that are asked of them.
     """
     import duckdb
 
@@ -111,7 +116,7 @@ def translated(name: str, *, reads_rows: bool = False, quotes: bool = False) -> 
             "rows that fit the types of their columns",
             f"some that do not ({type(error).__name__})",
         )
-        hint = "The cell is not shown: it may be sensitive."
+        hint = f"The cell is not shown: it may be sensitive. {advice}".strip()
         raise UnreadableFile(name, expected=expected, found=found, hint=hint) from None
 
 

@@ -90,7 +90,15 @@ class PostgresEngine:
     def columns(self) -> dict[str, Column]:
         found = self._described
         names = [found.fname(i).decode(self._connection.info.encoding) for i in range(found.nfields)]
-        return {name: Column(name, self._kind(found.ftype(i), found.fmod(i))) for i, name in enumerate(names)}
+        types = self._connection.adapters.types
+        return {
+            name: Column(
+                name,
+                self._kind(code, found.fmod(i)),
+                declared="" if types.get(code) is None else types[code].name.upper(),
+            )
+            for i, (name, code) in enumerate((name, found.ftype(i)) for i, name in enumerate(names))
+        }
 
     def _kind(self, code: int, modifier: int) -> Kind:
         """What a column holds, by the number of its type and what the type is declared with."""

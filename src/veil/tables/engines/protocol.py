@@ -5,9 +5,10 @@ Names, texts and queries in SQL are quoted, so that any column or table can be c
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
 
@@ -36,6 +37,11 @@ _TYPES = {
     Kind.TIME: "DATE TIME TIMETZ TIMESTAMP TIMESTAMPTZ TIMESTAMP_NTZ",
     Kind.OTHER: "JSON JSONB BYTEA XML INTERVAL RECORD",
 }
+ADDRESSES = ("postgresql://", "postgres://", "postgresql+psycopg://", "postgresql+psycopg2://")
+DATABASE = (".duckdb", ".db")
+# What is taken from a time, and all roles in which columns hold times.
+DERIVED = ("hour_of", "weekday_of", "month_of")
+TIMES = ("order", "tie_break", *DERIVED)
 # What readers call columns without a name.
 _GIVEN = re.compile(r"column\d+")
 KINDS = {name: kind for kind, names in _TYPES.items() for name in names.split()}
@@ -46,11 +52,15 @@ class Column:
     """A column as the engine knows it: its identifier there, and what it holds.
 
     folded: the engine takes some texts that differ for the same, and has no collation to tell them apart.
+    declared: the engine's name of its type, in capitals. expression: what is used instead of the column, in
+    DuckDB's SQL over veil_source, such as the hour of its times.
     """
 
     identifier: str
     kind: Kind
     folded: bool = False
+    declared: str = field(default="", compare=False)
+    expression: str = ""
 
 
 class Engine(Protocol):
@@ -76,6 +86,14 @@ class Engine(Protocol):
     def close(self) -> None:
         """Give back what was opened. What the user handed in stays open."""
         ...
+
+
+def is_database(source: Any) -> bool:
+    """Whether a source is a database, of which a table is to be named: an address, a file, a connection."""
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
+        return isinstance(path, str) and (path.startswith(ADDRESSES) or path.lower().endswith(DATABASE))
+    return type(source).__module__.startswith("pyspark.") or type(source).__name__ == "DuckDBPyConnection"
 
 
 def are_names(names: Iterable[str], asked: Iterable[str | None]) -> bool:
@@ -117,7 +135,7 @@ def needed_columns(engine: Engine, roles: Mapping[str, str]) -> dict[str, Column
         kind = present[name].kind
         if kind is Kind.OTHER:
             raise InvalidData(name, expected="a column of single values", found=kind.value)
-        if role in {"order", "tie_break"}:
+        if role in TIMES:
             continue
         hint = ""
         if kind is Kind.FLOAT:
@@ -129,28 +147,6 @@ def needed_columns(engine: Engine, roles: Mapping[str, str]) -> dict[str, Column
     return {role: present[name] for role, name in roles.items()}
 
 
-def check_times(engine: Engine, column: Column, name: str) -> None:
-    """Raise where times that are text would not sort as times do. name: of their column, for the error.
-
-    Text is sorted character by character. That is the order in time for texts such as 2026-11-15, and for
-    texts of one length without separators.
-    """
-    if column.kind is not Kind.TEXT:
-        return
-    time = f"veil_source.{quoted(column.identifier)}"
-    text = (
-        f"SELECT COUNT(CASE WHEN {time} NOT LIKE '____-__-__%' THEN 1 END) AS others, "
-        f"MIN(LENGTH({time})) AS shortest, MAX(LENGTH({time})) AS longest, "
-        f"COUNT(CASE WHEN {time} LIKE '%/%' OR {time} LIKE '%.%' THEN 1 END) AS marked FROM veil_source"
-    )
-    whole = f"WITH veil_source AS (\n{engine.relation}\n)\n{render(text, engine.dialect)}"
-    row = engine.run(whole).to_pylist()[0]
-    if row["others"] and (row["shortest"] != row["longest"] or row["marked"]):
-        expected = "numbers, times, or text such as 2026-11-15 10:00 or 0042"
-        hint = 'It would be ordered letter by letter, "10:00" before "9:00": make times or numbers of it.'
-        raise InvalidData(name, expected=expected, found="other text", hint=hint)
-
-
 def told_apart(column: Column, dialect: str) -> str:
     """A column of veil_source in SQL, in which two cells are the same only if their texts are.
 
@@ -158,6 +154,8 @@ def told_apart(column: Column, dialect: str) -> str:
     the end. Two people, or two states, would then be one: so text is compared byte by byte, always. Whole
     numbers and times are compared as such, which tells apart what their texts tell apart.
     """
+    if column.expression:
+        return column.expression
     reference = f"veil_source.{quoted(column.identifier)}"
     if column.folded:
         return f"CAST(CAST({reference} AS BLOB) AS TEXT)"

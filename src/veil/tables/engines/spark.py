@@ -29,7 +29,7 @@ def kind_of(declared: str) -> Kind:
 
 def column_of(name: str, declared: str) -> Column:
     """A column from Spark's name of its type, which names a collation if it is not that of bytes."""
-    return Column(name, kind_of(declared), folded=" collate " in declared)
+    return Column(name, kind_of(declared), folded=" collate " in declared, declared=declared.upper())
 
 
 class SparkEngine:

@@ -22,13 +22,17 @@ NullSafeNEQ Is In Between Like ILike Escape Add Sub Mul Div IntDiv Mod DPipe Cas
 DataTypeParam Interval Coalesce Nullif Lower Upper Initcap Trim Substring Length Left Right Replace Concat
 ConcatWs Pad StrPosition SplitPart Abs Sign Round Floor Ceil Sqrt Pow Ln Least Greatest MD5 Extract
 TimestampTrunc DateTrunc Year Month Day Hour Minute Second TsOrDsToDate TimeStrToTime TimeToStr ToChar
+StrToTime UnixToTime TimeToUnix AtTimeZone Dayname Monthname DayOfWeek DayOfWeekIso DayOfMonth DayOfYear Week
+WeekOfYear Quarter
 """
 # Functions of one row, all deterministic, and whatever else may stand before a bracket.
 _CALL_NAMES = """
 lower upper initcap length char_length trim ltrim rtrim btrim substring substr left right replace concat
 concat_ws lpad rpad position strpos split_part coalesce nullif abs sign round floor ceil ceiling sqrt ln power
 pow mod least greatest md5 cast try_cast extract date_part date_trunc year month day hour minute second
-strftime to_char date_format if varchar char decimal numeric timestamp time
+strftime to_char date_format strptime try_strptime to_timestamp make_timestamp epoch epoch_ms dayname
+monthname dayofweek isodow weekday dayofmonth dayofyear week weekofyear quarter
+if varchar char decimal numeric timestamp time
 in and or not when then else case where select between like ilike as is from
 + - * / % || = <> != < > <= >= , (
 """
@@ -38,7 +42,7 @@ BOOLEAN DATE TIME TIMETZ TIMESTAMP TIMESTAMPTZ TIMESTAMPLTZ TIMESTAMPNTZ UUID IN
 """
 _NODES, _CALLS, _TYPES = (frozenset(names.split()) for names in (_NODE_NAMES, _CALL_NAMES, _TYPE_NAMES))
 # Called without a name of sqlglot's own in some engine.
-_BY_NAME = frozenset({"date_part", "char_length"})
+_BY_NAME = frozenset({"date_part", "char_length", "weekday", "try_strptime"})
 # What engines may read in different ways: comments, escapes, dollar quotes and variables.
 _ODD = ("--", "/*", "\\", "$")
 # The parts of the name of a table.

@@ -17,7 +17,7 @@ _DUCKDB = (
     "nextval setval setseed write_log query query_table json_execute_serialized_sql checkpoint "
     "force_checkpoint load_aws_credentials truncate_duckdb_logs create_external_resource "
     "destroy_external_resource register_external_resource register_external_resource_type "
-    "deregister_external_resource python_map_function"
+    "deregister_external_resource python_map_function getenv"
 )
 _NAMES = {
     "postgres": frozenset(_POSTGRES.split()),
