@@ -12,10 +12,11 @@ import multiprocessing
 import os
 import shutil
 import sqlite3
+import statistics
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -30,6 +31,7 @@ from veil.ledger.keys import SecretKey
 
 PROCESSES = 64
 CHARGES = 1_920
+ROUNDS, TIMES = 60, 10
 ENTRIES = 100_000
 _MECHANISM = veil.vectors.GeometricCounts(10.0, 3)
 _NEAR = veil.vectors.Records()
@@ -43,17 +45,30 @@ def _charge() -> Charge:
 
 
 def per_second(work: Callable[[], object], times: int) -> float:
-    """How often a second, after a first time that connects and prepares."""
-    work()
+    """How often a second."""
     start = time.perf_counter()
     for _ in range(times):
         work()
     return times / (time.perf_counter() - start)
 
 
-def bare_sqlite(folder: str) -> float:
+def in_turn(own: Callable[[], object], charge: Callable[[], object]) -> tuple[float, float, float]:
+    """Commits of the store, charges, and charges per commit: medians over rounds of one after the other.
+
+    A disk and a machine that others use are not equally fast all the time: each round has its own ratio.
+    """
+    for _ in range(5):  # which connect and prepare
+        own()
+        charge()
+    rounds = [(per_second(own, TIMES), per_second(charge, TIMES)) for _ in range(ROUNDS)]
+    commits, charges = (statistics.median(rates) for rates in zip(*rounds, strict=True))
+    return commits, charges, statistics.median(charge / own for own, charge in rounds)
+
+
+@contextmanager
+def bare_sqlite(folder: str) -> Iterator[Callable[[], None]]:
     """Transactions of SQLite that write the same rows to the same tables, set up as the ledger's are."""
-    file = Path(folder) / "bare.db"
+    file = Path(folder) / f"bare-{token_hex(8)}.db"
     veil.Ledger(file).open("trips", epsilon=1)
     connection, numbers = sqlite3.connect(file, isolation_level=None), count(2)
     connection.execute("PRAGMA journal_mode=PERSIST")
@@ -67,12 +82,12 @@ def bare_sqlite(folder: str) -> float:
         connection.execute("UPDATE veil_ledger_datasets SET last = ? WHERE name = 'trips'", (_BODY,))
         connection.execute("COMMIT")
 
-    rate = per_second(commit, 500)
+    yield commit
     connection.close()
-    return rate
 
 
-def bare_postgres(address: str) -> float:
+@contextmanager
+def bare_postgres(address: str) -> Iterator[Callable[[], None]]:
     """Transactions of PostgreSQL that write the same rows to the same tables: lock, then add."""
     import psycopg
 
@@ -89,7 +104,7 @@ def bare_postgres(address: str) -> float:
             )
             connection.commit()
 
-        return per_second(commit, 500)
+        yield commit
 
 
 def _work(url: str, times: int, ready: Any) -> None:
@@ -119,8 +134,10 @@ def together(url: str, processes: int) -> float:
     return CHARGES / took
 
 
-def _report(name: str, bare: Callable[[], float], new: Callable[[], str], folder: str) -> None:
-    """Measured in turn with the bare store, since a disk is not equally fast all the time."""
+Bare = Callable[[], AbstractContextManager[Callable[[], None]]]
+
+
+def _report(name: str, bare: Bare, new: Callable[[], str], folder: str) -> None:
     ways: dict[str, dict[str, Any]] = {
         "plain": {},
         "with a key": {"key": _KEY},
@@ -128,12 +145,13 @@ def _report(name: str, bare: Callable[[], float], new: Callable[[], str], folder
         "with both": {"key": _KEY, "anchor": Path(folder) / "heads.jsonl"},
     }
     for way, given in ways.items():
-        url = new()
-        dataset, charge = veil.Ledger(url, **given).open("trips", epsilon=1_000_000), _charge()
-        own = bare()
-        rate = per_second(partial(dataset.reserve_charge, charge), 500)
-        own = (own + bare()) / 2
-        print(f"{name}, {way}: {rate:.0f} charges a second; the store commits {own:.0f}: {rate / own:.2f}")
+        dataset, charge = veil.Ledger(new(), **given).open("trips", epsilon=1_000_000), _charge()
+        with bare() as own:
+            commits, charges, ratio = in_turn(own, partial(dataset.reserve_charge, charge))
+        print(
+            f"{name}, {way}: {charges:.0f} charges a second; the store commits {commits:.0f}: {ratio:.2f}",
+            flush=True,
+        )
     released = per_second(lambda: dataset.confirm(dataset.reserve_charge(charge)), 250)
     print(f"{name}, with both and its confirmation: {released:.0f} releases a second", flush=True)
     url = new()
@@ -160,6 +178,7 @@ def growth(folder: str) -> None:
             # What is charged to the copy is none of the original's.
             os.environ["VEIL_STATE"] = tempfile.mkdtemp(dir=folder)
             on_disk = veil.Ledger(copied).dataset("trips")
+            on_disk.reserve_charge(charge)  # which connects
             rate = per_second(partial(on_disk.reserve_charge, charge), 300)
             os.environ["VEIL_STATE"] = folder
             print(
@@ -175,11 +194,12 @@ def run() -> None:
         os.environ["VEIL_STATE"] = folder
         counter = iter(range(100))
 
-        def fresh() -> float:
-            with tempfile.TemporaryDirectory(dir=folder) as place:
-                return bare_sqlite(place)
-
-        _report("SQLite", fresh, lambda: f"sqlite:///{folder}/{next(counter)}.db", folder)
+        _report(
+            "SQLite",
+            partial(bare_sqlite, folder),
+            lambda: f"sqlite:///{folder}/{next(counter)}.db",
+            folder,
+        )
         with postgres_server(max_connections=PROCESSES + 20, fsync=True) as server:
             _report(
                 "PostgreSQL",

@@ -18,22 +18,24 @@ from sqlalchemy.engine.default import DefaultDialect
 
 import veil
 from veil.core.mechanism import Described
+from veil.ledger.session import Session
 from veil.ledger.store import Store
 
-# What is called with every point as it is reached; the connection, where there is one.
-Reach = Callable[[str, Connection | None], None]
+# What is called with every point as it is reached; the connection of the driver, where there is one.
+Reach = Callable[[str, Any], None]
 
 # What a statement does, by what is written in it; the first that fits.
 _STATEMENTS = {
     "BEGIN IMMEDIATE": "begun",
+    "UNION SELECT dataset": "names read",
     "veil_ledger_lock": "locked",
     "veil_ledger_add": "written",
     "INSERT INTO veil_ledger_entries": "entry written",
     "INSERT INTO veil_ledger_datasets": "row written",
     "UPDATE veil_ledger_datasets": "row written",
     "SELECT veil_ledger_datasets.last, ": "locked",
-    "SELECT veil_ledger_entries.number": "token looked for",
-    "SELECT * \nFROM veil_ledger_entries": "entry read",
+    "SELECT number FROM veil_ledger_entries": "token looked for",
+    "SELECT * FROM veil_ledger_entries": "entry read",
 }
 # Whether there are tables: asked of the database's own, as its driver likes.
 _ABOUT_TABLES = ("table_info", "pg_catalog")
@@ -93,6 +95,17 @@ POINTS = {
         "file: in place",
     ],
 }
+# In the ledger of a server, once a process has found that nobody else writes: a statement each.
+AT_ONCE = [
+    "reserve: asked",
+    "reserve: sent",
+    "reserve: committed",
+    "draw: asked",
+    "draw: made",
+    "confirm: asked",
+    "confirm: sent",
+    "confirm: committed",
+]
 
 
 @contextmanager
@@ -105,6 +118,9 @@ def watching(reach: Reach) -> Iterator[None]:
         patch.setattr(Described, "sample", watch.around("draw: asked", Described.sample, "draw: made"))
         patch.setattr(tempfile, "mkstemp", watch.around(None, tempfile.mkstemp, "file: begun"))
         patch.setattr(os, "replace", watch.around("file: written", os.replace, "file: in place"))
+        patch.setattr(Session, "begin", watch.session_begun(Session.begin))
+        patch.setattr(Session, "_cursor", watch.session_executed(Session._cursor))
+        patch.setattr(Session, "commit", watch.session_committed(Session.commit))
         patch.setattr(DefaultDialect, "do_commit", watch.committed(DefaultDialect.do_commit))
         event.listen(Engine, "after_cursor_execute", watch.executed)
         event.listen(Engine, "commit", watch.commit)
@@ -121,15 +137,15 @@ class _Watch:
     def __init__(self, reach: Reach) -> None:
         self._reach = reach
         self._calls: list[str] = []
-        self._committing: Connection | None = None
+        self._committing: Any = None
         self._busy = False
 
-    def _at(self, point: str, connection: Connection | None = None) -> None:
+    def _at(self, point: str, driver: Any = None) -> None:
         # What is done at a point passes no points of its own.
         if not self._busy:
             self._busy = True
             try:
-                self._reach(point, connection)
+                self._reach(point, driver)
             finally:
                 self._busy = False
 
@@ -154,28 +170,68 @@ class _Watch:
 
         return call
 
+    # Changes of what is no entry: tables and rights
+
     def executed(
         self, connection: Connection, _cursor: Any, statement: str, _values: Any, _context: Any, _many: bool
     ) -> None:
         if self._writes(connection) and not any(mark in statement for mark in _ABOUT_TABLES):
-            marks = (name for mark, name in _STATEMENTS.items() if mark in statement)
-            step = next(marks, " ".join(statement.split()[:3]))
-            self._at(f"{self._calls[-1]}: {step}", connection)
+            self._step(_named(statement), connection.connection.driver_connection)
 
     def commit(self, connection: Connection) -> None:
         if self._writes(connection):
-            self._committing = connection
-            self._at(f"{self._calls[-1]}: commit", connection)
+            self._committing = connection.connection.driver_connection
+            self._step("commit", self._committing)
 
     def committed(self, plain: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any) -> None:
             plain(*args)
-            connection, self._committing = self._committing, None
-            if connection is not None:
-                self._at(f"{self._calls[-1]}: committed", connection)
+            driver, self._committing = self._committing, None
+            if driver is not None:
+                self._step("committed", driver)
 
         return call
 
     def _writes(self, connection: Connection) -> bool:
         reads = connection.get_execution_options().get("veil_reads")
         return bool(self._calls) and not self._busy and not reads
+
+    # Entries: what is raised at a point is as if the driver had raised it
+
+    def session_begun(self, plain: Callable[..., Any]) -> Callable[..., Any]:
+        def call(session: Session, **more: Any) -> None:
+            plain(session, **more)
+            if not session.on_server:
+                with session.errors:
+                    self._step("begun", session.driver)
+
+        return call
+
+    def session_executed(self, plain: Callable[..., Any]) -> Callable[..., Any]:
+        def call(session: Session, statement: str, values: Any) -> Any:
+            if session.at_once:
+                self._step("sent", session.driver)
+            out = plain(session, statement, values)
+            self._step("committed" if session.at_once else _named(statement), session.driver)
+            return out
+
+        return call
+
+    def session_committed(self, plain: Callable[..., Any]) -> Callable[..., Any]:
+        def call(session: Session) -> None:
+            with session.errors:
+                self._step("commit", session.driver)
+            plain(session)
+            with session.errors:
+                self._step("committed", session.driver)
+
+        return call
+
+    def _step(self, step: str, driver: Any) -> None:
+        if self._calls:
+            self._at(f"{self._calls[-1]}: {step}", driver)
+
+
+def _named(statement: str) -> str:
+    marks = (name for mark, name in _STATEMENTS.items() if mark in statement)
+    return next(marks, " ".join(statement.split()[:3]))

@@ -170,9 +170,9 @@ def test_killed_before_the_answer_to_a_commit(postgres: Server, folder: Path) ->
     place = new_schema(postgres)
     dataset = place.ledger().open("trips", epsilon=1)
 
-    def reach(point: str, connection: Any) -> None:
+    def reach(point: str, driver: Any) -> None:
         if point == "reserve: commit":
-            server = connection.connection.driver_connection.pgconn
+            server = driver.pgconn
             server.send_query(b"COMMIT")
             assert server.flush() == 0
             os.kill(os.getpid(), signal.SIGKILL)

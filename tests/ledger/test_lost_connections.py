@@ -9,12 +9,15 @@ import pytest
 
 import veil
 from tests.ledger.clock import Clock
-from tests.ledger.places import NEAR, NOISE, Place, kinds, new_schema, release
-from tests.ledger.points import POINTS, watching
+from tests.ledger.places import NEAR, NOISE, Elsewhere, Place, kinds, new_schema, release
+from tests.ledger.points import AT_ONCE, POINTS, watching
 from tests.tables.servers import Server
+from veil.errors import BudgetExceeded
+from veil.ledger.amounts import Amount
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
+Trouble = Callable[[], object]
 IN_THE_LEDGER = [point for point in POINTS["postgresql"] if not point.startswith("file")]
 
 
@@ -31,38 +34,72 @@ def hang_up(place: Place) -> None:
     )
 
 
-def disturbed(ledger: veil.Ledger, point: str, trouble: Callable[[], object]) -> None:
+def disturbed(dataset: veil.ledger.dataset.Dataset, points: list[str], point: str, trouble: Trouble) -> None:
     """A release in whose middle there is trouble, once: it goes through, charged once and drawn once.
 
     If the trouble comes with the answer to a commit, then the answer is lost.
     """
-    dataset = ledger.open(point, epsilon=1)
+    before, spent = kinds(dataset), dataset.spent.epsilon
     reached: list[str] = []
 
-    def reach(now: str, connection: Any) -> None:
+    def reach(now: str, driver: Any) -> None:
         reached.append(now)
         if now == point and reached.count(point) == 1:
             trouble()
             if point.endswith("committed"):
                 # The driver's own error, in the place of the answer.
-                connection.connection.driver_connection.execute("SELECT 1")
+                driver.execute("SELECT 1")
 
     with watching(reach):
         release(dataset)
-    before = IN_THE_LEDGER.index(point) + 1
-    assert reached[:before] == IN_THE_LEDGER[:before]
+    passed = points.index(point) + 1
+    assert reached[:passed] == points[:passed]
     assert reached.count("draw: made") == 1, point
-    assert kinds(dataset) == ["open", "reserve", "confirm"], point
-    assert dataset.spent.epsilon == 0.1, point
+    assert kinds(dataset) == [*before, "reserve", "confirm"], point
+    assert dataset.spent.epsilon == spent + Amount("0.1"), point
 
 
 @pytest.mark.parametrize("point", IN_THE_LEDGER)
 def test_hung_up(place: Place, point: str, clock: Clock) -> None:
-    ledger = place.ledger()
-    disturbed(ledger, point, lambda: hang_up(place))
-    assert point in ledger.verify().datasets
+    place.ledger().open(point, epsilon=1)
+    disturbed(place.ledger().dataset(point), IN_THE_LEDGER, point, lambda: hang_up(place))
+    assert point in place.ledger().verify().datasets
     # Asked again once.
     assert len(clock.pauses) == 1
+
+
+@pytest.mark.parametrize("point", AT_ONCE)
+def test_hung_up_where_nobody_else_writes(place: Place, point: str, clock: Clock) -> None:
+    dataset = place.ledger().open(f"alone {point}", epsilon=1)
+    release(dataset)
+    disturbed(dataset, AT_ONCE, point, lambda: hang_up(place))
+    assert dataset.name in place.ledger().verify().datasets
+    assert len(clock.pauses) == 1
+
+
+def test_others_write_meanwhile(place: Place, elsewhere: Elsewhere) -> None:
+    """What was taken for the newest entry is not: the server refuses the statement, and all is looked at."""
+    mine, other = place.ledger().open("shared", epsilon="0.6"), place.ledger().dataset("shared")
+    release(mine)
+    reached: list[str] = []
+    with watching(lambda point, _: reached.append(point)):
+        release(mine)
+    assert reached == AT_ONCE
+    elsewhere()
+    release(other)
+    elsewhere()
+    reached.clear()
+    with watching(lambda point, _: reached.append(point)):
+        release(mine)
+    looked = ["reserve: locked", "reserve: entry read", "reserve: written", "reserve: commit"]
+    assert reached[:6] == ["reserve: asked", "reserve: sent", *looked]
+    release(other)
+    release(other)
+    with pytest.raises(BudgetExceeded):
+        release(mine)
+    assert kinds(other) == ["open", *["reserve", "confirm"] * 6]
+    assert other.spent.epsilon == Amount("0.6")
+    assert "shared" in place.ledger().verify().datasets
 
 
 def test_an_answer_that_was_lost(place: Place, clock: Clock) -> None:

@@ -24,7 +24,7 @@ def first_schema(place: Place) -> list[Any]:
         release(dataset)
     place.drop_watches()
     if place.kind == "postgresql":
-        for name in ("lock", "add", "hash", "amount", "taken"):
+        for name in ("lock", "add", "amount", "taken"):
             place.sql(f"DROP FUNCTION veil_ledger_{name}")
         place.sql("DROP TABLE veil_ledger_queue")
     place.sql("ALTER TABLE veil_ledger_entries DROP COLUMN mac")

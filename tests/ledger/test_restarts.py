@@ -40,7 +40,8 @@ def test_restarted_at_every_point(postgres: Server, place: Place, mode: str, clo
 
     ledger = place.ledger()
     for point in IN_THE_LEDGER:
-        disturbed(ledger, point, restart)
+        ledger.open(point, epsilon=1)
+        disturbed(place.ledger().dataset(point), IN_THE_LEDGER, point, restart)
     assert len(clock.pauses) == len(IN_THE_LEDGER)
     # A crash may take back notes that it was too soon for, never a charge.
     for point in IN_THE_LEDGER:

@@ -119,7 +119,7 @@ STATEMENTS = [
     "DROP TRIGGER veil_ledger_no_change ON veil_ledger_entries",
     "ALTER TABLE veil_ledger_entries DISABLE TRIGGER ALL",
     "DROP FUNCTION veil_ledger_add",
-    "CREATE OR REPLACE FUNCTION veil_ledger_hash(written text) RETURNS text LANGUAGE sql AS $$ SELECT 'x' $$",
+    "CREATE OR REPLACE FUNCTION veil_ledger_amount(a text) RETURNS numeric LANGUAGE sql AS $$ SELECT 0 $$",
     "LOCK TABLE veil_ledger_entries",
     "SET session_replication_role = replica",
 ]

@@ -28,10 +28,10 @@ _CEILING = Context(prec=20, rounding=ROUND_CEILING)
 def decimal_of(value: Any) -> Decimal | None:
     """The decimal that a number or a text stands for; None if it stands for none."""
     try:
-        if isinstance(value, (bool, np.bool_)):
-            return None
         if isinstance(value, Decimal):
-            amount = Decimal(value)
+            amount = value
+        elif isinstance(value, (bool, np.bool_)):
+            return None
         elif isinstance(value, str):
             # Not all that Python reads: 1_0 is a slip of the hand.
             amount = Decimal(value.strip().replace("_", "?"))

@@ -37,35 +37,64 @@ class Anchor(Protocol):
         """Note a head; raise LedgerUnavailable if that fails."""
 
 
+class _Handle:
+    """A file that is only appended to, and closed once nobody uses it any more."""
+
+    def __init__(self, file: Path) -> None:
+        self.number = os.open(
+            file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600
+        )
+        status = os.fstat(self.number)
+        self._status = (status.st_dev, status.st_ino)
+
+    def is_at(self, file: Path) -> bool:
+        """Whether the file has this name still: it may have been moved, as logs are."""
+        try:
+            status = file.stat()
+        except FileNotFoundError:
+            return False
+        return (status.st_dev, status.st_ino) == self._status
+
+    def __del__(self) -> None:
+        with suppress(AttributeError, OSError):
+            os.close(self.number)
+
+
 class FileAnchor:
     """One line of JSON for each head, appended and on the disk when it returns."""
 
     def __init__(self, file: Path) -> None:
         self.file = file.absolute()
+        self._held: _Handle | None = None
 
     def __repr__(self) -> str:
         return f"<FileAnchor {self.file}>"
 
-    def _opened(self) -> int:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.file,)
+
+    def _opened(self) -> _Handle:
+        """The file, which stays open for as long as it has this name."""
         try:
-            return os.open(self.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            held = self._held
+            if held is None or not held.is_at(self.file):
+                self._held = held = _Handle(self.file)
+            return held
         except OSError as error:
             raise _unavailable(str(self.file), error.strerror or "none") from None
 
     def check(self) -> None:
-        os.close(self._opened())
+        self._opened()
 
     def note(self, head: Head) -> None:
         handle = self._opened()
         try:
             line = head.line.encode()
-            if os.write(handle, line) != len(line):
+            if os.write(handle.number, line) != len(line):
                 raise _unavailable(str(self.file), "no room")
-            os.fsync(handle)
+            os.fsync(handle.number)
         except OSError as error:
             raise _unavailable(str(self.file), error.strerror or "none") from None
-        finally:
-            os.close(handle)
 
     def heads(self) -> Iterator[Head]:
         """All that was noted, oldest first. A line that a crash cut off is passed over."""

@@ -8,18 +8,17 @@ row back as well, leaves a consistent chain: only what is kept elsewhere shows t
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, CursorResult, insert, literal_column, select
-from sqlalchemy.dialects.postgresql import insert as insert_on_server
+from sqlalchemy import Connection
 
 from veil.core.errors import LedgerCorrupt
+from veil.ledger.balance import Balance
 from veil.ledger.entry import Entry, digest
-from veil.ledger.schema import DATASETS, ENTRIES, QUEUE
 from veil.ledger.server import RELEASING
+from veil.ledger.session import Session, rows_of
 
 # In one statement, which sees one moment.
 _LAST_AND_NEWEST = (
@@ -35,25 +34,19 @@ _ADD = (
     "INSERT INTO veil_ledger_entries (dataset, number, sha256, token, body, mac) "
     "VALUES (:dataset, :number, :sha256, :token, :body, :mac)"
 )
-_SET_LAST = "UPDATE veil_ledger_datasets SET last = :body, parts = :parts WHERE name = :dataset"
+_OPEN = "INSERT INTO veil_ledger_datasets (name, last) VALUES (:dataset, :body)"
 # Its row may be there, though nothing else of the dataset is.
-_QUEUE = insert_on_server(QUEUE).on_conflict_do_nothing()
+_QUEUE = "INSERT INTO veil_ledger_queue (dataset) VALUES (:dataset) ON CONFLICT DO NOTHING"
+_SET_LAST = "UPDATE veil_ledger_datasets SET last = :body, parts = :parts WHERE name = :dataset"
 # All columns, since tables of an older Veil, which are only read, have fewer.
-_EVERY: Any = literal_column("*")
-
-
-# The same statements as PostgreSQL's driver takes them.
-_FOR_SERVERS = {
-    statement: re.sub(r":(\w+)", r"%(\1)s", statement)
-    for statement in (_LOCK, _ADD_BY_FUNCTION, _ADD, _SET_LAST)
-}
-
-
-def _run(connection: Connection, statement: str, values: dict[str, Any]) -> CursorResult[Any]:
-    """Straight to the driver, which is quicker: every charge runs these."""
-    if connection.dialect.name == "postgresql":
-        statement = _FOR_SERVERS[statement]
-    return connection.exec_driver_sql(statement, values)
+_LAST = "SELECT * FROM veil_ledger_datasets WHERE name = :dataset"
+_ENTRY = "SELECT * FROM veil_ledger_entries WHERE dataset = :dataset AND number = :number"
+_WITH_TOKEN = "SELECT number FROM veil_ledger_entries WHERE dataset = :dataset AND token = :token"
+_AFTER = (
+    "SELECT * FROM veil_ledger_entries WHERE dataset = :dataset AND number > :number "
+    "ORDER BY number LIMIT :most"
+)
+_NAMES = "SELECT name FROM veil_ledger_datasets UNION SELECT dataset FROM veil_ledger_entries"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,45 +62,48 @@ class Row:
 class Last:
     """The newest entry of a dataset. parts: what was spent on parts, if that is kept beside the entry.
 
-    token, mac: as of any row; "" unless the entry was locked.
+    token, mac: as of any row; "" unless the entry was locked. balance: after it, where it is known already.
     """
 
     entry: Entry
     parts: str | None
     token: str = ""
     mac: str = ""
+    balance: Balance | None = None
 
 
-def last_entry(connection: Connection, dataset: str, *, lock: bool = False) -> Last | None:
-    """The newest entry; None if there is no such dataset. lock: until the transaction ends it stays so."""
-    if not lock:
-        named = select(_EVERY).select_from(DATASETS).where(DATASETS.c.name == dataset)
-        found = connection.execute(named).first()
-        return (
-            None if found is None else Last(Entry.parse(found.last, dataset), getattr(found, "parts", None))
-        )
-    query = _LOCK if connection.dialect.name == "postgresql" else _LAST_AND_NEWEST
-    row = _run(connection, query, {"dataset": dataset}).first()
-    if row is None:
+def last_entry(connection: Connection | Session, dataset: str) -> Last | None:
+    """The newest entry; None if there is no such dataset."""
+    rows = rows_of(connection, _LAST, {"dataset": dataset})
+    return Last(Entry.parse(rows[0].last, dataset), getattr(rows[0], "parts", None)) if rows else None
+
+
+def locked_entry(session: Session, dataset: str, known: Last | None) -> Last | None:
+    """The newest entry, which stays so until the session ends; None if there is no such dataset.
+
+    known: what this process takes for the newest, which need not be read again if it is.
+    """
+    rows = session.rows(_LOCK if session.on_server else _LAST_AND_NEWEST, {"dataset": dataset})
+    if not rows:
         return None
-    last = Entry.parse(row.last, dataset)
+    row = rows[0]
+    same = known is not None and known.entry.body == row.last and known.parts == row.parts
+    last = known.entry if same and known is not None else Entry.parse(row.last, dataset)
     # Anybody who writes to the database may change the row; of the entries the database takes care.
     if (row.number, row.sha256) != (last.number, last.sha256):
         raise LedgerCorrupt(dataset, "a last entry that is not the newest")
-    return Last(last, row.parts, str(row.token), str(row.mac or ""))
+    balance = known.balance if same and known is not None else None
+    return Last(last, row.parts, str(row.token), str(row.mac or ""), balance)
 
 
-def row_at(connection: Connection, dataset: str, number: int) -> Row:
+def row_at(connection: Connection | Session, dataset: str, number: int) -> Row:
     """The entry with this number, with what is kept beside it."""
-    where = (
-        select(_EVERY).select_from(ENTRIES).where(ENTRIES.c.dataset == dataset, ENTRIES.c.number == number)
-    )
     # A number that a database could not hold is none of an entry.
     known = type(number) is int and 0 < number < 2**31
-    row = connection.execute(where).first() if known else None
-    if row is None:
+    rows = rows_of(connection, _ENTRY, {"dataset": dataset, "number": number}) if known else []
+    if not rows:
         raise LedgerCorrupt(f"{dataset}/{number}", "no such entry")
-    return _parsed(row, dataset)
+    return _parsed(rows[0], dataset)
 
 
 def _parsed(row: Any, dataset: str) -> Row:
@@ -117,30 +113,26 @@ def _parsed(row: Any, dataset: str) -> Row:
     return Row(Entry.parse(row.body, where), str(row.token), str(getattr(row, "mac", None) or ""))
 
 
-def entry_at(connection: Connection, dataset: str, number: int) -> Entry:
+def entry_at(connection: Connection | Session, dataset: str, number: int) -> Entry:
     """The entry with this number."""
     return row_at(connection, dataset, number).entry
 
 
-def entry_with(connection: Connection, dataset: str, token: str) -> Entry | None:
+def entry_with(connection: Connection | Session, dataset: str, token: str) -> Entry | None:
     """The entry that carries this token, if there is one."""
-    query = select(ENTRIES.c.number).where(ENTRIES.c.dataset == dataset, ENTRIES.c.token == token)
-    number = connection.execute(query).scalar()
-    return None if number is None else entry_at(connection, dataset, int(number))
+    rows = rows_of(connection, _WITH_TOKEN, {"dataset": dataset, "token": token})
+    return entry_at(connection, dataset, int(rows[0].number)) if rows else None
 
 
-def rows_after(connection: Connection, dataset: str, number: int, most: int) -> list[Row]:
+def rows_after(connection: Connection | Session, dataset: str, number: int, most: int) -> list[Row]:
     """The entries after a number, with what is kept beside them, oldest first."""
-    query = select(_EVERY).select_from(ENTRIES).where(ENTRIES.c.dataset == dataset, ENTRIES.c.number > number)
-    rows = connection.execute(query.order_by(ENTRIES.c.number).limit(most))
+    rows = rows_of(connection, _AFTER, {"dataset": dataset, "number": number, "most": most})
     return [_parsed(row, dataset) for row in rows]
 
 
-def dataset_names(connection: Connection) -> list[str]:
+def dataset_names(connection: Connection | Session) -> list[str]:
     """All datasets of the ledger, and any that has entries though it is not listed."""
-    listed = connection.execute(select(DATASETS.c.name)).scalars()
-    mentioned = connection.execute(select(ENTRIES.c.dataset).distinct()).scalars()
-    return sorted({str(name) for name in (*listed, *mentioned)})
+    return sorted(str(row.name) for row in rows_of(connection, _NAMES, {}))
 
 
 def time_after(last: Entry | None) -> str:
@@ -149,8 +141,8 @@ def time_after(last: Entry | None) -> str:
     return now if last is None else max(now, last.time)
 
 
-def append(connection: Connection, row: Row, *, parts: str | None) -> None:
-    """Add an entry after the last one, which the transaction holds locked.
+def append(session: Session, row: Row, *, parts: str | None) -> None:
+    """Add an entry after the last one, which the session holds locked.
 
     parts: what was spent on parts, where the entry has only its hash.
     """
@@ -164,14 +156,13 @@ def append(connection: Connection, row: Row, *, parts: str | None) -> None:
         "mac": row.mac or None,
         "parts": parts,
     }
-    on_server = connection.dialect.name == "postgresql"
-    if on_server and entry.kind in RELEASING:
-        _run(connection, _ADD_BY_FUNCTION, values)
+    if session.on_server and entry.kind in RELEASING:
+        session.run(_ADD_BY_FUNCTION, values)
         return
-    _run(connection, _ADD, values)
+    session.run(_ADD, values)
     if entry.number > 1:
-        _run(connection, _SET_LAST, values)
+        session.run(_SET_LAST, values)
         return
-    connection.execute(insert(DATASETS), {"name": entry.dataset, "last": body})
-    if on_server:
-        connection.execute(_QUEUE, {"dataset": entry.dataset})
+    session.run(_OPEN, values)
+    if session.on_server:
+        session.run(_QUEUE, values)

@@ -181,6 +181,11 @@ def is_race(error: DBAPIError) -> bool:
     return getattr(error.orig, "sqlstate", None) in _MADE_TWICE or "concurrently updated" in cause
 
 
+def is_refused(error: DBAPIError) -> bool:
+    """Whether a function of the ledger itself did not accept an entry."""
+    return getattr(error.orig, "sqlstate", None) == "P0001"
+
+
 def is_full(error: DBAPIError) -> bool:
     """Whether the server has no connection to spare just now."""
     cause = str(error.orig).lower()

@@ -20,6 +20,7 @@ from veil.ledger.balance import Balance, texts
 from veil.ledger.chain import Last, dataset_names, entry_at, last_entry
 from veil.ledger.description import by_whom, described, mapping, one_line
 from veil.ledger.entry import Entry, is_place
+from veil.ledger.session import Session
 from veil.ledger.slices import Slices
 from veil.ledger.store import Store
 from veil.ledger.terms import Budget, Terms
@@ -131,7 +132,7 @@ class Dataset:
     def reserve_charge(self, charge: Charge) -> EntryId:
         """Charge a release before its noise is drawn, or raise BudgetExceeded and charge nothing."""
 
-        def charged(connection: Connection, last: Entry, terms: Terms, balance: Balance) -> Change:
+        def charged(session: Session, last: Entry, terms: Terms, balance: Balance) -> Change:
             self._check_open(terms)
             terms.check(charge.adjacency, self._part)
             cost = terms.rule.cost(charge)
@@ -158,10 +159,10 @@ class Dataset:
         """Note one release of a batch, which was charged as a whole; None if it was made already."""
         mine = token_hex(8)
 
-        def used(connection: Connection, last: Entry, terms: Terms, balance: Balance) -> Change:
+        def used(session: Session, last: Entry, terms: Terms, balance: Balance) -> Change:
             self._check_open(terms)
             content = described(charge) | {"entry": batch.number, "slot": slot, "token": mine}
-            known = entry_at(connection, self.name, batch.number)
+            known = entry_at(session, self.name, batch.number)
             if known.id != batch or not is_place(known.content, slot, content["mechanism"]):
                 raise InvalidArgument(
                     "ledger", expected="a release that was declared with the batch", found="another"
@@ -183,8 +184,8 @@ class Dataset:
         if result is not None and (not isinstance(result, str) or not re.fullmatch("[0-9a-f]{64}", result)):
             raise InvalidArgument("result", expected="a hash in hexadecimal digits", found=shown(result))
 
-        def noted(connection: Connection, last: Entry, terms: Terms, balance: Balance) -> Change:
-            known = last if last.number == entry.number else entry_at(connection, self.name, entry.number)
+        def noted(session: Session, last: Entry, terms: Terms, balance: Balance) -> Change:
+            known = last if last.number == entry.number else entry_at(session, self.name, entry.number)
             if known.kind not in ("reserve", "use") or known.sha256 != entry.sha256:
                 raise InvalidArgument("entry", expected="a reservation", found=f"{entry}, which is none")
             return {"entry": entry.number} | ({} if result is None else {"result": result}), balance
@@ -231,8 +232,8 @@ class Dataset:
         said = self._said(why=why, by=by)
         seen = self._store.marks.seen(self._store.name, self.name)
 
-        def accepted(connection: Connection, last: Entry, terms: Terms, balance: Balance) -> Change:
-            if seen is None or not self._missing(connection, last):
+        def accepted(session: Session, last: Entry, terms: Terms, balance: Balance) -> Change:
+            if seen is None or not self._missing(session, last):
                 raise InvalidArgument(
                     "dataset", expected="entries that this machine has seen and that are gone", found="none"
                 )
@@ -249,7 +250,7 @@ class Dataset:
         _ = self._store.name
         return self._store.read(lambda connection: self._missing(connection, self._last(connection).entry))
 
-    def _missing(self, connection: Connection, last: Entry) -> str:
+    def _missing(self, connection: Connection | Session, last: Entry) -> str:
         try:
             check_seen(self._store, connection, self._store.name, self.name, last)
         except LedgerCorrupt as error:
@@ -262,7 +263,7 @@ class Dataset:
     def _agree(self, kind: str, change: Callable[[Terms], Terms], *, why: str, by: str | None) -> None:
         said = self._said(why=why, by=by)
 
-        def agreed(connection: Connection, last: Entry, terms: Terms, balance: Balance) -> Change:
+        def agreed(session: Session, last: Entry, terms: Terms, balance: Balance) -> Change:
             self._check_open(terms)
             return said | {"agreed": change(terms).to_dict()}, balance
 
@@ -273,21 +274,21 @@ class Dataset:
     def _add(
         self,
         kind: str,
-        change: Callable[[Connection, Entry, Terms, Balance], Change],
+        change: Callable[[Session, Entry, Terms, Balance], Change],
         *,
         token: str | None = None,
         accepting: bool = False,
     ) -> Entry:
         """Add an entry. token: of what is done once, whoever does it; otherwise of this attempt alone."""
 
-        def changed(connection: Connection, last: Last | None) -> Change:
+        def changed(session: Session, last: Last | None) -> Change:
             if last is None:
                 raise self._unknown()
             newest = last.entry
-            terms, balance = self._state(connection, last)
+            terms, balance = self._state(session, last)
             if kind != "key":
                 check_key(self._store, last, terms)
-            content, after = change(connection, newest, terms, balance)
+            content, after = change(session, newest, terms, balance)
             if "agreed" not in content:
                 own = "agreed" in newest.content
                 under = [newest.number, newest.sha256] if own else newest.content["under"]
@@ -325,7 +326,7 @@ class Dataset:
         _ = self._store.name
         return self._store.read(lambda connection: self._state(connection, self._last(connection)))
 
-    def _state(self, connection: Connection, newest: Last) -> tuple[Terms, Balance]:
+    def _state(self, connection: Connection | Session, newest: Last) -> tuple[Terms, Balance]:
         """What holds after the newest entry."""
         last = newest.entry
         if (last.ledger, last.dataset) != (self._store.name, self.name):
@@ -336,11 +337,13 @@ class Dataset:
             else:
                 number, sha256 = last.content["under"]
                 terms = self._agreed.get((number, sha256)) or self._read_terms(connection, number, sha256)
+            if newest.balance is not None:
+                return terms, newest.balance
             return terms, Balance.from_dict(last.content["totals"], moves=terms.moves, beside=newest.parts)
         except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
             raise LedgerCorrupt(f"{self.name}/{last.number}", "an entry without its totals") from None
 
-    def _read_terms(self, connection: Connection, number: int, sha256: str) -> Terms:
+    def _read_terms(self, connection: Connection | Session, number: int, sha256: str) -> Terms:
         entry = entry_at(connection, self.name, number)
         if entry.sha256 != sha256:
             raise LedgerCorrupt(f"{self.name}/{number}", "other terms than those that were agreed")

@@ -6,6 +6,7 @@ import getpass
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from veil.core.account import Charge
@@ -15,6 +16,7 @@ from veil.core.text import is_plain_text
 
 # A longer description, such as of a road network, is kept by its name and its hash.
 _LONG = 4_000
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def described(charge: Charge) -> dict[str, Any]:
@@ -42,8 +44,14 @@ def mapping(description: Any) -> dict[str, Any]:
 def shortened(description: dict[str, Any]) -> dict[str, Any]:
     """The description, with its hash; parameters only where they are short."""
     text = canonical(description)
+    return _shortened(text, str(description.get("name", "")))
+
+
+# The same few mechanisms run again and again; nobody changes what is written down of them.
+@lru_cache(maxsize=64)
+def _shortened(text: str, name: str) -> dict[str, Any]:
     parameters = json.loads(text) if len(text) <= _LONG else {}
-    return {"name": str(description.get("name", "")), **parameters, "sha256": hash_of(text)}
+    return {"name": name, **parameters, "sha256": hash_of(text)}
 
 
 def hash_of(text: str) -> str:
@@ -54,7 +62,7 @@ def hash_of(text: str) -> str:
 def canonical(description: Any) -> str:
     """The same text for the same description, and another for another."""
     try:
-        return json.dumps(description, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return _CANONICAL.encode(description)
     except (TypeError, ValueError, RecursionError):
         raise InvalidArgument("description", expected="plain data", found="something else") from None
 

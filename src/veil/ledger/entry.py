@@ -15,6 +15,7 @@ from veil.core.errors import LedgerCorrupt
 KINDS = ("open", "reserve", "use", "confirm", "raise", "close", "key", "restore")
 # What the first entry of a dataset follows.
 NOTHING = "0" * 64
+_BODY = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,7 @@ class Entry:
     @cached_property
     def body(self) -> str:
         """The entry as text, always the same for the same entry."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+        return _BODY.encode({name: getattr(self, name) for name in self.__dataclass_fields__})
 
     @cached_property
     def sha256(self) -> str:

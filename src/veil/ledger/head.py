@@ -9,6 +9,8 @@ from typing import Any
 
 from veil.ledger.entry import Entry
 
+_LINE = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+
 
 @dataclass(frozen=True, slots=True)
 class Head:
@@ -27,8 +29,7 @@ class Head:
     @property
     def line(self) -> str:
         """One line of JSON."""
-        fields = {name: getattr(self, name) for name in self.__slots__}
-        return json.dumps(fields, sort_keys=True, separators=(",", ":")) + "\n"
+        return _LINE.encode({name: getattr(self, name) for name in self.__slots__}) + "\n"
 
     @classmethod
     def parse(cls, line: str) -> Head | None:

@@ -7,8 +7,6 @@ from dataclasses import replace
 from secrets import token_hex
 from typing import Any
 
-from sqlalchemy import Connection
-
 from veil.core.account import EntryId
 from veil.core.adjacency import Adjacency
 from veil.core.checks import shown, truth
@@ -23,6 +21,7 @@ from veil.ledger.description import by_whom, one_line
 from veil.ledger.entry import Entry
 from veil.ledger.keys import Key, keys_from
 from veil.ledger.names import check_name, check_new_name
+from veil.ledger.session import Session
 from veil.ledger.store import Store
 from veil.ledger.terms import Terms
 from veil.ledger.verification import Verification, export, verify
@@ -101,8 +100,8 @@ class Ledger:
         said = {"by": by_whom(by), "why": None if why is None else one_line("why", why)}
         self._store.create()
 
-        def opened(connection: Connection, last: Last | None) -> Change:
-            taken = dataset_names(connection)
+        def opened(session: Session, last: Last | None) -> Change:
+            taken = dataset_names(session)
             if last is not None or name in taken:
                 expected, found = "a name that is not taken", f"{name!r}, which was opened before"
                 hint = "It can be used as it is, or be given more (raise); a closed one stays closed."

@@ -24,6 +24,7 @@ except ImportError:  # pragma: no cover (not on this system: the newer mark may 
 
 # More than any mark is long.
 _LONGEST = 1 << 20
+_CLOSED_BY_EXEC = getattr(os, "O_CLOEXEC", 0)
 
 
 class Marks:
@@ -31,14 +32,20 @@ class Marks:
 
     def __init__(self) -> None:
         self._seen: dict[tuple[str, str], Head] = {}
+        # What was last found in a file or written there, and the head that it holds.
+        self._read: dict[Path, tuple[bytes, Head | None]] = {}
 
     def seen(self, ledger: str, dataset: str) -> Head | None:
         """The newest entry that was seen; None if none was."""
         mine, kept = self._seen.get((ledger, dataset)), None
         file = _file(ledger, dataset)
         if file is not None:
-            with suppress(OSError), file.open("rb", buffering=0) as stream:
-                kept = _first_line(stream.read(_LONGEST))
+            with suppress(OSError):
+                handle = os.open(file, os.O_RDONLY | _CLOSED_BY_EXEC)
+                try:
+                    kept = self._parsed(file, os.read(handle, _LONGEST))
+                finally:
+                    os.close(handle)
         return max((head for head in (mine, kept) if head is not None), key=_number, default=None)
 
     def note(self, head: Head, *, back: bool = False) -> None:
@@ -47,19 +54,29 @@ class Marks:
         known = self._seen.get(key)
         if back or known is None or known.number < head.number:
             self._seen[key] = head
+        file = _file(*key)
         # A mark that cannot be kept does not stop a release: this process still knows it.
-        with suppress(OSError), _locked(_file(*key)) as handle:
-            if handle is None:
+        with suppress(OSError), _locked(file) as handle:
+            if handle is None or file is None:
                 return
-            held = _first_line(os.read(handle, _LONGEST))
+            content = os.read(handle, _LONGEST)
+            held = self._parsed(file, content)
             if back or held is None or held.number < head.number:
+                line = head.line.encode()
                 # The line first: what is left of a longer one is behind its end.
                 os.lseek(handle, 0, os.SEEK_SET)
-                os.ftruncate(handle, os.write(handle, head.line.encode()))
+                written = os.write(handle, line)
+                if written < len(content):
+                    os.ftruncate(handle, written)
+                self._read[file] = (line[:written], head)
 
-
-def _first_line(content: bytes) -> Head | None:
-    return Head.parse(content.decode("utf-8", "replace").partition("\n")[0])
+    def _parsed(self, file: Path, content: bytes) -> Head | None:
+        """The head in the first line."""
+        known, head = self._read.get(file, (None, None))
+        if known != content:
+            head = Head.parse(content.decode("utf-8", "replace").partition("\n")[0])
+            self._read[file] = (content, head)
+        return head
 
 
 def _number(head: Head) -> int:
@@ -82,7 +99,7 @@ def _locked(file: Path | None) -> Iterator[int | None]:
     if file is None:
         yield None
         return
-    handle = os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    handle = os.open(file, os.O_RDWR | os.O_CREAT | _CLOSED_BY_EXEC, 0o600)
     try:
         if fcntl is not None:
             fcntl.flock(handle, fcntl.LOCK_EX)

@@ -8,13 +8,16 @@ again, and more, by `veil ledger verify` (`veil.ledger.replay`).
 
 from __future__ import annotations
 
+# Statements of single rows: planned once for a connection, by the keys, however small the tables were then.
+_PLANS = "SET plan_cache_mode = force_generic_plan SET enable_seqscan = off"
+
 # Kinds of entries that a role may add which can only release.
 RELEASING = ("reserve", "use", "confirm")
 
 _LOCK = """
 CREATE OR REPLACE FUNCTION {place}.veil_ledger_lock(wanted text)
 RETURNS TABLE (last text, parts text, number integer, sha256 text, token text, mac text)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp {plans} AS $$
 BEGIN
     PERFORM 1 FROM {place}.veil_ledger_queue q WHERE q.dataset = wanted FOR UPDATE;
     RETURN QUERY
@@ -27,17 +30,10 @@ BEGIN
 END $$
 """
 
-# The hash of a text, as entries have it.
-_HASH = """
-CREATE OR REPLACE FUNCTION {place}.veil_ledger_hash(written text) RETURNS text
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS
-$$ SELECT encode(sha256(convert_to(written, 'UTF8')), 'hex') $$
-"""
-
-# A number that is one: finite, and not below nothing.
+# A number that is one: finite, and not below nothing. It is called by what has set its search path.
 _AMOUNT = """
 CREATE OR REPLACE FUNCTION {place}.veil_ledger_amount(written text) RETURNS numeric
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
     IF written IS NULL THEN RETURN 0; END IF;
     IF written !~ '^[0-9]+([.][0-9]*)?([eE][+-]?[0-9]{{1,4}})?$' THEN
@@ -65,30 +61,35 @@ BEGIN
 END $$
 """
 
+# Every charge runs it: queries in here, other than those of single rows, are for what is rare.
 _ADD = """
 CREATE OR REPLACE FUNCTION {place}.veil_ledger_add(
     wanted text, next_number integer, hash text, mark text, written text, keyed text, beside text
 ) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp {plans} AS $$
 DECLARE
-    held {place}.veil_ledger_datasets%ROWTYPE;
+    last text; last_hash text; held_parts text; found_last boolean; terms text;
     before jsonb; entry jsonb; content jsonb; agreed jsonb; under jsonb; cost jsonb;
     old_whole jsonb; new_whole jsonb; old_parts jsonb; new_parts jsonb;
     kind text; part text; line text; name text; limits jsonb; fits boolean; moves boolean;
+    names text[] := ARRAY[]::text[];
     old_total numeric; new_total numeric; change numeric;
 BEGIN
-    SELECT * INTO held FROM {place}.veil_ledger_datasets d WHERE d.name = wanted FOR UPDATE;
+    -- Whoever adds an entry holds this row; it is held already where the entry was looked at before.
+    PERFORM 1 FROM {place}.veil_ledger_queue q WHERE q.dataset = wanted FOR UPDATE;
+    SELECT d.last, d.parts INTO last, held_parts FROM {place}.veil_ledger_datasets d WHERE d.name = wanted;
     IF NOT FOUND THEN RAISE EXCEPTION 'veil ledger: no such dataset'; END IF;
-    before := held.last::jsonb; entry := written::jsonb;
+    before := last::jsonb; entry := written::jsonb;
+    last_hash := encode(sha256(convert_to(last, 'UTF8')), 'hex');
     content := entry -> 'content'; kind := entry ->> 'kind';
     IF kind NOT IN ('reserve', 'use', 'confirm') OR content ? 'agreed' THEN
         RAISE EXCEPTION 'veil ledger: this role may only charge and confirm';
     END IF;
     -- After the newest entry, and by its own words.
-    IF hash IS DISTINCT FROM {place}.veil_ledger_hash(written)
+    IF hash IS DISTINCT FROM encode(sha256(convert_to(written, 'UTF8')), 'hex')
         OR next_number IS DISTINCT FROM (before ->> 'number')::integer + 1
         OR (entry ->> 'number')::integer IS DISTINCT FROM next_number
-        OR entry ->> 'previous' IS DISTINCT FROM {place}.veil_ledger_hash(held.last)
+        OR entry ->> 'previous' IS DISTINCT FROM last_hash
         OR entry ->> 'ledger' IS DISTINCT FROM before ->> 'ledger'
         OR entry ->> 'dataset' IS DISTINCT FROM wanted
     THEN RAISE EXCEPTION 'veil ledger: an entry that does not follow the last one'; END IF;
@@ -98,91 +99,109 @@ BEGIN
     THEN RAISE EXCEPTION 'veil ledger: an entry out of the order of time'; END IF;
     -- Under the terms that hold.
     under := CASE WHEN before -> 'content' ? 'agreed'
-        THEN jsonb_build_array(next_number - 1, {place}.veil_ledger_hash(held.last))
+        THEN jsonb_build_array(next_number - 1, last_hash)
         ELSE before #> '{{content,under}}' END;
     IF content -> 'under' IS DISTINCT FROM under THEN
         RAISE EXCEPTION 'veil ledger: other terms than those that were agreed';
     END IF;
-    SELECT e.body::jsonb #> '{{content,agreed}}' INTO agreed FROM {place}.veil_ledger_entries e
-        WHERE e.dataset = wanted AND e.number = (under ->> 0)::integer;
+    SELECT t.body, (SELECT (e.number, e.sha256) = (next_number - 1, last_hash)
+            FROM {place}.veil_ledger_entries e WHERE e.dataset = wanted ORDER BY e.number DESC LIMIT 1)
+        INTO terms, found_last FROM {place}.veil_ledger_entries t
+        WHERE t.dataset = wanted AND t.number = (under ->> 0)::integer;
+    IF NOT coalesce(found_last, false) THEN
+        RAISE EXCEPTION 'veil ledger: a last entry that is not the newest';
+    END IF;
+    agreed := terms::jsonb #> '{{content,agreed}}';
+    IF jsonb_typeof(agreed #> '{{rule,limits}}') IS DISTINCT FROM 'object' THEN
+        RAISE EXCEPTION 'veil ledger: other terms than those that were agreed';
+    END IF;
     IF (agreed ->> 'closed')::boolean AND kind <> 'confirm' THEN
         RAISE EXCEPTION 'veil ledger: the dataset is closed';
     END IF;
     IF agreed ->> 'key' IS NOT NULL AND keyed IS NULL THEN
         RAISE EXCEPTION 'veil ledger: entries of this dataset are keyed';
     END IF;
-    IF kind = 'confirm' AND mark IS DISTINCT FROM 'confirm ' || (content ->> 'entry')
+    IF kind <> 'reserve' AND (
+        kind = 'confirm' AND mark IS DISTINCT FROM 'confirm ' || (content ->> 'entry')
         OR kind = 'use'
             AND mark IS DISTINCT FROM 'use ' || (content ->> 'entry') || ' ' || (content ->> 'slot')
-        OR kind <> 'reserve' AND NOT EXISTS (
+        OR NOT EXISTS (
             SELECT 1 FROM {place}.veil_ledger_entries e
             WHERE e.dataset = wanted AND e.number = (content ->> 'entry')::integer
                 AND e.body::jsonb ->> 'kind' = ANY (
-                    CASE WHEN kind = 'use' THEN ARRAY['reserve'] ELSE ARRAY['reserve', 'use'] END))
+                    CASE WHEN kind = 'use' THEN ARRAY['reserve'] ELSE ARRAY['reserve', 'use'] END)))
     THEN RAISE EXCEPTION 'veil ledger: an entry about another that is no reservation'; END IF;
     -- Totals that are the sum of the charges.
     old_whole := before #> '{{content,totals,whole}}'; new_whole := content #> '{{totals,whole}}';
     old_parts := before #> '{{content,totals,parts}}'; new_parts := content #> '{{totals,parts}}';
-    IF jsonb_typeof(old_parts) = 'string' THEN old_parts := held.parts::jsonb; END IF;
+    IF jsonb_typeof(old_parts) = 'string' THEN old_parts := held_parts::jsonb; END IF;
     IF jsonb_typeof(new_parts) = 'string' THEN
-        IF new_parts #>> '{{}}' IS DISTINCT FROM {place}.veil_ledger_hash(beside) THEN
+        IF new_parts #>> '{{}}' IS DISTINCT FROM encode(sha256(convert_to(beside, 'UTF8')), 'hex') THEN
             RAISE EXCEPTION 'veil ledger: other parts than the entry says';
         END IF;
         new_parts := beside::jsonb;
     END IF;
     IF jsonb_typeof(new_whole) IS DISTINCT FROM 'object'
+        OR jsonb_typeof(old_whole) IS DISTINCT FROM 'object'
+        OR jsonb_typeof(old_parts) IS DISTINCT FROM 'object'
         OR jsonb_typeof(new_parts) IS DISTINCT FROM 'object'
     THEN RAISE EXCEPTION 'veil ledger: an entry without its totals'; END IF;
-    limits := agreed #> '{{rule,limits}}'; moves := (agreed ->> 'moves')::boolean; cost := '{{}}';
-    IF kind = 'reserve' THEN
+    IF kind <> 'reserve' THEN
+        IF new_whole IS DISTINCT FROM old_whole OR new_parts IS DISTINCT FROM old_parts THEN
+            RAISE EXCEPTION 'veil ledger: totals that are not the sum of the charges';
+        END IF;
+    ELSE
+        limits := agreed #> '{{rule,limits}}'; moves := (agreed ->> 'moves')::boolean;
         cost := content -> 'cost'; part := content ->> 'part';
-        IF {place}.veil_ledger_amount(cost ->> 'epsilon') < {place}.veil_ledger_amount(content ->> 'epsilon')
+        IF cost ->> 'epsilon' IS NULL OR cost ->> 'delta' IS NULL
+            OR {place}.veil_ledger_amount(cost ->> 'epsilon')
+                < {place}.veil_ledger_amount(content ->> 'epsilon')
             OR {place}.veil_ledger_amount(cost ->> 'delta') < {place}.veil_ledger_amount(content ->> 'delta')
-            OR cost ->> 'epsilon' IS NULL OR cost ->> 'delta' IS NULL
-            OR EXISTS (SELECT 1 FROM jsonb_object_keys(limits) k WHERE NOT cost ? k)
         THEN RAISE EXCEPTION 'veil ledger: a charge below what was stated'; END IF;
-        IF part IS NOT NULL AND NOT (agreed -> 'parts') ? part THEN
+        IF part IS NOT NULL AND (NOT (agreed -> 'parts') ? part OR NOT new_parts ? part) THEN
             RAISE EXCEPTION 'veil ledger: no such part';
         END IF;
-    END IF;
-    IF kind <> 'reserve' AND (new_whole, new_parts) IS DISTINCT FROM (old_whole, old_parts) THEN
-        RAISE EXCEPTION 'veil ledger: totals that are not the sum of the charges';
-    END IF;
-    FOR line IN SELECT k FROM jsonb_object_keys(old_whole || new_whole || cost || limits) k
-        WHERE kind = 'reserve'
-    LOOP
-        change := CASE WHEN part IS NULL THEN {place}.veil_ledger_amount(cost ->> line) ELSE 0 END;
-        IF {place}.veil_ledger_amount(new_whole ->> line)
-            <> {place}.veil_ledger_amount(old_whole ->> line) + change
-        THEN RAISE EXCEPTION 'veil ledger: totals that are not the sum of the charges'; END IF;
-        FOR name IN SELECT k FROM jsonb_object_keys(old_parts || new_parts) k LOOP
-            change := CASE WHEN part = name THEN {place}.veil_ledger_taken(cost, line, moves) ELSE 0 END;
-            old_total := {place}.veil_ledger_amount(old_parts -> name ->> line);
-            new_total := {place}.veil_ledger_amount(new_parts -> name ->> line);
-            IF new_total < old_total + change
-                OR new_total > old_total + change AND NOT (moves AND line = 'delta')
+        IF old_parts <> '{{}}' OR new_parts <> '{{}}' THEN
+            names := ARRAY(SELECT jsonb_object_keys(old_parts || new_parts));
+        END IF;
+        FOREACH line IN ARRAY ARRAY(SELECT jsonb_object_keys(old_whole || new_whole || cost || limits)) LOOP
+            IF limits ? line AND NOT cost ? line THEN
+                RAISE EXCEPTION 'veil ledger: a charge below what was stated';
+            END IF;
+            change := CASE WHEN part IS NULL THEN {place}.veil_ledger_amount(cost ->> line) ELSE 0 END;
+            IF {place}.veil_ledger_amount(new_whole ->> line)
+                <> {place}.veil_ledger_amount(old_whole ->> line) + change
             THEN RAISE EXCEPTION 'veil ledger: totals that are not the sum of the charges'; END IF;
+            FOREACH name IN ARRAY names LOOP
+                change := CASE WHEN part = name THEN {place}.veil_ledger_taken(cost, line, moves) ELSE 0 END;
+                old_total := {place}.veil_ledger_amount(old_parts -> name ->> line);
+                new_total := {place}.veil_ledger_amount(new_parts -> name ->> line);
+                IF new_total < old_total + change
+                    OR new_total > old_total + change AND NOT (moves AND line = 'delta')
+                THEN RAISE EXCEPTION 'veil ledger: totals that are not the sum of the charges'; END IF;
+            END LOOP;
+            -- Within the limits: along every line, for the part with most.
+            IF limits ? line AND agreed #>> '{{rule,name}}' <> 'renyi' THEN
+                new_total := {place}.veil_ledger_amount(new_whole ->> line);
+                IF names <> ARRAY[]::text[] THEN
+                    new_total := new_total + (
+                        SELECT coalesce(max({place}.veil_ledger_amount(p.value ->> line)), 0)
+                        FROM jsonb_each(new_parts) p);
+                END IF;
+                IF new_total > {place}.veil_ledger_amount(limits ->> line) THEN
+                    RAISE EXCEPTION 'veil ledger: beyond the budget';
+                END IF;
+            END IF;
         END LOOP;
-    END LOOP;
-    IF part IS NOT NULL AND NOT new_parts ? part THEN
-        RAISE EXCEPTION 'veil ledger: totals that are not the sum of the charges';
-    END IF;
-    -- Within the limits: along every line, for the part with most; with "renyi" along one line of each part.
-    IF kind = 'reserve' AND agreed #>> '{{rule,name}}' = 'renyi' THEN
-        FOR name IN SELECT '' UNION ALL SELECT k FROM jsonb_object_keys(new_parts) k LOOP
-            SELECT bool_or({place}.veil_ledger_amount(new_whole ->> l.key)
-                + {place}.veil_ledger_amount(new_parts -> name ->> l.key)
-                <= {place}.veil_ledger_amount(l.value)) INTO fits FROM jsonb_each_text(limits) l;
-            IF NOT coalesce(fits, false) THEN RAISE EXCEPTION 'veil ledger: beyond the budget'; END IF;
-        END LOOP;
-    ELSIF kind = 'reserve' THEN
-        FOR line IN SELECT k FROM jsonb_object_keys(limits) k LOOP
-            SELECT coalesce(max({place}.veil_ledger_amount(p.value ->> line)), 0)
-                INTO new_total FROM jsonb_each(new_parts) p;
-            IF {place}.veil_ledger_amount(new_whole ->> line) + new_total
-                > {place}.veil_ledger_amount(limits ->> line)
-            THEN RAISE EXCEPTION 'veil ledger: beyond the budget'; END IF;
-        END LOOP;
+        -- With "renyi" along one line of each part.
+        IF agreed #>> '{{rule,name}}' = 'renyi' THEN
+            FOREACH name IN ARRAY names || ''::text LOOP
+                SELECT bool_or({place}.veil_ledger_amount(new_whole ->> l.key)
+                    + {place}.veil_ledger_amount(new_parts -> name ->> l.key)
+                    <= {place}.veil_ledger_amount(l.value)) INTO fits FROM jsonb_each_text(limits) l;
+                IF NOT coalesce(fits, false) THEN RAISE EXCEPTION 'veil ledger: beyond the budget'; END IF;
+            END LOOP;
+        END IF;
     END IF;
     INSERT INTO {place}.veil_ledger_entries (dataset, number, sha256, token, body, mac)
         VALUES (wanted, next_number, hash, mark, written, keyed);
@@ -218,7 +237,7 @@ ROLES = tuple(_ROLES)
 def functions(schema: str) -> list[str]:
     """The statements that make the functions, in this schema."""
     place = _quoted(schema)
-    return [text.format(place=place) for text in (_LOCK, _HASH, _AMOUNT, _TAKEN, _ADD, _CLOSED)]
+    return [text.format(place=place, plans=_PLANS) for text in (_LOCK, _AMOUNT, _TAKEN, _ADD, _CLOSED)]
 
 
 def grants(schema: str, role: str, purpose: str) -> list[str]:

@@ -18,6 +18,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeVar
@@ -32,6 +33,7 @@ from veil.core.writing import SENSITIVE, replacing
 from veil.ledger import schema
 from veil.ledger.address import Address
 from veil.ledger.anchors import Anchor
+from veil.ledger.chain import Last
 from veil.ledger.connections import (
     engine_for,
     gone,
@@ -46,11 +48,23 @@ from veil.ledger.connections import (
 from veil.ledger.keys import Key
 from veil.ledger.marks import Marks
 from veil.ledger.server import ROLES, grants
+from veil.ledger.session import Session, session_of
 
 Result = TypeVar("Result")
 
 # How long a server may be away, in seconds.
 _RECONNECT = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The entry that this process wrote last to a dataset.
+
+    is_alone: when it was written, the newest before it was of this process, too: nobody else seems to write.
+    """
+
+    last: Last
+    is_alone: bool
 
 
 class Store:
@@ -64,6 +78,8 @@ class Store:
         self._engines: dict[tuple[int, bool], Engine] = {}
         self._name: str | None = None
         self._is_present = False
+        # What this process has written last to each dataset.
+        self.written: dict[str, Written] = {}
         self._opened: tuple[int, int] | None = None
         # Of a file: held while it is in use, and by whoever forks.
         self.in_use = threading.RLock()
@@ -90,7 +106,7 @@ class Store:
     def create(self) -> None:
         """Make the tables where there are none, and bring older ones up to date."""
         self._make_file()
-        self._patiently(lambda connection, again: _ensure(connection), locking=True)
+        self._connecting(_ensure, locking=True)
         self._is_present = True
 
     def _make_file(self) -> None:
@@ -107,29 +123,56 @@ class Store:
 
     def read(self, work: Callable[[Connection], Result]) -> Result:
         """Look at one moment of the ledger. Nothing is changed: also that of an older Veil stays as it is."""
-        return self._patiently(lambda connection, again: work(connection), locking=False)
+        return self._connecting(work, locking=False)
 
-    def write(self, work: Callable[[Connection, bool], Result]) -> Result:
+    def write(
+        self, work: Callable[[Session, bool], Result], *, quick: Callable[[Session], Result | None] | None
+    ) -> Result:
         """All of the work, or nothing of it; on the disk when it returns.
 
         The work is told whether it was tried before: an answer may be lost though the work was done. Tables
-        of an older Veil are brought up to date first.
+        of an older Veil are brought up to date first. quick: on a server, the same work by one statement that
+        is a transaction of its own; None, and nothing done, where that is not possible.
         """
+        self._bring_up_to_date()
+
+        def attempt(again: bool) -> Result:
+            if quick is not None and not self.is_file and not again:
+                with self._session(at_once=True) as session:
+                    done = quick(session)
+                if done is not None:
+                    return done
+            with self._session() as session:
+                return work(session, again)
+
+        return self._patiently(attempt, locking=True)
+
+    def change(self, work: Callable[[Connection], Result]) -> Result:
+        """As `write`, of what is no entry: tables and rights."""
+        self._bring_up_to_date()
+        return self._connecting(work, locking=True)
+
+    def _bring_up_to_date(self) -> None:
         if not self._is_present:
             if self.read(version_of) < schema.version_now():
-                self._patiently(lambda connection, again: _ensure(connection), locking=True)
+                self._connecting(_ensure, locking=True)
             self._is_present = True
-        return self._patiently(work, locking=True)
 
-    def _patiently(self, work: Callable[[Connection, bool], Result], *, locking: bool) -> Result:
+    def _connecting(self, work: Callable[[Connection], Result], *, locking: bool) -> Result:
+        def attempt(again: bool) -> Result:
+            with self._connected(locking=locking) as connection:
+                return work(connection)
+
+        return self._patiently(attempt, locking=locking)
+
+    def _patiently(self, attempt: Callable[[bool], Result], *, locking: bool) -> Result:
         """A server that restarts is asked again; everything else is said at once."""
         end = time.monotonic() + _RECONNECT
         pause, again, collided = 0.05, False, False
         while True:
             failed: VeilError | None = None
             try:
-                with self._connected(locking=locking) as connection:
-                    return work(connection, again)
+                return attempt(again)
             except IntegrityError:
                 # Two opened the same name at once and the other was first, which the next look shows. If it
                 # shows nothing new, an entry that should be the next is there already.
@@ -185,6 +228,15 @@ class Store:
                         connection = connection.execution_options(isolation_level="REPEATABLE READ")
                 with connection.begin():
                     yield connection
+
+    @contextmanager
+    def _session(self, *, at_once: bool = False) -> Iterator[Session]:
+        file = self.address.file
+        with self.in_use if file is not None else nullcontext():
+            if file is not None:
+                self._look_at(file)
+            with session_of(self._engine(reading=False), at_once=at_once) as session:
+                yield session
 
     def _look_at(self, file: Path) -> None:
         """Whether it is there, and still the one that was opened: connections follow one that was moved."""
@@ -245,7 +297,7 @@ class Store:
         if not isinstance(role, str) or not role.isprintable() or not 0 < len(role) <= 63:
             raise InvalidArgument("role", expected="the name of a role of the server", found=shown(role))
 
-        def work(connection: Connection, again: bool) -> list[str]:
+        def work(connection: Connection) -> list[str]:
             statements = grants(
                 str(connection.execute(text("SELECT current_schema()")).scalar()), role, purpose
             )
@@ -257,7 +309,7 @@ class Store:
                 raise unavailable(self.address, "this user may not grant rights: its owner can")
             return statements
 
-        return self.write(work)
+        return self.change(work)
 
     def check_file(self) -> None:
         """SQLite's own look at its pages."""

@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from veil.core.errors import InvalidArgument, LedgerCorrupt, LedgerUnavailable, PrivacyWarning
+from veil.core.errors import InvalidArgument, LedgerCorrupt, LedgerUnavailable, PrivacyWarning, VeilError
 from veil.ledger.balance import Balance
-from veil.ledger.chain import Last, Row, append, entry_at, entry_with, last_entry, time_after
+from veil.ledger.chain import Last, Row, append, entry_at, entry_with, locked_entry, time_after
+from veil.ledger.connections import is_refused
 from veil.ledger.entry import NOTHING, Entry
 from veil.ledger.head import Head
 from veil.ledger.keys import Key, is_authentic, message
-from veil.ledger.store import Store
+from veil.ledger.server import RELEASING
+from veil.ledger.session import Session
+from veil.ledger.store import Store, Written
 from veil.ledger.terms import Terms
 
 # The content of a new entry, and the balance after it.
@@ -29,7 +34,7 @@ def add(
     store: Store,
     dataset: str,
     kind: str,
-    change: Callable[[Connection, Last | None], Change],
+    change: Callable[[Session, Last | None], Change],
     *,
     token: str,
     once: bool = False,
@@ -44,38 +49,82 @@ def add(
     ledger = store.name  # before the transaction begins: finding it out needs one of its own
     for anchor in store.anchors:
         anchor.check()
+    before = store.written.get(dataset)
 
-    def work(connection: Connection, again: bool) -> tuple[Entry, Balance | None]:
-        last = last_entry(connection, dataset, lock=True)
-        if last is not None and (last.entry.ledger, last.entry.dataset) != (ledger, dataset):
-            raise LedgerCorrupt(dataset, "an entry of another ledger or dataset")
-        if not accepting:
-            check_seen(store, connection, ledger, dataset, None if last is None else last.entry)
-        done = entry_with(connection, dataset, token) if again or once else None
-        if done is not None:
-            return done, None
-        content, balance = change(connection, last)
+    def added(session: Session, last: Last | None) -> _Added:
+        content, balance = change(session, last)
+        newest = None if last is None else last.entry
         entry = Entry(
             ledger=ledger,
             dataset=dataset,
-            number=1 if last is None else last.entry.number + 1,
-            time=time_after(None if last is None else last.entry),
+            number=1 if newest is None else newest.number + 1,
+            time=time_after(newest),
             kind=kind,
             content={**content, "totals": balance.to_dict()},
-            previous=NOTHING if last is None else last.entry.sha256,
+            previous=NOTHING if newest is None else newest.sha256,
         )
-        append(connection, Row(entry, token, _code(store.key, entry, token)), parts=balance.beside)
-        return entry, balance
+        row = Row(entry, token, _code(store.key, entry, token))
+        beside = balance.beside
+        append(session, row, parts=beside)
+        is_alone = before is not None and before.last.entry.sha256 == entry.previous
+        return _Added(entry, Written(Last(entry, beside, token, row.mac, balance), is_alone), again=False)
 
-    entry, balance = store.write(work)
-    head = Head.of(entry)
-    if balance is not None:
+    def work(session: Session, again: bool) -> _Added:
+        last = locked_entry(session, dataset, None if before is None else before.last)
+        if last is not None and (last.entry.ledger, last.entry.dataset) != (ledger, dataset):
+            raise LedgerCorrupt(dataset, "an entry of another ledger or dataset")
+        if not accepting:
+            check_seen(store, session, ledger, dataset, None if last is None else last.entry)
+        done = entry_with(session, dataset, token) if again or once else None
+        return _Added(done, None, again=again) if done is not None else added(session, last)
+
+    def quick(session: Session) -> _Added | None:
+        """Without a look at the newest entry: if it is not the one that this process wrote, the server
+        refuses what does not follow it, and all is done as usual."""
+        if before is None or not before.is_alone or not _is_newest(store, before.last.entry):
+            return None
+        try:
+            return added(session, before.last)
+        except VeilError:
+            # It may be different by now.
+            return None
+        except DBAPIError as error:
+            if isinstance(error, IntegrityError) or is_refused(error):
+                return None
+            raise
+
+    made = store.write(work, quick=quick if kind in RELEASING and not accepting else None)
+    _remember(store, dataset, kind, made, accepting=accepting)
+    return made.entry
+
+
+@dataclass(frozen=True, slots=True)
+class _Added:
+    """written: None if the entry was there already. again: it was found when it was asked for again."""
+
+    entry: Entry
+    written: Written | None
+    again: bool
+
+
+def _is_newest(store: Store, entry: Entry) -> bool:
+    """Whether it is also the newest that this machine has seen."""
+    seen = store.marks.seen(entry.ledger, entry.dataset)
+    return seen is not None and (seen.number, seen.sha256) == (entry.number, entry.sha256)
+
+
+def _remember(store: Store, dataset: str, kind: str, made: _Added, *, accepting: bool) -> None:
+    """The entry is on the disk: note it outside of the ledger."""
+    head = Head.of(made.entry)
+    if made.written is not None:
+        store.written[dataset] = made.written
+        balance = made.written.last.balance
+        assert balance is not None
         # Of a long list of parts the entry itself has only the hash.
-        whole = Head(head.ledger, head.dataset, head.number, head.sha256, balance.listed())
-        store.marks.note(whole, back=accepting)
-        if kind != "confirm":
-            _note(store, head)
-    return entry
+        store.marks.note(replace(head, totals=balance.listed()) if balance.parts else head, back=accepting)
+    # Where only the answer was lost, nobody has noted it yet.
+    if kind != "confirm" and (made.written is not None or made.again):
+        _note(store, head)
 
 
 def _note(store: Store, head: Head) -> None:
@@ -88,7 +137,9 @@ def _note(store: Store, head: Head) -> None:
             warnings.warn(f"{where} is in the ledger but not anchored: {error}", PrivacyWarning, stacklevel=2)
 
 
-def check_seen(store: Store, connection: Connection, ledger: str, dataset: str, last: Entry | None) -> None:
+def check_seen(
+    store: Store, connection: Connection | Session, ledger: str, dataset: str, last: Entry | None
+) -> None:
     """Raise LedgerCorrupt if this machine has seen entries that are no longer there."""
     seen = store.marks.seen(ledger, dataset)
     if seen is None or (last is not None and (seen.number, seen.sha256) == (last.number, last.sha256)):
