@@ -67,7 +67,7 @@ WRONG_USE = {
     "no groups": ((*QUICK, "--group", "hour", "--groups", "5..2"), "groups"),
     "group twice": ((*QUICK, "--group", "hour", "--groups", "0,1,2,2"), "labels that all differ"),
     "state twice": ((*QUICK, "--states", "a,b,c,a"), "labels that all differ"),
-    "merged into nothing": ((*QUICK, "--merge", "a=x"), "merge: expected states of the list"),
+    "merged from nothing": ((*QUICK, "--merge", "x=a"), "merge: expected states of the list"),
     "merged in turn": ((*QUICK, "--merge", "a=b,b=c"), "one that goes itself"),
     "merged away": ((*QUICK, "--merge", "a=b,c=b"), "two states or more that stay"),
     "half a merge": ((*QUICK, "--merge", "a=b,c"), "merge"),

@@ -117,7 +117,9 @@ def test_merging() -> None:
     assert places.labels == ("one", "two")
     assert places.targets.tolist() == [0, 1, 0]
     assert merged(states, None).targets.tolist() == [0, 1, 2]
-    wrong: list[Any] = [{4: 1}, {1: 4}, {1: 2, 2: 3}, {1: 1}, {1: 3, 2: 3}, ["a"]]
+    assert merged(states, {1: 1}).targets.tolist() == [0, 1, 2]
+    assert merged(states, {1: 4}).labels == ("two", "three", "4")
+    wrong: list[Any] = [{4: 1}, {1: 2, 2: 3}, {1: 3, 2: 3}, ["a"]]
     for merge in wrong:
         with pytest.raises(InvalidArgument, match="merge"):
             merged(states, merge)

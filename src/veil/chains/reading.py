@@ -72,8 +72,12 @@ class ChainRead(ReadRequest):
     )
     merge: Mapping[Any, Any] | str | None = option(
         None,
-        help="States to count as others, a public choice: a=b,c=b or a CSV of two columns.",
+        help="States to count as others or as new ones, a public choice: a=b,c=b, a CSV of two columns, or "
+        "zones.csv:id:borough.",
         group=_STATES,
+    )
+    merge_labels: bool = option(
+        False, help="With {states} of two columns: states with the same label are one.", group=_STATES
     )
     group: str | None = option(None, help="One chain for each value of this column.", group=_COUNTS)
     hour_of: str | None = option(
@@ -89,6 +93,9 @@ class ChainRead(ReadRequest):
         None,
         help="The public values of {group}: a,b,c or 0..23. Of hours, weekdays and months all, unless given.",
         group=_COUNTS,
+    )
+    drop_unlisted_groups: bool = option(
+        False, help="Leave out transitions whose group is not in {groups}; a public choice.", group=_COUNTS
     )
     cap: int | None = option(None, help=CAP, least=1, group=_COUNTS)
     strata: Sequence[tuple[int, int]] | None = option(
@@ -133,6 +140,9 @@ class ChainRead(ReadRequest):
             expected, names = "{states} with it, and no {other}", ("states", "other")
             found = "no states" if self.states is None else "both"
             raise InvalidArgument("drop_unlisted", expected=expected, found=found, names=names)
+        if self.merge_labels and self.states is None:
+            expected = "{states} with it"
+            raise InvalidArgument("merge_labels", expected=expected, found="none", names=("states",))
 
     def read(self, progress: Progress | None = None) -> TransitionCounts:
         self.check()
@@ -148,7 +158,9 @@ class ChainRead(ReadRequest):
         states, merge = None, pairs("merge", self.merge)
         if self.states is not None:
             # Before anything is read: what is wrong with the call itself.
-            states = given_states(listed("states", self.states), columns=list(question.roles.values()))
+            columns_of_data = list(question.roles.values())
+            given = listed("states", self.states)
+            states = given_states(given, columns=columns_of_data, joined=self.merge_labels)
             states = states if self.other is None else with_other(states, self.other)
             states.check()
             merged(states, merge)
@@ -165,7 +177,7 @@ class ChainRead(ReadRequest):
         try:
             if progress is not None and isinstance(engine, DuckEngine):
                 engine.tell = progress
-            columns = needed_columns(engine, question.roles)
+            columns = needed_columns(engine, question.roles, floats=("group",))
             columns = with_times(engine, question, columns, time_format)
             if states is None and self.other is not None:
                 tell("looking for states")

@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.chains.counting.question import group_text
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.core.arrays import Floats
 from veil.core.brief import brief_repr
@@ -170,14 +171,15 @@ def model(release: Release[Any]) -> SequenceModel:
     return release.derived("model", lambda: mechanism.model(release.tables, states))
 
 
-def group_chain(release: Release[Any], group: str) -> Chain:
-    """The chain of one group, where one was released for each."""
+def group_chain(release: Release[Any], group: str | float) -> Chain:
+    """The chain of one group, where one was released for each; 8 and "8" are the same."""
     chains = model(release).groups if isinstance(checked_release(release).mechanism, PrivateChain) else {}
-    if not isinstance(group, str) or group not in chains:
+    name = group_text(group)
+    if name not in chains:
         names = ", ".join(list(chains)[:8]) + (", ..." if len(chains) > 8 else "")
         expected = f"one of {names}" if chains else "none, since the release has no groups"
         raise InvalidArgument("group", expected=expected, found=shown(group))
-    return chains[group]
+    return chains[name]
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,11 +40,13 @@ def read(
     other: str | int | None = None,
     drop_unlisted: bool = False,
     merge: Mapping[Any, Any] | str | None = None,
+    merge_labels: bool = False,
     group: str | None = None,
     hour_of: str | None = None,
     weekday_of: str | None = None,
     month_of: str | None = None,
     groups: Iterable[Any] | str | None = None,
+    drop_unlisted_groups: bool = False,
     cap: int | None = None,
     strata: Sequence[tuple[int, int]] | None = None,
     memory: int = 1,
@@ -70,10 +72,12 @@ def read(
     states: the public list: labels, {what is in the data: label}, or a file. Without it, the labels
         found, sorted. other: a state that takes in all that is not on the list, and empty cells.
         drop_unlisted: leave out rows with such a state instead; both are a public choice.
-    merge: {state: state}, counts the first together with the second.
+    merge: {state: state}, counts the first as the second, which may be a new label; or a file of two columns,
+        or "zones.csv:id:borough". merge_labels: states whose labels in `states` are equal are one.
     group, groups: a column and its public values, one table of counts each; a transition of a log belongs
         to the row that it leaves. hour_of, weekday_of, month_of: instead of group, a column of times, of
         which this part is the group; its values are known (0 to 23, Monday to Sunday, January to December).
+        drop_unlisted_groups: leave out transitions of other groups, and of none; a public choice.
     cap: of each user at most so many transitions, sampled at random in the order of a hash of the salt
         (secret unless given), the user and the transition's place. strata: [(least number of states, cap),
         ...], to sample users with longer sequences differently; `plan_users` chooses them.

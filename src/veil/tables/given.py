@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from veil.core.errors import InvalidArgument
+from veil.tables.dialect import has_usual_header
 from veil.tables.reading import read_rows
+from veil.tables.states import place_of, split_path
 
 _HEADERS = (["from", "to"], ["state", "into"], ["merge", "into"])
 
@@ -38,19 +40,33 @@ def groups_from(value: Any) -> Any:
 
 
 def pairs(field: str, value: Any) -> Mapping[Any, Any] | None:
-    """{state: state}: as it is, from a=b,c=b, or from a file of two columns."""
+    """{state: state}: as it is, from a=b,c=b, or from a file of two columns.
+
+    A file with more columns is named with two of them: zones.csv:id:borough.
+    """
     if value is None or isinstance(value, Mapping):
         return value
     text = str(value)
     if "=" in text and not exists(text):
         parts = [pair.partition("=") for pair in text.split(",")]
         return {key.strip(): other.strip() for key, _, other in parts}
-    _, rows = read_rows(text, expected="pairs of states")
-    if len(rows[0]) != 2:
-        expected, found = "two columns, a state and the one it is counted as", f"{len(rows[0])}"
-        raise InvalidArgument(field, expected=expected, found=found)
-    header = [cell.casefold() for cell in rows[0]] in _HEADERS
-    return dict(rows[header:])
+    path, asked = split_path(text)
+    name, rows = read_rows(path, expected="pairs of states")
+    if len(asked or rows[0]) != 2:
+        expected = "two columns, a state and the one it is counted as; of more, file:state:other"
+        raise InvalidArgument(field, expected=expected, found=str(len(asked or rows[0])))
+    if asked:
+        key, label = (place_of(rows[0], column, name, asked) for column in asked)
+        body = rows[1:]
+    else:
+        key, label = 0, 1
+        header = [cell.casefold() for cell in rows[0]] in _HEADERS or has_usual_header(rows)
+        body = rows[header:]
+    found: dict[str, str] = {}
+    for row in body:
+        if found.setdefault(row[key], row[label]) != row[label]:
+            raise InvalidArgument(field, expected="one line for each state", found="two that differ")
+    return found
 
 
 def files_among(*values: Any) -> tuple[str, ...]:

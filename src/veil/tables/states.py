@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,21 +25,24 @@ class StateList:
     """The states in their order.
 
     labels: how they are shown. texts: what stands in the data, as text. found: taken from the data.
-    other: the place of the state that takes in all others, if there is one.
+    other: the place of the state that takes in all others, if there is one. joined: states with the same
+    label are counted as one.
     """
 
     labels: Names
     texts: tuple[str, ...]
     found: bool = False
     other: int | None = None
+    joined: bool = False
 
     def check(self) -> None:
         """Raise unless there are two states or more and all differ."""
-        if len(self.labels) < 2:
+        number = len(set(map(str, self.labels))) if self.joined else len(self.labels)
+        if number < 2:
             kind = InvalidData if self.found else InvalidArgument
-            raise kind("states", expected="two states or more", found=str(len(self.labels)))
+            raise kind("states", expected="two states or more", found=str(number))
         plain_texts("states", map(str, self.labels), error=InvalidData if self.found else InvalidArgument)
-        for names in (self.texts, tuple(map(str, self.labels))):
+        for names in (self.texts, *(() if self.joined else (tuple(map(str, self.labels)),))):
             if len(set(names)) < len(names):
                 raise InvalidArgument(
                     "states", expected="labels that all differ", found="one that occurs twice"
@@ -61,16 +64,20 @@ def text_of(label: Any) -> str:
     return str(label)
 
 
-def given_states(states: Any, *, columns: Sequence[str] = ()) -> StateList:
+def given_states(states: Any, *, columns: Sequence[str] = (), joined: bool = False) -> StateList:
     """The list that the user gave: labels, {what stands in the data: label}, or the path of a file.
 
-    columns: names of columns of the data, which may stand as the header of the file.
+    columns: names of columns of the data, which may stand as the header of the file. joined: states with the
+    same label are to be counted as one.
     """
     if isinstance(states, (str, Path)):
-        return _from_file(str(states), columns)
+        return _from_file(str(states), columns, joined=joined)
     if isinstance(states, Mapping):
         texts = tuple(text_of(key) for key in states)
-        return StateList(_unique_names([text_of(name) for name in states.values()], texts), texts)
+        return _labelled([text_of(name) for name in states.values()], texts, joined=joined)
+    if joined:
+        expected, names = "{states} as {{what is in the data: label}}, or file:key:label", ("states",)
+        raise InvalidArgument("merge_labels", expected=expected, found="labels alone", names=names)
     if not isinstance(states, Iterable):
         raise InvalidArgument("states", expected="a list of labels or a path", found=type(states).__name__)
     listed = items("states", states, expected="a list of labels or a path")
@@ -105,10 +112,9 @@ def with_other(states: StateList, other: Any) -> StateList:
         raise InvalidArgument("other", expected="the label of a state", found=type(other).__name__)
     place = states.place(other)
     if place is not None:
-        return StateList(states.labels, states.texts, states.found, place)
-    return StateList(
-        (*states.labels, other), (*states.texts, text_of(other)), states.found, other=len(states.labels)
-    )
+        return replace(states, other=place)
+    labels, texts = (*states.labels, other), (*states.texts, text_of(other))
+    return replace(states, labels=labels, texts=texts, other=len(states.labels))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,29 +126,48 @@ class Places:
 
 
 def merged(states: StateList, merge: Mapping[Any, Any] | None) -> Places:
-    """The list after a public choice to count some states together with others."""
-    targets = np.arange(len(states.labels), dtype=np.int64)
-    if merge is None:
-        return Places(states.labels, targets)
-    if not isinstance(merge, Mapping):
+    """The list after a public choice to count some states together, as others of the list or as new ones."""
+    labels = list(map(str, states.labels))
+    # The state as which each one is counted: a place of the list, or beyond it one of the new labels.
+    counted = [labels.index(label) for label in labels] if states.joined else list(range(len(labels)))
+    new: list[Any] = []
+    if merge is not None and not isinstance(merge, Mapping):
         raise InvalidArgument("merge", expected="{state: state}", found=type(merge).__name__)
-    pairs: dict[int, int] = {}
-    for source, target in merge.items():
-        places = states.place(source), states.place(target)
-        if places[0] is None or places[1] is None:
+    moved: dict[int, int] = {}
+    # A public table of all states may name some that do not occur.
+    some_occur = states.found and any(states.place(source) is not None for source in merge or ())
+    for source, target in (merge or {}).items():
+        place, onto = states.place(source), states.place(target)
+        if place is None and some_occur:
+            continue
+        if place is None:
             raise InvalidArgument("merge", expected="states of the list", found="one that is not on it")
-        pairs[places[0]] = places[1]
-    if set(pairs) & set(pairs.values()):
+        if onto is None:
+            text = text_of(target).strip()
+            if not text:
+                raise InvalidArgument("merge", expected="a label for each state", found="an empty one")
+            new += [] if text in new else [text]
+            onto = len(labels) + new.index(text)
+        if counted[place] != onto:
+            moved[counted[place]] = onto
+    if set(moved) & set(moved.values()):
         raise InvalidArgument(
             "merge", expected="a state that stays for each that goes", found="one that goes itself"
         )
-    kept = [place for place in range(len(targets)) if place not in pairs]
-    if len(kept) < 2:
+    counted = [moved.get(place, place) for place in counted]
+    kept = sorted(set(counted))
+    if len(kept) < 2 and merge is not None:
         raise InvalidArgument("merge", expected="two states or more that stay", found=str(len(kept)))
-    new = {place: i for i, place in enumerate(kept)}
-    for place in range(len(targets)):
-        targets[place] = new[pairs.get(place, place)]
-    return Places(tuple(states.labels[place] for place in kept), targets)
+    names = (*states.labels, *new)
+    plain_texts("merge", new)
+    return Places(
+        tuple(names[place] for place in kept),
+        np.array([kept.index(place) for place in counted], dtype=np.int64),
+    )
+
+
+def _labelled(names: Sequence[str], texts: tuple[str, ...], *, joined: bool) -> StateList:
+    return StateList(tuple(names) if joined else _unique_names(names, texts), texts, joined=joined)
 
 
 def _unique_names(names: Sequence[str], texts: Sequence[str]) -> Names:
@@ -153,12 +178,12 @@ def _unique_names(names: Sequence[str], texts: Sequence[str]) -> Names:
     )
 
 
-def _from_file(path: str, columns: Sequence[str]) -> StateList:
+def _from_file(path: str, columns: Sequence[str], *, joined: bool) -> StateList:
     """One label a line, or a lookup table: "zones.csv", "zones.csv:id", or "zones.csv:id:name"."""
-    path, asked = _split(path)
+    path, asked = split_path(path)
     name, lines = read_rows(path, expected="one state per line")
     if asked:
-        places = [_column(lines[0], column, name, asked) for column in asked]
+        places = [place_of(lines[0], column, name, asked) for column in asked]
         body = lines[1:]
     else:
         places = [0]
@@ -167,11 +192,14 @@ def _from_file(path: str, columns: Sequence[str]) -> StateList:
     if "" in texts:
         raise InvalidData(name, expected="a state in every line", found="an empty cell")
     if len(places) == 1:
+        if joined:
+            expected, hint = "file:key:label, with two columns", "Equal labels are those of the second."
+            raise InvalidArgument("merge_labels", expected=expected, found="one", hint=hint)
         return StateList(texts, texts)
-    return StateList(_unique_names([line[places[1]] for line in body], texts), texts)
+    return _labelled([line[places[1]] for line in body], texts, joined=joined)
 
 
-def _split(path: str) -> tuple[str, list[str]]:
+def split_path(path: str) -> tuple[str, list[str]]:
     """The file and the columns asked for; a name that is a file as it stands has none."""
     parts = path.split(":")
     for used in range(len(parts), max(len(parts) - 3, 0), -1):
@@ -181,7 +209,8 @@ def _split(path: str) -> tuple[str, list[str]]:
     return path, []
 
 
-def _column(header: Sequence[str], column: str, name: str, asked: Sequence[str]) -> int:
+def place_of(header: Sequence[str], column: str, name: str, asked: Sequence[str]) -> int:
+    """Where a column is in the first line of a file; an error if it is not there."""
     if column not in header:
         raise missing_column(list(header), column, name, asked=asked)
     return header.index(column)

@@ -15,7 +15,7 @@ from veil.chains.lengths import LengthBins
 from veil.chains.transition_counts import MOST_FULL, Provenance, Sequences, Stratum, TransitionCounts
 from veil.core.errors import InvalidData
 from veil.tables import complaints
-from veil.tables.engines.protocol import Column, Engine
+from veil.tables.engines.protocol import Column, Engine, Kind, whole_floats
 from veil.tables.states import Places, StateList, found_states, merged, with_other
 from veil.tables.times import PARTS, ordered_times, part_of
 from veil.vectors.counts import Integers
@@ -31,6 +31,8 @@ def with_times(
     found = dict(columns)
     if "order" in found:
         found["order"] = ordered_times(engine, found["order"], question.roles["order"], time_format)
+    if question.derived is None and "group" in found and found["group"].kind is Kind.FLOAT:
+        found["group"] = whole_floats(engine, found["group"], question.roles["group"])
     if question.derived is not None:
         column, name = found.pop(question.derived), question.roles[question.derived]
         found["group"] = part_of(engine, column, name, question.derived, time_format)
@@ -101,6 +103,8 @@ def _tally(
     seen = numbers_of(table.column("seen"))
     kept = np.where(moved, numbers_of(table.column("kept")) if question.is_capped else seen, 0)
     strata, groups, second, sequences = [], None, None, None
+    group = np.zeros(len(seen), np.int64) if question.group is None else _groups(question, table)
+    kept = np.where(group >= 0, kept, 0)
     if question.strata:
         number = numbers_of(table.column("stratum"))
         strata = [
@@ -108,7 +112,6 @@ def _tally(
             for at, (least, cap) in enumerate(question.strata)
         ]
     if question.group is not None:
-        group = _groups(question, table)
         groups = {
             label: _summed((size, size), (origins, ends), kept, moved & (group == at))
             for at, label in enumerate(question.groups)
@@ -226,6 +229,8 @@ def _groups(question: Question, table: Any) -> NDArray[np.int64]:
         part = PARTS[question.derived]
         groups = tuple(str(part.first + part.labels.index(label)) for label in groups)
     codes = codes_of(table.column("grp"), groups)
+    if question.drop_unlisted_groups:
+        return codes
     if (codes == ABSENT).any():
         raise complaints.empty_cells(question.group)
     if (codes == UNKNOWN).any():

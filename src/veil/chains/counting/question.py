@@ -48,6 +48,7 @@ class Question:
     weekday_of: str | None = None
     month_of: str | None = None
     groups: Any = None
+    drop_unlisted_groups: bool = False
     cap: int | None = None
     strata: Any = None
     second_cap: int | None = None
@@ -64,7 +65,8 @@ class Question:
 
     def __post_init__(self) -> None:
         memory = integer("memory", self.memory, least=1, most=2)
-        switches = {name: truth(name, getattr(self, name)) for name in ("sequences", "drop_unlisted")}
+        named_switches = ("sequences", "drop_unlisted", "drop_unlisted_groups")
+        switches = {name: truth(name, getattr(self, name)) for name in named_switches}
         named = {name: getattr(self, name) for name in _COLUMNS if getattr(self, name) is not None}
         for name, column in named.items():
             if not isinstance(column, str) or not column:
@@ -135,6 +137,12 @@ class Question:
             ("strata", self.group is not None and self.strata is not None, *alone),
             ("memory", self.group is not None and self.memory == 2, *alone),
             ("groups", self.group is None and self.groups is not None, "{group} as well", "none"),
+            (
+                "drop_unlisted_groups",
+                self.drop_unlisted_groups and self.group is None,
+                "{group} as well",
+                "none",
+            ),
             ("second_cap", self.second_cap is not None and not (self.memory == 2 and sampled), *second),
         )
         for name, is_wrong, expected, found in refused:
@@ -173,10 +181,16 @@ def _groups(groups: Any, derived: str | None) -> tuple[str, ...]:
         return known
     if groups is None or isinstance(groups, str):
         raise InvalidArgument("groups", expected="the public list of groups", found="none")
-    labels = tuple(map(text_of, items("groups", groups, expected="the public list of groups")))
+    labels = tuple(map(group_text, items("groups", groups, expected="the public list of groups")))
     if not labels or len(set(labels)) < len(labels):
         raise InvalidArgument("groups", expected="labels that all differ", found="none or one twice")
     if known is not None and not set(labels) <= set(known):
         expected = f"some of {known[0]} to {known[-1]}"
         raise InvalidArgument("groups", expected=expected, found="others")
     return labels
+
+
+def group_text(label: Any) -> str:
+    """The text of a group: 8, "8" and 8.0 are the same."""
+    is_whole = isinstance(label, float) and label.is_integer()
+    return text_of(int(label) if is_whole else label)

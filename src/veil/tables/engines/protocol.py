@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
@@ -125,8 +125,13 @@ def missing_column(
     return InvalidData(role, expected=f"a column {name!r}", found=found, hint=hint)
 
 
-def needed_columns(engine: Engine, roles: Mapping[str, str]) -> dict[str, Column]:
-    """The columns that are needed, by role, after a look at what they hold."""
+def needed_columns(
+    engine: Engine, roles: Mapping[str, str], *, floats: Collection[str] = ()
+) -> dict[str, Column]:
+    """The columns that are needed, by role, after a look at what they hold.
+
+    floats: roles in which floats are for `whole_floats` to judge.
+    """
     present = engine.columns()
     asked = list(roles.values()) if engine.guesses_layout else None
     for role, name in roles.items():
@@ -138,13 +143,25 @@ def needed_columns(engine: Engine, roles: Mapping[str, str]) -> dict[str, Column
         if role in TIMES:
             continue
         hint = ""
-        if kind is Kind.FLOAT:
+        if kind is Kind.FLOAT and (role not in floats or present[name].declared == "MONEY"):
             hint = "Cast it to whole numbers or text; in pandas a gap turns whole numbers into such."
         elif kind is Kind.TIME and not role.startswith("by"):
             hint = "Cast it to text."
         if hint:
             raise InvalidData(name, expected="whole numbers or text", found=kind.value, hint=hint)
     return {role: present[name] for role, name in roles.items()}
+
+
+def whole_floats(engine: Engine, column: Column, name: str) -> Column:
+    """A column of floats that are all whole, as whole numbers. In pandas a gap turns these into floats."""
+    number = f"veil_source.{quoted(column.identifier)}"
+    odd = f"{number} <> FLOOR({number}) OR ABS({number}) > 1e15"
+    text = f"SELECT COUNT(CASE WHEN {odd} THEN 1 END) AS others FROM veil_source"
+    whole = f"WITH veil_source AS (\n{engine.relation}\n)\n{render(text, engine.dialect)}"
+    if engine.run(whole).to_pylist()[0]["others"]:
+        hint = "Cast it to text, or to whole numbers."
+        raise InvalidData(name, expected="whole numbers or text", found="others", hint=hint)
+    return Column(column.identifier, Kind.INTEGER, expression=f"CAST({number} AS BIGINT)")
 
 
 def told_apart(column: Column, dialect: str) -> str:
