@@ -94,7 +94,7 @@ mutant(
 mutant(
     "a-row-that-is-believed",
     "The row of a dataset is believed, whatever its entries say.",
-    Edit(chain, "last_entry", "(row.number, row.sha256) != (last.number, last.sha256)", "False"),
+    Edit(chain, "locked_entry", "(row.number, row.sha256) != (last.number, last.sha256)", "False"),
     caught_by=("tests/ledger/test_attacks.py::test_totals_that_were_set_back[sqlite]",),
 )
 mutant(
