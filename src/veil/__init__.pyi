@@ -9,6 +9,7 @@ from .core.kind import Kind
 from .core.mechanism import Mechanism
 from .core.plan import Plan
 from .core.privacy.profile import PrivacyProfile, calibrate
+from .core.progress import progress
 from .core.record import Release
 from .ledger.ledger import Ledger
 from .matrices.chain import Chain
@@ -41,6 +42,7 @@ __all__ = [
     "graphs",
     "load",
     "matrices",
+    "progress",
     "release",
     "vectors",
     "words",

@@ -17,6 +17,7 @@ from veil.core.baseline import Baseline
 from veil.core.checks import delta_of, integer, items, positive
 from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.numerics.rounding import least_safe, log_margin
+from veil.core.progress import tell
 from veil.matrices.chain import Chain
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.matrices.planning import MatrixPlan, MatrixRow
@@ -107,6 +108,7 @@ def planned_rows(
     """The mechanisms at this budget, measured on public tables of one size; those of least error first."""
     rows, hidden = [], (Table("transitions", tables[0].shape),)
     for name in names:
+        tell(name)
         try:
             choice = chosen_mechanism(name, hidden, adjacency, epsilon=epsilon, delta=delta, records=records)
         except CannotCalibrate as error:

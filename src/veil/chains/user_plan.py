@@ -26,6 +26,7 @@ from veil.core.baseline import Baseline
 from veil.core.checks import integer, positive
 from veil.core.errors import InvalidArgument
 from veil.core.plan import Plan, beside
+from veil.core.progress import tell
 from veil.matrices.chain import Chain
 
 # Where nobody says how many users there are, or how long their sequences: a guess, and the plan says so.
@@ -137,7 +138,9 @@ def try_users(
     lengths = guessed_lengths(made_up, ASSUMED_LENGTH if mean_length is None else mean_length)[: _LONGEST + 1]
     law = LengthLaw(np.flatnonzero(lengths), lengths[lengths > 0.0] / lengths.sum())
     errors = []
-    for table in typical_tables(states, 1_000 * states):
+    tables_tried = typical_tables(states, 1_000 * states)
+    for number_tried, table in enumerate(tables_tried, start=1):
+        tell(f"made-up users {number_tried} of {len(tables_tried)}")
         chain = Chain((table + 0.5) / (table + 0.5).sum(axis=1, keepdims=True))
         visited, of_length = SequenceModel(chain, lengths=law).sequences(made_up, rng=rng)
         every = count_sequences(visited, of_length, states, None, rng)

@@ -84,8 +84,10 @@ def audit(
         chosen: list[tuple[Any, Any]] = list(audit_examples())
     else:
         refuse_other_files(path)
-        release = load(path)
-        if not claim_of(release, str(path)).holds:
+        with working("Checking", quiet=as_json):
+            release = load(path)
+            holds = claim_of(release, str(path)).holds
+        if not holds:
             raise UnreadableFile(
                 str(path),
                 expected="a record that says what follows from its mechanism",

@@ -39,8 +39,9 @@ def inspect(
 
     refuse_existing({"--report": report}, force=force, inputs=[path], endings={"--report": (".html",)})
     refuse_other_files(path)
-    release = load(path)
-    claim = claim_of(release, str(path))
+    with working("Checking", quiet=as_json):
+        release = load(path)
+        claim = claim_of(release, str(path))
     certificate = None
     if rigorous:
         from veil.core.certificate import certificate_of

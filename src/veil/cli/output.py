@@ -23,6 +23,7 @@ from veil.core.errors import (
     VeilError,
     with_fields,
 )
+from veil.core.progress import telling
 from veil.core.text import json_text, visible
 from veil.report.terminal import say
 
@@ -119,7 +120,10 @@ def refuse_other_files(path: Path) -> None:
 
 @contextmanager
 def working(text: str, *, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A spinner on standard error while something takes its time; call it with what is being done."""
+    """A spinner on standard error while something takes its time, with what slow steps tell.
+
+    It may also be called with what is being done. Silent where it is no terminal, and with JSON.
+    """
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield lambda step: None
         return
@@ -128,4 +132,9 @@ def working(text: str, *, quiet: bool) -> Iterator[Callable[[str], None]]:
     from veil.report.console import new_console
 
     with new_console(stderr=True).status(text) as status:
-        yield lambda step: status.update(Text(visible(f"{text}: {step}")))
+
+        def show(step: str) -> None:
+            status.update(Text(visible(f"{text}: {step}")))
+
+        with telling(show):
+            yield show

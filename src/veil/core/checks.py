@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any, cast
 
 from veil.core.errors import InvalidArgument, InvalidField
+from veil.core.progress import tell
 from veil.core.text import fault_in
 
 # More items than any list of options, labels or rows has.
@@ -88,9 +89,9 @@ def truth(field: str, value: Any) -> bool:
 
 
 def on_progress(field: str, progress: Any) -> Callable[[str], None]:
-    """The function to call with what is being done; one that does nothing where none was given."""
+    """The function to call with what is being done; where none was given, whoever listens is told."""
     if progress is None:
-        return lambda step: None
+        return tell
     if not callable(progress):
         raise InvalidArgument(field, expected="a function that takes text", found=shown(progress))
     return cast("Callable[[str], None]", progress)

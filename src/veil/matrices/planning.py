@@ -16,6 +16,7 @@ from veil.core.checks import choice, delta_of, positive, within
 from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.mechanism import Mechanism
 from veil.core.privacy.profile import calibrate
+from veil.core.progress import tell
 from veil.matrices.adjacency import Rows
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.mechanisms.row_by_row import RowByRow
@@ -167,6 +168,7 @@ def plan_matrix(
     rows = []
     for name in FOR_VECTORS:
         charged = 0.0 if name in PURE else delta
+        tell(name)
         try:
             mechanism = calibrated_matrix(name, adjacency, support, epsilon=epsilon, delta=charged)
         except CannotCalibrate as error:

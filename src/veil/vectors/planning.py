@@ -17,6 +17,7 @@ from veil.core.mechanism import Mechanism
 from veil.core.numerics.rounding import least_safe, log_margin
 from veil.core.plan import Plan
 from veil.core.privacy.profile import calibrate
+from veil.core.progress import tell
 from veil.vectors.accuracy import (
     METRICS,
     Errors,
@@ -141,6 +142,7 @@ def _compared(
     values = typical_values(adjacency, size, typical, records)
     rows = []
     for name, make in _named(names if mechanisms is None else mechanisms):
+        tell(name)
         try:
             mechanism = (
                 calibrated(

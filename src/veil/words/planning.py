@@ -14,6 +14,7 @@ from veil.core.checks import integer, items, on_progress, positive, shown, truth
 from veil.core.errors import CannotCalibrate, InvalidArgument, VeilError
 from veil.core.kind import Progress
 from veil.core.plan import Plan, beside
+from veil.core.progress import part, telling
 from veil.words.language import FreeWords, Language
 from veil.words.mechanisms.balanced_words import BalancedWords
 from veil.words.mechanisms.exponential_words import ExponentialWords
@@ -167,7 +168,7 @@ def plan_words(
     examples: public words like those to be hidden; None for random walks. No sensitive word is looked at.
     shorter: words of fewer symbols are to be hidden as well.
     """
-    tell = on_progress("progress", progress)
+    listener = on_progress("progress", progress)
     if not isinstance(language, Language):
         expected = "a language such as words.FreeWords"
         raise InvalidArgument("language", expected=expected, found=type(language).__name__)
@@ -182,9 +183,10 @@ def plan_words(
             raise InvalidArgument("names", expected="at least one", found="none")
     words = made_up_words(language) if examples is None else language.validate(examples)
     rows = []
-    for name in chosen:
-        tell(name)
-        rows.append(_measured(name, language, epsilon, radius, shorter, words))
+    with telling(listener):
+        for name in chosen:
+            with part(name):
+                rows.append(_measured(name, language, epsilon, radius, shorter, words))
     rows.sort(key=lambda row: np.inf if row.error is None else row.error)
     if rows[0].error is None:
         raise InvalidArgument("mechanism", expected="one that fits the language", found=rows[0].why)

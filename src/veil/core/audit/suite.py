@@ -107,7 +107,7 @@ def audit_suite(
     confidence: float = CONFIDENCE,
     pairs: Sequence[AuditPair] | None = None,
     rng: Any = None,
-    progress: Callable[[str], None] = lambda step: None,
+    progress: Callable[[str], None] | None = None,
 ) -> AuditSuite:
     """Audit the mechanism on made-up neighbours of every kind, and test that its draws are independent.
 
@@ -131,7 +131,7 @@ def audit_suite(
         raise InvalidArgument("pairs", expected="veil.AuditPair of neighbours", found="others")
     if relation is None or all(pair.beside for pair in chosen):
         raise InvalidArgument("adjacency", expected="one, and a pair of neighbours at least", found="none")
-    progress = on_progress("progress", progress)
+    tell_step = on_progress("progress", progress)
     draws = subject.samples(mechanism) if samples is None else integer("samples", samples, least=1000)
     if delta is None:
         delta = 0.0 if math.isfinite(mechanism.profile(relation).epsilon(0.0)) else _DELTA
@@ -140,11 +140,11 @@ def audit_suite(
     audits = []
     same: dict[str, Any] = {"alpha": share, "delta": delta, "adjacency": relation, "rng": stream}
     for number, pair in enumerate(chosen, start=1):
-        progress(f"{mechanism.name}, pair {number} of {len(chosen)}: {pair.name}")
+        tell_step(f"{mechanism.name}, pair {number} of {len(chosen)}: {pair.name}")
         audits.append(
             audit_at(mechanism, pair.value, pair.neighbour, samples=draws, beside=pair.beside, **same)
         )
-    progress(f"{mechanism.name}, whether draws are independent")
+    tell_step(f"{mechanism.name}, whether draws are independent")
     alone, batches = ([pair for pair in chosen if pair.beside is beside] for beside in (False, True))
     values = alone[-1].value, alone[-1].neighbour
     batch = (batches[-1].value, batches[-1].neighbour) if batches else ()

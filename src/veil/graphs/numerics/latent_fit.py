@@ -33,6 +33,7 @@ from typing import NamedTuple
 import numpy as np
 
 from veil.core.arrays import Booleans
+from veil.core.progress import tell
 from veil.graphs.numerics.latent import Latent, Side, Signs, Singles, sweep
 
 # Directions looked for beyond the noise, and places of the model.
@@ -49,7 +50,8 @@ def fit(bits: Signs, flip: float, *, symmetric: bool) -> Latent:
     model = _start(bits, flip, symmetric)
     rng = np.random.Generator(np.random.PCG64(_FIT_SEED))
     other_way = bits if symmetric else np.ascontiguousarray(bits.T)
-    for _ in range(SWEEPS):
+    for number in range(1, SWEEPS + 1):
+        tell(f"structure of the graph, round {number} of {SWEEPS}")
         sweep(model, model.rows, model.columns, bits, flip, rng.permutation(bits.shape[0]))
         if not symmetric:
             sweep(model, model.columns, model.rows, other_way, flip, rng.permutation(bits.shape[1]))

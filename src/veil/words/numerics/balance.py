@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from veil.core.arrays import Floats, Ints
+from veil.core.progress import part, tell
 from veil.words.numerics.balance_features import Features, features_of, lifted
 from veil.words.numerics.certificate import certified_decay, certified_loss
 from veil.words.numerics.graph import WordGraph
@@ -128,7 +129,8 @@ class Balancer:
         powers = _POWERS if self._known is None else _POWERS[-2:]
         count = int(np.clip(_PAIR_WORK / work, *_PAIRS))
         words, changed = self._known or random_pairs(self._short, count, self._rng)
-        for power in powers:
+        for number, power in enumerate(powers, start=1):
+            tell(f"fitting weights, round {number} of {len(powers)}")
             weighted = self.pairs.weighted(*problem.weights(self._coefficients))
             worst = worst_changes(self._short, weighted, problem.decay, starts, attempts // starts, self._rng)
             words, changed = np.vstack((words, worst[0])), np.vstack((changed, worst[1]))
@@ -229,10 +231,11 @@ def _search(
     And the rate to go on with; None if the certificate has nothing to say about such weights.
     """
     high, before = epsilon / radius, (rate, math.inf)
-    for _ in range(attempts):
+    for attempt in range(1, attempts + 1):
         decay = math.exp(-rate)
-        weighted = balancer.weighted(decay)
-        loss = certified_loss(weighted, decay, radius, memory=memory, shorter=shorter)
+        with part(f"weights {attempt} of at most {attempts}"):
+            weighted = balancer.weighted(decay)
+            loss = certified_loss(weighted, decay, radius, memory=memory, shorter=shorter)
         if loss > _HOPELESS * radius * rate:
             return best, None
         if rate < before[0] and loss > before[1]:

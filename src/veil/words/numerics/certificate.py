@@ -16,6 +16,7 @@ import numpy as np
 
 from veil.core.arrays import Booleans, Floats
 from veil.core.errors import InvalidArgument
+from veil.core.progress import part, same_listener, tell
 from veil.words.numerics.bounds import Boxes, box_levels
 from veil.words.numerics.changes import Reading, sums_over_successors, worst_ratio
 from veil.words.numerics.contexts import Contexts, Side, context_tables, runs, sides
@@ -101,12 +102,13 @@ def certified_decay(
     good, bad = -math.log(best[0]), min(epsilon / used * (1.0 - 2.0**-40), _LARGEST_RATE)
     seen: list[tuple[float, float]] = []
     rate = bad
-    for _ in range(_MOST_ATTEMPTS):
+    for attempt in range(1, _MOST_ATTEMPTS + 1):
         decay = math.exp(-rate)
         changes = Changes.of(graph, decay, memory, shorter)
         # For more changes than one it is not clear which of the bounds must be how small.
         wanted = epsilon - rate_above(decay) if used == 1 else math.inf
-        loss = _loss(changes._replace(wanted=wanted), graph, decay, radius)
+        with part(f"certificate {attempt} of at most {_MOST_ATTEMPTS}"):
+            loss = _loss(changes._replace(wanted=wanted), graph, decay, radius)
         seen = sorted([*seen, (rate, loss)], key=lambda point: abs(point[1] - epsilon))[:2]
         if loss <= epsilon:
             good, best = rate, (decay, loss)
@@ -187,6 +189,7 @@ class Changes(NamedTuple):
         memory, own = planned
         graph, halves = self.graph, []
         for side in (self.forwards, self.backwards):
+            tell(f"what may stand {'before' if side is self.forwards else 'after'} a symbol")
             contexts = context_tables(side, memory)
             boxes = box_levels(side, contexts, graph, self.decay, own)
             if boxes is None:
@@ -196,9 +199,12 @@ class Changes(NamedTuple):
         rate = rate_above(self.decay)
         is_hopeful = _SMALL_CHANGE * rate < bound and _LEAST_PART * bound <= self.wanted
         if length == 1 and is_hopeful and may_tighten(graph, rate):
+            tell("pairs of words")
             with ThreadPoolExecutor(2) as both:
                 waiting = [
-                    both.submit(tighten, half.boxes, half.side, half.contexts, graph, self.decay)
+                    both.submit(
+                        same_listener().run, tighten, half.boxes, half.side, half.contexts, graph, self.decay
+                    )
                     for half in halves
                 ]
             for done in waiting:
@@ -216,6 +222,7 @@ class Changes(NamedTuple):
             ]
             if not partners:
                 continue
+            tell(f"position {j + 1} of {len(future.boxes)}")
             sums = later.low
             for _ in range(length - 1):
                 sums = sums_over_successors(sums, future.side)

@@ -14,6 +14,7 @@ import numpy as np
 
 from veil.core.arrays import Booleans, Floats, Ints, Places
 from veil.core.numerics.compiled import compiled
+from veil.core.progress import tell
 from veil.words.numerics.bounds import LARGEST, SMALLEST, UNIT, Boxes
 from veil.words.numerics.contexts import Contexts, Side
 from veil.words.numerics.graph import WordGraph
@@ -63,6 +64,7 @@ def tighten(
     most -= len(levels) * each * len(tables[-1].symbols)
     pairs = _first_pairs(side)
     for i, boxes in enumerate(levels):
+        tell(f"pairs of words, position {i + 1} of {len(levels)}")
         if i > 0:
             pairs = _next_pairs(pairs, tables[min(i - 1, memory)], tables[min(i, memory)], side, graph, decay)
         if boxes.is_tail:
