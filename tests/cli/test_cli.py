@@ -71,8 +71,25 @@ def test_a_file_that_hides_its_assumption_is_found(run: Run, folder: Path) -> No
 
 def test_csv_output_has_its_record_beside_it(run: Run, folder: Path) -> None:
     assert run(*RELEASE, "-o", "out.csv").code == 0
-    assert (folder / "out.csv").read_text().startswith("label,probability\nA,")
+    assert (folder / "out.csv").read_text().startswith("label,probability,noisy_count\nA,")
     assert veil.load(folder / "out.json").labels == ("A", "B", "C", "D", "F")
+
+
+def test_a_table_with_a_row_for_each_course_is_a_batch(run: Run, folder: Path) -> None:
+    (folder / "courses.csv").write_text("course,A,B,C\nart,31,28,21\nlaw,9,15,30\n")
+    batch = ("release", "vector", "courses.csv", "--cap", "3", "--epsilon", "1")
+    done = run(*batch, "--public-row-labels", "-o", "out.csv")
+    assert done.code == 0, done.err
+    assert "noisy total" in done.out
+    assert "at most 3 records are added or removed" in done.out
+    header, first, _ = (folder / "out.csv").read_text().splitlines()
+    assert header == "name,A,B,C,noisy_count A,noisy_count B,noisy_count C"
+    assert first.startswith("art,0.")
+    out = veil.load(folder / "out.json")
+    assert (out.value.shape, out.row_labels, out.adjacency.describe()["added"]) == ((2, 3), ("art", "law"), 3)
+    unnamed = run(*batch, "-o", "hidden.json")
+    assert "names of the rows are left out" in unnamed.out
+    assert "law" not in unnamed.out + (folder / "hidden.json").read_text()
 
 
 def test_existing_output_is_kept_without_force(run: Run, folder: Path) -> None:
@@ -357,7 +374,7 @@ def test_unforeseen_errors_do_not_quote_data(run: Run, monkeypatch: pytest.Monke
     def broken(*args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("secret 4711")
 
-    monkeypatch.setattr("veil.vectors.requests.read_vector", broken)
+    monkeypatch.setattr("veil.vectors.requests.read_vectors", broken)
     done = run(*RELEASE)
     assert done.code == 1
     assert "4711" not in done.out + done.err
@@ -368,7 +385,7 @@ def test_stopping_is_no_error(run: Run, monkeypatch: pytest.MonkeyPatch) -> None
     def stopped(*args: Any, **kwargs: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("veil.vectors.requests.read_vector", stopped)
+    monkeypatch.setattr("veil.vectors.requests.read_vectors", stopped)
     done = run(*RELEASE)
     assert (done.code, done.out, done.err) == (130, "", "veil: stopped; nothing was released.\n")
 

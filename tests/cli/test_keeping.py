@@ -254,7 +254,7 @@ def test_a_draw_that_fails_says_that_it_was_charged(
     def broken(*_: Any, **__: Any) -> Any:
         raise MemoryError
 
-    monkeypatch.setattr(veil.vectors.GeometricCounts, "_draw", broken)
+    monkeypatch.setattr(veil.vectors.GeometricCounts, "_noisy", broken)
     done = run(*VECTOR, *CHARGED, "-o", "out.json", "--json")
     assert done.code == 8
     assert done.json["error"]["message"] == "charged as grades/2, and there is no result: MemoryError."
@@ -313,9 +313,9 @@ def _signal_at(
     monkeypatch.setattr(owner, name, call)
 
 
-BEFORE = [("veil.vectors.requests:read_vector", "reading"), ("veil.cli.releasing:Room", "making room")]
+BEFORE = [("veil.vectors.requests:read_vectors", "reading"), ("veil.cli.releasing:Room", "making room")]
 AFTER = [
-    (veil.vectors.GeometricCounts, "_draw"),
+    (veil.vectors.GeometricCounts, "_noisy"),
     (keeping.Keeper, "_write"),
     (os, "fsync"),
     (os, "replace"),
@@ -371,7 +371,7 @@ def test_a_signal_during_the_charge_waits(run: Run, budget: Dataset, monkeypatch
 def test_a_second_signal_gives_the_result_up_and_says_so(
     run: Run, budget: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _signal_at(monkeypatch, veil.vectors.GeometricCounts, "_draw", signal.SIGINT, times=2)
+    _signal_at(monkeypatch, veil.vectors.GeometricCounts, "_noisy", signal.SIGINT, times=2)
     done = run(*VECTOR, *CHARGED, "-o", "out.json")
     assert done.code == 8
     assert "charged as grades/2, and there is no result" in done.err
@@ -382,7 +382,7 @@ def test_a_second_signal_gives_the_result_up_and_says_so(
 def test_a_second_request_of_the_system_waits_as_well(
     run: Run, budget: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _signal_at(monkeypatch, veil.vectors.GeometricCounts, "_draw", signal.SIGTERM, times=3)
+    _signal_at(monkeypatch, veil.vectors.GeometricCounts, "_noisy", signal.SIGTERM, times=3)
     assert run(*VECTOR, *CHARGED, "-o", "out.json").code == 143
     assert veil.load("out.json").entry.number == 2
 
@@ -414,9 +414,9 @@ def test_handlers_of_others_run_and_ignored_signals_stay_ignored(
     before = signal.signal(signal.SIGTERM, lambda *_: called.append("cleaned"))
     ignored = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        _signal_at(monkeypatch, veil.vectors.requests, "read_vector", signal.SIGHUP)
+        _signal_at(monkeypatch, veil.vectors.requests, "read_vectors", signal.SIGHUP)
         assert run(*VECTOR, "-o", "out.json").code == 0
-        _signal_at(monkeypatch, veil.vectors.requests, "read_vector", signal.SIGTERM)
+        _signal_at(monkeypatch, veil.vectors.requests, "read_vectors", signal.SIGTERM)
         assert run(*VECTOR, "-o", "other.json").code == 143
         assert called == ["cleaned"]
     finally:

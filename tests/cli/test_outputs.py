@@ -215,7 +215,7 @@ def test_faults_of_ours_are_json_too(run: Run, grades: Path, monkeypatch: pytest
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("a secret")
 
-    monkeypatch.setattr("veil.vectors.requests.read_vector", broken)
+    monkeypatch.setattr("veil.vectors.requests.read_vectors", broken)
     done = run(*VECTOR, "--json")
     assert done.code == 1
     assert done.json["error"]["kind"] == "Internal"

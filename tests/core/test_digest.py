@@ -42,7 +42,7 @@ def test_it_is_what_the_documentation_says() -> None:
             "kind": "vector",
             "labels": ["a", "b"],
             "row_labels": None,
-            "tables": {},
+            "tables": {"noisy_counts": out.tables["noisy_counts"].tolist()},
             "value": {"data": out.value.tolist(), "labels": ["a", "b"], "type": "vector"},
         },
         separators=(",", ":"),

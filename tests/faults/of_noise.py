@@ -101,7 +101,7 @@ mutant(
     "The last count of a row gets no noise.",
     Edit(
         _NoisyCounts,
-        "_draw",
+        "_noisy",
         "self.noise(rng, batch_shape(value, size))",
         "self.noise(rng, batch_shape(value, size)) * ([1] * (self.size - 1) + [0])",
     ),

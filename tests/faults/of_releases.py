@@ -101,7 +101,7 @@ mutant(
 mutant(
     "batch-assumption-lost",
     "A batch does not say that each of its items belongs to someone else.",
-    Edit(ArrayKind, "assumptions", "*((ONE_PER_PERSON,) if is_batch else ())", "*()"),
+    Edit(ArrayKind, "assumptions", "*((of_batch,) if is_batch else ())", "*()"),
     caught_by=("tests/contracts/test_contract.py::test_batches_say_what_they_assume[Laplace]",),
 )
 mutant(
@@ -139,8 +139,8 @@ mutant(
         Job,
         "_draw",
         "tables=content.tables",
-        'tables=content.tables | ({"distance": [abs(drawn - self.value).sum()]}'
-        ' if getattr(drawn, "dtype", None) == float else {})',
+        'tables=content.tables | ({"distance": [abs(content.value - self.value).sum()]}'
+        ' if getattr(content.value, "dtype", None) == float else {})',
     ),
     caught_by=("tests/faults/test_watch_records.py::test_inputs_leave_the_same_record[Dirichlet, smoothed]",),
 )

@@ -88,6 +88,8 @@ def good_release(kind: str) -> Any:
     if kind == "vector":
         mechanism = veil.vectors.DirichletCounts(2.2, 100, 3)
         return veil.release(mechanism, [40, 35, 25], adjacency=veil.vectors.Records(), delta=1e-6, rng=1)
+    if kind == "counts":
+        return veil.vectors.release([40, 35, 25], epsilon=1.0, rng=1)
     if kind == "chain":
         return veil.chains.release(chain_counts(), epsilon=1.0, delta=1e-6, rng=1)
     if kind == "bits":

@@ -25,7 +25,7 @@ KINDS = ("vectors", "matrices", "chains", "words", "bits", "graphs")
 _RESULTS = {
     "": "Adjacency Audit AuditPair AuditSuite Job Kind Mechanism Plan PrivacyProfile Release __version__ "
     "errors",
-    "vectors": "Comparison EpsilonPlan Errors LabelledVector NeededEpsilon Row",
+    "vectors": "Comparison EpsilonPlan Errors LabelledVector LabelledVectors NeededEpsilon Row",
     "matrices": "ChainComparison ChainFacts ChainIntervals CommunicatingClass MatrixPlan MatrixRow Reducible "
     "Solution ValueLoss",
     "chains": "ChainPlan LengthLaw SequenceModel Sequences Stratum Synthetic UserForecast UserPlan",

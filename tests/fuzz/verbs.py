@@ -36,10 +36,16 @@ def verb(
     return Entry(name, call, good, tuple(more), heavy)
 
 
+def _listened(listener: Any) -> None:
+    with veil.progress(listener):
+        pass
+
+
 _LOG = {"by": "who", "order": "when", "state": "where"}
 # A query or a table asks for a database, a progress for one who listens.
 READS = (
     verb("vectors.read", lambda: {"source": {"a": 1, "b": 2}}),
+    verb("vectors.read of several", lambda: {"source": {"x": {"a": 1, "b": 2}, "y": {"a": 0, "b": 3}}}),
     verb("matrices.read", lambda: {"source": {"a": {"a": 0.5, "b": 0.5}, "b": {"a": 1.0}}}),
     verb("chains.read", lambda: {"source": frame(), "origin": "where", "destination": "next"}),
     verb("chains.read of users", lambda: {"source": frame(), **_LOG}),
@@ -161,6 +167,8 @@ VERBS = (
     ),
     Entry("Ledger", veil.Ledger, lambda: {"url": "sqlite:///budget.db"}),
     Entry("load", veil.load, lambda: {"path": "no such file.json"}),
+    Entry("vectors.noisy_counts", veil.vectors.noisy_counts, lambda: {"release": good_release("counts")}),
+    Entry("progress", _listened, lambda: {"listener": print}),
     Entry(
         "vectors.intervals",
         veil.vectors.intervals,

@@ -82,7 +82,7 @@ def test_a_draw_that_fails_uses_its_place(ledger: veil.Ledger, monkeypatch: pyte
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr(veil.vectors.GeometricCounts, "_draw", fail)
+        patch.setattr(veil.vectors.GeometricCounts, "_noisy", fail)
         with pytest.raises(ResultLost, match="MemoryError"):
             release(batch)
     with pytest.raises(InvalidArgument, match="declared"):

@@ -38,8 +38,9 @@ def open_dataset(
         str | None,
         option(
             "--adjacency",
-            help="What every release must hide: add-remove, replace, event, row, user, edge, words:1, "
-            "bits:1, row-bits:16, transfer:0.1, matrix-row:0.1 ...; left to each release unless given.",
+            help="What every release must hide: add-remove, replace, records:6, event, row, user, edge, "
+            "words:1, bits:1, row-bits:16, transfer:0.1, matrix-row:0.1 ...; left to each release unless "
+            "given.",
         ),
     ] = None,
     accounting: Annotated[

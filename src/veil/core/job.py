@@ -176,8 +176,7 @@ class Job(Generic[V]):
 
     def _draw(self, stream: Rng, reproducible: bool, entry: Any) -> Release[V]:
         """The complete record: nothing changes it afterwards."""
-        drawn = self.mechanism.sample(self.value, rng=stream)
-        content = self.kind.released(drawn, self.value)
+        content = self.kind.draw(self.mechanism, self.value, stream)
         return Release(
             value=content.value,
             tables=content.tables,

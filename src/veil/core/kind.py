@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from veil.core.intake import Labels
     from veil.core.job import Job
     from veil.core.mechanism import Mechanism
+    from veil.core.random.streams import Rng
     from veil.core.record import Release, Tables
     from veil.core.request import PlanRequest, ReleaseRequest
 
@@ -102,6 +103,10 @@ class Kind(ABC):
     def implied_assumptions(self, release: Release[Any]) -> tuple[str, ...]:
         """What a release of this mechanism and shape must state that it assumes."""
         return self.assumptions(release.mechanism, release.adjacency, release.value)
+
+    def draw(self, mechanism: Any, valid: Any, rng: Rng) -> Content:
+        """Draw once, and keep all of what was drawn that the guarantee covers."""
+        return self.released(mechanism.sample(valid, rng=rng), valid)
 
     def released(self, drawn: Any, valid: Any) -> Content:
         """What a release holds of what was drawn."""

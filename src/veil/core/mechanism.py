@@ -26,6 +26,10 @@ ONE_PER_PERSON = (
     "nobody's data are in two items of the batch: hidden is the stated change of one item, not that somebody "
     "has one; how many items there are, and in which order, is public"
 )
+WITHIN_THE_CAP = (
+    "nobody has more records than stated in all items of the batch together; how many items there are, and "
+    "in which order, is public"
+)
 UNPROTECTED = "the entries that are not protected are public"
 ROW_BY_ROW = (
     "each record of the data gives at most one row of what the query or view returns, and affects no other "

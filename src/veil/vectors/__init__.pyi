@@ -22,6 +22,8 @@ from .mechanisms.dirichlet_counts import DirichletCounts
 from .mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
 from .planning import Comparison, EpsilonPlan, NeededEpsilon, Row, compare, least_epsilon
 from .reading import LabelledVector
+from .released_counts import noisy_counts
+from .several import LabelledVectors
 from .simplex import Simplex, Transfer
 from .verbs import plan, read, release
 
@@ -38,6 +40,7 @@ __all__ = [
     "Gaussian",
     "GeometricCounts",
     "LabelledVector",
+    "LabelledVectors",
     "Laplace",
     "NeededEpsilon",
     "Records",
@@ -57,6 +60,7 @@ __all__ = [
     "largest_expected_kl",
     "largest_expected_l1",
     "least_epsilon",
+    "noisy_counts",
     "plan",
     "published_concentration",
     "read",

@@ -17,8 +17,9 @@ from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import Labels, checked_labels, labels_of, row_labels_of
 from veil.core.job import Job
 from veil.core.kind import Content, Kind
-from veil.core.mechanism import ONE_PER_PERSON
+from veil.core.mechanism import ONE_PER_PERSON, WITHIN_THE_CAP
 from veil.core.record import MOST_SHOWN, Release, Tables, frozen
+from veil.vectors.counts import Contributions
 from veil.vectors.simplex import Simplex
 
 # Characters of a float in a file, with the space around it.
@@ -30,6 +31,8 @@ class ArrayKind(Kind):
 
     # What the items of a batch are called.
     items: ClassVar[str] = "vectors"
+    # The head of the column of their names in tables.
+    row_name: ClassVar[str] = "from"
     # The function that draws plans, as "module:function".
     plans_figure: ClassVar[str]
     former_assumptions: ClassVar[Mapping[str, str]] = {
@@ -48,7 +51,18 @@ class ArrayKind(Kind):
 
     def assumptions(self, mechanism: Any, adjacency: Adjacency, valid: Any) -> tuple[str, ...]:
         is_batch = getattr(mechanism, "is_batch", lambda valid: np.ndim(valid) > 1)(valid)
-        return (*mechanism.assumptions(adjacency), *((ONE_PER_PERSON,) if is_batch else ()))
+        # Several records may be in several items (mechanisms/noisy_counts.md, section 3); one is in one.
+        of_batch = WITHIN_THE_CAP if isinstance(adjacency, Contributions) else ONE_PER_PERSON
+        return (*mechanism.assumptions(adjacency), *((of_batch,) if is_batch else ()))
+
+    def implied_assumptions(self, release: Release[Any]) -> tuple[str, ...]:
+        implied = super().implied_assumptions(release)
+        # Records of earlier versions state what is narrower.
+        narrower = {self.former_assumptions.get(text, text) for text in release.assumptions}
+        return tuple(
+            ONE_PER_PERSON if text == WITHIN_THE_CAP and ONE_PER_PERSON in narrower else text
+            for text in implied
+        )
 
     def frozen(self, value: Any, tables: Tables) -> Any:
         return frozen(np.asarray(value, dtype=np.float64))
@@ -93,7 +107,7 @@ class ArrayKind(Kind):
         lines = [list(map(repr, row)) for row in array.reshape(-1, array.shape[-1]).tolist()]
         if release.row_labels is None:
             return columns, lines
-        return ["from", *columns], [
+        return [self.row_name, *columns], [
             [name, *line] for name, line in zip(release.row_labels, lines, strict=True)
         ]
 

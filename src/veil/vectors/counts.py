@@ -124,11 +124,10 @@ class Contributions(Adjacency):
         return f"{some} added and {gone} removed, or the reverse"
 
     def covers(self, narrow: Adjacency) -> bool:
-        return (
-            isinstance(narrow, Contributions)
-            and self.added >= narrow.added
-            and self.removed >= narrow.removed
-        )
+        if not isinstance(narrow, (Records, Contributions)):
+            return False
+        change = narrow.contributions
+        return self.added >= change.added and self.removed >= change.removed
 
     def allows(self, change: Any) -> bool:
         """Whether neighbouring counts may differ by this."""

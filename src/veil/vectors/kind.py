@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from veil.core.arrays import Floats
 from veil.core.baseline import Baseline
 from veil.core.errors import InvalidArgument, VeilError
-from veil.core.kind import Places
+from veil.core.job import Job
+from veil.core.kind import Content, Places
+from veil.core.random.streams import Rng
 from veil.core.record import Release
-from veil.vectors.array_kind import ArrayKind
-from veil.vectors.counts import Records
+from veil.vectors.array_kind import ArrayKind, numbered
+from veil.vectors.counts import Contributions, Records
 from veil.vectors.l1 import L1
+from veil.vectors.released_counts import NOISY, NOISY_COUNTS, checked_tables
 from veil.vectors.simplex import Transfer
 
 
@@ -41,6 +46,7 @@ class VectorKind(ArrayKind):
     short_adjacencies: ClassVar[Any] = {
         "add-remove": lambda _: Records("add-remove"),
         "replace": lambda _: Records("replace"),
+        "records:": lambda cap: Contributions(int(cap)),
         "transfer:": lambda mass: Transfer(float(mass)),
         "l1:": lambda distance: L1(float(distance)),
     }
@@ -51,6 +57,31 @@ class VectorKind(ArrayKind):
     release_printer = "veil.vectors.report.console:print_vector_release"
     plans_figure = "veil.vectors.report.figures:curve_figure"
     rows_are_items = True
+    row_name = "name"
+
+    def draw(self, mechanism: Any, valid: Any, rng: Rng) -> Content:
+        """Noisy counts are kept beside the shares that they make up: the guarantee is theirs."""
+        if not isinstance(mechanism, NOISY_COUNTS):
+            return super().draw(mechanism, valid, rng)
+        noisy = mechanism.sample_noisy(valid, rng=rng)
+        return Content(mechanism.to_vector(noisy), tables={NOISY: noisy})
+
+    def decode(self, content: Mapping[str, Any], mechanism: Any) -> Content:
+        held, tables = super().decode(content, mechanism), content.get("tables", {})
+        return held if tables == {} else replace(held, tables=checked_tables(tables, mechanism, held.value))
+
+    def room(self, job: Job[Any]) -> int:
+        return super().room(job) * (2 if isinstance(job.mechanism, NOISY_COUNTS) else 1)
+
+    def rows(self, release: Release[Any]) -> tuple[Sequence[Any], Sequence[Sequence[Any]]]:
+        """Noisy counts are further columns."""
+        header, lines = super().rows(release)
+        if NOISY not in release.tables:
+            return header, lines
+        counts, labels = release.tables[NOISY], release.labels or numbered(release.value.shape[-1])
+        beside = counts.reshape(-1, 1 if counts.ndim == 1 else len(labels)).tolist()
+        names = ["noisy_count"] if counts.ndim == 1 else [f"noisy_count {label}" for label in labels]
+        return [*header, *names], [[*line, *more] for line, more in zip(lines, beside, strict=True)]
 
     def check_drawn(self, mechanism: Any, array: Floats) -> None:
         if array.shape[-1] != mechanism.domain.size:

@@ -1,4 +1,4 @@
-"""Reading one labelled vector: from CSV, JSON or a pipe, from tables, from what is in memory."""
+"""Reading labelled vectors, one or several: from CSV, JSON or a pipe, from tables, from what is in memory."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from os import PathLike, fspath
-from typing import Any, NamedTuple
+from typing import Any
 
 from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
-from veil.core.intake import Labels, as_floats, labels_of
+from veil.core.intake import Labels, as_floats, labels_of, named_matrix, row_labels_of
 from veil.tables.cells import is_number, numbers_in
 from veil.tables.dialect import above_numbers, has_header
 from veil.tables.engines.protocol import missing_column
 from veil.tables.files import PARQUET, name_of, parse_json
 from veil.tables.reading import read_table
 from veil.tables.text_tables import TextTable
+from veil.vectors.several import Columns, LabelledVectors, checked, long_rows, vectors_in
 
 # What tables in memory have, of whatever library.
 _FRAMES = ("columns", "__arrow_c_stream__")
@@ -34,26 +35,44 @@ class LabelledVector:
 def read_vector(
     source: Any, *, label_column: str | None = None, value_column: str | None = None, name: str = "value"
 ) -> LabelledVector:
-    """The vector that a source holds: a path ("-" is standard input), a table, or numbers in memory.
+    """The one vector that a source holds, as of `read_vectors`. name: of a source without one of its own."""
+    held = read_vectors(source, label_column=label_column, value_column=value_column, name=name)
+    if isinstance(held, LabelledVectors):
+        raise InvalidData(name, expected="one vector", found=f"{len(held.values)} of them")
+    return held
+
+
+def read_vectors(
+    source: Any,
+    *,
+    label_column: str | None = None,
+    value_column: str | None = None,
+    row_column: str | None = None,
+    name: str = "value",
+) -> LabelledVector | LabelledVectors:
+    """The vector, or vectors, of a source: a path ("-" is standard input), a table, or numbers in memory.
 
     The forms that are read are those of `vectors.read`. name: of a source that has no name of its own.
     """
-    if isinstance(source, LabelledVector):
+    if isinstance(source, (LabelledVector, LabelledVectors)):
         return source
-    for field_name, column in (("label_column", label_column), ("value_column", value_column)):
+    asked = {"label_column": label_column, "value_column": value_column, "row_column": row_column}
+    for field_name, column in asked.items():
         if column is not None and not isinstance(column, str):
             raise InvalidArgument(field_name, expected="the name of a column", found=type(column).__name__)
-    wanted = _Columns(label_column, value_column)
+    wanted = _Columns(label_column, value_column, row_column)
     if isinstance(source, (str, PathLike)):
         name = name_of(fspath(source))
         vector = _from_file(fspath(source), wanted)
     elif type(source).__name__ != "Series" and any(map(partial(hasattr, source), _FRAMES)):
-        vector = _from_columns(read_table(source, expected="a table").columns or {}, name, wanted)
+        vector = _from_frame(source, name, wanted)
     else:
-        if label_column is not None or value_column is not None:
-            given = "label_column" if value_column is None else "value_column"
+        if wanted != _Columns():
+            given = next(field for field, column in asked.items() if column is not None)
             raise InvalidArgument(given, expected="a table with it", found="numbers without columns")
         vector = _in_memory(source, name)
+    if isinstance(vector, LabelledVectors):
+        return vector
     if len(vector.values) < 2:
         raise InvalidData(name, expected="at least two entries", found=f"{len(vector.values)}")
     if vector.labels is not None and len(set(vector.labels)) < len(vector.labels):
@@ -61,11 +80,14 @@ def read_vector(
     return vector
 
 
-class _Columns(NamedTuple):
-    """The names of the columns that are asked for."""
+class _Columns(Columns):
+    """The names of the columns that are asked for, and where they are."""
 
-    label: str | None
-    value: str | None
+    def named(self, header: Sequence[str] | None, name: str, *, may_be_cells: bool) -> None:
+        """Refuse columns that are not there. may_be_cells: the header may be a record."""
+        for column in self if header is not None else ():
+            if column is not None and column not in (header or ()):
+                raise missing_column(list(header or ()), column, name, asked=self if may_be_cells else None)
 
     def places(
         self, header: Sequence[str] | None, width: int, name: str, *, may_be_cells: bool = False
@@ -82,49 +104,80 @@ class _Columns(NamedTuple):
             return header.index(column)
 
         places = place(self.value, width - 1), place(self.label, 0 if width > 1 else None)
-        if width > 2 and None in self:
+        if width > 2 and None in (self.label, self.value):
             raise InvalidData(
                 name,
                 expected="two columns, a label and a number",
                 found=f"{width} columns",
-                hint="Name them with {label_column} and {value_column}.",
-                names=("label_column", "value_column"),
+                hint="Name them with {label_column} and {value_column}; or, in a table with one row for each "
+                "of several vectors, the column of their names with {row_column}.",
+                names=("label_column", "value_column", "row_column"),
             )
         return places
 
 
-def _in_memory(source: Any, name: str) -> LabelledVector:
-    numbers, labels = as_floats(name, source), labels_of(source)
+def _in_memory(source: Any, name: str) -> LabelledVector | LabelledVectors:
+    nested = isinstance(source, Mapping) and any(isinstance(row, Mapping) for row in source.values())
+    numbers = named_matrix(name, source).dense() if nested else as_floats(name, source)
+    labels = labels_of(source)
+    if numbers.ndim == 2:
+        several = tuple(map(tuple, numbers.tolist()))
+        return checked(LabelledVectors(several, labels if nested else None, row_labels_of(source)), name)
     if numbers.ndim != 1:
-        raise InvalidData(
-            name,
-            expected="one vector",
-            found=f"an array of shape {numbers.shape}",
-            hint="Several vectors are released with veil.release and a mechanism of your choice.",
-        )
+        expected, found = "a vector, or a row for each of several", f"an array of shape {numbers.shape}"
+        raise InvalidData(name, expected=expected, found=found)
     return LabelledVector(tuple(numbers.tolist()), labels)
 
 
-def _from_file(path: str, wanted: _Columns) -> LabelledVector:
+def _from_frame(frame: Any, name: str, wanted: _Columns) -> LabelledVector | LabelledVectors:
+    """A table in memory; a pandas frame of three or more columns of numbers has its names in the index."""
+    columns = read_table(frame, expected="a table").columns or {}
+    kinds = [getattr(kind, "kind", "O") in "iuf" for kind in getattr(frame, "dtypes", ())]
+    if wanted == _Columns() and len(kinds) > 2 and all(kinds) and type(frame).__name__ == "DataFrame":
+        held = named_matrix(name, frame)
+        several = tuple(map(tuple, held.dense().tolist()))
+        return checked(LabelledVectors(several, labels_of(frame), row_labels_of(frame)), name)
+    return _from_columns(columns, name, wanted)
+
+
+def _from_file(path: str, wanted: _Columns) -> LabelledVector | LabelledVectors:
     read = read_table(path, expected="numbers", typed=_TYPED, small=True, documents=True)
     if read.columns is not None:
         return _from_columns(read.columns, read.name, wanted, may_be_cells=read.may_be_cells)
     if read.text is None:
+        if wanted.row is not None:
+            raise InvalidArgument("row_column", expected="a table with it", found="a JSON document")
         return _from_json(parse_json(read.raw, read.name), read.name)
     return _from_text(read.text, wanted)
 
 
 def _from_columns(
     columns: Mapping[str, Any], name: str, wanted: _Columns, *, may_be_cells: bool = False
-) -> LabelledVector:
-    """The vector of a table with names and types."""
+) -> LabelledVector | LabelledVectors:
+    """The vectors of a table with names and types."""
     names = list(columns)
+    wanted.named(names, name, may_be_cells=may_be_cells)
+    place = f"{name}, row"
+    several = vectors_in(
+        names,
+        [columns[column].to_pylist() for column in names],
+        wanted,
+        name,
+        is_number=lambda cell: isinstance(cell, (int, float)) and not isinstance(cell, bool),
+        numbers=lambda cells: [_number(item, f"{place} {i}") for i, item in enumerate(cells)],
+    )
+    if several is not None:
+        return several
     value_at, label_at = wanted.places(names, len(names), name, may_be_cells=may_be_cells)
     labels = None if label_at is None else map(str, columns[names[label_at]].to_pylist())
-    return _labelled(columns[names[value_at]].to_pylist(), f"{name}, row", labels)
+    return _labelled(columns[names[value_at]].to_pylist(), place, labels)
 
 
-def _from_json(content: Any, name: str) -> LabelledVector:
+def _from_json(content: Any, name: str) -> LabelledVector | LabelledVectors:
+    if isinstance(content, dict) and content and all(isinstance(row, dict) for row in content.values()):
+        cells = [(row, label, number) for row, held in content.items() for label, number in held.items()]
+        numbers = [_number(number, f"{name}, entry {i}") for i, (_, _, number) in enumerate(cells)]
+        return long_rows([row for row, _, _ in cells], [label for _, label, _ in cells], numbers, name)
     if isinstance(content, dict):
         return _labelled(content.values(), f"{name}, entry", content)
     if isinstance(content, list):
@@ -147,19 +200,30 @@ def _number(item: Any, place: str) -> float:
         raise InvalidData(place, expected="a number", found="one too large") from None
 
 
-def _from_text(table: TextTable, wanted: _Columns) -> LabelledVector:
+def _from_text(table: TextTable, wanted: _Columns) -> LabelledVector | LabelledVectors:
     name, rows = table.name, table.rows(expected="numbers", decimals=True)
     is_wide = _is_wide(rows)
     below = {row[-1] for row in rows[1:]}
-    header = rows[0] if is_wide or has_header([(rows[0][-1:], below)], judge=above_numbers) else None
+    is_named = any(column in rows[0] for column in wanted if column is not None)
+    has_names = is_wide or is_named or has_header([(rows[0][-1:], below)], judge=above_numbers)
+    header = rows[0] if has_names else None
     body = rows[1:] if header is not None else rows
     if not body:
         raise InvalidData(name, expected="numbers below the header", found="none")
+    wanted.named(header, name, may_be_cells=True)
+    skipped = len(rows) - len(body)
+
+    def numbers(cells: Sequence[str]) -> list[float]:
+        return list(numbers_in(cells, lambda i: table.place(i + skipped)))
+
+    columns = list(map(list, zip(*body, strict=True)))
+    several = vectors_in(header, columns, wanted, name, is_number=is_number, numbers=numbers)
+    if several is not None:
+        return several
     if header is not None and is_wide:
         return LabelledVector(tuple(map(float, body[0])), tuple(header))
     value_at, label_at = wanted.places(header, len(rows[0]), name, may_be_cells=True)
-    skipped = len(rows) - len(body)
-    values = tuple(numbers_in([row[value_at] for row in body], lambda i: table.place(i + skipped)))
+    values = tuple(numbers(columns[value_at]))
     return LabelledVector(values, None if label_at is None else tuple(row[label_at] for row in body))
 
 

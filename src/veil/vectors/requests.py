@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from veil.core.arrays import Floats
-from veil.core.checks import choice, integer, on_progress, within
+from veil.core.checks import choice, integer, on_progress, truth, within
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import Labels
-from veil.core.job import Job
+from veil.core.job import ROW_LABELS_ARE_PUBLIC, Job
 from veil.core.kind import Progress
 from veil.core.mechanism import Mechanism
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, Request, option
@@ -27,15 +27,21 @@ from veil.vectors.calibration import (
     names_for,
     unused_delta,
 )
-from veil.vectors.counts import Counts, Integers, Records, refuse
+from veil.vectors.counts import Contributions, Counts, Integers, Records, refuse
 from veil.vectors.error_bars import beta_law
 from veil.vectors.l1 import L1
 from veil.vectors.planning import Comparison, EpsilonPlan, compare, needed_epsilons
-from veil.vectors.reading import LabelledVector, read_vector
+from veil.vectors.reading import LabelledVector, read_vector, read_vectors
+from veil.vectors.several import LabelledVectors
 from veil.vectors.simplex import Simplex, Transfer
 
 _WHOLE = 1e-6
 _TOTALS = {"total", "sum", "all", "overall", "grand total", "totals"}
+_MOST_CAP = 1_000_000
+_NAMES_LEFT_OUT = (
+    "The names of the rows are left out of the release: they may be names of people. Say that they are "
+    "public, such as names of courses, to keep them"
+)
 # What only vectors have, rather than counts.
 _OF_VECTORS: dict[str, Any] = {"expected": "{transfer} or {l1} with it", "names": ("transfer", "l1")}
 
@@ -47,14 +53,25 @@ class VectorRead(ReadRequest):
     source: Any = option(help="CSV, JSON or Parquet file, or - for a pipe.", secret=True)
     label_column: str | None = option(None, help="The column of the labels.", group="Input")
     value_column: str | None = option(None, help="The column of the numbers.", group="Input")
+    row_column: str | None = option(
+        None,
+        help="Of a table with one row for each of several vectors, such as courses: the column of their "
+        "names (the first, unless given). With {label_column} and {value_column} each line is one number.",
+        group="Input",
+    )
 
     @property
     def inputs(self) -> tuple[str, ...]:
         return files_among(self.source)
 
-    def read(self, progress: Progress | None = None) -> LabelledVector:
+    def read(self, progress: Progress | None = None) -> LabelledVector | LabelledVectors:
         self.check()
-        return read_vector(self.source, label_column=self.label_column, value_column=self.value_column)
+        return read_vectors(
+            self.source,
+            label_column=self.label_column,
+            value_column=self.value_column,
+            row_column=self.row_column,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,13 +98,20 @@ class _Neighbours(Request):
         choices=("replace", "add-remove"),
         group="Privacy",
     )
+    cap: int = option(
+        1,
+        help="Of counts: one person has at most N records, in all rows of a table together; all of them are "
+        "hidden. Veil cannot check it.",
+        least=1,
+        group="Privacy",
+    )
 
     def check(self) -> None:
         super().check()
         _ = self.adjacency
 
     @property
-    def adjacency(self) -> Records | Transfer | L1:
+    def adjacency(self) -> Records | Contributions | Transfer | L1:
         """Between which inputs the difference is hidden."""
         given = [name for name in ("records", "transfer", "l1") if getattr(self, name) is not None]
         if len(given) > 1:
@@ -99,6 +123,10 @@ class _Neighbours(Request):
             )
         if self.change is not None and given and given != ["records"]:
             raise InvalidArgument("change", expected="counts with it", found="a vector")
+        cap = integer("cap", self.cap, least=1, most=_MOST_CAP)
+        if cap > 1 and given and given != ["records"]:
+            hint = "Vectors of which one person moves several are rows of a matrix: release that."
+            raise InvalidArgument("cap", expected="counts with it", found="a vector", hint=hint)
         if self.transfer is not None:
             words = "a mass above 0 and at most 1"
             return Transfer(within("transfer", self.transfer, 1e-30, 1.0, expected=words))
@@ -110,7 +138,9 @@ class _Neighbours(Request):
         elif self.change == "replace":
             expected = "the public number of records, since one is replaced"
             raise InvalidArgument("records", expected=expected, found="none")
-        return Records(self.change or ("add-remove" if self.records is None else "replace"))
+        one = Records(self.change or ("add-remove" if self.records is None else "replace"))
+        # See mechanisms/noisy_counts.md, section 3.
+        return one if cap == 1 else Contributions(cap, cap * one.contributions.removed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,6 +154,16 @@ class VectorRelease(_Neighbours, ReleaseRequest):
         ),
         ("Counts of records whose number is secret", {"source": "grades.csv", "epsilon": 1.0}),
         ("The vector itself is the secret", {"source": "policy.csv", "transfer": 0.01, "epsilon": 1.0}),
+        (
+            "A row for each course; a student is in at most 6 of them",
+            {
+                "source": "courses.csv",
+                "row_column": "course",
+                "public_row_labels": True,
+                "cap": 6,
+                "epsilon": 1.0,
+            },
+        ),
     )
 
     mechanism: str = option(
@@ -157,13 +197,19 @@ class VectorRelease(_Neighbours, ReleaseRequest):
     draws: int | None = option(
         None, help="Of dirichlet: draw so often from an urn, in whole numbers.", least=1, group="Mechanism"
     )
+    public_row_labels: bool = option(
+        False,
+        help="The names of the rows of a table of several vectors are public, as those of courses are, and "
+        "are kept in the release. They are left out otherwise.",
+        group="Input",
+    )
 
     def check(self) -> None:
         super().check()
         adjacency = self.adjacency
         choice("mechanism", self.mechanism, ("auto", *names_for(adjacency)))
         floored = "smooth" if self.floor is None else "floor"
-        if isinstance(adjacency, Records):
+        if isinstance(adjacency, (Records, Contributions)):
             if self._floored:
                 found = "counts, which need no floor and are always smoothed"
                 raise InvalidArgument(floored, found=found, **_OF_VECTORS)
@@ -181,38 +227,58 @@ class VectorRelease(_Neighbours, ReleaseRequest):
 
     def prepare(self, data: Any, *, rng: Any = None, progress: Progress | None = None) -> Job[Floats]:
         self.check()
-        held = read_vector(data)
+        held = read_vectors(data)
         adjacency, values = self.adjacency, np.array(held.values)
-        value = _as_counts(values, self.records) if isinstance(adjacency, Records) else self._vector(values)
+        counted = isinstance(adjacency, (Records, Contributions))
+        value = _as_counts(values, self.records) if counted else self._vector(values)
         _no_total(held.labels, values)
-        name, mechanism, plan = self._chosen(adjacency, values.size)
+        if isinstance(held, LabelledVectors):
+            _no_total(held.row_labels, values.T, what="row")
+        row_labels = self._public_names(held)
+        name, mechanism, plan = self._chosen(adjacency, values.shape[-1])
+        left_out = isinstance(held, LabelledVectors) and held.row_labels is not None and row_labels is None
         return Job.prepare(
             mechanism,
             value,
             adjacency=adjacency,
             delta=None if plan is not None and name in PURE else self.delta or None,
             labels=held.labels,
+            row_labels=row_labels,
+            assumptions=() if row_labels is None else (ROW_LABELS_ARE_PUBLIC,),
             records=self.records,
             chosen=name,
             why="" if plan is None else plan.reason,
-            notes=() if plan is None else unused_delta(name, self.delta),
+            notes=(
+                *(() if plan is None else unused_delta(name, self.delta)),
+                *((_NAMES_LEFT_OUT,) if left_out else ()),
+            ),
             plan=plan,
             kept=share_kept(mechanism, self.records),
             request=self,
             source=held,
         )
 
+    def _public_names(self, held: LabelledVector | LabelledVectors) -> Labels | None:
+        """The names of the rows, where they are stated to be public."""
+        if not truth("public_row_labels", self.public_row_labels):
+            return None
+        names = held.row_labels if isinstance(held, LabelledVectors) else None
+        if names is None:
+            expected, found = "a table of several vectors with names", "one vector, or no names"
+            raise InvalidArgument("public_row_labels", expected=expected, found=found)
+        return names
+
     def _vector(self, values: Floats) -> Floats:
-        possible = self.normalise and np.isfinite(values).all() and values.sum() > 0 and (values >= 0).all()
-        given = values / values.sum() if possible else values
-        valid = Simplex(values.size).validate(given)
+        size, sums = values.shape[-1], values.sum(axis=-1, keepdims=True)
+        possible = self.normalise and np.isfinite(values).all() and (sums > 0).all() and (values >= 0).all()
+        valid = Simplex(size).validate(values / sums if possible else values)
         if self.floor is not None:
-            words = f"a number above 0 and below 1/{values.size}"
-            within("floor", self.floor, 1e-30, (1.0 - 1e-9) / values.size, expected=words)
+            words = f"a number above 0 and below 1/{size}"
+            within("floor", self.floor, 1e-30, (1.0 - 1e-9) / size, expected=words)
         return valid
 
     def _chosen(
-        self, adjacency: Records | Transfer | L1, size: int
+        self, adjacency: Records | Contributions | Transfer | L1, size: int
     ) -> tuple[str, Mechanism, Comparison | None]:
         """The mechanism, from public numbers alone, and the comparison by which it was chosen."""
         budget: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "records": self.records}
@@ -296,23 +362,24 @@ def share_kept(mechanism: Mechanism, records: int | None) -> float:
     return 1.0 if law is None else law.kept
 
 
-def _no_total(labels: Labels | None, values: Floats) -> None:
+def _no_total(labels: Labels | None, values: Floats, *, what: str = "entry") -> None:
     """A total among the categories would count every record twice."""
-    for label, value in zip(labels or (), values, strict=False):
+    sums = values.sum(axis=-1)
+    for label, column in zip(labels or (), np.atleast_2d(values).T, strict=False):
         if not label.strip():
             raise InvalidData("labels", expected="a label for every entry", found="an empty one")
-        if label.strip().casefold() in _TOTALS and 2.0 * value == values.sum():
+        if label.strip().casefold() in _TOTALS and (2.0 * column == sums).all():
             raise InvalidData(
                 "labels",
                 expected="categories only",
-                found=f"an entry {label!r} that is the sum of all others",
-                hint="Remove that line: it would count every record twice.",
+                found=f"{'an' if what == 'entry' else 'a'} {what} {label!r} that is the sum of all others",
+                hint="Remove it: it would count every record twice.",
             )
 
 
 def _as_counts(values: Floats, records: int | None) -> Integers:
     """Counts as they are, or frequencies of a known number of records made into counts."""
-    counts, total = Counts(values.size), float(values.sum())
+    counts, total = Counts(values.shape[-1]), values.sum(axis=-1)
     if not np.isfinite(values).all() or (values < 0.0).any():
         return counts.validate(values)
     if records is None:
@@ -324,10 +391,11 @@ def _as_counts(values: Floats, records: int | None) -> Integers:
             "itself is the secret, give {transfer} or {l1}.",
             names=("records", "transfer", "l1"),
         )
-    if records is None or abs(total - records) <= _WHOLE * records:
+    if records is None or (np.abs(total - records) <= _WHOLE * records).all():
         return counts.validate(values)
-    if abs(total - 1.0) > _WHOLE:
-        expected = f"counts that sum to the {records} records, or frequencies that sum to 1"
+    if (np.abs(total - 1.0) > _WHOLE).any():
+        each = " in every row" if values.ndim > 1 else ""
+        expected = f"counts that sum to the {records} records{each}, or frequencies that sum to 1"
         raise InvalidData("value", expected=expected, found="another sum")
     whole = np.rint(values * records)
     if (np.abs(values * records - whole) > _WHOLE * records).any():

@@ -18,7 +18,7 @@ from veil.core.numerics.rounding import charge_above
 from veil.core.privacy.pairs import DiscreteGaussianShift, RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.discrete import sample_discrete_gaussian, sample_discrete_laplace
-from veil.core.random.streams import Rng
+from veil.core.random.streams import Rng, generator
 from veil.vectors.contribution_profiles import gaussian_contributions
 from veil.vectors.counts import Contributions, Counts, Integers, Records
 from veil.vectors.projection import ONTO, brought_onto
@@ -62,7 +62,14 @@ class _NoisyCounts(Described):
         """The law of the noise."""
 
     def _draw(self, rng: Rng, value: Any, size: int | None) -> Floats:
-        return self.to_vector(value + self.noise(rng, batch_shape(value, size)))
+        return self.to_vector(self._noisy(rng, value, size))
+
+    def _noisy(self, rng: Rng, value: Integers, size: int | None) -> Integers:
+        return value + self.noise(rng, batch_shape(value, size))
+
+    def sample_noisy(self, value: Any, *, rng: Any = None) -> Integers:
+        """Draw the noisy counts: `sample` is what `to_vector` makes of them, and the guarantee is theirs."""
+        return self._noisy(generator(rng), self.validate(value), None)
 
     def simulate(self, value: Any, *, rng: Rng, size: int) -> Floats:
         """Draws for plans and comparisons on public typical counts."""

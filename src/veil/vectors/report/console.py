@@ -15,26 +15,19 @@ from veil.report.console import SHORT_BAR, bar, new_console, print_guarantee, pr
 from veil.vectors.array_kind import numbered
 from veil.vectors.calibration import unused_delta
 from veil.vectors.planning import Comparison, EpsilonPlan
+from veil.vectors.released_counts import NOISY, noisy_totals
 from veil.vectors.report.page import error_bars
 
-_MOST_ROWS = 30
+_MOST_ROWS, _MOST_COLUMNS = 30, 8
 
 
 def print_vector_release(release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
     """The released vector and what it guarantees."""
     console = new_console()
-    bars, bars_are = error_bars(release)
-    table = _table("entry", "released", *(() if bars is None else ("low", "high")))
-    value = release.value
-    labels = release.labels or numbered(value.size)
-    for i in range(min(value.size, _MOST_ROWS)):
-        limits = [] if bars is None else [f"{bars[i, 0]:.4f}", f"{bars[i, 1]:.4f}"]
-        table.add_row(labels[i], f"{value[i]:.4f}", *limits, bar(float(value[i] / value.max())))
-    console.print(table)
-    if value.size > _MOST_ROWS:
-        console.print(f"and {value.size - _MOST_ROWS} more")
-    if bars is not None:
-        console.print(f"low, high: {bars_are}")
+    if release.value.ndim > 1:
+        _print_several(console, release)
+    else:
+        _print_one(console, release)
     console.print()
     print_useless(console, release)
     print_guarantee(console, release)
@@ -45,6 +38,41 @@ def print_vector_release(release: Release[Any], *, job: Job[Any], written: Seque
         )
     print_written(console, written)
     print_job(console, job)
+
+
+def _print_one(console: Console, release: Release[Any]) -> None:
+    bars, bars_are = error_bars(release)
+    value, counts = release.value, release.tables.get(NOISY)
+    further = (() if counts is None else ("noisy count",)) + (() if bars is None else ("low", "high"))
+    table, labels = _table("entry", "released", *further), release.labels or numbered(value.size)
+    for i in range(min(value.size, _MOST_ROWS)):
+        beside = [] if counts is None else [f"{counts[i]:,}"]
+        beside += [] if bars is None else [f"{bars[i, 0]:.4f}", f"{bars[i, 1]:.4f}"]
+        table.add_row(labels[i], f"{value[i]:.4f}", *beside, bar(float(value[i] / value.max())))
+    console.print(table)
+    if value.size > _MOST_ROWS:
+        console.print(f"and {value.size - _MOST_ROWS} more")
+    if bars is not None:
+        console.print(f"low, high: {bars_are}")
+
+
+def _print_several(console: Console, release: Release[Any]) -> None:
+    """A line for each vector of a batch, as far as there is room."""
+    rows = release.value.reshape(-1, release.value.shape[-1])
+    names, labels = release.row_labels or numbered(len(rows)), release.labels or numbered(rows.shape[1])
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("")
+    totals = noisy_totals(release)
+    for label in (*labels[:_MOST_COLUMNS], *(() if totals is None else ("noisy total",))):
+        table.add_column(label, justify="right")
+    for place, (name, row) in enumerate(zip(names[:_MOST_ROWS], rows, strict=False)):
+        total = () if totals is None else (f"{totals[place]:,}",)
+        table.add_row(name, *(f"{share:.4f}" for share in row[:_MOST_COLUMNS]), *total)
+    console.print(table)
+    more = [(len(rows) - _MOST_ROWS, "vectors"), (rows.shape[1] - _MOST_COLUMNS, "entries of each")]
+    for number, what in more:
+        if number > 0:
+            console.print(f"and {number:,} more {what}")
 
 
 def print_job(console: Console, job: Job[Any]) -> None:

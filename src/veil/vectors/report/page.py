@@ -14,11 +14,13 @@ from veil.core.record import Release
 from veil.report import figures
 from veil.report.page import page
 from veil.vectors.accuracy import expected_errors, typical_values
+from veil.vectors.array_kind import numbered
 from veil.vectors.counts import Contributions, Records
 from veil.vectors.error_bars import intervals
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
 from veil.vectors.planning import CONFIDENCE, Comparison, compare
+from veil.vectors.released_counts import NOISY
 from veil.vectors.report import figures as vector_figures
 from veil.vectors.requests import share_kept
 from veil.vectors.simplex import Transfer
@@ -26,6 +28,8 @@ from veil.vectors.simplex import Transfer
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# Numbers of a batch on one page.
+_MOST_CELLS = 20_000
 _CONFIDENT = "the true share, with 95 % confidence"
 _PLAIN_NAMES = {
     "DirichletCounts": "Dirichlet",
@@ -46,6 +50,8 @@ def vector_page(release: Release[Any], plan: Any = None) -> str:
             None, release.adjacency, epsilon=epsilon, delta=delta, size=len(labels), records=records
         )
     bars, bars_are = error_bars(release)
+    noisy = release.tables.get(NOISY)
+    counts = None if noisy is None else noisy.reshape(-1, value.size)[0]
     published = published_beside(release)
     curve = figures.privacy_figure(release.profile, epsilon=epsilon, delta=delta, published=published)
     return page(
@@ -53,7 +59,11 @@ def vector_page(release: Release[Any], plan: Any = None) -> str:
         package="veil.vectors.report",
         release=release,
         mechanism_name=_PLAIN_NAMES.get(name, name),
-        rows=list(zip(labels, value, value if bars is None else bars, strict=True)),
+        rows=list(zip(labels, value, _or(bars, value), _or(counts, value), strict=True)),
+        counts=counts,
+        several=_several(release, release.value),
+        several_counts=[] if noisy is None else _several(release, noisy),
+        number=release.value.size // value.size,
         bars=bars,
         bars_are=bars_are,
         exact_bars=bars_are == _CONFIDENT,
@@ -69,6 +79,20 @@ def vector_page(release: Release[Any], plan: Any = None) -> str:
         names=vector_figures.NAMES,
         best=plan.rows[0],
     )
+
+
+def _or(column: Any, other: Any) -> Any:
+    """A column of the table of numbers, or another in its place, which the page leaves out."""
+    return other if column is None else column
+
+
+def _several(release: Release[Any], numbers: Any) -> list[tuple[str, list[float]]]:
+    """The rows of a batch with their names, as many as a page holds; none of one vector."""
+    if numbers.ndim == 1:
+        return []
+    rows = numbers.reshape(-1, numbers.shape[-1])
+    names = release.row_labels or numbered(len(rows))
+    return list(zip(names, rows.tolist(), strict=True))[: max(1, _MOST_CELLS // rows.shape[1])]
 
 
 def release_figure(release: Release[Any]) -> Figure:

@@ -1,0 +1,102 @@
+"""Several labelled vectors at once: tables with a row for each, such as a course, or a line for a count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.intake import Labels
+
+Numbers = Callable[[Sequence[Any]], list[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledVectors:
+    """One vector for each row of a table. It is sensitive data, and so may be the names of the rows."""
+
+    values: tuple[tuple[float, ...], ...] = field(repr=False)
+    labels: Labels | None = None
+    row_labels: Labels | None = field(default=None, repr=False)
+
+
+class Columns(NamedTuple):
+    """The names of the columns that are asked for. row: of the names of vectors."""
+
+    label: str | None = None
+    value: str | None = None
+    row: str | None = None
+
+
+def vectors_in(
+    header: Sequence[str] | None,
+    columns: Sequence[Sequence[Any]],
+    wanted: Columns,
+    name: str,
+    *,
+    is_number: Callable[[Any], bool],
+    numbers: Numbers,
+) -> LabelledVectors | None:
+    """The vectors of a table that holds several; None where it may hold one.
+
+    header: the names of the columns. is_number: whether a cell may be a number; numbers: of the cells of a
+    column, or an error that says where there is none. Without `wanted.row` it is the first column that names
+    the vectors, where all others, at least two, are numbers.
+    """
+    if wanted.row is None and (
+        header is None or len(columns) < 3 or (wanted.label, wanted.value) != (None, None)
+    ):
+        return None
+    if wanted.row is None:
+        texts = [place for place, cells in enumerate(columns) if not all(map(is_number, cells))]
+        return _wide(header or (), columns, 0, name, numbers) if texts == [0] else None
+    if header is None:
+        raise InvalidData(name, expected=f"a column {wanted.row!r}", found="no header")
+    if (wanted.label is None) != (wanted.value is None):
+        missing = "label_column" if wanted.label is None else "value_column"
+        raise InvalidArgument(
+            missing, expected="both or neither beside {row_column}", found="one", names=("row_column",)
+        )
+    if wanted.label is None or wanted.value is None:
+        return _wide(header, columns, header.index(wanted.row), name, numbers)
+    places = [header.index(column) for column in (wanted.row, wanted.label, wanted.value)]
+    rows, labels, cells = (columns[place] for place in places)
+    return long_rows([str(row) for row in rows], [str(label) for label in labels], numbers(cells), name)
+
+
+def _wide(
+    header: Sequence[str], columns: Sequence[Sequence[Any]], at: int, name: str, numbers: Numbers
+) -> LabelledVectors:
+    """One line for each vector, one column for each label."""
+    labels = tuple(label for place, label in enumerate(header) if place != at)
+    entries = [numbers(cells) for place, cells in enumerate(columns) if place != at]
+    return checked(
+        LabelledVectors(tuple(zip(*entries, strict=True)), labels, tuple(map(str, columns[at]))), name
+    )
+
+
+def long_rows(rows: list[str], labels: list[str], numbers: list[float], name: str) -> LabelledVectors:
+    """One line for each number; what is left out is zero."""
+    cells: dict[tuple[str, str], float] = {}
+    for row, label, number in zip(rows, labels, numbers, strict=True):
+        if (row, label) in cells:
+            raise InvalidData(name, expected="one line for each row and label", found="two lines of one")
+        cells[row, label] = number
+    across, down = tuple(dict.fromkeys(labels)), tuple(dict.fromkeys(rows))
+    values = tuple(tuple(cells.get((row, label), 0.0) for label in across) for row in down)
+    return checked(LabelledVectors(values, across, down), name)
+
+
+def checked(vectors: LabelledVectors, name: str) -> LabelledVectors:
+    """The vectors, if each has the same two or more labels and a name of its own."""
+    if not vectors.values:
+        raise InvalidData(name, expected="at least one row", found="none")
+    if len(vectors.values[0]) < 2:
+        raise InvalidData(name, expected="at least two entries", found=f"{len(vectors.values[0])}")
+    for what, labels in (("labels", vectors.labels), ("names of rows", vectors.row_labels)):
+        if labels is not None and len(set(labels)) < len(labels):
+            raise InvalidData(name, expected=f"different {what}", found="one twice")
+        if labels is not None and not all(label.strip() for label in labels):
+            raise InvalidData(name, expected=f"{what} that are not empty", found="an empty one")
+    return vectors
