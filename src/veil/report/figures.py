@@ -6,6 +6,7 @@ import io
 import math
 import warnings
 from collections.abc import Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,7 +50,16 @@ def svg(figure: Figure) -> str:
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     text = out.getvalue()
-    return text[text.index("<svg") :]
+    return text[text.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{_spoken(figure)}"', 1)
+
+
+def _spoken(figure: Figure) -> str:
+    """What the picture shows, for those who hear it: its titles and what its axes say."""
+    told = [figure.get_suptitle(), figure.get_supxlabel()]
+    for axes in figure.axes:
+        told += [axes.get_title(), axes.get_title(loc="left"), axes.get_ylabel(), axes.get_xlabel()]
+    words = [" ".join(text.replace(r"\$", "$").split()) for text in dict.fromkeys(told) if text.strip()]
+    return escape("Picture: " + "; ".join(words) if words else "Picture, described in the text beside it")
 
 
 def privacy_figure(

@@ -15,6 +15,7 @@ from veil.chains.adjacency import Transitions
 from veil.chains.error_bars.intervals import intervals
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.planning import planned_rows
+from veil.chains.report.panels import group_panels, routes_figure
 from veil.chains.report.summary import Accuracy, accuracy_of, baselines_of, is_drowned
 from veil.chains.report.totals import CountedTotal
 from veil.chains.sequence_model import LengthLaw, SequenceModel, mechanism_of, model
@@ -312,6 +313,13 @@ class CountedReport(ChainReport):
             meaning = "expected error of the next step (total variation)"
             beside = () if self.release is None else baselines_of(self.release)
             pictures["mechanisms"] = figures.svg(errors_figure(errors, meaning, beside))
+        held = model(self.release) if self.release is not None else None
+        pictures |= dict.fromkeys(("panels", "drawn_routes"))
+        if held is not None and counted.routes:
+            drawn = routes_figure(held.joint(), self.labels[0], _MOST_ROUTES)
+            pictures["drawn_routes"] = figures.svg(drawn)
+        if held is not None and (panels := group_panels(held.chain, held.groups)) is not None:
+            pictures["panels"] = figures.svg(panels)
         route_digits = digits(np.array(bars) if bars else None)
         named = {"counted": counted, "released_by": counted.released_by}
         return {**named, "route_digits": route_digits, **pictures}

@@ -17,6 +17,7 @@ from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.graphs.mechanisms.xor_graph import XorGraph
 from veil.graphs.numerics.pairs import Codes
 from veil.graphs.planning import GraphPlan
+from veil.graphs.report.network import Network
 from veil.report.figures import BLUE, GREEN, GREY, RED, axes_of, draw_nothing, svg
 from veil.report.page import page
 
@@ -54,6 +55,7 @@ def graph_page(release: Release[Any]) -> str:
         plan=plan,
         # Only where it means anything.
         decoded=None if decoded is None or decoded.says_little else decoded,
+        network=None if decoded is None or decoded.says_little else Network.of(decoded),
         guess=best_guess(release.profile),
         beliefs=beliefs(release.worst_loss),
         edges=edges,

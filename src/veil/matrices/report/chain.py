@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from veil.matrices.chain_summary import ChainFacts, chain_facts, to_chain
 from veil.matrices.error_bars import ChainIntervals, chain_intervals
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.report import figures as chain_figures
+from veil.matrices.report.clustered import Clusters
 from veil.report import figures
 from veil.report.page import page
 from veil.vectors.array_kind import numbered
@@ -141,6 +143,13 @@ class ChainReport:
         value: Floats = self.release.value
         return value.reshape(-1, value.shape[-1])
 
+    @cached_property
+    def clusters(self) -> Clusters | None:
+        """Of a chain with more states than can be named on a picture."""
+        if self.chain is None:
+            return None
+        return clusters_of(self.chain)
+
     def top(self, most: int = 20) -> list[tuple[str, float, int]]:
         """The states with the largest share of time: label, share and number."""
         if self.stationary is None:
@@ -172,7 +181,7 @@ class ChainReport:
 
     def html(self) -> str:
         """The page."""
-        content: dict[str, Any] = dict.fromkeys(("heat", "bars", "graph"))
+        content: dict[str, Any] = dict.fromkeys(("heat", "bars", "graph", "flows"))
         if (release := self.release) is not None:
             budget = {"epsilon": release.epsilon, "delta": release.delta}
             curve = figures.privacy_figure(release.profile, published=self.published, **budget)
@@ -183,7 +192,11 @@ class ChainReport:
             bars, (low, high) = self.intervals.stationary, self.intervals.proved_stationary.T
             proved = bool((low > _NOTHING).any() or (high < 1.0 - _NOTHING).any())
         if len(names) <= MOST_PICTURED:
-            content["heat"] = figures.svg(chain_figures.heat_map(self.matrix, *self.labels))
+            if self.clusters is None:
+                content["heat"] = figures.svg(chain_figures.heat_map(self.matrix, *self.labels))
+            else:
+                content["heat"] = self.clusters.heat_svg(self.matrix, names)
+                content["flows"] = figures.svg(self.clusters.flow_figure())
         if self.stationary is not None:
             content["bars"] = figures.svg(chain_figures.stationary_figure(self.stationary, names, bars))
         if self.chain is not None and 2 <= len(names) <= chain_figures.MOST_DRAWN:
@@ -200,7 +213,7 @@ class ChainReport:
             numbers=[row for row in known if row[1] is not None],
             digits=digits(bars),
             proved=proved,
-            most_ticks=chain_figures.MOST_TICKS,
+            clusters=self.clusters,
             **(content | self.extra_content()),
         )
 
@@ -218,8 +231,19 @@ def chain_figure(chain: Chain) -> Figure:
     names = tuple(map(str, chain.states))
     if len(chain) > MOST_PICTURED and chain.is_irreducible:
         return chain_figures.stationary_figure(chain.stationary(), names, None)
+    found = clusters_of(chain)
+    if found is not None:
+        return found.heat_figure(chain.to_numpy())
     some = slice(0, MOST_PICTURED)
     return chain_figures.heat_map(chain.to_scipy()[some, some].toarray(), names[some], names[some])
+
+
+def clusters_of(chain: Chain) -> Clusters | None:
+    """The clusters of a chain with more states than can be named on a picture, and not too many for one."""
+    if not chain_figures.MOST_TICKS < len(chain) <= MOST_PICTURED:
+        return None
+    shares = chain.stationary() if chain.is_irreducible else np.full(len(chain), 1.0 / len(chain))
+    return Clusters.of(shares[:, None] * chain.to_numpy(), tuple(map(str, chain.states)))
 
 
 def published_beside(release: Release[Any]) -> Published | None:

@@ -15,7 +15,8 @@ from veil.words.mechanisms.balanced_words import BalancedWords
 from veil.words.mechanisms.each_word import EachWord
 from veil.words.mechanisms.word_mechanism import WordMechanism
 from veil.words.planning import WordPlan, WordRow, made_up_words, mean_error, names_for, plan_words
-from veil.words.report.figures import errors_figure
+from veil.words.report.figures import errors_figure, visits_figure
+from veil.words.report.routes import lengths_figure, steps_figure
 from veil.words.word_batch import WordBatch
 
 _MOST_ROWS = 15
@@ -86,6 +87,8 @@ class WordReport:
         errors = {row.name: row.error for row in self.plan.rows if row.error is not None}
         of = self.mechanism.language.length
         bars = errors_figure(errors, of=of, chosen=self.chosen, nothing=self.plan.nothing)
+        language = self.mechanism.language
+        steps = steps_figure(self.batch, language) if isinstance(language, ChainWords) else None
         return page(
             "words.html",
             package="veil.words.report",
@@ -96,6 +99,9 @@ class WordReport:
             shown=[[str(symbol) for symbol in word] for word in self.batch[:_SHOWN_WORDS]],
             is_chain=isinstance(self.mechanism.language, ChainWords),
             bars=figures.svg(bars),
+            visits=figures.svg(visits_figure(self.batch)),
+            lengths=figures.svg(lengths_figure(dict(self.lengths))),
+            steps=None if steps is None else figures.svg(steps),
         )
 
 
