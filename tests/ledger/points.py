@@ -20,6 +20,7 @@ import veil
 from veil.core.mechanism import Described
 from veil.ledger.session import Session
 from veil.ledger.store import Store
+from veil.vectors.mechanisms.noisy_counts import DiscreteGaussianCounts, GeometricCounts
 
 # What is called with every point as it is reached; the connection of the driver, where there is one.
 Reach = Callable[[str, Any], None]
@@ -40,6 +41,12 @@ _STATEMENTS = {
 # Whether there are tables: asked of the database's own, as its driver likes.
 _ABOUT_TABLES = ("table_info", "pg_catalog")
 # Whose calls the statements belong to.
+# Noisy counts are drawn by a method of their own.
+_DRAWS: list[tuple[type[Any], str]] = [
+    (Described, "sample"),
+    (GeometricCounts, "sample_noisy"),
+    (DiscreteGaussianCounts, "sample_noisy"),
+]
 _CALLS: list[tuple[type[Any], str, str]] = [
     (Store, "create", "make"),
     (veil.Ledger, "open", "open"),
@@ -115,7 +122,8 @@ def watching(reach: Reach) -> Iterator[None]:
         watch = _Watch(reach)
         for kind, method, name in _CALLS:
             patch.setattr(kind, method, watch.within(name, getattr(kind, method)))
-        patch.setattr(Described, "sample", watch.around("draw: asked", Described.sample, "draw: made"))
+        for drawn, method in _DRAWS:
+            patch.setattr(drawn, method, watch.around("draw: asked", getattr(drawn, method), "draw: made"))
         patch.setattr(tempfile, "mkstemp", watch.around(None, tempfile.mkstemp, "file: begun"))
         patch.setattr(os, "replace", watch.around("file: written", os.replace, "file: in place"))
         patch.setattr(Session, "begin", watch.session_begun(Session.begin))
