@@ -189,6 +189,18 @@ def test_units(
     assert seen["computed_epsilon"] == 2.0
 
 
+def test_a_dry_run_says_what_is_assumed_and_what_to_know(run: Run, folder: Path) -> None:
+    (folder / "square.csv").write_text("a,b,c\n0,1,0\n1,0,1\n0,1,0\n")
+    asked = ("release", "bits", "square.csv", "-e", "1", "--query", "SELECT a, b, c FROM input ORDER BY a")
+    (folder / "kept.json").write_text("{}")
+    done = run(*asked, "--dry-run", "--force", "-o", "kept.json")
+    assert "This would hold only if the number of rows is public." in done.out
+    assert "WARNING: a release is overwritten" in done.out
+    said = run(*asked, "--dry-run", "--force", "-o", "kept.json", "--json").json
+    assert "the number of rows is public" in said["assumptions"]
+    assert len(said["warnings"]) == 1
+
+
 def test_a_dry_run_draws_and_writes_nothing(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*args: Any, **kwargs: Any) -> Any:
         raise AssertionError("drawn")

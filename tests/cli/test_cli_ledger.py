@@ -40,6 +40,42 @@ def test_a_release_is_charged_and_says_what_is_left(run: Run, budget: str) -> No
     assert shown["entries"][1]["state"] == "released"
 
 
+def test_the_ledger_says_who_released_and_why(run: Run, budget: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("getpass.getuser", lambda: "someone")
+    said = ("--released-by", "R. Steward", "--reason", "figures for the board")
+    assert run(*VECTOR, "--epsilon", "0.1", *CHARGED, *said, "-o", "a.json").code == 0
+    assert run(*VECTOR, "--epsilon", "0.1", *CHARGED, "-o", "b.json").code == 0
+    shown = run("ledger", "show", budget, "grades", "--json").json["entries"]
+    charges = [(one["by"], one["why"]) for one in shown if one["kind"] == "reserve"]
+    assert charges == [("R. Steward", "figures for the board"), ("someone", "")]
+    printed = " ".join(run("ledger", "show", budget, "grades").out.split())
+    assert "Steward" in printed
+    assert "someone" in printed
+    assert run("ledger", "export", budget, "-o", "all.json").code == 0
+    exported = Path("all.json").read_text()
+    assert "figures for the board" in exported
+    assert "R. Steward" in exported
+    # It is in the ledger alone, and lawful there.
+    assert "Steward" not in Path("a.json").read_text()
+    assert run("ledger", "verify", budget).code == 0
+    for flag in ("--released-by", "--reason"):
+        refused = run(*VECTOR, "--epsilon", "0.1", flag, "x", "-o", "c.json")
+        assert (refused.code, flag in refused.err) == (2, True)
+        assert run(*VECTOR, "--epsilon", "0.1", *CHARGED, flag, "a\nb", "-o", "c.json").code == 2
+    assert len(Ledger(budget).dataset("grades").entries()) == 5
+
+
+def test_what_would_be_lost_is_not_charged(run: Run, budget: str) -> None:
+    spent = Ledger(budget).dataset("grades")
+    refused = run(*VECTOR, "--epsilon", "0.1", *CHARGED)
+    assert (refused.code, "--output" in refused.err) == (2, True)
+    assert spent.spent.epsilon == 0
+    assert run(*VECTOR, "--epsilon", "0.1", *CHARGED, "--no-output").code == 0
+    # The whole record is printed, so nothing is lost.
+    assert run(*VECTOR, "--epsilon", "0.1", *CHARGED, "--json").json["entry"]["number"] == 4
+    assert str(spent.spent.epsilon) == "0.2"
+
+
 def test_too_much_is_refused_before_anything_is_written(run: Run, budget: str) -> None:
     done = run(*VECTOR, "--epsilon", "1.5", *CHARGED, "-o", "private.json")
     assert done.code == 3
@@ -64,10 +100,10 @@ def test_what_fails_before_the_draw_costs_nothing(run: Run, budget: str, folder:
     (folder / "folder.json").mkdir()
     (folder / "folder.html").mkdir()
     for arguments in (
-        ("release", "vector", "bad.csv", "--records", "98", "--epsilon", "0.1", *CHARGED),
+        ("release", "vector", "bad.csv", "--records", "98", "--epsilon", "0.1", *CHARGED, "--no-output"),
         (*VECTOR, "--epsilon", "0.1", *CHARGED, "-o", "there/is/no/folder.json"),
-        (*VECTOR, "--epsilon", "-1", *CHARGED),
-        (*VECTOR[:-1], "magic", "--epsilon", "0.1", *CHARGED),
+        (*VECTOR, "--epsilon", "-1", *CHARGED, "--no-output"),
+        (*VECTOR[:-1], "magic", "--epsilon", "0.1", *CHARGED, "--no-output"),
         (*VECTOR, "--epsilon", "0.1", *CHARGED, "-o", "folder.json", "--force"),
         (*VECTOR, "--epsilon", "0.1", *CHARGED, "-o", "new.json", "--report", "folder.html", "--force"),
     ):
@@ -85,7 +121,7 @@ def test_mistyped_ledgers_and_datasets(run: Run, budget: str) -> None:
         (("--part", "north"), 2, "--part"),
         (("--ledger", "grades.csv", "--dataset", "grades"), 2, ".db"),
         (("--ledger", "mysql://x/y", "--dataset", "grades"), 2, "mysql"),
-        ((*CHARGED, "--part", "north"), 2, "without parts"),
+        ((*CHARGED, "--no-output", "--part", "north"), 2, "without parts"),
     ):
         done = run(*VECTOR, "--epsilon", "0.1", *arguments)
         assert done.code == code, done.err
@@ -98,7 +134,7 @@ def test_a_ledger_of_the_environment_cannot_be_forgotten(
 ) -> None:
     monkeypatch.setenv("VEIL_LEDGER", budget)
     assert run(*VECTOR, "--epsilon", "0.1").code == 2
-    assert run(*VECTOR, "--epsilon", "0.1", "--dataset", "grades").code == 0
+    assert run(*VECTOR, "--epsilon", "0.1", "--dataset", "grades", "--no-output").code == 0
     # The commands of the ledger itself then need no more than the dataset.
     assert run("ledger", "open", "new", "--epsilon", "1").code == 0
     assert "new" in run("ledger", "show").out
@@ -132,7 +168,7 @@ def test_every_release_file_is_answered_for(run: Run, budget: str) -> None:
 def test_what_is_short_is_said(run: Run, budget: str) -> None:
     run("ledger", "open", budget, "pure", "--epsilon", "1")
     to = ("--ledger", budget, "--dataset", "pure")
-    refused = run(*VECTOR, "--epsilon", "0.5", *to)
+    refused = run(*VECTOR, "--epsilon", "0.5", *to, "--no-output")
     assert refused.code == 3
     assert "not in delta" in refused.err
     told = run(*VECTOR, "--epsilon", "0.5", *to, "--json").json["error"]
@@ -151,21 +187,24 @@ def test_budgets_that_are_a_slip_of_the_hand(run: Run, budget: str, epsilon: str
 
 def test_what_a_dataset_was_opened_for_is_asked_of_releases(run: Run, budget: str) -> None:
     run("ledger", "open", budget, "people", "--epsilon", "1", "--delta", "1e-5", "--adjacency", "add-remove")
-    done = run(*VECTOR, "--epsilon", "0.1", "--ledger", budget, "--dataset", "people")
+    done = run(*VECTOR, "--epsilon", "0.1", "--ledger", budget, "--dataset", "people", "--no-output")
     assert done.code == 2
     assert "opened for: one record is added or removed" in done.err
     more = ("--change", "add-remove")
-    assert run(*VECTOR, *more, "--epsilon", "0.1", "--ledger", budget, "--dataset", "people").code == 0
+    assert (
+        run(*VECTOR, *more, "--epsilon", "0.1", "--ledger", budget, "--dataset", "people", "--no-output").code
+        == 0
+    )
 
 
 def test_parts_do_not_add_up(run: Run, budget: str) -> None:
     made = run("ledger", "open", budget, "cities", "-e", "1", "-d", "1e-5", "--parts", "north, south")
     assert "north: epsilon = 0" in made.out
     for part in ("north", "south"):
-        to = ("--ledger", budget, "--dataset", "cities", "--part", part)
+        to = ("--ledger", budget, "--dataset", "cities", "--part", part, "--no-output")
         assert run(*VECTOR, "--epsilon", "0.9", *to).code == 0
     assert run("ledger", "show", budget, "cities", "--json").json["spent"]["epsilon"] == "0.9"
-    whole = run(*VECTOR, "--epsilon", "0.2", "--ledger", budget, "--dataset", "cities")
+    whole = run(*VECTOR, "--epsilon", "0.2", "--ledger", budget, "--dataset", "cities", "--no-output")
     assert whole.code == 3
 
 
@@ -177,7 +216,7 @@ def test_raise_and_close_say_who_and_why(run: Run, budget: str) -> None:
     assert done.code == 0
     assert "epsilon = 2" in done.out
     assert run("ledger", "close", budget, "grades", "--why", "the end").code == 0
-    refused = run(*VECTOR, "--epsilon", "0.1", *CHARGED)
+    refused = run(*VECTOR, "--epsilon", "0.1", *CHARGED, "--no-output")
     assert refused.code == 2
     assert "closed" in refused.err
     entries = Ledger(budget).dataset("grades").entries()
@@ -188,7 +227,7 @@ def test_raise_and_close_say_who_and_why(run: Run, budget: str) -> None:
 
 
 def test_show_lists_datasets_and_draws(run: Run, budget: str) -> None:
-    run(*VECTOR, "--epsilon", "0.3", *CHARGED)
+    run(*VECTOR, "--epsilon", "0.3", *CHARGED, "--no-output")
     listed = run("ledger", "show", budget)
     assert "grades" in listed.out
     assert "30%" in listed.out
@@ -220,7 +259,7 @@ def test_verify_and_export(run: Run, budget: str) -> None:
 def test_verify_shows_edits_and_cut_ends(
     run: Run, budget: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    run(*VECTOR, "--epsilon", "0.3", *CHARGED)
+    run(*VECTOR, "--epsilon", "0.3", *CHARGED, "--no-output")
     run("ledger", "export", budget, "--heads", "-o", "heads.json")
     with sqlite3.connect(budget) as connection:
         for name in ("UPDATE", "DELETE"):
@@ -284,7 +323,7 @@ def test_matrix_words_bits_and_graphs_are_charged(run: Run, budget: str, folder:
         ("graph", "edges.txt"),
         ("chain", "trips.csv", "--from", "from", "--to", "to", "--states", "a,b"),
     ):
-        done = run("release", *arguments, *to)
+        done = run("release", *arguments, *to, "--no-output")
         assert done.code == 0, done.err
         assert "Charged to all" in done.out
     assert Ledger(budget).dataset("all").spent.epsilon == 10

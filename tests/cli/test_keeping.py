@@ -179,7 +179,7 @@ def test_standard_output_that_fails_is_the_same_as_a_full_disk(
     stream: type[Broken],
     more: tuple[str, ...],
 ) -> None:
-    done = _with_output(run, stream(), monkeypatch, *VECTOR, *CHARGED, *more)
+    done = _with_output(run, stream(), monkeypatch, *VECTOR, *CHARGED, "--no-output", *more)
     assert done.code == 7
     (path,) = _kept(state)
     assert "charged as grades/2, but standard output could not be written" in done.err
@@ -213,7 +213,7 @@ def test_the_result_in_its_file_is_not_lost_with_the_output(
 def test_an_output_that_is_closed_is_refused_before_the_charge(
     run: Run, budget: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    done = _with_output(run, None, monkeypatch, *VECTOR, *CHARGED)
+    done = _with_output(run, None, monkeypatch, *VECTOR, *CHARGED, "--no-output")
     assert done.code == 2
     assert "standard output is closed" in done.err
     assert _kinds(budget) == ["open"]

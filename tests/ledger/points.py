@@ -40,13 +40,13 @@ _STATEMENTS = {
 }
 # Whether there are tables: asked of the database's own, as its driver likes.
 _ABOUT_TABLES = ("table_info", "pg_catalog")
-# Whose calls the statements belong to.
-# Noisy counts are drawn by a method of their own.
-_DRAWS: list[tuple[type[Any], str]] = [
+# What draws. Noisy counts have a method of their own.
+DRAWS: list[tuple[type[Any], str]] = [
     (Described, "sample"),
     (GeometricCounts, "sample_noisy"),
     (DiscreteGaussianCounts, "sample_noisy"),
 ]
+# Whose calls the statements belong to.
 _CALLS: list[tuple[type[Any], str, str]] = [
     (Store, "create", "make"),
     (veil.Ledger, "open", "open"),
@@ -122,7 +122,7 @@ def watching(reach: Reach) -> Iterator[None]:
         watch = _Watch(reach)
         for kind, method, name in _CALLS:
             patch.setattr(kind, method, watch.within(name, getattr(kind, method)))
-        for drawn, method in _DRAWS:
+        for drawn, method in DRAWS:
             patch.setattr(drawn, method, watch.around("draw: asked", getattr(drawn, method), "draw: made"))
         patch.setattr(tempfile, "mkstemp", watch.around(None, tempfile.mkstemp, "file: begun"))
         patch.setattr(os, "replace", watch.around("file: written", os.replace, "file: in place"))

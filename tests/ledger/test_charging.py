@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import getpass
 import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import veil
-from tests.ledger.places import COUNTS, NOISE, Place, kinds, release
+from tests.ledger.places import COUNTS, NEAR, NOISE, Place, kinds, new_file, release
 from veil.errors import BudgetExceeded, InvalidArgument, LedgerUnavailable
 
 SAID = {"name": "test"}
@@ -208,3 +210,30 @@ def test_a_ledger_is_no_account(ledger: veil.Ledger) -> None:
     whole: Any = ledger
     with pytest.raises(InvalidArgument, match=r"ledger\.dataset"):
         veil.release(NOISE, COUNTS, adjacency=veil.vectors.Records(), ledger=whole)
+
+
+def test_who_released_and_why(ledger: veil.Ledger) -> None:
+    """Noted with charges and with releases of a batch, by copies and by parts of the budget too."""
+    trips = ledger.open("trips", epsilon=1, parts=["north", "south"])
+    told = pickle.loads(pickle.dumps(trips.noting(by="R. Steward", why="the board"))).part("north")
+    release(told)
+    release(told.batch([NOISE], adjacency=NEAR))
+    release(trips)
+    said = [(entry.content.get("by"), entry.content.get("why")) for entry in trips.entries()[1:]]
+    steward, nobody, user = ("R. Steward", "the board"), (None, None), (getpass.getuser(), None)
+    assert said == [steward, nobody, steward, nobody, steward, nobody, user, nobody]
+    assert "trips" in ledger.verify().datasets
+    for name in ("by", "why"):
+        with pytest.raises(InvalidArgument, match=name):
+            trips.noting(**{name: " "})
+
+
+@pytest.mark.parametrize("user", ["  ", "a\x1b[31mb", "x" * 501])
+def test_a_user_whose_name_is_none(folder: Path, monkeypatch: pytest.MonkeyPatch, user: str) -> None:
+    """What the environment says of the user may not spoil the history."""
+    ledger = new_file(folder).ledger()
+    trips = ledger.open("trips", epsilon=1)
+    monkeypatch.setenv("LOGNAME", user)
+    release(trips)
+    assert trips.entries()[1].content["by"] == "unknown"
+    assert ledger.verify().findings == ()

@@ -197,6 +197,10 @@ FORGERIES: dict[str, Callable[[Forgery], None]] = {
     "a charge without delta": charge(cost={"epsilon": "0.1"}),
     "a charge along another line": charge(cost={"epsilon": "0.1", "delta": "0", "rho": "0"}),
     "a charge below nothing": charge(cost={"epsilon": "-5", "delta": "0"}),
+    "a charge by nobody": charge(by=" ", cost=FREE, epsilon="0"),
+    "a charge for no reason that is one": charge(why="", cost=FREE, epsilon="0"),
+    "a charge by what is no text": charge(by=["officer"], cost=FREE, epsilon="0"),
+    "a use by nobody": use(by=""),
     "a charge that is no number": charge(cost={"epsilon": "NaN", "delta": "0"}),
     "a charge that is not in the totals": charge(),
     "a charge of no part": charge(part="east", cost=FREE, epsilon="0"),
@@ -240,7 +244,16 @@ def test_forged_entries_do_not_verify(folder: Path, name: str, elsewhere: Elsewh
 
 
 @MOSTLY_IN_A_FILE
-@pytest.mark.parametrize("forge", [lawful_charge, use(), confirm(11), confirm(11, result="0" * 64)])
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lawful_charge,
+        use(),
+        charge(by="officer", why="asked", cost=FREE, epsilon="0"),
+        confirm(11),
+        confirm(11, result="0" * 64),
+    ],
+)
 def test_lawful_entries_do(place: Place, forge: Callable[[Forgery], None]) -> None:
     """The same hand, and what Veil itself would have written: it is the meaning that is refused."""
     heads = filled(place).export(heads_only=True)

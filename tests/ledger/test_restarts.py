@@ -154,13 +154,13 @@ def test_gone_between_charge_and_note(
 ) -> None:
     """The value was paid for and drawn: it is handed out, with a warning that the note is missing."""
     dataset = place.ledger().open("trips", epsilon=1)
-    plain = GeometricCounts.sample
+    plain = GeometricCounts.sample_noisy
 
-    def sample(self: Any, value: Any, **more: Any) -> Any:
+    def sample_noisy(self: Any, value: Any, **more: Any) -> Any:
         assert postgres.stop()
         return plain(self, value, **more)
 
-    monkeypatch.setattr(GeometricCounts, "sample", sample)
+    monkeypatch.setattr(GeometricCounts, "sample_noisy", sample_noisy)
     with pytest.warns(PrivacyWarning, match="charged and made"):
         out = veil.release(NOISE, COUNTS, adjacency=NEAR, ledger=dataset)
     assert clock.now >= 15

@@ -14,7 +14,7 @@ from veil.cli.options import command, flags_of
 from veil.cli.output import print_json, refuse_other_files, working
 from veil.cli.output_files import PICTURES, OutputFiles, refuse_existing
 from veil.cli.releasing import Releasing
-from veil.core.errors import ResultKept, ResultLost, VeilError, with_fields
+from veil.core.errors import InvalidArgument, ResultKept, ResultLost, VeilError, with_fields
 from veil.core.files import to_json
 from veil.core.kind import Kind
 from veil.core.plan import epsilons_around
@@ -82,13 +82,29 @@ class ReleaseOptions(Request):
     part: str | None = option(
         None, help="With {dataset}: the part that the input is, of a public partition.", group="Budget"
     )
+    released_by: str | None = option(
+        None,
+        help="With {dataset}: who releases, for the ledger; the user of this machine by default.",
+        group="Budget",
+    )
+    reason: str | None = option(None, help="With {dataset}: why, for the ledger.", group="Budget")
     seed: int | None = option(
         None,
         help="Reproducible, for experiments: the release is then NOT private.",
         least=0,
         group="Output",
     )
-    dry_run: bool = option(False, help="Show the charge; draw and write nothing.", group="Budget")
+    no_output: bool = option(
+        False,
+        help="With {dataset}: charge though neither {output} nor {report} keeps the result.",
+        group="Budget",
+    )
+    dry_run: bool = option(
+        False,
+        help="Show the charge, the assumptions and every warning that follows from the request; draw and "
+        "write nothing.",
+        group="Budget",
+    )
 
 
 def released(
@@ -125,8 +141,17 @@ def _released(
     )
     if not options.dry_run:
         files.check_output_stream()
-    account = charged_account(options.ledger, options.dataset, options.part)
+    account = charged_account(
+        options.ledger, options.dataset, options.part, by=options.released_by, why=options.reason
+    )
     making.charge_to(account)
+    if account is not None and files.first is None and not (options.dry_run or quiet or options.no_output):
+        raise InvalidArgument(
+            "--output",
+            expected="a file, since the result is charged and only a summary of it would be printed",
+            found="none",
+            hint="--json prints the whole record; --no-output does without.",
+        )
     again = account is None and options.output is not None and options.output.exists()
     # Before anything is read, which may take long.
     options.check()
@@ -139,11 +164,12 @@ def _released(
         job = request.prepare(data, rng=options.seed, progress=progress)
     flags = flags_of((type(read), type(request)))
     notes = tuple(with_fields(text, flags, flags) for text in (*notes, *job.notes))
-    warnings = tuple(with_fields(text, flags, flags) for text in job.warnings)
-    job = replace(job, notes=notes, warnings=warnings if options.seed is None else ())
+    weaker = tuple(with_fields(text, flags, flags) for text in job.warnings)
+    job = replace(job, notes=notes, warnings=weaker if options.seed is None else ())
     files.check_job(job)
     if options.dry_run:
-        return print_dry_run(job, account, as_json=quiet)
+        told = (*job.warnings, *((AGAIN,) if again else ()))
+        return print_dry_run(replace(job, warnings=told), account, as_json=quiet)
     if quiet:
         for text in (*job.warnings, *((AGAIN,) if again else ())):
             say(f"veil: warning: {text}.", error=True)

@@ -90,13 +90,30 @@ def ledger_and_perhaps_dataset(places: Sequence[str] | None) -> tuple[str, str |
     return url, rest[0] if rest else None
 
 
-def charged_account(ledger: str | None, dataset: str | None, part: str | None) -> Dataset | None:
-    """The budget that a release is charged to; None where none was named. Asked before any work."""
+def charged_account(
+    ledger: str | None,
+    dataset: str | None,
+    part: str | None,
+    *,
+    by: str | None = None,
+    why: str | None = None,
+) -> Dataset | None:
+    """The budget that a release is charged to; None where none was named. Asked before any work.
+
+    by, why: who releases and for what, which the ledger records.
+    """
+    from veil.ledger.description import one_line
+
+    said = {"--released-by": by, "--reason": why}
+    for flag, text in said.items():
+        if text is not None:
+            one_line(flag, text)
     ledger = named_ledger() if ledger is None else ledger
     if dataset is None:
         # Where a ledger is named, if only by the environment, no release goes uncharged.
-        if part is not None:
-            raise InvalidArgument("--part", expected="--ledger and --dataset with it", found="neither")
+        for flag, text in {"--part": part, **said}.items():
+            if text is not None:
+                raise InvalidArgument(flag, expected="--ledger and --dataset with it", found="neither")
         if ledger is not None:
             raise InvalidArgument(
                 "--dataset", expected="the dataset to charge, with --ledger or VEIL_LEDGER", found="none"
@@ -107,6 +124,7 @@ def charged_account(ledger: str | None, dataset: str | None, part: str | None) -
     account = ledger_at(ledger).dataset(dataset)
     if account.closed:
         raise InvalidArgument("--dataset", expected="one that is open", found=f"{dataset}, which is closed")
+    account = account.noting(by=by, why=why)
     return account if part is None else account.part(part)
 
 
@@ -124,7 +142,10 @@ def ledger_files(ledger: str | None) -> list[Path]:
 
 
 def print_dry_run(job: Job[Any], account: Dataset | None, *, as_json: bool) -> int:
-    """The charge, and whether there is room for it; nothing else. Returns the exit code."""
+    """The charge, whether there is room for it, what is assumed, and what to know before it.
+
+    Returns the exit code.
+    """
     room = None if account is None else account.has_room(job.charge())
     if as_json:
         content = {
@@ -133,12 +154,20 @@ def print_dry_run(job: Job[Any], account: Dataset | None, *, as_json: bool) -> i
             "mechanism": job.mechanism.describe(),
             "adjacency": job.adjacency.words,
             "assumptions": list(job.assumptions),
+            "warnings": list(job.warnings),
+            "notes": list(job.notes),
         }
         print_json(content if room is None else content | {"fits_the_budget": room})
     else:
         cost = f"epsilon = {rounded_up(job.epsilon, 6)}, delta = {rounded_up(job.delta, 6)}"
         say(f"Would be charged: {cost}. Nothing was drawn or written.")
         say(f"Mechanism: {job.chosen or job.mechanism.name}. Neighbours: {job.adjacency.words}.")
+        for text in job.assumptions:
+            say(f"This would hold only if {text}.")
+        for text in job.notes:
+            say(text.rstrip(".") + ".")
+        for text in job.warnings:
+            say(f"WARNING: {text}{'' if text.endswith(('.', '?')) else '.'}")
         if account is not None:
             fits = "It fits the budget of" if room else "It does NOT fit the budget of"
             say(f"{fits} {account.name}. Remaining before it: {account.remaining}.")

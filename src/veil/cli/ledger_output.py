@@ -81,7 +81,8 @@ def print_dataset(history: BudgetHistory, *, last: int) -> None:
     console.print()
     table = Table(box=None, pad_edge=False)
     for name in ("entry", "time (UTC)", "kind", "what", "cost", "state", "by"):
-        table.add_column(name, justify="right" if name == "entry" else "left", no_wrap=name in _WHOLE)
+        justify: Any = "right" if name == "entry" else "left"
+        table.add_column(name, justify=justify, no_wrap=name in _WHOLE, overflow="fold")
     for moment in shown:
         table.add_row(
             str(moment.entry.number),
@@ -89,7 +90,7 @@ def print_dataset(history: BudgetHistory, *, last: int) -> None:
             moment.entry.kind,
             moment.what,
             _cost(moment),
-            Text(moment.state, style="yellow" if "not" in moment.state else ""),
+            Text(moment.state, style="yellow" if "no result" in moment.state else ""),
             moment.by,
         )
     console.print(table)

@@ -47,10 +47,19 @@ class Dataset:
     (Amount('0.1'), Amount('0.9'), 'trips/2')
     """
 
-    def __init__(self, store: Store, name: str, part: str | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        name: str,
+        part: str | None = None,
+        *,
+        by: str | None = None,
+        why: str | None = None,
+    ) -> None:
         self._store = store
         self.name = name
         self._part = part
+        self._by, self._why = by, why
         self._agreed: dict[tuple[int, str], Terms] = {}
 
     def __repr__(self) -> str:
@@ -61,7 +70,8 @@ class Dataset:
         from veil.ledger.ledger import dataset_of
 
         store = self._store
-        return dataset_of, (store.address, store.keys, store.anchors, self.name, self._part)
+        place = (store.address, store.keys, store.anchors, self.name, self._part)
+        return dataset_of, (*place, self._by, self._why)
 
     # What is known of it
 
@@ -121,7 +131,29 @@ class Dataset:
     def part(self, name: str) -> Dataset:
         """The budget of one part of the partition that the dataset was opened with."""
         self.terms.check_part(name)
-        return Dataset(self._store, self.name, name)
+        return Dataset(self._store, self.name, name, by=self._by, why=self._why)
+
+    def noting(self, *, by: str | None = None, why: str | None = None) -> Dataset:
+        """The same budget; releases that are charged to it are recorded with who made them, and why.
+
+        by: the user of this machine unless given. why: nothing is recorded unless given. Both stand in the
+        ledger, not in the release.
+
+        >>> import tempfile, veil
+        >>> trips = veil.Ledger(tempfile.mkdtemp() + "/budget.db").open("trips", epsilon=1)
+        >>> board = trips.noting(by="R. Steward", why="figures for the board")
+        >>> out = veil.vectors.release([5, 2, 9], epsilon=0.1, ledger=board)
+        >>> entry = trips.entries()[1]
+        >>> entry.content["by"], entry.content["why"]
+        ('R. Steward', 'figures for the board')
+        """
+        said = (None if by is None else one_line("by", by), None if why is None else one_line("why", why))
+        return Dataset(self._store, self.name, self._part, by=said[0], why=said[1])
+
+    def _released(self, charge: Charge) -> dict[str, Any]:
+        """What an entry says of a release: how it is made, by whom, and why if that was said."""
+        why = {} if self._why is None else {"why": self._why}
+        return described(charge) | {"by": by_whom(self._by)} | why
 
     # What changes it
 
@@ -145,7 +177,7 @@ class Dataset:
                     remaining=words_of(terms.rule.remaining(gone)),
                     hint=terms.rule.advice(after.totals(self._part)),
                 )
-            return described(charge) | {"part": self._part, "cost": texts(cost)}, after
+            return self._released(charge) | {"part": self._part, "cost": texts(cost)}, after
 
         return self._add("reserve", charged).id
 
@@ -161,7 +193,7 @@ class Dataset:
 
         def used(session: Session, last: Entry, terms: Terms, balance: Balance) -> Change:
             self._check_open(terms)
-            content = described(charge) | {"entry": batch.number, "slot": slot, "token": mine}
+            content = self._released(charge) | {"entry": batch.number, "slot": slot, "token": mine}
             known = entry_at(session, self.name, batch.number)
             if known.id != batch or not is_place(known.content, slot, content["mechanism"]):
                 raise InvalidArgument(

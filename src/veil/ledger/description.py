@@ -72,8 +72,9 @@ def by_whom(by: str | None) -> str:
     if by is not None:
         return one_line("by", by)
     try:
-        return getpass.getuser()
-    except (OSError, KeyError, ImportError):
+        # The environment may say anything.
+        return one_line("by", getpass.getuser())
+    except (OSError, KeyError, ImportError, InvalidArgument):
         return "unknown"
 
 

@@ -35,14 +35,20 @@ class Moment:
             if name == "batch":
                 name = f"batch of {len(content['mechanism'].get('releases', ())) or 'several'}"
             part = content.get("part")
-            return f"{name} on {part}" if part is not None else name
+            name = f"{name} on {part}" if part is not None else name
+            return f"{name}: {self.why}" if self.why else name
         if self.entry.kind == "confirm":
             return f"entry {content['entry']} was released"
-        return str(content.get("why") or "")
+        return self.why
+
+    @property
+    def why(self) -> str:
+        """The reason, where one was given."""
+        return str(self.entry.content.get("why") or "")
 
     @property
     def by(self) -> str:
-        """Who did it, where it is recorded: terms are set by people."""
+        """Who did it, where it is recorded."""
         return str(self.entry.content.get("by") or "")
 
     @property
@@ -61,6 +67,7 @@ class Moment:
             "kind": self.entry.kind,
             "what": self.what,
             "by": self.by,
+            "why": self.why,
             "state": self.state,
             "cost": self.entry.content.get("cost"),
             "spent": texts(rule.along(self.totals)),

@@ -175,7 +175,13 @@ def ledger_of(address: Address, keys: Sequence[Key], anchors: Sequence[Anchor]) 
 
 
 def dataset_of(
-    address: Address, keys: Sequence[Key], anchors: Sequence[Anchor], name: str, part: str | None
+    address: Address,
+    keys: Sequence[Key],
+    anchors: Sequence[Anchor],
+    name: str,
+    part: str | None,
+    by: str | None = None,
+    why: str | None = None,
 ) -> Dataset:
-    """A dataset by where it is kept."""
-    return Dataset(Store(address, keys, anchors), name, part)
+    """A dataset by where it is kept, and what is noted of releases from it."""
+    return Dataset(Store(address, keys, anchors), name, part, by=by, why=why)

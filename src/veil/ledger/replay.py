@@ -40,8 +40,8 @@ _FIELDS: dict[str, tuple[set[str], set[str]]] = {
     "close": (_TERMS, set()),
     "key": (_TERMS, set()),
     "restore": ({"by", "why", "from", "seen", "lost", "totals", "under"}, set()),
-    "reserve": (_RELEASE | {"part", "cost"}, {"places"}),
-    "use": (_RELEASE | {"entry", "slot", "token"}, {"places"}),
+    "reserve": (_RELEASE | {"part", "cost"}, {"places", "by", "why"}),
+    "use": (_RELEASE | {"entry", "slot", "token"}, {"places", "by", "why"}),
     "confirm": ({"entry", "totals", "under"}, {"result"}),
 }
 _UNREADABLE = (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, IndexError)
@@ -123,6 +123,8 @@ class Replay:
         present = set(entry.content)
         if not must <= present:
             raise self._fault(entry, "an entry that cannot be read")
+        if not all(_is_text(entry.content[name]) for name in ("by", "why") if name in may & present):
+            raise self._fault(entry, "no text for who released, or why")
         if present - must - may:
             self._odd(
                 entry, f"what a {entry.kind!r} does not say: {', '.join(sorted(present - must - may))[:80]}"
