@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
@@ -70,9 +71,9 @@ pieces = st.sampled_from(PIECES) | st.binary(max_size=6)
 
 
 @st.composite
-def changed(draw: Any, files: list[bytes]) -> bytes:
-    """One of the files with one to four changes of its bytes."""
-    content: bytes = draw(st.sampled_from(files))
+def changed(draw: Any, files: Callable[[], list[bytes]]) -> bytes:
+    """One of the files with one to four changes of its bytes. files: makes them when the first is drawn."""
+    content: bytes = draw(st.sampled_from(files()))
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(content)))
         end = min(len(content), start + draw(st.sampled_from((0, 0, 1, 2, 8, 40, 10**9))))

@@ -132,7 +132,7 @@ def _structured() -> Callable[[bytes], object]:
     from .readers import record_values
 
     @examples_of(1)
-    @given(text=changed_records(record_values()))
+    @given(text=changed_records(record_values))
     def read(text: str) -> None:
         parse_release(text, "private.json")
 

@@ -41,47 +41,71 @@ RELEASES = ("vector", "chain", "bits", "graph", "facts", "word", "words", "matri
 
 
 @cache
+def release_text(name: str) -> str:
+    """The record of one of `RECORDS`, made when it is first asked for."""
+    return to_json(_MORE[name]() if name in _MORE else good_release(name))
+
+
 def release_texts() -> list[str]:
     """A record of every kind of release."""
-    return [to_json(good_release(kind)) for kind in RELEASES] + list(_more_records())
+    return [release_text(name) for name in RECORDS]
 
 
-def _more_records() -> list[str]:
-    language = veil.words.ChainWords({"a": ["a", "b"], "b": ["a"]}, 3)
-    automaton = veil.words.AutomatonWords({(0, "x"): [0, 1], (1, "y"): [1]}, 0, [1], 3)
-    noise = veil.bits.xor_parameters(1.0, 1.0, 2, 2, 1)
-    table = [[True, False], [False, True]]
-    simplex = veil.vectors.Simplex(3)
-    near, row = veil.vectors.Transfer(0.1), veil.matrices.Rows(1, veil.vectors.Transfer(0.05))
-    vector, matrix = [0.2, 0.3, 0.5], [[0.2, 0.3, 0.5]] * 3
-    made = [
-        veil.release(veil.words.SequentialWords(language, 1.0), ["a", "b", "a"], rng=1),
-        veil.release(veil.words.BalancedWords(language, 1.0), ["a", "b", "a"], rng=1),
-        veil.release(veil.words.PermuteAndFlip(automaton, 1.0), ["x", "x", "y"], rng=1),
-        veil.release(veil.words.StaircaseWords(veil.words.FreeWords(3, 3), 1.0, radius=2), [0, 1, 2], rng=1),
-        veil.release(veil.bits.Xor(noise), table, adjacency=veil.bits.BitFlips(1), rng=1),
-        veil.release(
-            veil.bits.XorBlocks([[veil.bits.Xor(noise)]]), table, adjacency=veil.bits.BitFlips(1), rng=1
+def _language() -> Any:
+    return veil.words.ChainWords({"a": ["a", "b"], "b": ["a"]}, 3)
+
+
+def _word(mechanism: Any, word: list[Any]) -> Any:
+    return veil.release(mechanism, word, rng=1)
+
+
+def _table(mechanism: Any, **given: Any) -> Any:
+    return veil.release(mechanism, [[True, False], [False, True]], rng=1, **given)
+
+
+def _noise() -> Any:
+    return veil.bits.Xor(veil.bits.xor_parameters(1.0, 1.0, 2, 2, 1))
+
+
+def _vector(mechanism: Any, **given: Any) -> Any:
+    return veil.release(mechanism, [0.2, 0.3, 0.5], adjacency=veil.vectors.Transfer(0.1), rng=1, **given)
+
+
+_SIMPLEX = veil.vectors.Simplex(3)
+_MORE: dict[str, Callable[[], Any]] = {
+    "sequential words": lambda: _word(veil.words.SequentialWords(_language(), 1.0), ["a", "b", "a"]),
+    "balanced words": lambda: _word(veil.words.BalancedWords(_language(), 1.0), ["a", "b", "a"]),
+    "permute and flip": lambda: _word(
+        veil.words.PermuteAndFlip(
+            veil.words.AutomatonWords({(0, "x"): [0, 1], (1, "y"): [1]}, 0, [1], 3), 1.0
         ),
-        veil.release(veil.bits.StaircaseXor(2, 1.0), table, rng=1),
-        veil.release(veil.vectors.Laplace(0.1, simplex), vector, adjacency=near, rng=1),
-        veil.release(veil.vectors.Gaussian(0.1, simplex), vector, adjacency=near, delta=1e-6, rng=1),
-        veil.release(
-            veil.vectors.Dirichlet(50.0, veil.vectors.Simplex(3, floor=0.1)),
-            vector,
-            adjacency=near,
-            delta=1e-6,
-            rng=1,
-        ),
-        veil.release(
-            veil.matrices.RowByRow(veil.vectors.Laplace(0.1, simplex), rows=3), matrix, adjacency=row, rng=1
-        ),
-        veil.release(
-            veil.vectors.GeometricCounts(1.0, 3), [5, 3, 2], adjacency=veil.vectors.Records(), rng=1
-        ),
-        veil.chains.release(_log_counts(), epsilon=2.0, rng=1, parts=("starts", "ends", "lengths")),
-    ]
-    return [to_json(one) for one in made]
+        ["x", "x", "y"],
+    ),
+    "staircase words": lambda: _word(
+        veil.words.StaircaseWords(veil.words.FreeWords(3, 3), 1.0, radius=2), [0, 1, 2]
+    ),
+    "xor": lambda: _table(_noise(), adjacency=veil.bits.BitFlips(1)),
+    "xor blocks": lambda: _table(veil.bits.XorBlocks([[_noise()]]), adjacency=veil.bits.BitFlips(1)),
+    "staircase xor": lambda: _table(veil.bits.StaircaseXor(2, 1.0)),
+    "laplace": lambda: _vector(veil.vectors.Laplace(0.1, _SIMPLEX)),
+    "gaussian": lambda: _vector(veil.vectors.Gaussian(0.1, _SIMPLEX), delta=1e-6),
+    "dirichlet": lambda: _vector(
+        veil.vectors.Dirichlet(50.0, veil.vectors.Simplex(3, floor=0.1)), delta=1e-6
+    ),
+    "row by row": lambda: veil.release(
+        veil.matrices.RowByRow(veil.vectors.Laplace(0.1, _SIMPLEX), rows=3),
+        [[0.2, 0.3, 0.5]] * 3,
+        adjacency=veil.matrices.Rows(1, veil.vectors.Transfer(0.05)),
+        rng=1,
+    ),
+    "geometric": lambda: veil.release(
+        veil.vectors.GeometricCounts(1.0, 3), [5, 3, 2], adjacency=veil.vectors.Records(), rng=1
+    ),
+    "sequences": lambda: veil.chains.release(
+        _log_counts(), epsilon=2.0, rng=1, parts=("starts", "ends", "lengths")
+    ),
+}
+RECORDS = (*RELEASES, *_MORE)
 
 
 def _log_counts() -> Any:

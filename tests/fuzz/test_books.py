@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def test_what_is_refused_leaves_no_trace(act: str, place: Path, data: st.DataObj
             assert after[name][: len(chain)] == chain
 
 
-@tries(60, content=changed([good_file()]))
+@tries(60, content=changed(lambda: [good_file()]))
 def test_a_file_with_broken_bytes(place: Path, content: bytes) -> None:
     clear(place)
     place.write_bytes(content)
@@ -68,12 +69,13 @@ def test_a_file_with_broken_bytes(place: Path, content: bytes) -> None:
         assert isinstance(outcome.result, Verification)
 
 
+@cache
 def _bodies() -> list[Any]:
     with folder() as made, Books(made / "budget.db") as books:
         return [json.loads(body) for chain in books.state().values() for body in chain]
 
 
-@tries(80, text=changed_records(_bodies()), column=st.sampled_from(("body", "last", "both")))
+@tries(80, text=changed_records(_bodies), column=st.sampled_from(("body", "last", "both")))
 def test_a_file_with_changed_entries(place: Path, text: str, column: str) -> None:
     # Past the triggers, as one who has the file can: the newest entry of a dataset, or any.
     with Books(place) as books:
@@ -103,7 +105,7 @@ def test_a_file_with_changed_entries(place: Path, text: str, column: str) -> Non
             guarded(lambda: read.result.close(why="over"))
 
 
-@tries(80, text=changed_records([json.loads(content) for content in good_exports()]))
+@tries(80, text=changed_records(lambda: [json.loads(content) for content in good_exports()]))
 def test_a_changed_export(place: Path, text: str) -> None:
     with Books(place) as books:
         try:

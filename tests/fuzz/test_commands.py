@@ -65,7 +65,7 @@ def _fresh(place: Path) -> Path:
 @tries(6, data=st.data())
 def test_broken_input(name: str, place: Path, data: st.DataObject) -> None:
     reader = next(one for one in READERS if str(one) == name)
-    content, folder = data.draw(changed(reader.good())), _fresh(place)
+    content, folder = data.draw(changed(reader.good)), _fresh(place)
     (folder / f"data{reader.ending}").write_bytes(content)
     outputs = ["-o", "out.json", "--seed", "1"] if name in _WRITES else []
     done = command(folder, *COMMANDS[name], f"data{reader.ending}", *outputs)
@@ -80,7 +80,7 @@ def test_broken_input(name: str, place: Path, data: st.DataObject) -> None:
     [("inspect",), ("chain",), ("synth", "-n", "5", "--seed", "1"), ("decode",)],
     ids=" ".join,
 )
-@tries(15, text=changed_records(record_values()))
+@tries(15, text=changed_records(record_values))
 def test_changed_records(arguments: tuple[str, ...], place: Path, text: str) -> None:
     folder = _fresh(place)
     (folder / "private.json").write_text(text, encoding="utf-8", errors="surrogatepass")

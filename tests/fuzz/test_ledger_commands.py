@@ -139,7 +139,7 @@ def test_senseless_options(act: str, place: Path, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("act", ACTS)
-@tries(6, content=changed([good_file()]))
+@tries(6, content=changed(lambda: [good_file()]))
 def test_broken_files(act: str, place: Path, content: bytes) -> None:
     _fresh(place)
     (place / "budget.db").write_bytes(content)
@@ -150,7 +150,7 @@ def test_broken_files(act: str, place: Path, content: bytes) -> None:
 
 @tries(
     25,
-    text=changed_records([*map(json.loads, good_exports()), *record_values()]),
+    text=changed_records(lambda: [*map(json.loads, good_exports()), *record_values()]),
     option=st.sampled_from(("--against", "--release")),
 )
 def test_changed_files_to_verify_with(place: Path, text: str, option: str) -> None:
@@ -183,7 +183,7 @@ def test_audits_with_senseless_options(place: Path, options: dict[str, str]) -> 
         assert done.made <= {"x.html"}
 
 
-@tries(15, text=changed_records(record_values()))
+@tries(15, text=changed_records(record_values))
 def test_audits_of_changed_records(place: Path, text: str) -> None:
     _fresh(place)
     (place / "private.json").write_text(text, encoding="utf-8", errors="surrogatepass")

@@ -74,3 +74,9 @@ def test_a_browser_shows_reports_and_runs_nothing(tmp_path: Path) -> None:
     bare = text[:start] + text[text.index(">", start) + 1 :]
     injected.write_text(bare.replace("<h1>", f"{label}<h1>", 1), encoding="utf-8")
     assert "<title>ran" in _seen(injected, tmp_path)
+
+
+def test_templates_are_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = page("style.html")
+    monkeypatch.setattr("jinja2.Environment.compile", lambda *_, **__: pytest.fail("compiled again"))
+    assert page("style.html", package=("veil.report",)) == first

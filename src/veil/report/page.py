@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from veil.core.mechanism import ALARMING
 from veil.core.numerics.rounding import rounded_up
 from veil.core.record import Release
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
 def number(value: float) -> str:
@@ -21,11 +25,21 @@ def page(template: str, *, package: str | tuple[str, ...] = "veil.report", **con
     may include the shared ones of `veil.report`. release: the page is about it; baseline.html shows whether
     it is better than knowing nothing.
     """
+    packages = (package,) if isinstance(package, str) else package
+    return (
+        _environment(tuple(dict.fromkeys((*packages, "veil.report"))))
+        .get_template(template)
+        .render(**content)
+    )
+
+
+@cache
+def _environment(packages: tuple[str, ...]) -> Environment:
+    """The templates of these packages; kept, because compiling them takes longer than rendering a page."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, select_autoescape
 
-    packages = (package,) if isinstance(package, str) else package
     environment = Environment(
-        loader=ChoiceLoader([PackageLoader(name) for name in dict.fromkeys((*packages, "veil.report"))]),
+        loader=ChoiceLoader([PackageLoader(name) for name in packages]),
         autoescape=select_autoescape(["html"]),
         trim_blocks=True,
     )
@@ -33,7 +47,7 @@ def page(template: str, *, package: str | tuple[str, ...] = "veil.report", **con
     environment.globals["alarming"] = ALARMING
     environment.globals["baselines_of"] = _baselines
     environment.filters |= {"rounded_up": rounded_up, "number": number}
-    return environment.get_template(template).render(**content)
+    return environment
 
 
 def _baselines(release: Release[Any]) -> dict[str, Any]:
