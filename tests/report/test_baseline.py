@@ -16,7 +16,7 @@ from veil.bits.profiles import PROFILES, BitProfile
 from veil.core.baseline import NO_BETTER, Baseline
 from veil.core.record import Release
 from veil.report.figures import baseline_figure
-from veil.vectors.accuracy import no_data_error as equal_entries_error
+from veil.vectors.accuracy import no_data_errors
 from veil.words.language import FreeWords
 from veil.words.planning import no_data_error as fixed_word_error
 
@@ -106,7 +106,7 @@ def test_words_of_a_baseline() -> None:
 def test_the_answers_without_data_are_what_they_say() -> None:
     # A half for shares spread over 0 to 1; equal entries against a vector with all in one place.
     assert PROFILES[0].no_share_error == pytest.approx(0.25, abs=1e-3)
-    assert equal_entries_error([np.array([1.0, 0.0, 0.0, 0.0])]) == pytest.approx(0.75)
+    assert no_data_errors([np.array([1.0, 0.0, 0.0, 0.0])]) == pytest.approx([0.75])
     # Of free words every fixed word has the same error: all places wrong but one in as many as symbols.
     language = FreeWords(5, 200)
     assert fixed_word_error(language) == pytest.approx(200 * 0.8)

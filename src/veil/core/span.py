@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +15,12 @@ _NARROW = 0.1
 class Span:
     """The errors on each of the profiles that a plan tries, the usual one first.
 
-    Where the plan was given public data like the true one, that is the only profile.
+    Where the plan was given public data like the true one, that is the only profile. ends: between which
+    single releases fall on all of the profiles, where that was simulated; else only the means are known.
     """
 
     errors: tuple[float, ...]
+    ends: tuple[float, ...] = ()
 
     @property
     def usual(self) -> float:
@@ -26,11 +29,11 @@ class Span:
 
     @property
     def low(self) -> float:
-        return min(self.errors)
+        return min(*self.errors, *self.ends, math.inf)
 
     @property
     def high(self) -> float:
-        return max(self.errors)
+        return max(*self.errors, *self.ends, -math.inf)
 
     @property
     def words(self) -> str:
@@ -44,17 +47,17 @@ class Span:
         return {"usual": self.usual, "low": self.low, "high": self.high}
 
 
-def assumed(profiles: Sequence[str], *, of: str) -> str:
+def assumed(profiles: Sequence[str], *, of: str, usual: str = "of the first") -> str:
     """On what data the errors of a plan are to be expected, as a sentence.
 
     profiles: in words, the usual one first, such as "spread evenly"; one alone is data that was given.
-    of: what is planned for, such as "tables".
+    of: what is planned for, such as "tables". usual: what single numbers are.
     """
     if len(profiles) == 1:
         return f"Errors are those on {profiles[0]}."
     return (
         f"Assumed: {of} like one of these: {'; '.join(profiles)}. Errors are given from the least to the "
-        "largest over them; single numbers, and those beside knowing nothing, are of the first."
+        f"largest over them; single numbers, and those beside knowing nothing, are {usual}."
     )
 
 

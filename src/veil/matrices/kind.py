@@ -118,11 +118,11 @@ class MatrixKind(ArrayKind):
                 support[row, list(columns)] = True
         matrices = typical_matrices(support)
         try:
-            expected = measured("as released", release.mechanism, matrices).row_tv
+            expected = measured("as released", release.mechanism, matrices).row_span
         except VeilError:
             # A mechanism for some matrices only, such as those with a floor.
             return ()
-        return (baseline_of(matrices, support, expected),)
+        return () if expected is None else (baseline_of(matrices, support, expected),)
 
     def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
         return self.chain_report(release).html()

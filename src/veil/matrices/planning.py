@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -17,12 +18,13 @@ from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.mechanism import Mechanism
 from veil.core.privacy.profile import calibrate
 from veil.core.progress import tell
+from veil.core.span import Span
 from veil.matrices.adjacency import Rows
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.mechanisms.row_by_row import RowByRow
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.matrices.stochastic import StochasticMatrix
-from veil.vectors.accuracy import RANGE, SHAPES, typical_values
+from veil.vectors.accuracy import PROFILES, RANGE, SHAPES, assumption, by_profile, typical_values
 from veil.vectors.calibration import (
     FOR_VECTORS,
     PURE,
@@ -119,7 +121,8 @@ class MatrixRow:
 
     row_tv: the mean total variation of a row; row_tv95: what 95 of 100 rows stay below; stationary_tv: that
     of the stationary distribution, where the matrix is a chain. kl: the divergence of a row, where it is
-    known. why: without a mechanism, the reason. delta: what it is charged, where known.
+    known. why: without a mechanism, the reason. delta: what it is charged, where known. row_span,
+    stationary_span: these errors on each profile of typical matrices, where there are several.
     """
 
     name: str
@@ -130,6 +133,8 @@ class MatrixRow:
     kl: float | None = None
     why: str = ""
     delta: float | None = None
+    row_span: Span | None = None
+    stationary_span: Span | None = None
 
     @property
     def ranked_by(self) -> float:
@@ -141,7 +146,10 @@ class MatrixRow:
         if self.mechanism is None:
             return {"name": self.name, "possible": False, "why": self.why}
         errors = {name: getattr(self, name) for name in ("row_tv", "row_tv95", "stationary_tv")}
-        return {"name": self.name, "possible": True} | errors | ({} if self.kl is None else {"kl": self.kl})
+        spans = {"row_tv_range": self.row_span, "stationary_tv_range": self.stationary_span}
+        told = {name: span.to_dict() for name, span in spans.items() if span is not None}
+        known = {} if self.kl is None else {"kl": self.kl}
+        return {"name": self.name, "possible": True} | errors | known | told
 
 
 @dataclass(frozen=True)
@@ -165,6 +173,10 @@ def plan_matrix(
     """
     epsilon = positive("epsilon", epsilon)
     matrices = typical_matrices(support) if typical is None else [typical]
+    # Every row with everything in the first place where it may be.
+    firsts = np.zeros(support.shape)
+    firsts[np.arange(len(support)), support.argmax(axis=1)] = 1.0
+    extremes = [firsts] if typical is None else []
     rows = []
     for name in FOR_VECTORS:
         charged = 0.0 if name in PURE else delta
@@ -174,11 +186,13 @@ def plan_matrix(
         except CannotCalibrate as error:
             rows.append(MatrixRow(name, None, why=str(error)))
             continue
-        rows.append(replace(measured(name, mechanism, matrices), delta=charged))
+        rows.append(replace(measured(name, mechanism, matrices, extremes), delta=charged))
     rows.sort(key=lambda row: row.row_tv)
     over = f"typical matrices, whose rows go {RANGE}" if typical is None else "the typical matrix given"
-    baselines = (baseline_of(matrices, support, rows[0].row_tv),) if rows[0].mechanism is not None else ()
-    return MatrixPlan(tuple(rows), adjacency, epsilon, delta, over=over, baselines=baselines)
+    beside: dict[str, Any] = {"over": over, "assumes": assumption(typical is not None, "matrices with rows")}
+    if rows[0].row_span is not None:
+        beside["baselines"] = (baseline_of(matrices, support, rows[0].row_span),)
+    return MatrixPlan(tuple(rows), adjacency, epsilon, delta, **beside)
 
 
 def typical_matrices(support: Mask) -> list[Floats]:
@@ -190,21 +204,25 @@ def typical_matrices(support: Mask) -> list[Floats]:
     return matrices
 
 
-def baseline_of(matrices: list[Floats], support: Mask, expected: float) -> Baseline:
+def baseline_of(matrices: list[Floats], support: Mask, expected: Span) -> Baseline:
     """An expected error of a row beside that of rows whose possible entries are all equal."""
     equal = support / support.sum(axis=1, keepdims=True)
-    nothing = float(np.mean([0.5 * np.abs(matrix - equal).sum(axis=1).mean() for matrix in matrices]))
-    return Baseline(ROW_ERROR, "all possible entries of a row equal", nothing, expected)
+    each = [float(0.5 * np.abs(matrix - equal).sum(axis=1).mean()) for matrix in matrices]
+    nothing = by_profile(each).errors
+    words = ["all of them", *(f"rows with {profile}" for profile in PROFILES)][: len(nothing)]
+    return Baseline.over(ROW_ERROR, "all possible entries of a row equal", nothing, expected, words)
 
 
-def measured(name: str, mechanism: Mechanism, matrices: list[Floats]) -> MatrixRow:
+def measured(
+    name: str, mechanism: Mechanism, matrices: list[Floats], extremes: Sequence[Floats] = ()
+) -> MatrixRow:
+    """The errors of a mechanism on these matrices. extremes: those that only widen the range of a row's."""
     rng = np.random.default_rng(_SEED)
     gaps, moved = [], []
     is_slow = isinstance(mechanism, RowByRow) and mechanism.mechanism.onto == "shrinkage"
     entries = _SLOW_ENTRIES if is_slow else _ENTRIES
     for matrix in matrices:
-        # Rows of a large matrix are many samples already.
-        draws = int(np.clip(entries / matrix.size, 2, _DRAWS))
+        draws = _draws(matrix, entries)
         drawn = mechanism.sample(matrix, rng=rng, size=draws)
         gaps.append(0.5 * np.abs(drawn - matrix).sum(axis=-1).ravel())
         if matrix.shape[0] == matrix.shape[1]:
@@ -212,16 +230,31 @@ def measured(name: str, mechanism: Mechanism, matrices: list[Floats]) -> MatrixR
             truth, private = quick_stationary(matrix), quick_stationary(few)
             moved.append(0.5 * np.abs(private - truth).sum(axis=-1))
     every = np.concatenate(gaps)
-    stationary = np.concatenate(moved) if moved else np.array([math.nan])
     # A draw that falls apart has no stationary distribution, and its linear system no solution.
-    known = stationary[np.isfinite(stationary) & (stationary <= 1.0)]
+    solved = [errors[np.isfinite(errors) & (errors <= 1.0)] for errors in moved]
+    known = np.concatenate(solved) if moved else np.empty(0)
+    means = [float(errors.mean()) for errors in solved if len(errors)]
+    ends = [float(end) for errors in solved if len(errors) for end in np.quantile(errors, (0.05, 0.95))]
+    span = Span((float(known.mean()), *means), tuple(ends)) if means else None
+    # Of whole matrices as they are released.
+    wholes = [errors.reshape(-1, len(matrices[0])).mean(axis=1) for errors in gaps]
+    for matrix in extremes:
+        drawn = mechanism.sample(matrix, rng=rng, size=_draws(matrix, entries))
+        wholes.append(0.5 * np.abs(drawn - matrix).sum(axis=-1).mean(axis=-1))
     return MatrixRow(
         name,
         mechanism,
         row_tv=float(every.mean()),
         row_tv95=float(np.quantile(every, 0.95)),
-        stationary_tv=float(known.mean()) if len(known) else None,
+        stationary_tv=None if span is None else span.usual,
+        row_span=by_profile([float(errors.mean()) for errors in gaps], wholes),
+        stationary_span=span,
     )
+
+
+def _draws(matrix: Floats, entries: float) -> int:
+    """Rows of a large matrix are many samples already."""
+    return int(np.clip(entries / matrix.size, 2, _DRAWS))
 
 
 @dataclass(frozen=True, slots=True)

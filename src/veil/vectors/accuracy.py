@@ -18,6 +18,7 @@ from veil.core.arrays import Floats
 from veil.core.baseline import Baseline
 from veil.core.checks import choice, integer, positive, within
 from veil.core.intake import as_floats
+from veil.core.span import Span, assumed
 from veil.vectors.counts import LARGEST_COUNT, Contributions, Counts, Integers, Records
 from veil.vectors.simplex import Simplex
 
@@ -165,8 +166,20 @@ _ASSUMED_RECORDS_PER_CATEGORY = 100
 # makes every shrinkage towards uniform look perfect, and vectors spread evenly make empty entries look rare.
 SHAPES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 RANGE = "from nearly everything in one entry to nearly equal entries"
+PROFILES = (
+    "nearly everything in one entry",
+    "nearly everything in a few entries",
+    "most entries nearly empty",
+    "shares spread evenly over all possibilities",
+    "unequal entries of one magnitude",
+    "nearly equal entries",
+)
+# Further out than any of these: it widens ranges, and counts in no mean.
+EXTREME = "everything in one entry"
 _OF_EACH, _OF_EACH_LARGE, _LARGE = 3, 1, 20_000
 _SPREAD_SEED = 7
+# Between these shares of releases a span ends.
+_ENDS = (0.05, 0.95)
 # Numbers that may be drawn for mechanisms whose way back from the noise is slow.
 _SLOW_BUDGET = 40_000
 # Draws for each typical value at least; a large one is many samples already.
@@ -208,6 +221,13 @@ def typical_values(
     return typical_counts
 
 
+def extreme_value(adjacency: Adjacency, like: Floats | Integers) -> Floats | Integers:
+    """All in one entry, with the size and the sum of a typical value."""
+    extreme = np.zeros_like(like)
+    extreme[0] = like.sum() if isinstance(adjacency, (Records, Contributions)) else 1.0
+    return extreme
+
+
 def typical_words(adjacency: Adjacency, values: Typical, typical: Any) -> str:
     """What errors are averaged over, in words."""
     counted = isinstance(adjacency, (Records, Contributions))
@@ -223,37 +243,70 @@ def assumed_records(adjacency: Adjacency, size: int, records: int | None) -> int
     return size * _ASSUMED_RECORDS_PER_CATEGORY if unknown else None
 
 
-def no_data_error(typical: Typical) -> float:
-    """The mean total variation of equal entries, the best answer without data, over the typical values."""
+def assumption(given: bool, of: str) -> str:
+    """On what the errors of a plan are to be expected, in sentences. of: "vectors", or what has such rows."""
+    if given:
+        return f"{assumed([f'the typical {of} given'], of=of)} Ranges hold nine in ten releases."
+    told = assumed([*PROFILES, EXTREME], of=of, usual="means over all of them but the last")
+    return f"{told} Ranges hold nine in ten releases on each of them."
+
+
+def by_profile(errors: Sequence[float], releases: Sequence[Floats] = ()) -> Span:
+    """The mean of the errors on typical values, and then that on each of the `PROFILES`.
+
+    releases: for each typical value the errors of single releases, of which nine in ten are in the span.
+    """
+    mean = float(np.mean(errors))
+    ends = np.array([np.quantile(drawn, _ENDS) for drawn in releases]).ravel().tolist()
+    if len(errors) == 1:
+        return Span((mean,), tuple(ends))
+    return Span((mean, *np.reshape(errors, (len(SHAPES), -1)).mean(axis=1).tolist()), tuple(ends))
+
+
+def no_data_errors(typical: Typical) -> list[float]:
+    """The total variation of equal entries, the best answer without data, for each of the typical values."""
     shares = [np.asarray(value, dtype=np.float64) / value.sum() for value in typical]
-    return float(np.mean([0.5 * np.abs(share - 1.0 / share.size).sum() for share in shares]))
+    return [float(0.5 * np.abs(share - 1.0 / share.size).sum()) for share in shares]
 
 
-def baseline_of(typical: Typical, expected: float, *, assumed: int | None = None) -> Baseline:
+def baseline_of(typical: Typical, expected: Span, *, assumed: int | None = None) -> Baseline:
     """An expected error (total variation) on typical values beside that of equal entries.
 
     assumed: so many records are taken for granted, since nobody knows how many there are.
     """
     whose = "" if assumed is None else f" if there are {assumed:,} records"
     measure = f"error of the vector{whose} (total variation)"
-    return Baseline(measure, "all entries equal", no_data_error(typical), expected)
+    nothing = by_profile(no_data_errors(typical)).errors
+    words = ["all of them", *(f"vectors with {profile}" for profile in PROFILES)][: len(nothing)]
+    return Baseline.over(measure, "all entries equal", nothing, expected, words)
 
 
 def expected_errors(mechanism: Any, typical: Typical) -> Errors:
     """The mean errors of a release, averaged over the typical values."""
+    return mean_errors(errors_on_each(mechanism, typical))
+
+
+def errors_on_each(mechanism: Any, typical: Typical) -> list[Errors]:
+    """The mean errors of a release, for each of the typical values."""
     if hasattr(mechanism, "errors"):
-        return mean_errors([mechanism.errors(value) for value in typical])
-    return mean_errors([_simulated_errors(truth, draws) for truth, draws in _simulations(mechanism, typical)])
+        return [mechanism.errors(value) for value in typical]
+    return [_simulated_errors(truth, draws) for truth, draws in _simulations(mechanism, typical)]
 
 
-def measured_errors(mechanism: Any, typical: Typical, *, confidence: float) -> tuple[Errors, float]:
-    """The mean errors over the typical values, and the total variation not exceeded with this confidence."""
+def measured_errors(
+    mechanism: Any, typical: Typical, *, confidence: float, extremes: Typical = ()
+) -> tuple[Errors, float, Span]:
+    """The mean errors over the typical values, the total variation not exceeded with this confidence, and
+    the total variation on each profile. extremes: values that only widen the range of the last.
+    """
     pairs = _simulations(mechanism, typical)
     if hasattr(mechanism, "errors"):
-        errors = mean_errors([mechanism.errors(value) for value in typical])
+        each = [mechanism.errors(value) for value in typical]
     else:
-        errors = mean_errors([_simulated_errors(truth, draws) for truth, draws in pairs])
-    return errors, _quantile(pairs, "tv", confidence)
+        each = [_simulated_errors(truth, draws) for truth, draws in pairs]
+    further = _simulations(mechanism, extremes) if extremes else []
+    span = by_profile([errors.tv for errors in each], [_metric("tv", *pair) for pair in (*pairs, *further)])
+    return mean_errors(each), _quantile(pairs, "tv", confidence), span
 
 
 def error_quantile(mechanism: Any, typical: Typical, *, metric: str, confidence: float) -> float:

@@ -89,13 +89,20 @@ class VectorKind(ArrayKind):
             raise InvalidArgument("value", expected=expected, found=f"shape {array.shape}")
 
     def baselines(self, release: Release[Any]) -> tuple[Baseline, ...]:
-        from veil.vectors.accuracy import assumed_records, baseline_of, expected_errors, typical_values
+        from veil.vectors.accuracy import (
+            assumed_records,
+            baseline_of,
+            by_profile,
+            errors_on_each,
+            typical_values,
+        )
 
         size = release.value.shape[-1]
         assumed = assumed_records(release.adjacency, size, release.records)
         try:
             values = typical_values(release.adjacency, size, None, release.records)
-            return (baseline_of(values, expected_errors(release.mechanism, values).tv, assumed=assumed),)
+            found = by_profile([errors.tv for errors in errors_on_each(release.mechanism, values)])
+            return (baseline_of(values, found, assumed=assumed),)
         except VeilError:
             # A mechanism for some vectors only, such as those with a floor.
             return ()

@@ -18,12 +18,15 @@ from veil.core.numerics.rounding import least_safe, log_margin
 from veil.core.plan import Plan
 from veil.core.privacy.profile import calibrate
 from veil.core.progress import tell
+from veil.core.span import Span
 from veil.vectors.accuracy import (
     METRICS,
     Errors,
     assumed_records,
+    assumption,
     baseline_of,
     error_quantile,
+    extreme_value,
     measured_errors,
     typical_values,
     typical_words,
@@ -42,7 +45,7 @@ class Row:
     """One mechanism at the given budget; without a mechanism, `why` says why there is none.
 
     tv95: the total-variation error that 95 of 100 releases stay below. delta: what it is charged: 0 where the
-    mechanism has pure privacy.
+    mechanism has pure privacy. span: the expected total variation on each profile of typical values.
     """
 
     name: str
@@ -51,6 +54,7 @@ class Row:
     tv95: float
     why: str = ""
     delta: float = 0.0
+    span: Span | None = None
 
     @property
     def ranked_by(self) -> float:
@@ -66,6 +70,8 @@ class Row:
             expected["kl"] = None
         described: dict[str, Any] = {"mechanism": self.mechanism.describe(), "delta": self.delta}
         described |= {"expected": expected, "tv95": self.tv95}
+        if self.span is not None:
+            described["tv_range"] = self.span.to_dict()
         return {"name": self.name, "possible": True, **described}
 
 
@@ -140,31 +146,33 @@ def _compared(
             raise InvalidArgument("typical", expected="a typical value, or size=", found="None")
         size = as_floats("typical", typical).size
     values = typical_values(adjacency, size, typical, records)
+    extremes = () if typical is not None else (extreme_value(adjacency, values[0]),)
     rows = []
     for name, make in _named(names if mechanisms is None else mechanisms):
         tell(name)
         try:
             mechanism = (
-                calibrated(
-                    name, adjacency, size=size, typical=typical, records=records, **affordable(name, **budget)
-                )
+                # As a release is, which knows of no typical value.
+                calibrated(name, adjacency, size=size, records=records, **affordable(name, **budget))
                 if make is None
                 else calibrate(make, adjacency, **budget)
             )
         except CannotCalibrate as error:
             rows.append(Row(name, None, None, math.inf, str(error)))
             continue
-        errors, tv95 = measured_errors(mechanism, values, confidence=CONFIDENCE)
+        errors, tv95, span = measured_errors(mechanism, values, confidence=CONFIDENCE, extremes=extremes)
         charged = budget["delta"] if make is not None else affordable(name, **budget)["delta"]
-        rows.append(Row(name, mechanism, errors, tv95, delta=charged))
+        rows.append(Row(name, mechanism, errors, tv95, delta=charged, span=span))
     rows.sort(key=lambda row: row.ranked_by)
     assumed = assumed_records(adjacency, size, records)
     # Typical counts have a number of records of their own.
     assumed = assumed if assumed == values[0].sum() else None
     over = typical_words(adjacency, values, typical)
-    best = rows[0].errors
-    baselines = () if best is None else (baseline_of(values, best.tv, assumed=assumed),)
-    return Comparison(tuple(rows), adjacency, assumed=assumed, over=over, baselines=baselines, **budget)
+    best = rows[0].span
+    beside: dict[str, Any] = {"assumes": assumption(typical is not None, "vectors")}
+    if best is not None:
+        beside["baselines"] = (baseline_of(values, best, assumed=assumed),)
+    return Comparison(tuple(rows), adjacency, assumed=assumed, over=over, **beside, **budget)
 
 
 def affordable(name: str, *, epsilon: float, delta: float) -> dict[str, Any]:

@@ -80,12 +80,18 @@ def print_matrix_plan(plan: MatrixPlan) -> None:
         f"At epsilon = {plan.epsilon:g}, delta = {plan.delta:g}; neighbours: {plan.adjacency.words}."
     )
     counted = any(row.kl is not None for row in plan.rows)
-    table = plain_table("mechanism", "row error", "95 % below", "stationary", *(("KL",) * counted), "")
+    ranged = any(row.row_span is not None for row in plan.rows)
+    also = ("range",) * ranged
+    heads = ("row error", *also, "95 % below", "stationary", *also, *(("KL",) * counted))
+    table = plain_table("mechanism", *heads, "")
     known = [row for row in plan.rows if row.mechanism is not None]
     widest = max((row.row_tv for row in known), default=1.0)
     for row in known:
         errors = [row.row_tv, row.row_tv95, row.stationary_tv, *((row.kl,) if row.kl is not None else ())]
-        cells = ("-" if error is None else f"{error:.3g}" for error in errors)
+        cells = ["-" if error is None else f"{error:.3g}" for error in errors]
+        if ranged:
+            spans = ("-" if span is None else span.words for span in (row.row_span, row.stationary_span))
+            cells = [cells[0], next(spans), *cells[1:3], next(spans), *cells[3:]]
         table.add_row(row.name, *cells, bar(row.row_tv / widest, SHORT_BAR))
     console.print(table)
     for row in plan.rows:

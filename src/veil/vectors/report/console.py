@@ -109,18 +109,19 @@ def _print_comparison(console: Console, comparison: Comparison) -> None:
     )
     if comparison.assumed is not None:
         console.print(f"Assuming {comparison.assumed} records, since their number is not given.")
-    table = _table("mechanism", "error (TV)", "95 % below", "L1", "RMSE")
-    known = [(row.name, row.tv95, row.errors) for row in comparison.rows if row.errors is not None]
-    widest = max((errors.tv for _, _, errors in known), default=1.0)
-    for name, tv95, errors in known:
-        cells = [f"{error:.3g}" for error in (errors.tv, tv95, errors.l1, errors.rmse)]
-        table.add_row(name, *cells, bar(errors.tv / widest, SHORT_BAR))
+    table = _table("mechanism", "error (TV)", "range", "95 % below", "L1", "RMSE")
+    known = [(row, row.errors) for row in comparison.rows if row.errors is not None]
+    widest = max((errors.tv for _, errors in known), default=1.0)
+    for row, errors in known:
+        mean, *others = (f"{error:.3g}" for error in (errors.tv, row.tv95, errors.l1, errors.rmse))
+        span = "" if row.span is None else row.span.words
+        table.add_row(row.name, mean, span, *others, bar(errors.tv / widest, SHORT_BAR))
     console.print(table)
     for row in comparison.rows:
         if row.errors is None:
             console.print(f"{row.name}: {row.why}")
     if known:
-        name, _, errors = known[0]
+        name, errors = known[0][0].name, known[0][1]
         console.print(
             f"Least error: {name}. auto takes it: {comparison.reason}. A TV error of {errors.tv:.3g} means "
             f"that no event's probability is off by more than {100 * errors.tv:.3g} percentage points on "
