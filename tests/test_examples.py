@@ -41,6 +41,7 @@ def test_docstrings(folder: str) -> None:
         assert sum(found.attempted for found in run.values()) >= 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
     [

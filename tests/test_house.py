@@ -125,6 +125,7 @@ def test_import_is_light() -> None:
     assert _loaded_by("import veil; dir(veil); dir(veil.chains)") & heavy == set()
 
 
+@pytest.mark.slow
 def test_releasing_does_not_load_what_it_does_not_need() -> None:
     code = (
         "from veil import bits, chains, graphs, matrices, vectors, words\n"
@@ -205,6 +206,7 @@ def test_errors_survive_pickling(error: errors.VeilError) -> None:
         assert again.sentence(flags) == error.sentence(flags)
 
 
+@pytest.mark.slow
 def test_text_for_people_is_printed_in_one_place() -> None:
     """Everything else could let a label steer the terminal."""
     allowed = {"report/terminal.py", "report/console.py", "cli/output.py"}

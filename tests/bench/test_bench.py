@@ -91,6 +91,7 @@ def test_results_survive_json() -> None:
     assert json.loads(text)["ratios"][2]["ratio"] == {"endless": "inf"}
 
 
+@pytest.mark.slow
 def test_the_page_shows_a_loss_and_a_missing_peer(tmp_path: Path) -> None:
     found = results()
     found.write(tmp_path)
@@ -124,6 +125,7 @@ def test_numbers_read_well() -> None:
     assert value(0.04844, "total variation") == "0.0484"
 
 
+@pytest.mark.slow
 def test_counts_at_equal_privacy_without_peers() -> None:
     work = Work(quick=True, peers=ALONE, group="accuracy.counts")
     assert work.ask("opendp", "noise", "grades") is None

@@ -27,6 +27,7 @@ def noise(rows: int, columns: int) -> veil.bits.MatrixBernoulli:
     return veil.bits.MatrixBernoulli(theta + theta.T, coupling + coupling.T, rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", quick_first([0.0, 0.01]))
 @pytest.mark.parametrize(
     ("mechanism", "value", "neighbour"),
@@ -53,6 +54,7 @@ def test_small_tables_are_enumerated(mechanism: Any, value: Any, neighbour: Any,
         assert found.lower > 0.2
 
 
+@pytest.mark.slow
 def test_the_worst_neighbour_reaches_the_claim() -> None:
     for mechanism in (veil.bits.RandomizedResponse(0.7), veil.bits.StaircaseXor(5, 1.2)):
         value = np.zeros((1, 5), dtype=bool)
@@ -71,6 +73,7 @@ def without_an_edge(graph: Any) -> Any:
     return fewer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", quick_first([1e-3, 0.0]))
 @pytest.mark.parametrize("graph", quick_first([RING, CLUB]), ids=["ring", "club"])
 @pytest.mark.parametrize(
@@ -91,6 +94,7 @@ def test_graphs_are_sampled(mechanism: Any, graph: Any, delta: float) -> None:
     assert not found.violated, str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", quick_first([1e-3, 0.0]))
 def test_larger_tables_are_sampled(delta: float) -> None:
     table = np.random.default_rng(1).random((4, 8)) < 0.5
@@ -120,6 +124,7 @@ class _TimidOnGraphs(_Timid, veil.graphs.RandomizedResponse):
     """The fault for graphs."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graph", quick_first([RING, CLUB]), ids=["ring", "club"])
 def test_planted_faults_are_found_in_graphs(graph: Any) -> None:
     found = veil.audit(_TimidOnGraphs(3.0), graph, without_an_edge(graph), samples=2_000, rng=4)

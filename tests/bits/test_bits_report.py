@@ -63,6 +63,7 @@ def test_some_bits_of_a_row() -> None:
     assert "Only 2 of its 4 bits are hidden at once." in text
 
 
+@pytest.mark.slow
 def test_mostly_noise_is_said() -> None:
     assert "Mostly noise." in plain(page(epsilon=0.01))
     assert "Mostly noise." not in plain(page())
@@ -76,6 +77,7 @@ def test_the_shares_are_those_of_the_estimates() -> None:
         assert f" {min(max(float(value), 0.0), 1.0):.3f} " in text
 
 
+@pytest.mark.slow
 def test_many_columns_are_cut_short() -> None:
     wide = np.zeros((5, 60), dtype=bool)
     assert "And 20 more columns." in plain(page(value=wide))
@@ -94,6 +96,7 @@ def test_the_page_needs_nothing_else() -> None:
     assert "<script" not in text
 
 
+@pytest.mark.slow
 def test_a_record_has_the_same_page(tmp_path: Path) -> None:
     out = made()
     out.save(tmp_path / "bits.json")

@@ -60,6 +60,7 @@ def test_gaps_are_geometric(chance: float) -> None:
     assert chisquare(observed, size * wrong).pvalue < 1e-12
 
 
+@pytest.mark.slow
 def test_the_last_place_is_flipped_too() -> None:
     for count in (1, 63, 64, 65, 127, 128, 1000):
         for chance in (0.3, 0.05):
@@ -93,6 +94,7 @@ class Given:
         return self.words.pop(0)
 
 
+@pytest.mark.slow
 def test_settled_gaps_are_those_of_the_number() -> None:
     # U is known to so many bits that the powers of 1 - q decide: the oracle compares rationals.
     rng = np.random.default_rng(9)

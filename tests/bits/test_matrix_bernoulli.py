@@ -303,6 +303,7 @@ def test_pulls_and_their_bounds(kind: str) -> None:
             )
 
 
+@pytest.mark.slow
 def test_method_depends_on_the_parameters_alone() -> None:
     rng = np.random.default_rng(31)
     assert method_for(Quadratic.exchangeable(0.1, 0.2, rows=4039, columns=4039)) == "columns"

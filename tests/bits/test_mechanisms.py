@@ -49,6 +49,7 @@ def test_charged_as_stated_and_adds_up() -> None:
         mechanism.profile(veil.words.Hamming(1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", quick_first([4_000, 20_000]))
 def test_every_bit_of_a_table_flips_at_the_rate(size: int) -> None:
     table = np.random.default_rng(1).random((7, 5)) < 0.4
@@ -210,6 +211,7 @@ def test_the_profile_composes_and_has_moments() -> None:
         assert profile.rdp(order) <= veil.bits.RandomizedResponse(1.0).profile().rdp(order)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", quick_first([2_000, 20_000]))
 def test_the_staircase_over_a_whole_table(size: int) -> None:
     mechanism = veil.bits.StaircaseXor(2, 1.0, flips=2, rows=3)

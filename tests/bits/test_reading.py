@@ -546,6 +546,7 @@ def test_the_same_table_gives_the_same_packed_file(tmp_path: Path) -> None:
     assert np.array_equal(read_bits(tmp_path / "one.csv.gz").table, bits)
 
 
+@pytest.mark.slow
 def test_a_large_table(tmp_path: Path) -> None:
     """100,000 rows of 30 columns, over several blocks of the reader, keep their order."""
     bits = np.random.default_rng(2).random((100_000, 30)) < 0.3

@@ -107,6 +107,7 @@ def test_a_cap_could_be_smaller() -> None:
     assert found.warning == f"{WARNING} A larger epsilon, a smaller cap, or merged states would help"
 
 
+@pytest.mark.slow
 def test_the_page_warns_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     # Comparing with other mechanisms takes most of the time.
     monkeypatch.setattr("veil.chains.report.page._MOST_COMPARED", 0)
@@ -133,6 +134,7 @@ def test_single_groups_may_be_noise() -> None:
     assert Accuracy(0.31).warning is not None
 
 
+@pytest.mark.slow
 def test_rows_of_probabilities() -> None:
     """Dirichlet rows: with the sizes the error is known, without them nobody can say."""
     counts = table(5, 1e4)

@@ -77,6 +77,7 @@ def no_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
 # Routes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["geometric", "gaussian", "parts", "user"])
 def test_routes_are_the_largest_cells(kind: str) -> None:
     release = released(kind)
@@ -144,6 +145,7 @@ def test_what_is_hidden_is_said(kind: str, words: str) -> None:
     assert ("with k of them ε counts k times" in page) == (kind == "geometric")
 
 
+@pytest.mark.slow
 def test_a_delta_is_said_with_the_beliefs() -> None:
     rest = "(but for a rest of probability 1e-06)"
     assert rest in text_of("gaussian")
@@ -184,6 +186,7 @@ def test_large_chains_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     assert CountedReport.of_release(released()).counted.comparison is None
 
 
+@pytest.mark.slow
 def test_tables_with_next_to_nothing_are_not_compared() -> None:
     """One transition of each of two states: in a third of all releases nothing of them is left."""
     left = set()
@@ -213,6 +216,7 @@ def test_nothing_but_the_release_goes_in(kind: str, tmp_path: Path) -> None:
     assert page.count("&lt;script&gt;") >= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["geometric", "strata"])
 def test_words_and_numbers_come_from_the_release_alone(kind: str, tmp_path: Path) -> None:
     """The same without the pictures."""
@@ -225,6 +229,7 @@ def test_words_and_numbers_come_from_the_release_alone(kind: str, tmp_path: Path
     assert text.count("&lt;script&gt;") >= 3
 
 
+@pytest.mark.slow
 def test_mechanisms_are_called_by_what_they_do() -> None:
     for kind, words in (
         ("geometric", "geometric noise on every count"),
@@ -242,6 +247,7 @@ def test_parts_and_groups_are_listed() -> None:
     assert counted("strata").parts == ("transitions", "lengths")
 
 
+@pytest.mark.slow
 def test_matrices_are_not_counted() -> None:
     taken = NamedMatrix(MATRIX / MATRIX.sum(axis=1, keepdims=True), tuple("abc"), tuple("abc"))
     adjacency = veil.matrices.Rows(1, veil.vectors.Transfer(0.01))

@@ -161,6 +161,7 @@ def test_coverage_of_dirichlet_rows(parts: tuple[str, ...], count: int) -> None:
         assert found["wider"] < 2.0
 
 
+@pytest.mark.slow
 def test_the_smoothing_is_undone_where_the_sizes_were_released() -> None:
     table = zipf(17, 3_000.0, 8)
     truth = veil.Chain(table / table.sum(axis=1, keepdims=True)).stationary()
@@ -175,6 +176,7 @@ def test_the_smoothing_is_undone_where_the_sizes_were_released() -> None:
     assert np.ptp(wide.transitions, axis=-1).mean() > np.ptp(found.transitions, axis=-1).mean()
 
 
+@pytest.mark.slow
 def test_the_published_form() -> None:
     table = 200 + zipf(4, 5_000.0, 9)
     out = released(
@@ -193,6 +195,7 @@ def test_the_published_form() -> None:
     assert np.array_equal(counted_transitions(out.mechanism, out.tables, 0.95), found.transitions)
 
 
+@pytest.mark.slow
 def test_groups_are_added_up() -> None:
     groups = {"north": zipf(6, 2_000.0, 10), "south": zipf(6, 500.0, 11)}
     table = groups["north"] + groups["south"]

@@ -233,6 +233,7 @@ def test_a_pure_release_is_charged_no_delta() -> None:
     assert (out.epsilon, out.delta) == (1.0, 0.0)
 
 
+@pytest.mark.slow
 def test_what_is_announced_is_what_is_charged() -> None:
     for unit in ("event", "row"):
         job = ChainRelease(epsilon=1.0, delta=1e-6, mechanism="dirichlet", unit=unit).prepare(MATRIX)
@@ -280,6 +281,7 @@ def test_auto_takes_the_least_noise() -> None:
     assert "on average" in user.why
 
 
+@pytest.mark.slow
 def test_the_number_of_records_tunes_dirichlet_only_where_public() -> None:
     few, many = (
         ChainRelease(epsilon=1.0, delta=1e-6, mechanism="dirichlet", records=records).prepare(MATRIX)
@@ -366,6 +368,7 @@ def test_a_row_without_data_is_a_row(mechanism: str) -> None:
             assert np.isfinite(out.value.stationary()).all()
 
 
+@pytest.mark.slow
 def test_hopeless_noise_still_gives_a_chain() -> None:
     for mechanism in ("geometric", "gaussian", "dirichlet"):
         out = veil.chains.release(MATRIX, epsilon=0.001, delta=1e-9, mechanism=mechanism, rng=1)
@@ -632,6 +635,7 @@ def test_errors_do_not_tell_counts() -> None:
 # Files.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["geometric", "gaussian", "dirichlet"])
 @pytest.mark.parametrize(
     "states", quick_first([None, ["é", "a,b", '"'], ["a", "b", "c"], [3, 1, 2], ["1", 2, "x"]], quick=2)

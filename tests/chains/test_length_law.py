@@ -104,6 +104,7 @@ def test_few_users(kind: str, users: int, scale: float, limit: float) -> None:
     assert max(means) < 3.0 * lengths.mean()
 
 
+@pytest.mark.slow
 def test_nobody_in_sight() -> None:
     for seed in range(50):
         exact = spread_lengths(_estimate(np.zeros(0, dtype=np.int64), 0.1, seed), BINS)

@@ -60,6 +60,7 @@ def test_typical_tables_are_unlike_each_other() -> None:
 # Measuring
 
 
+@pytest.mark.slow
 def test_errors_are_those_of_real_releases() -> None:
     """The simulation in floating point against draws from the mechanism itself."""
     found = measured("geometric", mechanism("geometric"), [COUNTS])
@@ -100,6 +101,7 @@ def test_tables_that_fall_apart_have_no_long_run() -> None:
 # Plans
 
 
+@pytest.mark.slow
 def test_plans_are_sorted_and_repeat() -> None:
     plan = plan_chain(4, 10_000, epsilon=1.0, delta=1e-6)
     assert {row.name for row in plan.rows} == set(PLANNED)
@@ -110,6 +112,7 @@ def test_plans_are_sorted_and_repeat() -> None:
     assert plan_chain(4, 10_000, epsilon=1.0, delta=1e-6).to_dict() == plan.to_dict()
 
 
+@pytest.mark.slow
 def test_every_planned_mechanism_is_within_the_budget() -> None:
     for adjacency in (Transitions(), Transitions("event", "replace"), Transitions("user", "add-remove", 4)):
         for row in plan_chain(3, 5000, epsilon=0.7, delta=1e-5, adjacency=adjacency).rows:
@@ -127,6 +130,7 @@ def test_what_cannot_be_reached_comes_last_and_says_why() -> None:
         _ = plan_chain(3, 5000, epsilon=1.0, names=("gaussian",)).best
 
 
+@pytest.mark.slow
 def test_more_budget_more_records_fewer_states_less_error() -> None:
     def error(states: int = 5, records: int = 20_000, epsilon: float = 0.5, **more: Any) -> float:
         return float(plan_chain(states, records, epsilon=epsilon, names=("geometric",), **more).best.row_tv)
@@ -161,6 +165,7 @@ def test_wrong_plans(arguments: dict[str, Any], field: str) -> None:
 # The other way round
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "error", [0.01, pytest.param(0.03, marks=pytest.mark.slow), pytest.param(0.002, marks=pytest.mark.slow)]
 )
@@ -178,6 +183,7 @@ def test_easy_goals_stop_at_a_small_epsilon() -> None:
     assert least_epsilon_for_chain(2, 10_000, error=0.99) <= 0.004
 
 
+@pytest.mark.slow
 def test_goals_out_of_reach() -> None:
     with pytest.raises(CannotCalibrate, match="no epsilon up to 1000"):
         least_epsilon_for_chain(3, 1000, error=1e-3, adjacency=Transitions("user", "add-remove", 10**7))

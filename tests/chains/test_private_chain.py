@@ -217,6 +217,7 @@ def test_tables_of_different_kinds_add_up() -> None:
     assert pairs.profile(Transitions("event")).pure_epsilon == pytest.approx((2 * 1 + 3 * 3) / 2.0)
 
 
+@pytest.mark.slow
 def test_no_cheaper_than_any_part() -> None:
     gaussian = Part("transitions", veil.vectors.DiscreteGaussianCounts(9.0, 9), (3, 3))
     starts = Part("starts", geometric(3, scale=4.0), (3,))
@@ -264,6 +265,7 @@ def test_a_release_of_counts_with_another_cap_is_refused(
 # What comes out.
 
 
+@pytest.mark.slow
 def test_every_cell_of_every_table_gets_its_noise() -> None:
     """Each position of each table, the last ones too, follows the law of the noise (alpha 1e-6 in all)."""
     mechanism = veil.chains.PrivateChain(3, all_parts())
@@ -281,6 +283,7 @@ def test_every_cell_of_every_table_gets_its_noise() -> None:
     assert chi_square((wrong["transitions"] - MATRIX)[:, 2, 2], laplace_pmf(2.0)) < ALPHA / cells
 
 
+@pytest.mark.slow
 def test_cells_are_independent() -> None:
     draws = tables_of(veil.chains.PrivateChain(3, all_parts()), full_counts(), 3000)
     flat = np.concatenate([table.reshape(3000, -1) for table in draws.values()], axis=1)

@@ -87,6 +87,7 @@ def page(kind: str) -> str:
     return page_text(released(kind))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "held"),
     [
@@ -128,6 +129,7 @@ def test_many_groups_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "And 1 more." in page_text(released("groups"))
 
 
+@pytest.mark.slow
 def test_lengths_in_numbers() -> None:
     facts = sections("sequences").lengths
     assert facts is not None
@@ -174,6 +176,7 @@ def test_the_pair_that_memory_changes_most_is_first() -> None:
     assert found.gain == pytest.approx(float((model.joint() * gaps).sum()))
 
 
+@pytest.mark.slow
 def test_strata_say_who_is_counted_how_often() -> None:
     lines = [(line.least, line.most, line.cap) for line in sections("strata").strata]
     assert lines == [(2, 2, 1), (3, 4, 2), (5, None, 4)]

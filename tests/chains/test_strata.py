@@ -41,6 +41,7 @@ def people() -> Population:
     return synthetic(6, lengths, rng)
 
 
+@pytest.mark.slow
 def test_strata_beat_every_single_cap(people: Population) -> None:
     truth = people.second().sum(axis=0)
     lengths = np.bincount(people.lengths).astype(np.float64)

@@ -46,6 +46,7 @@ def test_digits_that_are_noise_are_not_printed() -> None:
     assert "About 0 transitions" in CountedTotal(0.0, 0.4, capped=False).words
 
 
+@pytest.mark.slow
 def test_a_release_without_noisy_counts_says_nothing_of_a_total() -> None:
     assert CountedTotal.of(_release("dirichlet")) is None
     assert "transitions were counted" not in page_text(_release("dirichlet"))

@@ -56,6 +56,7 @@ anything = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(anything)
 def test_anything_else_is_refused_in_our_words(value: Any) -> None:
@@ -67,6 +68,7 @@ def test_anything_else_is_refused_in_our_words(value: Any) -> None:
         assert (matrix >= 0).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     square(
@@ -180,6 +182,7 @@ def test_duplicates_of_a_sparse_table_add_up() -> None:
     assert TransitionCounts(halves).total == 1
 
 
+@pytest.mark.slow
 def test_large_tables_stay_sparse() -> None:
     size = MOST_FULL + 1
     large = random_array((size, size), density=1e-6, rng=np.random.default_rng(1)).astype(np.int64)

@@ -94,6 +94,7 @@ def test_files(tmp_path: Path, name: str) -> None:
     assert counts.total == 8
 
 
+@pytest.mark.slow
 def test_databases_of_duckdb(tmp_path: Path) -> None:
     for name in ("trips.duckdb", "trips.db"):
         path = tmp_path / name
@@ -237,6 +238,7 @@ def test_green_taxis() -> None:
         read(path, **ends, states=range(1, 264))
 
 
+@pytest.mark.slow
 def test_many_states_give_sparse_counts() -> None:
     size = 5_000
     frame = {"a": np.arange(size), "b": (np.arange(size) * 7 + 1) % size}
@@ -382,6 +384,7 @@ def test_a_database_that_is_locked_or_open(tmp_path: Path) -> None:
         read(path, table="trips", **ENDS)
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("postgres")
 def test_a_server_that_does_not_let_us_in(postgres: Server) -> None:
     for address, words in (
@@ -439,6 +442,7 @@ def test_a_library_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> Non
         read("postgresql://somewhere/db", table="t", **ENDS)
 
 
+@pytest.mark.slow
 def test_the_salt_is_secret_unless_given() -> None:
     log = [[i % 7 for i in range(1000)] for _ in range(5)]
     drawn = [read(log, cap=20) for _ in range(3)]
@@ -475,6 +479,7 @@ VISITS = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(VISITS, min_size=1, max_size=40), st.data())
 def test_logs_agree_with_counting_by_hand(rows: list[dict[str, Any]], data: st.DataObject) -> None:
@@ -502,6 +507,7 @@ def test_logs_agree_with_counting_by_hand(rows: list[dict[str, Any]], data: st.D
         assert matrix.tolist() == [[moves[x, y] for y in labels] for x in labels]
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     st.lists(

@@ -158,6 +158,7 @@ def test_made_up_users_are_counted_like_real_ones() -> None:
     assert some.matrix.tolist() == np.sum([one.matrix for one in some.strata], axis=0).tolist()
 
 
+@pytest.mark.slow
 def test_trials_repeat_and_follow_the_budget() -> None:
     def tried(epsilon: float, **more: Any) -> Any:
         plan = plan_users(3, epsilon=epsilon, users=2000, mean_length=4.0)

@@ -48,6 +48,7 @@ def test_release_to_json_and_inspect(run: Run, folder: Path) -> None:
     assert machine["verified"] is True
 
 
+@pytest.mark.slow
 def test_a_file_that_lies_is_found(run: Run, folder: Path) -> None:
     run(*RELEASE, "-o", "out.json")
     content = json.loads((folder / "out.json").read_text())
@@ -146,6 +147,7 @@ def test_plan(run: Run) -> None:
     assert [row["name"] for row in machine["mechanisms"]] == ["geometric", "discrete-gaussian", "dirichlet"]
 
 
+@pytest.mark.slow
 def test_plans_are_drawn(run: Run, folder: Path) -> None:
     done = run(*PLAN, "--plot", "plan.svg")
     assert done.code == 0, done.err
@@ -153,6 +155,7 @@ def test_plans_are_drawn(run: Run, folder: Path) -> None:
     assert (folder / "plan.svg").read_text().count("<svg") == 1
 
 
+@pytest.mark.slow
 def test_plan_the_other_way_round(run: Run) -> None:
     asked = ("plan", "vector", "--size", "3", "-n", "500", "--error", "0.05")
     found = run(*asked, "--json").json["epsilon"]
@@ -171,6 +174,7 @@ def test_plan_the_other_way_round_with_a_delta(run: Run, folder: Path) -> None:
     assert (folder / "plan.svg").read_text().count("<svg") == 1
 
 
+@pytest.mark.slow
 def test_report(run: Run, folder: Path) -> None:
     done = run(*RELEASE, "-o", "out.json", "--report", "out.html")
     assert done.code == 0, done.err
@@ -254,6 +258,7 @@ def test_a_total_among_the_categories_is_refused(run: Run, folder: Path) -> None
     assert "count every record twice" in done.err
 
 
+@pytest.mark.slow
 def test_narrow_terminals_and_closed_pipes(folder: Path) -> None:
     """The process itself: a terminal without bars, and a reader who has seen enough."""
     command = [sys.executable, "-m", "veil", *RELEASE]
@@ -271,6 +276,7 @@ def test_narrow_terminals_and_closed_pipes(folder: Path) -> None:
     assert (folder / "shut.json").exists()
 
 
+@pytest.mark.slow
 def test_two_entries_answer_at_once(run: Run, folder: Path) -> None:
     (folder / "two.csv").write_text("yes,0.7\nno,0.3\n")
     done = run(

@@ -24,6 +24,7 @@ def released(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_release_is_audited_on_made_up_values(run: Run) -> None:
     done = run(*QUICK)
     assert done.code == 0, done.err
@@ -35,6 +36,7 @@ def test_a_release_is_audited_on_made_up_values(run: Run) -> None:
     assert "517" not in done.out
 
 
+@pytest.mark.slow
 def test_machines(run: Run) -> None:
     done = run(*QUICK, "--json", "--confidence", "0.9999999995", "--delta", "0.1")
     assert done.code == 0
@@ -51,6 +53,7 @@ def test_machines(run: Run) -> None:
     assert again.json == found
 
 
+@pytest.mark.slow
 def test_a_violation_has_an_exit_code_of_its_own(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """The noise is taken away: exit code 5, in red words and for machines."""
     monkeypatch.setattr(GeometricCounts, "noise", lambda self, rng, shape: np.zeros(shape, dtype=int))
@@ -64,6 +67,7 @@ def test_a_violation_has_an_exit_code_of_its_own(run: Run, monkeypatch: pytest.M
     assert machine.json["mechanisms"][0]["faults"]
 
 
+@pytest.mark.slow
 def test_a_form_that_draws_floats_is_explained(run: Run, folder: Path) -> None:
     """The form of 0.1, kept for those who ask for it: which way it was computed shows in the last bits."""
     mechanism = veil.vectors.DirichletCounts(0.011, 0.19, 3, exact=False)
@@ -83,6 +87,7 @@ def test_a_form_that_draws_floats_is_explained(run: Run, folder: Path) -> None:
     assert run("audit", "exact.json", "--samples", "4000", "--seed", "3").code == 0
 
 
+@pytest.mark.slow
 def test_a_report_is_written_once(run: Run, folder: Path) -> None:
     done = run(*QUICK, "--report", "audit.html")
     assert done.code == 0
@@ -117,6 +122,7 @@ def test_wrong_use(run: Run, arguments: tuple[str, ...], code: int, says: str) -
     assert machine.json["error"]["message"] in done.err
 
 
+@pytest.mark.slow
 def test_all_mechanisms(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two of them stand for all: the false-alarm rate is that of the whole."""
     from veil.core.audit import suite

@@ -48,6 +48,7 @@ def test_a_pipe_is_analysed(run: Run) -> None:
     assert done.json["stationary"] == pytest.approx(LONG_RUN, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_pictures")
 def test_releases_come_with_error_bars(run: Run, folder: Path) -> None:
     dirichlet = (*BUDGET, "-d", "1e-6", "-m", "dirichlet")
@@ -153,6 +154,7 @@ def test_labels_are_not_markup(run: Run, folder: Path, labels: tuple[str, str]) 
     assert run("chain", "-", stdin=apart).code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "label",
     ["$\\frac$", "東京"]

@@ -84,6 +84,7 @@ def test_files_of_trips(run: Run, folder: Path, write: Any) -> None:
     np.testing.assert_allclose(record["value"]["data"], [np.divide(row, sum(row)) for row in COUNTS])
 
 
+@pytest.mark.slow
 def test_tables_and_queries_of_a_duckdb_file(run: Run, folder: Path) -> None:
     import duckdb
 
@@ -126,6 +127,7 @@ def test_sequences_in_lines(run: Run, folder: Path) -> None:
 # States
 
 
+@pytest.mark.slow
 def test_states_as_a_list_a_file_or_a_lookup(run: Run, folder: Path) -> None:
     padded = [[*row, 0] for row in COUNTS] + [[0, 0, 0, 0]]
     listed = released(run, "trips.csv", *TRIPS, "--states", "a, b, c, d", *EXACT)
@@ -240,6 +242,7 @@ def test_a_cap_bounds_what_is_counted_of_each(run: Run) -> None:
     assert record["adjacency"]["cap"] == 5
 
 
+@pytest.mark.slow
 def test_whole_users_of_a_log(run: Run, folder: Path) -> None:
     lines = [("a b c " * 20).strip()] * 30 + ["a b"] * 300 + ["b a c c"] * 200
     (folder / "many.txt").write_text("\n".join(lines) + "\n")
@@ -270,6 +273,7 @@ def test_whole_users_of_a_log(run: Run, folder: Path) -> None:
     assert caps["capped"] == 3
 
 
+@pytest.mark.slow
 def test_two_past_states(run: Run, folder: Path) -> None:
     (folder / "turns.txt").write_text("a b c\n" * 40 + "c b a\n" * 40)
     command = ("turns.txt", "--sequences", "--memory", "2")
@@ -289,6 +293,7 @@ def test_two_past_states(run: Run, folder: Path) -> None:
     assert law[2, 1, 0] > 0.9
 
 
+@pytest.mark.slow
 def test_further_tables(run: Run) -> None:
     names = ("starts", "ends", "lengths", "sizes")
     tables = released(run, "log.csv", *VISITS, "--with", ",".join(names), *EXACT)["tables"]
@@ -386,6 +391,7 @@ def test_csv_with_its_record_beside_it(run: Run, folder: Path) -> None:
     np.testing.assert_array_equal(table.entries, record.value.to_numpy())
 
 
+@pytest.mark.slow
 def test_seeds(run: Run) -> None:
     command = ("release", "chain", *QUICK, "--json")
     first, again, other = (run(*command, "--seed", seed).json for seed in ("3", "3", "4"))
@@ -409,6 +415,7 @@ def test_seeds_also_fix_the_sample_of_each_user(run: Run, folder: Path, source: 
     assert first == again
 
 
+@pytest.mark.slow
 def test_releasing_again_is_warned_of(run: Run, folder: Path) -> None:
     command = ("release", "chain", *QUICK, "-o", "x.json")
     first = run(*command)
@@ -426,6 +433,7 @@ def test_releasing_again_is_warned_of(run: Run, folder: Path) -> None:
     assert "warning: a release is overwritten" in machine.err
 
 
+@pytest.mark.slow
 def test_users_behind_events_are_warned_of(run: Run) -> None:
     def words(*options: str) -> str:
         return re.sub(r"\s+", " ", run("release", "chain", *options, "-e", "1").out)
@@ -463,6 +471,7 @@ def test_reports(run: Run, folder: Path) -> None:
     assert (folder / "again.html").read_text(encoding="utf-8") == page
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("some_pictures")
 def test_counts_are_neither_in_the_page_nor_in_the_record(run: Run, folder: Path) -> None:
     """At this seed no noisy count is the true one."""
@@ -476,6 +485,7 @@ def test_counts_are_neither_in_the_page_nor_in_the_record(run: Run, folder: Path
             assert not re.search(rf"\b({count}|{count:,})\b", text)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("some_pictures")
 def test_labels_are_escaped(run: Run, folder: Path) -> None:
     evil = "<script>alert(1)</script>"
@@ -492,6 +502,7 @@ def test_labels_are_escaped(run: Run, folder: Path) -> None:
 # Derived columns
 
 
+@pytest.mark.slow
 def test_hours_and_queries_over_files(run: Run, folder: Path) -> None:
     """The hour from times in a CSV, by an option and by a query: the same chains."""
     rows = ["t,from,to", "15/11/2026 8:10,a,b", "15/11/2026 8:20,b,a", "15/11/2026 9:00,a,a"]

@@ -243,6 +243,7 @@ def test_a_dry_run(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert not (folder / "out.txt").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("some_pictures")
 def test_machines_get_one_document(run: Run, folder: Path) -> None:
     done = release(run, *QUICK, "--json", "-o", "out.txt", "--report", "out.html")
@@ -360,6 +361,7 @@ def test_a_share_of_nothing(run: Run) -> None:
 # Decoding, without judging what it finds
 
 
+@pytest.mark.slow
 def test_decoding(run: Run, folder: Path) -> None:
     release(run, *QUICK, "-o", "out.txt")
     done = run("decode", "out.json", "-o", "likely.csv")
@@ -465,6 +467,7 @@ def test_a_plan_recommends_only_what_can_be_had(run: Run) -> None:
     assert "triangles" not in done.out.lower()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_pictures")
 def test_the_demo_names_commands_that_work(run: Run) -> None:
     done = run("demo", "--trips", "1000")

@@ -129,6 +129,7 @@ def test_mistyped_ledgers_and_datasets(run: Run, budget: str) -> None:
     assert not Path("typo.db").exists()
 
 
+@pytest.mark.slow
 def test_a_ledger_of_the_environment_cannot_be_forgotten(
     run: Run, budget: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,6 +154,7 @@ def test_a_ledger_of_the_environment_cannot_be_forgotten(
     assert run("ledger", "show").code == 2
 
 
+@pytest.mark.slow
 def test_every_release_file_is_answered_for(run: Run, budget: str) -> None:
     assert run(*VECTOR, "--epsilon", "0.1", *CHARGED, "-o", "good.json").code == 0
     assert run(*VECTOR, "--epsilon", "0.1", "-o", "free.json").code == 0
@@ -165,6 +167,7 @@ def test_every_release_file_is_answered_for(run: Run, budget: str) -> None:
     assert "free.json: NOT CHARGED AS IT SAYS" in told.out
 
 
+@pytest.mark.slow
 def test_what_is_short_is_said(run: Run, budget: str) -> None:
     run("ledger", "open", budget, "pure", "--epsilon", "1")
     to = ("--ledger", budget, "--dataset", "pure")
@@ -185,6 +188,7 @@ def test_budgets_that_are_a_slip_of_the_hand(run: Run, budget: str, epsilon: str
     assert "decimal number" in done.err
 
 
+@pytest.mark.slow
 def test_what_a_dataset_was_opened_for_is_asked_of_releases(run: Run, budget: str) -> None:
     run("ledger", "open", budget, "people", "--epsilon", "1", "--delta", "1e-5", "--adjacency", "add-remove")
     done = run(*VECTOR, "--epsilon", "0.1", "--ledger", budget, "--dataset", "people", "--no-output")
@@ -197,6 +201,7 @@ def test_what_a_dataset_was_opened_for_is_asked_of_releases(run: Run, budget: st
     )
 
 
+@pytest.mark.slow
 def test_parts_do_not_add_up(run: Run, budget: str) -> None:
     made = run("ledger", "open", budget, "cities", "-e", "1", "-d", "1e-5", "--parts", "north, south")
     assert "north: epsilon = 0" in made.out
@@ -226,6 +231,7 @@ def test_raise_and_close_say_who_and_why(run: Run, budget: str) -> None:
     assert entries[1].content["by"] == "ada"
 
 
+@pytest.mark.slow
 def test_show_lists_datasets_and_draws(run: Run, budget: str) -> None:
     run(*VECTOR, "--epsilon", "0.3", *CHARGED, "--no-output")
     listed = run("ledger", "show", budget)
@@ -240,6 +246,7 @@ def test_show_lists_datasets_and_draws(run: Run, budget: str) -> None:
     assert run("ledger", "show", budget, "grades", "--plot", "budget.gif").code == 2
 
 
+@pytest.mark.slow
 def test_verify_and_export(run: Run, budget: str) -> None:
     run(*VECTOR, "--epsilon", "0.3", *CHARGED, "-o", "private.json")
     assert run("ledger", "export", budget, "--heads", "-o", "heads.json").code == 0
@@ -256,6 +263,7 @@ def test_verify_and_export(run: Run, budget: str) -> None:
         assert run("ledger", "verify", budget, "--against", wrong).code == 4
 
 
+@pytest.mark.slow
 def test_verify_shows_edits_and_cut_ends(
     run: Run, budget: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -285,6 +293,7 @@ def test_verify_shows_edits_and_cut_ends(
     assert run("ledger", "verify", budget).code == 4
 
 
+@pytest.mark.slow
 def test_verify_shows_files_that_say_something_else(run: Run, budget: str) -> None:
     run(*VECTOR, "--epsilon", "0.3", *CHARGED, "-o", "private.json")
     run(*VECTOR, "--epsilon", "0.3", "-o", "free.json")
@@ -302,6 +311,7 @@ def test_the_file_is_for_its_owner(run: Run, budget: str) -> None:
     assert stat.S_IMODE(Path(budget).stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 def test_every_release_command_takes_a_ledger(run: Run, budget: str) -> None:
     for kind in ("vector", "matrix", "chain", "words", "bits", "graph"):
         text = run("release", kind, "--help").out
@@ -309,6 +319,7 @@ def test_every_release_command_takes_a_ledger(run: Run, budget: str) -> None:
         assert "--dataset" in text
 
 
+@pytest.mark.slow
 def test_matrix_words_bits_and_graphs_are_charged(run: Run, budget: str, folder: Path) -> None:
     (folder / "words.txt").write_text("a b a\nb b a\n")
     (folder / "votes.csv").write_text("x,y,z\n1,0,1\n0,0,1\n1,1,0\n")

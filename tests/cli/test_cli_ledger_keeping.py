@@ -22,6 +22,7 @@ def budget(run: Run, folder: Path) -> str:
     return "budget.db"
 
 
+@pytest.mark.slow
 def test_two_results_cannot_name_one_entry(run: Run, budget: str) -> None:
     assert run(*VECTOR, *CHARGED, "-o", "private.json").code == 0
     content = json.loads(Path("private.json").read_text())
@@ -36,6 +37,7 @@ def test_two_results_cannot_name_one_entry(run: Run, budget: str) -> None:
     assert "NOT CHARGED AS IT SAYS: found another result than was released as grades/2" in done.out
 
 
+@pytest.mark.slow
 def test_keys(run: Run, budget: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made = run("ledger", "new-key", "ledger.key")
     assert (made.code, Path("ledger.key").stat().st_mode & 0o777) == (0, 0o600)
@@ -66,6 +68,7 @@ def test_keys(run: Run, budget: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert secret not in done.err
 
 
+@pytest.mark.slow
 def test_anchors(run: Run, budget: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("VEIL_LEDGER_ANCHOR", "heads.jsonl")
     assert run(*VECTOR, *CHARGED, "-o", "a.json").code == 0
@@ -93,6 +96,7 @@ def test_anchors(run: Run, budget: str, monkeypatch: pytest.MonkeyPatch, tmp_pat
         assert run("ledger", "verify", budget, "--against", missing).code in (4, 6)
 
 
+@pytest.mark.slow
 def test_a_restore(run: Run, budget: str) -> None:
     assert run("ledger", "backup", budget, "-o", "monday.db", "--json").json == {"written": "monday.db"}
     assert run("ledger", "backup", budget, "-o", "monday.db").code == 2

@@ -110,6 +110,7 @@ def test_dry_runs_draw_and_write_nothing(
     assert sorted(folder.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_rows(run: Run) -> None:
     """At the same budget, r rows need r times the Laplace noise."""
     scales = {}
@@ -121,6 +122,7 @@ def test_rows(run: Run) -> None:
     assert scales == pytest.approx({"1": 0.01, "2": 0.02, "all": 0.03, " ALL ": 0.03, "99": 0.03}, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_an_l1_distance_is_any_move_and_costs_no_more(run: Run, folder: Path) -> None:
     """Two entries that exchange 0.01 move by 0.02; spread over more entries it is no worse (l1.md)."""
     first = run("release", "matrix", "roads.csv", *QUICK, "--dry-run", "--json").json
@@ -162,6 +164,7 @@ def test_supports_are_kept_and_said(run: Run, folder: Path, support: str) -> Non
     assert out.mechanism.support == ((0, 1), (1, 2), (0,))
 
 
+@pytest.mark.slow
 def test_counts_pipes_and_seeds(run: Run, folder: Path) -> None:
     done = run("release", "matrix", "counts.csv", *EXACT, "--normalise", "--json")
     np.testing.assert_allclose(done.json["value"]["data"], MATRIX, atol=1e-6)
@@ -175,6 +178,7 @@ def test_counts_pipes_and_seeds(run: Run, folder: Path) -> None:
     assert fresh[0] != fresh[1]
 
 
+@pytest.mark.slow
 def test_the_best_mechanism(run: Run) -> None:
     for auto in ((), ("-m", "auto")):
         done = run("release", "matrix", "roads.csv", *PURE, *auto, "--json")
@@ -243,6 +247,7 @@ def test_outputs_never_overwrite_inputs(run: Run, folder: Path, arguments: tuple
 # Planning
 
 
+@pytest.mark.slow
 def test_plans(run: Run, folder: Path) -> None:
     asked = ("plan", "matrix", "--states", "3", *BUDGET)
     done = run(*asked)
@@ -257,6 +262,7 @@ def test_plans(run: Run, folder: Path) -> None:
     assert machine["adjacency"] == veil.matrices.Rows(1, veil.vectors.Transfer(0.01)).describe()
 
 
+@pytest.mark.slow
 def test_plans_without_delta_draw_and_compare(run: Run, folder: Path) -> None:
     done = run("plan", "matrix", "--states", "4", *PURE, "--plot", "plan.svg")
     assert done.code == 0, done.err

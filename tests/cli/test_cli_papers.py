@@ -40,6 +40,7 @@ def _two_small_papers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalogue, "PAPERS", tuple(map(_paper, ("first", "second"))))
 
 
+@pytest.mark.slow
 def test_pages_and_an_index(run: Run, folder: Path) -> None:
     done = run("papers", "--quick", "-o", "out")
     assert done.code == 0
@@ -69,6 +70,7 @@ def test_one_paper_in_any_letters(run: Run, folder: Path) -> None:
     assert (folder / "out" / "second.html").exists()
 
 
+@pytest.mark.slow
 def test_for_machines(run: Run) -> None:
     run("papers", "--quick", "-o", "out")
     told = run("papers", "--quick", "-o", "out", "--json").json

@@ -104,6 +104,7 @@ def test_for_machines(run: Run, folder: Path) -> None:
     assert found["message"] in run("inspect", "out.json", "--rigorous").out
 
 
+@pytest.mark.slow
 def test_a_number_that_holds_but_is_not_what_is_charged(run: Run, folder: Path) -> None:
     release(run, *MADE["two entries"][0])
     done = run("inspect", forged(folder, delta=1e-3 * (1.0 - 1e-12)), "--rigorous")

@@ -55,6 +55,7 @@ def rows_of(path: Path) -> list[tuple[int, int, str]]:
         return [(int(row["sequence"]), int(row["place"]), row["state"]) for row in reader]
 
 
+@pytest.mark.slow
 def test_trips_by_themselves(run: Run, folder: Path) -> None:
     done = run("synth", "trips.json", "-n", "2000", "--seed", "1", "-o", "out.csv")
     assert done.code == 0, done.err
@@ -89,6 +90,7 @@ def test_the_same_in_every_format(run: Run, folder: Path) -> None:
     assert "none of its own" not in run("synth", "lines.json", "-n", "5").out
 
 
+@pytest.mark.slow
 def test_what_was_made_can_be_counted_again(run: Run, folder: Path) -> None:
     assert run("synth", "lines.json", "-n", "300", "--seed", "2", "-o", "out.txt").code == 0
     assert run("synth", "lines.json", "-n", "300", "--seed", "2", "-o", "out.csv").code == 0
@@ -197,6 +199,7 @@ def plan(run: Run, *arguments: str) -> Any:
     return done.json
 
 
+@pytest.mark.slow
 def test_plans(run: Run) -> None:
     done = run("plan", "chain", "--states", "3", "-n", "5000", "-e", "1", "-d", "1e-6")
     assert done.code == 0, done.err
@@ -227,6 +230,7 @@ def test_plans_of_whole_users(run: Run) -> None:
     assert "gaussian: delta: gaussian needs a delta above 0" in done.out
 
 
+@pytest.mark.slow
 def test_the_epsilon_for_an_error(run: Run) -> None:
     done = run("plan", "chain", "--states", "3", "-n", "500", "--error", "0.05")
     assert done.code == 0, done.err
@@ -245,6 +249,7 @@ def test_the_epsilon_for_an_error_for_machines(run: Run) -> None:
     assert f"epsilon = {found['epsilon']:.3g}." in done.out
 
 
+@pytest.mark.slow
 def test_plans_are_drawn(run: Run, folder: Path) -> None:
     done = run("plan", "chain", "--states", "2", "-n", "900", "-e", "1", "--plot", "plan.svg")
     assert done.code == 0, done.err
@@ -274,6 +279,7 @@ def test_wrong_plans(run: Run, arguments: tuple[str, ...], words: str) -> None:
     assert words in done.err
 
 
+@pytest.mark.slow
 def test_plans_choose_how_much_of_each_user_to_count(run: Run) -> None:
     command = ("-n", "5000", "-e", "1", "--unit", "user", "--users", "3000", "--mean-length", "4")
     found = plan(run, *command)

@@ -217,6 +217,7 @@ def test_keys_cannot_be_kept_in_a_record(run: Run) -> None:
 # What is asked for
 
 
+@pytest.mark.slow
 def test_several_words_a_person(run: Run, folder: Path) -> None:
     trips = ("trips.csv", "--by", "who,trip", *LOG[2:], *ROADS, "-e", "6", "-m", "sequential")
     done = refused(run, *trips, code=4, says="--words-each: expected at most 1 words for each who")
@@ -259,6 +260,7 @@ def test_lines_of_symbols(run: Run, folder: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_symbols_without_a_chain(run: Run, folder: Path) -> None:
     (folder / "symbols.csv").write_text("place\na\nb\nc\nd\n")
     free = ("log.csv", *LOG, "-e", "3", "-o")
@@ -452,6 +454,7 @@ def test_rows_without_a_cell(run: Run, folder: Path, row: str) -> None:
     assert "Ugo" not in done.err
 
 
+@pytest.mark.slow
 def test_wrong_tables(run: Run, folder: Path) -> None:
     refused(run, "lost.csv", *QUICK[1:], code=4, says="lost.csv: expected a file, found no such file.")
     done = refused(
@@ -527,6 +530,7 @@ def test_folders_that_take_no_files_are_noticed_before_the_draw(
     refused(run, *QUICK, "-o", "out.csv", code=2, says="--output: expected a folder that can be written to")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_pictures")
 def test_files_that_are_there_stay(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     release(run, *QUICK, "-o", "out.csv", "--report", "out.html")
@@ -574,6 +578,7 @@ def test_dry_runs_say_all_that_is_assumed(run: Run) -> None:
     assert release(run, *free, "--dry-run").json["assumptions"] == release(run, *free).json["assumptions"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("some_pictures")
 def test_json_is_one_document(run: Run, folder: Path) -> None:
     """The record as it was written, which does not hold the words that are in the table beside it."""
@@ -629,6 +634,7 @@ LONG = {who: "abcabcacbcabcb"[i:] + "cabcabcacbcabcb"[:i] for i, who in enumerat
 SHORT = {who: "abcabcacb"[i:] + "cabcabcac"[:i] for i, who in enumerate(WORDS)}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("some_pictures")
 @pytest.mark.parametrize("words", quick_first([SHORT, LONG]), ids=["9", "14"])
 def test_reports_hold_neither_words_nor_keys(run: Run, folder: Path, words: dict[str, str]) -> None:
@@ -716,6 +722,7 @@ def test_records_that_promise_too_much(run: Run, folder: Path) -> None:
     assert run("inspect", "other.json").code == 4
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_pictures")
 def test_the_page_of_words_in_a_table(run: Run) -> None:
     release(run, *QUICK, "-o", "out.csv")
@@ -725,6 +732,7 @@ def test_the_page_of_words_in_a_table(run: Run) -> None:
 # Plans
 
 
+@pytest.mark.slow
 def test_plans(run: Run) -> None:
     done = run("plan", "words", *ROADS, "-n", "4", "-e", "2", "-b", "2")
     assert done.code == 0, done.err

@@ -46,6 +46,7 @@ def _rows(path: str) -> list[list[str]]:
 # Permissions
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("umask")
 def test_outputs_obey_the_umask(run: Run, grades: Path) -> None:
     assert run(*VECTOR, "-o", "out.csv").code == 0
@@ -55,6 +56,7 @@ def test_outputs_obey_the_umask(run: Run, grades: Path) -> None:
     assert _mode("other.json") == 0o600
 
 
+@pytest.mark.slow
 def test_what_is_replaced_stays_as_private_as_it_was(run: Run, grades: Path) -> None:
     assert run(*VECTOR, "-o", "out.json").code == 0
     for before, after in ((0o600, 0o600), (0o640, 0o640), (0o666, 0o644), (0o440, 0o440)):
@@ -123,6 +125,7 @@ def test_cells_that_begin_as_formulas_get_an_apostrophe() -> None:
         assert safe_cell(other) == other
 
 
+@pytest.mark.slow
 def test_csv_is_safe_where_asked(run: Run, grades: Path) -> None:
     assert run(*VECTOR, "-o", "open.csv").code == 0
     assert run(*VECTOR, "-o", "safe.csv", "--csv-safe").code == 0
@@ -134,6 +137,7 @@ def test_csv_is_safe_where_asked(run: Run, grades: Path) -> None:
     assert "'=A+1" in Path("again.csv").read_text()
 
 
+@pytest.mark.slow
 def test_tables_of_all_kinds_are_safe_where_asked(run: Run, folder: Path) -> None:
     Path("log.csv").write_text("who,@when,where\n=x,1,=a\n=x,2,b\ny,1,b\ny,2,=a\n")
     words = ("release", "words", "log.csv", "--by", "who", "--order", "@when", "--state", "where")

@@ -73,6 +73,7 @@ def test_a_thread_leaves_handlers_alone() -> None:
     assert seen == [before]
 
 
+@pytest.mark.slow
 def test_the_library_alone_changes_no_handler() -> None:
     code = (
         "import signal, veil\n"

@@ -51,6 +51,7 @@ def test_errors_show_control_characters_by_number(run: Run, arguments: tuple[str
         assert _is_harmless(done.err)
 
 
+@pytest.mark.slow
 def test_a_crafted_record_cannot_steer_the_terminal(run: Run) -> None:
     assert run("release", "matrix", "roads.csv", "-e", "1", "--transfer", "0.1", "-o", "out.json").code == 0
     content = json.loads(Path("out.json").read_text())
@@ -71,6 +72,7 @@ def test_a_crafted_record_cannot_steer_the_terminal(run: Run) -> None:
         holder[key] = before
 
 
+@pytest.mark.slow
 def test_labels_are_text_and_no_markup(run: Run) -> None:
     Path("labels.csv").write_text(
         "label,count\n[red]a[/red],300\n\u200f\u05d0,200\n\u0645\u06cc\u200c\u062e,100\n"

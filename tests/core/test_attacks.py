@@ -146,6 +146,7 @@ def test_discrete_gaussian_just_below_a_loss() -> None:
     assert float(gap) * (1 - 1e-12) <= delta <= float(gap) * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_error_bars_of_vectors_that_round_to_zero_and_one() -> None:
     truth = np.array([0.3, 0.7])
     mechanism = veil.vectors.Dirichlet(0.05, veil.vectors.Simplex(2, floor=0.1))

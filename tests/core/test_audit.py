@@ -89,6 +89,7 @@ def test_exact_audit_of_disjoint_outputs_is_infinite() -> None:
     assert found.violated
 
 
+@pytest.mark.slow
 def test_draws_that_do_not_follow_the_stated_law_are_found() -> None:
     """The law on paper keeps the claim; what is drawn does not (alpha 1e-9)."""
     found = veil.audit(Coin(1.0, 1.0, drawn=1.4), [1, 0], [0, 1], rng=1)
@@ -215,6 +216,7 @@ def test_the_limits_are_on_the_safe_side(tail: float) -> None:
             )
 
 
+@pytest.mark.slow
 def test_the_bound_is_wrong_no_more_often_than_stated() -> None:
     """Of 400 audits of two equal laws at alpha = 0.05 at most 60 give an alarm (chance of more: 1e-13)."""
     rng = np.random.default_rng(11)

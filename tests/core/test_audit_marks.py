@@ -109,6 +109,7 @@ def test_marks_are_small_and_of_every_draw() -> None:
     assert extreme.max() < MOST
 
 
+@pytest.mark.slow
 def test_marks_are_the_same_for_the_same_output() -> None:
     """They are functions of the output and the inputs: what else would be no post-processing."""
     before, after = np.array([0.0, 0.05, 0.95]), np.array([0.05, 0.0, 0.95])
@@ -163,6 +164,7 @@ def test_many_marks_raise_no_more_alarms_than_stated() -> None:
 # Samplers that work in whole numbers, whatever floats they end in
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "adjacency"),
     quick_first(
@@ -186,6 +188,7 @@ def test_exact_samplers_leave_no_trace(mechanism: Any, adjacency: Any) -> None:
 # Items of a batch
 
 
+@pytest.mark.slow
 def test_an_item_of_a_batch_must_not_tell_of_another() -> None:
     class Leaky(GeometricCounts):
         """Whether the first item has an empty cell decides how the last one is rounded."""
@@ -211,6 +214,7 @@ def test_an_item_of_a_batch_must_not_tell_of_another() -> None:
         veil.audit_suite(GeometricCounts(1.0, 3), Records(), pairs=[beside])
 
 
+@pytest.mark.slow
 def test_kinds_without_batches_say_so() -> None:
     mechanism = veil.bits.RandomizedResponse(1.0)
     pair = veil.AuditPair("beside", np.zeros((1, 2), dtype=bool), np.eye(1, 2, dtype=bool), beside=True)

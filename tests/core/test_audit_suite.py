@@ -41,6 +41,7 @@ QUICK = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mechanism", "adjacency"), QUICK, ids=lambda item: getattr(item, "name", ""))
 def test_no_violation_is_found(mechanism: Any, adjacency: Any) -> None:
     found = suite(mechanism, adjacency)
@@ -119,6 +120,7 @@ class ModelOfTheTruth(veil.chains.PrivateChain):
 TABLE = [Part("transitions", veil.vectors.GeometricCounts(1.0, 9), (3, 3))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "adjacency"),
     [
@@ -143,12 +145,14 @@ def test_planted_faults_are_caught(mechanism: Any, adjacency: Any) -> None:
     assert "VIOLATION" in str(found)
 
 
+@pytest.mark.slow
 def test_a_law_on_paper_does_not_hide_what_is_drawn() -> None:
     mechanism = LastBitKept(4, 1.0)
     found = suite(mechanism, samples=1_000, pairs=veil.audit_pairs(mechanism)[-1:])
     assert any(WRONG_LAW in fault for fault in found.faults)
 
 
+@pytest.mark.slow
 def test_a_model_must_be_made_of_the_private_tables() -> None:
     mechanism = ModelOfTheTruth(3, TABLE)
     pairs = veil.audit_pairs(mechanism, Transitions())[:2]
@@ -183,6 +187,7 @@ class Reused(veil.vectors.GeometricCounts):
         return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "says"), [("calls", "different calls"), ("values", "different values"), ("draws", "one call")]
 )
@@ -215,6 +220,7 @@ def test_seeds_that_come_again_are_found(bits: int, found: bool) -> None:
     assert again.found == ("different calls" in again.fault)
 
 
+@pytest.mark.slow
 def test_outputs_that_are_equal_by_chance_are_no_seeds() -> None:
     """With little noise nearly all calls are matched. At alpha = 0.01 in 40 tests, eight alarms at most."""
     mechanism = veil.vectors.GeometricCounts(0.5, 2)
@@ -239,6 +245,7 @@ def test_items_of_a_batch_that_share_their_noise_are_found() -> None:
     assert not seed_reuse(veil.vectors.GeometricCounts(3.0, 3), [40, 20, 9], [41, 20, 9], **options).found
 
 
+@pytest.mark.slow
 def test_a_single_bit_that_is_drawn_again_is_found() -> None:
     class Again(veil.bits.RandomizedResponse):
         def draw_noise(self, rng: Any, rows: int, columns: int) -> Any:
@@ -253,6 +260,7 @@ def test_a_single_bit_that_is_drawn_again_is_found() -> None:
     assert veil.audit(Again(1.0), one, other, samples=1_000, rng=1).violated
 
 
+@pytest.mark.slow
 def test_independent_draws_raise_no_alarm() -> None:
     """At alpha = 0.01 in 40 tests, eight alarms at most: more have a chance below 1e-9."""
     mechanism = veil.vectors.GeometricCounts(3.0, 3)
@@ -271,6 +279,7 @@ def test_cryptographic_draws_are_independent() -> None:
     ).found
 
 
+@pytest.mark.slow
 def test_arguments() -> None:
     with pytest.raises(InvalidArgument, match="adjacency"):
         veil.audit_suite(veil.vectors.GeometricCounts(1.0, 3))

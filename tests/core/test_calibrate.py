@@ -39,6 +39,7 @@ def largest(make: Callable[[float], PrivacyProfile], **target: float) -> float:
     return calibrate(lambda number: Mechanism(number, make), None, **target).number
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=40, deadline=None)
 @given(st.floats(0.01, 0.3), st.floats(0.001, 0.3), EPSILONS, DELTAS)
 def test_concentration_of_a_dirichlet_vector(floor: float, mass: float, epsilon: float, delta: float) -> None:

@@ -58,6 +58,7 @@ def _check(seed: int, count: int) -> tuple[int, float]:
     return reached, largest
 
 
+@pytest.mark.slow
 def test_some_random_targets() -> None:
     reached, _ = _check(1_000, 20)
     assert reached == 20

@@ -71,6 +71,7 @@ def test_the_last_bit_counts(tmp_path: Path) -> None:
     assert not claim_of(below, "forged.json").holds
 
 
+@pytest.mark.slow
 def test_records_of_the_first_version_say_what_is_added(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -47,6 +47,7 @@ def test_no_combination_of_directions_is_above(shapes: list[tuple[float, float]]
         assert worst <= composed.delta(epsilon)
 
 
+@pytest.mark.slow
 def test_directions_that_are_chosen_on_the_way_cost_more_and_are_charged() -> None:
     a, s = 0.5, 0.3
     cells, pair = gamma_cells(a, s, count=300), GammaPair(a, s)
@@ -61,6 +62,7 @@ def test_directions_that_are_chosen_on_the_way_cost_more_and_are_charged() -> No
     assert max(gains) > 1.01
 
 
+@pytest.mark.slow
 def test_many_parts_count_by_the_larger_of_their_directions() -> None:
     pair = GammaPair(20.0, 1.0)
     many, few = pair.repeat(16), pair.repeat(15)

@@ -49,6 +49,7 @@ def our_gaussian(scale: float) -> NDArray[np.int64]:
     return sample_discrete_gaussian(np.random.default_rng(1), variance=Fraction(scale) ** 2, size=DRAWS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ours", "theirs"), [(our_laplace, opendp_laplace), (our_gaussian, opendp_gaussian)])
 @pytest.mark.parametrize("scale", quick_first([20.0, 0.75]))
 def test_same_noise_and_a_wrong_scale_is_seen(

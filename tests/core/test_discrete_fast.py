@@ -148,6 +148,7 @@ def test_planted_faults_are_seen(old: str, new: str) -> None:
 # Where the scale leaves 64 bits: the sampler that draws one number at a time.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", quick_first([54, 57]))
 def test_huge_scales_are_drawn_one_by_one(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: Any) -> Any:
@@ -162,6 +163,7 @@ def test_huge_scales_are_drawn_one_by_one(bits: int, monkeypatch: pytest.MonkeyP
     assert stats.kstest(gaussian / (2.0 * float(scale)), stats.norm.cdf).pvalue > ALPHA
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", quick_first([53, 52]))
 def test_just_below_the_limit_is_fast_and_fits(bits: int) -> None:
     scale = 2**bits + Fraction(1, 3)
@@ -172,6 +174,7 @@ def test_just_below_the_limit_is_fast_and_fits(bits: int) -> None:
     assert stats.kstest(sample / float(scale), stats.norm.cdf).pvalue > ALPHA
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", quick_first([1.0, 1 / 3, 7.3, 1e3]))
 def test_one_by_one_has_the_same_distribution(scale: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discrete, "MOST_BLOCK_BITS", -1)

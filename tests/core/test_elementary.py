@@ -45,6 +45,7 @@ def _excess(y: Decimal) -> Decimal:
     return DIGITS.subtract(DIGITS.subtract(DIGITS.exp(y), Decimal(1)), y)
 
 
+@pytest.mark.slow
 def test_log_keeps_its_bound() -> None:
     rng = np.random.default_rng(1)
     points = [*(2.0 ** rng.uniform(-1_000, 1_000, 2_000)), *rng.random(2_000)]
@@ -55,11 +56,13 @@ def test_log_keeps_its_bound() -> None:
     assert elementary.log(1.0) == 0.0
 
 
+@pytest.mark.slow
 def test_exp_keeps_its_bound() -> None:
     points = [*_arguments(2), *_near([0.5, -0.5, 0.5 * math.log(2.0), 708.0, -707.9], 10)]
     assert EXP / 12.0 < _worst(elementary.exp, DIGITS.exp, [x for x in points if abs(x) <= 708.0]) <= EXP
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [0, 1])
 def test_exp_and_excess_keep_their_bounds(place: int) -> None:
     points = [y for y in [*_arguments(3), *_near([0.5, -0.5])] if abs(y) > 1e-30]

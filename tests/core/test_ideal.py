@@ -143,6 +143,7 @@ def _noisy(law: str, seed: int, centres: Any, scale: float, widen: float = 1.0) 
     return sample_rounded_laplace(rng, centres=centres, scale=scale, widen=widen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", ["normal", "laplace"])
 def test_noise_has_its_law_in_every_place(law: str) -> None:
     """Kolmogorov-Smirnov at alpha 1e-6; with the power to see a scale that is 3 % off."""

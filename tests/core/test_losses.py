@@ -45,6 +45,7 @@ def test_repeated_gaussian_noise_is_gaussian(shift: float, times: int) -> None:
         assert exact <= composed.delta(epsilon) <= exact * (1.0 + 2e-3) + rounding(times)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shift", "times"), quick_first([(0.01, 10_000), (0.003, 100_000)]))
 def test_many_repetitions_are_not_understated_by_rounding(shift: float, times: int) -> None:
     composed = convolved((NormalPair(shift), times))
@@ -95,6 +96,7 @@ def test_many_responses_are_not_understated_by_rounding(each: float, times: int)
         assert truth <= composed.delta(float(epsilon)) <= truth * (1.0 + 1e-3) + rounding(times)
 
 
+@pytest.mark.slow
 def test_a_small_loss_beside_a_large_one() -> None:
     composed = convolved((NormalPair(2.0), 1), (NormalPair(0.01), 1))
     for epsilon, exact in gaussian_truths(math.hypot(2.0, 0.01)):
@@ -119,6 +121,7 @@ def test_compositions_are_flattened() -> None:
     assert pair.repeat(1) is pair
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "second"),
     quick_first(
@@ -163,6 +166,7 @@ def test_closed_forms_are_used_where_they_exist() -> None:
     assert len(mixed.parts) == 2
 
 
+@pytest.mark.slow
 def test_the_worst_of_compositions_can_be_composed_again() -> None:
     first, second = DiscreteGaussianShift(8.0, 1).repeat(2), DiscreteGaussianShift(7.0, 2)
     together = worst_of([first, second]).compose(RandomizedResponses(0.1))

@@ -52,6 +52,7 @@ def test_the_directions_really_differ() -> None:
     assert max(gap) > 1.1 * min(gap)
 
 
+@pytest.mark.slow
 def test_both_directions_of_the_loss_distribution() -> None:
     pair = GammaPair(1.0, 0.5)
     forward, backward = pair.log_deltas()

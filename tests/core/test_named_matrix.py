@@ -157,6 +157,7 @@ def test_chains_are_taken_with_their_states() -> None:
         assert chain.to_numpy().tolist() == [[0.5, 0.5], [1.0, 0.0]]
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=100, deadline=None)
 @given(
     st.integers(1, 5).flatmap(

@@ -106,6 +106,7 @@ def test_what_was_built_for_a_decimal_is_charged_that_decimal(epsilon: float) ->
     assert twice.pure_epsilon <= math.nextafter(2.0 * epsilon, math.inf)
 
 
+@pytest.mark.slow
 def test_responses_and_staircases() -> None:
     for epsilon in epsilons(3, 6):
         for count in (1, 2, 3, 4, 8):
@@ -130,6 +131,7 @@ def test_graphs_and_their_facts() -> None:
             )
 
 
+@pytest.mark.slow
 def test_words_at_any_distance_and_several_to_a_person() -> None:
     for epsilon in epsilons(5, 3):
         for radius, near, each in ((1, 1, 2), (1, 2, 3), (2, 1, 2), (2, 2, 3), (3, 1, 1), (3, 5, 2)):
@@ -163,6 +165,7 @@ def test_a_decay_that_was_read_back_is_charged_for_what_it_loses() -> None:
         veil.words.ExponentialWords(FREE, epsilon, drawn_with=decay * (1.0 - 1e-14)).profile(None)
 
 
+@pytest.mark.slow
 def test_counts_vectors_and_matrices() -> None:
     vectors, matrices = veil.vectors, veil.matrices
     for epsilon in epsilons(6, 40):

@@ -317,6 +317,7 @@ def test_threads_that_share_a_stream_take_turns() -> None:
     assert len({word for piece in found for word in piece}) == 8 * 40 * 50
 
 
+@pytest.mark.slow
 def test_streams_are_let_go() -> None:
     gc.collect()
     before = len(randomness._streams)
@@ -338,6 +339,7 @@ def test_seeds_of_other_generators_change_nothing() -> None:
     assert found[0] != found[1]
 
 
+@pytest.mark.slow
 def test_a_fixed_environment_is_no_seed() -> None:
     code = (
         "from veil.core.random.streams import generator as g; print(g().integers(0, 2**63, size=2).tolist())"

@@ -37,6 +37,7 @@ def log_gamma(shape: float) -> Callable[[mpf], mpf]:
     return lambda u: shape * u - mp.exp(u) - mp.loggamma(shape)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("a", "s"), quick_first([(2.0, 0.5), (40.0, 1.5), (1.0, 0.9)]))
 @pytest.mark.parametrize("share", [0.1, 0.8])
 def test_beta_pairs(a: float, s: float, share: float) -> None:
@@ -45,6 +46,7 @@ def test_beta_pairs(a: float, s: float, share: float) -> None:
     assert SymmetricBetaPair(a, s).rdp(order) == pytest.approx(exact, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("a", "s"), quick_first([(2.0, 0.5), (40.0, 1.5), (1.0, 0.9)]))
 @pytest.mark.parametrize("share", [0.1, 0.8])
 def test_gamma_pairs_take_the_worse_direction(a: float, s: float, share: float) -> None:

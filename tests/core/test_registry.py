@@ -25,6 +25,7 @@ def simplices(draw: st.DrawFn) -> Simplex:
     return Simplex(size, floor=floor, protected=None if protected is None else tuple(protected), slack=slack)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(st.one_of(simplices(), st.builds(Counts, st.integers(2, 10**6))))
 def test_a_description_gives_the_domain_back(domain: Simplex | Counts) -> None:

@@ -96,6 +96,7 @@ def test_rounded_up(shift: float, epsilon: float) -> None:
     assert found <= truth + abs(truth) * 1e-9 + 1e-9
 
 
+@pytest.mark.slow
 def test_a_missing_rounding_is_seen() -> None:
     """The plain formula in floating point is below the proved bound somewhere."""
 
@@ -173,6 +174,7 @@ def test_composed_with_itself() -> None:
     _not_below(one.compose(one).compose(one), losses + losses + losses, 1e5)
 
 
+@pytest.mark.slow
 def test_composed_with_other_kinds() -> None:
     first = gaussian_contributions(6.0, Contributions(3))
     losses = gaussian_losses(6.0, 3)

@@ -37,6 +37,7 @@ def test_against_all_answers(each: float, times: int) -> None:
             assert exact <= mpf(profile.delta(epsilon)) <= exact * (1 + mpf("1e-10"))
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(st.floats(0.01, 4.0), st.integers(1, 6), st.integers(0, 6), st.integers(-1, 1))
 def test_never_below_the_truth_next_to_a_jump(each: float, times: int, answers: int, nudge: int) -> None:

@@ -27,6 +27,7 @@ def check(profile: PrivacyProfile, *epsilons: float, near: float = 1e-8) -> None
         assert found.low <= found.high <= quick <= found.high * (1.0 + near)
 
 
+@pytest.mark.slow
 def test_compositions_against_whole_numbers() -> None:
     responses = RandomizedResponses(0.3)
     check(responses.compose(RandomizedResponses(0.11, 3)), 0.0, 0.25, 0.6)

@@ -32,6 +32,7 @@ def test_a_charge_is_never_rounded_down() -> None:
         assert cost(profile, None)[0] >= profile.pure_epsilon
 
 
+@pytest.mark.slow
 def test_a_composition_never_claims_less_than_is_cut_off() -> None:
     composed = GammaPair(10.0, 0.1).repeat(50)
     # The true delta is far below what is cut off at the ends of the grids.
@@ -52,6 +53,7 @@ def test_a_sum_of_charges_is_not_below_their_decimals(profile: PrivacyProfile) -
     assert Fraction(profile.pure_epsilon) >= sum(times * Fraction(charge) for charge, times in each)
 
 
+@pytest.mark.slow
 @given(st.floats(1e-6, 1e3), st.lists(st.integers(1, 50), min_size=1, max_size=6))
 @settings(derandomize=True, max_examples=300, deadline=None)
 def test_shares_of_a_stated_epsilon_fit_into_it(epsilon: float, weights: list[int]) -> None:
@@ -87,6 +89,7 @@ def test_covers_takes_any_epsilon_and_refuses_what_is_none() -> None:
             composed.covers(wrong, 1e-6)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("large", [1e4, 300.0])
 def test_a_composition_is_not_worse_than_adding(large: float) -> None:
     normal = NormalPair(1.0)

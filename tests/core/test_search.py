@@ -42,6 +42,7 @@ def margin_at(edge: float, kind: str) -> Callable[[float], float]:
     }[kind]
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=400, deadline=None)
 @given(EDGES, KINDS, st.floats(1.0001, 1e6), st.booleans())
 def test_the_result_was_seen_to_be_safe_and_is_near_the_edge(

@@ -72,6 +72,7 @@ def test_the_excess_grows_with_the_argument() -> None:
         assert values == sorted(values)
 
 
+@pytest.mark.slow
 def test_what_a_logarithm_lacks() -> None:
     for r in [*np.geomspace(1e-300, 1e30, 200), 0.5, math.nextafter(0.5, 0.0)]:
         with mp.workdps(700):

@@ -30,6 +30,7 @@ def test_a_fault_says_what_and_where_and_quotes_nothing() -> None:
     assert fault_in(["secret", "secret\tsecret"]) == "a control character at position 7 of label 2"
 
 
+@pytest.mark.slow
 def test_no_text_can_steer_a_terminal_or_turn_the_order_of_text() -> None:
     shown = visible("".join(map(chr, range(0x110000))))
     assert not any(unicodedata.category(mark) in ("Cc", "Cs", "Zl", "Zp") for mark in shown)

@@ -23,6 +23,7 @@ def test_the_gaussian_curve(shift: float) -> None:
         assert exact - 1e-6 <= found <= exact + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("a", "s"), quick_first([(2.0, 0.5), (30.0, 8.0), (0.5, 0.1)]))
 def test_the_curve_of_a_beta_pair(a: float, s: float) -> None:
     # The best test is a threshold on t, between Beta(a, a + s) and Beta(a + s, a).
@@ -51,6 +52,7 @@ def test_a_skewed_pair_is_bounded_by_both_of_its_curves() -> None:
         assert found <= min(above, below) + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "profile", quick_first([NormalPair(1.0), SymmetricBetaPair(3.0, 1.0), GammaPair(4.0, 1.0)])
 )

@@ -15,6 +15,7 @@ CASES = [(name, suite) for name, suites in SUITES.items() for suite in suites]
 EXACT = [(name, suite) for name, suite in CASES if suite.exact is not None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "suite"),
     quick_first(

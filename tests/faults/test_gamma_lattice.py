@@ -25,6 +25,7 @@ SHAPES = np.asarray(SCALE * COUNTS + PRIOR, dtype=np.float64)
 NEXT = np.where(np.arange(CELLS) == 0, SCALE * (COUNTS + 1) + PRIOR, SHAPES)
 
 
+@pytest.mark.slow
 def test_the_normaliser_is_recovered() -> None:
     """Nine times of ten at least, to ten digits; its law alone gives six."""
     rng, found = np.random.default_rng(3), 0

@@ -75,6 +75,7 @@ def _bodies() -> list[Any]:
         return [json.loads(body) for chain in books.state().values() for body in chain]
 
 
+@pytest.mark.slow
 @tries(80, text=changed_records(_bodies), column=st.sampled_from(("body", "last", "both")))
 def test_a_file_with_changed_entries(place: Path, text: str, column: str) -> None:
     # Past the triggers, as one who has the file can: the newest entry of a dataset, or any.

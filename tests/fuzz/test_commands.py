@@ -97,6 +97,7 @@ _OPTIONS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @tries(
     25,
     options=st.dictionaries(

@@ -164,6 +164,7 @@ def test_changed_files_to_verify_with(place: Path, text: str, option: str) -> No
 _AUDIT = ("--samples", "-d", "--confidence", "--seed", "--report")
 
 
+@pytest.mark.slow
 @tries(
     25,
     options=st.dictionaries(
@@ -183,6 +184,7 @@ def test_audits_with_senseless_options(place: Path, options: dict[str, str]) -> 
         assert done.made <= {"x.html"}
 
 
+@pytest.mark.slow
 @tries(15, text=changed_records(record_values))
 def test_audits_of_changed_records(place: Path, text: str) -> None:
     _fresh(place)

@@ -32,6 +32,7 @@ def test_what_was_not_asked_cannot_agree() -> None:
         veil.graphs.decode(out, edges=5, agree=True)
 
 
+@pytest.mark.slow
 def test_the_rate_is_of_the_release_and_not_of_what_is_kept() -> None:
     out = veil.graphs.release(HUBS, epsilon=4.0, rng=2)
     few, all_of_them = veil.graphs.decoding(out, edges=5), veil.graphs.decoding(out)

@@ -599,6 +599,7 @@ def test_pipes(tmp_path: Path) -> None:
     writer.join()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", quick_first(["e.parquet", "e.txt", "e.csv.gz"]))
 def test_a_large_graph(tmp_path: Path, name: str) -> None:
     """Several blocks of the reader and batches of the writer; node 0 joins all, so that zeros abound."""

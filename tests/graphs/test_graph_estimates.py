@@ -20,6 +20,7 @@ def facts(release: veil.Release[Any]) -> dict[str, tuple[float, float | None, fl
     return {fact.name: (fact.value, fact.low, fact.high) for fact in veil.graphs.estimates(release).facts}
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_true_graph() -> None:
     truth = {
         "edges": GROUPS.number_of_edges(),
@@ -41,6 +42,7 @@ def test_intervals_cover_the_true_graph() -> None:
     assert min(inside.values()) / times > 0.89, inside
 
 
+@pytest.mark.slow
 def test_facts_asked_directly_are_near_and_covered() -> None:
     times, inside = 150, {"edges": 0, "triangles": 0}
     for seed in range(times):

@@ -33,6 +33,7 @@ def plain(text: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text)).replace("&nbsp;", " ")
 
 
+@pytest.mark.slow
 def test_what_the_page_says() -> None:
     text = plain(page())
     for part in (
@@ -53,6 +54,7 @@ def test_what_the_page_says() -> None:
     assert "asked directly" not in text
 
 
+@pytest.mark.slow
 def test_facts_besides() -> None:
     text = plain(page(statistics=ALL, share=0.8))
     assert "released by PrivateGraph" in text
@@ -67,6 +69,7 @@ def test_facts_alone() -> None:
     assert "as released" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "says"),
     [
@@ -83,17 +86,20 @@ def test_other_graphs(value: Any, says: str) -> None:
     assert says in plain(page(value=value))
 
 
+@pytest.mark.slow
 def test_the_page_needs_nothing_else() -> None:
     text = page()
     assert not re.findall(r"""(?:src|href)=["']http""", text)
     assert "<script" not in text
 
 
+@pytest.mark.slow
 def test_nobody_is_named() -> None:
     named = nx.relabel_nodes(CLUB, {node: f"NAME{node}" for node in CLUB})
     assert "NAME" not in page(value=named, statistics=ALL)
 
 
+@pytest.mark.slow
 def test_a_record_has_the_same_page(tmp_path: Path) -> None:
     out = made(statistics=ALL)
     out.save(tmp_path / "graph.json")
@@ -105,6 +111,7 @@ def test_two_nodes() -> None:
     assert "2 nodes" in plain(page(value=nx.empty_graph(2)))
 
 
+@pytest.mark.slow
 def test_mostly_noise_is_said() -> None:
     """The page for tables says so; at epsilon 0.01 this one says that all true edges can be named."""
     for seed in range(3):

@@ -116,6 +116,7 @@ def test_estimates() -> None:
     assert "average out-degree" in {x.name for x in veil.graphs.estimates(release(CLUB.to_directed())).facts}
 
 
+@pytest.mark.slow
 def test_intervals_hold_as_often_as_they_say() -> None:
     """300 releases: 95 % give or take four standard errors; half as wide they would not."""
     inside = narrow = 0

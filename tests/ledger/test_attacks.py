@@ -241,6 +241,7 @@ def test_divergences_that_cancel(profile: PrivacyProfile, order: float, truth: A
         assert mpf(_divergence(profile, order)) >= truth()
 
 
+@pytest.mark.slow
 def test_no_rho_is_below_the_truth() -> None:
     """D_a <= rho a at every order, near 1 and far from it."""
     with mp.workdps(50):

@@ -49,6 +49,7 @@ def test_what_floats_lose(ledger: veil.Ledger) -> None:
         dataset.reserve(epsilon=0.0, description={"name": "test"})
 
 
+@pytest.mark.slow
 @MOSTLY_IN_A_FILE
 @settings(
     max_examples=20,

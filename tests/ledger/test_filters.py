@@ -28,6 +28,7 @@ def delta_at(order: Any, divergence: Any, epsilon: Any) -> Any:
     return mpmath.exp((order - 1) * (divergence - epsilon)) * (1 - 1 / order) ** order / (order - 1)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(BUDGETS)
 def test_the_limit_of_zcdp(budget: tuple[float, float]) -> None:

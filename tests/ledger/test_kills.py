@@ -45,6 +45,7 @@ def check_files(reached: list[str], folder: Path, dataset: veil.ledger.dataset.D
             assert veil.load(file).entry == dataset.entries()[1].id
 
 
+@pytest.mark.slow
 @MOSTLY_IN_A_FILE
 def test_killed_at_every_point(place: Place, folder: Path) -> None:
     """Up to the commit of the reservation nothing was charged or drawn; from there on the charge stands."""
@@ -70,6 +71,7 @@ def test_killed_at_every_point(place: Place, folder: Path) -> None:
     assert ledger.verify().datasets == sorted(ledger.datasets())
 
 
+@pytest.mark.slow
 def test_that_it_would_show(place: Place, folder: Path) -> None:
     """A release that is paid for after it was written: found, from when it is written until it is paid."""
     ledger = place.ledger()

@@ -68,6 +68,7 @@ def state(dataset: Dataset) -> str:
     ]
 
 
+@pytest.mark.slow
 @MOSTLY_IN_A_FILE
 def test_killed_at_every_step(place: Place, work: Path, folder: Path) -> None:
     """Never a result without its charge; a charge that was not confirmed shows as one without a result."""

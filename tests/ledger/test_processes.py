@@ -36,6 +36,7 @@ def race(place: Place, processes: int, times: int, allowed: int) -> None:
     assert ledger.verify().datasets == ["trips"]
 
 
+@pytest.mark.slow
 def test_eight_processes(place: Place) -> None:
     race(place, 8, 4, 20)
 
@@ -207,6 +208,7 @@ def test_datasets_and_ledgers_travel(place: Place) -> None:
     assert dataset.part("south").spent.epsilon == 0.2
 
 
+@pytest.mark.slow
 @MOSTLY_IN_A_FILE
 def test_into_a_process_that_shares_nothing(place: Place) -> None:
     dataset = place.ledger().open("trips", epsilon=1)
@@ -224,6 +226,7 @@ def _open(url: str, out: Any, begin: Any) -> None:
         out.put("taken" if "taken" in str(error) else str(error))
 
 
+@pytest.mark.slow
 def test_all_open_it_at_once(place: Place) -> None:
     """One makes the ledger and the dataset, the others hear that the name is taken."""
     said = at_once(8, _open, (place.url,))

@@ -77,6 +77,7 @@ def small_disk(size: str) -> Iterator[Path]:
         Path(place).rmdir()
 
 
+@pytest.mark.slow
 def test_a_full_disk() -> None:
     with small_disk("512k") as disk:
         dataset = new_file(disk).ledger().open("trips", epsilon=100_000)
@@ -109,6 +110,7 @@ def test_a_ledger_cannot_be_made_on_a_full_disk() -> None:
         ledger._store.close()
 
 
+@pytest.mark.slow
 def test_a_limit_on_the_size_of_files(folder: Path) -> None:
     """The same without a file system of its own: the process may not write beyond some size."""
     place = new_file(folder)
@@ -145,6 +147,7 @@ def as_nobody(work: Callable[[], object]) -> str:
     return said
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_written(tmp_path_factory: pytest.TempPathFactory) -> None:
     release(new_file(tmp_path_factory.mktemp("warm")).ledger().open("warm", epsilon=1))
     with tempfile.TemporaryDirectory() as name:
@@ -206,6 +209,7 @@ def whole(ledger: veil.Ledger) -> Any:
     return {name: kept["chain"] for name, kept in ledger.export()["datasets"].items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
 def test_damaged_files(folder: Path, seed: int, elsewhere: Elsewhere) -> None:
     """Whatever happened to the file: an error of Veil's, or all that was there still is.

@@ -33,6 +33,7 @@ CHAIN = veil.Chain(MATRIX, states=["a", "b", "c"])
 ONE = veil.matrices.Rows(1, veil.vectors.Transfer(0.01))
 
 
+@pytest.mark.slow
 def test_heat_maps() -> None:
     picture = figures.svg(chain_figures.heat_map(MATRIX, ["r0", "r1", "r2"], ["c0", "c1", "c2"]))
     for text in ("r0", "r1", "r2", "c0", "c1", "c2", "from", "to", "transition probability"):
@@ -52,6 +53,7 @@ def test_large_heat_maps_have_no_labels() -> None:
     assert ">n12<" not in figures.svg(chain_figures.heat_map(np.full((71, 71), 1 / 71), many, many))
 
 
+@pytest.mark.slow
 def test_bars_are_ordered_and_cut() -> None:
     figure = chain_figures.stationary_figure(np.array([0.2, 0.5, 0.3]), ["x", "y", "z"], None)
     axes: Any = figure.axes[0]
@@ -161,6 +163,7 @@ def test_plans_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     assert ["gaussian", "0.15", "0.2", "-"] in [row[:4] for row in rows]
 
 
+@pytest.mark.slow
 def test_large_releases_are_cut_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     names = tuple(f"s{i}" for i in range(40))
     taken = NamedMatrix(np.full((40, 40), 1 / 40), names, names)
@@ -271,6 +274,7 @@ def test_the_order_of_many_states_is_said(without_pictures: None) -> None:
         assert ("The states are in the order of the list" in page) == said
 
 
+@pytest.mark.slow
 def test_a_chain_draws_itself_and_writes_its_report(tmp_path: Path) -> None:
     chain = veil.Chain([[0.9, 0.1], [0.5, 0.5]], states=["dry", "wet"])
     assert [tick.get_text() for tick in chain.plot().axes[0].get_yticklabels()] == ["dry", "wet"]

@@ -234,6 +234,7 @@ def test_round_trips() -> None:
     assert veil.Chain(numbered.to_networkx()) == numbered
 
 
+@pytest.mark.slow
 def test_quantecon_in_one_line() -> None:
     for chain in (veil.Chain(MATRIX, states=STATES), veil.Chain(graph())):
         other = imported_alone("quantecon").MarkovChain(chain.to_numpy(), list(chain.states))

@@ -64,6 +64,7 @@ def coverage(name: str, simulations: int) -> tuple[Any, Any, Any, float]:
     return transitions / simulations, stationary / simulations, proved / simulations, wider
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name == "little data" else pytest.mark.slow) for name in CASES]
 )
@@ -95,6 +96,7 @@ def test_coverage_over_two_thousand_simulations(name: str) -> None:
     assert 1.0 < wider < 1.8
 
 
+@pytest.mark.slow
 def test_the_harness_sees_bars_that_are_too_short() -> None:
     """With a k four times too large in the record, the same count of hits falls far below 95 %."""
     matrix, honest = CASES["slowly mixing"]
@@ -107,6 +109,7 @@ def test_the_harness_sees_bars_that_are_too_short() -> None:
     assert np.mean(hits) < 0.9
 
 
+@pytest.mark.slow
 def test_bars_shrink_with_k_and_hold_the_estimate() -> None:
     matrix, _ = CASES["entries at the floor"]
     widths = []

@@ -24,6 +24,7 @@ def ring(size: int, *, up: float, down: float) -> Any:
     return sparse.coo_array((values, (np.tile(here, 3), ends)), shape=(size, size))
 
 
+@pytest.mark.slow
 def test_a_large_ring() -> None:
     chain = veil.Chain(ring(SIZE, up=0.5, down=0.3))
     assert chain.is_sparse

@@ -94,6 +94,7 @@ def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("veil.report.figures.svg", lambda figure: "<svg></svg>")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "pictures"),
     quick_first(
@@ -139,6 +140,7 @@ def test_the_page_holds_the_numbers() -> None:
     assert order == sorted(order)
 
 
+@pytest.mark.slow
 def test_the_page_of_a_release_holds_its_guarantee() -> None:
     release, report = dirichlet(), report_of("dirichlet")
     page = numbers(html("dirichlet"))
@@ -185,6 +187,7 @@ def test_other_noise_has_no_error_bars() -> None:
     assert "intervals" not in report.to_dict()
 
 
+@pytest.mark.slow
 def test_assumptions_are_shown() -> None:
     page = numbers(html("released, reducible"))
     assert "This holds only if:" in page
@@ -192,6 +195,7 @@ def test_assumptions_are_shown() -> None:
     assert "Nothing is assumed" not in page
 
 
+@pytest.mark.slow
 def test_reducible_and_periodic_chains() -> None:
     page = numbers(html("reducible"))
     assert "The chain is reducible: it has 3 classes" in page
@@ -208,6 +212,7 @@ def test_reducible_and_periodic_chains() -> None:
     assert "-0<" not in cycle
 
 
+@pytest.mark.slow
 def test_policies() -> None:
     release = released(data=POLICY)
     report = ChainReport.of_release(release)
@@ -222,6 +227,7 @@ def test_policies() -> None:
     assert report.to_dict() == {"privacy": {"epsilon": release.epsilon, "delta": 1e-3}}
 
 
+@pytest.mark.slow
 def test_square_policies_are_no_chains() -> None:
     square = NamedMatrix(np.array([[0.5, 0.5], [0.1, 0.9]]), ("s", "t"), ("left", "right"))
     report = ChainReport.of_release(released(data=square))
@@ -250,6 +256,7 @@ def test_turned_columns_keep_their_labels() -> None:
     assert found == pytest.approx({"a": 25 / 99, "b": 40 / 99, "c": 34 / 99}, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["laplace", pytest.param("dirichlet", marks=pytest.mark.slow)])
 def test_nothing_but_the_release_goes_in(
     mechanism: str, tmp_path: Path, request: pytest.FixtureRequest
@@ -275,6 +282,7 @@ def test_labels_are_escaped() -> None:
         assert page.count("B &amp; co") >= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "labels",
     [

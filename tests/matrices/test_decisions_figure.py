@@ -76,6 +76,7 @@ def test_many_levels_get_few_labels_and_one_level_will_do() -> None:
     assert svg(alone).startswith("<svg")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hide", ["policy", pytest.param("transitions", marks=pytest.mark.slow)])
 def test_words_do_not_overlap_and_the_same_numbers_give_the_same_bytes(hide: str) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -38,6 +38,7 @@ def test_one_k_a_row_fixes_the_number_of_rows() -> None:
         veil.release(mechanism, np.full((6, 6), 1 / 6), adjacency=veil.matrices.Rows("all", EACH), delta=1e-6)
 
 
+@pytest.mark.slow
 def test_zeros_that_were_looked_at_are_assumed_public_even_if_there_are_none() -> None:
     matrix = np.array([[0.98, 0.01, 0.01], [0.3, 0.3, 0.4], [0.2, 0.2, 0.6]])
     for name in ("dirichlet", "laplace", "gaussian"):

@@ -105,6 +105,7 @@ def convolved_delta(pairs: list[tuple[float, float]], epsilon: float, *, above: 
     return float((law * np.maximum(0.0, -np.expm1(epsilon - losses))).sum() + max(0.0, missing))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "epsilons"),
     [

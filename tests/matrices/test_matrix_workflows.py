@@ -68,6 +68,7 @@ def test_several_rows_meet_it_together(name: str, adjacency: veil.matrices.Rows)
     assert mechanism.profile(ONE).epsilon(1e-3) < 1.5
 
 
+@pytest.mark.slow
 def test_laplace_scales_are_those_of_the_formula() -> None:
     for adjacency, rows in ((ONE, 1), (veil.matrices.Rows(2, EACH), 2), (ALL, 3)):
         mechanism: Any = calibrated_matrix("laplace", adjacency, FULL, epsilon=2.0)
@@ -112,6 +113,7 @@ def test_what_needs_a_delta_says_so() -> None:
 # Rows of different widths
 
 
+@pytest.mark.slow
 def test_each_kind_of_row_is_at_the_budget_by_itself() -> None:
     support = np.array([[True] * 4, [True, True, True, False], [True] * 4, [True, False, False, False]])
     mechanism, kinds = calibrated_rows(support, ONE, **BUDGET)
@@ -157,6 +159,7 @@ def planned(epsilon: float = 2.0) -> MatrixPlan:
     return plan_matrix(ONE, FULL, epsilon=epsilon, delta=1e-3)
 
 
+@pytest.mark.slow
 def test_plans_are_ordered_and_repeat() -> None:
     plan = planned()
     errors = [row.row_tv for row in plan.rows]
@@ -170,6 +173,7 @@ def test_plans_are_ordered_and_repeat() -> None:
     assert json.loads(json.dumps(plan.to_dict()))["mechanisms"][0]["possible"] is True
 
 
+@pytest.mark.slow
 def test_planned_errors_are_those_that_come_true() -> None:
     """2,000 draws give the mean to about 1 %; the plan's 50 to about 6 % (five standard errors: 30 %)."""
     plan = plan_matrix(ONE, FULL, typical=MATRIX, **BUDGET)
@@ -192,6 +196,7 @@ def test_a_smaller_budget_costs_accuracy() -> None:
         assert cheap.row_tv < 0.8 * dear.row_tv
 
 
+@pytest.mark.slow
 def test_policies_have_no_long_run() -> None:
     plan = plan_matrix(ONE, np.ones((2, 3), dtype=bool), **BUDGET)
     assert all(row.stationary_tv is None for row in plan.rows)
@@ -282,6 +287,7 @@ def test_counts_are_normalised_on_request() -> None:
     assert counts.entries[0, 0] == 5.0
 
 
+@pytest.mark.slow
 def test_supports() -> None:
     data = NamedMatrix(THIN)
     own = MatrixRelease(transfer=0.01, mechanism="laplace", support="zeros", **BUDGET).prepare(data)
@@ -294,6 +300,7 @@ def test_supports() -> None:
     assert (free.value[THIN == 0.0] > 0.0).any()
 
 
+@pytest.mark.slow
 def test_auto_takes_the_best_of_the_plan() -> None:
     job = MatrixRelease(transfer=0.01, mechanism="auto", **BUDGET).prepare(NAMED)
     assert job.mechanism == planned().best.mechanism

@@ -247,6 +247,7 @@ def test_expected_largest_row_distance(size: int, k: float, rows: int) -> None:
     assert max(found) > 0.7 * bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "k", "_rows"), CASES)
 def test_row_radius(size: int, k: float, _rows: int) -> None:
     # alpha: with 20,000 draws (2,000 for long rows) 0.05 is exceeded by chance beyond 5 standard errors

@@ -56,6 +56,7 @@ def losses(**changes: Any) -> ValueLoss:
     return value_loss(RING, **(settings | changes))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hide", ["policy", pytest.param("transitions", marks=pytest.mark.slow)])
 def test_the_loss_falls_as_epsilon_grows_and_every_row_keeps_its_budget(hide: str) -> None:
     found = losses(hide=hide)
@@ -121,6 +122,7 @@ def test_seeds_repeat_the_draws() -> None:
     assert losses(rng=10, **settings).to_dict() != first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hide", ["policy", pytest.param("transitions", marks=pytest.mark.slow)])
 def test_the_loss_vanishes_as_epsilon_grows(hide: str) -> None:
     found = losses(hide=hide, epsilons=[1e5], draws=20)

@@ -146,6 +146,7 @@ def test_expected_stationary_change() -> None:
     assert spread.mean() <= expected_ergodicity_change(ks, 5, norm=1)
 
 
+@pytest.mark.slow
 def test_radii_cover_all_rows_and_the_stationary_distribution() -> None:
     """From the release alone: 400 releases at 90 %; a miss of more than 5 standard errors would fail."""
     rng = np.random.default_rng(8)

@@ -107,6 +107,7 @@ def test_figure_1() -> None:
     assert points[0].published.delta == pytest.approx(0.0354, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_figure_3() -> None:
     """Errors fall as epsilon grows; averaging before the norm hides most of the noise."""
     points = figure_3(np.random.default_rng(4), ks=(10.0, 50.0, 200.0), responses=1_500)

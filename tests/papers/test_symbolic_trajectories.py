@@ -108,6 +108,7 @@ def test_equation_5_is_permute_and_flip() -> None:
         assert law.sum() == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_the_integral_for_many_candidates() -> None:
     """Against the alternating sum with hundreds of digits, and against adaptive quadrature."""
     for counts in (free_counts(7, 2), free_counts(4, 4), [1, 0, 5, 40, 90]):
@@ -230,6 +231,7 @@ def test_figure_5_on_the_town() -> None:
     assert 0.47 < saved[1] < saved[2] < 0.5
 
 
+@pytest.mark.slow
 def test_no_words_save_more() -> None:
     """Random numbers of words at each distance: never more than one half, nor than `largest_saving`."""
     rng = np.random.default_rng(7)
@@ -251,6 +253,7 @@ def test_no_words_save_more() -> None:
     assert nearest < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("feasible", [False, True])
 def test_mechanisms_draw_their_law(feasible: bool) -> None:
     """Words by word: the truth is accepted, the exponential mechanism's law is rejected."""

@@ -109,6 +109,7 @@ def test_empty_cells_have_no_finite_epsilon() -> None:
     assert (found.epsilon, found.delta, found.exact) == (math.inf, 1.0, math.inf)
 
 
+@pytest.mark.slow
 def test_the_truth_is_below_what_is_printed() -> None:
     rng = np.random.default_rng(1)
     for _ in range(20):
@@ -183,6 +184,7 @@ def test_table_1_on_a_city_as_large_as_the_papers() -> None:
 # Figure 3
 
 
+@pytest.mark.slow
 def test_figure_3() -> None:
     counts = merged(city(50_000), 8)
     times = (1.0, 1.5, 2.0, 3.0)
@@ -258,6 +260,7 @@ def test_table_1_fits_no_other_count() -> None:
     assert epsilon_by_hand(13, TRIPS, 40) < 3.73 < epsilon_by_hand(8, 8 * 40, 40)
 
 
+@pytest.mark.slow
 def test_the_delta_of_the_text_fits_and_that_of_the_introduction_does_not() -> None:
     """3.73 and 5.19 are 1.4 times apart in k; so are 3e-6 and 5e-9 in their deltas, not 6e-6 and 5e-9."""
     for least, records in ((10, 4_684), (11, 61_286)):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 
+import pytest
+
 import veil
 from veil.core.audit.auditing import Audit
 from veil.core.audit.suite import AuditSuite, SeedReuse
@@ -64,6 +66,7 @@ def test_several_mechanisms() -> None:
     assert html.count("<svg") == 3
 
 
+@pytest.mark.slow
 def test_pictures_of_what_has_no_end() -> None:
     for suite in (made(math.inf), made(claimed=math.inf), made(0.0, claimed=0.0)):
         figure = bounds_figure([pair.name for pair in suite.pairs], suite.audits)

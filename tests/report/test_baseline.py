@@ -60,6 +60,7 @@ def test_every_plan_has_the_error_of_an_answer_without_data(kind: str) -> None:
     assert f"{NO_BETTER} at this epsilon." not in str(good)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", [*("words", "bits"), *(pytest.param(kind, marks=pytest.mark.slow) for kind in _SLOW)]
 )

@@ -101,6 +101,7 @@ def test_a_chain_of_100_000_states_is_shown_without_solving_it() -> None:
     assert len(card) < 3_000
 
 
+@pytest.mark.slow
 def test_values_computed_from_releases_are_one_short_line() -> None:
     out = large("chain")
     found = [

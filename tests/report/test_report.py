@@ -43,6 +43,7 @@ def _page(name: str) -> str:
     return _release(name).kind.page(_release(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", quick_first(sorted(RELEASES, reverse=True, key="laplace".__eq__)))
 def test_page_is_self_contained_and_complete(name: str) -> None:
     page = _page(name)
@@ -60,6 +61,7 @@ def test_page_is_self_contained_and_complete(name: str) -> None:
     assert ("No error bars" in page) == (name == "unknown total")
 
 
+@pytest.mark.slow
 def test_page_shows_nothing_of_the_input(tmp_path: Path) -> None:
     _release("laplace").save(tmp_path / "r.json")
     again = vector_page(veil.load(tmp_path / "r.json"))
@@ -67,6 +69,7 @@ def test_page_shows_nothing_of_the_input(tmp_path: Path) -> None:
     assert _page("laplace") == again
 
 
+@pytest.mark.slow
 def test_assumptions_and_seeds_are_shown() -> None:
     out = veil.vectors.release(GRADES / 98, l1=0.01, epsilon=3.0, delta=1e-2, smooth=False, floor=0.05, rng=3)
     page = vector_page(out)
@@ -75,6 +78,7 @@ def test_assumptions_and_seeds_are_shown() -> None:
     assert "Nothing is assumed" not in page
 
 
+@pytest.mark.slow
 def test_published_point_is_beside_ours() -> None:
     release = _release("counts")
     published = published_beside(release)
@@ -96,6 +100,7 @@ def test_error_bars_fall_back_to_typical_errors() -> None:
     assert "mean error" in words
 
 
+@pytest.mark.slow
 def test_long_vectors_are_cut_in_the_figure() -> None:
     size = 60
     figure = vector_figure(np.full(size, 1 / size), [f"label {i} " * 5 for i in range(size)], None, "")

@@ -96,6 +96,7 @@ def moments(profile: Any) -> list[tuple[float, Fraction]]:
     return [(order, Fraction(factor) * Fraction(claim)) for order, factor, claim in finite]
 
 
+@pytest.mark.slow
 @in_full(STUDY)
 def test_no_composition_is_below_the_truth(least: int) -> None:
     """Of each five, two are of beta and gamma pairs, whose grids take seconds."""
@@ -127,6 +128,7 @@ def gamma_part(times: int) -> Part:
     return Part("gamma", GammaPair(3.0, 1.0), times, 0.6, *gamma_laws())
 
 
+@pytest.mark.slow
 def test_parts_that_go_opposite_ways_are_covered() -> None:
     """Two gamma pairs and some responses: both directions of each, against one claim."""
     answers = Part("answers", RandomizedResponses(0.25), 4, 0.5, response_law(0.25))

@@ -143,6 +143,7 @@ def compare(tally: Tally, rng: np.random.Generator, unit: str, change: str, nois
     return largest
 
 
+@pytest.mark.slow
 @in_full(STUDY)
 def test_no_table_changes_by_more_than_is_charged(least: int) -> None:
     tally, rng, largest = Tally(STUDY), np.random.default_rng(2_199), dict.fromkeys(UNITS, 0.0)
@@ -156,6 +157,7 @@ def test_no_table_changes_by_more_than_is_charged(least: int) -> None:
     tally.close(least)
 
 
+@pytest.mark.slow
 def test_a_charge_that_is_one_less_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """A row that is charged as (2, 0), or a user as one transition less than the cap, is found out."""
     true = Transitions.on

@@ -85,6 +85,7 @@ def test_series_and_integral_agree_for_gamma(more: bool) -> None:
     assert near(peak, tails, digits=18)
 
 
+@pytest.mark.slow
 def test_extreme_shapes_are_settled() -> None:
     rng = np.random.default_rng(8)
     for _ in range(30):

@@ -185,6 +185,7 @@ def compare(tally: Tally, case: Case, epsilon: float) -> None:
             tally.leave_open(text)
 
 
+@pytest.mark.slow
 @in_full(STUDY)
 def test_no_value_is_below_the_truth(least: int) -> None:
     tally = Tally(STUDY)

@@ -75,6 +75,7 @@ def test_devices_are_refused(reader: Any) -> None:
         reader("/dev/zero")
 
 
+@pytest.mark.slow
 def test_records_on_devices_are_refused(tmp_path: Path, few: int) -> None:
     link = tmp_path / "out.json"
     link.symlink_to("/dev/zero")

@@ -260,6 +260,7 @@ def test_cells_lines_and_columns_beyond_all_measure(
     assert "bytes in the first line" in refusal(reader, put(tmp_path, reader, "x" * 2**21 + "\n"))
 
 
+@pytest.mark.slow
 def test_a_first_line_longer_than_the_sample(tmp_path: Path) -> None:
     """Wide tables are no attack."""
     names = ",".join(f"question number {i}" for i in range(6_000))

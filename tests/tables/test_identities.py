@@ -166,6 +166,7 @@ def test_spaces_in_csv_are_part_of_an_id(tmp_path: Path) -> None:
     assert read_words(path, **LOG).to_lists() == [["a", "b"], ["a", "b"]]
 
 
+@pytest.mark.slow
 def test_numbers_and_text_in_json(tmp_path: Path) -> None:
     """A whole number is its digits, however large; one with decimals has several texts and is refused."""
     path = tmp_path / "log.jsonl"
@@ -188,6 +189,7 @@ def test_numbers_and_text_in_json(tmp_path: Path) -> None:
             assert "7" not in str(refused.value)
 
 
+@pytest.mark.slow
 def test_states_beyond_the_first_rows_stay_as_they_are_written(tmp_path: Path) -> None:
     """Taken for one, two states would be a wrong chain, though no less private."""
     states = ["7", "007", "7.0", "07", "+7", "-0", "0", "2026-01-02", "2026-1-2"]
@@ -253,6 +255,7 @@ def test_frames_tell_people_apart(name: str) -> None:
     assert people({"source": frames_of(log_of(IDS))[name]}) == len(IDS)
 
 
+@pytest.mark.slow
 def test_frames_of_numbers() -> None:
     """Whole numbers of any type are exact; what Arrow would have to make the same is refused."""
     import pandas

@@ -66,6 +66,7 @@ def running(code: str, *arguments: str) -> Iterator[tuple[subprocess.Popen[str],
             process.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_command_that_is_told_to_end(number: signal.Signals, tmp_path: Path) -> None:
     table = tmp_path / "trips.csv"

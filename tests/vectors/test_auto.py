@@ -99,6 +99,7 @@ def _not_beaten(case: tuple[int, int, float, float, str, float]) -> None:
         assert gap.mean() <= 0.02 * theirs.mean() + noise, (case, taken.describe(), name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", QUICK, ids=str)
 def test_auto_is_not_beaten(case: tuple[int, int, float, float, str, float]) -> None:
     _not_beaten(case)
@@ -110,6 +111,7 @@ def test_auto_is_not_beaten_anywhere_on_a_grid(case: tuple[int, int, float, floa
     _not_beaten(case)
 
 
+@pytest.mark.slow
 def test_a_worse_choice_would_be_found() -> None:
     """The comparison above tells a mechanism that is half as good from the best one."""
     values = _fresh(30, 20, counted=True)
@@ -174,6 +176,7 @@ def test_many_grade_distributions() -> None:
     assert error < 0.2 * 0.5 * np.abs(other - truth[:, None]).sum(axis=-1).mean()
 
 
+@pytest.mark.slow
 def test_auto_charges_no_delta_that_it_does_not_use() -> None:
     out = vectors.release([40, 30, 20, 10], epsilon=1.0, delta=1e-6, rng=1)
     assert (out.epsilon, out.delta, out.mechanism.name) == (1.0, 0.0, "GeometricCounts")
@@ -189,6 +192,7 @@ def test_auto_charges_no_delta_for_matrices_that_it_does_not_use() -> None:
     assert (matrix.epsilon, matrix.delta) == (1.0, 0.0)
 
 
+@pytest.mark.slow
 def test_plans_and_records_say_what_was_compared_and_by_what(tmp_path: Any) -> None:
     plan = vectors.plan(size=5, records=98, epsilon=1.0, delta=1e-6)
     assert isinstance(plan, vectors.Comparison)

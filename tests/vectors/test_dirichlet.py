@@ -66,6 +66,7 @@ def test_worst_pair_is_attained() -> None:
     assert dirichlet_pair_delta(k * p, k * q, epsilon) == pytest.approx(claimed, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [5, pytest.param(40, marks=pytest.mark.slow)])
 def test_smoothing_covers_vectors_with_zeros(pairs: int) -> None:
     k, floor, mass, epsilon = 15.0, 0.12, 0.3, 0.8

@@ -34,6 +34,7 @@ def test_calibrated_vectors_are_safe_and_nearly_as_good() -> None:
     assert exact.k == pytest.approx(plain.k, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_calibrated_counts_draw_as_often_as_asked() -> None:
     asked = veil.vectors.calibrated("dirichlet", veil.vectors.Records(), draws=77, **COUNTED)
     assert isinstance(asked, veil.vectors.DirichletCounts)
@@ -103,6 +104,7 @@ def test_auto_without_exactness_may_choose_what_is_exact() -> None:
         VectorRelease(epsilon=1.0, exact=False, mechanism="geometric").prepare([40, 35, 25])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("draws", "times"), [(60, 300), *(pytest.param(n, 800, marks=pytest.mark.slow) for n in (60, 3000))]
 )

@@ -124,6 +124,7 @@ def test_gauss_multiplication_as_it_is_used() -> None:
 # Theorem 1
 
 
+@pytest.mark.slow
 def test_the_example_of_the_review() -> None:
     """One entry that gives to twenty others: an exchange does not cover it, the L1 distance does."""
     mechanism = vectors.Dirichlet(5.0, Simplex(21, floor=0.005))
@@ -157,6 +158,7 @@ def test_from_a_shape_of_one_on_an_exchange_is_worst(a: float, s: float, epsilon
         assert found - 6 * error <= charged.delta(epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("a", "s", "epsilon"),
     quick_first([(0.25, 0.1, 2.0), (0.5, 0.5, 3.0), (0.8, 0.4, 2.0), (0.1, 0.5, 9.0)]),
@@ -286,6 +288,7 @@ def test_rows_of_doubly_stochastic_matrices(noise: str) -> None:
                 assert np.abs(steps[0] - steps[1]).sum() <= charged * (1.0 + 1e-12)
 
 
+@pytest.mark.slow
 def test_rows_of_matrices() -> None:
     row = Simplex(5, floor=0.05)
     for mechanism, changed in (

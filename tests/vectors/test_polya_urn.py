@@ -193,6 +193,7 @@ def _p_value(counts: Any, shapes: list[Fraction], draws: int) -> float:
     return float(stats.chisquare([seen[o] for o in outcomes], expected).pvalue)
 
 
+@pytest.mark.slow
 def test_the_law_of_draws() -> None:
     shapes, draws = [Fraction(0.7), Fraction(2.5), Fraction(1.3)], 6
     counts = sample_urn(np.random.default_rng(3), shapes=[shapes], draws=draws, size=20_000)[:, 0]
@@ -227,6 +228,7 @@ def test_rows_sizes_and_seeds() -> None:
     assert len({row.tobytes() for row in many}) > 1
 
 
+@pytest.mark.slow
 def test_many_colours() -> None:
     shapes = [Fraction(i + 1, 7) for i in range(300)]
     counts = sample_urn(np.random.default_rng(2), shapes=[shapes], draws=5000, size=40)[:, 0]

@@ -51,6 +51,7 @@ def made(case: tuple[Any, Any, Any], **options: Any) -> Any:
     return veil.release(mechanism, value, adjacency=adjacency, delta=1e-3, rng=1, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", WITH_LABELS)
 def test_names_of_rows_are_left_out_unless_they_are_public(case: Any, tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="left out of the release.*public_row_labels=True"):
@@ -62,6 +63,7 @@ def test_names_of_rows_are_left_out_unless_they_are_public(case: Any, tmp_path: 
         assert not any(name in text for name in PEOPLE), face
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", WITH_LABELS)
 def test_public_labels_are_kept_and_said_to_be_public(case: Any, tmp_path: Path) -> None:
     with warnings.catch_warnings():

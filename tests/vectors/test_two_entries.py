@@ -86,6 +86,7 @@ def test_the_whole_room_is_moved(floor: float) -> None:
         assert 0.0 <= log_excess(profile._log_delta(epsilon), exact) <= CERTIFIED
 
 
+@pytest.mark.slow
 def test_epsilon_is_safe_and_tight() -> None:
     profile = TwoEntries(20.0, 0.1, 0.05)
     values = []

@@ -152,11 +152,13 @@ def test_least_epsilon_in_divergence() -> None:
     assert 0.0 < kl < 100.0
 
 
+@pytest.mark.slow
 def test_an_error_that_no_epsilon_reaches() -> None:
     with pytest.raises(CannotCalibrate, match="no epsilon up to"):
         veil.vectors.least_epsilon("laplace", veil.vectors.Transfer(0.5), size=2, error=1e-9)
 
 
+@pytest.mark.slow
 def test_planned_errors_fall_with_epsilon() -> None:
     """As the curve of `veil plan vector --plot` is made."""
     asked = VectorPlanning(size=3, records=200, epsilon=1.0)
@@ -167,6 +169,7 @@ def test_planned_errors_fall_with_epsilon() -> None:
     assert tv[0] > tv[1] > tv[2]
 
 
+@pytest.mark.slow
 def test_jobs_take_counts_and_frequencies_alike() -> None:
     settings: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "mechanism": "dirichlet"}
     counts = VectorRelease(records=98, **settings).prepare(GRADES)
@@ -221,6 +224,7 @@ def test_what_cannot_be_secret(fields: dict[str, Any], wrong: str) -> None:
         assert caught.value.field == wrong
 
 
+@pytest.mark.slow
 def test_jobs_refuse_what_does_not_fit() -> None:
     settings: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-3, "mechanism": "dirichlet"}
     with pytest.raises(InvalidData, match="another sum"):

@@ -266,11 +266,13 @@ def _privacy_cases(seeds: range, names: list[str]) -> None:
         assert used[name] > 0.98, used
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", quick_first([range(5000, 5015), range(5000, 5060)]))
 def test_privacy_of_random_languages(seeds: range) -> None:
     _privacy_cases(seeds, ["certified", "generic", "sequential", "staircase", "permute-and-flip"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", quick_first([range(6000, 6006), range(6000, 6024)]))
 def test_privacy_of_balanced_words(seeds: range) -> None:
     _privacy_cases(seeds, ["balanced"])
@@ -558,6 +560,7 @@ def test_a_description_builds_the_same_mechanism(name: str, example: str) -> Non
     assert rebuilt.rate == mechanism.rate
 
 
+@pytest.mark.slow
 def test_extremes_of_epsilon_and_radius() -> None:
     recipe = EXAMPLES["chain from a start"]
     words = recipe.words()
@@ -588,6 +591,7 @@ def test_words_each_adds_up() -> None:
         each.sample(["abab"], size=3)
 
 
+@pytest.mark.slow
 def test_plans_name_the_best_for_made_up_words() -> None:
     language = EXAMPLES["chain from a start"].build(veil)
     plan = plan_words(language, 2.0)
@@ -609,6 +613,7 @@ def test_plans_name_the_best_for_made_up_words() -> None:
     assert free.best.name == "staircase"
 
 
+@pytest.mark.slow
 def test_laws_of_a_larger_language_sum_to_one() -> None:
     """40 states, 30 symbols: no enumeration, but the law of distances must still be one."""
     random = np.random.default_rng(2)

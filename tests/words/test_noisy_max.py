@@ -35,6 +35,7 @@ def p_value(drawn: Any, law: Any) -> float:
     return float(stats.chisquare(seen[kept], law[kept] * len(drawn)).pvalue)
 
 
+@pytest.mark.slow
 def test_law() -> None:
     rng = np.random.default_rng(5)
     law = permute_and_flip_pmf(COUNTS, 3.0)
@@ -44,6 +45,7 @@ def test_law() -> None:
     assert p_value(noisy_max_rows(rng, counts=rows, rate=3.0), law) > ALPHA
 
 
+@pytest.mark.slow
 def test_law_of_huge_counts() -> None:
     rng = np.random.default_rng(6)
     # At this rate distances from 0 to about 700 are all possible.
@@ -79,6 +81,7 @@ def test_floats_are_within_their_slack(count: int, rate: float) -> None:
     assert slack[len(special) :].max() < 1e-9
 
 
+@pytest.mark.slow
 def test_settled_draws_are_those_that_floats_make(monkeypatch: pytest.MonkeyPatch) -> None:
     fast = sample_noisy_max(np.random.default_rng(3), counts=COUNTS, rate=3.0, size=100)
     monkeypatch.setattr(noisy_max, "_SLACK", 0.2)

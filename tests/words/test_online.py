@@ -47,6 +47,7 @@ def said(mechanism: Any, word: Any, rng: Any = None) -> Word:
     return tuple(trip.push(symbol) for symbol in word)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", quick_first(["chain", *(name for name in LANGUAGES if name != "chain")]))
 def test_the_law_is_that_of_the_whole_word(name: str) -> None:
     """Chi-square at alpha 1e-6, over all words; the law at a rate 30 % off is rejected."""

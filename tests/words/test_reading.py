@@ -180,6 +180,7 @@ def test_columns_may_have_any_name(put: Put, name: str) -> None:
 # Sources in memory and files
 
 
+@pytest.mark.slow
 def test_frames_and_sequences(tmp_path: Path) -> None:
     import pandas
     import polars
@@ -203,6 +204,7 @@ def test_frames_and_sequences(tmp_path: Path) -> None:
         read_words([[], []])
 
 
+@pytest.mark.slow
 def test_files(tmp_path: Path) -> None:
     text = "who,time,state\nb,2,007\na,1,007\nb,1,x\n"
     plain, packed, lines = tmp_path / "log.csv", tmp_path / "log.csv.gz", tmp_path / "log.jsonl"

@@ -167,6 +167,7 @@ def test_words_share_epsilon_and_cost_what_was_said(language: Any, words_each: i
     assert out.profile.pure_epsilon <= epsilon * (1.0 + 1e-15)
 
 
+@pytest.mark.slow
 def test_more_words_each_more_errors() -> None:
     errors = []
     for each in (1, 2, 6):
@@ -360,6 +361,7 @@ def test_the_least_epsilon_is_least(language: Any, error: float) -> None:
     assert reached(0.995 * epsilon) > error
 
 
+@pytest.mark.slow
 def test_easy_goals_and_goals_out_of_reach() -> None:
     assert least_epsilon_for_words(FREE, error=4.9) == 0.01
     with pytest.raises(CannotCalibrate, match="no epsilon up to 100"):

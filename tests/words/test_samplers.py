@@ -297,6 +297,7 @@ def test_distances_at_the_thresholds(plain: bool, monkeypatch: pytest.MonkeyPatc
     assert drawn(0, ONES) == [0, 2]
 
 
+@pytest.mark.slow
 def test_long_words_at_a_distance() -> None:
     """Longer than the table may be: layers are made again block by block. Errors are hypergeometric."""
     graph = graph_of([list(range(30))] * 30, 700)
@@ -352,6 +353,7 @@ def free_law(word: Word, alphabet: int, weight: Callable[[int], float]) -> dict[
     return {v: p / total for v, p in weights.items()}
 
 
+@pytest.mark.slow
 def test_free_words() -> None:
     word, rng = (2, 0, 1), np.random.default_rng(17)
     drawn = sample_free(rng, words=copies(word), alphabet=3, decay=0.3)

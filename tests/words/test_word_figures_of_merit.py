@@ -76,6 +76,7 @@ def test_several_hidden_symbols(radius: int, epsilon: float) -> None:
     assert mechanism.loss(radius - 1) <= mechanism.loss(radius)
 
 
+@pytest.mark.slow
 def test_what_costs_nothing_to_compute() -> None:
     """Permute-and-flip is never worse than the generic rate; symbol by symbol is better at a small one."""
     for epsilon in (1.0, 2.0, 3.0, 4.0, 5.0):
@@ -85,6 +86,7 @@ def test_what_costs_nothing_to_compute() -> None:
         assert mean_error(veil.words.SequentialWords(grid(), epsilon)) <= 0.97 * published(epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", ["Ash 1st-2nd", "3rd Birch-Cedar", "4th Cedar-Dogwood"])
 def test_a_small_epsilon_from_a_public_start(start: str) -> None:
     """As published, with a start that is known: the first symbol is then one of few."""
@@ -223,6 +225,7 @@ def test_draws_given_their_distance_are_uniform() -> None:
     assert stats.chisquare(observed[some], draws * np.full(some.sum(), 1.0 / some.sum())).pvalue < ALPHA
 
 
+@pytest.mark.slow
 def test_automata_draw_as_the_fast_path_does() -> None:
     """Two samples, alpha = 1e-6: a distance by the pmf and a run of the automaton, and the mechanism."""
     word = ("y1", "y2", "y3")

@@ -244,6 +244,7 @@ def test_release_words(words_each: int) -> None:
         veil.words.release(WORDS, language=LANGUAGE, epsilon=1.0, mechanism="best")
 
 
+@pytest.mark.slow
 def test_auto_does_not_look_at_the_words() -> None:
     """Whatever the words are, the mechanism that is chosen is the same."""
     words = chain_words(ROADS, 4, "a")[::6]

@@ -80,6 +80,7 @@ def test_free_words_are_not_called_feasible_paths() -> None:
     assert "Not private." not in found
 
 
+@pytest.mark.slow
 def test_noise_is_called_noise() -> None:
     assert "Mostly noise." in plain(report_of(made(epsilon=0.01)).html())
     assert "Mostly noise." not in plain(report_of(made(epsilon=9.0)).html())
@@ -101,6 +102,7 @@ def test_beliefs_are_moved_as_far_as_bayes_allows(epsilon: float) -> None:
         assert after == pytest.approx(1.0 / (1.0 + math.exp(-odds)))
 
 
+@pytest.mark.slow
 def test_the_error_is_that_of_made_up_words_and_of_this_mechanism() -> None:
     """Never that of the released or the true words."""
     for words in (WORDS, MIXED):
@@ -111,6 +113,7 @@ def test_the_error_is_that_of_made_up_words_and_of_this_mechanism() -> None:
     assert len(set(same)) == 1
 
 
+@pytest.mark.slow
 def test_the_page_is_made_of_the_record_alone(tmp_path: Path) -> None:
     """What is read back from a file makes the same page, so nothing of the true words is in it."""
     out = made(epsilon=0.1, rng=1)
@@ -124,6 +127,7 @@ def test_the_page_is_made_of_the_record_alone(tmp_path: Path) -> None:
     assert any(" → ".join(word) in page for word in private)
 
 
+@pytest.mark.slow
 def test_two_inputs_with_the_same_private_words_make_the_same_page() -> None:
     """Seeds at which both come out alike: then nothing may tell the pages apart."""
     language = veil.words.ChainWords(ROADS, 2)

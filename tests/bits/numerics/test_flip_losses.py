@@ -70,6 +70,7 @@ def test_the_numbers_of_the_paper_are_too_small() -> None:
     assert brute_loss(dense, 2, "row") == pytest.approx(4.80)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("many", quick_first([3, 20]))
 def test_bounds_are_never_below(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With nothing affordable the telescoped bounds answer; they too are above the truth, and not far."""
@@ -113,6 +114,7 @@ def test_dyadic_parameters_are_not_rounded_at_all() -> None:
             assert worst_loss(q, count, where).value == brute_loss(q, count, where)
 
 
+@pytest.mark.slow
 def test_long_rows_and_large_tables() -> None:
     rng = np.random.default_rng(11)
     theta = random_symmetric(rng, 14, 0.1)

@@ -180,6 +180,7 @@ def test_intervals_cover(name: str, trials: int) -> None:
         assert binomtest(found[kind], trials, 0.95, alternative="less").pvalue > ALPHA, found
 
 
+@pytest.mark.slow
 def test_the_coverage_test_sees_the_wrong_pair_signal() -> None:
     # The square of the single signal, right for independent flips, is wrong for the staircase.
     law = staircase_law(6, 3.0)

@@ -98,6 +98,7 @@ def released(matrix: NDArray[np.bool_], flip: float, rng: np.random.Generator) -
     return neighbours(len(matrix), rows.astype(np.int64), columns.astype(np.int64))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", quick_first([3.0, 1.0]))
 def test_coverage(epsilon: float) -> None:
     """95 % intervals hold the truth in 95 % of 600 releases; intervals of half the width are rejected."""

@@ -153,6 +153,7 @@ def test_calibration_learns_the_chances_from_bits_alone(slope: float) -> None:
 # The pair's own bit
 
 
+@pytest.mark.slow
 def test_the_prior_of_a_pair_does_not_know_its_own_bit() -> None:
     space = PairSpace.among(40)
     codes = drawn(space, groups(40, 0.6, 0.05), 5)
@@ -193,6 +194,7 @@ def own_bit_counted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(held_out, "_without", seen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("nodes", "seeds", "near"), quick_first([(120, range(1), 0.06), (240, range(4), 0.03)])
 )
@@ -223,6 +225,7 @@ def test_nodes_that_avoid_their_own_kind_are_understood_too() -> None:
     assert abs(found.reconstruction_rate - share) < 0.06
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "seeds"), quick_first([(1.0, range(2)), (1.0, range(6)), (3.0, range(6))])
 )
@@ -264,6 +267,7 @@ def test_directed_and_bipartite_graphs_are_decoded(space: PairSpace) -> None:
     assert abs(found.reconstruction_rate - share) < 0.05
 
 
+@pytest.mark.slow
 def test_the_answer_is_the_top_of_the_probabilities() -> None:
     space = PairSpace.among(60)
     codes = drawn(space, groups(60, 0.5, 0.05), 13)

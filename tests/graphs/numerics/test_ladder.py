@@ -51,6 +51,7 @@ def slow_formula(matrix: Integers, distance: int) -> int:
     return min(best, nodes - 2)
 
 
+@pytest.mark.slow
 def test_sensitivity_of_all_graphs_of_five_nodes() -> None:
     slow = all_sensitivities(5, 10)
     for bits, found in enumerate(every_sensitivity(5)):
@@ -100,6 +101,7 @@ def test_neighbours_differ_by_one_at_most() -> None:
         assert (found[:, :-1] <= other[:, 1:]).all()
 
 
+@pytest.mark.slow
 def test_sensitivity_of_a_star() -> None:
     """The pairs that matter far out share nothing: hub and leaf."""
     star = neighbours(30, np.zeros(29, dtype=np.int64), np.arange(1, 30))

@@ -75,6 +75,7 @@ def test_a_finding_is_the_same_after_it_was_stored() -> None:
     assert again.panels[4].image == [[0, 1], [1, 0]]
 
 
+@pytest.mark.slow
 def test_every_kind_of_panel_is_drawn() -> None:
     drawn = picture(finding())
     assert drawn.startswith("<svg")

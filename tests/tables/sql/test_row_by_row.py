@@ -38,6 +38,7 @@ def assumed(source: Any, **asked: Any) -> tuple[str, ...]:
     return chains.release(chains.read(source, **ENDS, **asked), epsilon=1.0, rng=1).assumptions
 
 
+@pytest.mark.slow
 def test_queries_and_views_of_duckdb(connection: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     path = tmp_path / "trips.duckdb"
     with duckdb.connect(str(path)) as file:
@@ -69,6 +70,7 @@ def test_a_cap_does_not_change_it(connection: duckdb.DuckDBPyConnection) -> None
         )
 
 
+@pytest.mark.slow
 def test_relations_and_frames(connection: duckdb.DuckDBPyConnection) -> None:
     frame = pl.from_arrow(ROWS)
     assert isinstance(frame, pl.DataFrame)
@@ -96,6 +98,7 @@ def test_bits_and_edges_that_a_query_makes(connection: duckdb.DuckDBPyConnection
         assert (ROW_BY_ROW in graph.assumptions) == expected
 
 
+@pytest.mark.slow
 def test_it_is_shown_in_red(connection: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     assert ROW_BY_ROW in ALARMING
     counts = chains.read(connection, query="SELECT o, d FROM trips LIMIT 2", **ENDS)

@@ -92,6 +92,7 @@ CONDITIONS = (
 ENDS = ("", "LIMIT 2", "ORDER BY n", "GROUP BY ALL", "UNION ALL SELECT 'a', 'b' FROM trips", "OFFSET 1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [61, pytest.param(1, marks=pytest.mark.slow)])
 def test_whatever_is_accepted_of_many_moves_at_most_one_row(tables: list[Any], step: int) -> None:
     for table in tables:

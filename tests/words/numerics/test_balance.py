@@ -86,6 +86,7 @@ def test_weights_fitted_for_one_length_serve_another() -> None:
         assert _largest_change(weighted.of_length(length), decay) < _largest_change(_language(length), decay)
 
 
+@pytest.mark.slow
 def test_the_same_language_and_decay_give_the_same_weights() -> None:
     one, two = (balanced(_language(5), 0.2) for _ in range(2))
     assert (one.weight == two.weight).all()
@@ -115,6 +116,7 @@ def test_the_derivatives_are_those_of_the_normaliser() -> None:
         assert slopes[:, k] == pytest.approx((above - below) / 2e-5, abs=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", quick_first([3.0, 1.5]))
 def test_the_certified_loss_holds_for_all_words(epsilon: float) -> None:
     graph = _language(5)
@@ -123,6 +125,7 @@ def test_the_certified_loss_holds_for_all_words(epsilon: float) -> None:
     assert -math.log(decay) + _largest_change(weighted, decay) <= loss
 
 
+@pytest.mark.slow
 def test_balancing_allows_a_higher_rate() -> None:
     graph = _language(5)
     weighted, decay, _, _ = balanced_for(graph, 3.0, 1)
@@ -163,6 +166,7 @@ def _automaton(states: dict[str, dict[int, str]], begin: str, length: int) -> Wo
     return WordGraph(length, 3, symbols, chain.starts, chain.targets, chain.first, chain.last)
 
 
+@pytest.mark.slow
 def test_nodes_may_share_symbols() -> None:
     # After a 2 no 1 may come until the next 0, and no 2 follows a 2.
     states = {"free": {0: "free", 1: "free", 2: "held"}, "held": {0: "free"}}

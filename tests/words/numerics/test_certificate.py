@@ -135,11 +135,13 @@ def check_gaps(gaps: dict[int, Floats]) -> None:
     assert np.median(gaps[3]) < 1.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", quick_first([40, 120]))
 def test_bounds_hold_for_every_word_of_random_languages(count: int) -> None:
     check_gaps(check_random_languages(seed=2024, count=count))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", quick_first([20, 80]))
 def test_bounds_hold_if_all_positions_share_their_boxes(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(certificate, "_OWN_POSITIONS", 0)
@@ -167,6 +169,7 @@ def only_pairs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return calls
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", quick_first([40, 120]))
 @pytest.mark.parametrize("own", [0, 16])
 def test_bounds_of_pairs_hold_alone(own: int, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,6 +213,7 @@ def test_bounds_hold_for_every_word_of_many_random_languages() -> None:
     check_gaps(check_random_languages(seed=2025, count=3_000))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alone", [False, True])
 def test_bounds_are_rounded_up(alone: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Against rational normalisers and logarithms of 40 digits, with no tolerance."""
@@ -275,6 +279,7 @@ def test_free_words_have_a_constant_normaliser() -> None:
     assert -math.log(decay) == pytest.approx(1.0, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", quick_first([0.7, 1e-12, 1e-3, 3.0, 40.0, 5_000.0]))
 def test_the_decay_found_keeps_to_epsilon(epsilon: float) -> None:
     rng = np.random.default_rng(8)

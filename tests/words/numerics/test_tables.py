@@ -134,6 +134,7 @@ def test_permute_and_flip(graph: WordGraph, rate: float) -> None:
         assert math.exp(logs[far] - rate * far) == pytest.approx(probability, rel=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", quick_first([1.0, 0.01, 2.5, 8.0]))
 def test_permute_and_flip_sums_to_one_with_huge_counts(rate: float) -> None:
     for length, alphabet in ((60, 3), (1000, 12), (10_000, 2)):
@@ -145,6 +146,7 @@ def test_permute_and_flip_sums_to_one_with_huge_counts(rate: float) -> None:
     assert law[2] == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("counts", "rate"), quick_first([([2, 5], 1e-9), ([1, 10**30, 10**40], 40.0), ([1, 10**6, 3], 14.0)])
 )
