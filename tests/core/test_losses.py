@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.params import quick_first
+from veil.core.privacy.loss_measure import LossMeasure
 from veil.core.privacy.losses import Composed, natural_interval
 from veil.core.privacy.pairs import (
     DiscreteGaussianShift,
@@ -173,3 +174,16 @@ def test_the_worst_of_compositions_can_be_composed_again() -> None:
     alone = second.compose(RandomizedResponses(0.1))
     for epsilon in (0.3, 1.0):
         assert alone.delta(epsilon) * (1.0 - 1e-9) <= together.delta(epsilon) <= 1.1 * alone.delta(epsilon)
+
+
+def test_equal_parts_are_put_on_a_grid_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = convolved((GammaPair(3.25, 1.0), 2)).delta(1.0)
+    monkeypatch.setattr(LossMeasure, "of_curves", lambda *_: pytest.fail("computed again"))
+    assert convolved((GammaPair(3.25, 1.0), 2)).delta(1.0) == first
+
+
+def test_profiles_without_a_hash_are_composed_too() -> None:
+    class Listed(NormalPair):
+        __hash__ = None  # type: ignore[assignment]
+
+    assert convolved((Listed(0.5), 2)).delta(1.0) == convolved((NormalPair(0.5), 2)).delta(1.0)

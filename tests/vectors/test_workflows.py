@@ -77,6 +77,16 @@ def test_the_floor_is_near_the_best_for_the_typical_vector() -> None:
         assert expected_errors(other, [np.array(typical)]).l1 > best * 0.999
 
 
+def test_the_same_question_is_calibrated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {"size": 3, "epsilon": 1.5, "delta": 1e-6, "records": 77}
+    first = veil.vectors.calibrated("dirichlet", veil.vectors.Records(), **asked)
+    searched = "veil.vectors.calibration.least_point"
+    monkeypatch.setattr(searched, lambda *_, **__: pytest.fail("searched again"))
+    assert veil.vectors.calibrated("dirichlet", veil.vectors.Records(), **asked) == first
+    with pytest.raises(pytest.fail.Exception):
+        veil.vectors.calibrated("dirichlet", veil.vectors.Records(), **asked | {"records": 78})
+
+
 def test_typical_values_are_spread_and_repeat() -> None:
     vectors = typical_values(veil.vectors.Transfer(0.1), 4)
     assert len(vectors) == 18

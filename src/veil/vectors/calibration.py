@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -106,16 +106,10 @@ def calibrated(
             raise InvalidArgument("floor", expected="a floor, without smoothing", found="None")
         if floor is None:
             low, high = 1e-6 / size, (1.0 - 1e-6) / size
-            floor = _best(
-                lambda at: partial(Dirichlet, domain=Simplex(size, floor=at), smooth=smooth),
-                fit,
-                public,
-                low,
-                high,
-            )
+            floor = _best(_Form(size, smooth), adjacency, epsilon, delta, _Values(public), low, high)
         domain = Simplex(size, floor=floor)
         return fit(partial(Dirichlet, domain=domain, smooth=smooth, exact=exact, draws=draws))
-    prior = _best(lambda at: partial(DirichletCounts, prior=at, size=size), fit, public, 1e-3, 1e7)
+    prior = _best(_Form(size), adjacency, epsilon, delta, _Values(public), 1e-3, 1e7)
     # A prior of a few digits reads better and is as good.
     counts: DirichletCounts = fit(partial(DirichletCounts, prior=float(f"{prior:.3g}"), size=size))
     # The profile is the same.
@@ -174,10 +168,39 @@ def needs_delta(name: str) -> CannotCalibrate:
     return CannotCalibrate(f"delta: {name} needs a delta above 0, found 0.")
 
 
+@dataclass(frozen=True)
+class _Form:
+    """The Dirichlet mechanism with a floor (smooth: vectors), or a prior (None: counts), left to choose."""
+
+    size: int
+    smooth: bool | None = None
+
+    def __call__(self, at: float) -> Callable[[float], Mechanism]:
+        if self.smooth is None:
+            return partial(DirichletCounts, prior=at, size=self.size)
+        return partial(Dirichlet, domain=Simplex(self.size, floor=at), smooth=self.smooth)
+
+
+@dataclass(frozen=True)
+class _Values:
+    """Typical values that are equal where all their numbers are."""
+
+    values: Typical = field(compare=False)
+    content: tuple[bytes, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        content = tuple(np.asarray(value, dtype=np.float64).tobytes() for value in self.values)
+        object.__setattr__(self, "content", content)
+
+
+# Planned, chosen, compared in a report: the same question comes several times, and takes half a second.
+@lru_cache(maxsize=128)
 def _best(
-    form: Callable[[float], Callable[[float], Mechanism]],
-    fit: Callable[..., Any],
-    typical: Typical,
+    form: _Form,
+    adjacency: Adjacency,
+    epsilon: float,
+    delta: float,
+    typical: _Values,
     low: float,
     high: float,
 ) -> float:
@@ -185,15 +208,16 @@ def _best(
 
     form: for each, what makes the mechanism of the number that is calibrated.
     """
+    fit = partial(calibrate, adjacency=adjacency, epsilon=epsilon, delta=delta)
 
     def cost(log_x: float) -> float:
         """The expected L1 error; infinite where the budget cannot be met."""
         try:
-            mechanism = fit(form(math.exp(log_x)), relative=_ROUGH)
+            mechanism: Any = fit(form(math.exp(log_x)), relative=_ROUGH)
         except CannotCalibrate:
             return math.inf
         errors = []
-        for value in typical:
+        for value in typical.values:
             valid = mechanism.validate(value)
             shapes, true = mechanism.float_shapes(valid), valid
             if isinstance(mechanism, DirichletCounts):

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -202,7 +202,8 @@ class Composed(SymmetricProfile):
         products: list[LossMeasure] = []
         # Small losses first, while the grid is fine.
         for (part, times), step in sorted(zip(self.parts, self._steps, strict=True), key=lambda one: one[1]):
-            powers = _powers(part, times, step, mixed=mixed, likely=likely)
+            make = _powers if _can_be_kept(part) else _powers.__wrapped__
+            powers = make(part, times, step, mixed=mixed, likely=likely)
             products = [one.together(power) for one in products for power in powers] if products else powers
         return products
 
@@ -282,12 +283,23 @@ def _is_symmetric(profile: PrivacyProfile) -> bool:
     return forward == backward
 
 
+def _can_be_kept(profile: PrivacyProfile) -> bool:
+    """Whether results for this profile can be found again: not if its fields have no hash, such as arrays."""
+    try:
+        hash(profile)
+    except TypeError:
+        return False
+    return True
+
+
+@lru_cache(maxsize=64)
 def _powers(
     profile: PrivacyProfile, times: int, interval: float, *, mixed: bool, likely: bool
 ) -> list[LossMeasure]:
     """The measures of so many equal parts, for each number of them that go forward.
 
-    Where the directions are equal, or are not combined, there is one: that of the larger curve.
+    Where the directions are equal, or are not combined, there is one: that of the larger curve. Kept, because
+    a release, its record and its page ask for the same ones, and each takes a good part of a second.
     """
     grid = _grid(profile, interval)
     forward, backward = profile.likely_deltas(grid) if likely else profile.deltas(grid)
