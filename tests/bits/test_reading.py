@@ -315,7 +315,7 @@ def test_messages_never_show_cells(tmp_path: Path) -> None:
         (CSV, {"columns": []}, "names of columns"),
         (CSV, {"columns": ["smoker", "smoker"]}, "one of them twice"),
         (CSV, {"columns": 3}, "found int"),
-        (CSV, {"missing": "maybe"}, "'no' or 'yes' or 'drop-column'"),
+        (CSV, {"missing": "maybe"}, "'no' or 'yes' or 'drop-column' or 'own-column'"),
         (CSV, {"delimiter": ";;"}, "one mark"),
         (
             CSV,

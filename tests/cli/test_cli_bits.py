@@ -154,6 +154,10 @@ def test_gaps(run: Run, folder: Path) -> None:
     assert "Left out, because of gaps: höhe." in done.out
     assert "which columns have gaps" in done.out
     assert read(folder / "drop.csv")[0] == ["likes tea", "drug_use"]
+    release(run, *gaps, "--missing", "own-column", "-o", "own.csv")
+    own = read(folder / "own.csv")
+    assert own[0] == [one for name in read(folder / "no.csv")[0] for one in (name, f"{name} missing")]
+    assert [tuple(row[2:4]) for row in own[1:]][::7] == [("no", "yes")] * 9
 
 
 def test_values(run: Run, folder: Path) -> None:
@@ -277,7 +281,11 @@ def test_overwriting(run: Run, folder: Path) -> None:
         ((*QUICK, "--values", "yes"), 2, "--values: expected two values with a comma"),
         ((*QUICK, "--values", "no,yes", "--values", "a=no,yes"), 2, "--values: expected either one pair"),
         ((*QUICK, "--values", "nope=no,yes"), 4, "--values: expected a column 'nope'"),
-        ((*QUICK, "--missing", "maybe"), 2, "--missing: expected 'no' or 'yes' or 'drop-column'"),
+        (
+            (*QUICK, "--missing", "maybe"),
+            2,
+            "--missing: expected 'no' or 'yes' or 'drop-column' or 'own-column'",
+        ),
         ((*QUICK, "-o", "out.xlsx"), 2, "--output: expected a name that ends in .json or .csv"),
         ((*QUICK, "-o", "out"), 2, "--output: expected a name that ends in"),
         ((*QUICK, "-o", "none/out.csv"), 2, "--output: expected an existing folder"),

@@ -24,6 +24,8 @@ ASKED = [
 BY_NAME = [pytest.param(*one, id=f"{one[0].name}-{one[1]}") for one in ASKED]
 # What every `release` has besides, and `read` may have.
 BESIDES = {"read": {"progress"}, "release": {"ledger", "rng"}, "plan": set()}
+# What `release` of a kind takes from `read`, for data that was not read yet.
+FROM_READ = {"bits": {"missing"}}
 
 
 @pytest.mark.parametrize(("kind", "verb", "request_type"), BY_NAME)
@@ -38,8 +40,13 @@ def test_the_verb_has_the_parameters_of_the_request(
         for name, (field, mark, hint) in request_type.options().items()
         if mark.in_python and name != "source"
     }
+    besides = BESIDES[verb]
+    for name in FROM_READ.get(kind.name, ()) if verb == "release" else ():
+        field, _, hint = kind.requests("release")[0].options()[name]
+        assert (parameters[name].default, hints[name]) == (field.default, hint)
+        besides = besides | {name}
     first = next(iter(parameters)) if verb != "plan" else None
-    found = {name: one for name, one in parameters.items() if name != first and name not in BESIDES[verb]}
+    found = {name: one for name, one in parameters.items() if name != first and name not in besides}
     assert list(found) == list(expected)
     for name, (default, hint) in expected.items():
         has = found[name].default

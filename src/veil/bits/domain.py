@@ -15,6 +15,7 @@ from veil.core.intake import array_of, say
 from veil.core.mechanism import Domain
 
 Table = NDArray[np.bool_]
+_FILL = "Say what they stand for: bits.read and bits.release take missing=."
 
 
 @dataclass(frozen=True)
@@ -76,10 +77,15 @@ def checked_table(field: str, value: Any, columns: int) -> Table:
     return bits.astype(np.bool_, copy=False)
 
 
+def is_graph(value: Any) -> bool:
+    """Whether a value is a graph of some library, or a sparse matrix, which stands for one."""
+    return any(hasattr(value, name) for name in ("tocoo", "is_directed", "labelled_edges"))
+
+
 def as_bits(field: str, value: Any) -> Table:
     """Booleans, or numbers that are all 0 or 1, as an array of booleans, copied."""
     expected = "True and False, or 0 and 1"
-    if any(hasattr(value, name) for name in ("tocoo", "is_directed", "labelled_edges")):
+    if is_graph(value):
         hint = "veil.graphs.release takes graphs."
         raise InvalidData(field, expected=expected, found="a graph", hint=hint)
     if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
@@ -97,9 +103,7 @@ def as_bits(field: str, value: Any) -> Table:
     if array.dtype.kind == "O":
         # Columns of several types in one frame.
         if any(item is None or type(item).__name__ in ("NAType", "NaTType") for item in array.ravel()):
-            raise InvalidData(
-                field, expected=expected, found="gaps", hint="Fill them first: frame.fillna(0)."
-            )
+            raise InvalidData(field, expected=expected, found="gaps", hint=_FILL)
         if not all(isinstance(item, (bool, int, float, np.bool_, np.integer)) for item in array.ravel()):
             raise InvalidData(field, expected=expected, found="something else")
         try:
@@ -110,6 +114,8 @@ def as_bits(field: str, value: Any) -> Table:
         raise InvalidData(
             field, expected=expected, found="text" if array.dtype.kind in "US" else type(value).__name__
         )
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise InvalidData(field, expected=expected, found="gaps", hint=_FILL)
     wrong = (array != 0) & (array != 1)
     if wrong.any():
         raise InvalidData(field, expected=expected, found=say(wrong, "neither 0 nor 1"))

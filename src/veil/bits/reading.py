@@ -19,7 +19,10 @@ from veil.tables.frames import checked_columns
 if TYPE_CHECKING:
     from veil.bits.requests import BitRead
 
-MISSING = ("no", "yes", "drop-column")
+OWN_COLUMN = "own-column"
+MISSING = ("no", "yes", "drop-column", OWN_COLUMN)
+# What is added to the name of a column for the one that says where it has gaps, and what that holds.
+_GAPS_OF, _THERE, _MISSING = "{} missing", "no", "yes"
 ROWS = "the number of rows is public"
 VALUES = "the two values of each column are public"
 DROPPED = "which columns have gaps is public"
@@ -73,18 +76,23 @@ def read_bits(request: BitRead) -> BitSource:
     kept = [name for name in names if name not in dropped]
     if not kept:
         raise InvalidData("columns", expected="a column without gaps", found="none")
-    table = np.empty((len(cells[kept[0]].codes), len(kept)), dtype=np.bool_)
-    pairs = []
-    for i, name in enumerate(kept):
+    columns_of_bits: list[Table] = []
+    pairs: list[Pair] = []
+    for name in kept:
         pair = given.get(name) or pair_of(cells[name].values - GAPS - {None}, shown[name])
-        table[:, i] = _bits(cells[name], pair, shown[name], gap=missing == "yes")
+        columns_of_bits.append(_bits(cells[name], pair, shown[name], gap=missing == "yes"))
         pairs.append(pair)
+        if missing == OWN_COLUMN:
+            # Of every column, whether it has gaps or not: which have some is not for the public.
+            columns_of_bits.append(_where_gaps_are(cells[name], given.get(name)))
+            pairs.append(Pair(_THERE, _MISSING))
+    named = _with_gaps_of(kept) if missing == OWN_COLUMN else kept
     assumptions += [ROWS]
     assumptions += [VALUES] if any(pair.found for pair in pairs) else []
     assumptions += [DROPPED] if missing == "drop-column" else []
     return BitSource(
-        table,
-        tuple(kept),
+        np.ascontiguousarray(np.stack(columns_of_bits, axis=1)),
+        tuple(named),
         tuple(pair.one for pair in pairs),
         tuple(pair.zero for pair in pairs),
         tuple(name for name in names if name in dropped),
@@ -95,6 +103,22 @@ def read_bits(request: BitRead) -> BitSource:
 def _is_gap(text: str | None, given: Pair | None) -> bool:
     """Whether a value is a gap; one that the user says is a value is none."""
     return text is None or (text in GAPS and (given is None or given.bit_of(text) is None))
+
+
+def _where_gaps_are(cells: Coded, given: Pair | None) -> Table:
+    """1 for the rows in which a column has a gap."""
+    is_gap = np.array([_is_gap(text, given) for text in cells.texts or []], dtype=np.bool_)
+    where: Table = is_gap[cells.codes]
+    return where
+
+
+def _with_gaps_of(names: Sequence[str]) -> list[str]:
+    """The names of columns, each followed by that of the column of its gaps."""
+    named = [one for name in names for one in (name, _GAPS_OF.format(name))]
+    if len(set(named)) < len(named):
+        expected = f"no column of the name that another one has with {_GAPS_OF.format('')!r} after it"
+        raise InvalidData("columns", expected=expected, found="one")
+    return named
 
 
 def _bits(cells: Coded, pair: Pair, name: str, *, gap: bool) -> Table:
@@ -126,7 +150,8 @@ def _gaps(names: Sequence[str]) -> InvalidData:
         names[0],
         expected="a value in every row",
         found=f"gaps; {number} some",
-        hint="Give {missing} no or yes to take them for 0 or 1, or drop-column.",
+        hint="Give {missing} no or yes to take them for 0 or 1, own-column to release where they are as "
+        "further bits, or drop-column.",
         names=("missing",),
     )
 

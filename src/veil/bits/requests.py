@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from veil.bits.domain import Bits, Table
+from veil.bits.domain import Bits, Table, is_graph
 from veil.bits.planning import FOR_BITS, UNITS, BitPlan, adjacency_for, bit_mechanism, plan_bits
-from veil.bits.reading import MISSING, BitSource, read_bits
+from veil.bits.reading import MISSING, ROWS, BitSource, read_bits
 from veil.core.errors import InvalidArgument, InvalidData
-from veil.core.intake import labels_of
+from veil.core.intake import array_of, labels_of
 from veil.core.job import Job
 from veil.core.kind import Progress
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option
+from veil.tables.complaints import refuse_given
 from veil.tables.dialect import delimiter_option, header_option
+from veil.tables.engines.protocol import is_database
+from veil.tables.frames import is_frame
 from veil.tables.given import files_among
 from veil.tables.source_options import query_option, table_option
 
 _NAMES = ("auto", *FOR_BITS)
 _MECHANISM = "auto (fewest wrong bits), staircase or response."
 _UNIT = "What is hidden: row (all bits of a record together) or bit (each alone)."
+# Kinds of NumPy types: booleans, whole numbers, floats.
+_NUMERIC = "biuf"
 _FLIPS = "Hide only so many bits at once: of a record, or with unit bit anywhere."
 
 
@@ -44,7 +49,11 @@ class BitRead(ReadRequest):
         group="Input",
     )
     missing: str | None = option(
-        None, help="What gaps (empty, ?, NA) stand for.", choices=MISSING, group="Input"
+        None,
+        help="What gaps (empty, ?, NA) are: no or yes; own-column, a further bit for every column that says "
+        "where they are; or drop-column, which leaves the columns out that have any.",
+        choices=MISSING,
+        group="Input",
     )
     table: str | None = table_option()
     query: str | None = query_option("read")
@@ -129,24 +138,36 @@ class BitPlanning(PlanRequest):
         if self.typical is None:
             return None
         given = self.typical
-        if isinstance(given, (str, PathLike)):
-            given = BitRead(source=str(given), missing="no").read()
-        table = as_source(given).table
+        table = as_source(given, missing=None if isinstance(given, BitSource) else "no").table
         if table.shape[1] != self.columns or not len(table):
             found = f"{table.shape[1]} columns, {len(table)} rows"
             raise InvalidArgument("typical", expected=f"rows of {self.columns} columns", found=found)
         return table
 
 
-def as_source(data: Any) -> BitSource:
-    """The table that was read, is named by a path, or is held in memory."""
+def as_source(data: Any, *, missing: str | None = None) -> BitSource:
+    """The table that was read, is named by a path, or is held in memory. missing: see `BitRead`.
+
+    Which of the two readers takes a table in memory is a matter of its type, never of what is in it. Of bits
+    they make the same.
+    """
     if isinstance(data, BitSource):
+        refuse_given("none for a table that was read, whose gaps have been dealt with", missing=missing)
         return data
     if isinstance(data, (str, PathLike)):
-        return BitRead(source=str(data)).read()
+        return BitRead(source=str(data), missing=missing).read()
     if type(data).__name__ == "Series" and hasattr(data, "to_frame"):
         # A column of a frame: everybody has one bit.
         data = data.to_frame()
+    readable = is_frame(data) or is_database(data) or isinstance(data, (list, tuple, np.ndarray))
+    if is_graph(data) or not readable or (missing is None and _is_numeric(data)):
+        return _of_numbers(data)
+    held = BitRead(source=data, missing=missing).read()
+    # Rows without names have no names in a release either.
+    return held if is_frame(data) else replace(held, columns=())
+
+
+def _of_numbers(data: Any) -> BitSource:
     bits = Bits().validate(data)
     if bits.ndim == 1:
         raise InvalidData(
@@ -157,4 +178,24 @@ def as_source(data: Any) -> BitSource:
         )
     names = labels_of(data) or ()
     ones, zeros = ("1",) * bits.shape[1], ("0",) * bits.shape[1]
-    return BitSource(np.array(bits), names, ones, zeros)
+    return BitSource(np.array(bits), names, ones, zeros, assumptions=(ROWS,))
+
+
+def _is_numeric_type(kind: Any) -> bool:
+    """Whether a column of this type, of pandas or Polars, is of booleans or numbers."""
+    if hasattr(kind, "kind"):
+        return kind.kind in _NUMERIC
+    return str(kind) == "Boolean" or bool(getattr(kind, "is_numeric", bool)())
+
+
+def _is_numeric(data: Any) -> bool:
+    """Whether a table in memory is of booleans or numbers, by its type; text is to be read as a file is."""
+    if type(data).__name__ == "DataFrame" and hasattr(data, "to_numpy"):
+        return all(map(_is_numeric_type, data.dtypes))
+    if is_frame(data):
+        return False
+    try:
+        return array_of("table", data).dtype.kind in _NUMERIC
+    except ValueError:
+        # Rows of different lengths.
+        return True

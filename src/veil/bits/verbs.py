@@ -8,7 +8,7 @@ from typing import Any
 from veil.bits.domain import Table
 from veil.bits.planning import BitPlan
 from veil.bits.reading import BitSource
-from veil.bits.requests import BitPlanning, BitRead, BitRelease
+from veil.bits.requests import BitPlanning, BitRead, BitRelease, as_source
 from veil.core.account import Account
 from veil.core.job import run_with_warnings
 from veil.core.record import Release
@@ -34,8 +34,10 @@ def read(
     values: what 0 and 1 are called, (zero, one), for all columns, or {column: (zero, one)} for some. Else the
         usual pairs are known (no/yes, n/y, false/true, f/t, 0/1, -/+, however spelt), and of two other
         values the first in order is 0.
-    missing: what to do with gaps (empty cells, NULL, NaN, "?", "NA"): "no" takes them for 0, "yes" for 1,
-        "drop-column" leaves out the columns that have any. Without it they are an error.
+    missing: what to do with gaps (empty cells, NULL, NaN, "?", "NA"): "no" takes them for 0, "yes" for 1;
+        "own-column" takes them for 0 and has, after every column, one that says where they are ("budget
+        missing"), so that a gap is a third value; "drop-column" leaves out the columns that have any.
+        Without it they are an error.
     table, query: which table of a database, or one SELECT, of a database, or of a file or frame, which it
         calls input.
     header, delimiter: of text; whether its first line names the columns, and what separates cells. Both are
@@ -82,17 +84,19 @@ def release(
     mechanism: str = "auto",
     unit: str = "row",
     flips: int | None = None,
+    missing: str | None = None,
     ledger: Account | None = None,
     rng: Any = None,
 ) -> Release[Table]:
     """Release a table of bits. By default all bits of a record are hidden together.
 
-    table: what `read` returned, or anything that it reads; rows of True and False, or of 0 and 1. A pandas
-        frame keeps its columns.
+    table: what `read` returned, or anything that it reads: a path, a frame of y and n, rows of True and
+        False, or of 0 and 1. A frame keeps the names of its columns.
     epsilon: what it costs. delta: not needed, since these mechanisms are pure; nothing is spent on it.
     mechanism: "auto" takes the one with the fewest wrong bits; or "staircase", "response".
     unit: "row" hides all bits of a record together, "bit" each bit on its own.
     flips: hide only so many bits of a record at once (or so many anywhere, with unit="bit").
+    missing: of a table that was not read yet, what to do with gaps, as for `read`.
     ledger: the dataset to charge. rng: a seed for experiments, which makes the release not private.
 
     >>> from veil import bits
@@ -101,4 +105,6 @@ def release(
     ((2, 3), 4.0, 'StaircaseXor')
     """
     request = BitRelease.given(locals())
-    return run_with_warnings(request.prepare(table, rng=rng), ledger=ledger, rng=rng)
+    return run_with_warnings(
+        request.prepare(as_source(table, missing=missing), rng=rng), ledger=ledger, rng=rng
+    )

@@ -1,8 +1,8 @@
-"""Graphs as users hold them: NetworkX, SciPy sparse."""
+"""Graphs as users hold them: NetworkX, SciPy sparse, lists of edges."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -12,6 +12,54 @@ import numpy as np
 from veil.core.errors import InvalidData
 from veil.graphs.graph import Graph, Labels, check_nodes
 from veil.graphs.numerics.pairs import Codes, PairSpace
+from veil.tables.frames import is_frame
+
+_MATRIX = "scipy.sparse.csr_array(matrix) makes a graph of an adjacency matrix"
+
+
+def are_pairs(value: Any) -> bool:
+    """Whether a value is a list of edges: a list or set of pairs, or an array or frame of two columns.
+
+    It is a matter of types and columns, never of what is in them, nor of how many edges there are: a list is
+    one of edges, and never an adjacency matrix. What may be something else is refused.
+    """
+    if any(hasattr(value, name) for name in ("space", "tocoo", "is_directed")):
+        return False
+    if isinstance(value, (list, tuple, set, frozenset)):
+        for number, pair in enumerate(value):
+            if isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2:
+                raise InvalidData(
+                    "graph",
+                    expected="a list of pairs of nodes",
+                    found=f"something else at position {number}",
+                    hint=f"graphs.read leaves out what follows a pair; {_MATRIX}.",
+                )
+        return True
+    if isinstance(value, np.ndarray):
+        if value.ndim != 2 or value.shape[1] != 2 or value.dtype == np.bool_:
+            bits = " of bits" if value.dtype == np.bool_ else ""
+            found = f"an array{bits} of shape {value.shape}"
+            raise InvalidData("graph", expected="two columns of nodes", found=found, hint=f"{_MATRIX}.")
+        return True
+    return is_frame(value) and _has_two_columns(value)
+
+
+def _has_two_columns(frame: Any) -> bool:
+    """Whether the columns of a table in memory are the two ends of edges; an error otherwise."""
+    if isinstance(frame, Mapping):
+        # Of two nodes it may as well be {node: neighbours}.
+        hint = "graphs.read takes columns; graphs.release takes a NetworkX graph."
+        raise InvalidData("graph", expected="a graph or a table of two columns", found="a mapping", hint=hint)
+    names = frame.collect_schema().names() if hasattr(frame, "collect_schema") else None
+    columns = list(names or getattr(frame, "column_names", None) or frame.columns)
+    index = getattr(frame, "index", None)
+    if type(index).__name__ != "RangeIndex" and index is not None and list(index) == columns:
+        found = "as many rows, with the same names"
+        raise InvalidData("graph", expected="two columns of nodes", found=found, hint=f"{_MATRIX}.")
+    if len(columns) != 2:
+        hint = f"graphs.read(frame, origin=..., destination=...) says which ones; {_MATRIX}."
+        raise InvalidData("graph", expected="two columns of nodes", found=f"{len(columns)}", hint=hint)
+    return True
 
 
 def from_sparse(value: Any, *, directed: bool, bipartite: bool, loops: bool) -> Graph:

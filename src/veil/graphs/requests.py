@@ -14,6 +14,7 @@ from veil.core.job import Job
 from veil.core.kind import Progress
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, mechanism_option, option, texts
 from veil.graphs.graph import Graph, Graphs
+from veil.graphs.intake import are_pairs
 from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.graphs.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.mechanisms.xor_graph import XorGraph
@@ -188,6 +189,6 @@ def _numbers(nodes: Any) -> tuple[Any, ...]:
 
 def _taken(data: Any) -> tuple[Graph, tuple[str, ...]]:
     """The graph that was read, is named by a path, or is held in memory; and what was assumed to read it."""
-    if isinstance(data, (str, os.PathLike)):
-        data = GraphRead(source=str(data)).read()
+    if isinstance(data, (str, os.PathLike)) or are_pairs(data):
+        data = GraphRead(source=data).read()
     return (data.graph, data.assumptions) if isinstance(data, EdgeSource) else (Graph.of(data), ())

@@ -91,8 +91,9 @@ def release(
 ) -> Release[Graph]:
     """Release a graph. Whether any two nodes are joined is hidden.
 
-    graph: what `read` returned, the path of a list of edges, a NetworkX graph, a SciPy sparse adjacency
-        matrix, or a `graphs.Graph`.
+    graph: what `read` returned, the path of a list of edges, a list of pairs of nodes or a frame of two
+        columns, a NetworkX graph, a SciPy sparse adjacency matrix, or a `graphs.Graph`. Nodes without an edge
+        are in none of the lists: `read` takes the list of all nodes.
     epsilon: what it costs together. delta: not needed, since these mechanisms are pure; nothing is spent on
         it.
     mechanism: "auto" is "response", which errs least on every single pair; or "published" for the XOR paper's

@@ -133,6 +133,10 @@ def _of_array(source: Any) -> Columns:
         raise InvalidData(
             "source", expected="rows and columns", found=f"an array of shape {source.shape}", hint=hint
         )
+    if isinstance(source, np.ma.MaskedArray):
+        # What is masked is no value.
+        mask, source = np.ma.getmaskarray(source), np.array(source.data, dtype=object)
+        source[mask] = None
     # The bits of a matrix are written 0 and 1.
     cells = source.view(np.int8) if source.dtype == np.bool_ else source
     return {name: cells[:, i] for i, name in enumerate(column_names(source.shape[1]))}
@@ -153,6 +157,8 @@ def _of_rows(source: Sequence[Any]) -> Columns:
 def _array(values: Any, name: str, *, mixed: bool) -> Any:
     import pyarrow as pa
 
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+        raise InvalidData(name, expected="a column of values", found="a single value")
     if isinstance(values, np.ndarray):
         values = np.ascontiguousarray(values)
     try:
