@@ -324,7 +324,7 @@ DRAWS = 20_000
 class Bare(veil.chains.PrivateChain):
     """Only the tables: the model behind them is post-processing, and slow to make thousands of times."""
 
-    def model(self, tables: Any, states: Any) -> Any:
+    def model(self, tables: Any, states: Any, *, rank: Any = None) -> Any:
         return None
 
 

@@ -75,8 +75,9 @@ class SequenceModel:
 
     chain: where it goes from a state. second: [before, from, to], the same with the state before known
     (before = len(chain): there was none). starts, ends: distributions of the first and the last state.
-    lengths: of the number of states. sizes: about how many transitions left each state. groups: a chain
-    for each group.
+    lengths: of the number of states. sizes: about how many transitions left each state. groups, group_sizes:
+    the chain and the sizes of each group. strata: the least length and the chain of users by the length of
+    their sequences, where they were counted apart.
     """
 
     chain: Chain
@@ -86,6 +87,8 @@ class SequenceModel:
     lengths: LengthLaw | None = None
     sizes: Floats | None = None
     groups: Mapping[str, Chain] = field(default_factory=dict)
+    group_sizes: Mapping[str, Floats] = field(default_factory=dict)
+    strata: tuple[tuple[int, Chain], ...] = ()
 
     __repr__ = brief_repr
 
@@ -113,15 +116,16 @@ class SequenceModel:
                 expected = f"at most {_MOST_STATES:,} states together"
                 raise InvalidArgument("length", expected=expected, found=f"{count:,} x {length:,}")
             lengths = np.full(count, length)
-        start_law = self.chain.stationary() if self.starts is None else self.starts
-        starts = rng.choice(len(self.chain), size=count, p=start_law)
+        starts = rng.choice(len(self.chain), size=count, p=self.start_law())
         states = np.empty(int(lengths.sum()), dtype=np.int32)
         ends = np.cumsum(lengths)
         # Together those of about the same length: one long sequence must not make all of them long.
         order = np.argsort(lengths, kind="stable")
-        walker, size = self._walker(), len(self.chain)
-        for first in range(0, count, chunk := max(1, min(count, 200_000))):
-            for some in _alike(order[first : first + chunk], lengths):
+        size = len(self.chain)
+        bounds = [0, *(least for least, _ in self.strata[1:]), np.inf]
+        for stratum, walker in enumerate(self._walkers()):
+            within = slice(*np.searchsorted(lengths[order], bounds[stratum : stratum + 2]))
+            for some in _alike(order[within], lengths):
                 longest = int(lengths[some].max())
                 began = starts[some] if self.second is None else size * size + starts[some]
                 paths = walker.paths(began, longest - 1, rng)
@@ -131,17 +135,28 @@ class SequenceModel:
                 states[places[kept]] = paths[kept]
         return states, lengths
 
-    def _walker(self) -> Walker:
-        if self.second is None:
-            return Walker.of(self.chain.matrix)
-        from scipy.sparse import coo_array
+    def start_law(self) -> Floats:
+        """Where sequences start: as released, else as transitions do, else in the long run."""
+        if self.starts is not None:
+            return self.starts
+        return self.chain.stationary() if self.sizes is None else self.sizes / self.sizes.sum()
 
-        # A state of the walk is (before, from), its number before * size + from.
-        size = len(self.chain)
-        before, origin, end = np.indices(self.second.shape).reshape(3, -1)
-        rows, columns = before * size + origin, origin * size + end
-        shape = ((size + 1) * size,) * 2
-        return Walker.of(coo_array((self.second.ravel(), (rows, columns)), shape=shape))
+    def _walkers(self) -> Iterator[Walker]:
+        """What sequences follow: of each stratum of lengths, or of all."""
+        chains = [chain for _, chain in self.strata] or [self.chain]
+        for chain in chains:
+            if self.second is None:
+                yield Walker.of(chain.matrix)
+                continue
+            from scipy.sparse import coo_array
+
+            # Memory as of everybody, steps as of the stratum. A state of the walk is (before, from), its
+            # number before * size + from.
+            size = len(self.chain)
+            law = self.second * (chain.to_numpy() / np.maximum(self.chain.to_numpy(), 1e-300))
+            before, origin, end = np.indices(law.shape).reshape(3, -1)
+            rows, columns = before * size + origin, origin * size + end
+            yield Walker.of(coo_array((law.ravel(), (rows, columns)), shape=((size + 1) * size,) * 2))
 
 
 def _alike(sequences: NDArray[np.intp], lengths: NDArray[np.int64]) -> list[NDArray[np.intp]]:
@@ -238,10 +253,13 @@ def synthetic(
     is_counted = isinstance(release.mechanism, PrivateChain)
     held = model(release) if is_counted else SequenceModel(to_chain(release))
     if group is not None:
-        held = replace(held, chain=group_chain(release, group), sizes=None, second=None)
+        held = replace(
+            held, chain=group_chain(release, group), sizes=held.group_sizes[group], second=None, starts=None
+        )
     notes = []
     if held.starts is None:
-        notes.append("starts: drawn from the stationary distribution; the release has none of its own")
+        where = "the stationary distribution" if held.sizes is None else "where transitions start"
+        notes.append(f"starts: drawn from {where}; the release has none of its own")
     if length is None and held.lengths is None:
         length = DEFAULT_LENGTH
         notes.append(f"lengths: {length} states each; the release has none of its own")

@@ -24,8 +24,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.chains.estimation.transition_table import TableEstimate
 from veil.core.arrays import Floats
-from veil.core.numerics.denoise import Noise, denoised, independent_means, posterior
+from veil.core.numerics.denoise import Noise, denoised, posterior
 
 Strata = tuple[tuple[int, int], ...]
 
@@ -164,44 +165,47 @@ def stratum_weights(strata: Sequence[tuple[int, int]], lengths: Floats) -> tuple
     return made, counted
 
 
+class StrataEstimate(NamedTuple):
+    """counts: [from, to] of all transitions of all users, positive. laws: [stratum, from, to], shares."""
+
+    counts: Floats
+    laws: Floats
+
+
 def combined_strata(
     noisy: Any,
     noises: Sequence[Noise],
     strata: Sequence[tuple[int, int]],
     lengths: Floats,
-    support: NDArray[np.bool_] | None = None,
-) -> Floats:
-    """Estimated counts [from, to] of all transitions of all users.
+    *,
+    rank: int | None = None,
+) -> StrataEstimate:
+    """What noisy tables of strata say of all transitions of all users.
 
     noisy: whole numbers [stratum, from, to], each stratum with its noise. lengths: users by exact length.
-    support: which transitions are possible, as the public knows; they come out positive, the others 0.
+    rank: hidden dimensions of the largest stratum's table, if they are not to be chosen.
     """
     tables = np.asarray(noisy, dtype=np.float64)
-    mask = np.ones(tables.shape[1:], dtype=bool) if support is None else np.asarray(support, dtype=bool)
     made, counted = stratum_weights(strata, lengths)
     if not (made > 0.0).any():
         # Nobody seems to have made a transition: then the strata count as what they sum to.
         counted = np.maximum(tables.sum(axis=(1, 2)), 1.0)
         made = counted.copy()
-    made, counted = _agreed(made, counted, tables * mask, noises, int(mask.sum()))
+    made, counted = _agreed(made, counted, tables, noises, tables[0].size)
     # From the stratum of most users outwards: each next one starts from the law of the one before.
     caps = np.array([cap for _, cap in strata], dtype=np.float64)
     middle = int(np.argmax(counted / caps))
-    cells = tables[:, mask]
-    start = posterior(
-        cells[middle], independent_means(tables[middle], mask, noises[middle])[mask], noises[middle]
-    )
-    answer = made[middle] * _law(start.estimate)
+    start = TableEstimate.of(tables[middle], noises[middle], rank=rank)
+    laws = np.empty(tables.shape)
+    laws[middle] = _law(start.counts)
     for outwards in (range(middle + 1, len(strata)), range(middle - 1, -1, -1)):
         # The mean goes from stratum to stratum, not the estimate: errors of one direction would add up.
         law, theta, weight = _law(start.mean), None, _FIRST_CELLS
         for at in outwards:
-            known = posterior(cells[at], law * max(counted[at], 1.0), noises[at], theta, weight)
-            law, theta, weight = _law(known.mean), known.theta, float(mask.sum())
-            answer += made[at] * _law(known.estimate)
-    table = np.zeros(mask.shape)
-    table[mask] = answer
-    return table
+            known = posterior(tables[at], law * max(counted[at], 1.0), noises[at], theta, weight)
+            law, theta, weight = _law(known.mean), known.theta, float(tables[0].size)
+            laws[at] = _law(known.estimate)
+    return StrataEstimate(np.tensordot(made, laws, axes=1), laws)
 
 
 def _law(counts: Floats) -> Floats:

@@ -1,9 +1,8 @@
 """Error bars for the true chain behind a release of counted transitions (counted_chain_intervals.md).
 
 Truth is the chain P of the relative frequencies of the counted transitions, pi its stationary distribution.
-One linear step from the released chain gives intervals that need no model of the counts; they are wide where
-noise drowns a row, as they must be. Their coverage is measured (tests), not proved. The proved intervals
-bound all noise at once, and are much wider.
+Intervals for transitions need no model of the counts. Those for the stationary distribution have a coverage
+that is measured (tests), not proved; the proved ones bound all noise at once, and are much wider.
 """
 
 from __future__ import annotations
@@ -16,18 +15,16 @@ from scipy.special import ndtri
 from veil.chains.error_bars.counted_rows import (
     NoisyRows,
     SmoothedRows,
-    length_reach,
     noisy_rows,
     share_quantiles,
     smoothed_rows,
-    sum_reach,
 )
+from veil.chains.error_bars.stationary_bars import proved_reach, stationary_bars
 from veil.chains.mechanisms.private_chain import PrivateChain, Tables
 from veil.chains.sequence_model import mechanism_of
 from veil.core.arrays import Floats
 from veil.core.checks import integer, within
 from veil.core.errors import InvalidArgument
-from veil.core.numerics.denoise import Noise, independent_means
 from veil.core.record import Release
 from veil.matrices.chain import Chain
 from veil.matrices.error_bars import ChainIntervals, matrix_chain_intervals
@@ -46,8 +43,6 @@ _LIGHTER = 0.75
 # What the smoothing of a row may have been holds but so often. The errors of all rows are added up as if they
 # went the same way, which makes up for it.
 _UNLIKELY = 0.2
-_MOST_EXCESS = 6.0
-_ROUNDS = 60
 _COARSE = 0.1
 _UP = 1.0 + 2.0**-40
 
@@ -94,11 +89,18 @@ def intervals(
         estimate, bars, proved = _smoothed_rows_bars(mechanism, release, confidence)
     else:
         estimate = chain
-        bars, proved = _noisy_bars(noisy_rows(mechanism, release.tables), chain, confidence)
+        noisy, rho = noisy_rows(mechanism, release.tables), chain.stationary()
+        bars, reach = stationary_bars(noisy, chain, confidence), proved_reach(noisy, chain, confidence)
+        proved = rho - reach, rho + reach
     known = release.records if records is None else integer("records", records, least=1)
+    transitions = counted_transitions(mechanism, release.tables, confidence, records=known)
+    guess = estimate.to_numpy()
     return ChainIntervals(
         estimate=estimate,
-        transitions=counted_transitions(mechanism, release.tables, confidence, records=known),
+        # Stretched where they miss the estimate, which borrows from other cells.
+        transitions=np.stack(
+            [np.minimum(transitions[..., 0], guess), np.maximum(transitions[..., 1], guess)], axis=-1
+        ),
         stationary=np.clip(np.stack(bars, axis=-1), 0.0, 1.0),
         proved_stationary=np.clip(np.stack(proved, axis=-1), 0.0, 1.0),
         confidence=confidence,
@@ -145,71 +147,6 @@ def _noisy_limits(rows: NoisyRows, tail: float) -> tuple[Floats, Floats]:
             part = np.divide(above, above - below, out=np.ones_like(above), where=at > 0)
             limits[row] = grid[before] + part * (grid[at] - grid[before])
     return low, high
-
-
-# The stationary distribution, from noisy counts
-
-
-def _noisy_bars(
-    rows: NoisyRows, chain: Chain, confidence: float
-) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-    """Two kinds of intervals for the stationary distribution."""
-    inverse, rho, size = chain.group_inverse(), chain.stationary(), len(chain)
-    mean = chain.to_numpy() @ inverse
-    # [i, j]: Y_i u_ij, and the sums over k of the squares and fourth powers of u_ij.
-    known = rows.counts @ inverse - rows.counts.sum(axis=1)[:, None] * mean
-    # Power sums of the columns around their middle, so that nothing large cancels.
-    middle = inverse.mean(axis=0)
-    first, (two, three, four) = mean - middle, (((inverse - middle) ** k).sum(axis=0) for k in (2, 3, 4))
-    squares = np.maximum(two + size * first**2, 0.0)
-    fourths = np.maximum(four - 4.0 * first * three + 6.0 * first**2 * two + size * first**4, 0.0)
-    whole = np.ones(rows.counts.shape, dtype=bool)
-    deviation = rows.noise.deviation * float(np.sqrt(rows.times))
-    sums = independent_means(rows.counts, whole, Noise("gaussian", deviation)).sum(axis=1)
-    weights, variance = rho / sums, deviation**2
-    spread = variance * (weights**2 @ squares)
-    # The excess kurtosis of the noise of a count, then of the whole.
-    kurtosis = 0.0
-    if rows.noise.kind == "geometric":
-        kurtosis = (3.0 + 1.0 / max(rows.noise.deviation**2, 1e-300)) / rows.times
-    excess = kurtosis * variance**2 * (weights**4 @ fourths)
-    excess = np.divide(excess, spread**2, out=np.zeros(size), where=spread**2 > 0.0)
-    # The weights pi_i / N_i are not known either: neither the row's size nor its share of time.
-    unknown = weights**2 * variance * size / sums**2 + spread / sums**2
-    # In a chain of long paths all weights are 1 / sum N. The cap is a choice; coverage was measured with it.
-    unknown = np.minimum(unknown, 2.0 * np.maximum(weights, 1.0 / sums.sum()) ** 2)
-    spread = spread + unknown @ np.maximum(variance * squares, known**2)
-    # The quantile in standard deviations, of a law a little heavier than normal (Cornish and Fisher).
-    z = -float(ndtri(0.5 * (1.0 - confidence) * _LIGHTER))
-    z = z + max(0.0, z**3 - 3.0 * z) / 24.0 * np.minimum(excess, _MOST_EXCESS)
-    middle, reach = rho + weights @ known, z * np.sqrt(spread)
-    # Stretched where they miss the best guess.
-    bars = np.minimum(middle - reach, rho), np.maximum(middle + reach, rho)
-    reach = _proved_reach(rows, known, squares, chain, confidence)
-    return bars, (rho - reach, rho + reach)
-
-
-def _proved_reach(rows: NoisyRows, known: Floats, squares: Floats, chain: Chain, confidence: float) -> Floats:
-    """What no |pi_j - rho_j| exceeds, if in no row the noise is longer, or its sum larger, than it may be."""
-    rho, size = chain.stationary(), len(chain)
-    each = 0.5 * (1.0 - confidence) / size
-    length = length_reach(rows.noise, size, each, times=rows.times)
-    fewest = rows.counts.sum(axis=1) - sum_reach(rows.noise, size * rows.times, each)
-    # A frequency needs a record.
-    fewest = np.maximum(fewest, 1.0)[:, None]
-    inverse = chain.group_inverse()
-    mean = chain.to_numpy() @ inverse
-    # No P_i a_j is outside the range of a_j, whatever the noise.
-    farthest = np.maximum(inverse.max(axis=0) - mean, mean - inverse.min(axis=0))
-    moved = np.minimum((np.abs(known) + length * np.sqrt(squares)) / fewest, farthest) * _UP
-    limits = np.minimum(1.0, moved.max(axis=0))
-    for _ in range(_ROUNDS):
-        # pi_i is at most rho_i plus its own limit: every round is a bound, and none is worse.
-        better = np.minimum(limits, (rho + limits) @ moved * _UP)
-        if (better > 0.999 * limits).all():
-            break
-        limits = better
-    return np.asarray(limits, dtype=np.float64)
 
 
 # Dirichlet rows of counts

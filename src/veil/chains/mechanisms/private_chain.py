@@ -13,10 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.chains.adjacency import OF_SEQUENCES, OF_TRANSITIONS, Transitions
+from veil.chains.estimation.groups import GroupEstimates
+from veil.chains.estimation.transition_table import TableEstimate
 from veil.chains.lengths import LengthBins, smoothed_lengths, spread_lengths
 from veil.chains.strata import combined_strata, second_order
 from veil.chains.transition_counts import TransitionCounts, TransitionTable
 from veil.core.adjacency import Adjacency
+from veil.core.arrays import Floats
 from veil.core.checks import choice, integer, items
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import Names
@@ -245,30 +248,34 @@ class PrivateChain(Described):
         tables = {part.key: part.draw(rng, part.counted(value)) for part in self.parts}
         return ChainDraw(tables, self.model(tables, value.states))
 
-    def model(self, tables: Tables, states: Names) -> SequenceModel:
-        """The model that the private tables stand for: post-processing, without further cost."""
+    def model(self, tables: Tables, states: Names, *, rank: int | None = None) -> SequenceModel:
+        """The model that the private tables stand for: post-processing, without further cost.
+
+        rank: hidden dimensions of the transitions, taken as given instead of chosen from the tables.
+        """
         from veil.chains.sequence_model import LengthLaw, SequenceModel
 
         noises = {part.key: part.noise for part in self.parts if part.noise is not None}
         lengths, by_group, strata = None, {}, self.strata
+        by_length: Sequence[Floats] = ()
         if "lengths" in noises:
             bins = self.first["lengths"].bins or ()
             lengths = spread_lengths(smoothed_lengths(tables["lengths"], noises["lengths"], bins), bins)
         if strata and lengths is not None:
             noisy = np.stack([tables[part.key] for part in strata])
             bounds = [(part.least, part.cap or 1) for part in strata]
-            counts = combined_strata(noisy, [noises[part.key] for part in strata], bounds, lengths)
+            found = combined_strata(noisy, [noises[part.key] for part in strata], bounds, lengths, rank=rank)
+            counts, by_length = found.counts, list(found.laws)
         elif "transitions" not in noises:
             counts = np.asarray(tables["transitions"])
         else:
             table, noise = tables["transitions"], noises["transitions"]
-            counts = denoised(table, noise)
-            if self.groups is not None:
-                by_group = dict(zip(self.groups, counts, strict=True))
-                # All together from the sum of the noisy tables: what was taken for noise in each would be
-                # missing in all.
-                together = Noise("gaussian", noise.deviation * float(np.sqrt(len(self.groups))))
-                counts = denoised(table.sum(axis=0), together)
+            if self.groups is None:
+                counts = TableEstimate.of(table, noise, rank=rank).counts
+            else:
+                estimates = GroupEstimates.of(table, noise, rank=rank)
+                by_group = dict(zip(self.groups, estimates.counts, strict=True))
+                counts = estimates.together.counts
         once = {
             of: np.asarray(denoised(tables[of][None, :], noises[of])[0])
             for of in ("starts", "ends", "sizes")
@@ -286,6 +293,11 @@ class PrivateChain(Described):
                 name: Chain(table / table.sum(axis=1, keepdims=True), states=states)
                 for name, table in by_group.items()
             },
+            strata=tuple(
+                (part.least, Chain(law / law.sum(axis=1, keepdims=True), states=states))
+                for part, law in zip(strata, by_length, strict=True)
+            ),
+            group_sizes={name: table.sum(axis=1) for name, table in by_group.items()},
         )
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:

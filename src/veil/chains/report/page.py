@@ -20,7 +20,6 @@ from veil.chains.report.summary import Accuracy, accuracy_of, baselines_of, is_d
 from veil.chains.report.totals import CountedTotal
 from veil.chains.sequence_model import LengthLaw, SequenceModel, mechanism_of, model
 from veil.core.arrays import Floats
-from veil.core.numerics.denoise import denoised
 from veil.core.record import Release
 from veil.matrices.planning import MatrixPlan
 from veil.matrices.report.chain import ChainReport, digits
@@ -105,7 +104,7 @@ class Sections:
         pairs, gain = ((), 0.0) if held.second is None else _pairs(held, held.second)
         ends = [later.least - 1 for _, later in pairwise(strata)] + [None] * bool(strata)
         return cls(
-            groups=() if mechanism.groups is None else _groups(release, mechanism, mechanism.groups),
+            groups=() if mechanism.groups is None else _groups(release, mechanism.groups),
             more_groups=max(0, len(mechanism.groups or ()) - _MOST_GROUPS),
             starts=held.starts,
             ends=held.ends,
@@ -124,14 +123,13 @@ class Sections:
         )
 
 
-def _groups(release: Release[Any], mechanism: PrivateChain, groups: tuple[str, ...]) -> tuple[GroupLine, ...]:
-    part, noisy = mechanism.first["transitions"], release.tables["transitions"]
-    assert part.noise is not None
-    counts = denoised(noisy, part.noise)
-    names = list(map(str, model(release).chain.states))
+def _groups(release: Release[Any], groups: tuple[str, ...]) -> tuple[GroupLine, ...]:
+    held = model(release)
+    names = list(map(str, held.chain.states))
     lines = []
-    for name, table, seen in list(zip(groups, counts, noisy, strict=True))[:_MOST_GROUPS]:
-        chain = model(release).groups[name]
+    for name, seen in list(zip(groups, release.tables["transitions"], strict=True))[:_MOST_GROUPS]:
+        chain = held.groups[name]
+        table = held.group_sizes[name][:, None] * chain.to_numpy()
         top, top_share = None, 0.0
         if chain.is_irreducible:
             shares = chain.stationary()

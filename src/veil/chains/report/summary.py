@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rich.table import Column, Table
 
 from veil.chains.adjacency import Transitions
+from veil.chains.estimation.groups import GroupEstimates
 from veil.chains.mechanisms.private_chain import Part, PrivateChain
 from veil.chains.planning import ChainPlan, baseline_of, measured
 from veil.chains.report.totals import CountedTotal
@@ -21,7 +22,7 @@ from veil.chains.user_plan import UserForecast
 from veil.core.arrays import Floats
 from veil.core.baseline import Baseline
 from veil.core.job import Job
-from veil.core.numerics.denoise import Noise, denoised
+from veil.core.numerics.denoise import Noise
 from veil.core.record import Release
 from veil.matrices.chain import Chain
 from veil.matrices.mechanisms.bordered_rows import BorderedRows
@@ -184,14 +185,14 @@ def _strata_error(release: Release[Any], mechanism: PrivateChain, tables: list[F
 
 def _group_errors(noisy: Floats, part: Part, noise: Noise) -> tuple[float | None, float | None]:
     """The error of all groups together, and of one group on average over all transitions."""
-    counts = denoised(noisy, noise)
+    counts = GroupEstimates.of(noisy, noise).counts
     step = max(1, math.ceil(counts.size / _MOST_CELLS))
     # Of very many cells a part of the groups: all of them would take too long.
     counts = np.rint(counts[::step])
     if not counts.any():
         return None, None
     rng = np.random.default_rng(_SEED)
-    again = denoised(part.simulated(rng, counts), noise)
+    again = GroupEstimates.of(part.simulated(rng, counts), noise).counts
     sizes = counts.sum(axis=2)
     within = float((sizes * _gaps(_rows(again), _rows(counts))).sum() / sizes.sum())
     if step > 1:

@@ -1,0 +1,1 @@
+"""What a chain's noisy tables say of the counts behind them."""

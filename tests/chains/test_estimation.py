@@ -1,0 +1,160 @@
+"""Estimates of the counts behind noisy tables: better than simple ways, and sound on odd tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import veil
+from tests.chains.shapes import noisy, table
+from veil.chains.estimation.flow_correction import LinearStep, flow_corrected, groups_by_share
+from veil.chains.estimation.groups import GroupEstimates
+from veil.chains.estimation.transition_table import TableEstimate, chosen_rank
+from veil.core.numerics.count_laws import Noise
+from veil.core.numerics.denoise import denoised, independent_means
+
+Floats = NDArray[np.float64]
+NOISE = Noise("geometric", 1.0)
+
+
+def rows(counts: Floats) -> Floats:
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+
+def errors(truth: Floats, estimate: Floats) -> Floats:
+    """Total variation of the stationary distribution, of rows (weighted) and of the joint table."""
+    weights = truth.sum(axis=1) / truth.sum()
+    gaps = np.abs(LinearStep.stationary(rows(estimate)) - LinearStep.stationary(rows(truth))).sum()
+    of_rows = weights @ np.abs(rows(estimate) - rows(truth)).sum(axis=1)
+    joint = np.abs(estimate / estimate.sum() - truth / truth.sum()).sum()
+    return 0.5 * np.array([gaps, of_rows, joint])
+
+
+def mean_errors(shape: str, states: int, total: int, releases: int, epsilon: float = 1.0) -> Floats:
+    """[way, measure] for the estimate, clipping, and independent means."""
+    truth = table(shape, states, total, 3).astype(float)
+    rng, noise = np.random.default_rng(4), Noise("geometric", 1.0 / epsilon)
+    found = []
+    for _ in range(releases):
+        values = noisy(truth, epsilon, rng)
+        ways = TableEstimate.of(values, noise).counts, np.maximum(values, 1e-9), denoised(values, noise)
+        found.append([errors(truth, way) for way in ways])
+    return np.asarray(np.mean(found, axis=0))
+
+
+@pytest.mark.parametrize(("shape", "total"), [("gravity", 12_000), ("block", 40_000)])
+def test_sparse_tables_are_estimated_better_than_by_clipping_or_independence(shape: str, total: int) -> None:
+    """Four releases. Power: independent means alone have a ratio of 1 and would fail."""
+    found = mean_errors(shape, 80, total, 4)
+    ratios = found[0] / found[1:].min(axis=0)
+    assert ratios[0] < 0.9
+    assert (ratios[1:] < 0.97).all()
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("epsilon", [0.25, 1.0, 4.0])
+@pytest.mark.parametrize("shape", ["outer", "gravity", "block", "heavy", "independent"])
+def test_no_shape_is_estimated_worse_than_by_a_simple_way(shape: str, epsilon: float) -> None:
+    found = mean_errors(shape, 200, 60_000, 40, epsilon)
+    assert (found[0] <= 1.05 * found[1:].min(axis=0)).all()
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.zeros((2, 2)),
+        np.full((3, 3), -7.0),
+        np.array([[5e11, -3.0], [2.0, 1.0]]),
+        np.diag([9.0, 40.0, 3.0, 0.0]),
+        np.arange(400.0).reshape(20, 20) % 7 - 3.0,
+    ],
+    ids=["nothing", "all negative", "huge", "only a diagonal", "stripes"],
+)
+def test_odd_tables_give_a_chain(values: Floats, scale: float) -> None:
+    found = TableEstimate.of(values, Noise("geometric", scale))
+    assert np.isfinite(found.counts).all()
+    assert (found.counts > 0.0).all()
+    assert (found.variance >= 0.0).all()
+    assert LinearStep.stationary(rows(found.counts)).sum() == pytest.approx(1.0)
+
+
+def test_little_noise_changes_little() -> None:
+    truth = table("heavy", 30, 30_000, 5).astype(float)
+    found = TableEstimate.of(truth, Noise("geometric", 0.05))
+    assert errors(truth, found.counts).max() < 2e-3
+
+
+def test_hidden_dimensions_are_taken_where_they_are_there() -> None:
+    rng, whole = np.random.default_rng(6), None
+    ranks = {}
+    for shape in ("block", "independent"):
+        values = noisy(table(shape, 60, 40_000, 7), 1.0, rng)
+        whole = ~np.eye(len(values), dtype=bool)
+        ranks[shape] = chosen_rank(values, independent_means(values, whole, NOISE), NOISE)
+    assert ranks["independent"] == 0
+    assert ranks["block"] >= 2
+
+
+def test_a_rank_that_is_given_is_taken() -> None:
+    values = noisy(table("block", 40, 20_000, 7), 1.0, np.random.default_rng(8))
+    chosen = TableEstimate.of(values, NOISE)
+    assert np.array_equal(TableEstimate.of(values, NOISE, rank=chosen.rank).counts, chosen.counts)
+    assert TableEstimate.of(values, NOISE, rank=4).rank == 4
+
+
+def test_the_share_of_busy_states_is_corrected_where_the_counts_say_so() -> None:
+    truth = table("gravity", 40, 400_000, 9).astype(float)
+    values = noisy(truth, 1.0, np.random.default_rng(10))
+    right = flow_corrected(np.maximum(values, 0.1), values, truth.sum(axis=1), NOISE)
+    assert errors(truth, right)[0] <= 1.1 * errors(truth, np.maximum(values, 0.1))[0]
+    # A model that is wrong about the busiest state: half of its arrivals are missing.
+    wrong, busiest = truth + 0.1, int(truth.sum(axis=0).argmax())
+    wrong[:, busiest] *= 0.5
+    assert errors(truth, flow_corrected(wrong, values, truth.sum(axis=1), NOISE))[0] < (
+        0.4 * errors(truth, wrong)[0]
+    )
+
+
+def test_groups_of_states_hold_each_once_from_the_busiest_on() -> None:
+    shares = np.random.default_rng(11).dirichlet(np.ones(75))
+    groups = groups_by_share(shares)
+    assert sorted(np.concatenate(groups)) == list(range(75))
+    assert [len(group) for group in groups] == [16, 59]
+    assert shares[groups[0]].min() >= shares[groups[1]].max()
+
+
+def group_errors(truth: NDArray[np.int64], seed: int) -> Floats:
+    """Weighted row errors of [borrowing, each group's own chain, the common chain]."""
+    rng = np.random.default_rng(seed)
+    values = np.stack([noisy(group, 1.0, rng) for group in truth])
+    found = GroupEstimates.of(values, NOISE)
+    sums = np.zeros(3)
+    for group, value, counts in zip(truth, values, found.counts, strict=True):
+        ways = counts, TableEstimate.of(value, NOISE).counts, found.together.counts
+        used = group.sum(axis=1) > 0
+        sums += [errors((group + 1e-9)[used], way[used])[1] for way in ways] if used.all() else [0, 0, 0]
+    return sums
+
+
+def test_groups_borrow_from_the_common_chain_and_keep_what_is_their_own() -> None:
+    rng = np.random.default_rng(12)
+    whole = table("gravity", 30, 60_000, 13)
+    alike = np.stack([rng.binomial(whole, part) + np.eye(len(whole), dtype=int) for part in (0.6, 0.2, 0.04)])
+    borrowed, own, _ = group_errors(alike, 14)
+    assert borrowed < 0.9 * own
+    size = min(len(whole), 24)
+    other = [table("gravity", 60, 60_000, seed)[:size, :size] + 1 for seed in (15, 16)]
+    borrowed, own, common = group_errors(np.stack(other), 17)
+    assert borrowed <= 1.15 * own
+    assert borrowed < 0.5 * common
+
+
+def test_intervals_hold_their_estimates() -> None:
+    counts = veil.chains.TransitionCounts(table("block", 40, 20_000, 18))
+    out = veil.chains.release(counts, epsilon=0.5, rng=19)
+    bars = veil.chains.intervals(out)
+    for bar, value in ((bars.transitions, out.value.to_numpy()), (bars.stationary, out.value.stationary())):
+        assert (bar[..., 0] <= value).all()
+        assert (value <= bar[..., 1]).all()
