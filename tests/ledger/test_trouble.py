@@ -9,6 +9,7 @@ import random
 import resource
 import shutil
 import signal
+import sqlite3
 import subprocess
 import tempfile
 import warnings
@@ -20,7 +21,8 @@ from typing import Any
 import pytest
 
 import veil
-from tests.ledger.places import Elsewhere, new_file, release
+from tests.ledger.places import Elsewhere, kinds, new_file, release
+from tests.ledger.points import POINTS, watching
 from tests.ledger.workers import PATIENCE
 from veil.errors import LedgerCorrupt, LedgerUnavailable, PrivacyWarning, VeilError
 
@@ -257,3 +259,43 @@ def test_damaged_files(folder: Path, seed: int, elsewhere: Elsewhere) -> None:
     assert caught >= 10
     elsewhere()
     assert ledger.verify(against=kept).datasets == ["grades", "trips"]
+
+
+INSIDE = [point for point in POINTS["sqlite"] if point.startswith(("reserve: ", "confirm: "))]
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["once", "from then on"])
+def test_sqlite_fails_at_every_step(folder: Path, again: bool) -> None:
+    """Inside the charge and the note of it: never a value without its charge, and what is said is true."""
+    ledger, seen = new_file(folder).ledger(), []
+    for point in (point for point in INSIDE if not point.endswith(": asked")):
+        dataset = ledger.open(point.replace(":", ""), epsilon=1)
+        failed: list[str] = []
+
+        def fail(now: str, driver: object, *, at: str = point, done: list[str] = failed) -> None:
+            if driver is not None and ((now == at and not done) or (done and again)):
+                done.append(now)
+                raise sqlite3.OperationalError("disk I/O error")
+
+        out, said = None, ""
+        with watching(fail), warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            try:
+                out = release(dataset)
+            except LedgerUnavailable as error:
+                said = str(error)
+        assert failed[0] == point
+        charged, noted = "reserve" in kinds(dataset), "confirm" in kinds(dataset)
+        assert charged or out is None, point
+        if out is None:
+            stands = f"{dataset.name}/2 was written all the same, and stands. Nothing was released."
+            assert said.endswith(stands if charged else "Nothing was charged."), point
+        assert bool(told) == (out is not None and not noted), point
+        seen.append((charged, noted, out is not None))
+        assert dataset.name in ledger.verify().datasets
+        release(dataset)
+    # Before the commit nothing is charged, after it nothing is drawn unless the commit went well.
+    first = INSIDE.index("reserve: committed") - 1
+    assert seen[:first] == [(False, False, False)] * first
+    assert seen[first] == (True, False, False)
+    assert all(charged and made for charged, _, made in seen[first + 1 :])

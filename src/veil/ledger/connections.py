@@ -19,6 +19,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from veil.core.errors import LedgerCorrupt, LedgerUnavailable, MissingExtra, VeilError
 from veil.ledger.address import Address
+from veil.ledger.entry import Entry
 from veil.ledger.schema import DATASETS, ENTRIES
 
 # How long others may hold the ledger, in seconds.
@@ -43,6 +44,7 @@ _REASONS = {
 }
 # Of PostgreSQL: a table, a column, a function or another object that is there already.
 _MADE_TWICE = ("42P07", "42701", "42723", "42710")
+_DOUBT = "If a charge was on its way it may have been made, and then it stands. "
 _AWAY = (
     "connection refused",
     "server closed",
@@ -149,6 +151,33 @@ def unavailable(address: Address, reason: str) -> LedgerUnavailable:
     return LedgerUnavailable(f"ledger: {address} cannot be used: {reason}. Nothing was charged.")
 
 
+class UnsettledCommit(LedgerUnavailable):
+    """A commit failed, and whether it was made is not known yet. reason: why it failed."""
+
+    reason = ""
+
+
+def unsettled(error: DBAPIError, address: Address) -> VeilError:
+    """The disk failed in the middle of a commit."""
+    plain = translated(error, address)
+    if isinstance(plain, LedgerCorrupt):
+        return plain
+    text = str(plain).removesuffix("Nothing was charged.")
+    failure = UnsettledCommit(f"{text}{_DOUBT}Nothing was released.")
+    failure.reason = text
+    return failure
+
+
+def settled(failure: UnsettledCommit, entry: Entry | None) -> LedgerUnavailable:
+    """What came of it: the entry is there, or it is not. No release relies on one whose commit failed."""
+    if entry is None:
+        return LedgerUnavailable(f"{failure.reason}Nothing was charged.")
+    return LedgerUnavailable(
+        f"{failure.reason}{entry.dataset}/{entry.number} was written all the same, and stands. Nothing was "
+        "released."
+    )
+
+
 def missing(address: Address, found: str) -> LedgerUnavailable:
     return LedgerUnavailable(
         f"ledger: expected a ledger at {address}, found {found}. `veil ledger open` makes one."
@@ -157,7 +186,7 @@ def missing(address: Address, found: str) -> LedgerUnavailable:
 
 def gone(address: Address, *, writing: bool) -> LedgerUnavailable:
     """The server went away, perhaps in the middle of a commit."""
-    doubt = "If a charge was on its way it may have been made, and then it stands. " if writing else ""
+    doubt = _DOUBT if writing else ""
     return LedgerUnavailable(
         f"ledger: {address} cannot be used: the server does not answer. {doubt}Nothing was released."
     )

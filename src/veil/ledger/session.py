@@ -31,6 +31,8 @@ class Session:
         self.errors = _Errors(self)
         self.on_server = dialect.name == "postgresql"
         self.is_gone = False
+        # A commit was begun: if it fails, it may have been made all the same.
+        self.is_committing = False
 
     def begin(self) -> None:
         with self.errors:
@@ -67,6 +69,14 @@ class Session:
                 self.driver.autocommit = False
 
 
+class CommitFailed(Exception):
+    """A commit to a file that failed: whether it was made has to be looked up. error: of the driver."""
+
+    def __init__(self, error: DBAPIError) -> None:
+        super().__init__()
+        self.error = error
+
+
 class _Errors:
     """Errors of the driver, in the classes of SQLAlchemy."""
 
@@ -97,8 +107,12 @@ def session_of(engine: Engine, *, at_once: bool = False) -> Iterator[Session]:
         session.begin()
         yield session
         if not session.at_once:
+            session.is_committing = True
             session.commit()
     except Exception as error:
+        if session.is_committing and not session.on_server and isinstance(error, DBAPIError):
+            pooled.invalidate(error)
+            raise CommitFailed(error) from error
         if session.is_gone:
             pooled.invalidate(error)
         raise

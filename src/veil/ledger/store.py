@@ -44,11 +44,12 @@ from veil.ledger.connections import (
     missing,
     translated,
     unavailable,
+    unsettled,
 )
 from veil.ledger.keys import Key
 from veil.ledger.marks import Marks
 from veil.ledger.server import ROLES, grants
-from veil.ledger.session import Session, session_of
+from veil.ledger.session import CommitFailed, Session, session_of
 
 Result = TypeVar("Result")
 
@@ -191,6 +192,8 @@ class Store:
                     failed = translated(error, self.address)
                 elif time.monotonic() > end:
                     failed = gone(self.address, writing=locking)
+            except CommitFailed as failure:
+                failed = unsettled(failure.error, self.address)
             except SQLAlchemyError as error:
                 failed = translated(error, self.address)
             except UnicodeError:

@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from veil.core.errors import InvalidArgument, LedgerCorrupt, LedgerUnavailable, PrivacyWarning, VeilError
 from veil.ledger.balance import Balance
 from veil.ledger.chain import Last, Row, append, entry_at, entry_with, locked_entry, time_after
-from veil.ledger.connections import is_refused
+from veil.ledger.connections import UnsettledCommit, is_refused, settled
 from veil.ledger.entry import NOTHING, Entry
 from veil.ledger.head import Head
 from veil.ledger.keys import Key, is_authentic, message
@@ -93,7 +93,14 @@ def add(
                 return None
             raise
 
-    made = store.write(work, quick=quick if kind in RELEASING and not accepting else None)
+    try:
+        made = store.write(work, quick=quick if kind in RELEASING and not accepting else None)
+    except UnsettledCommit as failure:
+        found = _looked_up(store, dataset, token, failure)
+        if found is None or kind != "confirm":
+            raise settled(failure, found) from None
+        # A note that is there needs nothing more: no release hangs on it.
+        made = _Added(found, None, again=True)
     _remember(store, dataset, kind, made, accepting=accepting)
     return made.entry
 
@@ -105,6 +112,14 @@ class _Added:
     entry: Entry
     written: Written | None
     again: bool
+
+
+def _looked_up(store: Store, dataset: str, token: str, failure: UnsettledCommit) -> Entry | None:
+    """The entry whose commit failed, if it is there; the failure itself if the ledger cannot be read."""
+    try:
+        return store.read(lambda connection: entry_with(connection, dataset, token))
+    except VeilError:
+        raise failure from None
 
 
 def _is_newest(store: Store, entry: Entry) -> bool:
