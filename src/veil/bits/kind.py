@@ -62,6 +62,12 @@ class BitKind(Kind):
     def assumptions(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> tuple[str, ...]:
         return mechanism.assumptions(adjacency)
 
+    def data_findings(self, job: Job[Any]) -> tuple[str, ...]:
+        """Columns that say the same of everybody."""
+        table = np.atleast_2d(job.value)
+        same = int((table == table[:1]).all(axis=0).sum())
+        return (f"{same:,} of {table.shape[1]:,} columns have the same bit in every row",) if same else ()
+
     def frozen(self, value: Any, tables: Tables) -> Any:
         return frozen(np.asarray(value, dtype=np.bool_))
 

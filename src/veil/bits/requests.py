@@ -29,6 +29,9 @@ _MECHANISM = "auto (fewest wrong bits), staircase or response."
 _UNIT = "What is hidden: row (all bits of a record together) or bit (each alone)."
 # Kinds of NumPy types: booleans, whole numbers, floats.
 _NUMERIC = "biuf"
+_ROWS_ARE_HIDDEN_LESS = (
+    "A whole row is hidden less: the privacy loss adds up over its bits. {unit=row} hides it as one"
+)
 _FLIPS = "Hide only so many bits at once: of a record, or with unit bit anywhere."
 
 
@@ -101,6 +104,7 @@ class BitRelease(ReleaseRequest):
             assumptions=held.assumptions,
             labels=held.columns or None,
             chosen=chosen,
+            notes=(_ROWS_ARE_HIDDEN_LESS,) if near.where != "row" or near.count < columns else (),
             plan=plan,
             request=self,
             source=held,

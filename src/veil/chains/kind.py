@@ -33,6 +33,8 @@ ONE_SEQUENCE_EACH = "one sequence per person: each sequence belongs to someone e
 _ANY_CAP = 1
 # Another chain than the one that its tables give would differ by more than the rounding of a computation.
 _SAME = 1e-6
+# A stated number of transitions that is so far off, as a share of it, is worth a word.
+_FAR = 0.1
 
 
 class ChainKind(Kind):
@@ -89,6 +91,22 @@ class ChainKind(Kind):
             ONE_SEQUENCE_EACH: origin.without_names and of_users,
         }
         return (*mechanism.assumptions(adjacency), *(text for text, holds in applies.items() if holds))
+
+    def data_findings(self, job: Job[Any]) -> tuple[str, ...]:
+        """States and groups without transitions, and another number of transitions than was stated."""
+        counts, stated = job.value, job.records
+        silent = int((np.asarray(counts.matrix.sum(axis=1)) == 0).sum())
+        groups = counts.groups or {}
+        empty = sum(not table.any() for table in groups.values())
+        off = stated is not None and abs(counts.total - stated) > _FAR * stated
+        found = {
+            f"{silent:,} of {len(counts):,} states have no transition out of them: their rows are noise "
+            "alone": silent > 0,
+            f"{empty:,} of {len(groups):,} groups have no transition: their chains are noise alone": empty
+            > 0,
+            f"{counts.total:,} transitions were counted, where {{records}} is {stated}": off,
+        }
+        return tuple(text for text, applies in found.items() if applies)
 
     def implied_assumptions(self, release: Release[Any]) -> tuple[str, ...]:
         return release.mechanism.assumptions(release.adjacency)

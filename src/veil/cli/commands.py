@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from veil.cli.deferral import Deferral
-from veil.cli.ledger_options import charged_account, ledger_files, print_dry_run
+from veil.cli.dry_run import print_dry_run
+from veil.cli.ledger_options import charged_account, ledger_files
 from veil.cli.options import command, flags_of
 from veil.cli.output import print_json, refuse_other_files, working
 from veil.cli.output_files import PICTURES, OutputFiles, refuse_existing
@@ -105,6 +106,16 @@ class ReleaseOptions(Request):
         "write nothing.",
         group="Budget",
     )
+    check_data: bool = option(
+        False,
+        help="For the holder of the data: as {dry_run}, and what follows from the data, which is sensitive.",
+        group="Budget",
+    )
+
+    @property
+    def only_looks(self) -> bool:
+        """Whether nothing is drawn."""
+        return self.dry_run or self.check_data
 
 
 def released(
@@ -139,13 +150,13 @@ def _released(
         ledgers=ledger_files(options.ledger),
         csv_safe=options.csv_safe,
     )
-    if not options.dry_run:
+    if not options.only_looks:
         files.check_output_stream()
     account = charged_account(
         options.ledger, options.dataset, options.part, by=options.released_by, why=options.reason
     )
     making.charge_to(account)
-    if account is not None and files.first is None and not (options.dry_run or quiet or options.no_output):
+    if account is not None and files.first is None and not (options.only_looks or quiet or options.no_output):
         raise InvalidArgument(
             "--output",
             expected="a file, since the result is charged and only a summary of it would be printed",
@@ -167,9 +178,12 @@ def _released(
     weaker = tuple(with_fields(text, flags, flags) for text in job.warnings)
     job = replace(job, notes=notes, warnings=weaker if options.seed is None else ())
     files.check_job(job)
-    if options.dry_run:
-        told = (*job.warnings, *((AGAIN,) if again else ()))
-        return print_dry_run(replace(job, warnings=told), account, as_json=quiet)
+    if options.only_looks:
+        told = replace(job, warnings=(*job.warnings, *((AGAIN,) if again else ())))
+        findings = None
+        if options.check_data:
+            findings = tuple(with_fields(text, flags, flags) for text in kind.data_findings(job))
+        return print_dry_run(told, account, findings=findings, as_json=quiet)
     if quiet:
         for text in (*job.warnings, *((AGAIN,) if again else ())):
             say(f"veil: warning: {text}.", error=True)

@@ -5,17 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from veil.cli.output import print_json
-from veil.core.errors import BudgetExceeded, InvalidArgument
-from veil.core.numerics.rounding import rounded_up
-from veil.report.terminal import say
+from veil.core.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from veil.core.job import Job
     from veil.ledger.dataset import Dataset
     from veil.ledger.ledger import Ledger
 
@@ -139,37 +135,3 @@ def ledger_files(ledger: str | None) -> list[Path]:
     keys = [key.removeprefix("file:") for key in (_named("VEIL_LEDGER_KEY") or "").split(",")]
     anchors = (_named("VEIL_LEDGER_ANCHOR") or "").split(",")
     return beside + [Path(place.strip()) for place in (*keys, *anchors) if place.strip() and ":" not in place]
-
-
-def print_dry_run(job: Job[Any], account: Dataset | None, *, as_json: bool) -> int:
-    """The charge, whether there is room for it, what is assumed, and what to know before it.
-
-    Returns the exit code.
-    """
-    room = None if account is None else account.has_room(job.charge())
-    if as_json:
-        content = {
-            "dry_run": True,
-            "charge": {"epsilon": job.epsilon, "delta": job.delta},
-            "mechanism": job.mechanism.describe(),
-            "adjacency": job.adjacency.words,
-            "assumptions": list(job.assumptions),
-            "warnings": list(job.warnings),
-            "notes": list(job.notes),
-        }
-        print_json(content if room is None else content | {"fits_the_budget": room})
-    else:
-        cost = f"epsilon = {rounded_up(job.epsilon, 6)}, delta = {rounded_up(job.delta, 6)}"
-        say(f"Would be charged: {cost}. Nothing was drawn or written.")
-        say(f"Mechanism: {job.chosen or job.mechanism.name}. Neighbours: {job.adjacency.words}.")
-        for text in job.assumptions:
-            say(f"This would hold only if {text}.")
-        for text in job.notes:
-            say(text.rstrip(".") + ".")
-        for text in job.warnings:
-            say(f"WARNING: {text}{'' if text.endswith(('.', '?')) else '.'}")
-        if account is not None:
-            fits = "It fits the budget of" if room else "It does NOT fit the budget of"
-            say(f"{fits} {account.name}. Remaining before it: {account.remaining}.")
-    # As the release itself would end: a script need not read the words.
-    return BudgetExceeded.exit_code if room is False else 0

@@ -100,6 +100,10 @@ class Kind(ABC):
     def assumptions(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> tuple[str, ...]:
         """What a reader must accept for the guarantee to hold, in full and before anything is drawn."""
 
+    def data_findings(self, job: Job[Any]) -> tuple[str, ...]:
+        """What the data itself leads to: for its holder, before a release. Sensitive, and never recorded."""
+        return ()
+
     def implied_assumptions(self, release: Release[Any]) -> tuple[str, ...]:
         """What a release of this mechanism and shape must state that it assumes."""
         return self.assumptions(release.mechanism, release.adjacency, release.value)

@@ -61,6 +61,11 @@ class GraphKind(Kind):
     def assumptions(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> tuple[str, ...]:
         return (*mechanism.assumptions(adjacency), NODES_ARE_PUBLIC)
 
+    def data_findings(self, job: Job[Any]) -> tuple[str, ...]:
+        from veil.graphs.findings import graph_findings
+
+        return graph_findings(job)
+
     def released(self, drawn: Any, valid: Any) -> Content:
         if isinstance(drawn, Graph):
             return Content(drawn)

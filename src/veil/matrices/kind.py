@@ -15,6 +15,7 @@ from veil.core.brief import card_rows, short
 from veil.core.checks import shown
 from veil.core.errors import InvalidArgument, VeilError
 from veil.core.intake import Labels
+from veil.core.job import Job
 from veil.core.kind import Places, exported
 from veil.core.record import MOST_SHOWN, Release
 from veil.matrices.adjacency import Rectangle, Rows
@@ -73,6 +74,16 @@ class MatrixKind(ArrayKind):
             domain.check_output(array)
         else:
             domain.validate(array)
+
+    def data_findings(self, job: Job[Any]) -> tuple[str, ...]:
+        """Entries of 0 that the release does not show as such."""
+        zeros = int((np.asarray(job.value) == 0.0).sum())
+        if not zeros or job.request is None or job.request.support is not None:
+            return ()
+        return (
+            f"{zeros:,} of {np.size(job.value):,} entries are 0, and will be above 0 in the release: "
+            "{support} says which are impossible, if that is public",
+        )
 
     # As chains
 

@@ -26,6 +26,11 @@ from veil.vectors.calibration import FOR_VECTORS, PURE, unused_delta
 from veil.vectors.l1 import L1
 from veil.vectors.simplex import Simplex, Transfer
 
+_LITTLE_KEPT = (
+    "At this budget only {:.2g} % of the weight is on the data, the rest on a public constant (all entries "
+    "equal). Take a larger epsilon, or the mechanism auto"
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class MatrixRead(ReadRequest):
@@ -139,6 +144,8 @@ class MatrixRelease(_Neighbours, ReleaseRequest):
         name, mechanism, plan = self._chosen(
             adjacency, _possible(self.support, matrix) if mask is None else mask
         )
+        kept = share_kept(mechanism)
+        little = () if kept >= 0.5 else (_LITTLE_KEPT.format(100 * kept),)
         return Job.prepare(
             mechanism,
             matrix,
@@ -149,9 +156,9 @@ class MatrixRelease(_Neighbours, ReleaseRequest):
             row_labels=_text(held.rows),
             chosen=name,
             why="" if plan is None else plan.reason,
-            notes=() if plan is None else unused_delta(name, self.delta),
+            notes=(*little, *(() if plan is None else unused_delta(name, self.delta))),
             plan=plan,
-            kept=share_kept(mechanism),
+            kept=kept,
             request=self,
             source=held,
         )

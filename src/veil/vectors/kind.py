@@ -66,6 +66,11 @@ class VectorKind(ArrayKind):
         noisy = mechanism.sample_noisy(valid, rng=rng)
         return Content(mechanism.to_vector(noisy), tables={NOISY: noisy})
 
+    def data_findings(self, job: Job[Any]) -> tuple[str, ...]:
+        from veil.vectors.findings import count_findings
+
+        return count_findings(job) if isinstance(job.adjacency, (Records, Contributions)) else ()
+
     def decode(self, content: Mapping[str, Any], mechanism: Any) -> Content:
         held, tables = super().decode(content, mechanism), content.get("tables", {})
         return held if tables == {} else replace(held, tables=checked_tables(tables, mechanism, held.value))

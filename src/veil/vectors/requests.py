@@ -38,6 +38,10 @@ from veil.vectors.simplex import Simplex, Transfer
 _WHOLE = 1e-6
 _TOTALS = {"total", "sum", "all", "overall", "grand total", "totals"}
 _MOST_CAP = 1_000_000
+_LITTLE_KEPT = (
+    "At this budget only {:.2g} % of the weight is on the data, the rest on a public constant (all entries "
+    "equal). A larger epsilon or more records would keep more"
+)
 _NAMES_LEFT_OUT = (
     "The names of the rows are left out of the release: they may be names of people. Say that they are "
     "public, such as names of courses, to keep them"
@@ -236,6 +240,7 @@ class VectorRelease(_Neighbours, ReleaseRequest):
             _no_total(held.row_labels, values.T, what="row")
         row_labels = self._public_names(held)
         name, mechanism, plan = self._chosen(adjacency, values.shape[-1])
+        kept = share_kept(mechanism, self.records)
         left_out = isinstance(held, LabelledVectors) and held.row_labels is not None and row_labels is None
         return Job.prepare(
             mechanism,
@@ -251,9 +256,10 @@ class VectorRelease(_Neighbours, ReleaseRequest):
             notes=(
                 *(() if plan is None else unused_delta(name, self.delta)),
                 *((_NAMES_LEFT_OUT,) if left_out else ()),
+                *(() if kept >= 0.5 else (_LITTLE_KEPT.format(100 * kept),)),
             ),
             plan=plan,
-            kept=share_kept(mechanism, self.records),
+            kept=kept,
             request=self,
             source=held,
         )

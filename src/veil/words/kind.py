@@ -65,6 +65,12 @@ class WordKind(Kind):
     def assumptions(self, mechanism: Any, adjacency: Adjacency, valid: Any) -> tuple[str, ...]:
         return _assumptions(mechanism, adjacency, several=mechanism.is_batch(valid))
 
+    def data_findings(self, job: Job[Any]) -> tuple[str, ...]:
+        """Symbols that no word has."""
+        words: Any = job.value
+        unseen = len(words.labels) - len(np.unique(words.codes))
+        return (f"{unseen:,} of {len(words.labels):,} symbols are in no word",) if unseen else ()
+
     def implied_assumptions(self, release: Release[Any]) -> tuple[str, ...]:
         several = release.mechanism.name != "EachWord" and not isinstance(release.value, tuple)
         return _assumptions(release.mechanism, release.adjacency, several=several)

@@ -208,6 +208,7 @@ class WordRelease(ReleaseRequest):
             assumptions=tuple(text for text, applies in assumed.items() if applies),
             chosen=self.mechanism if plan is None else plan.best.name,
             why="" if plan is None else "the least expected error on made-up words",
+            notes=_expected_wrong(plan),
             plan=plan,
             request=self,
             source=source,
@@ -234,6 +235,13 @@ class WordRelease(ReleaseRequest):
             # In the order of their keys, words would say whose they are.
             data = data.reordered(generator(rng).permutation(len(data)))
         return language, data.batch, data
+
+
+def _expected_wrong(plan: WordPlan | None) -> tuple[str, ...]:
+    """That little is left of the words, where that is to be expected."""
+    if plan is None or plan.best.error is None or plan.best.error <= 0.5 * plan.language.length:
+        return ()
+    return ("More than half of the symbols will be wrong; epsilon is too small",)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,13 +41,8 @@ def print_bit_release(release: Release[Any], *, job: Job[Any], written: Sequence
     if dropped:
         console.print(f"Left out, because of gaps: {', '.join(dropped[:10])}.")
     print_guarantee(console, release)
-    if plan.adjacency.where != "row" or plan.adjacency.count < plan.columns:
-        console.print(
-            "A whole row is hidden less: the privacy loss adds up over its bits. "
-            "The unit row hides it as one."
-        )
-    for text in job.warnings:
-        console.print(f"WARNING: {text}.")
+    for text in (*job.notes, *(f"WARNING: {text}" for text in job.warnings)):
+        console.print(f"{text}.")
     print_written(console, written, ".csv")
 
 

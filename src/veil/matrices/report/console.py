@@ -56,11 +56,6 @@ def print_matrix_release(release: Release[Any], *, job: Job[Any], written: Seque
     console.print()
     print_useless(console, release)
     print_guarantee(console, release)
-    if job.kept < 0.5:
-        console.print(
-            f"WARNING: at this budget only {100 * job.kept:.2g} % of the weight is on the data, the rest on "
-            "a public constant (all entries equal). Take a larger epsilon, or the mechanism auto."
-        )
     printed = published_beside(release)
     if printed is not None:
         console.print(

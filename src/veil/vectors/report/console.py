@@ -31,11 +31,6 @@ def print_vector_release(release: Release[Any], *, job: Job[Any], written: Seque
     console.print()
     print_useless(console, release)
     print_guarantee(console, release)
-    if job.kept < 0.5:
-        console.print(
-            f"Note: at this budget only {100 * job.kept:.0f} % of the weight is on the data, the rest on a "
-            "public constant (all entries equal). A larger epsilon or more records would keep more."
-        )
     print_written(console, written)
     print_job(console, job)
 

@@ -41,13 +41,11 @@ def print_word_release(release: Release[Any], *, job: Job[Any], written: Sequenc
         console.print(
             f"To be expected: {plan.best.error:.3g} of {n} symbols wrong, on made-up words of that length."
         )
-        if plan.best.error > 0.5 * n:
-            console.print("WARNING: more than half of the symbols will be wrong; epsilon is too small.")
     print_useless(console, release)
     print_guarantee(console, release)
     console.print(f"Mechanism: {job.chosen}{_why(plan)}.")
-    for text in job.warnings:
-        console.print(f"WARNING: {text}.")
+    for text in (*job.notes, *(f"WARNING: {text}" for text in job.warnings)):
+        console.print(f"{text}.")
     print_written(console, written, ".csv")
 
 
