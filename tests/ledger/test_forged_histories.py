@@ -43,8 +43,8 @@ def terms(kind: str, **changes: Any) -> Callable[[Forgery], None]:
     """Terms that were changed in this way, by somebody and for a reason."""
 
     def forge(forgery: Forgery) -> None:
-        said = {"by": changes.pop("by", "officer"), "why": changes.pop("why", "approved")}
-        agreed = forgery.agreed | changes
+        said = {name: changes.get(name, usual) for name, usual in (("by", "officer"), ("why", "approved"))}
+        agreed = forgery.agreed | {name: change for name, change in changes.items() if name not in said}
         forgery.add(kind, {**said, "agreed": agreed})
 
     return forge

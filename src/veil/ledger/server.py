@@ -97,6 +97,11 @@ BEGIN
         OR (entry ->> 'time')::timestamptz > greatest(
             clock_timestamp() + interval '1 day', (before ->> 'time')::timestamptz)
     THEN RAISE EXCEPTION 'veil ledger: an entry out of the order of time'; END IF;
+    -- By somebody, if it says by whom, and for a reason, if it says why.
+    IF content ? 'by' AND (jsonb_typeof(content -> 'by') <> 'string' OR content ->> 'by' !~ '[^[:space:]]')
+        OR content ? 'why'
+            AND (jsonb_typeof(content -> 'why') <> 'string' OR content ->> 'why' !~ '[^[:space:]]')
+    THEN RAISE EXCEPTION 'veil ledger: no text for who released, or why'; END IF;
     -- Under the terms that hold.
     under := CASE WHEN before -> 'content' ? 'agreed'
         THEN jsonb_build_array(next_number - 1, last_hash)
