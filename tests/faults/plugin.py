@@ -1,8 +1,9 @@
 """A pytest plugin: plants the mutant named by VEIL_MUTANT before tests are collected, and tells what failed.
 
 `python -m pytest -p tests.faults.plugin ...`, from the root of the repository. With VEIL_MUTANT_REPORT the
-outcome is written to that file as JSON: how many tests ran, each failure with its phase and the kind of its
-exception, and what could not be collected.
+outcome is written to that file as JSON: which tests were collected, which ran, each failure with its phase
+and the kind of its exception, and what could not be collected. Of a test with many parameters that must see
+the mutant, no more run once one of them has.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ NAME, REPORT = "VEIL_MUTANT", "VEIL_MUTANT_REPORT"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(_Outcome(), "veil-mutant-outcome")
     name = os.environ.get(NAME, "")
+    outcome = _Outcome()
+    config.pluginmanager.register(outcome, "veil-mutant-outcome")
     if name:
         from tests.faults.mutants import MUTANTS
         from tests.faults.planting import plant
 
+        outcome.wanted = MUTANTS[name].caught_by
         patch = pytest.MonkeyPatch()
         plant(patch, *MUTANTS[name].plants)
 
@@ -33,9 +36,21 @@ class _Outcome:
     """What happened to the tests of a session."""
 
     def __init__(self) -> None:
+        self.wanted: tuple[str, ...] = ()
+        self.collected: list[str] = []
         self.ran: list[str] = []
         self.failed: list[dict[str, str]] = []
         self.not_collected: list[str] = []
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.collected = [item.nodeid for item in session.items]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
+        """Nothing, in place of a test whose name has failed before with other parameters."""
+        node = next((node for node in self.wanted if item.nodeid.startswith(node)), None)
+        seen = node is not None and any(failure["test"].startswith(node) for failure in self.failed)
+        return True if seen else None
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -56,5 +71,10 @@ class _Outcome:
     def pytest_sessionfinish(self) -> None:
         where = os.environ.get(REPORT, "")
         if where:
-            content = {"ran": self.ran, "failed": self.failed, "not_collected": self.not_collected}
+            content = {
+                "collected": self.collected,
+                "ran": self.ran,
+                "failed": self.failed,
+                "not_collected": self.not_collected,
+            }
             Path(where).write_text(json.dumps(content), encoding="utf-8")
