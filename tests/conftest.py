@@ -11,6 +11,7 @@ from uuid import uuid4
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.params import mark_slow_parameters
 from tests.tables.servers import Server, postgres_server, spark_session
 
 # The same examples in every run, and no test that fails because the machine is busy.
@@ -22,6 +23,12 @@ settings.load_profile("veil")
 # What Veil remembers of ledgers between processes: of this run alone, and of those that it starts.
 _STATE = tempfile.TemporaryDirectory(prefix="veil-state-")
 os.environ["VEIL_STATE"] = _STATE.name
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Before tests are chosen by their marks."""
+    mark_slow_parameters(items)
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

@@ -69,6 +69,7 @@ class AllGraphs:
         return found
 
 
+@pytest.mark.slow_for("5")
 @pytest.mark.parametrize("nodes", [1, 2, 3, 4, 5])
 def test_local_sensitivity_at_every_distance_is_that_of_all_graphs_in_reach(nodes: int) -> None:
     graphs = AllGraphs(nodes)
@@ -80,6 +81,7 @@ def test_local_sensitivity_at_every_distance_is_that_of_all_graphs_in_reach(node
         assert found.tolist() == [true[t][graph] for t in range(steps + 1)]
 
 
+@pytest.mark.slow_for("5")
 @pytest.mark.parametrize("nodes", [2, 3, 4, 5])
 def test_an_edge_changes_the_degree_profile_by_two_whatever_the_cut(nodes: int) -> None:
     graphs = AllGraphs(nodes)

@@ -132,6 +132,7 @@ def test_planted_faults_are_found_in_graphs(graph: Any) -> None:
     assert found.lower > 1.5
 
 
+@pytest.mark.slow
 def test_planted_faults_are_found_in_tables() -> None:
     table = np.zeros((3, 9), dtype=bool)
     other = table.copy()
@@ -139,6 +140,7 @@ def test_planted_faults_are_found_in_tables() -> None:
     assert veil.audit(_TimidOnBits(3.0), table, other, samples=2_000, rng=5).violated
 
 
+@pytest.mark.slow
 def test_values_that_are_no_neighbours_are_refused() -> None:
     table = np.zeros((2, 7), dtype=bool)
     other = table.copy()

@@ -12,6 +12,7 @@ TABLE = np.random.default_rng(1).random((400, 6)) < [0.9, 0.7, 0.5, 0.4, 0.2, 0.
 TABLE[:, 3] = TABLE[:, 2] ^ (np.random.default_rng(2).random(400) < 0.1)
 
 
+@pytest.mark.mostly_slow(quick=1)
 @pytest.mark.parametrize(
     "mechanism",
     [

@@ -231,6 +231,7 @@ FORGED: dict[str, tuple[str, Callable[[Any], None]]] = {
 }
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("what", list(FORGED))
 def test_forged_files_are_refused_or_flagged(what: str, tmp_path: Path, run: Run) -> None:  # noqa: F811
     name, change = FORGED[what]

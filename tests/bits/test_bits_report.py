@@ -30,6 +30,7 @@ def plain(text: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text)).replace("&nbsp;", " ")
 
 
+@pytest.mark.slow
 def test_what_the_page_says() -> None:
     text = plain(page())
     for part in (
@@ -48,6 +49,7 @@ def test_what_the_page_says() -> None:
     assert "A whole row is hidden less." not in text
 
 
+@pytest.mark.slow
 def test_single_bits() -> None:
     text = plain(page(unit="bit"))
     assert "privacy loss of a bit" in text
@@ -57,6 +59,7 @@ def test_single_bits() -> None:
     )
 
 
+@pytest.mark.slow
 def test_some_bits_of_a_row() -> None:
     text = plain(page(flips=2))
     assert "privacy loss of 2 bits of a row" in text
@@ -83,6 +86,7 @@ def test_many_columns_are_cut_short() -> None:
     assert "And 20 more columns." in plain(page(value=wide))
 
 
+@pytest.mark.slow
 def test_labels_cannot_break_the_page() -> None:
     import pandas as pd
 

@@ -104,6 +104,7 @@ def test_signed_changes_are_all_changes() -> None:
             assert worst_flips(noise, 2, where)[-1] == worst
 
 
+@pytest.mark.slow
 def test_blocks_add_up_without_rounding() -> None:
     for seed in range(6):
         random = Random(seed)

@@ -115,6 +115,7 @@ def test_a_number_at_the_border_is_settled_with_more_bits() -> None:
     assert flips._settled_gap(word - 1, 1.0, 0.25, 100, Given(0, 0, 0)) == 1
 
 
+@pytest.mark.slow
 def test_floats_and_rationals_decide_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     words = np.random.default_rng(4).integers(0, 2**64, 3000, dtype=np.uint64)
     monkeypatch.setattr(flips, "random_words", lambda rng, size: words[:size])

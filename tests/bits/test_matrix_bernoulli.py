@@ -110,6 +110,7 @@ def power(law: NDArray[np.float64], wrong: NDArray[np.float64], size: int) -> fl
     return float(stats.ncx2.sf(stats.chi2.isf(ALPHA, len(law) - 1), len(law) - 1, shift))
 
 
+@pytest.mark.slow_for("walls-10000-0.3")
 @pytest.mark.parametrize(("size", "change"), quick_first([(SIZE // 20, 0.3), (SIZE, 0.05)]))
 @pytest.mark.parametrize("name", cases())
 def test_sampler_has_the_law_and_the_test_sees_another(name: str, size: int, change: float) -> None:

@@ -58,6 +58,7 @@ def test_every_bit_of_a_table_flips_at_the_rate(size: int) -> None:
     assert np.abs(rates - veil.bits.RandomizedResponse(1.0).flip_rate).max() < 2.8 / math.sqrt(size)
 
 
+@pytest.mark.slow_for("directed-800-1.8")
 @pytest.mark.parametrize(("size", "more"), quick_first([(800, 1.8), (4_000, 1.3)]))
 @pytest.mark.parametrize("kind", ["undirected", "directed", "loops", "bipartite"])
 def test_every_pair_of_a_graph_flips_at_the_rate(kind: str, size: int, more: float) -> None:
@@ -289,6 +290,7 @@ def test_the_counterexample() -> None:
     assert oracle.worst_loss(law, 2, 1, 1, "anywhere") == pytest.approx(1.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("many", quick_first([12, 60]))
 def test_certified_is_brute_force_for_single_flips_and_never_below(many: int) -> None:
     rng = np.random.default_rng(6)

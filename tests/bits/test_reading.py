@@ -465,6 +465,7 @@ def tables(draw: st.DrawFn) -> tuple[Any, list[str], list[tuple[str, str]]]:
     return np.array(rows, dtype=bool), columns, pairs
 
 
+@pytest.mark.mostly_slow(quick=1)
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".tsv", ".parquet"])
 @settings(deadline=None, max_examples=25)
 @given(table=tables())

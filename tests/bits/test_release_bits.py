@@ -100,6 +100,7 @@ def test_estimates() -> None:
     assert (wider[2] - wider[1] >= high - low).all()
 
 
+@pytest.mark.slow
 def test_intervals_hold_as_often_as_they_say() -> None:
     """200 releases of 4 columns: 95 % give or take four standard errors; half as wide they would not."""
     truth = TABLE[:500].mean(axis=0)

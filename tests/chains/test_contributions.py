@@ -125,6 +125,7 @@ def test_no_row_changes_more_transitions_than_is_charged(
         assert _covered(gap, bound), gap
 
 
+@pytest.mark.mostly_slow(quick=5)
 @pytest.mark.parametrize("table", [_starts, _ends, _lengths])
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("universe", UNIVERSES, ids=str)
@@ -138,6 +139,7 @@ def test_no_row_changes_more_sequences_than_is_charged(
         assert _covered(gap, bound), gap
 
 
+@pytest.mark.slow
 def test_what_is_charged_for_a_row_is_reached() -> None:
     rows = _rows(1, 3, 3)
     assert (2, 1) in _gaps(_all_logs(rows, 3), rows, "add-remove", _transitions)
@@ -186,6 +188,7 @@ def test_an_event_changes_what_is_charged() -> None:
                         assert _covered(gap, Transitions("event", "replace").on_transitions())
 
 
+@pytest.mark.slow_for("add-remove-5")
 @pytest.mark.parametrize(("change", "least"), [("add-remove", 5), ("replace", 10)])
 def test_a_row_in_a_table_of_triples(change: str, least: int) -> None:
     """A row stands in three triples, and two close over the gap: (3, 2), or (5, 5) if replaced."""

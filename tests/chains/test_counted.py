@@ -131,6 +131,7 @@ def test_beliefs_are_on_the_page() -> None:
         assert f"<td>{before} %</td><td>{after} %</td>" in page
 
 
+@pytest.mark.slow_for("row-one row of the log")
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
@@ -155,6 +156,7 @@ def test_a_delta_is_said_with_the_beliefs() -> None:
 # Other mechanisms
 
 
+@pytest.mark.slow_for("parts")
 @pytest.mark.parametrize("kind", ["geometric", "gaussian", "user", "row", "parts"])
 def test_others_are_compared_at_the_same_budget(kind: str) -> None:
     release = released(kind)
@@ -173,6 +175,7 @@ def test_others_are_compared_at_the_same_budget(kind: str) -> None:
     assert ("while this release needs none" in page) == (release.delta == 0.0)
 
 
+@pytest.mark.slow_for("strata")
 @pytest.mark.parametrize("kind", ["groups", "strata"])
 def test_what_has_no_like_is_not_compared(kind: str) -> None:
     assert counted(kind).comparison is None

@@ -89,6 +89,7 @@ def test_geometric_is_charged_what_was_asked(unit: str, change: str, epsilon: fl
 PARTS = [("starts",), ("sizes",), ("starts", "ends"), ("starts", "ends", "lengths", "sizes")]
 
 
+@pytest.mark.mostly_slow(quick=6)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("parts", PARTS, ids=len)
 @pytest.mark.parametrize("unit", ["event", "user"])
@@ -99,6 +100,7 @@ def test_parts_share_the_charge(unit: str, parts: tuple[str, ...], epsilon: floa
     assert set(out.tables) == {"transitions", *parts}
 
 
+@pytest.mark.slow_for("dirichlet-0.3333333333333333")
 @pytest.mark.parametrize(
     ("mechanism", "epsilon"),
     [
@@ -252,6 +254,7 @@ def test_epsilon_and_delta_are_checked() -> None:
 # The choice, from public numbers alone.
 
 
+@pytest.mark.mostly_slow(quick=4)
 @pytest.mark.parametrize("unit", ["event", "row", "user"])
 @pytest.mark.parametrize("delta", [0.0, 1e-6, 1e-2])
 @pytest.mark.parametrize("mechanism", ["auto", "geometric", "gaussian", "dirichlet"])
@@ -356,6 +359,7 @@ def test_a_chain_with_the_labels_that_went_in() -> None:
     assert out.assumptions == ()
 
 
+@pytest.mark.slow_for("dirichlet")
 @pytest.mark.parametrize("mechanism", ["geometric", "gaussian", "dirichlet"])
 def test_a_row_without_data_is_a_row(mechanism: str) -> None:
     for table in ([[5, 0, 0], [0, 0, 0], [0, 0, 7]], [[0, 0, 0], [0, 0, 0], [0, 0, 1]]):
@@ -541,6 +545,7 @@ def test_further_tables_are_checked_like_the_first(tables: dict[str, Any]) -> No
     assert refused or isinstance(tables.get("second"), list)
 
 
+@pytest.mark.slow_for("5.0-gaussian", "0.05-gaussian")
 @pytest.mark.parametrize("mechanism", ["geometric", "gaussian"])
 @pytest.mark.parametrize("epsilon", [0.05, 5.0])
 def test_strata_and_a_memory_give_a_model(mechanism: str, epsilon: float, tmp_path: Path) -> None:
@@ -584,6 +589,7 @@ def _shows(text: str) -> set[str]:
     return {number for number in _secret_numbers() if re.search(rf"(?<!\d){number}(?!\d)", text)}
 
 
+@pytest.mark.slow_for("dirichlet")
 @pytest.mark.parametrize("mechanism", ["geometric", "gaussian", "dirichlet"])
 def test_counts_are_nowhere_but_behind_the_noise(mechanism: str, tmp_path: Path) -> None:
     counts = TransitionCounts(SECRETS, ["x", "y", "z"], sequences=SEQUENCES)
@@ -701,6 +707,7 @@ def _load(content: Any, tmp_path: Path) -> veil.Release[Any]:
     return veil.load(tmp_path / "tampered.json")
 
 
+@pytest.mark.slow_for("dirichlet")
 @pytest.mark.parametrize("mechanism", ["geometric", "dirichlet"])
 def test_tampered_tables_are_refused(mechanism: str, tmp_path: Path) -> None:
     assert _load(_content(mechanism), tmp_path)
@@ -737,6 +744,7 @@ def test_tampered_tables_are_refused(mechanism: str, tmp_path: Path) -> None:
             _load(_content(mechanism) | {"tables": tables}, tmp_path)
 
 
+@pytest.mark.slow_for("dirichlet-nan")
 @pytest.mark.parametrize(
     ("mechanism", "first"),
     [

@@ -73,6 +73,7 @@ def test_the_number_of_transitions_is_not_made_up_of_noise(kind: str, epsilon: f
     assert exact.sum() == pytest.approx(len(lengths), rel=0.02)
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize(
     ("kind", "users", "scale", "limit"),
     [

@@ -80,6 +80,7 @@ def test_errors_are_those_of_real_releases() -> None:
     assert 0.0 < found.kl < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLANNED)
 def test_simulated_draws_are_chains(name: str) -> None:
     rng = np.random.default_rng(1)

@@ -297,6 +297,7 @@ def test_gaussian_noise_in_the_last_cell() -> None:
     assert chi_square(draws[:, 2, 2] - MATRIX[2, 2], gaussian_pmf(6.25)) > ALPHA
 
 
+@pytest.mark.slow
 def test_dirichlet_rows_are_random_everywhere() -> None:
     draws = tables_of(MECHANISMS[2], TransitionCounts(MATRIX), 2000)["transitions"]
     assert np.allclose(draws.sum(axis=-1), 1.0)
@@ -458,6 +459,7 @@ def hiding(name: str, adjacency: Transitions) -> tuple[veil.chains.PrivateChain,
     ), 0.01
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("name", ["geometric", "gaussian", "dirichlet"])
 @pytest.mark.parametrize("unit", NEIGHBOURS)
 def test_no_attack_beats_the_claim(unit: str, name: str) -> None:
@@ -497,6 +499,7 @@ def test_the_attack_has_power(unit: str) -> None:
     assert lower > claimed
 
 
+@pytest.mark.slow
 def test_dirichlet_and_gaussian_faults_are_found() -> None:
     case = NEIGHBOURS["user"]
     pair = TransitionCounts(case.one), TransitionCounts(case.other)

@@ -49,6 +49,7 @@ def test_steps_have_the_released_probabilities() -> None:
     assert made.notes == (NO_STARTS, NO_LENGTHS)
 
 
+@pytest.mark.slow
 def test_starts_and_lengths_are_used_where_they_are_released() -> None:
     made = synthetic(of_sequences("starts", "lengths"), 5000, rng=2)
     assert made.notes == ()

@@ -118,6 +118,7 @@ def test_databases_of_duckdb(tmp_path: Path) -> None:
             read(path, table="a", query="b", **ENDS)
 
 
+@pytest.mark.slow
 def test_a_connection_stays_as_it_was() -> None:
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE trips AS SELECT 1 AS a, 2 AS b UNION ALL SELECT 2, 1")
@@ -331,6 +332,7 @@ def test_columns_of_the_wrong_kind() -> None:
         read(twice, **ENDS)
 
 
+@pytest.mark.slow
 def test_files_that_cannot_be_counted(tmp_path: Path) -> None:
     def refuse(name: str, content: bytes, words: str, kind: type[VeilError] = UnreadableFile) -> str:
         path = tmp_path / name
@@ -364,6 +366,7 @@ def test_files_that_cannot_be_counted(tmp_path: Path) -> None:
         read(tmp_path, **ENDS)
 
 
+@pytest.mark.slow
 def test_a_database_that_is_locked_or_open(tmp_path: Path) -> None:
     path = tmp_path / "trips.duckdb"
     code = (

@@ -22,6 +22,7 @@ from veil.chains.user_plan import (
 from veil.errors import InvalidArgument
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("memory", [1, 2])
 @pytest.mark.parametrize("users", [1, 1000, 1_000_000])
 @pytest.mark.parametrize("states", [2, 17, 300])
@@ -119,6 +120,7 @@ def test_a_memory_of_three_is_refused() -> None:
 # The charge
 
 
+@pytest.mark.slow_for("2-0.1", "2-1.0")
 @pytest.mark.parametrize("epsilon", [0.1, 1 / 3, 1.0])
 @pytest.mark.parametrize("memory", [1, 2])
 def test_a_planned_release_costs_what_was_asked(memory: int, epsilon: float) -> None:

@@ -76,6 +76,7 @@ def test_csv_output_has_its_record_beside_it(run: Run, folder: Path) -> None:
     assert veil.load(folder / "out.json").labels == ("A", "B", "C", "D", "F")
 
 
+@pytest.mark.slow
 def test_a_table_with_a_row_for_each_course_is_a_batch(run: Run, folder: Path) -> None:
     (folder / "courses.csv").write_text("course,A,B,C\nart,31,28,21\nlaw,9,15,30\n")
     batch = ("release", "vector", "courses.csv", "--cap", "3", "--epsilon", "1")
@@ -93,6 +94,7 @@ def test_a_table_with_a_row_for_each_course_is_a_batch(run: Run, folder: Path) -
     assert "law" not in unnamed.out + (folder / "hidden.json").read_text()
 
 
+@pytest.mark.slow
 def test_existing_output_is_kept_without_force(run: Run, folder: Path) -> None:
     (folder / "out.json").write_text("precious")
     refused = run(*RELEASE, "-o", "out.json")
@@ -130,6 +132,7 @@ def test_dry_run_writes_nothing(run: Run, folder: Path) -> None:
     assert machine["charge"]["epsilon"] <= 1.0
 
 
+@pytest.mark.slow
 def test_seeds_are_marked(run: Run, folder: Path) -> None:
     done = run(*RELEASE, "--seed", "3", "-o", "out.json")
     assert "NOT PRIVATE" in done.out
@@ -293,6 +296,7 @@ def test_errors_for_machines(run: Run, folder: Path) -> None:
     assert error["kind"] == "InvalidData"
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize(
     "command",
     [
@@ -351,6 +355,7 @@ def test_completion_knows_every_option(run: Run, folder: Path) -> None:
         assert word in script
 
 
+@pytest.mark.slow
 def test_wrong_values_are_said_as_everywhere(run: Run) -> None:
     """Which option, what it takes, what was given: for people and for machines."""
     for arguments, message, field in (

@@ -125,6 +125,7 @@ def test_one_column(run: Run) -> None:
     assert "wrong with probability 0.2689" in done.out
 
 
+@pytest.mark.slow
 def test_a_seed_repeats_and_is_said_to(run: Run, folder: Path) -> None:
     release(run, *QUICK, "-o", "one.csv", "--force")
     done = release(run, *QUICK, "-o", "two.csv")
@@ -243,6 +244,7 @@ def test_what_is_said(run: Run) -> None:
     assert "WARNING: these intervals say nothing" in tiny.out
 
 
+@pytest.mark.slow
 def test_overwriting(run: Run, folder: Path) -> None:
     release(run, *QUICK, "-o", "out.csv")
     refused(run, *QUICK, "-o", "out.csv", code=2, says="out.csv exists already. Add --force")
@@ -254,6 +256,7 @@ def test_overwriting(run: Run, folder: Path) -> None:
 # What is refused
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
@@ -361,6 +364,7 @@ def test_inspect_hints_at_the_record(run: Run) -> None:
 # Plans
 
 
+@pytest.mark.slow
 def test_plans(run: Run) -> None:
     done = run("plan", "bits", "-c", "16", "-n", "435", "-e", "1")
     assert done.code == 0

@@ -217,6 +217,7 @@ def test_errors_for_machines(run: Run) -> None:
     assert rows.json["error"]["message"].startswith("--rows: expected")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("some_pictures")
 @pytest.mark.parametrize("name", ["policy.csv", "square.csv"])
 def test_released_policies_are_no_chains(run: Run, name: str) -> None:

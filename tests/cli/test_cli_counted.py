@@ -159,6 +159,7 @@ def test_a_long_list_of_states(run: Run) -> None:
     assert record["tables"]["transitions"] == COUNTS
 
 
+@pytest.mark.slow
 def test_a_state_for_the_rest(run: Run, folder: Path) -> None:
     record = released(run, "trips.csv", *TRIPS, "--states", "a,b", "--other", "elsewhere", *EXACT)
     assert record["value"]["labels"] == ["a", "b", "elsewhere"]
@@ -308,6 +309,7 @@ def test_further_tables(run: Run) -> None:
         assert list(one) == ["transitions", name]
 
 
+@pytest.mark.slow_for("dirichlet-DirichletCounts-0.001")
 @pytest.mark.parametrize(
     ("name", "inside", "delta"),
     [
@@ -336,6 +338,7 @@ def test_mechanisms(run: Run, folder: Path, name: str, inside: str, delta: float
     assert "Checked: the mechanism as described has epsilon = 9" in seen.out
 
 
+@pytest.mark.slow
 def test_large_deltas_take_gaussian_noise(run: Run) -> None:
     options = ("-e", "0.1", "-d", "0.4", "--unit", "user", "--by", "who", "--cap", "9")
     done = run("release", "chain", "trips.csv", *TRIPS, *options)
@@ -403,6 +406,7 @@ def test_seeds(run: Run) -> None:
     assert fresh[0] != fresh[1]
 
 
+@pytest.mark.slow_for("log")
 @pytest.mark.parametrize("source", [TRIPS, VISITS], ids=["trips", "log"])
 def test_seeds_also_fix_the_sample_of_each_user(run: Run, folder: Path, source: tuple[str, ...]) -> None:
     """One transition of each of 300, without noise: what differs is which one was drawn."""
@@ -458,6 +462,7 @@ def test_the_terminal_shows_the_chain(run: Run) -> None:
 # The page
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("some_pictures")
 def test_reports(run: Run, folder: Path) -> None:
     done = run("release", "chain", *QUICK, "-o", "x.json", "--report", "x.html")

@@ -113,6 +113,7 @@ BAD_DATA = {
 }
 
 
+@pytest.mark.mostly_slow(quick=7)
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [(one, code, words) for cases, code in ((WRONG_USE, 2), (BAD_DATA, 4)) for one, words in cases.values()],
@@ -136,6 +137,7 @@ def test_mistakes(run: Run, folder: Path, arguments: tuple[str, ...], code: int,
         assert not re.search(r"\b[a-z_]+=(?!\d)", done.err.replace("at delta=", "").replace("a=b,c=b", ""))
 
 
+@pytest.mark.slow
 def test_a_duckdb_file_that_someone_else_writes_to(run: Run, folder: Path) -> None:
     import subprocess
     import sys

@@ -266,6 +266,7 @@ def test_overwriting(run: Run) -> None:
 # What is refused
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [

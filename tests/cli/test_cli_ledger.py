@@ -88,6 +88,7 @@ def test_too_much_is_refused_before_anything_is_written(run: Run, budget: str) -
     assert as_json.json["error"]["kind"] == "BudgetExceeded"
 
 
+@pytest.mark.slow
 def test_a_dry_run_says_whether_it_fits(run: Run, budget: str) -> None:
     assert "It fits the budget of grades" in run(*VECTOR, "--epsilon", "0.3", *CHARGED, "--dry-run").out
     assert "does NOT fit" in run(*VECTOR, "--epsilon", "3", *CHARGED, "--dry-run").out

@@ -90,6 +90,7 @@ def test_json_for_machines(run: Run, folder: Path) -> None:
     assert sorted(folder.iterdir()) == before
 
 
+@pytest.mark.slow_for("dirichlet")
 @pytest.mark.parametrize("mechanism", ["laplace", "dirichlet"])
 def test_dry_runs_draw_and_write_nothing(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, mechanism: str
@@ -203,6 +204,7 @@ def test_the_published_form_says_what_it_assumes(run: Run) -> None:
     assert "0.15" in low.err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("some_pictures")
 def test_reports(run: Run, folder: Path) -> None:
     done = run("release", "matrix", "roads.csv", *QUICK, "-o", "out.json", "--report", "out.html")

@@ -80,6 +80,7 @@ def forged(folder: Path, **changes: float) -> str:
     return "forged.json"
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("name", MADE)
 def test_what_was_made_is_certified_and_a_smaller_epsilon_refused(name: str, run: Run, folder: Path) -> None:
     arguments, output = MADE[name]
@@ -95,6 +96,7 @@ def test_what_was_made_is_certified_and_a_smaller_epsilon_refused(name: str, run
     assert found.json["rigorous"]["holds"] is (name == "two entries")
 
 
+@pytest.mark.slow
 def test_for_machines(run: Run, folder: Path) -> None:
     release(run, *MADE["dirichlet"][0])
     assert "rigorous" not in run("inspect", "out.json", "--json").json
@@ -113,6 +115,7 @@ def test_a_number_that_holds_but_is_not_what_is_charged(run: Run, folder: Path) 
     assert "It holds, but is less than Veil charges for this: the number may have been changed." in done.out
 
 
+@pytest.mark.slow
 def test_a_smaller_delta_is_refuted_in_as_many_digits_as_it_takes(run: Run, folder: Path) -> None:
     release(run, *MADE["dirichlet"][0])
     for share, start in ((1e-2, "9.99e-07"), (1e-8, "9.99999")):
@@ -124,6 +127,7 @@ def test_a_smaller_delta_is_refuted_in_as_many_digits_as_it_takes(run: Run, fold
         assert float(low) > 1e-6 * (1.0 - share)
 
 
+@pytest.mark.slow
 def test_what_lies_within_the_enclosure_is_not_resolved(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +139,7 @@ def test_what_lies_within_the_enclosure_is_not_resolved(
     assert run("inspect", "out.json", "--rigorous", "--json").json["rigorous"]["holds"] is None
 
 
+@pytest.mark.slow
 def test_what_breaks_down_is_not_resolved(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(self: Any, epsilon: float) -> Enclosure:
         raise OverflowError
@@ -144,6 +149,7 @@ def test_what_breaks_down_is_not_resolved(run: Run, folder: Path, monkeypatch: p
     assert run("inspect", "out.json", "--rigorous", "--json").json["rigorous"]["holds"] is None
 
 
+@pytest.mark.slow
 def test_profiles_without_an_enclosure_are_named(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,6 +177,7 @@ def without(done: Done) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["dirichlet", "geometric"])
 def test_without_the_extra(name: str, run: Run, no_flint: None) -> None:
     arguments, output = MADE[name]

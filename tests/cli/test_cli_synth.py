@@ -73,6 +73,7 @@ def test_trips_by_themselves(run: Run, folder: Path) -> None:
     assert np.abs(gap).max() < 0.11
 
 
+@pytest.mark.slow
 def test_the_same_in_every_format(run: Run, folder: Path) -> None:
     import pyarrow.parquet as pq
 

@@ -199,6 +199,7 @@ def test_records_do_not_say_whose_is_whose(run: Run, folder: Path) -> None:
     assert ["".join(word) for word in batch(loaded(folder / "out.json"))] != IN_ORDER
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_pictures")
 def test_the_page_does_not_say_whose_is_whose(run: Run, folder: Path) -> None:
     release(run, *EXACT, "-o", "out.csv", "--report", "out.html", "--seed", "1")
@@ -295,6 +296,7 @@ def test_starts(run: Run, folder: Path) -> None:
     refused(run, "log.csv", *LOG, "-e", "1", "--start", "a", code=2, says="--start: expected --chain with it")
 
 
+@pytest.mark.slow
 def test_the_longest_word_is_public(run: Run, folder: Path) -> None:
     release(run, *QUICK, "--longest", "9", "-o", "out.json")
     assert loaded(folder / "out.json").domain.length == 9
@@ -327,6 +329,7 @@ def test_mechanisms(run: Run, folder: Path, name: str, kind: str) -> None:
     assert run("inspect", "out.json", "--json").json["verified"] is True
 
 
+@pytest.mark.slow
 def test_staircases_are_for_free_words(run: Run, folder: Path) -> None:
     free = ("log.csv", *LOG, "-e", "2", "-m", "staircase", "--symbols", "a,b,c", "-b", "2")
     release(run, *free, "-o", "out.json")
@@ -407,6 +410,7 @@ def test_too_large_a_least_leaves_no_path(run: Run, folder: Path) -> None:
     refused(run, *few, "--chain", "one.csv", "--least", "0.5", code=2, says="--chain: expected a path of 4")
 
 
+@pytest.mark.slow
 def test_wrong_chains(run: Run, folder: Path) -> None:
     for name, text, says in (
         ("column.csv", "from\na\n", "expected a square matrix, or two columns of states, found 1 column"),
@@ -777,6 +781,7 @@ def test_plans_the_other_way_round(run: Run) -> None:
     assert 0.99 < machine["mechanisms"][0]["expected_error"] <= 1.0
 
 
+@pytest.mark.slow_for("options11-2-error: no epsilon up to 100")
 @pytest.mark.parametrize(
     ("options", "code", "says"),
     [

@@ -81,6 +81,7 @@ def _break(monkeypatch: pytest.MonkeyPatch, step: str, times: int) -> None:
     monkeypatch.setattr(owner, name, _fail(times, number, getattr(owner, name)))
 
 
+@pytest.mark.slow_for("writing", "making a file")
 @pytest.mark.parametrize("step", STEPS)
 def test_a_result_that_cannot_be_written_is_kept_elsewhere(
     run: Run, budget: Dataset, state: Path, monkeypatch: pytest.MonkeyPatch, step: str
@@ -210,6 +211,7 @@ def test_the_result_in_its_file_is_not_lost_with_the_output(
     assert not _kept(state)
 
 
+@pytest.mark.slow
 def test_an_output_that_is_closed_is_refused_before_the_charge(
     run: Run, budget: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -341,6 +343,7 @@ def test_before_the_charge_a_signal_stops_at_once(
     assert run(*VECTOR, "-o", "out.json").err == "veil: stopped; nothing was released.\n"
 
 
+@pytest.mark.mostly_slow(quick=3)
 @SIGNALS
 @pytest.mark.parametrize(("owner", "name"), AFTER, ids=lambda one: getattr(one, "__name__", one))
 @pytest.mark.usefixtures("handlers")

@@ -60,6 +60,7 @@ def listed(mechanism: Any, adjacency: Any, words: str) -> bool:
     return any(words in text for text in mechanism.assumptions(adjacency))
 
 
+@pytest.mark.mostly_slow(quick=9)
 @pytest.mark.parametrize("mass", [0.01, 0.5, 1.0])
 @pytest.mark.parametrize("simplex", SIMPLICES, ids=lambda simplex: simplex.words)
 def test_borders_of_vectors_are_listed_where_they_matter(simplex: Simplex, mass: float) -> None:
@@ -87,6 +88,7 @@ def test_borders_of_vectors_are_listed_where_they_matter(simplex: Simplex, mass:
         assert all(any(words in text for words in known) for text in mechanism.assumptions(near))
 
 
+@pytest.mark.slow
 def test_both_answers_occur() -> None:
     """The walk above would pass if borders never mattered, or always did."""
     seen = set()

@@ -47,6 +47,7 @@ def test_every_position_is_randomised(case: Case) -> None:
     assert (draws != draws[0]).any(axis=0).all()
 
 
+@pytest.mark.mostly_slow(quick=3)
 @every_mechanism
 def test_profile_is_monotone_and_consistent(case: Case) -> None:
     profile = case.mechanism.profile(case.adjacency)
@@ -76,6 +77,7 @@ def test_bad_budgets_are_refused(case: Case) -> None:
             profile.epsilon(delta)
 
 
+@pytest.mark.mostly_slow(quick=3)
 @every_mechanism
 @pytest.mark.parametrize("share", quick_first([0.1, 1.0]))
 def test_calibration_never_lands_on_the_unsafe_side(case: Case, share: float) -> None:

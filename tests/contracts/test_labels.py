@@ -28,6 +28,7 @@ def _texts_of(out: Any) -> set[str]:
     return set(texts_in(json.loads(to_json(out))))
 
 
+@pytest.mark.mostly_slow(quick=3)
 @KINDS
 def test_legitimate_labels_are_written_and_read_again(kind: str, tmp_path: Path) -> None:
     account, path, table = Counted(), tmp_path / "out.json", tmp_path / "out.csv"
@@ -46,6 +47,7 @@ def test_legitimate_labels_are_written_and_read_again(kind: str, tmp_path: Path)
     assert "<script>" not in out._repr_html_()
 
 
+@pytest.mark.mostly_slow(quick=3)
 @KINDS
 def test_legitimate_labels_can_be_inspected(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -65,6 +67,7 @@ def test_legitimate_labels_are_reported(kind: str, tmp_path: Path) -> None:
     assert "<script" not in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.mostly_slow(quick=15)
 @KINDS
 @pytest.mark.parametrize("label", REFUSED, ids=ascii)
 def test_other_labels_are_refused_before_the_charge(kind: str, label: str) -> None:
@@ -78,6 +81,7 @@ def test_other_labels_are_refused_before_the_charge(kind: str, label: str) -> No
     assert "position" in message
 
 
+@pytest.mark.mostly_slow(quick=3)
 @KINDS
 @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(

@@ -161,6 +161,7 @@ def test_a_logarithm_is_not_rounded_up() -> None:
             assert float(true) - log_below(Fraction(top, bottom)) < 1e-11
 
 
+@pytest.mark.slow
 def test_enumerated_laws_are_near_their_rationals() -> None:
     """What the rounding of `distribution` is taken to be, against the definitions, a hundred times over."""
     table = np.array([[1, 0, 1]], dtype=bool)

@@ -209,6 +209,7 @@ class FewSeeds(veil.vectors.GeometricCounts):
         return super().sample(value, rng=int(rng.integers(self.many)), size=size)
 
 
+@pytest.mark.mostly_slow(quick=1)
 @pytest.mark.parametrize(("bits", "found"), [(8, True), (10, True), (30, False)])
 def test_seeds_that_come_again_are_found(bits: int, found: bool) -> None:
     """By matching calls: in 400 of them 2^10 seeds come again some 70 times, 2^30 hardly ever."""
@@ -340,6 +341,9 @@ class Less(Told):
     share = 0.2
 
 
+@pytest.mark.slow_for(
+    "Less-this form assumes real arithmetic, but not only the last bits of floats were found"
+)
 @pytest.mark.parametrize(("kind", "note"), [(Told, ARTEFACTS), (Untold, ""), (Less, MORE_THAN_ARTEFACTS)])
 def test_a_form_that_assumes_real_numbers_is_told_from_a_fault(kind: Any, note: str) -> None:
     mechanism = kind(2.0**-60, veil.vectors.Simplex(2))

@@ -73,6 +73,7 @@ def test_weight_of_a_record(alpha: float, epsilon: float, delta: float) -> None:
     assert truth(1.001 * r) > mpf(delta)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=40, deadline=None)
 @given(EPSILONS, DELTAS)
 def test_shift_of_a_normal_variable(epsilon: float, delta: float) -> None:

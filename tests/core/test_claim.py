@@ -46,6 +46,7 @@ def _forged(made: Any, path: Path, **changes: Any) -> Any:
     return veil.load(path)
 
 
+@pytest.mark.slow_for("dirichlet")
 @pytest.mark.parametrize("name", MADE)
 def test_a_record_as_it_was_made_holds(name: str, tmp_path: Path) -> None:
     made = MADE[name]()
@@ -54,6 +55,7 @@ def test_a_record_as_it_was_made_holds(name: str, tmp_path: Path) -> None:
     assert claim.added == ()
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("name", MADE)
 @pytest.mark.parametrize("share", [9e-10, 1e-6, 0.5])
 def test_a_smaller_epsilon_is_refused(name: str, share: float, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ _SAMPLES = Path(__file__).parent.parent / "data" / "v0_1"
 OLD = [path for path in sorted(_SAMPLES.rglob("*.json")) if "veil-release" in path.read_text()]
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("kind", MAKERS)
 def test_what_is_confirmed_is_what_a_file_gives(kind: str, tmp_path: Path) -> None:
     account, path = Bound(), tmp_path / "out.json"
@@ -73,6 +74,7 @@ def test_words_in_a_table_count_by_its_hash(tmp_path: Path) -> None:
     assert result_digest(attached(out, table)) != result_digest(record)
 
 
+@pytest.mark.mostly_slow(quick=26)
 @pytest.mark.parametrize("path", OLD, ids=lambda path: path.name)
 def test_files_of_old_versions_have_one_that_lasts(path: Path, tmp_path: Path) -> None:
     out = veil.load(path)

@@ -69,6 +69,7 @@ def positions(sample: NDArray[np.int64], width: int) -> NDArray[np.int64]:
     return sample[: sample.size // width * width].reshape(-1, width)
 
 
+@pytest.mark.slow
 def test_every_position_is_randomised_the_same_way() -> None:
     rng = np.random.default_rng(8)
     draws = np.stack([sample_discrete_laplace(rng, scale=Fraction(3), size=6) for _ in range(4000)])

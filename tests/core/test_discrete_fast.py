@@ -218,6 +218,7 @@ def laplace_fits(module: Any, scale: int) -> bool:
     return all(found.get(z, 0) <= exact[z] <= found.get(z, 0) + open_mass for z in exact)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", quick_first([1, 2]))
 def test_one_laplace_draw_by_enumeration(scale: int) -> None:
     assert laplace_fits(discrete, scale)

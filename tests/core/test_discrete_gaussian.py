@@ -47,6 +47,7 @@ def exact_one_cell(sigma: float, epsilon: float) -> mpf:
         return total / mp.fsum(mp.exp(-(mpf(z) ** 2) / (2 * variance)) for z in range(-reach, reach + 1))
 
 
+@pytest.mark.slow_for("1.9")
 @pytest.mark.parametrize("sigma", [0.08, 0.2, 0.55, 1.0, 1.9])
 def test_never_below_the_truth_next_to_a_jump(sigma: float) -> None:
     # At the loss of one outcome, one rounding decides whether that outcome counts.

@@ -59,6 +59,7 @@ def test_every_word_is_accounted_for(law: Law) -> None:
     assert distance(whole_law(exact_tables, law, most), law, most) < 4 * WORD
 
 
+@pytest.mark.mostly_slow(quick=1)
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -152,6 +153,7 @@ def test_a_number_beyond_the_table() -> None:
     assert accepted(wide, [ONES] * 2, [1] * 2, [ONES] * 2) == [4 * block + 1] * 2
 
 
+@pytest.mark.slow
 def test_a_draw_beyond_64_bits_is_an_error_not_a_wrap() -> None:
     law = Law.laplace(Fraction(2**53))
     with pytest.raises(OverflowError, match="64 bits"):
@@ -199,6 +201,7 @@ def test_bounds_of_the_exponential(x: Any, bits: int) -> None:
     assert high - low <= 2**12
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("bits", [8, 64, 192])
 def test_thresholds_hold_the_true_ones(law: Law, bits: int) -> None:

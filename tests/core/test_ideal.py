@@ -46,6 +46,7 @@ def _border_word(shape: float | None, u: int) -> int:
     return low
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("shape", [None, *SHAPES])
 def test_verdicts_are_those_of_the_intervals(shape: float | None) -> None:
     rng = np.random.default_rng(5)

@@ -39,6 +39,7 @@ def gaussian_truths(shift: float) -> list[tuple[float, float]]:
     return [(epsilon, float(normal_hockey_stick(shift, 1, epsilon))) for epsilon in epsilons]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shift", "times"), quick_first([(1.0, 2), (0.1, 100), (3.0, 5)]))
 def test_repeated_gaussian_noise_is_gaussian(shift: float, times: int) -> None:
     composed = convolved((NormalPair(shift), times))

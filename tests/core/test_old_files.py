@@ -29,6 +29,7 @@ def _json(capsys: pytest.CaptureFixture[str]) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.mostly_slow(quick=25)
 @pytest.mark.parametrize("name", RELEASES)
 def test_a_release_file_loads_and_is_written_again(name: str, tmp_path: Path) -> None:
     expected = RELEASES[name]
@@ -57,6 +58,7 @@ def _draws_floats(mechanism: dict[str, Any]) -> bool:
     return own or gaussian or any(map(_draws_floats, inside))
 
 
+@pytest.mark.mostly_slow(quick=25)
 @pytest.mark.parametrize("name", RELEASES)
 def test_inspect_says_what_it_said(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     expected = {key: item for key, item in RELEASES[name]["inspect"].items() if key not in CHANGED}
@@ -82,6 +84,7 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
     return name
 
 
+@pytest.mark.slow_for("adjacencies", "accounts")
 @pytest.mark.parametrize("ledger", LEDGERS, indirect=True)
 def test_a_ledger_shows_what_it_showed(ledger: str, capsys: pytest.CaptureFixture[str]) -> None:
     before = Path("ledger.db").read_bytes()
@@ -117,6 +120,7 @@ def _verified_today(found: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow_for("accounts")
 @pytest.mark.parametrize("ledger", LEDGERS, indirect=True)
 def test_a_ledger_verifies_with_its_releases(ledger: str, capsys: pytest.CaptureFixture[str]) -> None:
     expected = LEDGERS[ledger]

@@ -74,12 +74,14 @@ def test_tiny_to_large_shapes(kind: Any, seed: int, count: int) -> None:
     assert violations(typical(np.random.default_rng(seed), count, -6.0, 3.0), kind, TIGHT) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [SymmetricBetaPair, GammaPair])
 @pytest.mark.parametrize("count", quick_first([8, 40]))
 def test_huge_shapes(kind: Any, count: int) -> None:
     assert violations(huge(np.random.default_rng(4), count), kind, TIGHT_FOR_HUGE) == []
 
 
+@pytest.mark.slow_for("8-GammaPair")
 @pytest.mark.parametrize("kind", [SymmetricBetaPair, GammaPair])
 @pytest.mark.parametrize("count", quick_first([8, 40]))
 def test_a_transfer_that_is_tiny_next_to_the_shape(kind: Any, count: int) -> None:

@@ -19,6 +19,7 @@ PLANS: dict[str, tuple[Any, str]] = {
 }
 
 
+@pytest.mark.slow_for("matrix")
 @pytest.mark.parametrize("name", PLANS)
 def test_a_plan_is_printed(name: str) -> None:
     make, part = PLANS[name]

@@ -35,6 +35,7 @@ IDS = [f"{type(profile).__name__}-{index}" for index, profile in enumerate(PROFI
 each_profile = pytest.mark.parametrize("profile", PROFILES, ids=IDS)
 
 
+@pytest.mark.mostly_slow(quick=3)
 @each_profile
 def test_delta_falls_with_epsilon(profile: PrivacyProfile) -> None:
     values = [profile.delta(epsilon) for epsilon in np.linspace(0.0, 6.0, 50)]
@@ -53,6 +54,7 @@ def test_delta_is_convex_in_the_likelihood_ratio(profile: PrivacyProfile) -> Non
     assert (values[1:-1] <= middle * (1.0 + 1e-8) + 3e-15).all()
 
 
+@pytest.mark.mostly_slow(quick=5)
 @each_profile
 @pytest.mark.parametrize("delta", [0.1, 1e-3, 1e-6, 1e-9])
 def test_epsilon_is_safe_and_tight(profile: PrivacyProfile, delta: float) -> None:

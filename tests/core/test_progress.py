@@ -62,6 +62,7 @@ def test_a_listener_is_a_function() -> None:
     assert on_progress("progress", None) is tell
 
 
+@pytest.mark.slow
 def test_the_certificates_of_words_tell_how_far_they_are() -> None:
     told: list[str] = []
     with veil.progress(told.append):
@@ -75,6 +76,7 @@ def test_the_certificates_of_words_tell_how_far_they_are() -> None:
     assert not any(step.startswith("sequential: certificate") for step in told)
 
 
+@pytest.mark.slow
 def test_a_function_given_to_one_call_hears_the_same() -> None:
     told: list[str] = []
     mechanism = veil.bits.RandomizedResponse(1.0)

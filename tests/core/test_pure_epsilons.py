@@ -144,6 +144,7 @@ def test_words_at_any_distance_and_several_to_a_person() -> None:
             assert_charged(veil.words.EachWord(inner, words_each=each), hamming)
 
 
+@pytest.mark.slow_for("BalancedWords")
 @pytest.mark.parametrize("make", [veil.words.ExponentialWords, veil.words.BalancedWords])
 def test_certified_words(make: Any) -> None:
     for epsilon in (0.1, 0.7, 2.255, 5.0):

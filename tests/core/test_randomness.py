@@ -92,6 +92,7 @@ def test_a_generator_is_used_as_it_is() -> None:
     assert words(mine) != words(mine)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
 def test_forked_processes_share_no_stream() -> None:
     words()  # the parent has used a generator before it forks

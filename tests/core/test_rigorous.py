@@ -42,6 +42,7 @@ def judged(study: Study) -> None:
     assert total.unresolved <= 0.01 * total.sets
 
 
+@pytest.mark.mostly_slow(quick=1)
 @pytest.mark.parametrize("seed", range(4))
 def test_never_below(seed: int) -> None:
     judged(Study().look_at(cases(1_000 + seed, 96)))

@@ -13,6 +13,7 @@ from veil.core.numerics.rounding import SMALLEST_POSITIVE, float_above, float_be
 RATIONALS = st.builds(Fraction, st.integers(-(10**40), 10**40), st.integers(1, 10**40))
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=300, deadline=None)
 @given(st.floats(-708.0, 0.0))
 def test_probability_above_is_above_and_near(log_probability: float) -> None:
@@ -47,6 +48,7 @@ def test_just_below_certainty(log_probability: float) -> None:
     assert probability_above(log_probability) == 1.0
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=300, deadline=None)
 @given(RATIONALS)
 def test_floats_around_a_rational(exact: Fraction) -> None:

@@ -10,6 +10,7 @@ import pytest
 from veil.core.text import fault_in, is_plain_text, json_text, texts_in, visible
 
 
+@pytest.mark.slow
 def test_only_fixed_classes_of_characters_are_refused() -> None:
     refused = [code for code in range(0x110000) if not is_plain_text(chr(code))]
     kinds = {unicodedata.category(chr(code)) for code in refused}

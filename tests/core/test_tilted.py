@@ -100,12 +100,14 @@ def test_beta_of_tiny_to_large_shapes(seed: int, count: int) -> None:
     assert violations(cases, LogitBeta, beta_truth, TIGHT) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "count"), SEEDS)
 def test_gamma_of_tiny_to_large_shapes(seed: int, count: int) -> None:
     cases = gamma_cases(np.random.default_rng(seed), count, -6.0, 3.0)
     assert violations(cases, LogGamma, gamma_truth, TIGHT) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", quick_first([7, 36]))
 def test_beta_of_huge_shapes(count: int) -> None:
     rng = np.random.default_rng(11)
@@ -120,6 +122,7 @@ def test_beta_of_huge_shapes(count: int) -> None:
     assert violations(cases, LogitBeta, beta_truth, TIGHT_FOR_HUGE) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", quick_first([7, 36]))
 def test_gamma_of_huge_shapes(count: int) -> None:
     rng = np.random.default_rng(12)

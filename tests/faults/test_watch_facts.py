@@ -29,6 +29,7 @@ def _degrees(drawn: NDArray[np.int64]) -> NDArray[np.int64]:
     return drawn - DegreeProfile.among(len(GRAPH)).of(degrees)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fact", "noise", "moved"), [("edges", _edges, 1), ("degrees", _degrees, 2)])
 def test_noise_is_as_wide_as_what_an_edge_moves(
     fact: str, noise: Callable[[NDArray[np.int64]], NDArray[np.int64]], moved: int

@@ -42,6 +42,7 @@ def test_good_arguments_are_taken(act: str, place: Path) -> None:
         assert guarded(lambda: entry.call(**entry.good())).error is None
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("act", ACTS)
 @tries(30, data=st.data())
 def test_what_is_refused_leaves_no_trace(act: str, place: Path, data: st.DataObject) -> None:
@@ -58,6 +59,7 @@ def test_what_is_refused_leaves_no_trace(act: str, place: Path, data: st.DataObj
             assert after[name][: len(chain)] == chain
 
 
+@pytest.mark.slow
 @tries(60, content=changed(lambda: [good_file()]))
 def test_a_file_with_broken_bytes(place: Path, content: bytes) -> None:
     clear(place)
@@ -106,6 +108,7 @@ def test_a_file_with_changed_entries(place: Path, text: str, column: str) -> Non
             guarded(lambda: read.result.close(why="over"))
 
 
+@pytest.mark.slow
 @tries(80, text=changed_records(lambda: [json.loads(content) for content in good_exports()]))
 def test_a_changed_export(place: Path, text: str) -> None:
     with Books(place) as books:

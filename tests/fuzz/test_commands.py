@@ -61,6 +61,7 @@ def _fresh(place: Path) -> Path:
     return place
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("name", COMMANDS)
 @tries(6, data=st.data())
 def test_broken_input(name: str, place: Path, data: st.DataObject) -> None:

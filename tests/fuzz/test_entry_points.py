@@ -62,6 +62,7 @@ def test_every_public_name_is_tried(module: str) -> None:
     assert left == {*_RESULTS[module].split(), *_FORMULAS.get(module, "").split()}
 
 
+@pytest.mark.mostly_slow(quick=13)
 @pytest.mark.parametrize("entry", [*ADJACENCIES, *DOMAINS, *MECHANISMS, *VERBS], ids=str)
 @tries(25, data=st.data())
 def test_any_arguments_give_a_result_or_our_error(entry: Entry, data: st.DataObject) -> None:

@@ -105,6 +105,7 @@ def _names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.mark.mostly_slow(quick=9)
 @every_writer
 @pytest.mark.parametrize("size", [0, 100, 4096])
 @pytest.mark.parametrize("there", [False, True], ids=["new", "overwriting"])
@@ -128,6 +129,7 @@ def test_a_write_that_fails_half_way(name: str, write: Write, size: int, there: 
     assert not there or target.read_bytes() == b"precious"
 
 
+@pytest.mark.mostly_slow(quick=9)
 @every_writer
 @pytest.mark.parametrize("step", ["replace", "chmod", "fsync"])
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES])
@@ -174,6 +176,7 @@ def test_what_is_there_is_overwritten_only_if_told(name: str, write: Write, tmp_
     assert _names(tmp_path) == [name]
 
 
+@pytest.mark.mostly_slow(quick=3)
 @every_writer
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_places_that_are_no_files(name: str, write: Write, overwrite: bool, tmp_path: Path) -> None:

@@ -51,6 +51,7 @@ def test_good_records_are_read(name: str) -> None:
     assert to_json(read(text)) == text
 
 
+@pytest.mark.slow
 @tries(300, text=changed_records(record_values))
 def test_records_changed_in_their_structure(text: str) -> None:
     check(text)

@@ -12,6 +12,7 @@ from veil.errors import InvalidArgument
 HUBS = networkx.barabasi_albert_graph(80, 4, seed=1)
 
 
+@pytest.mark.slow
 def test_degrees_are_made_to_agree() -> None:
     mechanism = veil.graphs.PrivateGraph(12.0, statistics=["degrees"], share=0.6)
     out = veil.release(mechanism, HUBS, rng=1)

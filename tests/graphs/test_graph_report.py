@@ -62,6 +62,7 @@ def test_facts_besides() -> None:
     assert "The budget was divided" in text
 
 
+@pytest.mark.slow
 def test_facts_alone() -> None:
     text = plain(page(statistics=ALL, share=1))
     assert "Facts about a graph of 34 nodes" in text
@@ -107,6 +108,7 @@ def test_a_record_has_the_same_page(tmp_path: Path) -> None:
     assert plain(again) == plain(graph_page(out))
 
 
+@pytest.mark.slow
 def test_two_nodes() -> None:
     assert "2 nodes" in plain(page(value=nx.empty_graph(2)))
 
@@ -118,10 +120,12 @@ def test_mostly_noise_is_said() -> None:
         assert "Mostly noise." in plain(page(epsilon=0.01, rng=seed))
 
 
+@pytest.mark.slow
 def test_direct_facts_are_not_praised_where_they_are_worse() -> None:
     assert "far more exact" not in plain(page(epsilon=1.0, statistics=ALL))
 
 
+@pytest.mark.slow
 def test_no_edges_are_not_drawn() -> None:
     out = made(nx.empty_graph(5), epsilon=30.0)
     assert len(out.value) == 0

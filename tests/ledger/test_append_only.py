@@ -333,6 +333,7 @@ def filled_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(place.url.removeprefix("sqlite:///"))
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("name", EDITS)
 def test_every_edit_shows(folder: Path, filled_file: Path, name: str, elsewhere: Elsewhere) -> None:
     place = new_file(folder)

@@ -144,6 +144,7 @@ def _true_conversion(epsilon: float, delta: float, order: float, divergence: flo
     return bool((a - 1) * (r - mpf(epsilon)) + a * mp.log(1 - 1 / a) - mp.log(a - 1) <= mp.log(mpf(delta)))
 
 
+@pytest.mark.slow
 def test_conversions_at_high_precision() -> None:
     random = np.random.default_rng(7)
     with mp.workdps(60):

@@ -101,6 +101,7 @@ def _use(batch: Batch, times: int, out: Any) -> None:
     out.put(made)
 
 
+@pytest.mark.slow_for("postgresql")
 def test_each_once_across_processes(ledger: veil.Ledger) -> None:
     """Copies of a batch in other processes do not make it larger."""
     dataset = ledger.open("trips", epsilon=5)

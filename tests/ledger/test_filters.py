@@ -116,6 +116,7 @@ def test_gaussians_against_the_closed_form(ledger: veil.Ledger) -> None:
     assert ledger.verify().datasets == ["basic", "zcdp"]
 
 
+@pytest.mark.mostly_slow(quick=1)
 @MOSTLY_IN_A_FILE
 @pytest.mark.parametrize("mechanism", [NOISE, GAUSS, veil.vectors.GeometricCounts(40.0, 3)])
 def test_renyi_never_goes_beyond(ledger: veil.Ledger, mechanism: Any) -> None:

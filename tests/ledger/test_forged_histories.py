@@ -229,6 +229,7 @@ FORGERIES: dict[str, Callable[[Forgery], None]] = {
 }
 
 
+@pytest.mark.mostly_slow(quick=6)
 @pytest.mark.parametrize("name", FORGERIES)
 def test_forged_entries_do_not_verify(folder: Path, name: str, elsewhere: Elsewhere) -> None:
     """On a machine that has never seen the ledger, with and without heads that were exported before."""

@@ -96,6 +96,7 @@ class Broken(OSError):
     """The disk, at some step."""
 
 
+@pytest.mark.slow
 @MOSTLY_IN_A_FILE
 def test_failures_at_every_step_of_a_file(
     place: Place, work: Path, folder: Path, monkeypatch: pytest.MonkeyPatch

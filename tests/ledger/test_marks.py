@@ -127,6 +127,7 @@ def test_a_restore_does_not_give_the_budget_back(place: Place, folder: Path) -> 
         release(restored)
 
 
+@pytest.mark.slow
 def test_long_lists_of_parts_are_restored_in_full(place: Place, folder: Path) -> None:
     """Of which an entry has only the hash."""
     names = [f"{number:0>190}" for number in range(100)]

@@ -36,6 +36,7 @@ def most_lost(charges: list[tuple[str | None, str]], *, moves: bool) -> Fraction
     return max(whole + each[one] + each[other] for one in PARTS for other in PARTS)
 
 
+@pytest.mark.slow
 @MOSTLY_IN_A_FILE
 @pytest.mark.parametrize("moves", [False, True])
 @settings(
@@ -72,6 +73,7 @@ def test_against_every_person(
     assert ledger.verify()
 
 
+@pytest.mark.slow_for("True")
 @pytest.mark.parametrize("moves", [False, True])
 @given(charges=CHARGES)
 def test_balances(moves: bool, charges: list[tuple[str | None, str]]) -> None:

@@ -77,6 +77,7 @@ def _forked(work: Callable[..., None], *arguments: Any) -> Any:
     return worker
 
 
+@pytest.mark.slow
 def test_fork_after_use(place: Place) -> None:
     """The parent has used its connection; parent, child and grandchild go on together."""
     ledger = place.ledger()
@@ -93,6 +94,7 @@ def test_fork_after_use(place: Place) -> None:
     assert ledger.verify().datasets == ["trips"]
 
 
+@pytest.mark.slow
 def test_a_parent_that_leaves_early(place: Place) -> None:
     """A child goes on after its parent has let go, while strangers come and go: nothing gets lost.
 
@@ -120,6 +122,7 @@ def test_a_parent_that_leaves_early(place: Place) -> None:
     assert place.ledger().verify().datasets == ["trips"]
 
 
+@pytest.mark.slow
 def test_fork_while_threads_work(place: Place) -> None:
     """No lock of another thread is left closed in the child."""
     ledger = place.ledger()
@@ -235,6 +238,7 @@ def test_all_open_it_at_once(place: Place) -> None:
     assert len(place.ledger().dataset("trips").entries()) == 1
 
 
+@pytest.mark.slow
 def test_looking_while_others_charge(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is verified or exported holds together, though others charge between any two looks at it."""
     monkeypatch.setattr("veil.ledger.slices._SLICE", 3)

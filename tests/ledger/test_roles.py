@@ -125,6 +125,7 @@ STATEMENTS = [
 ]
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_what_a_releaser_cannot_do(office: Office, statement: str) -> None:
     before = office.owner.sql("SELECT * FROM veil_ledger_entries")
@@ -155,6 +156,7 @@ _SEEN_LATER = {
 }
 
 
+@pytest.mark.mostly_slow(quick=5)
 @pytest.mark.parametrize("name", _TRIED)
 def test_a_releaser_cannot_forge(office: Office, name: str) -> None:
     forger = Releaser(office.roles["releaser"])

@@ -294,6 +294,7 @@ def test_identities(chain: veil.Chain) -> None:
     same(chain.hitting_times() @ pi, np.full(len(chain), np.trace(inverse)))
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=30, deadline=None)
 @given(chains(), st.randoms(use_true_random=False))
 def test_inequalities_and_the_order_of_states(chain: veil.Chain, random: Any) -> None:

@@ -123,6 +123,7 @@ def test_bars_shrink_with_k_and_hold_the_estimate() -> None:
     assert widths[0] > 2.0 * widths[1] > 4.0 * widths[2]
 
 
+@pytest.mark.slow
 def test_a_public_support_is_known_exactly() -> None:
     matrix = np.array([[0.5, 0.5, 0.0], [0.0, 0.3, 0.7], [1.0, 0.0, 0.0]])
     mechanism = veil.matrices.MatrixDirichlet(50.0, veil.vectors.Simplex(3, floor=0.1), support=matrix > 0.0)

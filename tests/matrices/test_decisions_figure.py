@@ -69,6 +69,7 @@ def test_the_error_of_the_value_has_a_panel_of_its_own() -> None:
     assert any(f"is off by {loss.uninformed_value_error:.3g}" in text for text in words(axes))
 
 
+@pytest.mark.slow
 def test_many_levels_get_few_labels_and_one_level_will_do() -> None:
     many = value_figure(found("policy", epsilons=list(np.geomspace(1.0, 16.0, 13)), draws=5))
     assert 5 <= len(many.axes[0].get_xticks()) <= 9

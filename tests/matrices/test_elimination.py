@@ -34,6 +34,7 @@ def test_random_chains(states: int) -> None:
     assert worst_error(stationary_dense(matrix), exact_stationary(matrix)) < 1e-15 * (states + 4)
 
 
+@pytest.mark.mostly_slow(quick=4)
 @pytest.mark.parametrize("case", range(8))
 @pytest.mark.parametrize("block", [1, 2, 4, 64])
 def test_ill_conditioned_chains_in_blocks_of_any_size(

@@ -261,6 +261,7 @@ def test_releases_are_not_released_again(tmp_path: Path) -> None:
         read_matrix(str(tmp_path / "r.json"))
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(
     content=st.one_of(

@@ -35,6 +35,7 @@ BUDGET: dict[str, Any] = {"epsilon": 2.0, "delta": 1e-3}
 # Calibration
 
 
+@pytest.mark.slow_for("dirichlet-support4")
 @pytest.mark.parametrize(
     ("name", "support"),
     [

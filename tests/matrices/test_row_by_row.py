@@ -121,6 +121,7 @@ def test_draws_are_matrices_on_the_support(make: Any) -> None:
         assert (drawn[:, row, columns].std(axis=0) > 0.05).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "law"), [(laplace, stats.laplace), pytest.param(gaussian, stats.norm, marks=pytest.mark.slow)]
 )

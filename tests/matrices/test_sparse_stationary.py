@@ -28,6 +28,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow_for("nested")
 @pytest.mark.parametrize("name", CASES)
 def test_elimination_agrees_with_the_dense_solution(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # Eliminate to the last twenty states, where otherwise the chain would be solved densely at once.

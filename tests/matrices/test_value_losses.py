@@ -77,6 +77,7 @@ def test_the_loss_falls_as_epsilon_grows_and_every_row_keeps_its_budget(hide: st
         assert row.loss.relative == pytest.approx(row.loss.mean / abs(found.true_return))
 
 
+@pytest.mark.slow
 def test_planning_in_a_released_process_never_beats_the_best_policy() -> None:
     best = RING.optimal()
     mechanism, _ = calibrated_rows(np.ones((6, 3, 6), dtype=bool), ONE, epsilon=0.5, delta=DELTA)
@@ -114,6 +115,7 @@ def test_released_policies_are_evaluated_one_by_one() -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_seeds_repeat_the_draws() -> None:
     settings: dict[str, Any] = {"epsilons": [2.0], "draws": 20}
     first = losses(rng=9, **settings).to_dict()
@@ -141,6 +143,7 @@ def test_a_given_floor_stays_as_a_bias() -> None:
     assert found.rows[0].loss.mean == pytest.approx(biased, rel=0.02)
 
 
+@pytest.mark.slow
 def test_the_default_policy_explores_a_little_and_uniform_answers_are_the_yardstick() -> None:
     best = RING.policy_table(RING.optimal().policy)
     found = losses(epsilons=[2.0], draws=2, start=3)
@@ -153,6 +156,7 @@ def test_the_default_policy_explores_a_little_and_uniform_answers_are_the_yardst
     assert model.uninformed == pytest.approx(model.true_return - RING.value(blind)[3])
 
 
+@pytest.mark.slow
 def test_a_public_support_stays_and_helps() -> None:
     support = RING.transitions > 0.0
     limited = losses(hide="transitions", epsilons=[2.0], support=support).rows[0]
@@ -228,6 +232,7 @@ def test_the_mechanism_of_a_row_depends_on_public_numbers_alone() -> None:
     assert [row.mechanism for row in other.rows] == [row.mechanism for row in losses(draws=2).rows]
 
 
+@pytest.mark.slow
 def test_the_numbers_as_json() -> None:
     found = losses(hide="transitions", epsilons=[8.0, 2.0], draws=5)
     again = json.loads(json.dumps(found.to_dict()))

@@ -191,6 +191,7 @@ def check(unit: str, change: str, search: Search, *, short: bool = False) -> Non
     tally.close(least=0.3 if change == "replace-state" else 0.6)
 
 
+@pytest.mark.mostly_slow(quick=1)
 @pytest.mark.parametrize(("unit", "change"), ALL)
 def test_no_table_moves_by_more_than_is_charged(unit: str, change: str) -> None:
     search = searched(unit, change, starts=20, steps=50)

@@ -8,6 +8,7 @@ from tests.neighbours.matrix_studies import MATRICES
 from tests.neighbours.study import Study, searched
 
 
+@pytest.mark.mostly_slow(quick=3)
 @searched(MATRICES)
 def test_a_short_search(study: Study) -> None:
     study.run(5, starts=10, steps=10, short=True).close(least=0.4 * study.reach)

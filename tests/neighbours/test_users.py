@@ -148,6 +148,7 @@ def scale_of(one: Part) -> float:
     return one.mechanism.scale
 
 
+@pytest.mark.mostly_slow(quick=1)
 @pytest.mark.parametrize("counting", COUNTINGS, ids=lambda counting: counting.name)
 def test_no_person_moves_more_than_is_charged(counting: Counting) -> None:
     compare(counting, 21, logs=1, neighbours=3)

@@ -108,6 +108,7 @@ def test_policies_add_up_to_one_and_as_printed_do_not() -> None:
     assert FIGURE_3.printed_total((0, 0, "y0")) == 1
 
 
+@pytest.mark.slow_for("automaton1")
 @pytest.mark.parametrize("automaton", [FIGURE_1, FIGURE_3])
 def test_runs_are_uniform(automaton: DistanceAutomaton) -> None:
     """4,000 runs; the next test shows that a wrong policy would be found."""

@@ -88,6 +88,7 @@ def test_theorem_3_columns_are_right() -> None:
         assert largest_variance - (means**2).max() <= kept <= largest_variance
 
 
+@pytest.mark.slow
 def test_figure_1() -> None:
     # the mean of 2,000 x 100 entries has a relative standard error below 0.003: five of them
     points = figure_1(np.random.default_rng(3), responses=2_000)

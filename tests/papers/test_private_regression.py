@@ -63,6 +63,7 @@ def test_calibration_stays_within_epsilon(epsilon: float, ridge: float, rows: in
     assert certified_loss(rows, raised, rate) == pytest.approx(epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rows", "dimension"), [(1, 1), (3, 2), (6, 4)])
 def test_densities_stay_within_the_certified_loss(rows: int, dimension: int) -> None:
     for ridge in (0.01, 0.3):

@@ -155,6 +155,7 @@ def falls(rows: Any) -> None:
         assert 0.0 < row.delta <= 1.0
 
 
+@pytest.mark.slow
 def test_table_1_on_a_small_city() -> None:
     rows = table_1(city(50_000), (63, 40, 12, 8, 6))
     assert [row.zones for row in rows] == [63, 40, 12, 8, 6]
@@ -205,6 +206,7 @@ def test_figure_3() -> None:
     assert again == points
 
 
+@pytest.mark.slow
 def test_algorithm_2_end_to_end() -> None:
     """From the counts to a charged release: at the least k, at more, and refused below it."""
     counts = merged(city(50_000), 8)

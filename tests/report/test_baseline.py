@@ -47,6 +47,7 @@ MUCH, HARDLY = 20.0, 0.002
 _SLOW = ("vector", "matrix", "chain", "graph")
 
 
+@pytest.mark.slow_for("chain", "vector")
 @pytest.mark.parametrize("kind", PLANS)
 def test_every_plan_has_the_error_of_an_answer_without_data(kind: str) -> None:
     good, bad = PLANS[kind](MUCH), PLANS[kind](HARDLY)
@@ -78,6 +79,7 @@ def _pages(release: Release[Any]) -> str:
     return release.kind.page(release)
 
 
+@pytest.mark.slow_for("matrix", "bits", "vector")
 @pytest.mark.parametrize("kind", PLANS)
 def test_every_plan_picture_has_the_dashed_line(kind: str) -> None:
     from veil.core.kind import kind_named

@@ -50,6 +50,7 @@ def large(name: str) -> veil.Release[Any]:
 KINDS = ("vector", "matrix", "chain", "words", "bits", "graph", "facts")
 
 
+@pytest.mark.slow_for("matrix", "vector")
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", KINDS)
 def test_a_large_release_is_one_line_at_the_prompt_and_a_few_when_printed(name: str) -> None:

@@ -49,6 +49,7 @@ def test_the_picture_has_steps_up_to_the_budget(ledger: veil.Ledger) -> None:
     assert figure.axes[0].get_ylabel() == "ε (epsilon)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".svg", ".png", ".pdf"])
 def test_pictures_are_saved_by_their_ending(ledger: veil.Ledger, tmp_path: Path, ending: str) -> None:
     trips = ledger.open("trips", epsilon=1)

@@ -52,6 +52,7 @@ def test_a_grid_is_drawn_as_a_grid_and_discs_do_not_overlap() -> None:
             assert np.hypot(*(centres[i] - centres[j])) >= radii[i] + radii[j]
 
 
+@pytest.mark.slow
 def test_many_states_are_ordered_by_cluster_and_named_everywhere() -> None:
     shuffle = np.random.default_rng(1).permutation(80)
     weights = _blocks((50, 30))[np.ix_(shuffle, shuffle)]
@@ -85,6 +86,7 @@ def test_routes_flows_and_panels_show_what_they_are_given() -> None:
     assert group_panels(one, {"stuck": veil.Chain(np.eye(2), states=["x", "y"])}) is None
 
 
+@pytest.mark.slow
 def test_a_likely_graph_is_drawn_in_its_communities() -> None:
     edges = [(i, j) for i in range(40) for j in range(i + 1, 40) if i // 20 == j // 20]
     out = veil.graphs.release(veil.graphs.read(edges, nodes=40), epsilon=6.0, rng=1)

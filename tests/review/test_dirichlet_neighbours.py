@@ -53,6 +53,7 @@ def compare(tally: Tally, setting: Vectors | Tables, rng: np.random.Generator) -
                 tally.leave_open(f"{text}, truth {list(map(shown, truths))}")
 
 
+@pytest.mark.slow
 @in_full(STUDY)
 def test_no_neighbours_are_told_apart_better_than_claimed(least: int) -> None:
     tally, rng = Tally(STUDY), np.random.default_rng(29_185)
@@ -74,6 +75,7 @@ def test_the_worst_pair_is_reached() -> None:
         assert claim == pytest.approx(float(truth), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["floor", "mass", "k"])
 def test_a_claim_for_less_is_seen(fault: str) -> None:
     """A guarantee for a higher floor, a smaller move or a smaller k than is drawn with is found out."""

@@ -176,6 +176,7 @@ def check_ladder(ladder: Any, rungs: Rungs) -> None:
     assert (ladder.first, tuple(widths), ladder.decay) == (rungs.first, rungs.widths, rungs.decay)
 
 
+@pytest.mark.slow
 @sizes
 def test_a_graph_with_facts_of_all_graphs(size: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tally, largest = Tally(f"{STUDY}, with facts"), 0.0

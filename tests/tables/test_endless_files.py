@@ -134,6 +134,7 @@ def test_packed_json_has_a_limit_of_its_own(tmp_path: Path, monkeypatch: pytest.
     assert len(veil.graphs.read(path)) == 1
 
 
+@pytest.mark.slow
 def test_rows_that_lack_most_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "rows.jsonl"
     full = json.dumps({f"n{i}": "y" for i in range(40)})

@@ -246,6 +246,7 @@ def test_empty_and_unknown_states_go_where_they_are_sent(put: Put, states: list[
     check(counts, count_log(bare, states=listed, other="rest").moves)
 
 
+@pytest.mark.slow_for("duckdb")
 def test_what_is_wrong_with_rows_is_said_without_showing_them(put: Put) -> None:
     table: dict[str, list[Any]] = {
         "who": [1, 1, 2, 2],

@@ -134,6 +134,7 @@ def swelling(packed: str) -> bytes:
     return PACKERS[packed](b"a b\n" * 2**22)
 
 
+@pytest.mark.slow_for("words")
 @every_reader
 def test_good_files_are_read(reader: Reader, tmp_path: Path) -> None:
     """Also with a byte order mark and the line breaks of other systems, and gzipped."""
@@ -247,6 +248,7 @@ def test_lines_of_another_length_are_named_by_their_place(reader: Reader, tmp_pa
         assert f"data{reader.ending}, line {reader.text().count(chr(10)) + 2}: expected" in said
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("reader", [one for one in WITH_SEPARATORS if one.name not in ENGINES], ids=str)
 def test_cells_lines_and_columns_beyond_all_measure(
     reader: Reader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -327,6 +329,7 @@ def test_parquet_that_swells(read: Any, tmp_path: Path, monkeypatch: pytest.Monk
     assert "swells" in str(guarded(lambda: read(str(path))).error)
 
 
+@pytest.mark.slow_for(".gz-words", ".zst-words")
 @pytest.mark.parametrize("reader", [one for one in READERS if one.name in ENGINES], ids=str)
 @pytest.mark.parametrize("packed", [".gz", ".zst"])
 def test_files_that_swell_are_refused_before_duckdb_reads_them(
@@ -348,6 +351,7 @@ JSON_ROWS: dict[str, tuple[Callable[[str], Any], str]] = {
 }
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("kind", JSON_ROWS)
 @pytest.mark.parametrize("packed", [".gz", ".zst"])
 def test_json_lines_that_swell(

@@ -132,6 +132,7 @@ def put_parquets(folder: Path, table: Table) -> Source:
     return {"source": str(folder / "log*.parquet")}
 
 
+@pytest.mark.slow_for("put_lines")
 @pytest.mark.parametrize(
     "put",
     quick_first(
@@ -147,6 +148,7 @@ def test_files_tell_people_apart(tmp_path: Path, put: Callable[[Path, Table], So
     assert people(source) == BEFORE // 2 + len(IDS)
 
 
+@pytest.mark.slow_for("put_lines")
 @pytest.mark.parametrize("put", [put_csv, put_lines])
 def test_several_columns_that_say_who(tmp_path: Path, put: Callable[[Path, Table], Source]) -> None:
     table = log_of(IDS, BEFORE)
@@ -250,6 +252,7 @@ def frames_of(table: Table) -> dict[str, Any]:
     }
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("name", list(frames_of(log_of(["a"]))))
 def test_frames_tell_people_apart(name: str) -> None:
     assert people({"source": frames_of(log_of(IDS))[name]}) == len(IDS)
@@ -303,6 +306,7 @@ def duckdb_with(declared: str, *, session: str = "") -> Any:
     return connection
 
 
+@pytest.mark.mostly_slow(quick=1)
 @pytest.mark.parametrize("declared", ["VARCHAR", "VARCHAR COLLATE NOCASE", "VARCHAR COLLATE NOCASE.NOACCENT"])
 @pytest.mark.parametrize("session", ["", "SET default_collation = 'nocase'"])
 def test_duckdb_tells_people_apart(declared: str, session: str) -> None:

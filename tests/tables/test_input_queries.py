@@ -75,6 +75,7 @@ SOURCES: dict[str, Callable[[Path], Any]] = {
 }
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("kind", SOURCES)
 def test_the_same_query_over_every_kind_of_source(tmp_path: Path, kind: str) -> None:
     """007 stays 007, the hour is computed, the row that WHERE drops is gone, and nothing is assumed."""
@@ -203,6 +204,7 @@ def test_a_column_that_is_missing_is_named(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.slow
 def test_words_bits_and_graphs_take_queries_too(tmp_path: Path) -> None:
     path = _csv(tmp_path)
     table = words.read(

@@ -32,6 +32,7 @@ def nocase(rows: list[tuple[str, str]]) -> duckdb.DuckDBPyConnection:
     return connection
 
 
+@pytest.mark.slow
 def test_columns_that_do_not_tell_upper_from_lower_case() -> None:
     many = [("A", "B")] * 100
     ask: dict[str, Any] = {"table": "trips", "origin": "o", "destination": "d", "states": ["A", "B"]}
@@ -42,6 +43,7 @@ def test_columns_that_do_not_tell_upper_from_lower_case() -> None:
     assert both.total == 100
 
 
+@pytest.mark.slow_for("limit1")
 @pytest.mark.parametrize("limit", [{"cap": 1}, {"strata": [(2, 1), (5, 2)], "sequences": True}])
 def test_a_sequence_that_goes_leaves_the_samples_of_the_others(limit: dict[str, Any]) -> None:
     rng = np.random.default_rng(5)

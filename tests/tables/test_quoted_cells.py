@@ -150,6 +150,7 @@ def said(kind: Kind, path: str, asked: dict[str, Any]) -> str:
     return ""
 
 
+@pytest.mark.slow_for("chain-3", "words-3", "bits-3")
 @pytest.mark.parametrize("times", [3, pytest.param(60, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", [kind.name for kind in every_kind() if kind.name != "toy"])
 def test_no_error_quotes_a_cell(name: str, times: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

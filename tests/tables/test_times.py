@@ -77,6 +77,7 @@ SOURCES: dict[str, Callable[[Path], Any]] = {
 }
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("role", FOUND)
 @pytest.mark.parametrize("kind", SOURCES)
 def test_parts_of_times_in_every_format(tmp_path: Path, kind: str, role: str) -> None:
@@ -127,6 +128,7 @@ WRITTEN = {
 }
 
 
+@pytest.mark.mostly_slow(quick=1)
 @pytest.mark.parametrize("stated", WRITTEN)
 def test_stated_formats_in_files_and_frames(tmp_path: Path, stated: str) -> None:
     texts = WRITTEN[stated]
@@ -176,6 +178,7 @@ def test_moments_with_offsets_are_ordered_as_moments() -> None:
         chains.read(log, by="w", order="t", state="s", states=list("abc"))
 
 
+@pytest.mark.slow
 def test_times_without_what_is_asked_are_refused(tmp_path: Path) -> None:
     for dates in ([f"{moment:%Y-%m-%d}" for moment in MOMENTS], [moment.date() for moment in MOMENTS]):
         with pytest.raises(InvalidData, match="hour"):

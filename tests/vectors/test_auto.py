@@ -121,6 +121,7 @@ def test_a_worse_choice_would_be_found() -> None:
     assert gap.mean() > 0.02 * _errors(good, values).mean() + 2.0 * gap.std(ddof=1) / np.sqrt(gap.size)
 
 
+@pytest.mark.slow_for("0.0-{'transfer': 0.02}")
 @pytest.mark.parametrize(
     ("delta", "given"),
     [

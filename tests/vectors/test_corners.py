@@ -85,6 +85,7 @@ def test_one_entry_is_an_incomplete_beta(shape: float, rest: float) -> None:
     assert compared >= 2
 
 
+@pytest.mark.slow_for("shapes0-30.0")
 @pytest.mark.parametrize(("shapes", "rest"), [([0.05, 0.4], 30.0), ([3.0, 0.02], None), ([2.0, 900.0], 5.0)])
 def test_likely_failures_raise_no_warning(shapes: list[float], rest: float | None) -> None:
     for threshold in (0.1, 0.2, 0.3, 0.4, 0.45, 0.48):

@@ -55,6 +55,7 @@ def test_closed_form_of_the_specification() -> None:
     assert delta == pytest.approx(closed, rel=1e-8)
 
 
+@pytest.mark.slow_for("replace-2")
 @pytest.mark.parametrize("pairs", [2, pytest.param(25, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("change", ["replace", "add-remove"])
 def test_no_database_beats_the_claim(change: str, pairs: int) -> None:
@@ -78,6 +79,7 @@ def test_no_database_beats_the_claim(change: str, pairs: int) -> None:
     assert worst <= claimed + 2e-6
 
 
+@pytest.mark.slow
 def test_added_record_is_nearly_attained_by_a_large_database() -> None:
     # x_0 against a huge rest: the pair of betas tends to the pair of gammas
     scale, prior, epsilon = 1.5, 2.0, 0.5

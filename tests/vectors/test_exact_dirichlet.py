@@ -187,6 +187,7 @@ def test_shapes_are_not_rounded(smooth: bool) -> None:
     assert float(counts.float_shapes([2**52])[0]) != found[2]
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     k=st.floats(1e-12, 1e15),

@@ -66,6 +66,7 @@ def test_an_exact_job_takes_the_vector_unchanged() -> None:
     assert (job.value == given).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [["--records", "98", "-m", "dirichlet"], ["--draws", "4096"]])
 def test_the_command_line(options: list[str], tmp_path: Path) -> None:
     source, target = tmp_path / "grades.csv", tmp_path / "out.json"
@@ -88,6 +89,7 @@ def test_the_command_line(options: list[str], tmp_path: Path) -> None:
     assert main(["inspect", str(target)]) == 0
 
 
+@pytest.mark.slow_for("auto", "dirichlet")
 @pytest.mark.parametrize("name", ["dirichlet", "laplace", "gaussian", "auto"])
 def test_floats_are_asked_for_by_name_and_say_what_they_assume(name: str) -> None:
     asked = VectorRelease(transfer=0.01, epsilon=1.0, delta=1e-4, mechanism=name, exact=False).prepare(VECTOR)

@@ -63,6 +63,7 @@ def test_averages_of_vectors_of_which_one_moves(b: float, n: int) -> None:
 # Lemmas 1 and 2
 
 
+@pytest.mark.slow_for("2.0", "1.0")
 @pytest.mark.parametrize("x", [1.0, 1.3, 2.0, 7.5])
 def test_one_entry_is_worst_from_a_shape_of_one_on(x: float) -> None:
     rng = np.random.default_rng(7)
@@ -146,6 +147,7 @@ def test_the_example_of_the_review() -> None:
     assert L1(0.8).allows(all_share - one_gives)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("a", "s", "epsilon"), [(1.0, 1.0, 4.0), (3.0, 1.5, 3.0), (1.5, 0.4, 1.0)])
 def test_from_a_shape_of_one_on_an_exchange_is_worst(a: float, s: float, epsilon: float) -> None:
     charged = L1(0.5).worst_pair(Fraction(a), Fraction(s), "exact", most=9)
@@ -251,6 +253,7 @@ def test_additive_noise_costs_what_an_exchange_costs() -> None:
     assert laplace.epsilon(0.0) == pytest.approx(2.0, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.05, 0.2])
 def test_spread_laplace_noise_is_below_the_profile(scale: float) -> None:
     """By Monte Carlo over spreads of the move; the bound of two responses is itself not far above."""
@@ -313,6 +316,7 @@ def test_rows_of_matrices() -> None:
 # What users call
 
 
+@pytest.mark.slow_for("dirichlet")
 @pytest.mark.parametrize("mechanism", ["dirichlet", "laplace", "gaussian"])
 def test_releases_and_plans_by_l1_distance(mechanism: str, tmp_path: Any) -> None:
     shares = {"a": 0.5, "b": 0.3, "c": 0.2}

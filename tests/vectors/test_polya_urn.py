@@ -203,6 +203,7 @@ def test_the_law_of_draws() -> None:
     assert _p_value(counts, [part * Fraction(110, 100) for part in wrong], draws) < ALPHA
 
 
+@pytest.mark.slow
 def test_moments_of_many_draws() -> None:
     shapes, draws, size = [Fraction(2), Fraction(3), Fraction(15)], 3000, 4000
     x = sample_urn(np.random.default_rng(4), shapes=[shapes], draws=draws, size=size)[:, 0] / draws

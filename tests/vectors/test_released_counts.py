@@ -60,6 +60,7 @@ def test_pages_show_them_and_all_vectors() -> None:
         assert ("2 private probability vectors" in page) == (value is SEVERAL)
 
 
+@pytest.mark.slow
 def test_releases_without_them_say_so() -> None:
     out = vectors.release(GRADES, epsilon=1.0, delta=1e-6, mechanism="dirichlet", rng=1)
     assert out.tables == {}

@@ -130,6 +130,7 @@ def test_rounding_of_halves_and_borders() -> None:
     assert rounded_rational(Fraction(1, 10**300)) == 0.0
 
 
+@pytest.mark.slow
 def test_every_entry_has_its_law() -> None:
     """Kolmogorov-Smirnov of each entry against its beta law, alpha 1e-6; 3 % of a shape are seen."""
     shapes = np.array([3.5, 0.7, 20.0, 1.0, 0.05])

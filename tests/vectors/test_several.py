@@ -122,6 +122,7 @@ def test_a_person_in_several_rows_is_a_cap(mechanism: str, tmp_path: Path) -> No
     assert veil.load(tmp_path / "out.json") == out
 
 
+@pytest.mark.slow
 def test_what_a_cap_costs_in_a_table_is_attained_and_never_more() -> None:
     """The loss of every outcome of a table, for neighbours that differ in up to three cells of any rows."""
     out = vectors.release(np.array(ROWS), epsilon=1.0, cap=3, rng=1)
@@ -131,6 +132,7 @@ def test_what_a_cap_costs_in_a_table_is_attained_and_never_more() -> None:
         assert 1.0 - 1e-9 < np.abs(losses).max() <= 1.0
 
 
+@pytest.mark.slow
 def test_the_choice_does_not_depend_on_the_rows() -> None:
     request, rng = VectorRelease(epsilon=1.0, cap=4), np.random.default_rng(0)
     jobs = [request.prepare(rng.integers(0, most, (rows, 5))) for most, rows in ((2, 3), (1000, 3), (50, 40))]

@@ -36,6 +36,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow_for("10.0-0.1-0.2-1.0")
 @pytest.mark.parametrize(("k", "floor", "mass", "epsilon"), CASES)
 def test_not_below_any_pair_and_close_to_the_corner(
     k: float, floor: float, mass: float, epsilon: float

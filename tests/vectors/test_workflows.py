@@ -19,6 +19,7 @@ REPLACE, ADD = veil.vectors.Records("replace"), veil.vectors.Records("add-remove
 GRADES = np.array([31.0, 28.0, 21.0, 10.0, 8.0])
 
 
+@pytest.mark.slow_for("dirichlet-adjacency3")
 @pytest.mark.parametrize(
     ("name", "adjacency"),
     [

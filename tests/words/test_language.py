@@ -89,6 +89,7 @@ def supports() -> dict[str, Any]:
     }
 
 
+@pytest.mark.mostly_slow(quick=7)
 @pytest.mark.parametrize("start", [None, "a", "c"])
 @pytest.mark.parametrize("form", sorted(supports()))
 def test_every_form_of_support_is_the_same_language(form: str, start: Any) -> None:
@@ -245,6 +246,7 @@ def test_wrong_automata_are_errors_of_veil(moves: Any, start: Any, accepting: An
         veil.words.AutomatonWords(moves, start, accepting, 3)
 
 
+@pytest.mark.slow
 def test_random_languages_are_those_of_the_oracle() -> None:
     for seed in range(150):
         recipe = random_recipe(seed, most=300)

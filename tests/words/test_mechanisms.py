@@ -108,6 +108,7 @@ def test_the_law_is_consistent(name: str, example: str, epsilon: float, radius: 
         assert name in ("balanced", "sequential") or law[word] >= max(law.values()) * (1 - 1e-12)
 
 
+@pytest.mark.slow_for("3.0-2-automaton")
 @pytest.mark.parametrize(
     "example", quick_first(["free", "chain", "automaton", "chain from a start"], quick=3)
 )
@@ -349,6 +350,7 @@ def test_shorter_words_keep_what_is_promised_for_all(name: str, quick: bool) -> 
                 assert loss <= epsilon * (1 + 1e-9), (seed, name, radius, length, loss, epsilon)
 
 
+@pytest.mark.slow
 def test_a_fork_that_the_longest_words_do_not_see() -> None:
     """Words of 5 symbols cannot pass b; those of 2 can, and would lose 2.785 at epsilon 2 and b = 2."""
     support = FORK | {"c": ["c"]}
@@ -365,6 +367,7 @@ def test_a_fork_that_the_longest_words_do_not_see() -> None:
         assert len(list(veil.words.EachWord(both).sample([list(word) for word in words]))) == len(words)
 
 
+@pytest.mark.slow_for("balanced")
 @pytest.mark.parametrize("name", ["certified", "balanced", "sequential", "permute-and-flip"])
 def test_shorter_words_are_drawn_by_the_rate_of_the_longest(name: str) -> None:
     """What EachWord draws for a short word (alpha 1e-6), so that the tests above look at the right law."""
@@ -399,6 +402,7 @@ class Liar:
         return getattr(self.claimed, name)
 
 
+@pytest.mark.slow_for("balanced-chain", "certified-automaton")
 @FEW_CASES
 def test_audits_find_no_violation_and_find_a_liar(name: str, example: str) -> None:
     """The liar's rate is doubled: found by enumeration and by samples (at confidence 0.999999999)."""
@@ -506,6 +510,7 @@ def test_seeds_shapes_and_feasibility(name: str, example: str) -> None:
         mechanism.sample([*words[0], words[0][0]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", quick_first([range(15), range(15, 60)]))
 def test_feasible_for_random_languages(seeds: range) -> None:
     for seed in seeds:

@@ -113,6 +113,7 @@ def test_words_of_one_column_are_one_per_person(put: Put) -> None:
     assert read_words(**put(SMALL), **LOG).words_per() == 1
 
 
+@pytest.mark.slow_for("duckdb")
 def test_gaps_are_counted_and_not_shown(put: Put) -> None:
     for column, gaps in (("who", 1), ("time", 2), ("state", 3)):
         held = [None] * gaps + SMALL[column][gaps:]

@@ -62,6 +62,7 @@ def word_job(words: Any, language: Any = None, **options: Any) -> Any:
 # The choice
 
 
+@pytest.mark.slow_for("2.0-1-chain", "2.0-2-chain")
 @pytest.mark.parametrize("language", [CHAIN, FREE], ids=["chain", "free"])
 @pytest.mark.parametrize("radius", [1, 2])
 @pytest.mark.parametrize("epsilon", quick_first([2.0, 0.3, 6.0]))
@@ -80,6 +81,7 @@ def test_auto_takes_the_least_expected_error(language: Any, radius: int, epsilon
     assert job.mechanism.mechanism == word_mechanism(job.chosen, language, epsilon, radius=radius)
 
 
+@pytest.mark.slow_for("3.0-chain-one", "3.0-chain-mixed")
 @pytest.mark.parametrize(("words", "others"), [(WORDS, OTHERS), (MIXED, MIXED_OTHERS)], ids=["one", "mixed"])
 @pytest.mark.parametrize("language", [CHAIN, FREE], ids=["chain", "free"])
 @pytest.mark.parametrize("epsilon", quick_first([3.0, 0.5]))
@@ -243,6 +245,7 @@ def test_no_words_at_all() -> None:
 # Lengths
 
 
+@pytest.mark.slow_for("chain-auto")
 @pytest.mark.parametrize("name", ["auto", *FOR_WORDS])
 @pytest.mark.parametrize("language", [CHAIN, FREE], ids=["chain", "free"])
 def test_mixed_lengths_take_a_mechanism_that_covers_them(name: str, language: Any) -> None:
@@ -338,6 +341,7 @@ def test_plans_say_why_not() -> None:
         plan_words(CHAIN, 2.0, names=("staircase",))
 
 
+@pytest.mark.slow
 def test_plans_repeat_and_stay_within_the_budget() -> None:
     plan = plan_words(CHAIN, 2.0, radius=2)
     assert plan.to_dict() == plan_words(CHAIN, 2.0, radius=2).to_dict()
@@ -371,6 +375,7 @@ def test_easy_goals_and_goals_out_of_reach() -> None:
     assert caught.value.field == "error"
 
 
+@pytest.mark.slow
 def test_curves() -> None:
     epsilons = [0.5, 1.0, 3.0]
     curves = error_curves([plan_words(CHAIN, epsilon, radius=2) for epsilon in epsilons])

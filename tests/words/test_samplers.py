@@ -182,6 +182,7 @@ def test_an_option_that_floats_cannot_see(plain: bool, monkeypatch: pytest.Monke
     assert drawn(ONES, ONES, after=ONES) == 2
 
 
+@pytest.mark.slow
 def test_the_law_drawn_is_within_the_bound_on_rounding() -> None:
     graph = weighted(ring(6))
     word, decay = (0, 1, 2, 3, 4, 2), 0.3
@@ -228,6 +229,7 @@ def test_exact_choice() -> None:
     assert FixedChoice([Fraction(1)]).draw(np.random.default_rng(1), 3).tolist() == [0, 0, 0]
 
 
+@pytest.mark.slow_for("scaled-8")
 @pytest.mark.parametrize("share", quick_first([8, 1]))
 @FORMS
 def test_permute_and_flip(plain: bool, share: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,6 +246,7 @@ def test_permute_and_flip(plain: bool, share: int, monkeypatch: pytest.MonkeyPat
         assert fits(sample_permute_and_flip(rng, graph=graph, words=copies(word), rate=0.99), law) < ALPHA
 
 
+@pytest.mark.slow_for("weighted automaton-scaled-7", "ring-scaled-7")
 @pytest.mark.parametrize("share", quick_first([7, 1]))
 @FORMS
 @pytest.mark.parametrize("graph", GRAPHS, ids=NAMES)

@@ -59,6 +59,7 @@ def test_figure_3() -> None:
     assert texts.count(str(Fraction(1, 2))) == 6
 
 
+@pytest.mark.slow_for("automaton2")
 @pytest.mark.parametrize("automaton", [FIGURE_1, FIGURE_3, DENSE])
 def test_nothing_overlaps(automaton: Any) -> None:
     """Neither two texts, nor a probability and a circle; and all stay inside."""
@@ -86,6 +87,7 @@ def test_too_many_states() -> None:
     assert "5 symbols: 1/10 each" in [text.get_text() for text in many.axes[0].texts]
 
 
+@pytest.mark.slow
 def test_error_curves() -> None:
     curves = figure_2("b")
     figure = error_figure(curves, marks=(5.0,), x_label="length n of the word")

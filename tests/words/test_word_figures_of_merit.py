@@ -192,6 +192,7 @@ def p_value(sample: Counter[tuple[str, ...]], words: list[tuple[str, ...]]) -> f
     return float(stats.chisquare([sample[word] for word in words]).pvalue)
 
 
+@pytest.mark.slow
 def test_draws_given_their_distance_are_uniform() -> None:
     """Chi-square at alpha = 1e-6 for each distance; 60,000 draws. A symbol 15 % too frequent is rejected."""
     word = ("y2", "y3", "y3", "y0", "y1")

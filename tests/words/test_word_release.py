@@ -94,6 +94,7 @@ def test_a_batch_is_of_different_people(name: str) -> None:
     assert single.assumptions[-1] == ONE_WORD_EACH
 
 
+@pytest.mark.slow_for("1-balanced")
 @EACH_NAME
 @pytest.mark.parametrize("words_each", [1, 3])
 def test_words_of_several_lengths(name: str, words_each: int) -> None:
@@ -134,6 +135,7 @@ def test_assumptions_do_not_contradict_the_adjacency() -> None:
 # The charge
 
 
+@pytest.mark.mostly_slow(quick=5)
 @pytest.mark.parametrize(
     "epsilon",
     [0.1, 0.3, 1, 1 / 3, 0.1 + 0.2, 7.000001, 2.00000000000001, 2.7182818284590455],
@@ -190,6 +192,7 @@ def test_what_is_wrong_costs_nothing(name: str) -> None:
         assert book.log == []
 
 
+@pytest.mark.slow_for("balanced")
 @EACH_NAME
 def test_a_refused_charge_draws_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism = MAKERS[name](LANGUAGE, 1.0)
@@ -267,6 +270,7 @@ def forms(name: str = "certified") -> dict[str, veil.Release[Any]]:
     }
 
 
+@pytest.mark.slow_for("balanced")
 @EACH_NAME
 def test_files_are_read_back(name: str, tmp_path: Path) -> None:
     for form, out in forms(name).items():
@@ -431,6 +435,7 @@ REFUSED: dict[str, Callable[[Any], None]] = {
 }
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("what", list(REFUSED))
 def test_forged_files_are_refused_or_flagged(what: str, tmp_path: Path, run: Run) -> None:  # noqa: F811
     forms()["word"].save(tmp_path / "good.json")

@@ -197,6 +197,7 @@ def test_many_symbols_and_long_names(capsys: pytest.CaptureFixture[str]) -> None
     assert max(map(len, text.splitlines()[:11])) <= 100
 
 
+@pytest.mark.slow
 def test_a_plan_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     print_word_plan(plan_words(CHAIN, 2.0, names=("staircase", "sequential", "generic")))
     text = capsys.readouterr().out

@@ -169,6 +169,7 @@ def coverage(signals: BitSignals, law: list[Fraction], *, trials: int, seed: int
     return covered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trials", quick_first([500, 1500]))
 @pytest.mark.parametrize("name", ["staircase", "independent"])
 def test_intervals_cover(name: str, trials: int) -> None:

@@ -33,6 +33,7 @@ def planted(groups: int, each: int, inside: float, outside: float, flip: float, 
     return neighbours(len(group), rows.astype(np.int64), columns.astype(np.int64))
 
 
+@pytest.mark.slow_for("iterative")
 @pytest.mark.parametrize("each", [60, 150], ids=["dense", "iterative"])
 def test_planted_communities_are_found(each: int) -> None:
     truth = np.arange(5 * each) // each

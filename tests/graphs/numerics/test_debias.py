@@ -39,6 +39,7 @@ def chances(hidden: int, flip: Fraction) -> list[Fraction]:
     ]
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("flip", [0.0, 0.125, 0.375])
 @pytest.mark.parametrize("hidden", [0, 0b1111111111, 0b1010110010, 0b0000010111])
 def test_no_bias_and_variances_by_enumeration(hidden: int, flip: float) -> None:

@@ -237,6 +237,7 @@ def test_without_structure_nothing_is_gained_and_nothing_claimed(epsilon: float,
     assert abs(claim - share) < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("nodes", "seeds"), quick_first([(120, range(1)), (300, range(2))]))
 @pytest.mark.usefixtures("own_bit_counted_twice")
 def test_a_bit_counted_twice_is_noticed_without_structure(nodes: int, seeds: range) -> None:
@@ -246,6 +247,7 @@ def test_a_bit_counted_twice_is_noticed_without_structure(nodes: int, seeds: ran
     assert claim - share > 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "space",
     quick_first(

@@ -60,12 +60,14 @@ def test_sensitivity_of_all_graphs_of_five_nodes() -> None:
         assert settled == int(np.argmax(slow[:, bits] == 3))
 
 
+@pytest.mark.slow
 def test_sensitivity_of_graphs_of_six_nodes() -> None:
     slow = all_sensitivities(6, 9)
     for bits in np.random.default_rng(2).choice(2**15, 400, replace=False).tolist():
         assert triangle_sensitivity(graph_of(6, bits)).at(np.arange(10)).tolist() == slow[:, bits].tolist()
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("seed", range(12))
 def test_sensitivity_against_the_formula(seed: int) -> None:
     graph = random_graph(14 + seed, (0.05, 0.15, 0.4, 0.8)[seed % 4], seed)
@@ -146,6 +148,7 @@ def largest_ratio(rule: LadderRule, nodes: int) -> Fraction:
     return max(max(p / q for p, q in zip(kinds[a], kinds[b], strict=True)) for a, b in neighbouring)
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("epsilon", quick_first([1.0, 0.3, 3.0]))
 @pytest.mark.parametrize("share", [0.0, None, 1.0])
 @pytest.mark.parametrize("floor", [1, 2, None])

@@ -74,6 +74,7 @@ def filled(text: str, folder: Path) -> str:
     return text.replace("{out}", str(folder / "out")).replace("{secret}", str(folder / "secret.csv"))
 
 
+@pytest.mark.mostly_slow(quick=4)
 @pytest.mark.parametrize("text", [*FOR_DUCKDB, *READING])
 def test_files_of_duckdb(database: Path, text: str) -> None:
     before, folder = database.read_bytes(), database.parent
@@ -84,6 +85,7 @@ def test_files_of_duckdb(database: Path, text: str) -> None:
     assert {one.name for one in folder.iterdir()} == {"trips.duckdb", "secret.csv"}
 
 
+@pytest.mark.mostly_slow(quick=4)
 @pytest.mark.parametrize("text", FOR_DUCKDB)
 def test_connections_of_users(database: Path, text: str) -> None:
     folder = database.parent

@@ -48,6 +48,7 @@ def tables() -> list[duckdb.DuckDBPyConnection]:
     return [loaded(ROWS), *(loaded(ROWS[:i] + ROWS[i + 1 :]) for i in range(len(ROWS)))]
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("query", [*ROW_WISE, *ROW_WISE_IN_DUCKDB])
 def test_one_record_moves_at_most_one_row(tables: list[Any], query: str) -> None:
     checked = duck_catalog.row_by_row(tables[0].sql, one_select(query, "duckdb"))

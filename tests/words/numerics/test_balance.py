@@ -79,6 +79,7 @@ def test_balanced_weights_make_the_normaliser_nearly_constant(rate: float, share
     assert _largest_change(weighted, decay) < share * _largest_change(graph, decay)
 
 
+@pytest.mark.slow
 def test_weights_fitted_for_one_length_serve_another() -> None:
     decay = math.exp(-2.0)
     weighted = balanced(_language(6), decay)
@@ -133,6 +134,7 @@ def test_balancing_allows_a_higher_rate() -> None:
     assert decay < certified_decay(graph, 3.0, 1)[0]
 
 
+@pytest.mark.slow
 def test_a_larger_radius_keeps_its_guarantee() -> None:
     graph = _language(4)
     weighted, decay, loss, _ = balanced_for(graph, 4.0, 2)

@@ -313,6 +313,7 @@ def test_streets_use_most_of_the_budget() -> None:
     assert wide < narrow
 
 
+@pytest.mark.slow_for("5000")
 @pytest.mark.parametrize("length", [30, 5_000])
 def test_the_tail_covers_all_positions_of_long_words(length: int) -> None:
     graph, decay = street_graph(length), math.exp(-2.4)

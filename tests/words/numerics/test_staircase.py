@@ -28,6 +28,7 @@ def distance(left: tuple[int, ...], right: tuple[int, ...]) -> int:
     return sum(a != b for a, b in zip(left, right, strict=True))
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize(("n", "m", "b"), SMALL)
 def test_private_for_all_pairs_of_words(n: int, m: int, b: int) -> None:
     """In exact numbers, over all neighbours and all outputs; the loss is used up."""

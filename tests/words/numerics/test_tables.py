@@ -120,6 +120,7 @@ def test_no_node_is_lost_beside_a_richer_one() -> None:
     assert expected_errors(both, word[None, :], 0.5)[0] == pytest.approx(2000.0, rel=1e-9)
 
 
+@pytest.mark.mostly_slow(quick=3)
 @pytest.mark.parametrize("graph", [ring(3), automaton(4)], ids=NAMES[:2])
 @pytest.mark.parametrize("rate", [0.0, 0.02, 0.7, 3.0])
 def test_permute_and_flip(graph: WordGraph, rate: float) -> None:
