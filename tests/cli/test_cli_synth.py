@@ -334,6 +334,25 @@ def test_the_demo(run: Run, folder: Path) -> None:
     assert run("demo", "--folder", "demo", "--trips", "2000", "--force").code == 0
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("no_pictures")
+def test_what_the_demo_has_drawn_is_kept(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As with every release: a disk that fills up meanwhile does not lose it."""
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setenv("VEIL_STATE", str(tmp_path / "state"))
+    monkeypatch.setattr("veil.cli.output_files.OutputFiles.write", full)
+    done = run("demo", "--trips", "1000")
+    assert done.code == 7
+    (kept,) = (tmp_path / "state" / "kept").iterdir()
+    assert str(kept) in done.err
+    assert len(veil.load(kept).value.states) == len(zones())
+
+
 def test_the_demo_keeps_what_is_there(run: Run, folder: Path) -> None:
     (folder / "demo").mkdir()
     (folder / "demo" / "city.json").write_text("precious")

@@ -15,7 +15,7 @@ from veil.cli.options import command, flags_of
 from veil.cli.output import print_json, refuse_other_files, working
 from veil.cli.output_files import PICTURES, OutputFiles, refuse_existing
 from veil.cli.releasing import Releasing
-from veil.core.errors import InvalidArgument, ResultKept, ResultLost, VeilError, with_fields
+from veil.core.errors import InvalidArgument, VeilError, with_fields
 from veil.core.files import to_json
 from veil.core.kind import Kind
 from veil.core.plan import epsilons_around
@@ -123,13 +123,8 @@ def released(
 ) -> int:
     """Check, read, prepare, charge, draw, write, and report: one way for all kinds. Returns the exit code."""
     with Deferral() as stops:
-        progress = Releasing(OutputFiles(None, None, None, how.force), stops, how.as_json)
-        try:
-            return _released(kind, read, request, options, how, progress)
-        except (ResultKept, ResultLost) as error:
-            return progress.say_trouble(error)
-        except KeyboardInterrupt as stop:
-            return progress.say_stopped(stop)
+        making = Releasing(OutputFiles(None, None, None, how.force), stops, how.as_json)
+        return making.guarded(lambda: _released(kind, read, request, options, how, making))
 
 
 def _released(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+from veil.cli.deferral import Deferral
 from veil.cli.options import ForceOption, option
 from veil.cli.output import working
-from veil.cli.output_files import refuse_existing
+from veil.cli.output_files import OutputFiles, refuse_existing
+from veil.cli.releasing import Releasing
+from veil.core.record import Release
 from veil.report.terminal import say
 
 _SMALL = ("grades.csv", "roads.csv", "ballots.csv", "friends.txt")
@@ -27,7 +30,6 @@ def demo(
     Example: veil demo --folder demo
     """
     from veil import samples
-    from veil.core.files import save
     from veil.core.kind import kind_named
     from veil.core.writing import replacing, write_text
     from veil.samples.city import write_city_trips, zones
@@ -60,13 +62,17 @@ def demo(
     with working("Counting", quiet=False) as progress:
         read = reads(source=str(table), origin="pickup", destination="dropoff", states=str(listed))
         counts = read.read(progress)
-    with working("Releasing", quiet=False):
-        job = releases(epsilon=1.0).prepare(counts)
-        out = job.run()
-        save(out, model, overwrite=force)
-    with working("Drawing the report", quiet=False):
-        write_text(page, kind.page(out), overwrite=force)
-    kind.print_release(out, job=job, written=[table, listed, model, page])
+    job = releases(epsilon=1.0).prepare(counts)
+
+    def show(out: Release[Any], _kept: Release[Any], written: list[Path]) -> None:
+        kind.print_release(out, job=job, written=[table, listed, *written])
+
+    # As of `veil release`: what is drawn is not lost, whatever happens.
+    with Deferral() as stops:
+        making = Releasing(OutputFiles(model, None, page, force), stops, as_json=False)
+        code = making.guarded(lambda: making.run(job, rng=None, show=show))
+    if code != 0:
+        return code
     say(f"Open {page.resolve().as_uri()} in a browser to see the result.")
     for line in _next_steps(folder, table, listed, model):
         say(line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,15 @@ class Releasing:
     @property
     def entry(self) -> Any:
         return None if self.account is None else self.account.entry
+
+    def guarded(self, work: Callable[[], int]) -> int:
+        """Do the work of a release, and say what went wrong or where a signal stopped it. The exit code."""
+        try:
+            return work()
+        except (ResultKept, ResultLost) as error:
+            return self.say_trouble(error)
+        except KeyboardInterrupt as stop:
+            return self.say_stopped(stop)
 
     def run(self, job: Job[Any], *, rng: Any, show: Show) -> int:
         """Set room aside, charge, draw, keep, confirm, report and show. Returns the exit code."""
