@@ -113,7 +113,7 @@ def test_lengths_as_asked(run: Run) -> None:
         "sequences": 3,
         "states": 12,
         "mean_length": 4.0,
-        "notes": ["starts: drawn from the stationary distribution; the release has none of its own"],
+        "notes": ["starts: drawn from where transitions start; the release has none of its own"],
         "output": None,
     }
     assert run("synth", "trips.json", "--json").json["sequences"] == 1000
