@@ -19,9 +19,9 @@ REAL = ROOT.parent / "shared" / "data"
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> list[Shown]:
+def shown(results: Path) -> list[Shown]:
     data = Data.of(REAL if REAL.is_dir() else None)
-    return list(run_all(PAPERS, Run(quick=True, data=data), tmp_path_factory.mktemp("papers")))
+    return list(run_all(PAPERS, Run(quick=True, data=data), results))
 
 
 def test_every_printed_number_is_met_or_explained(shown: list[Shown]) -> None:

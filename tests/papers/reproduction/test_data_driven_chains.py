@@ -25,17 +25,19 @@ from veil.vectors.mechanisms.dirichlet_form import sample_dirichlet
 from veil.vectors.published_bounds import published_delta
 from veil.vectors.simplex import Simplex
 
+from .conftest import Findings
+
 # Each exhibit is run, which takes a while.
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("papers")]
 
 NAMES = ("Figure 1", "Figure 2", "Figure 3", "Table 1", "Figure 4", "MSNBC")
 Found = dict[str, Finding]
 
 
 @pytest.fixture(scope="module")
-def found() -> Found:
+def found(findings_of: Findings) -> Found:
     """Every exhibit, quick, without any data."""
-    return {exhibit.name: exhibit.run(Run()) for exhibit in PAPER.exhibits}
+    return findings_of(PAPER)
 
 
 def line(finding: Finding, start: str) -> Line:
@@ -112,7 +114,7 @@ def test_printed_numbers(found: Found) -> None:
 
 
 def test_an_exhibit_is_the_same_again(found: Found) -> None:
-    assert module.figure_1(Run()) == found["Figure 1"]
+    assert module.figure_1(Run()).to_dict() == found["Figure 1"].to_dict()
 
 
 # Figure 1

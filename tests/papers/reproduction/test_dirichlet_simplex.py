@@ -9,17 +9,18 @@ import numpy as np
 import pytest
 from veil_papers.reproduction.dirichlet_simplex import PAPER
 from veil_papers.reproduction.drawing import picture
-from veil_papers.reproduction.exhibit import Run
 from veil_papers.reproduction.finding import Finding, Line
 
 import veil
 
-pytestmark = pytest.mark.slow
+from .conftest import Findings
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("papers")]
 
 
 @pytest.fixture(scope="module")
-def findings() -> dict[str, Finding]:
-    return {exhibit.name: exhibit.run(Run()) for exhibit in PAPER.exhibits}
+def findings(findings_of: Findings) -> dict[str, Finding]:
+    return findings_of(PAPER)
 
 
 def _line(finding: Finding, start: str) -> Line:

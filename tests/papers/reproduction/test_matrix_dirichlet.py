@@ -11,7 +11,6 @@ from scipy.optimize import brentq
 from scipy.special import betaln
 from scipy.stats import beta, norm
 from veil_papers.matrix_dirichlet import FLOOR, GAMMA, MOVED, SLACK, road_chain, theorem_2_absolute
-from veil_papers.reproduction.exhibit import Run
 from veil_papers.reproduction.finding import Curve, Finding, Line
 from veil_papers.reproduction.matrix_dirichlet import PAPER
 from veil_papers.reproduction.road_town import agreement, best_for, stationary_errors
@@ -22,16 +21,18 @@ from veil.matrices.mechanisms.row_by_row import RowByRow
 from veil.vectors.accuracy import expected_absolute_deviation
 from veil.vectors.simplex import Transfer
 
+from .conftest import Findings
+
 # Each exhibit is run, which takes a while.
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("papers")]
 
 # Made by this paper's recipe and printed to these digits; all other printed numbers differ, and say why.
 _MET = {"Section V": {"1.16", "11.12"}, "Figure 1": set(), "Figure 2": set(), "Figure 3": set()}
 
 
 @pytest.fixture(scope="module")
-def findings() -> dict[str, Finding]:
-    return {exhibit.name: exhibit.run(Run()) for exhibit in PAPER.exhibits}
+def findings(findings_of: Findings) -> dict[str, Finding]:
+    return findings_of(PAPER)
 
 
 def _line(finding: Finding, start: str) -> Line:

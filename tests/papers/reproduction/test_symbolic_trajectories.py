@@ -10,7 +10,6 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 from veil_papers.hamming_automaton import HammingAutomaton, hamming
-from veil_papers.reproduction.exhibit import Run
 from veil_papers.reproduction.finding import Finding, Line
 from veil_papers.reproduction.plain_words import literal_law, literal_paths
 from veil_papers.reproduction.symbolic_trajectories import (
@@ -29,13 +28,15 @@ from veil.words.adjacency import Hamming
 from veil.words.mechanisms.permute_and_flip import PermuteAndFlip
 from veil.words.planning import names_for, plan_words
 
+from .conftest import Findings
+
 # Each exhibit is run, which takes a while.
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("papers")]
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, Finding]:
-    return {exhibit.name: exhibit.run(Run(quick=True)) for exhibit in PAPER.exhibits}
+def found(findings_of: Findings) -> dict[str, Finding]:
+    return findings_of(PAPER)
 
 
 def line(finding: Finding, begins: str) -> Line:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from veil_papers.reproduction.data import Data
 from veil_papers.reproduction.drawing import picture
 from veil_papers.reproduction.exhibit import Run
 from veil_papers.reproduction.finding import Finding, Line
+from veil_papers.reproduction.xor import PAPER
 from veil_papers.reproduction.xor_networks import (
     asked_edges,
     decoded,
@@ -34,8 +36,10 @@ from veil.graphs.numerics.agreement import degree_divergence
 from veil.graphs.numerics.structure import path_lengths
 from veil.graphs.numerics.triangles import neighbours
 
+from .conftest import Findings
+
 # Each exhibit is run, which takes a while.
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("papers")]
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 RUN = Run(quick=True)
@@ -43,8 +47,8 @@ NAMES = ("Theorem 4", "Table 2", "Figure 3", "Figure 4", "Figure 5")
 
 
 @pytest.fixture(scope="module")
-def findings() -> dict[str, Finding]:
-    return {exhibit.name: exhibit.run(RUN) for exhibit in xor_graphs.EXHIBITS}
+def findings(findings_of: Findings) -> dict[str, Finding]:
+    return findings_of(replace(PAPER, exhibits=xor_graphs.EXHIBITS))
 
 
 def line(finding: Finding, start: str) -> Line:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from veil_papers.reproduction import xor_learning
 from veil_papers.reproduction.data import FILES, Data
 from veil_papers.reproduction.exhibit import Run
 from veil_papers.reproduction.finding import Finding, Line
+from veil_papers.reproduction.xor import PAPER
 from veil_papers.reproduction.xor_learning import (
     beats_from,
     calibrated,
@@ -37,8 +39,10 @@ from tests.bits.numerics.brute import brute_loss
 from veil.bits.adjacency import BitFlips
 from veil.samples.ballots import PARTIES, ballots
 
+from .conftest import Findings
+
 # Each exhibit is run, which takes a while.
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("papers")]
 
 pytest.importorskip("sklearn")
 
@@ -51,8 +55,8 @@ class Few(Run):
 
 
 @pytest.fixture(scope="module")
-def findings() -> dict[str, Finding]:
-    return {exhibit.name: exhibit.run(Run()) for exhibit in EXHIBITS}
+def findings(findings_of: Findings) -> dict[str, Finding]:
+    return findings_of(replace(PAPER, exhibits=EXHIBITS))
 
 
 @pytest.fixture
