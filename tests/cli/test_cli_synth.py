@@ -60,7 +60,7 @@ def test_trips_by_themselves(run: Run, folder: Path) -> None:
     done = run("synth", "trips.json", "-n", "2000", "--seed", "1", "-o", "out.csv")
     assert done.code == 0, done.err
     assert "2,000 sequences, 2 states each on average." in done.out
-    assert "starts: drawn from the stationary distribution; the release has none of its own." in done.out
+    assert "starts: drawn from where transitions start; the release has none of its own." in done.out
     assert "lengths: 2 states each; the release has none of its own." in done.out
     assert "Written: out.csv" in done.out
     rows = rows_of(folder / "out.csv")
