@@ -303,7 +303,7 @@ def test_errors_for_machines(run: Run, folder: Path) -> None:
         *(("release", kind) for kind in KINDS),
         *(("plan", kind) for kind in KINDS),
         *(("ledger", name) for name in ("open", "show", "raise", "close", "verify", "export")),
-        ("chain",), ("synth",), ("decode",), ("inspect",), ("audit",), ("demo",),
+        ("chain",), ("synth",), ("groups",), ("decode",), ("inspect",), ("audit",), ("demo",),
     ],
     ids=" ".join,
 )  # fmt: skip

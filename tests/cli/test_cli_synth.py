@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import veil
+from veil import chains
 from veil.cli.app import main
 from veil.samples.city import zones
 
@@ -43,6 +44,38 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def models(made: Path, folder: Path) -> Path:
     shutil.copytree(made, folder, dirs_exist_ok=True)
     return folder
+
+
+# Groups
+
+
+def test_small_groups_are_left_out_by_their_noisy_counts(run: Run, folder: Path) -> None:
+    trips = {"from": list("aab" * 40), "to": list("abb" * 40), "hour": [8] * 60 + [9] * 57 + [10] * 3}
+    counted = chains.read(trips, origin="from", destination="to", group="hour", groups="8..10")
+    out = chains.release(counted, epsilon=0.2, rng=11)
+    out.save(folder / "hours.json")
+    held = chains.groups(out)
+    counts = {name: one.noisy_count for name, one in held.items()}
+    # The noise has turned the order of the two large groups round, and decides.
+    assert counts["9"] > counts["8"] > counts["10"]
+    least = counts["9"]
+    kept = list(chains.groups(out, least=least))
+    assert kept == ["9"]
+    done = run("groups", "hours.json", "--least", str(least), "-o", "kept.csv")
+    assert f"Left out by their noisy counts: {len(counts) - len(kept)} group" in done.out
+    with (folder / "kept.csv").open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert {row["group"] for row in rows} == set(kept)
+    first = held[kept[0]].chain
+    assert float(rows[1]["probability"]) == first.to_numpy()[0, 1]
+    assert (rows[1]["from"], rows[1]["to"]) == tuple(map(str, first.states[:2]))
+    everything = run("groups", "hours.json", "--json").json
+    assert (everything["groups"], everything["left_out"]) == (counts, 0)
+    # With none left there is a table without rows.
+    assert run("groups", "hours.json", "--least", str(least + 1), "-o", "none.csv").code == 0
+    assert len((folder / "none.csv").read_text().splitlines()) == 1
+    refused = run("groups", "trips.json")
+    assert (refused.code, "one without groups" in refused.err) == (2, True)
 
 
 # Synthetic sequences

@@ -192,6 +192,7 @@ VERBS = (
         ("records",),
         ("draws",),
     ),
+    Entry("chains.groups", veil.chains.groups, lambda: {"release": good_release("chain"), "least": 3}),
     Entry("chains.model", veil.chains.model, lambda: {"release": good_release("chain")}),
     Entry(
         "chains.group_chain",

@@ -7,12 +7,14 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import veil
 from veil import vectors
 from veil.core.files import to_json
 from veil.errors import InvalidArgument, VeilError
+from veil.vectors.several import LabelledVectors
 
 GRADES = {"A": 3100, "B": 28, "C": 0}
 
@@ -78,3 +80,25 @@ def test_files_with_other_tables_are_refused(tmp_path: Path) -> None:
     # Files of earlier versions have none.
     (tmp_path / "out.json").write_text(json.dumps(text | {"tables": {}}), encoding="utf-8")
     assert veil.load(tmp_path / "out.json").tables == {}
+
+
+def test_a_released_table_is_read_again_as_its_shares(tmp_path: Path) -> None:
+    """Noisy counts beside the shares are neither further labels nor further vectors."""
+    counts = {"A": 310, "B": 280, "C": 210}
+    one, several = tmp_path / "one.csv", tmp_path / "several.csv"
+    out = vectors.release(counts, epsilon=1.0, rng=1)
+    out.save(one)
+    again = vectors.read(one)
+    assert (again.values, again.labels) == (tuple(out.value), ("A", "B", "C"))
+    assert vectors.read(one, label_column="label", value_column="noisy_count").values == tuple(
+        map(float, vectors.noisy_counts(out))
+    )
+    assert vectors.plan(size=3, epsilon=1.0, typical=str(one)).best.name == "geometric"
+    rows = pd.DataFrame([counts, counts], index=["maths", "art"])
+    many = vectors.release(rows, epsilon=1.0, public_row_labels=True, rng=1)
+    many.save(several)
+    back = vectors.read(several)
+    assert isinstance(back, LabelledVectors)
+    assert (back.labels, back.row_labels) == (("A", "B", "C"), ("maths", "art"))
+    assert np.array_equal(back.values, many.value)
+    assert vectors.read(pd.read_csv(several)).labels == ("A", "B", "C")

@@ -3,6 +3,7 @@ from .error_bars.intervals import intervals
 from .mechanisms.private_chain import Part, PrivateChain
 from .planning import ChainPlan
 from .reading import SequenceFile
+from .released_groups import GroupChain, groups
 from .sequence_model import LengthLaw, SequenceModel, Synthetic, group_chain, model, synthetic
 from .transition_counts import Provenance, Sequences, Stratum, TransitionCounts, TransitionTable
 from .user_plan import UserForecast, UserPlan, plan_users
@@ -10,6 +11,7 @@ from .verbs import plan, read, release
 
 __all__ = [
     "ChainPlan",
+    "GroupChain",
     "LengthLaw",
     "Part",
     "PrivateChain",
@@ -25,6 +27,7 @@ __all__ = [
     "UserForecast",
     "UserPlan",
     "group_chain",
+    "groups",
     "intervals",
     "model",
     "plan",

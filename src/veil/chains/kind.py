@@ -59,7 +59,10 @@ class ChainKind(Kind):
     release_request = "veil.chains.requests:ChainRelease"
     plan_request = "veil.chains.requests:ChainPlanning"
     release_printer = "veil.chains.report.summary:print_chain_release"
-    commands: ClassVar[Places] = {"synth": "veil.chains.sequence_model:MakeSynthetic"}
+    commands: ClassVar[Places] = {
+        "synth": "veil.chains.sequence_model:MakeSynthetic",
+        "groups": "veil.chains.released_groups:ListGroups",
+    }
     audit_subject = "veil.chains.auditing:ChainAudit"
 
     def check(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> None:

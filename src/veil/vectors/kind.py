@@ -18,6 +18,7 @@ from veil.vectors.array_kind import ArrayKind, numbered
 from veil.vectors.counts import Contributions, Records
 from veil.vectors.l1 import L1
 from veil.vectors.released_counts import NOISY, NOISY_COUNTS, checked_tables
+from veil.vectors.several import NOISY_COLUMN, NOISY_COLUMN_OF
 from veil.vectors.simplex import Transfer
 
 
@@ -85,7 +86,7 @@ class VectorKind(ArrayKind):
             return header, lines
         counts, labels = release.tables[NOISY], release.labels or numbered(release.value.shape[-1])
         beside = counts.reshape(-1, 1 if counts.ndim == 1 else len(labels)).tolist()
-        names = ["noisy_count"] if counts.ndim == 1 else [f"noisy_count {label}" for label in labels]
+        names = [NOISY_COLUMN] if counts.ndim == 1 else [NOISY_COLUMN_OF.format(label) for label in labels]
         return [*header, *names], [[*line, *more] for line, more in zip(lines, beside, strict=True)]
 
     def check_drawn(self, mechanism: Any, array: Floats) -> None:

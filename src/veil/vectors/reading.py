@@ -16,7 +16,7 @@ from veil.tables.engines.protocol import missing_column
 from veil.tables.files import PARQUET, name_of, parse_json
 from veil.tables.reading import read_table
 from veil.tables.text_tables import TextTable
-from veil.vectors.several import Columns, LabelledVectors, checked, long_rows, vectors_in
+from veil.vectors.several import Columns, LabelledVectors, beside_shares, checked, long_rows, vectors_in
 
 # What tables in memory have, of whatever library.
 _FRAMES = ("columns", "__arrow_c_stream__")
@@ -89,6 +89,10 @@ class _Columns(Columns):
             if column is not None and column not in (header or ()):
                 raise missing_column(list(header or ()), column, name, asked=self if may_be_cells else None)
 
+    def left_out(self, header: Sequence[str] | None) -> frozenset[int]:
+        """The noisy counts of a release that is read again, unless columns of it are asked for."""
+        return beside_shares(header) if (self.label, self.value) == (None, None) else frozenset()
+
     def places(
         self, header: Sequence[str] | None, width: int, name: str, *, may_be_cells: bool = False
     ) -> tuple[int, int | None]:
@@ -157,6 +161,8 @@ def _from_columns(
     """The vectors of a table with names and types."""
     names = list(columns)
     wanted.named(names, name, may_be_cells=may_be_cells)
+    left_out = wanted.left_out(names)
+    names = [column for place, column in enumerate(names) if place not in left_out]
     place = f"{name}, row"
     several = vectors_in(
         names,
@@ -217,14 +223,19 @@ def _from_text(table: TextTable, wanted: _Columns) -> LabelledVector | LabelledV
         return list(numbers_in(cells, lambda i: table.place(i + skipped)))
 
     columns = list(map(list, zip(*body, strict=True)))
+    left_out = wanted.left_out(header)
+    if header is not None and left_out:
+        columns = [cells for place, cells in enumerate(columns) if place not in left_out]
+        header = [column for place, column in enumerate(header) if place not in left_out]
     several = vectors_in(header, columns, wanted, name, is_number=is_number, numbers=numbers)
     if several is not None:
         return several
     if header is not None and is_wide:
         return LabelledVector(tuple(map(float, body[0])), tuple(header))
-    value_at, label_at = wanted.places(header, len(rows[0]), name, may_be_cells=True)
-    values = tuple(numbers(columns[value_at]))
-    return LabelledVector(values, None if label_at is None else tuple(row[label_at] for row in body))
+    value_at, label_at = wanted.places(header, len(columns), name, may_be_cells=True)
+    return LabelledVector(
+        tuple(numbers(columns[value_at])), None if label_at is None else tuple(columns[label_at])
+    )
 
 
 def _is_wide(lines: Sequence[Sequence[str]]) -> bool:

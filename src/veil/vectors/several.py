@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import Labels
 
+# How a release writes its noisy counts beside the shares: of one vector, and of a label of several.
+NOISY_COLUMN, NOISY_COLUMN_OF = "noisy_count", "noisy_count {}"
+_ONE_RELEASED = ("label", "probability", NOISY_COLUMN)
 Numbers = Callable[[Sequence[Any]], list[float]]
 
 
@@ -74,6 +77,20 @@ def _wide(
     return checked(
         LabelledVectors(tuple(zip(*entries, strict=True)), labels, tuple(map(str, columns[at]))), name
     )
+
+
+def beside_shares(header: Sequence[str] | None) -> frozenset[int]:
+    """The places of the noisy counts in a table that a release was written to; by the names alone.
+
+    Such a table is read as the shares: counts beside them are not further labels.
+    """
+    names = tuple(header or ())
+    if names == _ONE_RELEASED:
+        return frozenset({2})
+    noisy = {NOISY_COLUMN_OF.format(name) for name in names} & set(names)
+    # All others but that of the names have one.
+    complete = len(names) == 2 * len(noisy) + 1 and not {names[0]} & noisy
+    return frozenset(i for i, name in enumerate(names) if name in noisy and complete)
 
 
 def long_rows(rows: list[str], labels: list[str], numbers: list[float], name: str) -> LabelledVectors:
