@@ -501,12 +501,33 @@ def test_a_dataset_that_travels_to_another_folder(folder: Path, monkeypatch: pyt
     assert pickle.loads(luggage).budget.epsilon == 1
 
 
-@pytest.mark.parametrize("name", ["trips ", " trips", unicodedata.normalize("NFD", "caf\u00e9")])
+# By blanks, by composition, by case, by width, by letters of other scripts, by what has no width.
+ALIKE = [
+    "trips ",
+    unicodedata.normalize("NFD", "caf\u00e9"),
+    "TRIPS",
+    "\uff54rips",
+    "tr\u0456ps",
+    "t\u200drips",
+]
+
+
+@pytest.mark.parametrize("name", ALIKE)
 def test_names_that_look_alike(file: Place, name: str) -> None:
     ledger = file.ledger()
     ledger.open("trips", epsilon=1)
     with pytest.raises(InvalidArgument, match="name"):
         ledger.open(name, epsilon=1)
+    assert ledger.datasets() == ["trips"]
+
+
+def test_triggers_that_were_taken_away_are_reported(file: Place) -> None:
+    file.ledger().open("trips", epsilon=1)
+    assert file.ledger().verify().findings == ()
+    file.drop_watches()
+    findings = file.ledger().verify().findings
+    assert findings
+    assert all("the database does not refuse changes any more" in text for text in findings)
 
 
 def test_the_clock_does_not_matter(file: Place, monkeypatch: pytest.MonkeyPatch) -> None:
