@@ -86,9 +86,16 @@ def test_facts_that_other_kinds_do_not_have() -> None:
         release(nx.DiGraph([(1, 2)]), statistics=["triangles"])
 
 
-@pytest.mark.parametrize("value", [None, [(0, 1)], np.eye(3), 5])
-def test_what_is_no_graph(value: Any) -> None:
-    with pytest.raises(InvalidData, match="graph: expected a NetworkX graph or a SciPy sparse"):
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (None, "graph: expected a NetworkX graph or a SciPy sparse"),
+        (5, "graph: expected a NetworkX graph or a SciPy sparse"),
+        (np.eye(3), "graph: expected two columns of nodes, found an array of shape"),
+    ],
+)
+def test_what_is_no_graph(value: Any, says: str) -> None:
+    with pytest.raises(InvalidData, match=says):
         release(value)
 
 
