@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from veil import vectors
+from veil.vectors.calibration import calibrated
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 _RNG = np.random.default_rng(8)
@@ -61,6 +62,7 @@ def test_plans_hold_on_real_counts(name: str, epsilon: float) -> None:
     _check(counts, epsilon, releases=60)
 
 
+@pytest.mark.slow
 def test_the_range_is_printed_written_and_explained() -> None:
     plan: Any = vectors.plan(size=5, records=98, epsilon=1.0)
     best = plan.best
@@ -80,3 +82,30 @@ def test_a_typical_vector_is_what_is_planned_for_and_nothing_else() -> None:
     error = _measured(counts, plan.best.name, 1.0, 0.0, 400)
     assert error / 1.3 <= plan.best.errors.tv <= 1.3 * error
     assert "Errors are those on the typical vectors given." in str(plan)
+
+
+@pytest.mark.slow
+def test_a_plan_for_an_error_says_what_it_assumes_and_what_no_data_reaches() -> None:
+    plan: Any = vectors.plan(size=4, error=0.1)
+    (line,) = plan.baselines
+    assert (
+        "Assumed: vectors of 400 records, since their number is not given, like one of these" in plan.assumes
+    )
+    assert line.expected == plan.kept.usual <= 0.1 < line.nothing
+    assert plan.kept.words in str(plan)
+    assert plan.to_dict()["kept_range"] == plan.kept.to_dict()
+
+
+def test_the_search_for_an_epsilon_calibrates_as_a_release_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A release knows no typical vector."""
+    seen: list[dict[str, Any]] = []
+
+    def noted(*given: Any, **named: Any) -> Any:
+        seen.append(named)
+        return calibrated(*given, **named)
+
+    monkeypatch.setattr("veil.vectors.planning.calibrated", noted)
+    replaced = vectors.Records("replace")
+    vectors.least_epsilon("geometric", replaced, size=3, error=0.2, typical=[9, 5, 4])
+    assert seen
+    assert not any("typical" in named for named in seen)

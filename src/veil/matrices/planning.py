@@ -24,7 +24,7 @@ from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.mechanisms.row_by_row import RowByRow
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.matrices.stochastic import StochasticMatrix
-from veil.vectors.accuracy import PROFILES, RANGE, SHAPES, assumption, by_profile, typical_values
+from veil.vectors.accuracy import EXTREME, PROFILES, RANGE, SHAPES, assumption, by_profile, typical_values
 from veil.vectors.calibration import (
     FOR_VECTORS,
     PURE,
@@ -49,6 +49,11 @@ _ENTRIES, _SLOW_ENTRIES, _SOLVING = 2e6, 5e4, 2e8
 _SMALLEST = 1e-100
 # Where several rows change, each trial composes loss distributions: a thousandth is near enough.
 _ROUGH = 1e-3
+# Of extreme matrices: how fast shares fall from one popular entry to the next, and over how many powers of
+# ten it varies how rarely states are left.
+_POPULAR, _STAYING = 1.5, 2.0
+# By so much ranges are wider than the errors on all profiles.
+_SPARE = 1.1
 ROW_ERROR = "error of a row (total variation)"
 
 
@@ -163,20 +168,23 @@ class MatrixPlan(TotalVariationPlan):
 
 
 def plan_matrix(
-    adjacency: Rows, support: Mask, *, epsilon: float, delta: float, typical: Floats | None = None
+    adjacency: Rows,
+    support: Mask,
+    *,
+    epsilon: float,
+    delta: float,
+    typical: Floats | None = None,
+    ranges: bool = True,
 ) -> MatrixPlan:
     """Every mechanism at this budget, measured on public typical matrices of this support.
 
     typical: a public matrix to plan for; None for one matrix of each of the profiles of typical vectors, from
     rows in which a few entries hold nearly everything to rows of entries nearly alike. Mechanisms with pure
-    privacy do without the delta.
+    privacy do without the delta. ranges: try further matrices too, for the ends of ranges only.
     """
     epsilon = positive("epsilon", epsilon)
     matrices = typical_matrices(support) if typical is None else [typical]
-    # Every row with everything in the first place where it may be.
-    firsts = np.zeros(support.shape)
-    firsts[np.arange(len(support)), support.argmax(axis=1)] = 1.0
-    extremes = [firsts] if typical is None else []
+    extremes = extreme_matrices(support) if typical is None and ranges else {}
     rows = []
     for name in FOR_VECTORS:
         charged = 0.0 if name in PURE else delta
@@ -186,10 +194,12 @@ def plan_matrix(
         except CannotCalibrate as error:
             rows.append(MatrixRow(name, None, why=str(error)))
             continue
-        rows.append(replace(measured(name, mechanism, matrices, extremes), delta=charged))
+        rows.append(replace(measured(name, mechanism, matrices, [*extremes.values()]), delta=charged))
     rows.sort(key=lambda row: row.row_tv)
     over = f"typical matrices, whose rows go {RANGE}" if typical is None else "the typical matrix given"
-    beside: dict[str, Any] = {"over": over, "assumes": assumption(typical is not None, "matrices with rows")}
+    assumes = assumption(typical is not None, "matrices with rows", [*extremes][1:])
+    assumes += "" if typical is not None else " They are a tenth wider, for what lies between these."
+    beside: dict[str, Any] = {"over": over, "assumes": assumes}
     if rows[0].row_span is not None:
         beside["baselines"] = (baseline_of(matrices, support, rows[0].row_span),)
     return MatrixPlan(tuple(rows), adjacency, epsilon, delta, **beside)
@@ -197,11 +207,35 @@ def plan_matrix(
 
 def typical_matrices(support: Mask) -> list[Floats]:
     """A public matrix for each of the profiles of typical vectors, with rows on the support."""
-    rng, matrices = np.random.default_rng(_SEED), []
-    for shape in SHAPES:
-        weights = np.maximum(rng.standard_gamma(shape, support.shape), _SMALLEST) * support
-        matrices.append(weights / weights.sum(axis=1, keepdims=True))
-    return matrices
+    rng = np.random.default_rng(_SEED)
+    return [_on(rng.standard_gamma(shape, support.shape), support) for shape in SHAPES]
+
+
+def extreme_matrices(support: Mask) -> dict[str, Floats]:
+    """Public matrices that are further out than the typical ones, by what they are.
+
+    Their rows are alike in where they lead, or lead back, so that errors of rows add up in the long run.
+    """
+    rng = np.random.default_rng(_SEED)
+    rows, columns = support.shape
+    firsts = np.zeros(support.shape)
+    firsts[np.arange(rows), support.argmax(axis=1)] = 1.0
+    # Shares as those of words in a text, where every row has the same favourites.
+    popular = np.arange(1, columns + 1) ** -_POPULAR * rng.standard_gamma(1.0, support.shape)
+    made = {EXTREME: firsts, "the same few popular entries in every row": _on(popular, support)}
+    if rows == columns:
+        some = _on(rng.standard_gamma(SHAPES[2], support.shape), support)
+        # Of each state how rarely it is left, from half of the steps on.
+        leaving = 0.5 * 10.0 ** -np.linspace(0.0, _STAYING, rows)[rng.permutation(rows), None]
+        staying = np.where(support.diagonal()[:, None], np.eye(rows) * (1.0 - leaving) + leaving * some, some)
+        made["states that are rarely left, some far more rarely than others"] = staying
+    return made
+
+
+def _on(weights: Floats, support: Mask) -> Floats:
+    """Rows of these weights where the support is."""
+    kept = np.maximum(weights, _SMALLEST) * support
+    return np.asarray(kept / kept.sum(axis=1, keepdims=True))
 
 
 def baseline_of(matrices: list[Floats], support: Mask, expected: Span) -> Baseline:
@@ -216,45 +250,52 @@ def baseline_of(matrices: list[Floats], support: Mask, expected: Span) -> Baseli
 def measured(
     name: str, mechanism: Mechanism, matrices: list[Floats], extremes: Sequence[Floats] = ()
 ) -> MatrixRow:
-    """The errors of a mechanism on these matrices. extremes: those that only widen the range of a row's."""
+    """The errors of a mechanism on these matrices. extremes: those that only widen the ranges."""
     rng = np.random.default_rng(_SEED)
     gaps, moved = [], []
     is_slow = isinstance(mechanism, RowByRow) and mechanism.mechanism.onto == "shrinkage"
     entries = _SLOW_ENTRIES if is_slow else _ENTRIES
-    for matrix in matrices:
-        draws = _draws(matrix, entries)
+    for matrix in (*matrices, *extremes):
+        # A matrix that was given stands alone.
+        draws = _draws(matrix, entries) if len(matrices) > 1 else _draws(matrix, entries, len(SHAPES))
         drawn = mechanism.sample(matrix, rng=rng, size=draws)
         gaps.append(0.5 * np.abs(drawn - matrix).sum(axis=-1).ravel())
         if matrix.shape[0] == matrix.shape[1]:
             few = drawn[: int(np.clip(_SOLVING / len(matrix) ** 3, 2, draws))]
             truth, private = quick_stationary(matrix), quick_stationary(few)
             moved.append(0.5 * np.abs(private - truth).sum(axis=-1))
-    every = np.concatenate(gaps)
+    tried = len(matrices)
+    every = np.concatenate(gaps[:tried])
     # A draw that falls apart has no stationary distribution, and its linear system no solution.
     solved = [errors[np.isfinite(errors) & (errors <= 1.0)] for errors in moved]
-    known = np.concatenate(solved) if moved else np.empty(0)
-    means = [float(errors.mean()) for errors in solved if len(errors)]
+    known = np.concatenate(solved[:tried]) if moved else np.empty(0)
+    means = [float(errors.mean()) for errors in solved[:tried] if len(errors)]
     ends = [float(end) for errors in solved if len(errors) for end in np.quantile(errors, (0.05, 0.95))]
     span = Span((float(known.mean()), *means), tuple(ends)) if means else None
     # Of whole matrices as they are released.
     wholes = [errors.reshape(-1, len(matrices[0])).mean(axis=1) for errors in gaps]
-    for matrix in extremes:
-        drawn = mechanism.sample(matrix, rng=rng, size=_draws(matrix, entries))
-        wholes.append(0.5 * np.abs(drawn - matrix).sum(axis=-1).mean(axis=-1))
+    rows_span = by_profile([float(errors.mean()) for errors in gaps[:tried]], wholes)
+    if extremes:
+        rows_span, span = _spared(rows_span), None if span is None else _spared(span)
     return MatrixRow(
         name,
         mechanism,
         row_tv=float(every.mean()),
         row_tv95=float(np.quantile(every, 0.95)),
         stationary_tv=None if span is None else span.usual,
-        row_span=by_profile([float(errors.mean()) for errors in gaps], wholes),
+        row_span=rows_span,
         stationary_span=span,
     )
 
 
-def _draws(matrix: Floats, entries: float) -> int:
+def _draws(matrix: Floats, entries: float, times: int = 1) -> int:
     """Rows of a large matrix are many samples already."""
-    return int(np.clip(entries / matrix.size, 2, _DRAWS))
+    return int(np.clip(entries / matrix.size, 2, times * _DRAWS))
+
+
+def _spared(span: Span) -> Span:
+    """A range that holds what is between the profiles too."""
+    return Span(span.errors, (span.low / _SPARE, min(1.0, span.high * _SPARE)))
 
 
 @dataclass(frozen=True, slots=True)

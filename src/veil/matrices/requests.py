@@ -182,7 +182,7 @@ class MatrixRelease(_Neighbours, ReleaseRequest):
             # No other mechanism has a floor.
             name = "dirichlet"
         elif name == "auto":
-            plan = plan_matrix(adjacency, mask, **budget)
+            plan = plan_matrix(adjacency, mask, **budget, ranges=False)
             name, mechanism = plan.best.name, plan.best.mechanism
             budget["delta"] = 0.0 if name in PURE else self.delta
             if not read_off and mechanism is not None:

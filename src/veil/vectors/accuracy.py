@@ -156,6 +156,12 @@ def largest_entry_quantile(shapes: Floats, truth: Floats, theta: float) -> float
 Typical = Sequence[Floats | Integers]
 
 METRICS = ("tv", "l1", "sup", "kl")
+_METRIC_WORDS = {
+    "tv": "total variation",
+    "l1": "L1 distance",
+    "sup": "largest error of an entry",
+    "kl": "KL divergence",
+}
 # Numbers drawn in one simulation, over all entries and typical values.
 _BUDGET = 1_600_000
 _SIMULATION_SEED = 20_110
@@ -243,11 +249,14 @@ def assumed_records(adjacency: Adjacency, size: int, records: int | None) -> int
     return size * _ASSUMED_RECORDS_PER_CATEGORY if unknown else None
 
 
-def assumption(given: bool, of: str) -> str:
-    """On what the errors of a plan are to be expected, in sentences. of: "vectors", or what has such rows."""
+def assumption(given: bool, of: str, further: Sequence[str] = ()) -> str:
+    """On what the errors of a plan are to be expected, in sentences. of: "vectors", or what has such rows.
+
+    further: other values that only widen its ranges, in words.
+    """
     if given:
         return f"{assumed([f'the typical {of} given'], of=of)} Ranges hold nine in ten releases."
-    told = assumed([*PROFILES, EXTREME], of=of, usual="means over all of them but the last")
+    told = assumed([*PROFILES, EXTREME, *further], of=of, usual="means over the first six")
     return f"{told} Ranges hold nine in ten releases on each of them."
 
 
@@ -263,20 +272,34 @@ def by_profile(errors: Sequence[float], releases: Sequence[Floats] = ()) -> Span
     return Span((mean, *np.reshape(errors, (len(SHAPES), -1)).mean(axis=1).tolist()), tuple(ends))
 
 
-def no_data_errors(typical: Typical) -> list[float]:
-    """The total variation of equal entries, the best answer without data, for each of the typical values."""
+def epsilon_assumption(given: bool, records: int | None) -> str:
+    """On what a plan that finds an epsilon tries mechanisms, in a sentence. records: those it assumes."""
+    of = "" if records is None else f" of {records:,} records, since their number is not given,"
+    if given:
+        return f"Tried on the typical vector given{of.rstrip(',')}."
+    profiles = "; ".join((*PROFILES, EXTREME))
+    return (
+        f"Assumed: vectors{of} like one of these: {profiles}. The epsilon is for releases of all of them but "
+        "the last taken together; on one of them alone the error may be larger, as is said above."
+    )
+
+
+def no_data_errors(typical: Typical, metric: str = "tv") -> list[float]:
+    """The error of equal entries, the best answer without data, for each of the typical values."""
     shares = [np.asarray(value, dtype=np.float64) / value.sum() for value in typical]
-    return [float(0.5 * np.abs(share - 1.0 / share.size).sum()) for share in shares]
+    return [float(_metric(metric, share, np.full((1, share.size), 1.0 / share.size))[0]) for share in shares]
 
 
-def baseline_of(typical: Typical, expected: Span, *, assumed: int | None = None) -> Baseline:
-    """An expected error (total variation) on typical values beside that of equal entries.
+def baseline_of(
+    typical: Typical, expected: Span, *, assumed: int | None = None, metric: str = "tv"
+) -> Baseline:
+    """An expected error on typical values beside that of equal entries.
 
     assumed: so many records are taken for granted, since nobody knows how many there are.
     """
     whose = "" if assumed is None else f" if there are {assumed:,} records"
-    measure = f"error of the vector{whose} (total variation)"
-    nothing = by_profile(no_data_errors(typical)).errors
+    measure = f"error of the vector{whose} ({_METRIC_WORDS[metric]})"
+    nothing = by_profile(no_data_errors(typical, metric)).errors
     words = ["all of them", *(f"vectors with {profile}" for profile in PROFILES)][: len(nothing)]
     return Baseline.over(measure, "all entries equal", nothing, expected, words)
 
@@ -304,7 +327,7 @@ def measured_errors(
         each = [mechanism.errors(value) for value in typical]
     else:
         each = [_simulated_errors(truth, draws) for truth, draws in pairs]
-    further = _simulations(mechanism, extremes) if extremes else []
+    further = _simulations(mechanism, extremes)
     span = by_profile([errors.tv for errors in each], [_metric("tv", *pair) for pair in (*pairs, *further)])
     return mean_errors(each), _quantile(pairs, "tv", confidence), span
 
@@ -319,6 +342,23 @@ def error_quantile(mechanism: Any, typical: Typical, *, metric: str, confidence:
     return _quantile(_simulations(mechanism, typical), metric, confidence)
 
 
+def kept_errors(
+    mechanism: Any, typical: Typical, *, metric: str, confidence: float, extremes: Typical = ()
+) -> Span:
+    """What releases stay below with the given confidence: on all typical values together, on each profile.
+
+    extremes: values that only widen the range.
+    """
+    pairs = _simulations(mechanism, typical)
+    every = _quantile(pairs, metric, confidence)
+    if len(pairs) == 1:
+        return Span((every,))
+    each = len(pairs) // len(SHAPES)
+    parts = [pairs[first : first + each] for first in range(0, len(pairs), each)]
+    further = [_quantile([pair], metric, confidence) for pair in _simulations(mechanism, extremes)]
+    return Span((every, *(_quantile(part, metric, confidence) for part in parts)), tuple(further))
+
+
 def _quantile(pairs: list[tuple[Floats, Floats]], metric: str, confidence: float) -> float:
     errors = np.sort(np.concatenate([_metric(metric, truth, draws) for truth, draws in pairs]))
     rank = confidence * errors.size + 3.0 * math.sqrt(errors.size * confidence * (1.0 - confidence))
@@ -327,6 +367,8 @@ def _quantile(pairs: list[tuple[Floats, Floats]], metric: str, confidence: float
 
 def _simulations(mechanism: Any, typical: Typical) -> list[tuple[Floats, Floats]]:
     """For each typical value what a release estimates, and draws; the same ones for the same question."""
+    if not len(typical):
+        return []
     rng = np.random.default_rng(_SIMULATION_SEED)
     draw = getattr(mechanism, "simulate", mechanism.sample)
     is_slow = getattr(mechanism, "onto", None) == "shrinkage"

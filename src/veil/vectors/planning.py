@@ -9,13 +9,14 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from veil.core.adjacency import Adjacency
+from veil.core.baseline import Baseline
 from veil.core.checks import choice, delta_of, items, positive, within
 from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.intake import as_floats
 from veil.core.kind import Progress
 from veil.core.mechanism import Mechanism
 from veil.core.numerics.rounding import least_safe, log_margin
-from veil.core.plan import Plan
+from veil.core.plan import Plan, beside
 from veil.core.privacy.profile import calibrate
 from veil.core.progress import tell
 from veil.core.span import Span
@@ -25,8 +26,10 @@ from veil.vectors.accuracy import (
     assumed_records,
     assumption,
     baseline_of,
+    epsilon_assumption,
     error_quantile,
     extreme_value,
+    kept_errors,
     measured_errors,
     typical_values,
     typical_words,
@@ -169,10 +172,10 @@ def _compared(
     assumed = assumed if assumed == values[0].sum() else None
     over = typical_words(adjacency, values, typical)
     best = rows[0].span
-    beside: dict[str, Any] = {"assumes": assumption(typical is not None, "vectors")}
+    told: dict[str, Any] = {"assumes": assumption(typical is not None, "vectors")}
     if best is not None:
-        beside["baselines"] = (baseline_of(values, best, assumed=assumed),)
-    return Comparison(tuple(rows), adjacency, assumed=assumed, over=over, **beside, **budget)
+        told["baselines"] = (baseline_of(values, best, assumed=assumed),)
+    return Comparison(tuple(rows), adjacency, assumed=assumed, over=over, **told, **budget)
 
 
 def affordable(name: str, *, epsilon: float, delta: float) -> dict[str, Any]:
@@ -212,6 +215,7 @@ class EpsilonPlan(Plan):
     """The epsilon that each mechanism needs for an error, the least first.
 
     error, metric, confidence: what is to be kept to, how it is measured, and how surely. epsilon: the least.
+    kept: what releases at it stay below that surely, on all typical values together and on each profile.
     """
 
     printer: ClassVar[str | None] = "veil.vectors.report.console:print_vector_plan"
@@ -221,6 +225,9 @@ class EpsilonPlan(Plan):
     metric: str
     confidence: float
     delta: float
+    kept: Span | None = None
+    baselines: tuple[Baseline, ...] = ()
+    assumes: str = ""
 
     @property
     def epsilon(self) -> float:  # type: ignore[override]
@@ -244,6 +251,8 @@ class EpsilonPlan(Plan):
             "confidence": self.confidence,
             "delta": self.delta,
             "epsilon": {row.name: row.epsilon for row in self.rows},
+            "kept_range": None if self.kept is None else self.kept.to_dict(),
+            **beside(self),
         }
 
 
@@ -263,7 +272,20 @@ def needed_epsilons(
             least = None
         rows.append(NeededEpsilon(name, least))
     rows.sort(key=lambda row: math.inf if row.epsilon is None else row.epsilon)
-    return EpsilonPlan(tuple(rows), **goal)
+    values = typical_values(adjacency, size, typical, records)
+    unknown = assumed_records(adjacency, size, records)
+    # Typical counts have a number of records of their own.
+    unknown = unknown if unknown == values[0].sum() else None
+    told: dict[str, Any] = {"assumes": epsilon_assumption(typical is not None, unknown)}
+    name, least = rows[0].name, rows[0].epsilon
+    if least is not None:
+        budget = affordable(name, epsilon=least, delta=goal["delta"])
+        mechanism = calibrated(name, adjacency, size=size, records=records, **budget)
+        extremes = () if typical is not None else (extreme_value(adjacency, values[0]),)
+        measure: dict[str, Any] = {"metric": goal["metric"]}
+        kept = kept_errors(mechanism, values, confidence=goal["confidence"], extremes=extremes, **measure)
+        told |= {"kept": kept, "baselines": (baseline_of(values, kept, assumed=unknown, **measure),)}
+    return EpsilonPlan(tuple(rows), **goal, **told)
 
 
 def least_epsilon(
@@ -297,7 +319,8 @@ def least_epsilon(
     def margin(epsilon: float) -> float:
         try:
             budget = affordable(name, epsilon=epsilon, delta=delta)
-            mechanism = calibrated(name, adjacency, size=size, typical=typical, records=records, **budget)
+            # As a release is, which knows of no typical value.
+            mechanism = calibrated(name, adjacency, size=size, records=records, **budget)
         except CannotCalibrate:
             return -math.inf
         reached = error_quantile(mechanism, values, metric=metric, confidence=confidence)

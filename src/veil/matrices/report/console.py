@@ -77,8 +77,11 @@ def print_matrix_plan(plan: MatrixPlan) -> None:
     counted = any(row.kl is not None for row in plan.rows)
     ranged = any(row.row_span is not None for row in plan.rows)
     also = ("range",) * ranged
-    heads = ("row error", *also, "95 % below", "stationary", *also, *(("KL",) * counted))
-    table = plain_table("mechanism", *heads, "")
+    heads = ("row TV" if ranged else "row error", *also, "95 % below", "stationary", *also)
+    heads += ("KL",) * counted
+    # Ranges leave no room for bars in a terminal of 80 columns.
+    bars = () if ranged else ("",)
+    table = plain_table("mechanism", *heads, *bars)
     known = [row for row in plan.rows if row.mechanism is not None]
     widest = max((row.row_tv for row in known), default=1.0)
     for row in known:
@@ -87,7 +90,7 @@ def print_matrix_plan(plan: MatrixPlan) -> None:
         if ranged:
             spans = ("-" if span is None else span.words for span in (row.row_span, row.stationary_span))
             cells = [cells[0], next(spans), *cells[1:3], next(spans), *cells[3:]]
-        table.add_row(row.name, *cells, bar(row.row_tv / widest, SHORT_BAR))
+        table.add_row(row.name, *cells, *(bar(row.row_tv / widest, SHORT_BAR) for _ in bars))
     console.print(table)
     for row in plan.rows:
         if row.mechanism is None:

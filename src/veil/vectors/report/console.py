@@ -93,6 +93,11 @@ def print_vector_plan(plan: Comparison | EpsilonPlan) -> None:
         for row in plan.rows:
             least = "not reachable" if row.epsilon is None else f"{row.epsilon:.3g}"
             console.print(f"  {row.name:18} {least}")
+        if plan.kept is not None and len(plan.kept.errors) > 1:
+            console.print(
+                f"With {plan.best.name} at {plan.epsilon:.3g}, on each of the kinds of vectors below alone: "
+                f"{plan.kept.words} is kept to as surely."
+            )
         return
     _print_comparison(console, plan)
 
@@ -104,11 +109,11 @@ def _print_comparison(console: Console, comparison: Comparison) -> None:
     )
     if comparison.assumed is not None:
         console.print(f"Assuming {comparison.assumed} records, since their number is not given.")
-    table = _table("mechanism", "error (TV)", "range", "95 % below", "L1", "RMSE")
+    table = _table("mechanism", "TV error", "range", "95 % below", "RMSE")
     known = [(row, row.errors) for row in comparison.rows if row.errors is not None]
     widest = max((errors.tv for _, errors in known), default=1.0)
     for row, errors in known:
-        mean, *others = (f"{error:.3g}" for error in (errors.tv, row.tv95, errors.l1, errors.rmse))
+        mean, *others = (f"{error:.3g}" for error in (errors.tv, row.tv95, errors.rmse))
         span = "" if row.span is None else row.span.words
         table.add_row(row.name, mean, span, *others, bar(errors.tv / widest, SHORT_BAR))
     console.print(table)
@@ -129,8 +134,8 @@ def _print_comparison(console: Console, comparison: Comparison) -> None:
 def _table(first: str, *numbers: str) -> Table:
     """An empty table: names, columns of numbers, and bars."""
     table = Table(box=None, pad_edge=False)
-    table.add_column(first)
+    table.add_column(first, no_wrap=True)
     for name in numbers:
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     table.add_column("")
     return table
