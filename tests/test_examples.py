@@ -1,8 +1,9 @@
-"""What the docs show is run: doctests, and every Python block of the README and the pages."""
+"""What the docs show is run: doctests, and every page from top to bottom: its Python and its commands."""
 
 from __future__ import annotations
 
 import doctest
+import os
 import pkgutil
 import re
 import subprocess
@@ -13,6 +14,8 @@ from pathlib import Path
 import pytest
 
 import veil
+
+from .pages import has_shell
 
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(
@@ -26,8 +29,10 @@ README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 _BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 # tests/papers/test_errata.py runs the counterexamples of the errata.
-WITH_PYTHON = [
-    page for page in PAGES if page.name != "errata.md" and _BLOCK.search(page.read_text(encoding="utf-8"))
+RUN = [
+    page
+    for page in PAGES
+    if page.name != "errata.md" and (_BLOCK.search(page.read_text(encoding="utf-8")) or has_shell(page))
 ]
 
 
@@ -42,18 +47,13 @@ def test_docstrings(folder: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(page, marks=() if page == README else pytest.mark.slow, id=str(page.relative_to(ROOT)))
-        for page in WITH_PYTHON
-    ],
-)
-def test_python_blocks_run(page: Path, tmp_path: Path) -> None:
-    code = "\n".join(_BLOCK.findall(page.read_text(encoding="utf-8")))
+@pytest.mark.parametrize("page", RUN, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_runs_from_top_to_bottom(page: Path, tmp_path: Path) -> None:
+    """Python, commands of the shell, and what these print, in an empty folder."""
+    found = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
+        [sys.executable, "-W", "error", "-m", "tests.pages", str(page)], env=found,
+        cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
 
@@ -66,4 +66,4 @@ def test_links_between_pages_exist(page: Path) -> None:
 
 
 def test_the_readme_has_examples() -> None:
-    assert README in WITH_PYTHON
+    assert {README, ROOT / "docs" / "ledger.md"} < set(RUN)
