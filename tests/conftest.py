@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -29,6 +30,12 @@ settings.load_profile("veil")
 # What Veil remembers of ledgers between processes: of this run alone, and of those that it starts.
 _STATE = tempfile.TemporaryDirectory(prefix="veil-state-")
 os.environ["VEIL_STATE"] = _STATE.name
+
+
+# What a run in the background ignores, the commands that the tests start and stop must not.
+for _ignored in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+    if signal.getsignal(_ignored) is signal.SIG_IGN:
+        signal.signal(_ignored, signal.default_int_handler if _ignored is signal.SIGINT else signal.SIG_DFL)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -86,8 +86,9 @@ def test_a_chain_shows_its_probabilities_in_a_notebook(size: int) -> None:
     np.fill_diagonal(matrix, 0.6)
     chain = veil.Chain(matrix, states=[f"<{i}>" for i in range(size)])
     card = chain._repr_html_()
-    assert "&lt;1&gt;" in card
-    assert "<1>" not in card
+    # All are visited equally often: which of 40 are shown is up to rounding.
+    assert re.search("&lt;[0-9]+&gt;", card)
+    assert not re.search("<[0-9]+>", card)
     assert "0.600" in card
     assert len(card) < 3_000
 
