@@ -10,6 +10,7 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import duckdb
 
@@ -138,12 +139,15 @@ def run_page(page: Path) -> None:
         if "files of your own" in text:
             put_own_files(here)
     run_shell(_BEFORE.get(page.name, ""))
-    names: dict[str, object] = {"__name__": "__main__"}
+    # The page is the script that runs: what it defines is found there by name.
+    sys.modules["__main__"] = ModuleType("__main__")
+    names = vars(sys.modules["__main__"])
     for language, block, file in blocks_of(page):
         if file:
             Path(file).write_text(block)
         elif language == "python":
-            exec(compile(block, str(page), "exec"), names)
+            # Without what this module imports from the future: the reader does not either.
+            exec(compile(block, str(page), "exec", dont_inherit=True), names)
         elif language in ("sh", "console"):
             run_shell(block)
 

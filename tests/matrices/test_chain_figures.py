@@ -271,7 +271,7 @@ def test_proofs_that_say_nothing_are_left_out(without_pictures: None) -> None:
 def test_the_order_of_many_states_is_said(without_pictures: None) -> None:
     for states, said in ((70, False), (71, True)):
         page = ChainReport.of(veil.Chain(np.full((states, states), 1 / states))).html()
-        assert ("The states are in the order of the list" in page) == said
+        assert ("The states are in the order of their clusters" in page) == said
 
 
 @pytest.mark.slow

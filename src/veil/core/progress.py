@@ -36,7 +36,7 @@ def progress(listener: Listener) -> Iterator[None]:
     >>> with veil.progress(told.append):
     ...     plan = veil.vectors.plan(size=4, records=100, epsilon=1.0)
     >>> told[0]
-    'geometric'
+    'dirichlet'
     """
     if not callable(listener):
         raise InvalidArgument(

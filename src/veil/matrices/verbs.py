@@ -53,7 +53,7 @@ def plan(
     >>> from veil import matrices
     >>> plan = matrices.plan(states=10, transfer=0.01, epsilon=2.0)
     >>> plan.best.name, round(plan.best.row_tv, 2)
-    ('laplace', 0.05)
+    ('laplace', 0.04)
     """
     return MatrixPlanning.given(locals()).plan()
 

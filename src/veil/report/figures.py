@@ -125,7 +125,7 @@ def baseline_figure(baselines: Sequence[Baseline]) -> Figure:
         looks: dict[str, Any] = {"color": RED, "hatch": "//"} if baseline.useless else {"color": BLUE}
         axes.barh(place, length, height=0.5, edgecolor="white", **looks)
         at: Any = {"xy": (length, place), "xytext": (4, 0), "textcoords": "offset points"}
-        axes.annotate(f"{ratio:,.3g}" if ratio < 1000 else f"{ratio:,.0f}", **at, va="center", fontsize=10)
+        axes.annotate(_times(ratio), **at, va="center", fontsize=10)
     draw_nothing(axes, 1.0, upright=True)
     names = short_labels([baseline.measure.partition(" (")[0] for baseline in baselines], 36)
     axes.set_yticks(range(len(baselines)), names)
@@ -133,6 +133,13 @@ def baseline_figure(baselines: Sequence[Baseline]) -> Figure:
     axes.set_xlim(0.0, 1.12 * _LONGEST_BAR)
     axes.set_xlabel("expected error, in units of that of an answer without data")
     return figure
+
+
+def _times(ratio: float) -> str:
+    """A ratio in few letters; an answer without data may be off by nothing at all."""
+    if ratio >= 1e6:
+        return "over a million"
+    return f"{ratio:,.3g}" if ratio < 1000 else f"{ratio:,.0f}"
 
 
 def short_labels(labels: Sequence[str], most: int = 26, *, drawn: bool = True) -> list[str]:

@@ -64,7 +64,9 @@ def read_vectors(
     if isinstance(source, (str, PathLike)):
         name = name_of(fspath(source))
         vector = _from_file(fspath(source), wanted)
-    elif type(source).__name__ != "Series" and any(map(partial(hasattr, source), _FRAMES)):
+    elif _is_table(source) or (
+        type(source).__name__ != "Series" and any(map(partial(hasattr, source), _FRAMES))
+    ):
         vector = _from_frame(source, name, wanted)
     else:
         if wanted != _Columns():
@@ -131,6 +133,16 @@ def _in_memory(source: Any, name: str) -> LabelledVector | LabelledVectors:
         expected, found = "a vector, or a row for each of several", f"an array of shape {numbers.shape}"
         raise InvalidData(name, expected=expected, found=found)
     return LabelledVector(tuple(numbers.tolist()), labels)
+
+
+def _is_table(source: Any) -> bool:
+    """Whether a mapping holds columns: the names of some vectors or entries, and numbers, in lists."""
+    return (
+        isinstance(source, Mapping)
+        and len(source) > 1
+        and all(isinstance(column, (list, tuple)) for column in source.values())
+        and any(isinstance(cell, str) for column in source.values() for cell in column)
+    )
 
 
 def _from_frame(frame: Any, name: str, wanted: _Columns) -> LabelledVector | LabelledVectors:
