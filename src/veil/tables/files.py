@@ -20,6 +20,7 @@ from typing import Any
 
 from veil.core.bounded import read_whole
 from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
+from veil.tables.trace import asked
 
 PARQUET, JSON_LINES = (".parquet", ".pq"), (".jsonl", ".ndjson", ".json")
 _PACKING = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".zip": "zip"}
@@ -130,6 +131,7 @@ def head_bytes(path: str, size: int = 2**20) -> bytes:
     import pyarrow as pa
 
     name = name_of(path)
+    asked(name, f"the first {size:,} bytes are read")
     try:
         with pa.input_stream(path, compression=_PACKING.get(Path(path).suffix.lower())) as stream:
             raw: bytes = stream.read(size)
@@ -202,6 +204,7 @@ def check_packed(path: str) -> None:
 
 
 def _content(path: str, name: str) -> bytes:
+    asked(name, "the whole file is read")
     if path == "-":
         return read_whole(sys.stdin.buffer, name, look=lambda part: _checked_text(part, name))
     packing = _PACKING.get(Path(path).suffix.lower())

@@ -22,6 +22,7 @@ from veil.tables.files import (
     swells,
 )
 from veil.tables.frames import Columns, chosen, nested
+from veil.tables.trace import asked
 
 # A place of a column takes at least so much in memory.
 _PLACE = 8
@@ -56,9 +57,11 @@ def file_columns(source: str, wanted: Sequence[str] | None) -> Columns:
 def _parquet(path: str, name: str, wanted: Sequence[str] | None) -> Any:
     import pyarrow.parquet as pq
 
+    asked(name, "the schema is read")
     with _readable(name), pq.ParquetFile(path) as file:
         names = chosen(list(file.schema_arrow.names), wanted)
         _check_size(file.metadata, len(names), path, name)
+        asked(name, f"the columns {', '.join(names)} are read")
         return file.read(columns=names)
 
 
@@ -67,6 +70,7 @@ def check_parquet(path: str, columns: int) -> None:
     import pyarrow.parquet as pq
 
     name = name_of(path)
+    asked(name, "the schema and the number of rows are read")
     with _readable(name):
         _check_size(pq.read_metadata(path), columns, path, name)
 
@@ -85,6 +89,7 @@ def parquet_types(path: str) -> dict[str, str]:
         )
         return "text" if is_text else str(value)
 
+    asked(name_of(path), "the schema is read")
     with _readable(name_of(path)):
         return {one.name: told(one.type) for one in pq.read_schema(path)}
 

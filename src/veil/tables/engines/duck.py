@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
@@ -16,6 +17,7 @@ from veil.tables.engines.protocol import KINDS, Column, Kind, quoted, selected, 
 from veil.tables.engines.spill import SpillFolder
 from veil.tables.files import checked_cells, twice
 from veil.tables.sql.statement import Statement, one_select
+from veil.tables.trace import TracedConnection
 
 # Beyond it DuckDB spills to disk: a log of 100 million rows with a cap took 9 GB without, at 0.7 of the time.
 _MEMORY = "1500MB"
@@ -130,7 +132,8 @@ def watched(work: Callable[[], Result], connection: Any, tell: Callable[[str], N
     Whoever interrupts the waiting interrupts the query.
     """
     with ThreadPoolExecutor(max_workers=1) as pool:
-        running = pool.submit(work)
+        # In the same context: what is asked is told to who listens here.
+        running = pool.submit(copy_context().run, work)
         try:
             while True:
                 try:
@@ -155,6 +158,7 @@ def private_connection(
     import duckdb
 
     with ExitStack() as stack:
+        source = Path(path or (files[0] if files else "table")).name
         # By default DuckDB spills into the working folder or beside the database; this folder is ours alone.
         spill = SpillFolder()
         stack.callback(spill.remove)
@@ -182,7 +186,7 @@ def private_connection(
             "lock_configuration": "true",
         }.items():
             connection.execute(f"SET {setting} = {value}")
-        return connection, stack.pop_all().close
+        return TracedConnection(connection, source), stack.pop_all().close
 
 
 def frame_engine(columns: Mapping[str, Any], *, row_by_row: bool = True) -> DuckEngine:
@@ -233,6 +237,7 @@ def database_engine(path: str, table: str | None, statement: Statement | None) -
 
 def connection_engine(connection: Any, table: str | None, statement: Statement | None) -> DuckEngine:
     """A connection that the user has open."""
+    connection = TracedConnection(connection, "source")
     relation, is_row_by_row = relation_of(connection, table, statement, "source")
     return DuckEngine("source", connection.sql, relation, row_by_row=is_row_by_row)
 

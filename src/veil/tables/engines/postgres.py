@@ -16,6 +16,7 @@ from veil.core.errors import InvalidArgument, InvalidData, MissingExtra
 from veil.tables.engines import postgres_catalog
 from veil.tables.engines.protocol import KINDS, Column, Kind, quoted, selected, table_parts
 from veil.tables.sql.statement import Statement
+from veil.tables.trace import TracedConnection, asked
 
 # Seconds to wait for a server, unless the address says otherwise.
 _PATIENCE = 10
@@ -81,6 +82,7 @@ class PostgresEngine:
 
     def _prepare(self) -> None:
         """Have the server parse the query, as a single statement, without running any of it."""
+        asked("database", f"PREPARE {self.relation}")
         server = self._connection.pgconn
         prepared = server.prepare(b"veil_source", self.relation.encode(self._connection.info.encoding))
         _check_result(prepared, self._connection)
@@ -115,6 +117,7 @@ class PostgresEngine:
     def run(self, sql: str) -> Any:
         import pyarrow as pa
 
+        asked("database", sql)
         with _translated(), self._connection.cursor() as cursor:
             # Prepared: the extended protocol takes a single statement.
             cursor.execute(sql, prepare=True)
@@ -150,6 +153,7 @@ def _connect(address: str) -> Any:
     scheme, _, rest = address.partition("://")
     try:
         options = psycopg.conninfo.conninfo_to_dict(f"{scheme.partition('+')[0]}://{rest}")
+
         connection = psycopg.connect(**({"connect_timeout": _PATIENCE} | options))
         connection.execute("SET default_transaction_read_only = on")
         connection.commit()
@@ -158,7 +162,7 @@ def _connect(address: str) -> Any:
         raise InvalidData("source", expected="a PostgreSQL server", found=_trouble(str(error))) from None
     connection.read_only = True
     connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-    return connection
+    return TracedConnection(connection, "database")
 
 
 def _trouble(text: str) -> str:
