@@ -44,7 +44,7 @@ class BitRead(ReadRequest):
         secret=True,
     )
     columns: Sequence[str] | str | None = option(
-        None, help="Which columns, in which order: a,b,c. All unless given.", group="Input"
+        None, help="Which columns, in which order: a,b,c. All unless given.", group="Input", column=True
     )
     values: tuple[Any, Any] | Mapping[str, tuple[Any, Any]] | Sequence[str] | None = option(
         None,

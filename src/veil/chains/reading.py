@@ -39,15 +39,19 @@ class ChainRead(ReadRequest):
         secret=True,
     )
     origin: str | None = option(
-        None, help="Column of the state that a transition leaves.", flag="--from", group=_INPUT
+        None, help="Column of the state that a transition leaves.", flag="--from", group=_INPUT, column=True
     )
     destination: str | None = option(
-        None, help="Column of the state that it enters.", flag="--to", group=_INPUT
+        None, help="Column of the state that it enters.", flag="--to", group=_INPUT, column=True
     )
-    by: str | None = option(None, help="Column that says who: a user, a device, a session.", group=_INPUT)
-    order: str | None = option(None, help="Column that says when.", group=_INPUT)
-    state: str | None = option(None, help="Column of the state, in a log.", group=_INPUT)
-    tie_break: str | None = option(None, help="Column that orders rows of the same time.", group=_INPUT)
+    by: str | None = option(
+        None, help="Column that says who: a user, a device, a session.", group=_INPUT, column=True
+    )
+    order: str | None = option(None, help="Column that says when.", group=_INPUT, column=True)
+    state: str | None = option(None, help="Column of the state, in a log.", group=_INPUT, column=True)
+    tie_break: str | None = option(
+        None, help="Column that orders rows of the same time.", group=_INPUT, column=True
+    )
     time_format: str | None = time_format_option()
     lines: bool = option(
         False, help="The input is text, one sequence of states per line.", flag="--sequences", group=_INPUT
@@ -79,15 +83,26 @@ class ChainRead(ReadRequest):
     merge_labels: bool = option(
         False, help="With {states} of two columns: states with the same label are one.", group=_STATES
     )
-    group: str | None = option(None, help="One chain for each value of this column.", group=_COUNTS)
+    group: str | None = option(
+        None, help="One chain for each value of this column.", group=_COUNTS, column=True
+    )
     hour_of: str | None = option(
-        None, help="One chain for each hour of the day, 0 to 23, of the times in this column.", group=_COUNTS
+        None,
+        help="One chain for each hour of the day, 0 to 23, of the times in this column.",
+        group=_COUNTS,
+        column=True,
     )
     weekday_of: str | None = option(
-        None, help="One chain for each day of the week, Monday to Sunday, of this column.", group=_COUNTS
+        None,
+        help="One chain for each day of the week, Monday to Sunday, of this column.",
+        group=_COUNTS,
+        column=True,
     )
     month_of: str | None = option(
-        None, help="One chain for each month, January to December, of this column.", group=_COUNTS
+        None,
+        help="One chain for each month, January to December, of this column.",
+        group=_COUNTS,
+        column=True,
     )
     groups: Iterable[Any] | str | None = option(
         None,

@@ -7,6 +7,7 @@ from typing import Any
 
 from veil.cli.deferral import Deferral
 from veil.core.account import Charge
+from veil.core.progress import tell
 from veil.ledger.dataset import Dataset
 
 
@@ -27,6 +28,7 @@ class Charging:
         self.stops.begin()
         self.tried = True
         self.entry = self.dataset.reserve_charge(charge)
+        tell(f"charged as {self.entry}")
         return self.entry
 
     def confirm(self, entry: Any) -> None:

@@ -23,7 +23,7 @@ from veil.core.errors import (
     VeilError,
     with_fields,
 )
-from veil.core.progress import telling
+from veil.core.progress import tell, telling
 from veil.core.text import json_text, visible
 from veil.report.terminal import say
 
@@ -122,10 +122,12 @@ def refuse_other_files(path: Path) -> None:
 def working(text: str, *, quiet: bool) -> Iterator[Callable[[str], None]]:
     """A spinner on standard error while something takes its time, with what slow steps tell.
 
-    It may also be called with what is being done. Silent where it is no terminal, and with JSON.
+    It may also be called with what is being done. Where it is no terminal, and with JSON, only who listens
+    already is told.
     """
     if quiet or sys.stderr is None or not sys.stderr.isatty():
-        yield lambda step: None
+        tell(text)
+        yield tell
         return
     from rich.text import Text
 

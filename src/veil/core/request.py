@@ -33,7 +33,8 @@ class Option:
     secret: never in plan files, records, hashes or the ledger (addresses, paths). public: a property of the
     request, never of the data. advanced: most users leave it alone. negative: of a switch, the flag that
     turns it off. in_python: whether the Python function has it; not what only joins reading and releasing.
-    in_command: whether the command line has it; not what cannot be typed in.
+    in_command: whether the command line has it; not what cannot be typed in. column: whether it names a
+    column of the source, or several with commas, so that forms can offer the columns that there are.
     """
 
     help: str
@@ -50,6 +51,7 @@ class Option:
     negative: str | None = None
     in_python: bool = True
     in_command: bool = True
+    column: bool = False
 
 
 def option(default: Any = NO_DEFAULT, *, help: str, **marks: Any) -> Any:  # noqa: A002

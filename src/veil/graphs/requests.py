@@ -39,8 +39,12 @@ class GraphRead(ReadRequest):
         help="Edges, two nodes per line: text, CSV, Parquet, JSON lines, a .duckdb file, postgresql://...",
         secret=True,
     )
-    origin: str | None = option(None, help="The column of the first node.", flag="--from", group="Input")
-    destination: str | None = option(None, help="The column of the second node.", flag="--to", group="Input")
+    origin: str | None = option(
+        None, help="The column of the first node.", flag="--from", group="Input", column=True
+    )
+    destination: str | None = option(
+        None, help="The column of the second node.", flag="--to", group="Input", column=True
+    )
     nodes: Any = option(
         None,
         help="The public list of nodes: a file with one per line, or N for 0 to N-1; two with a comma for a "

@@ -55,13 +55,14 @@ class VectorRead(ReadRequest):
     """Read counts or a probability vector, with labels if they have any."""
 
     source: Any = option(help="CSV, JSON or Parquet file, or - for a pipe.", secret=True)
-    label_column: str | None = option(None, help="The column of the labels.", group="Input")
-    value_column: str | None = option(None, help="The column of the numbers.", group="Input")
+    label_column: str | None = option(None, help="The column of the labels.", group="Input", column=True)
+    value_column: str | None = option(None, help="The column of the numbers.", group="Input", column=True)
     row_column: str | None = option(
         None,
         help="Of a table with one row for each of several vectors, such as courses: the column of their "
         "names (the first, unless given). With {label_column} and {value_column} each line is one number.",
         group="Input",
+        column=True,
     )
 
     @property

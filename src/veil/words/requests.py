@@ -64,10 +64,13 @@ class WordRead(ReadRequest):
         help="Column that tells words apart: a user. Two for user and trip (user,trip): the first is the "
         "person.",
         group=_INPUT,
+        column=True,
     )
-    order: str | None = option(None, help="Column that says when.", group=_INPUT)
-    state: str | None = option(None, help="Column of the state.", group=_INPUT)
-    tie_break: str | None = option(None, help="Column that orders rows of the same time.", group=_INPUT)
+    order: str | None = option(None, help="Column that says when.", group=_INPUT, column=True)
+    state: str | None = option(None, help="Column of the state.", group=_INPUT, column=True)
+    tie_break: str | None = option(
+        None, help="Column that orders rows of the same time.", group=_INPUT, column=True
+    )
     time_format: str | None = time_format_option()
     lines: bool = option(
         False, help="The input is text, one word of states per line.", flag="--sequences", group=_INPUT
