@@ -6,13 +6,14 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_SPARK := $(VENV)/.ready-spark
 READY_FUZZ := $(VENV)/.ready-fuzz
+READY_BROWSER := $(VENV)/.ready-browser
 SECONDS ?= 600
 WORKERS ?= auto
 FOLDER = $(if $(KIND),tests/$(KIND))
 LOCKED := --upgrade --generate-hashes --no-emit-index-url --no-header --python-version 3.11 --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-spark peers demo test test-slow evidence fuzz bench bench-quick lint docs reference errata lock clean
+.PHONY: help setup setup-spark setup-browser peers demo test test-slow evidence fuzz bench bench-quick lint docs reference errata lock clean
 
 help:  ## This list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -31,6 +32,12 @@ setup-spark: $(READY_SPARK)  ## Spark as well, for its tests (needs Java 17)
 
 $(READY_SPARK): requirements/spark.txt $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/spark.txt
+	@touch $@
+
+setup-browser: $(READY_BROWSER)  ## What the tests drive a browser with (needs Chromium)
+
+$(READY_BROWSER): requirements/browser.txt $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/browser.txt
 	@touch $@
 
 $(READY_FUZZ): requirements/fuzz.txt $(READY)
@@ -86,10 +93,12 @@ errata: $(READY)  ## The errata page, from the code of its counterexamples
 
 lock: $(READY)  ## Pin the newest allowed versions, with hashes
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile pyproject.toml --extra pandas --extra polars --extra postgres --extra graphs --extra learn --extra exact --extra rigorous \
+	$(BIN)/uv pip compile pyproject.toml --extra pandas --extra polars --extra postgres --extra graphs --extra learn --extra exact --extra rigorous --extra studio \
 		--extra bench --extra dev --extra docs $(LOCKED) -o requirements/locked.txt
 	$(BIN)/uv pip compile pyproject.toml --extra spark --constraints requirements/locked.txt $(LOCKED) \
 		-o requirements/spark.txt
+	$(BIN)/uv pip compile pyproject.toml --extra browser --constraints requirements/locked.txt $(LOCKED) \
+		-o requirements/browser.txt
 	$(BIN)/uv pip compile pyproject.toml --extra fuzz --constraints requirements/locked.txt $(LOCKED) \
 		-o requirements/fuzz.txt
 	for peer in requirements/peers/*.in; do \

@@ -32,6 +32,8 @@ NOT_RUN = {
 }
 _SERVER = "postgresql://"
 _MINUTES = ("veil audit --all", "veil plan words", "veil demo")
+# What serves until it is stopped.
+_SERVES = ("veil studio",)
 # Pages on which every command needs a server.
 WITHOUT_A_SERVER_NOTHING = ("ledger-server.md",)
 # What a page takes for granted.
@@ -67,7 +69,7 @@ def commands_of(text: str) -> list[list[str]]:
 
 def _runs(words: list[str]) -> bool:
     needs_a_server = any(_SERVER in word for word in words)
-    takes_minutes = " ".join(words).startswith(_MINUTES)
+    takes_minutes = " ".join(words).startswith((*_MINUTES, *_SERVES))
     return words[0] not in NOT_RUN and not needs_a_server and not takes_minutes
 
 

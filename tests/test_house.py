@@ -99,7 +99,7 @@ def test_no_module_is_named_like_a_public_function(package: str) -> None:
 
 def test_only_the_kinds_know_what_a_kind_is() -> None:
     flag = re.compile(r"is_words|is_bits|is_facts|is_chain|is_matrix|is_graph")
-    for folder in ("core", "ledger", "report", "cli"):
+    for folder in ("core", "ledger", "report", "cli", "studio"):
         for path in sorted((SOURCE / folder).rglob("*.py")):
             assert not flag.search(path.read_text(encoding="utf-8")), path
 

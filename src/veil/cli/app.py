@@ -40,6 +40,7 @@ _OWN = {
     "inspect": "veil.cli.inspect:inspect",
     "audit": "veil.cli.audit:audit",
     "demo": "veil.cli.demo:demo",
+    "studio": "veil.studio.command:studio",
 }
 
 

@@ -92,6 +92,7 @@ def _next_steps(folder: Path, table: Path, listed: Path, model: Path) -> list[st
         f"  -o {folder / 'graph.txt'} --report {folder / 'graph.html'}",
         f"Or votes: veil release bits {folder / 'ballots.csv'} --missing no --epsilon 4 \\",
         f"  -o {folder / 'votes.csv'} --report {folder / 'votes.html'}",
+        "The same in the browser, without typing: veil studio --demo",
         f"And keep count of what it all costs: veil ledger open {budget} city --epsilon 2 --delta 1e-5,",
         f"  then add --ledger {budget} --dataset city to each release",
     ]

@@ -1,0 +1,113 @@
+"""Good first requests for the made-up data, as they would be typed in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from veil.core.writing import replacing, write_text
+
+# How many trips the city of the workbench has: read in a moment.
+TRIPS = 200_000
+
+
+@dataclass(frozen=True)
+class Example:
+    """Made-up data with a request. texts: by part and field; names in `files` stand for paths."""
+
+    kind: str
+    file: str
+    words: str
+    texts: Mapping[str, str]
+    files: tuple[str, ...] = ()
+
+
+EXAMPLES = (
+    Example(
+        "chain",
+        "trips.parquet",
+        "Taxi trips through a city of 63 zones",
+        {
+            "read.origin": "pickup",
+            "read.destination": "dropoff",
+            "read.states": "zones.csv",
+            "release.unit": "event",
+            "release.change": "add-remove",
+            "release.epsilon": "1",
+            "plan.states": "63",
+            "plan.records": f"{TRIPS}",
+        },
+        ("zones.csv",),
+    ),
+    Example(
+        "graph",
+        "friends.txt",
+        "Friendships among 300 people",
+        {"release.epsilon": "3", "plan.nodes": "300", "plan.edges": "1500"},
+    ),
+    Example(
+        "bits",
+        "ballots.csv",
+        "Votes of a council on 16 questions",
+        {
+            "read.missing": "no",
+            "release.unit": "row",
+            "release.epsilon": "4",
+            "plan.columns": "16",
+            "plan.rows": "435",
+        },
+    ),
+    Example(
+        "words",
+        "drives.csv",
+        "Drives through the streets of a small town",
+        {
+            "read.by": "driver",
+            "read.order": "minute",
+            "read.state": "segment",
+            "read.chain": "streets.csv",
+            "release.epsilon": "5",
+            "plan.length": "14",
+        },
+        ("streets.csv",),
+    ),
+    Example(
+        "vector",
+        "grades.csv",
+        "Grades of a course",
+        {"release.change": "add-remove", "release.epsilon": "1", "plan.size": "5"},
+    ),
+    Example(
+        "matrix",
+        "roads.csv",
+        "Which road is taken at each crossing",
+        {
+            "release.rows": "1",
+            "release.l1": "0.02",
+            "release.support": "zeros",
+            "release.epsilon": "2",
+            "plan.states": "6",
+        },
+    ),
+)
+
+
+def write_examples(folder: Path) -> None:
+    """Write the made-up data into a folder, unless it is there."""
+    from veil import samples
+    from veil.samples.city import write_city_trips, zones
+    from veil.samples.streets import write_drives, write_streets
+
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for name in ("grades.csv", "roads.csv", "ballots.csv", "friends.txt"):
+        write_text(folder / name, samples.path(name).read_text(encoding="utf-8"), overwrite=True)
+    lines = ["zone,district", *(f"{zone},{district}" for zone, district in zones())]
+    write_text(folder / "zones.csv", "\n".join(lines) + "\n", overwrite=True)
+    for name, write in (("drives.csv", write_drives), ("streets.csv", write_streets)):
+        with replacing(folder / name, overwrite=True) as beside:
+            write(Path(beside))
+    trips = folder / "trips.parquet"
+    if not trips.exists():
+        with replacing(trips, overwrite=True) as beside:
+            write_city_trips(beside, trips=TRIPS)

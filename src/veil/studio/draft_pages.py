@@ -1,0 +1,382 @@
+"""The pages on the way from data to a release."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from starlette.responses import Response
+
+from veil.core.checks import positive
+from veil.core.errors import InvalidArgument, InvalidField, VeilError
+from veil.core.numerics.rounding import rounded_up
+from veil.core.privacy.profile import beliefs
+from veil.ledger.amounts import ZERO, Amount
+from veil.ledger.history import BudgetHistory
+from veil.studio import commands
+from veil.studio.draft import Draft
+from veil.studio.forms import YES, FormField, filled, help_of, sentence
+from veil.studio.gate import REPORT_POLICY
+from veil.studio.journey import STEPS, labels, plan_texts, step_fields, step_named
+from veil.studio.ledger_pages import opening
+from veil.studio.pictures import error_curve, interpolated, unit_picture
+from veil.studio.schema import schema_of
+from veil.studio.uploads import save_upload
+from veil.studio.visit import Visit
+from veil.tables.engines.protocol import ADDRESSES, DATABASE
+from veil.tables.files import PARQUET, ending_of
+
+# What others released for, per person where nothing else is said.
+KNOWN = (
+    (1.0, "Wikipedia: page views by country"),
+    (2.64, "Google: mobility during the pandemic, per day"),
+    (17.14, "US Census 2020: redistricting data on people"),
+)
+
+
+def _draft(visit: Visit) -> Draft:
+    return visit.studio.drafts.get(visit.path["id"])
+
+
+def resume(visit: Visit) -> Response:
+    """The first step that is not complete."""
+    draft = _draft(visit)
+    if not draft.source:
+        return visit.go(f"/draft/{draft.id}/data")
+    for step in STEPS[1:]:
+        if any(not draft.text(field.key) for field in step_fields(draft.kind, step.name) if field.required):
+            return visit.go(f"/draft/{draft.id}/{step.name}")
+    return visit.go(f"/draft/{draft.id}/release")
+
+
+def remove(visit: Visit) -> Response:
+    """Forget the draft."""
+    visit.studio.drafts.remove(visit.path["id"])
+    return visit.go("/")
+
+
+def show(visit: Visit) -> Response:
+    """One step, with what was typed in so far."""
+    return _page(visit, _draft(visit), {})
+
+
+def _page(visit: Visit, draft: Draft, errors: Mapping[str, str], *, status: int = 200) -> Response:
+    step = step_named(visit.path.get("step", ""))
+    if step is None:
+        return visit.page("message.html", title="There is no such step", text="Choose one above.", status=404)
+    names, place = labels(draft.kind), STEPS.index(step)
+    fields = list(step_fields(draft.kind, step.name))
+    extra: dict[str, Any] = {}
+    if step.name == "data":
+        extra = {"is_text": _is_text(draft), "pictures": {}}
+    elif step.name == "plan":
+        extra = _planned(visit, draft)
+    elif step.name == "budget":
+        extra = {"budgets": [_after(history, draft) for history in visit.studio.datasets()]}
+    elif step.name == "release":
+        extra = {"missing": _missing(draft), "chosen": _budget(visit, draft), "said": _said(draft)}
+    return visit.page(
+        f"{step.name}.html" if step.name in ("data", "plan", "budget", "release") else "step.html",
+        status=status,
+        here="new",
+        draft=draft,
+        step=step,
+        steps=STEPS,
+        before=STEPS[place - 1] if place else None,
+        after=STEPS[place + 1] if place + 1 < len(STEPS) else None,
+        fields=[field for field in fields if not _is_further(field, draft, step.name)],
+        advanced=[field for field in fields if _is_further(field, draft, step.name)],
+        errors=errors,
+        yes=YES,
+        help_of=lambda field: help_of(field, names),
+        unit_picture=unit_picture,
+        command=commands.command_line(draft, dataset=draft.text("dataset")),
+        python=commands.python(draft, dataset=draft.text("dataset")),
+        **extra,
+    )
+
+
+def _is_further(field: FormField, draft: Draft, step: str) -> bool:
+    """Whether most users leave the field alone; what was filled in stays in sight."""
+    if draft.text(field.key) not in ("", "no"):
+        return False
+    return field.mark.advanced or (step == "data" and not field.mark.column)
+
+
+def save(visit: Visit) -> Response:
+    """Keep what was typed in, and go on if nothing is wrong with it."""
+    draft, step = _draft(visit), step_named(visit.path["step"])
+    if step is None:
+        return _page(visit, draft, {})
+    fields = list(step_fields(draft.kind, step.name))
+    texts = {field.key: _text_of(field, visit.form) for field in fields}
+    if step.name == "budget":
+        texts |= {key: visit.form.get(key, "").strip() for key in ("dataset", "reason", "by")}
+    title = visit.form.get("title", draft.title).strip()[:200]
+    draft = visit.studio.drafts.put(replace(draft.with_texts(texts), title=title))
+    errors = _errors(draft, step.name, fields)
+    if errors and visit.form.get("go") != "back":
+        return _page(visit, draft, errors, status=422)
+    place = STEPS.index(step) + (-1 if visit.form.get("go") == "back" else 1)
+    stay = visit.form.get("go") == "stay"
+    return visit.go(f"/draft/{draft.id}/{step.name if stay else STEPS[place].name}")
+
+
+def _text_of(field: FormField, form: Mapping[str, str]) -> str:
+    if field.input == "flag":
+        return YES if form.get(field.key) == YES else "no"
+    return form.get(field.key, "").strip()
+
+
+def _errors(draft: Draft, step: str, fields: list[FormField]) -> dict[str, str]:
+    """What is wrong with the fields of a step, by field; without a look at the data."""
+    names, errors = labels(draft.kind), {}
+    if step == "data" and not draft.source:
+        errors["source"] = "Choose a file, or type in where the data is."
+    if step == "budget" and not draft.text("dataset"):
+        errors["dataset"] = "Choose a budget, or open one."
+    for field in fields:
+        text = draft.text(field.key)
+        if field.required and not text:
+            errors[field.key] = "Please choose." if field.input == "choice" else "Please fill this in."
+        elif text:
+            try:
+                field.value(text)
+            except InvalidField as error:
+                errors[field.key] = sentence(error, names)
+    if errors:
+        return errors
+    read, release = draft.kind.requests("release")
+    for part, request, more in (
+        ("read", read, {"source": draft.source}),
+        ("release", release, {} if draft.text("release.epsilon") else {"epsilon": 1.0}),
+    ):
+        try:
+            filled(request, part, draft.texts, **more).check()
+        except VeilError as error:
+            key = f"{part}.{getattr(error, 'field', '')}"
+            # What is wrong on another page is said there.
+            if any(field.key == key for field in fields):
+                errors[key] = sentence(error, names)
+    return errors
+
+
+# Where the data is
+
+
+def take_source(visit: Visit) -> Response:
+    """A new source: an uploaded file, a path, or the address of a database."""
+    draft, form = _draft(visit), visit.form
+    upload = visit.files.get("file")
+    typed = form.get("source", "").strip()
+    if upload is not None and upload.filename:
+        source = str(save_upload(visit.studio.workspace, upload.filename, upload.file))
+    elif typed:
+        source = typed
+        if not typed.startswith(ADDRESSES) and not Path(typed).expanduser().is_file():
+            draft = replace(draft, source="", columns=())
+            return _page(_at(visit, "data"), draft, {"source": "There is no such file."}, status=422)
+        if not typed.startswith(ADDRESSES):
+            source = str(Path(typed).expanduser().absolute())
+    else:
+        source = draft.source
+    said = {"yes": True, "no": False}.get(form.get("header", ""))
+    table = form.get("read.table", draft.text("read.table")).strip()
+    header = {True: YES, False: "no"}.get(said, "") if said is not None else ""
+    draft = replace(draft, source=source, has_header=said, columns=())
+    draft = draft.with_texts({"read.table": table, "read.header": header})
+    schema = schema_of(source, table=table or None, has_header=bool(said)) if source else None
+    questions = [] if schema is None else list(schema.questions)
+    draft = replace(draft, columns=() if schema is None else schema.columns)
+    draft = replace(draft, asked=(*draft.asked, *questions))
+    visit.studio.drafts.put(draft)
+    if schema is not None and schema.error:
+        return _page(_at(visit, "data"), draft, {"source": schema.error}, status=422)
+    return visit.go(f"/draft/{draft.id}/data")
+
+
+def _at(visit: Visit, step: str) -> Visit:
+    return replace(visit, path={**visit.path, "step": step})
+
+
+def _is_text(draft: Draft) -> bool:
+    """Whether only the user can say if the first line names the columns."""
+    if not draft.source or draft.is_database:
+        return False
+    return ending_of(draft.source) not in (*PARQUET, *DATABASE)
+
+
+def questions(visit: Visit) -> Response:
+    """What was asked of the data so far."""
+    draft = _draft(visit)
+    asked = [(source, question, "names of columns") for source, question in draft.asked]
+    for job in visit.studio.jobs.all():
+        if job.draft == draft.id:
+            asked += [
+                (line["source"], line["asked"], f"release of {job.asked_at[:19]}")
+                for line in visit.studio.jobs.diary(job)
+                if "asked" in line
+            ]
+    return visit.page("questions.html", here="new", draft=draft, asked=asked)
+
+
+# What to expect
+
+
+def _epsilon(draft: Draft) -> float | None:
+    try:
+        return float(positive("epsilon", float(draft.text("release.epsilon"))))
+    except (ValueError, VeilError):
+        return None
+
+
+def _delta(draft: Draft) -> float:
+    try:
+        return float(draft.text("release.delta") or 0.0)
+    except ValueError:
+        return 0.0
+
+
+def _planned(visit: Visit, draft: Draft, chosen: float | None = None) -> dict[str, Any]:
+    """What to expect at the epsilon that is chosen, as far as it is known."""
+    epsilon = _epsilon(draft)
+    if epsilon is None:
+        return {"found": None, "waiting": False}
+    found = visit.studio.plans.ask(draft.kind_name, plan_texts(draft), epsilon, _delta(draft))
+    at = epsilon if chosen is None else chosen
+    content: dict[str, Any] = {
+        "found": found,
+        "waiting": found is None or not found.complete,
+        "epsilon": epsilon,
+        "at": at,
+        "beliefs": [(before, rounded_up(100.0 * after, 3)) for before, after in beliefs(at)],
+        "known": KNOWN,
+    }
+    if found is not None and len(found.points) > 1:
+        points, expected = found.points, found.expected
+        content["error"] = interpolated(points, at)
+        content["curve"] = error_curve(points, measure=expected.measure, nothing=expected.nothing, chosen=at)
+        content["range"] = (points[0][0], points[-1][0])
+    return content
+
+
+def live_plan(visit: Visit) -> Response:
+    """The part of the page that follows the slider: from the curve, without a new plan."""
+    draft = _draft(visit)
+    chosen: float | None = None
+    if "at" in visit.query:
+        try:
+            chosen = math.exp(float(visit.query["at"]))
+            positive("epsilon", chosen)
+        except (ValueError, OverflowError, InvalidArgument):
+            chosen = None
+    return visit.page("plan_live.html", draft=draft, **_planned(visit, draft, chosen))
+
+
+def plan_picture(visit: Visit) -> Response:
+    """Every mechanism against epsilon, as a picture of its own."""
+    draft = _draft(visit)
+    epsilon = _epsilon(draft)
+    found = (
+        None
+        if epsilon is None
+        else visit.studio.plans.ask(draft.kind_name, plan_texts(draft), epsilon, _delta(draft))
+    )
+    if found is None or not found.picture:
+        return Response(status_code=404)
+    text = found.picture.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    if 'xmlns="' in found.picture.partition(">")[0]:
+        text = found.picture
+    return Response(text, media_type="image/svg+xml", headers={"Content-Security-Policy": REPORT_POLICY})
+
+
+# What it costs
+
+
+def _after(history: BudgetHistory, draft: Draft) -> dict[str, Any]:
+    """A budget as it is, and as it would be after this release, in exact decimals."""
+    terms, epsilon = history.terms, _epsilon(draft)
+    asked = ZERO if epsilon is None else Amount(repr(epsilon))
+    spent, total = history.now.totals.get("epsilon", ZERO), terms.epsilon
+    # With a filter, what fits is not a matter of epsilons alone: the ledger decides.
+    basic = terms.rule.name == "basic"
+    return {
+        "name": history.name,
+        "budget": terms.budget,
+        "closed": terms.closed,
+        "spent": 100.0 * min(history.now.used, 1.0),
+        "asked": 100.0 * min(float(asked / total), 1.0) if basic and total > 0 else 0.0,
+        "left": total - spent if basic else None,
+        "after": total - spent - asked if basic else None,
+        "fits": not terms.closed and (not basic or spent + asked <= total),
+        "releases": history.charges,
+    }
+
+
+def _budget(visit: Visit, draft: Draft) -> dict[str, Any] | None:
+    name = draft.text("dataset")
+    return next((_after(one, draft) for one in visit.studio.datasets() if one.name == name), None)
+
+
+def open_budget(visit: Visit) -> Response:
+    """Open a budget and choose it."""
+    draft, form = _draft(visit), visit.form
+    name = form.get("name", "").strip()
+    try:
+        visit.studio.ledger.open(name, **opening(form))
+    except VeilError as error:
+        field = getattr(error, "field", "")
+        key = f"open.{field if field in ('name', 'epsilon', 'delta', 'why') else 'name'}"
+        return _page(_at(visit, "budget"), draft, {key: sentence(error, {})}, status=422)
+    visit.studio.drafts.put(draft.with_texts({"dataset": name}))
+    return visit.go(f"/draft/{draft.id}/budget")
+
+
+# The release
+
+
+def _missing(draft: Draft) -> list[tuple[str, str]]:
+    """What is still to be filled in, by step."""
+    missing = []
+    for step in STEPS[:-1]:
+        fields = [field for field in step_fields(draft.kind, step.name) if field.part != "plan"]
+        errors = _errors(draft, step.name, fields).values()
+        missing += [(step.name, f"{step.title}: {text}") for text in errors]
+    return missing
+
+
+def _said(draft: Draft) -> list[tuple[str, str]]:
+    """What was chosen, in the words of the forms."""
+    said = []
+    for step in STEPS[:-1]:
+        for field in step_fields(draft.kind, step.name):
+            text = draft.text(field.key)
+            if text and text != "no" and field.part != "plan":
+                said.append((field.label, text))
+    return said
+
+
+def make(visit: Visit) -> Response:
+    """Ask for the release: from here on the data is read."""
+    draft = _draft(visit)
+    if _missing(draft) or _budget(visit, draft) is None:
+        return _page(_at(visit, "release"), draft, {}, status=422)
+    dataset, reason = draft.text("dataset"), draft.text("reason")
+    order = [*commands.arguments(draft, draft.source), "--ledger", visit.studio.workspace.ledger]
+    order += ["--dataset", dataset]
+    order += ["--reason", reason] if reason else []
+    order += ["--released-by", draft.text("by")] if draft.text("by") else []
+    job = visit.studio.jobs.ask(
+        order,
+        draft=draft.id,
+        title=draft.title or draft.source_name,
+        kind_name=draft.kind_name,
+        dataset=dataset,
+        command=commands.command_line(draft, dataset=dataset),
+        python=commands.python(draft, dataset=dataset),
+    )
+    visit.studio.drafts.put(replace(draft, release=job.id))
+    return visit.go(f"/release/{job.id}")

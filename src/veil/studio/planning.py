@@ -1,0 +1,153 @@
+"""What to expect of a release, from public numbers alone: computed once for each question."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import lru_cache
+from multiprocessing import get_context
+from typing import Any
+
+from veil.core.errors import VeilError
+from veil.core.kind import Kind, kind_named
+from veil.core.plan import Plan, epsilons_around
+from veil.studio.forms import filled, label_of, labels_of, sentence
+
+# Plans that are remembered, and those of them that the process beside us remembers as a whole.
+_MOST, _MOST_WHOLE = 2000, 64
+Texts = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What to expect at one epsilon.
+
+    text: the plan as `veil plan` prints it. measure: of which error `error` is, and `nothing` that of an
+    answer without data. baselines: sentences about all errors. trouble: why there is no plan.
+    """
+
+    epsilon: float
+    text: str = ""
+    measure: str = ""
+    error: float = 0.0
+    nothing: float = 0.0
+    baselines: tuple[str, ...] = ()
+    useless: bool = False
+    trouble: str = ""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What to expect at the epsilon that was asked for, and at others around it.
+
+    others: as far as they are known, in the order of their epsilons; complete: whether all are. picture:
+    every mechanism against epsilon, as SVG; empty where the kind has none.
+    """
+
+    expected: Expected
+    others: tuple[Expected, ...] = ()
+    complete: bool = False
+    picture: str = ""
+
+    @property
+    def points(self) -> list[tuple[float, float]]:
+        """The curve of the error, as far as it is known."""
+        return [(one.epsilon, one.error) for one in self.others if one.measure]
+
+
+@lru_cache(maxsize=_MOST_WHOLE)
+def _plan(kind_name: str, texts: Texts, epsilon: float, delta: float) -> Plan:
+    (planning,) = kind_named(kind_name).requests("plan")
+    budget = {"epsilon": epsilon, "delta": delta}
+    known = {name: value for name, value in budget.items() if name in planning.options()}
+    request = filled(planning, "plan", dict(texts), **known)
+    request.check()
+    made: Plan = request.plan()
+    return made
+
+
+def expected_at(kind_name: str, texts: Texts, epsilon: float, delta: float) -> Expected:
+    """What to expect at one epsilon."""
+    try:
+        plan = _plan(kind_name, texts, epsilon, delta)
+        lines = plan.baselines
+        return Expected(
+            epsilon,
+            text=str(plan),
+            measure=lines[0].measure if lines else "",
+            error=lines[0].expected if lines else 0.0,
+            nothing=lines[0].nothing if lines else 0.0,
+            baselines=tuple(line.words for line in lines),
+            useless=any(line.useless for line in lines),
+        )
+    except VeilError as error:
+        kind = kind_named(kind_name)
+        names = labels_of((*kind.requests("release"), *kind.requests("plan")))
+        where = getattr(error, "field", "")
+        return Expected(epsilon, trouble=f"{label_of(where) + ': ' if where else ''}{sentence(error, names)}")
+
+
+def picture_around(kind_name: str, texts: Texts, epsilon: float, delta: float) -> str:
+    """Every mechanism against epsilon, where the kind can draw that."""
+    kind = kind_named(kind_name)
+    if type(kind).plot_plans is Kind.plot_plans:
+        return ""
+    from veil.report.figures import svg
+
+    try:
+        plans = [_plan(kind_name, texts, at, delta) for at in epsilons_around(epsilon)]
+        return svg(kind.plot_plans(plans, epsilon))
+    except VeilError:
+        return ""
+
+
+@dataclass
+class Plans:
+    """Forecasts that were asked for: those that are ready, and those that are being computed.
+
+    They are computed in another process, so that pages stay quick whatever is being planned.
+    """
+
+    _found: dict[Any, Future[Any]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _pool: ProcessPoolExecutor | None = None
+
+    def ask(self, kind_name: str, texts: Mapping[str, str], epsilon: float, delta: float) -> Forecast | None:
+        """What is known by now; None before anything is. The epsilon that was asked for comes first."""
+        question = (kind_name, tuple(sorted(texts.items())))
+        with self._lock:
+            middle = self._future(expected_at, (*question, epsilon, delta))
+            if not middle.done():
+                return None
+            expected: Expected = middle.result()
+            if expected.trouble:
+                return Forecast(expected, complete=True)
+            around = [
+                middle if at == epsilon else self._future(expected_at, (*question, at, delta))
+                for at in epsilons_around(epsilon)
+            ]
+            drawn = self._future(picture_around, (*question, epsilon, delta))
+        return Forecast(
+            expected,
+            others=tuple(one.result() for one in around if one.done()),
+            complete=drawn.done() and all(one.done() for one in around),
+            picture=drawn.result() if drawn.done() else "",
+        )
+
+    def _future(self, work: Callable[..., Any], question: tuple[Any, ...]) -> Future[Any]:
+        key = (work.__name__, *question)
+        found = self._found.get(key)
+        if found is None or (found.done() and found.exception() is not None):
+            if self._pool is None:
+                self._pool = ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn"))
+            while len(self._found) >= _MOST:
+                self._found.pop(next(iter(self._found))).cancel()
+            found = self._found[key] = self._pool.submit(work, *question)
+        return found
+
+    def close(self) -> None:
+        """Stop computing."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
