@@ -66,6 +66,7 @@ def test_from_open_to_a_finished_report_in_few_clicks(page: Any) -> None:
 
     _picture(page, "start")
     click("Try this")
+    page.wait_for_url("**/data")
     assert "pickup" in page.content()
     _picture(page, "data")
     click("Next: What is hidden")
@@ -78,6 +79,7 @@ def test_from_open_to_a_finished_report_in_few_clicks(page: Any) -> None:
     page.fill("#open-name", "city")
     page.fill("#open-epsilon", "2")
     click("Open it")
+    page.get_by_text("1 after this release").wait_for()
     _picture(page, "budget")
     click("Next: Release")
     _picture(page, "release")
@@ -92,6 +94,7 @@ def test_from_open_to_a_finished_report_in_few_clicks(page: Any) -> None:
 @pytest.mark.slow
 def test_the_slider_moves_the_curve(page: Any) -> None:
     page.get_by_role("button", name="Try this").nth(4).click()
+    page.wait_for_url("**/data")
     page.goto(page.url.replace("/data", "/plan"))
     page.wait_for_selector("#at")
     before = page.inner_text("#figures")
@@ -137,6 +140,7 @@ def test_no_page_has_a_known_barrier(page: Any, scheme: str) -> None:
 
     look()
     page.get_by_role("button", name="Try this").nth(4).click()
+    page.wait_for_url("**/data")
     draft = page.url.rpartition("/")[0]
     for step in _STEPS:
         page.goto(f"{draft}/{step}")
@@ -154,6 +158,7 @@ def test_pages_fit_every_width(page: Any, width: int) -> None:
     """Nothing has to be scrolled sideways, from a telephone to a wall."""
     page.set_viewport_size({"width": width, "height": 800})
     page.get_by_role("button", name="Try this").first.click()
+    page.wait_for_url("**/data")
     draft = page.url.rpartition("/")[0]
     for step in _STEPS:
         page.goto(f"{draft}/{step}")
@@ -171,17 +176,21 @@ def test_a_hostile_label_stays_text(page: Any, workbench: Workbench, tmp_path: P
     page.get_by_role("button", name="Choose vector").click()
     page.fill("#source", str(path))
     page.get_by_role("button", name="Use this data").click()
+    page.get_by_text("Chosen:").wait_for()
     page.get_by_label("Yes, they are names, and may be read now").check()
     page.get_by_role("button", name="Use this data").click()
+    page.get_by_text("Columns:").wait_for()
     assert "onerror" in page.inner_text("main")
     assert page.title() != "ran"
 
 
 def test_what_was_typed_in_survives_a_reload(page: Any) -> None:
     page.get_by_role("button", name="Try this").first.click()
-    for step in ("Next: What is hidden", "Next: Public choices", "Next: Plan"):
+    page.wait_for_url("**/data")
+    for words, step in (("What is hidden", "hidden"), ("Public choices", "choices"), ("Plan", "plan")):
         page.reload()
-        page.get_by_role("button", name=step).click()
+        page.get_by_role("button", name=f"Next: {words}").click()
+        page.wait_for_url(f"**/{step}")
     page.reload()
     assert page.input_value("input[name='release.epsilon']") == "1"
     assert page.input_value("input[name='plan.states']") == "63"
