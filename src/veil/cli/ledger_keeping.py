@@ -99,7 +99,7 @@ def export(
     ledgers = ledger_files(url)
     refuse_existing({"--output": output}, force=force, ledgers=ledgers, endings={"--output": (".json",)})
     content = ledger_at(url).export(heads_only=heads)
-    # Entries say who asked what of the data, as the ledger does; hashes say nothing.
+    # Entries say who asked what of the data, as the ledger does; heads only what was spent in all.
     mode = RELEASED if heads else SENSITIVE
     write_text(output, json.dumps(content, indent=2) + "\n", overwrite=force, mode=mode)
     if as_json:
@@ -137,6 +137,10 @@ def accept_restore(
     *places: LedgerAndDataset,
     why: WhyOption,
     by: ByOption = None,
+    against: Annotated[
+        str | None,
+        option("--against", help="What other machines have seen: an anchor, or an export."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> int:
     """Accept a ledger that is older than what this machine has seen, after a lawful restore of a backup.
@@ -147,7 +151,7 @@ def accept_restore(
     """
     url, name = ledger_and_dataset(places)
     dataset = ledger_at(url).dataset(name)
-    dataset.accept_restore(why=why, by=by)
+    dataset.accept_restore(why=why, by=by, against=None if against is None else known_elsewhere(against))
     return print_state(dataset, as_json)
 
 
