@@ -25,6 +25,7 @@ from veil.cli.output import print_json, working
 from veil.cli.output_files import refuse_existing
 from veil.core.bounded import read_path
 from veil.core.errors import InvalidArgument, InvalidData, LedgerCorrupt, UnreadableFile
+from veil.core.objects import unique
 from veil.report.terminal import say
 
 
@@ -239,7 +240,9 @@ def known_elsewhere(place: str) -> Any:
     if "://" in place or place.endswith(".jsonl"):
         return heads_at(place)
     try:
-        return json.loads(read_path(Path(place), place))
+        return json.loads(read_path(Path(place), place), object_pairs_hook=unique)
+    except InvalidData as error:
+        raise UnreadableFile(place, expected=error.expected, found=error.found) from None
     except FileNotFoundError:
         raise UnreadableFile(place, expected="an export of a ledger", found="no such file") from None
     except (OSError, ValueError, RecursionError):

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile, VeilError
+from veil.core.objects import twice
 from veil.tables.engines import duck_catalog
 from veil.tables.engines.protocol import KINDS, Column, Kind, quoted, selected, table_parts, text_literal
 from veil.tables.engines.spill import SpillFolder
-from veil.tables.files import checked_cells, twice
+from veil.tables.files import checked_cells
 from veil.tables.sql.statement import Statement, one_select
 
 # Beyond it DuckDB spills to disk: a log of 100 million rows with a cap took 9 GB without, at 0.7 of the time.
