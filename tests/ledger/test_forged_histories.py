@@ -165,7 +165,9 @@ def under_older_terms(forgery: Forgery) -> None:
     content = forgery.newest("reserve")
     for name in ("totals", "places"):
         content.pop(name, None)
-    forgery.add("reserve", content | {"cost": FREE, "part": None, "under": [1, first.sha256]})
+    # A charge of nothing: what is wrong with it are its terms alone.
+    content |= {"cost": FREE, "epsilon": "0", "part": None}
+    forgery.add("reserve", content | {"under": [1, first.sha256]})
 
 
 def batch(price: str, *, near: dict[str, Any] | None = None) -> Callable[[Forgery], None]:
@@ -185,6 +187,19 @@ def batch(price: str, *, near: dict[str, Any] | None = None) -> Callable[[Forger
         use(entry=number, slot=0, mechanism=described, adjacency=near or NEAR.describe())(forgery)
 
     return forge
+
+
+def twice(forge: Callable[[Forgery], None]) -> Callable[[Forgery], None]:
+    """Once more, after what keeps the database from taking a token twice was removed."""
+
+    def forged(forgery: Forgery) -> None:
+        forgery.place.sql("DROP INDEX veil_ledger_tokens")
+        if forgery.place.kind == "sqlite":
+            forgery.place.sql("DROP TRIGGER veil_ledger_no_other")
+        forge(forgery)
+        forge(forgery)
+
+    return forged
 
 
 FORGERIES: dict[str, Callable[[Forgery], None]] = {
@@ -245,6 +260,8 @@ FORGERIES: dict[str, Callable[[Forgery], None]] = {
     "a charge written at length": charge(cost={"epsilon": "0.0", "delta": "0"}, epsilon="0"),
     "a confirmation of a fraction": confirm(11.0),  # type: ignore[arg-type]
     "a use of a fraction": use(entry=8.0),
+    "the same confirmation twice": twice(confirm(11)),
+    "the same place twice": twice(use()),
     "a confirmation of nothing": confirm(99),
     "a confirmation of a confirmation": confirm(3),
     "a confirmation of the opening": confirm(1),
