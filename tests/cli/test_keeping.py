@@ -220,6 +220,9 @@ def test_an_output_that_is_closed_is_refused_before_the_charge(
     assert "standard output is closed" in done.err
     assert _kinds(budget) == ["open"]
     assert _with_output(run, None, monkeypatch, *VECTOR, *CHARGED, "-o", "out.json").code == 0
+    # JSON about what is wrong would reach nobody either.
+    wrong = _with_output(run, None, monkeypatch, *VECTOR, *CHARGED, "--json")
+    assert (wrong.code, "standard output is closed" in wrong.err) == (2, True)
 
 
 def test_room_is_set_aside_before_the_charge(

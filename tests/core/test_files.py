@@ -31,6 +31,16 @@ def test_bit_for_bit(out: veil.Release[Any], tmp_path: Path) -> None:
     assert back.labels == ("a", "b", "ü")
 
 
+@pytest.mark.parametrize("name", ["epsilon", "value", "assumptions", "data"])
+def test_a_name_twice_is_refused(out: veil.Release[Any], tmp_path: Path, name: str) -> None:
+    """Readers differ in which of two values they take: a file could say one thing here and another there."""
+    text = to_json(out)
+    assert text.count(f'"{name}":') == 1
+    (tmp_path / "r.json").write_text(text.replace(f'"{name}":', f'"{name}": 9, "{name}":'))
+    with pytest.raises(UnreadableFile, match="one of them twice"):
+        veil.load(tmp_path / "r.json")
+
+
 def test_schema_is_written(out: veil.Release[Any]) -> None:
     content = json.loads(to_json(out))
     assert content["format"] == "veil-release"

@@ -217,10 +217,12 @@ class _Watch:
 
     def session_executed(self, plain: Callable[..., Any]) -> Callable[..., Any]:
         def call(session: Session, statement: str, values: Any) -> Any:
-            if session.at_once:
+            # Of single statements only what adds an entry is a transaction; the others read.
+            adds = session.at_once and "veil_ledger_add" in statement
+            if adds:
                 self._step("sent", session.driver)
             out = plain(session, statement, values)
-            self._step("committed" if session.at_once else _named(statement), session.driver)
+            self._step("committed" if adds else _named(statement), session.driver)
             return out
 
         return call

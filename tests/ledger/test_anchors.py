@@ -135,8 +135,35 @@ def test_a_line_that_was_cut_off_is_passed_over(folder: Path) -> None:
     whole = file.read_text()
     file.write_text(whole + whole[:40])
     assert len(heads_at(file)) == 6
-    file.write_text(whole + "{}\n")
-    with pytest.raises(UnreadableFile, match="line 7"):
+    for odd in ("{}", "no head", '{"dataset": "trips", "dataset": "trips"}'):
+        file.write_text(f"{whole}{odd}\n")
+        with pytest.raises(UnreadableFile, match="line 7"):
+            heads_at(file)
+
+
+@pytest.mark.parametrize("length", [1, 40, -2, -1])
+def test_what_follows_a_line_that_was_cut_off_is_kept(folder: Path, length: int) -> None:
+    """The machine lost power in the midst of a line, and went on: later heads stand in lines of their own."""
+    place, file = new_file(folder), folder / "heads.jsonl"
+    ledger = veil.Ledger(place.url, anchor=file)
+    dataset = ledger.open("trips", epsilon=1)
+    release(dataset)
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text(lines[0] + lines[1][:length])
+    release(veil.Ledger(place.url, anchor=file).dataset("trips"))
+    release(veil.Ledger(place.url, anchor=file).dataset("trips"))
+    whole = [("trips", 2)] if length == -1 else []
+    assert numbers(file) == [("trips", 1), *whole, ("trips", 4), ("trips", 6)]
+    assert ledger.verify(heads_at(file)).datasets == ["trips"]
+
+
+def test_a_name_twice_in_what_others_know(folder: Path) -> None:
+    """Of two values of one name readers would take one or the other."""
+    place, file = new_file(folder), folder / "heads.jsonl"
+    filled(veil.Ledger(place.url, anchor=file))
+    line = file.read_text().splitlines()[-1]
+    file.write_text(line.replace('"number":', '"number":1,"number":', 1) + "\n")
+    with pytest.raises(UnreadableFile, match="line 1"):
         heads_at(file)
 
 

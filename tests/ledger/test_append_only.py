@@ -274,6 +274,18 @@ def _after_closing(f: Forger) -> None:
 
 
 # What was done, and whether `verify` sees it by itself; the others show only against an export.
+def _row_before(f: Forger) -> None:
+    """Which no reader of entries from 1 on would see."""
+    f.place.sql(
+        f"INSERT INTO veil_ledger_entries {COLUMNS} SELECT dataset, 0, sha256, 'confirm 99', body "
+        "FROM veil_ledger_entries WHERE dataset = 'trips' AND number = 2"
+    )
+
+
+def _row_moved(f: Forger) -> None:
+    f.place.sql("UPDATE veil_ledger_entries SET number = 13 WHERE dataset = 'trips' AND number = 12")
+
+
 EDITS: dict[str, tuple[Callable[[Forger], None], bool]] = {
     "a changed amount": (_amount, True),
     "a changed name in a text": (_raw_text, True),
@@ -302,6 +314,8 @@ EDITS: dict[str, tuple[Callable[[Forger], None], bool]] = {
     "totals without a charge, all hashes anew": (_totals, True),
     "a place of a batch used twice, all hashes anew": (_used_twice, True),
     "charges after closing, all hashes anew": (_after_closing, True),
+    "a row before the first": (_row_before, True),
+    "the newest at another number": (_row_moved, True),
 }
 
 

@@ -530,6 +530,41 @@ def test_triggers_that_were_taken_away_are_reported(file: Place) -> None:
     assert all("the database does not refuse changes any more" in text for text in findings)
 
 
+def test_triggers_that_do_nothing_are_reported(place: Place) -> None:
+    """Of the same names, with other contents; and those of others, which may undo what is written."""
+    place.ledger().open("trips", epsilon=1)
+    assert place.ledger().verify().findings == ()
+    on_entries = "ON veil_ledger_entries"
+    if place.kind == "sqlite":
+        place.sql("DROP TRIGGER veil_ledger_no_DELETE")
+        place.sql(f"CREATE TRIGGER veil_ledger_no_DELETE BEFORE DELETE {on_entries} BEGIN SELECT 1; END")
+        place.sql("CREATE TRIGGER undo AFTER UPDATE ON veil_ledger_datasets BEGIN SELECT 1; END")
+        changed = "veil_ledger_no_DELETE"
+    else:
+        changed = "veil_ledger_no_change"
+        place.sql(f"DROP TRIGGER {changed} {on_entries}")
+        calls = "FOR EACH ROW EXECUTE FUNCTION veil_ledger_keep()"
+        place.sql(f"CREATE TRIGGER {changed} BEFORE UPDATE {on_entries} {calls}")
+        place.sql(f"CREATE TRIGGER undo AFTER UPDATE ON veil_ledger_datasets {calls}")
+    findings = place.ledger().verify().findings
+    assert [text.rpartition("trigger ")[2] for text in findings] == [
+        f"{changed} is another one",
+        "undo is not of Veil",
+    ]
+
+
+def test_a_trigger_whose_function_does_nothing_is_reported(postgres: Server) -> None:
+    place = new_schema(postgres)
+    place.ledger().open("trips", epsilon=1)
+    place.sql(
+        "CREATE OR REPLACE FUNCTION veil_ledger_keep() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN RETURN NEW; END $$"
+    )
+    findings = place.ledger().verify().findings
+    assert [text.rpartition(" ")[2] for text in findings] == ["one", "one"]
+    assert all("is another one" in text for text in findings)
+
+
 def test_the_clock_does_not_matter(file: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     import datetime
 

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
+from tests.ledger.forging import written_by_0_1
 from tests.ledger.places import MOSTLY_IN_A_FILE, Place, release
 from veil.errors import LedgerUnavailable
 from veil.ledger import schema
@@ -23,6 +24,7 @@ def first_schema(place: Place) -> list[Any]:
     for _ in range(3):
         release(dataset)
     place.drop_watches()
+    written_by_0_1(place)
     if place.kind == "postgresql":
         for name in ("lock", "add", "amount", "taken"):
             place.sql(f"DROP FUNCTION veil_ledger_{name}")

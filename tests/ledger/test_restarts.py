@@ -40,9 +40,12 @@ def test_restarted_at_every_point(postgres: Server, place: Place, mode: str, clo
 
     ledger = place.ledger()
     for point in IN_THE_LEDGER:
+        # Its own connection may be of before the last restart.
         ledger.open(point, epsilon=1)
+        clock.pauses.clear()
         disturbed(place.ledger().dataset(point), IN_THE_LEDGER, point, restart)
-    assert len(clock.pauses) == len(IN_THE_LEDGER)
+        # Asked again once.
+        assert len(clock.pauses) == 1, point
     # A crash may take back notes that it was too soon for, never a charge.
     for point in IN_THE_LEDGER:
         assert kinds(ledger.dataset(point))[:2] == ["open", "reserve"]

@@ -25,6 +25,7 @@ from veil.cli.output import print_json, working
 from veil.cli.output_files import refuse_existing
 from veil.core.bounded import read_path
 from veil.core.errors import InvalidArgument, InvalidData, LedgerCorrupt, UnreadableFile
+from veil.core.objects import unique
 from veil.report.terminal import say
 
 
@@ -99,7 +100,7 @@ def export(
     ledgers = ledger_files(url)
     refuse_existing({"--output": output}, force=force, ledgers=ledgers, endings={"--output": (".json",)})
     content = ledger_at(url).export(heads_only=heads)
-    # Entries say who asked what of the data, as the ledger does; hashes say nothing.
+    # Entries say who asked what of the data, as the ledger does; heads only what was spent in all.
     mode = RELEASED if heads else SENSITIVE
     write_text(output, json.dumps(content, indent=2) + "\n", overwrite=force, mode=mode)
     if as_json:
@@ -137,6 +138,10 @@ def accept_restore(
     *places: LedgerAndDataset,
     why: WhyOption,
     by: ByOption = None,
+    against: Annotated[
+        str | None,
+        option("--against", help="What other machines have seen: an anchor, or an export."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> int:
     """Accept a ledger that is older than what this machine has seen, after a lawful restore of a backup.
@@ -147,7 +152,7 @@ def accept_restore(
     """
     url, name = ledger_and_dataset(places)
     dataset = ledger_at(url).dataset(name)
-    dataset.accept_restore(why=why, by=by)
+    dataset.accept_restore(why=why, by=by, against=None if against is None else known_elsewhere(against))
     return print_state(dataset, as_json)
 
 
@@ -235,7 +240,9 @@ def known_elsewhere(place: str) -> Any:
     if "://" in place or place.endswith(".jsonl"):
         return heads_at(place)
     try:
-        return json.loads(read_path(Path(place), place))
+        return json.loads(read_path(Path(place), place), object_pairs_hook=unique)
+    except InvalidData as error:
+        raise UnreadableFile(place, expected=error.expected, found=error.found) from None
     except FileNotFoundError:
         raise UnreadableFile(place, expected="an export of a ledger", found="no such file") from None
     except (OSError, ValueError, RecursionError):

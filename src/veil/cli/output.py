@@ -47,7 +47,8 @@ def silence_output() -> None:
 def print_error(error: VeilError, *, as_json: bool, flags: Mapping[str, str] | None = None) -> None:
     """Say what is wrong. flags: how the command line calls the fields of its requests."""
     message = error.sentence(flags) if isinstance(error, InvalidField) else str(error)
-    if not as_json:
+    if not as_json or sys.stdout is None:
+        # Where standard output is closed, JSON would reach nobody.
         say(f"veil: {message}", error=True)
         return
     details: dict[str, Any] = {"kind": type(error).__name__, "message": message}

@@ -13,9 +13,10 @@ from typing import Any
 from veil.core.account import EntryId
 from veil.core.bounded import read_path
 from veil.core.checks import delta_of, plain_texts, shown, truth, within
-from veil.core.errors import InvalidArgument, UnreadableFile, VeilError
+from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile, VeilError
 from veil.core.formulas import safe_cell
 from veil.core.kind import Kind, every_kind, kind_named
+from veil.core.objects import unique
 from veil.core.record import Attachment, Release
 from veil.core.registry import adjacency_from, mechanism_from
 from veil.core.text import is_plain_text, json_text, texts_in, visible
@@ -123,7 +124,9 @@ def load(path: str | PathLike[str]) -> Release[Any]:
 def parse_release(text: str, name: str) -> Release[Any]:
     """The release in the text of a file with this name."""
     try:
-        content = json.loads(text)
+        content = json.loads(text, object_pairs_hook=unique)
+    except InvalidData as error:
+        raise UnreadableFile(name, expected=error.expected, found=error.found) from None
     except (ValueError, RecursionError):
         raise UnreadableFile(name, expected="a release in JSON", found="something else") from None
     try:

@@ -6,6 +6,7 @@ appended to, in a table of another database, or on standard output for a system 
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import weakref
@@ -24,6 +25,8 @@ from veil.ledger.head import Head
 
 _EXPECTED = "a file that ends in .jsonl, postgresql://..., sqlite:///..., stdout or stderr"
 _STREAMS = ("stdout", "stderr")
+# Of the line of a head.
+_BEGINNING = '{"dataset":'
 
 
 @runtime_checkable
@@ -46,6 +49,9 @@ class _Handle:
         )
         status = os.fstat(self.number)
         self._status = (status.st_dev, status.st_ino)
+        if not _ends_with_a_line(file):
+            # What follows a line that was cut off is not to be lost with it.
+            os.write(self.number, b"\n")
 
     def is_at(self, file: Path) -> bool:
         """Whether the file has this name still: it may have been moved, as logs are."""
@@ -58,6 +64,27 @@ class _Handle:
     def __del__(self) -> None:
         with suppress(AttributeError, OSError):
             os.close(self.number)
+
+
+def _ends_with_a_line(file: Path) -> bool:
+    """Whether nothing was cut off, as far as the file may be read."""
+    try:
+        with file.open("rb") as stream:
+            stream.seek(-1, os.SEEK_END)
+            return stream.read(1) == b"\n"
+    except OSError:  # also where it is empty
+        return True
+
+
+def _is_cut_off(line: str) -> bool:
+    """Whether a line is the beginning of one that a crash, or a full disk, did not let be finished."""
+    if not line.startswith(_BEGINNING):
+        return _BEGINNING.startswith(line.rstrip("\n"))
+    try:
+        json.loads(line)
+    except ValueError:
+        return True
+    return False
 
 
 class FileAnchor:
@@ -91,6 +118,7 @@ class FileAnchor:
         try:
             line = head.line.encode()
             if os.write(handle.number, line) != len(line):
+                self._held = None
                 raise _unavailable(str(self.file), "no room")
             os.fsync(handle.number)
         except OSError as error:
@@ -102,7 +130,7 @@ class FileAnchor:
             with self.file.open(encoding="utf-8") as stream:
                 for number, line in enumerate(stream, 1):
                     head = Head.parse(line)
-                    if head is None and line.endswith("\n"):
+                    if head is None and line.endswith("\n") and not _is_cut_off(line):
                         found = f"something else in line {number}"
                         raise UnreadableFile(str(self.file), expected="heads of a ledger", found=found)
                     if head is not None:

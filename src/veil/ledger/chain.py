@@ -110,7 +110,10 @@ def _parsed(row: Any, dataset: str) -> Row:
     where = f"{dataset}/{row.number}"
     if digest(row.body) != row.sha256:
         raise LedgerCorrupt(where, "an entry that is not what it was")
-    return Row(Entry.parse(row.body, where), str(row.token), str(getattr(row, "mac", None) or ""))
+    entry = Entry.parse(row.body, where)
+    if type(row.number) is not int or row.number != entry.number:
+        raise LedgerCorrupt(where, "an entry at another place than it says")
+    return Row(entry, str(row.token), str(getattr(row, "mac", None) or ""))
 
 
 def entry_at(connection: Connection | Session, dataset: str, number: int) -> Entry:
@@ -124,7 +127,7 @@ def entry_with(connection: Connection | Session, dataset: str, token: str) -> En
     return entry_at(connection, dataset, int(rows[0].number)) if rows else None
 
 
-def rows_after(connection: Connection | Session, dataset: str, number: int, most: int) -> list[Row]:
+def rows_after(connection: Connection | Session, dataset: str, number: float, most: int) -> list[Row]:
     """The entries after a number, with what is kept beside them, oldest first."""
     rows = rows_of(connection, _AFTER, {"dataset": dataset, "number": number, "most": most})
     return [_parsed(row, dataset) for row in rows]

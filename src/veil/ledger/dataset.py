@@ -20,10 +20,12 @@ from veil.ledger.balance import Balance, texts
 from veil.ledger.chain import Last, dataset_names, entry_at, last_entry
 from veil.ledger.description import by_whom, described, mapping, one_line
 from veil.ledger.entry import Entry, is_place
+from veil.ledger.head import Head
 from veil.ledger.session import Session
 from veil.ledger.slices import Slices
 from veil.ledger.store import Store
 from veil.ledger.terms import Budget, Terms
+from veil.ledger.witnesses import heads_in, lost_with
 from veil.ledger.writing import Change, add, check_key, check_seen
 
 if TYPE_CHECKING:
@@ -256,22 +258,29 @@ class Dataset:
             raise InvalidArgument("key", expected="another key than the present one", found=f"the key {name}")
         self._agree("key", lambda terms: replace(terms, key=name), why=why, by=by)
 
-    def accept_restore(self, *, why: str, by: str | None = None) -> None:
+    def accept_restore(self, *, why: str, by: str | None = None, against: Any = None) -> None:
         """Accept that the ledger is older than what this machine has seen, as after a lawful restore.
 
-        What had been spent in the entries that are lost is charged again, as far as this machine knows it.
+        against: what others have seen: heads that an anchor noted, or what `export` gave earlier. What had
+        been spent in the entries that are lost is charged again, as far as this machine or these know it.
         """
         said = self._said(why=why, by=by)
         seen = self._store.marks.seen(self._store.name, self.name)
+        known = [] if against is None else heads_in(against, self._store.name).get(self.name, [])
 
         def accepted(session: Session, last: Entry, terms: Terms, balance: Balance) -> Change:
-            if seen is None or not self._missing(session, last):
+            gone = [head for head in known if self._is_gone(session, last, head)]
+            if seen is not None and self._missing(session, last):
+                # What is noted elsewhere of the same entry says less.
+                gone = [*(head for head in gone if head.sha256 != seen.sha256), seen]
+            if not gone:
                 raise InvalidArgument(
                     "dataset", expected="entries that this machine has seen and that are gone", found="none"
                 )
-            lost = Balance.from_dict(seen.totals, moves=terms.moves).beyond(balance)
-            number = max(seen.number, last.number)
-            about = {"from": last.number, "seen": [number, seen.sha256], "lost": lost.listed()}
+            lost = lost_with(gone, balance)
+            newest = max(gone, key=lambda head: head.number)
+            number = max(newest.number, last.number)
+            about = {"from": last.number, "seen": [number, newest.sha256], "lost": lost.listed()}
             return said | about, balance.joined(lost)
 
         self._add("restore", accepted, accepting=True)
@@ -281,6 +290,10 @@ class Dataset:
         """What this machine has seen that is no longer there; "" if nothing is missing."""
         _ = self._store.name
         return self._store.read(lambda connection: self._missing(connection, self._last(connection).entry))
+
+    def _is_gone(self, connection: Connection | Session, last: Entry, head: Head) -> bool:
+        number = head.number
+        return number > last.number or entry_at(connection, self.name, number).sha256 != head.sha256
 
     def _missing(self, connection: Connection | Session, last: Entry) -> str:
         try:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from veil.core.errors import InvalidData
+from veil.core.objects import unique
 from veil.ledger.entry import Entry
 
 _LINE = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
@@ -35,8 +37,8 @@ class Head:
     def parse(cls, line: str) -> Head | None:
         """The head that a line holds; None if it holds none."""
         try:
-            head = cls(**json.loads(line))
-        except (ValueError, TypeError, RecursionError):
+            head = cls(**json.loads(line, object_pairs_hook=unique))
+        except (ValueError, TypeError, RecursionError, InvalidData):
             return None
         texts = (head.ledger, head.dataset, head.sha256)
         known = all(isinstance(text, str) for text in texts) and isinstance(head.totals, dict)

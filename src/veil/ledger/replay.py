@@ -11,25 +11,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
 from veil.core.account import Charge
-from veil.core.adjacency import Adjacency
 from veil.core.errors import LedgerCorrupt, VeilError
-from veil.core.kind import every_kind
-from veil.core.mechanism import Mechanism
-from veil.core.registry import adjacency_from, mechanism_from
 from veil.ledger.amounts import ZERO, Amount
-from veil.ledger.balance import Balance, amounts
+from veil.ledger.balance import Balance, amounts, texts
 from veil.ledger.chain import Row
 from veil.ledger.description import canonical, hash_of
 from veil.ledger.entry import NOTHING, Entry, is_place
 from veil.ledger.keys import Key, is_authentic
+from veil.ledger.named import UNREADABLE, adjacency_named, mechanism_named
 from veil.ledger.terms import Terms
+from veil.ledger.uses import Uses
 
 _TERMS = {"by", "why", "agreed", "totals"}
 _RELEASE = {"mechanism", "adjacency", "reproducible", "veil", "epsilon", "delta", "totals", "under"}
@@ -44,7 +41,8 @@ _FIELDS: dict[str, tuple[set[str], set[str]]] = {
     "use": (_RELEASE | {"entry", "slot", "token"}, {"places", "by", "why"}),
     "confirm": ({"entry", "totals", "under"}, {"result"}),
 }
-_UNREADABLE = (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, IndexError)
+# What no Veil wrote before there were these rules: an entry that has it cannot be older than they are.
+_NEWER = {"reserve": "by", "use": "by", "confirm": "result"}
 # Clocks of two machines may be that far apart.
 _SKEW = timedelta(days=1)
 
@@ -70,6 +68,7 @@ class Replay:
     restored: list[tuple[int, int]] = field(default_factory=list)
     _under: list[Any] = field(default_factory=list)
     _charges: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+    _batches: dict[int, Uses] = field(default_factory=dict)
     _tokens: set[str] = field(default_factory=set)
     _unchecked: int = 0
 
@@ -78,6 +77,7 @@ class Replay:
         entry = row.entry
         try:
             self._follows(entry)
+            self._in_its_time(row)
             self._in_time(entry)
             self._says(entry)
             _STEPS[entry.kind](self, entry)
@@ -85,12 +85,24 @@ class Replay:
             self._token(entry, row.token)
             self._authentic(row)
             self._totals(entry)
-        except _UNREADABLE:
+        except UNREADABLE:
             raise self._fault(entry, "an entry that cannot be read") from None
         self.last = entry
 
     def end(self) -> None:
-        """After the last entry: report what could not be checked."""
+        """After the last entry: check the batches, and report what could not be checked."""
+        for number, uses in self._batches.items():
+            if not uses.are_covered():
+                found = "a batch that costs less than its releases reveal together"
+                if number > self.earlier:
+                    raise LedgerCorrupt(f"{self.dataset}/{number}", found)
+                self.findings.append(f"{self.dataset}/{number}: {found} (written by an older Veil)")
+        unnamed = sum(uses.unnamed for uses in self._batches.values())
+        if unnamed:
+            self.findings.append(
+                f"{self.dataset}: what {unnamed} releases of batches reveal cannot be computed again: their "
+                "mechanisms are not in the ledger in full"
+            )
         if self._unchecked:
             self.findings.append(
                 f"{self.dataset}: what {self._unchecked} charges cost along the filter's lines cannot be "
@@ -109,6 +121,13 @@ class Replay:
             raise self._fault(entry, "an entry that does not follow the one before it")
         if self.terms is None and entry.kind != "open":
             raise self._fault(entry, "an entry before the dataset was opened")
+
+    def _in_its_time(self, row: Row) -> None:
+        """Whether it can be as old as the ledger says: that is a number which somebody may have raised."""
+        entry = row.entry
+        is_newer = row.mac or entry.kind in ("key", "restore") or _NEWER.get(entry.kind) in entry.content
+        if is_newer and entry.number <= self.earlier:
+            raise self._fault(entry, "an entry newer than the ledger says that it is")
 
     def _in_time(self, entry: Entry) -> None:
         time = _time(entry)
@@ -230,8 +249,13 @@ class Replay:
 
     def _as_stated(self, entry: Entry, cost: Mapping[str, Amount]) -> None:
         content = entry.content
-        if min(cost.values()) < ZERO:
+        stated = [Amount(content["epsilon"]), Amount(content["delta"])]
+        if min(*cost.values(), *stated) < ZERO:
             raise self._fault(entry, "a charge below nothing")
+        if texts(cost) != content["cost"] or not all(
+            isinstance(text, str) and text.isascii() for text in (content["epsilon"], content["delta"])
+        ):
+            self._odd(entry, "amounts in another form than Veil writes")
         if cost["epsilon"] < Amount(content["epsilon"]) or cost["delta"] < Amount(content["delta"]):
             self._odd(entry, "a charge below what was stated")
 
@@ -239,7 +263,7 @@ class Replay:
         """Whether it hides what the dataset was opened for, from a part that there is."""
         part, adjacency = entry.content["part"], entry.content["adjacency"]
         try:
-            terms.check(None if adjacency is None else _adjacency(canonical(adjacency)), part)
+            terms.check(None if adjacency is None else adjacency_named(canonical(adjacency)), part)
         except VeilError:
             self._odd(entry, "a charge that does not hide what the dataset was opened for")
 
@@ -264,15 +288,19 @@ class Replay:
         self._open_terms(entry)
         content = entry.content
         batch = self._charges.get(content["entry"])
-        if batch is None:
+        if batch is None or type(content["entry"]) is not int:
             raise self._fault(entry, "an entry about another that is no reservation")
         if not is_place(batch, content["slot"], content["mechanism"]):
             raise self._fault(entry, "a release that was not declared with its batch")
         self._charges[entry.number] = {}
+        if content["entry"] not in self._batches:
+            self._batches[content["entry"]] = Uses(Amount(batch["epsilon"]), Amount(batch["delta"]))
+        self._batches[content["entry"]].add(content)
 
     def _confirmed(self, entry: Entry) -> None:
         result = entry.content.get("result")
-        if entry.content["entry"] not in self._charges:
+        about = entry.content["entry"]
+        if type(about) is not int or about not in self._charges:
             raise self._fault(entry, "an entry about another that is no reservation")
         if result is not None and not re.fullmatch(r"[0-9a-f]{64}", result):
             raise self._fault(entry, "a result that is no hash")
@@ -331,21 +359,6 @@ def _is_text(given: Any) -> bool:
     return isinstance(given, str) and given.strip() != ""
 
 
-# The same few descriptions stand in thousands of entries.
-@lru_cache(maxsize=256)
-def _adjacency(described: str) -> Adjacency:
-    return adjacency_from(json.loads(described))
-
-
-@lru_cache(maxsize=256)
-def _mechanism(described: str) -> Mechanism:
-    content = json.loads(described)
-    for kind in every_kind():
-        with suppress(VeilError):
-            return mechanism_from(content, kind)
-    raise ValueError
-
-
 @lru_cache(maxsize=256)
 def _least_cost(
     rule: str, lines: tuple[str, ...], described: str, adjacency: str
@@ -356,9 +369,9 @@ def _least_cost(
     content = json.loads(described)
     texts = content["of"] if content.get("name") == "batch" else [described]
     try:
-        near = _adjacency(adjacency)
-        profiles = tuple(_mechanism(text).profile(near) for text in texts)
+        near = adjacency_named(adjacency)
+        profiles = tuple(mechanism_named(text).profile(near) for text in texts)
         cost = Rule(rule, dict.fromkeys(lines, ZERO)).cost(Charge(0.0, 0.0, {}, near, profiles))
-    except (VeilError, *_UNREADABLE):
+    except (VeilError, *UNREADABLE):
         return None
     return tuple((line, cost[line]) for line in lines)

@@ -21,6 +21,7 @@ from sqlalchemy import (
     text,
 )
 
+from veil.core.text import visible
 from veil.ledger.server import functions
 
 METADATA = MetaData()
@@ -77,6 +78,8 @@ WATCHES = {
         "FOR EACH STATEMENT EXECUTE FUNCTION veil_ledger_keep()",
     },
 }
+# Of PostgreSQL, what each looks at, as pg_trigger has it: each row before it is changed; the whole table.
+_TYPES = {"veil_ledger_no_change": 1 + 2 + 8 + 16, "veil_ledger_no_truncate": 2 + 32}
 _KEEP = (
     "CREATE OR REPLACE FUNCTION veil_ledger_keep() RETURNS trigger LANGUAGE plpgsql AS "
     "$$ BEGIN RAISE EXCEPTION 'entries of a ledger are never changed'; END $$"
@@ -151,14 +154,36 @@ def facts(connection: Connection) -> dict[str, str]:
     return {str(row.key): str(row.value) for row in connection.execute(select(ABOUT))}
 
 
-def missing_watches(connection: Connection) -> list[str]:
-    """The triggers that somebody has taken away."""
+def watches(connection: Connection) -> dict[str, bool]:
+    """The triggers on the tables of entries and datasets, and whether each is as Veil made it."""
     if connection.dialect.name == "sqlite":
-        query = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-    else:
         query = (
-            "SELECT tgname FROM pg_trigger WHERE tgrelid = to_regclass('veil_ledger_entries') "
-            "AND tgenabled IN ('O', 'A')"
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name IN (:entries, :datasets)"
         )
-    present = {str(name) for name in connection.execute(text(query)).scalars()}
-    return sorted(set(WATCHES[connection.dialect.name]) - present)
+        known = {name: f"CREATE TRIGGER {name} {what}" for name, what in WATCHES["sqlite"].items()}
+    else:
+        # Only those that are on, whatever a session says; by what they look at, and what their function does.
+        query = (
+            "SELECT t.tgname, CASE WHEN t.tgenabled IN ('O', 'A') AND t.tgqual IS NULL "
+            "THEN t.tgtype || ' ' || btrim(p.prosrc) END "
+            "FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid "
+            "WHERE NOT t.tgisinternal AND t.tgrelid IN (to_regclass(:entries), to_regclass(:datasets))"
+        )
+        known = {name: f"{_TYPES[name]} {_KEEP.split('$$')[1].strip()}" for name in WATCHES["postgresql"]}
+    tables = {"entries": ENTRIES.name, "datasets": DATASETS.name}
+    return {str(name): known.get(str(name)) == made for name, made in connection.execute(text(query), tables)}
+
+
+def faults_of_watches(connection: Connection) -> list[str]:
+    """Triggers that are missing, that were changed, and that are not Veil's."""
+    present, wanted = watches(connection), WATCHES[connection.dialect.name]
+    open_to_changes = "the database does not refuse changes any more: the trigger"
+    return [
+        *(f"{open_to_changes} {name} is missing" for name in sorted(set(wanted) - set(present))),
+        *(
+            f"{open_to_changes} {name} is another one"
+            for name in sorted(wanted)
+            if not present.get(name, True)
+        ),
+        *(f"the trigger {visible(name)} is not of Veil" for name in sorted(set(present) - set(wanted))),
+    ]

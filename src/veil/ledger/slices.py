@@ -6,6 +6,7 @@ what is read at once; only the newest may be newer.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import partial
 
@@ -26,12 +27,13 @@ class Slices:
         self.last: Last | None = None
 
     def __iter__(self) -> Iterator[Row]:
-        number, more = 0, True
+        # Whatever is there: no entry of Veil has a number below 1.
+        number, more = -math.inf, True
         while more:
             rows, self.last = self._store.read(partial(self._slice, after=number))
             yield from rows
             more = len(rows) == _SLICE
             number = rows[-1].entry.number if rows else number
 
-    def _slice(self, connection: Connection, after: int) -> tuple[list[Row], Last | None]:
+    def _slice(self, connection: Connection, after: float) -> tuple[list[Row], Last | None]:
         return rows_after(connection, self._dataset, after, _SLICE), last_entry(connection, self._dataset)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from veil.core.account import EntryId
 from veil.core.digest import result_digest
-from veil.core.errors import InvalidData, LedgerCorrupt
+from veil.core.errors import LedgerCorrupt
 from veil.core.record import Release
 from veil.ledger import schema
 from veil.ledger.chain import dataset_names, last_entry
@@ -21,12 +21,11 @@ from veil.ledger.head import Head
 from veil.ledger.replay import Replay
 from veil.ledger.slices import Slices
 from veil.ledger.store import Store
+from veil.ledger.witnesses import FORMAT, SCHEMA, Witnesses, heads_in
 from veil.ledger.writing import set_back
 
 if TYPE_CHECKING:
     from veil.ledger.ledger import Ledger
-
-FORMAT, SCHEMA = "veil-ledger", 1
 
 
 @dataclass(frozen=True)
@@ -72,34 +71,34 @@ def _exported(store: Store, dataset: str, *, heads_only: bool) -> dict[str, Any]
     if last is None:
         raise LedgerCorrupt(dataset, "entries of a dataset that is not listed")
     head = {"entries": last.entry.number, "head": last.entry.sha256}
+    if heads_only:
+        # With it a later restore can be held to what had been spent.
+        head["totals"] = last.entry.content.get("totals")
     return head if heads_only else head | {"chain": chain}
 
 
 def verify(store: Store, against: Any) -> Verification:
     """Replay every entry, and compare with what was exported, anchored and seen before."""
     store.check_file()
-    known = {} if against is None else _heads(against, store.name)
+    known = {} if against is None else heads_in(against, store.name)
     facts, names, watches = store.read(_surroundings)
     gone = sorted(set(known) - set(names))
     if gone:
         raise LedgerCorrupt(gone[0], "nothing, though it was exported")
-    findings = [
-        f"the database does not refuse changes any more: the trigger {watch} is missing" for watch in watches
-    ]
     earlier = _earlier(facts, names)
-    replays = [_replayed(store, one, earlier.get(one, 0), known.get(one, {})) for one in names]
+    replays = [_replayed(store, one, earlier.get(one, 0), known.get(one, [])) for one in names]
     return Verification(
         {replay.dataset: 0 if replay.last is None else replay.last.number for replay in replays},
         {replay.dataset: replay.keyed_from for replay in replays},
         bool(store.keys),
-        tuple(findings + [text for replay in replays for text in replay.findings]),
+        tuple(watches + [text for replay in replays for text in replay.findings]),
     )
 
 
 def _surroundings(connection: Connection) -> tuple[dict[str, str], list[str], list[str]]:
-    """What the ledger says of itself, its datasets, and the triggers that are missing."""
+    """What the ledger says of itself, its datasets, and what is wrong with its triggers."""
     facts = schema.facts(connection)
-    watches = schema.missing_watches(connection) if facts["schema"] != "1" else []
+    watches = schema.faults_of_watches(connection) if facts["schema"] != "1" else []
     return facts, dataset_names(connection), watches
 
 
@@ -115,17 +114,16 @@ def _earlier(facts: Mapping[str, str], names: Sequence[str]) -> dict[str, int]:
         raise LedgerCorrupt("the whole", "facts that cannot be read") from None
 
 
-def _replayed(store: Store, dataset: str, earlier: int, known: Mapping[int, str]) -> Replay:
+def _replayed(store: Store, dataset: str, earlier: int, known: Sequence[Head]) -> Replay:
     """The history of one dataset, held to what others know of it."""
     keys = {key.id: key for key in store.keys}
     seen = store.marks.seen(store.name, dataset)
     replay = Replay(store.name, dataset, earlier=earlier, keys=keys)
-    slices, differs, unseen = Slices(store, dataset), [], seen is not None
+    slices, unseen, witnesses = Slices(store, dataset), seen is not None, Witnesses(dataset, known)
     for row in slices:
         replay.step(row)
+        witnesses.see(row.entry)
         number, sha256 = row.entry.number, row.entry.sha256
-        if known.get(number, sha256) != sha256:
-            differs.append(number)
         unseen = unseen and (seen is None or (number, sha256) != (seen.number, seen.sha256))
     replay.end()
     held, last = slices.last, replay.last
@@ -133,13 +131,7 @@ def _replayed(store: Store, dataset: str, earlier: int, known: Mapping[int, str]
         raise LedgerCorrupt(dataset, "a last entry that is not the newest")
     if held.parts != replay.balance.beside:
         raise LedgerCorrupt(dataset, "other totals of its parts than the sum of the charges")
-    for number in sorted([*differs, *(one for one in known if one > last.number)]):
-        if any(start < number <= newest for start, newest in replay.restored):
-            # Lost with what a restore has set back, which was accepted and is in the history.
-            continue
-        if number > last.number:
-            raise LedgerCorrupt(dataset, f"{last.number} entries, though {number} were exported")
-        raise LedgerCorrupt(f"{dataset}/{number}", "another entry than the exported one")
+    replay.findings += witnesses.check(last, replay.balance, replay.restored)
     if seen is not None and unseen:
         raise set_back(seen, last.number)
     if keys and replay.keyed_from is None:
@@ -147,35 +139,6 @@ def _replayed(store: Store, dataset: str, earlier: int, known: Mapping[int, str]
     if replay.keyed_from is not None and not keys:
         replay.findings.append(f"{dataset}: its entries are keyed, but no key was given to authenticate them")
     return replay
-
-
-def _heads(against: Any, ledger: str) -> dict[str, dict[int, str]]:
-    """What others know: the hashes of entries, by dataset and number."""
-    known: dict[str, dict[int, str]] = {}
-    if not isinstance(against, Mapping):
-        heads = list(against) if isinstance(against, Iterable) and not isinstance(against, str) else [None]
-        for head in heads:
-            if not isinstance(head, Head):
-                raise InvalidData(
-                    "against", expected="an export, or heads of an anchor", found="something else"
-                )
-            # An anchor may hold the heads of several ledgers.
-            if head.ledger == ledger:
-                known.setdefault(head.dataset, {})[head.number] = head.sha256
-        if heads and not known:
-            raise LedgerCorrupt("the whole", "another ledger than the anchored one")
-        return known
-    datasets = against.get("datasets")
-    if not isinstance(datasets, dict) or against.get("format") != FORMAT:
-        raise InvalidData("against", expected="what `veil ledger export` wrote", found="something else")
-    if against.get("ledger") != ledger:
-        raise LedgerCorrupt("the whole", "another ledger than the exported one")
-    for dataset, head in datasets.items():
-        number, sha256 = (head.get("entries"), head.get("head")) if isinstance(head, dict) else (None, None)
-        if type(number) is not int or not isinstance(sha256, str):
-            raise InvalidData("against", expected="entries and a head", found="something else")
-        known[str(dataset)] = {number: sha256}
-    return known
 
 
 def check_charged(release: Release[Any], ledger: Ledger, where: str) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 
 from veil.core.bounded import read_whole
 from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
+from veil.core.objects import unique
 from veil.tables.trace import asked
 
 PARQUET, JSON_LINES = (".parquet", ".pq"), (".jsonl", ".ndjson", ".json")
@@ -169,19 +170,6 @@ def parse_json_lines(raw: bytes, name: str) -> list[Any]:
     """The value in every line that has one."""
     lines = decoded(raw, name).split("\n")
     return [_parsed_json(line, name, "JSON in every line") for line in lines if line.strip()]
-
-
-def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object with these names and values, unless it has a name twice: one of the values would be lost."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise twice("object")
-    return found
-
-
-def twice(where: str) -> InvalidData:
-    """The error for a name that is there twice."""
-    return InvalidData(where, expected="each name once in an object", found="one of them twice")
 
 
 def _parsed_json(text: str, name: str, expected: str) -> Any:

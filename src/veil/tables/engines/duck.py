@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile, VeilError
+from veil.core.objects import twice
 from veil.tables.engines import duck_catalog
 from veil.tables.engines.protocol import KINDS, Column, Kind, quoted, selected, table_parts, text_literal
 from veil.tables.engines.spill import SpillFolder
-from veil.tables.files import checked_cells, twice
+from veil.tables.files import checked_cells
 from veil.tables.sql.statement import Statement, one_select
 from veil.tables.trace import TracedConnection
 
