@@ -161,7 +161,7 @@ def _inconsistent() -> Numbers:
 
 GRAPHS = (
     Erratum(
-        "bits",
+        "wrong result",
         "The unchanged image",
         ("xor Figure 1", "xor Section 5.3"),
         "At ε = 0.7, α = 0.7 the perturbed image is said to be the same as the one without privacy. The "
@@ -169,9 +169,10 @@ GRAPHS = (
         "No 0.7-private mechanism leaves it unchanged. As printed the error grows with ε and with α, "
         "against the figure.",
         _image,
+        quote="ε = 0.7, α = 0.7: “the same as the non-private image” (Section 5.3)",
     ),
     Erratum(
-        "bits",
+        "wrong result",
         "The graphs cannot be that sparse",
         ("xor Table 2", "xor Algorithm 3"),
         "Facebook is released with 113,000, 148,000 and 273,000 edges at ε = 1, 0.6 and 0.2.",
@@ -180,9 +181,10 @@ GRAPHS = (
         "decode`.) Algorithm 3 releases about a quarter of all pairs, because both bits must show; as "
         "printed, with the wrong sign, an edge shows *less* often than no edge.",
         _table_2,
+        quote="|E| (× 10⁵): 1.13, 1.48, 2.73 (Table 2)",
     ),
     Erratum(
-        "bits",
+        "wrong result",
         "Degrees that survive",
         ("xor Figure 3",),
         "KL divergences from an Erdős–Rényi graph of 1.74 for the network itself and 1.44, 1.12, 0.02 at "
@@ -192,9 +194,10 @@ GRAPHS = (
         "has 1.14 at ε = 4 and 1.60 at ε = 6. Here the same on a made-up network, as Facebook's is not "
         "part of Veil:",
         _figure_3,
+        quote="1.74, 1.44, 1.12, 0.02 (Figure 3)",
     ),
     Erratum(
-        "bits",
+        "code only",
         "The published code runs something else",
         ("xor Published code",),
         "The code that was published with the paper has a hard-coded temperature of 3·10⁻⁵.",
@@ -204,9 +207,10 @@ GRAPHS = (
         "are therefore not those of the printed mechanism at the stated ε. (These four multiples follow "
         "from the code, not from the text.)",
         _artefact,
+        quote="3e-5 (a constant of the published code; the text has none)",
     ),
     Erratum(
-        "bits",
+        "wrong result",
         "Leakage of an edge",
         ("xor Theorem 4", "xor Appendix D"),
         "The leakage equals max{1/(ζe^ε + 1), ζe^ε/(ζe^ε + 1)}. Appendix D uses the inequality of privacy "
@@ -215,27 +219,30 @@ GRAPHS = (
         "attained, is m·e^ε/(1 + m·e^ε), m = max(ζ, 1/ζ). Nor do all ε-private mechanisms leak the same "
         "(Section 8.3).",
         _leakage,
+        quote="max{1/(ζe^ε + 1), ζe^ε/(ζe^ε + 1)} (Theorem 4)",
     ),
     Erratum(
-        "bits",
+        "imprecise",
         "Both triangles",
         ("xor Section 6", "xor Section 8.1"),
         "s_f = 2 with both triangles, and AND.",
         "A lopsided randomised response. Its unbiased estimate of a pair without an edge has more than "
         "twice the variance of one bit a pair.",
         _lopsided,
+        quote="A_temp ∧ A_tempᵀ (Algorithm 3, line 3); s_f = 2 (Section 8.1)",
     ),
     Erratum(
-        "bits",
+        "imprecise",
         "A divergence that is infinite",
         ("xor Section 8.3",),
         "Releases are compared by the KL divergence of their degrees.",
         "It is infinite as soon as the release has a degree that no node had. The code adds 2⁻⁵² to the "
         "shares; then that constant decides.",
         _divergence,
+        quote="Σ P(x) log(P(x)/Q(x)) (Section 8.3)",
     ),
     Erratum(
-        "bits",
+        "wrong result",
         "Numbers that do not fit each other",
         ("xor Table 2",),
         "Edges, densities and average path lengths of the released networks.",
@@ -244,5 +251,6 @@ GRAPHS = (
         "without a "
         "path as 0.",
         _inconsistent,
+        quote="|E|, density and average path length (Table 2)",
     ),
 )
