@@ -18,6 +18,8 @@ _PRINTED = re.compile(r"^[-+]?\d{1,3}(?:,\d{3})+$|^[-+]?\d*\.?\d+(?:e[-+]?\d+)?$
 _SPREAD = 4.0
 
 Value = float | str | None
+# How a printed number is met, the closest first.
+Agreement = Literal["to the last printed digit", "within four standard errors", "differs"]
 Role = Literal["printed", "paper", "exact", "veil", "truth", "other", "another"]
 
 
@@ -40,14 +42,21 @@ class Line:
     headline: bool = False
 
     @property
-    def met(self) -> bool | None:
-        """Whether the printed number is ours, to its last digit; None where they cannot be compared."""
+    def agreement(self) -> Agreement | None:
+        """How the printed number is met by ours; None where they cannot be compared."""
         if not isinstance(self.found, (int, float)) or not _PRINTED.match(self.printed):
             return None
         off = float(self.found) - float(self.printed.replace(",", ""))
-        unit, spread = last_digit(self.printed), _SPREAD * self.error
+        half = 0.5 * (unit := last_digit(self.printed)) * (1.0 + 1e-9)
         # Printed numbers may be rounded, or cut.
-        return abs(off) <= 0.5 * unit * (1.0 + 1e-9) + spread or 0.0 <= off < unit
+        if abs(off) <= half or 0.0 <= off < unit:
+            return "to the last printed digit"
+        return "within four standard errors" if abs(off) <= half + _SPREAD * self.error else "differs"
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the printed number is met in one way or the other; None where they cannot be compared."""
+        return None if self.agreement is None else self.agreement != "differs"
 
 
 def last_digit(printed: str) -> float:
