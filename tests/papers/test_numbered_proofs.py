@@ -10,10 +10,15 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import beta, betaln, gamma, psi
 from scipy.stats import norm
+from veil_papers.data_driven_chains import lemma_8_entry_bound
+from veil_papers.matrix_dirichlet import theorem_2_squared
+from veil_papers.symbolic_trajectories import hoeffding_tail, theorem_2
 
-from veil import Chain, matrices, vectors
+from veil import Chain, matrices, vectors, words
+from veil.errors import InvalidArgument
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.vectors.corners import some_entry_below
+from veil.vectors.published_bounds import published_bound
 
 
 def test_lemma_8_of_the_simplex_paper() -> None:
@@ -140,3 +145,92 @@ def test_errors_fall_as_one_over_the_root_of_k() -> None:
         errors.append(np.abs(quick_stationary(drawn) - chain.stationary()).sum(axis=1).mean())
         assert errors[-1] < matrices.expected_stationary_change(chain.condition(), [k] * 3, 3)
     assert np.polyfit(np.log(ks), np.log(errors), 1)[0] == pytest.approx(-0.5, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("text", "inside", "outside"),
+    [
+        # (k, floor, slack, transfer, gamma), with two protected entries; slack None: all four
+        ("Assumption 1", (20.0, 0.25, 0.24, 0.01, 0.1), (20.0, 0.25, 0.25, 0.01, 0.1)),
+        ("Assumption 2: k >= max", (5.0, 0.2, 0.1, 0.01, 0.1), (4.9, 0.2, 0.1, 0.01, 0.1)),
+        ("Assumption 3: gamma <= 1/|W|", (20.0, 0.1, 0.1, 0.01, 0.5), (20.0, 0.1, 0.1, 0.01, 0.52)),
+        ("Lemma 4", (20.0, 0.2, 0.1, 0.25, 0.1), (20.0, 0.2, 0.1, 0.26, 0.1)),
+        ("Assumption 3: 0 < eta < 1/4", (20.0, 0.24, None, 0.01, 0.1), (20.0, 0.25, None, 0.0, 0.1)),
+        ("Assumption 4: k >= 3/(2 eta)", (15.0, 0.1, None, 0.01, 0.1), (14.9, 0.1, None, 0.01, 0.1)),
+    ],
+    ids=["simplex-1", "simplex-2", "simplex-3", "lemma-4", "chains-3", "chains-4"],
+)
+def test_assumptions_at_their_edges(
+    text: str,
+    inside: tuple[float, float, float | None, float, float],
+    outside: tuple[float, float, float | None, float, float],
+) -> None:
+    def broken(k: float, floor: float, slack: float | None, move: float, gamma: float) -> bool:
+        if slack is None:
+            domain = vectors.Simplex(4, floor=floor)
+        else:
+            domain = vectors.Simplex(3, floor=floor, protected=(0, 1), slack=slack)
+        if not move:
+            found = published_bound(k, domain, move, gamma, "theorem").violations
+        else:
+            found = vectors.Dirichlet(k, domain).published(vectors.Transfer(move), gamma=gamma).violations
+        return any(text in violation for violation in found)
+
+    assert not broken(*inside)
+    assert broken(*outside)
+
+
+def test_a_threshold_that_assumption_2_of_the_chains_paper_forbids_is_refused() -> None:
+    mechanism = vectors.Dirichlet(20.0, vectors.Simplex(4, floor=0.1))
+    assert mechanism.published(vectors.Transfer(0.01), gamma=1 / 3 - 1e-9).violations == ()
+    with pytest.raises(InvalidArgument, match="gamma"):
+        mechanism.published(vectors.Transfer(0.01), gamma=1 / 3 + 1e-9)
+
+
+def test_proposition_1_and_remark_4_by_hand() -> None:
+    """Var[x_i] = p_i (1 - p_i)/(k + 1), at most 1/(4(k + 1)), where p_i = 1/2."""
+    k = 7.0
+    for p in (np.array([0.5, 0.5]), np.array([0.2, 0.3, 0.5])):
+        errors = vectors.dirichlet_errors(k * p, p)
+        assert errors.rmse == pytest.approx(math.sqrt((p * (1 - p)).mean() / (k + 1)), rel=1e-12)
+    assert theorem_2_squared(k) == pytest.approx(1 / (4 * (k + 1)), rel=1e-12)
+    assert vectors.dirichlet_errors(k * np.array([0.5, 0.5]), np.array([0.5, 0.5])).rmse ** 2 == (
+        pytest.approx(theorem_2_squared(k), rel=1e-12)
+    )
+
+
+def test_lemma_8_of_the_chains_paper_by_hand() -> None:
+    n, records, k = 3, 5, 4.0
+    low, high = 1 / 5, 2 / 5
+    by_hand = 2 * low ** (k * (1 - high)) * high ** (k * (1 - low)) / (k * beta(k / 5, k * 2 / 5))
+    assert lemma_8_entry_bound(n, records, k) == pytest.approx(by_hand, rel=1e-12)
+    p = np.array([0.2, 0.4, 0.6])
+    assert (vectors.expected_absolute_deviation(k * p, k * (1 - p), p) >= by_hand).all()
+    # (31), (32): the beta function falls in both arguments.
+    a = np.linspace(0.2, 5.0, 20)
+    assert (np.diff(beta(a, 1.3)) < 0).all()
+    assert (np.diff(beta(1.3, a)) < 0).all()
+
+
+def test_theorem_2_of_the_words_paper_by_hand() -> None:
+    """Two words of one letter: both bounds from the definitions of C, Phi and the two laws."""
+    epsilon = 1.5
+    chance = math.exp(-epsilon / 2)
+    # (5) with the candidates at distance 0 and 1
+    phi = (1 - chance / 2, 1 - 1 / 2)
+    other = (1 / (1 + chance), chance / (1 + chance))
+    mean = other[0] * phi[0] + other[1] * phi[1]
+    upper = chance / (1 + chance)
+    found = theorem_2(1, 2, epsilon, 1)
+    assert found.upper == pytest.approx(upper, rel=1e-12)
+    assert found.exact == pytest.approx(chance * phi[1], rel=1e-12)
+    assert found.lower == pytest.approx(upper - (phi[0] - phi[1]) / (4 * mean), rel=1e-12)
+    # (9) and (11): the law, and the covariance
+    assert other[1] * phi[1] / mean == pytest.approx(found.exact, rel=1e-12)
+    covariance = other[1] * phi[1] - upper * mean
+    assert upper + covariance / mean == pytest.approx(found.exact, rel=1e-12)
+    assert hoeffding_tail(4, 2.0) == pytest.approx(2 * math.exp(-2 * 4 / 16), rel=1e-12)
+    # The mechanism itself draws that law.
+    law = words.PermuteAndFlip(words.FreeWords("ab", 1), epsilon)
+    drawn = [law.sample("a", rng=seed) for seed in range(400)]
+    assert abs(np.mean([one != ("a",) for one in map(tuple, drawn)]) - found.exact) < 0.13
