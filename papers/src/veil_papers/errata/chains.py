@@ -185,18 +185,6 @@ def _expected_change() -> Numbers:
 
 CHAINS = (
     Erratum(
-        "typo",
-        "Small print",
-        ("matrix-dirichlet Theorem 1", "matrix-dirichlet Equation (10)", "matrix-dirichlet Equation (13)"),
-        "",
-        "- (10) leaves out the logarithm, which (12) bounds.\n- Before (12), (1 − (|W_i| − 1))γ_i is 1 − "
-        "(|W_i| − "
-        "1)γ_i.\n- The second point of (13) lacks its b/2: it is (1 − η̄ − η − b/2, 1 − η̄ − η), as in the "
-        "Dirichlet simplex paper, (12).",
-        quote="ν₁ = max (X_iℓ/X_im)^{k(P_iℓ − Q_iℓ)} (10); X_iℓ ≤ (1 − (|W_i| − 1))γ_i; (1 − η̄ − η, 1 − "
-        "η̄ − η) (13)",
-    ),
-    Erratum(
         "wrong result",
         "One row is not the matrix",
         ("matrix-dirichlet Theorem 1", "matrix-dirichlet Definition 4"),

@@ -15,6 +15,7 @@ from veil_papers.errata.counts import COUNTS
 from veil_papers.errata.erratum import SEVERITIES, Erratum, Numbers, Severity
 from veil_papers.errata.graphs import GRAPHS
 from veil_papers.errata.models import MODELS
+from veil_papers.errata.small_print import SMALL_PRINT
 from veil_papers.errata.tables import TABLES
 from veil_papers.errata.vectors import VECTORS
 from veil_papers.errata.words import WORDS
@@ -29,13 +30,13 @@ def _rank(erratum: Erratum) -> tuple[int, int]:
 
 
 ERRATA: tuple[Erratum, ...] = tuple(
-    sorted((*VECTORS, *CHAINS, *COUNTS, *MODELS, *WORDS, *BITS, *GRAPHS, *TABLES), key=_rank)
+    sorted((*VECTORS, *CHAINS, *COUNTS, *MODELS, *WORDS, *BITS, *GRAPHS, *TABLES, *SMALL_PRINT), key=_rank)
 )
 
 _INTRO = """\
 # What the papers say, and what holds
 
-Veil implements published mechanisms. Some published statements are loose, some hold only under conditions that are easy to miss, and some are false. Each entry says which, quotes the place, and has a counterexample: the Python code below it can be run as is, ends in assertions, and gives the numbers of the table under it. `python -m veil_papers.errata` computes all of them and prints this page.
+Veil implements published mechanisms. Some published statements are loose, some hold only under conditions that are easy to miss, and some are false. Each entry says which and quotes the place; all but the small print have a counterexample: the Python code below it can be run as is, ends in assertions, and gives the numbers of the table under it. `python -m veil_papers.errata` computes all of them and prints this page.
 
 The gravest come first. What is not listed here holds as far as we know: [the papers, item by item](papers.md) has a row for every numbered item. The papers themselves are in [References](references.md). If an entry is unfair or mistaken, [say so](for-authors.md): entries have been withdrawn before.
 

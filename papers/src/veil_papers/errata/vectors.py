@@ -25,11 +25,18 @@ def _loose() -> Numbers:
 
 
 def _transfer() -> Numbers:
+    import numpy as np
+    from scipy.stats import dirichlet
+
     from veil import vectors
 
     mechanism = vectors.Dirichlet(10.0, vectors.Simplex(3, floor=0.2, protected=(0, 1), slack=0.1))
     full, part = (mechanism.published(vectors.Transfer(mass), gamma=0.4) for mass in (0.5, 0.33))
-    assert part.epsilon > full.epsilon + 0.8
+    # Two adjacent vectors that differ by 0.33 < b/2, and an output in the closure of Omega_1.
+    p, q, x = np.array([[0.53, 0.37, 0.1], [0.2, 0.7, 0.1], [0.6 - 1e-9, 0.4, 1e-9]])
+    loss = float(dirichlet(10.0 * p).logpdf(x) - dirichlet(10.0 * q).logpdf(x))
+    assert loss > full.epsilon + 0.8
+    assert abs(loss - part.epsilon) < 1e-6
     assert any("Lemma 4" in text for text in full.violations)
     assert min(full.delta, part.delta) > 0.999
     # Theorem 1 stands: the profile of the full transfer is the largest, and the pair printed for it is above.
@@ -40,7 +47,8 @@ def _transfer() -> Numbers:
         assert largest.delta(printed.epsilon) < printed.delta
     return [
         ("the bound of Lemma 4, b = 1, γ = 0.4", full.epsilon),
-        ("the loss of a transfer of 0.33 < b/2 by the same formula", part.epsilon),
+        ("the loss of p = (0.53, 0.37, 0.1) against q = (0.2, 0.7, 0.1) at x = (0.6, 0.4, 0)", loss),
+        ("the formula at that transfer, 0.33 < b/2", part.epsilon),
         ("δ of Theorem 1 at this γ", full.delta),
         ("exact δ at the ε of Theorem 1, the full transfer of 0.5", largest.delta(full.epsilon)),
         ("the same, a transfer of 0.33", smaller.delta(full.epsilon)),

@@ -299,12 +299,4 @@ WORDS = (
         _sensitivity,
         quote="Δu ≤ b (Lemma 1); exp(εu/(2Δu)) (2); exp(−εℓ/(2b)) (4)",
     ),
-    Erratum(
-        "typo",
-        "Small print",
-        ("symbolic-trajectories Mechanism 1", "symbolic-trajectories Definition 1"),
-        "",
-        "- Mechanism 1 names A_{w,b} for A_{w,ℓ}.\n- A run has n + 1 states; Definition 1 prints Qⁿ.",
-        quote="A_{w,b} (Mechanism 1); q₀⋯q_n ∈ Qⁿ (Definition 1)",
-    ),
 )
