@@ -91,6 +91,14 @@ def test_items_are_in_the_table_of_the_papers(erratum: Erratum) -> None:
         assert (found and found <= listed) or item in [row.item for row in mine], f"{name}: no row {item!r}"
 
 
+def test_rows_that_name_a_counterexample_have_one() -> None:
+    for row in rows():
+        if "test_counterexample" in {test for _, test in row.tests}:
+            cited = [name.partition(" ")[::2] for erratum in ERRATA for name in erratum.papers]
+            mine = [item for paper, item in cited if paper == row.paper]
+            assert any(items_in(item) & row.items or item == row.item for item in mine), row
+
+
 def test_the_gravest_come_first() -> None:
     grave = [SEVERITIES.index(erratum.severity) for erratum in ERRATA]
     assert grave == sorted(grave)

@@ -173,7 +173,7 @@ COUNTS = (
     Erratum(
         "wrong proof, right result",
         "Expected KL",
-        ("data-driven-chains Corollary 1",),
+        ("data-driven-chains Corollary 1", "data-driven-chains Supplement C.3"),
         "The proof calls the trigamma function negative and turns its sign in H.",
         "The trigamma function is positive, and the same proof needs that at its end. With the sign right H "
         "increases, as the proof wants; with the printed one it does not. (Where the sum is split, the "
@@ -187,7 +187,7 @@ COUNTS = (
     Erratum(
         "wrong proof, right result",
         "Two vertices of opposite signs",
-        ("data-driven-chains C.1",),
+        ("data-driven-chains Supplement C.1",),
         "Of the four vertices two give identical positive values.",
         "The one is the other with the two databases exchanged, so its value is the negative. The vertex "
         "that "

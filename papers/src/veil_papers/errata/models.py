@@ -119,7 +119,7 @@ MODELS = (
     Erratum(
         "wrong proof, right result",
         "Parallel composition",
-        ("data-driven-chains Lemma 1",),
+        ("data-driven-chains Lemma 1", "data-driven-chains Supplement C.4"),
         "The conclusion is (max ε_i, max δ_i). The printed proof multiplies the δ_i, as if the output "
         "were bad only where every part is bad.",
         "The conclusion is right for one changed record: only the part that holds the record changes its "
