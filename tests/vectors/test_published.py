@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import veil
 from tests.oracles.brute import published_delta_by_monte_carlo, published_delta_by_quadrature
@@ -148,6 +149,47 @@ def test_lemma_4_counterexample() -> None:
         for start in np.linspace(floor, 1 - slack - floor - moved, 40)
     )
     assert worst > bound.epsilon + 0.5
+
+
+@pytest.mark.parametrize(("k", "gamma"), [(10.0, 0.4), (10.0, 0.3), (40.0, 0.45)])
+def test_lemma_4_fails_within_its_own_range_of_b(k: float, gamma: float) -> None:
+    """eta = 0.2, eta-bar = 0.1 and b = 1: the bound is exceeded by a smaller transfer, which b = 1 allows."""
+    floor, slack, moved = 0.2, 0.1, 0.33
+    domain = veil.vectors.Simplex(3, floor=floor, protected=(0, 1), slack=slack)
+    mechanism = veil.vectors.Dirichlet(k, domain)
+    bound = mechanism.published(veil.vectors.Transfer.from_l1(1.0), gamma=gamma)
+    # Assumptions 1 to 3 hold; what fails is what the proof forgets.
+    assert [text for text in bound.violations if "Assumption" in text] == []
+    assert any("Lemma 4" in text for text in bound.violations)
+    before, after = np.array([floor + moved, 0.9 - floor - moved, 0.1]), np.array([floor, 0.9 - floor, 0.1])
+    x = np.array([1.0 - gamma - 1e-9, gamma, 1e-9])
+    loss = stats.dirichlet.logpdf(x, k * before) - stats.dirichlet.logpdf(x, k * after)
+    assert loss > bound.epsilon + 0.05
+    if (k, gamma) == (10.0, 0.4):
+        assert (bound.epsilon, loss) == pytest.approx((2.03, 2.85), abs=0.01)
+    # A transfer of half of the room and less is what Lemma 4 is true for.
+    small = mechanism.published(veil.vectors.Transfer(0.2), gamma=gamma)
+    assert not any("Lemma 4" in text for text in small.violations)
+
+
+@pytest.mark.parametrize("entries", [2, 3, 5])
+def test_assumption_3_is_where_omega_1_ends(entries: int) -> None:
+    """gamma <= 1/|W|: beyond, no vector has all protected entries at gamma, and delta is 1."""
+    domain = veil.vectors.Simplex(entries + 1, floor=0.1, protected=range(entries), slack=0.1)
+    mechanism, near = veil.vectors.Dirichlet(30.0, domain), veil.vectors.Transfer(0.01)
+    below, at, above = (
+        mechanism.published(near, gamma=gamma) for gamma in (0.5 / entries, 1.0 / entries, 1.001 / entries)
+    )
+    assert not any("Assumption 3" in text for text in (*below.violations, *at.violations))
+    assert any(
+        f"Assumption 3: gamma <= 1/|W|, but gamma = {1.001 / entries:g}" in text for text in above.violations
+    )
+    assert below.delta < 1.0
+    assert at.delta == above.delta == 1.0
+    drawn = np.random.default_rng(1).dirichlet(np.full(entries + 1, 300.0), size=20_000)[:, :entries]
+    # Power: of vectors that are nearly equal in all entries many have them above a smaller gamma.
+    assert (drawn >= 0.5 / entries).all(axis=1).mean() > 0.9
+    assert not (drawn >= 1.001 / entries).all(axis=1).any()
 
 
 def test_violations_of_the_assumptions_are_listed() -> None:
