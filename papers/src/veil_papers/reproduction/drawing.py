@@ -95,6 +95,8 @@ def _draw(axes: Axes, panel: Panel) -> None:
         axes.set_xscale("log")
     if panel.log_y:
         axes.set_yscale("log")
+    if panel.y_range is not None:
+        axes.set_ylim(*panel.y_range)
     axes.set_xlabel(panel.x, fontsize=10)
     axes.set_ylabel(panel.y, fontsize=10)
     axes.grid(color=GREY, alpha=0.2)
@@ -119,17 +121,12 @@ def _curve(axes: Axes, curve: Curve, bars: list[Curve], *, marked: bool) -> None
             label=curve.label,
         )
     elif curve.style == "points":
-        many = len(curve.x) > 60
-        axes.plot(
-            curve.x,
-            curve.y,
-            linestyle="none",
-            marker="." if many else marker,
-            markersize=2.0 if many else 6.0,
-            alpha=0.5 if many else 1.0,
-            color=colour,
-            label=curve.label,
-        )
+        count = len(curve.x)
+        # Rings, where there are too many for signs and not so many that they hide one another.
+        look = {"markersize": 6.0} if count <= 60 else {"markersize": 4.5, "markerfacecolor": "none"}
+        if count > 300:
+            look, marker = {"markersize": 2.0, "alpha": 0.5}, "."
+        axes.plot(curve.x, curve.y, linestyle="none", marker=marker, color=colour, label=curve.label, **look)
     else:
         every = max(1, len(curve.x) // _MARKS)
         axes.plot(

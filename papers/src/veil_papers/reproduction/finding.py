@@ -81,7 +81,8 @@ class Curve:
 class Panel:
     """One pair of axes. kind: curves in a plane; points of a triangle; an image of bits; a map of roads.
 
-    image: rows of 0 and 1, of a panel of that kind. ticks: names along x, for bars.
+    image: rows of 0 and 1, of a panel of that kind. ticks: names along x, for bars. y_range: from where to
+    where y goes, where panels are to be compared.
     """
 
     title: str
@@ -93,6 +94,7 @@ class Panel:
     log_y: bool = False
     image: list[list[int]] = field(default_factory=list)
     ticks: list[str] = field(default_factory=list)
+    y_range: Sequence[float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
