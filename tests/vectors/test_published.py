@@ -11,6 +11,7 @@ from scipy import stats
 import veil
 from tests.oracles.brute import published_delta_by_monte_carlo, published_delta_by_quadrature
 from veil.errors import CannotCalibrate, InvalidArgument
+from veil.vectors.corners import some_entry_below
 
 
 def test_matrix_paper_numbers() -> None:
@@ -75,6 +76,38 @@ def test_delta_against_quadrature_over_the_vertices(
     low = published_delta_by_quadrature((k * floor, k * floor, k * floor, k * (1 - 3 * floor)), gamma)
     worst = float(max(corner, low))
     assert worst * (1 - 1e-7) <= delta <= worst * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("entries", [2, 3, 4, 6])
+def test_two_of_the_vertices_give_delta(entries: int) -> None:
+    """The papers go through up to |W|(|W| + 1)/2 vertices; there are |W| + 1, of two kinds."""
+    floor, slack, k, gamma = 0.08, 0.1, 40.0, 0.03
+    # A vertex: of the |W| floors and the bound on the sum all but one hold with equality.
+    vertices = [
+        [floor + (1.0 - slack - entries * floor) * (place == free) for place in range(entries)]
+        for free in range(entries + 1)
+    ]
+    assert len(vertices) == entries + 1 <= entries * (entries + 1) // 2
+    inside = np.random.default_rng(2).dirichlet(np.ones(entries + 1), size=5)
+    points = floor + (1.0 - slack - entries * floor) * inside[:, :entries]
+
+    def outside(point: list[float]) -> float:
+        return some_entry_below([(k * entry, 1) for entry in point], k * (1.0 - sum(point)), gamma)
+
+    domain = veil.vectors.Simplex(entries + 2, floor=floor, protected=range(entries), slack=slack)
+    delta = veil.vectors.Dirichlet(k, domain).published(veil.vectors.Transfer(0.01), gamma=gamma).delta
+    assert delta == pytest.approx(max(map(outside, vertices)), rel=1e-6)
+    # Vertices of the same kind are alike, the two kinds are not, and no other point is worse.
+    assert [outside(vertex) for vertex in vertices[1:-1]] == pytest.approx(
+        [outside(vertices[0])] * (entries - 1)
+    )
+    assert outside(vertices[-1]) != pytest.approx(outside(vertices[0]), rel=0.05)
+    assert max(outside(list(point)) for point in points) <= delta
+    # The data-driven chains paper: all entries are protected, and its n vertices are of one kind.
+    whole = veil.vectors.Simplex(entries + 1, floor=floor)
+    top = [floor] * entries + [1.0 - entries * floor]
+    found = veil.vectors.Dirichlet(k, whole).published(veil.vectors.Transfer(0.01), gamma=gamma).delta
+    assert found == pytest.approx(some_entry_below([(k * entry, 1) for entry in top], 0.0, gamma), rel=1e-6)
 
 
 @pytest.mark.slow

@@ -118,6 +118,23 @@ def test_every_kind_of_panel_is_drawn() -> None:
     assert picture(Finding([])) == ""
 
 
+@pytest.mark.slow
+def test_automata_are_drawn_with_their_policies() -> None:
+    """Figures 1 and 3 of the symbolic trajectories paper: symbols and probabilities are in the picture."""
+    free = {"word": list("abc"), "distance": 2, "alphabet": list("abc")}
+    chain = {"word": ["y", "x"], "distance": 1, "support": {"x": ["x", "y"], "y": ["x", "y"]}, "start": "x"}
+    beside = Panel("beside", "x", "y", [Curve("one", [0.0, 1.0], [0.0, 1.0])], y_range=(0.0, 7.0))
+    panels = [Panel("words", kind="automaton", automaton=free), beside]
+    drawn = picture(Finding([], panels))
+    for text in ("b, c: 1/3 each", "b: 1/2", "a, c: 1/4 each", "beside", ">7<"):
+        assert text in drawn
+    product = picture(Finding([], [Panel("ways", kind="automaton", automaton=chain)]))
+    assert product.count("1/2") >= 2
+    assert "1/3" not in product
+    # A longer word takes more room, and a picture that was stored is the same again.
+    assert picture(Finding.from_dict(json.loads(json.dumps(Finding([], panels).to_dict())))) == drawn
+
+
 def test_numbers_as_people_read_them() -> None:
     assert [shown_value(x) for x in (None, "t", 0.0, 0.01234, 1667.2, 2.46e-8, math.inf, -3.0)] == [
         "", "t", "0", "0.01234", "1,667", "2.46·10⁻⁸", "∞", "-3",

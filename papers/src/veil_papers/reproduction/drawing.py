@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from veil.report.figures import BLUE, GREEN, GREY, ORANGE, RED, svg
+from veil_papers.hamming_automaton import DistanceAutomaton, HammingAutomaton, ProductAutomaton
 from veil_papers.reproduction.finding import Curve, Finding, Panel
+from veil_papers.word_figures import automaton_size, draw_automaton
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,13 +48,19 @@ def picture(finding: Finding) -> str:
 
     count = len(finding.panels)
     across = count if count <= _ACROSS else (4 if finding.panels[0].kind == "image" else 2)
+    if finding.panels[0].kind == "automaton":
+        across = 1
     down = math.ceil(count / across)
     small = finding.panels[0].kind == "image"
     width = 2.0 * across if small else min(9.6, 6.4 if across == 1 else 4.3 * across)
-    figure = Figure(figsize=(width, (2.3 if small else 3.4) * down), layout="constrained")
+    if across == 1:
+        width = max(_size(panel)[0] for panel in finding.panels)
+    heights = [_size(panel)[1] for panel in finding.panels[::across]]
+    figure = Figure(figsize=(width, sum(heights)), layout="constrained")
+    grid = figure.add_gridspec(down, across, height_ratios=heights)
     handles: dict[str, Any] = {}
-    for number, panel in enumerate(finding.panels, start=1):
-        axes = figure.add_subplot(down, across, number)
+    for number, panel in enumerate(finding.panels):
+        axes = figure.add_subplot(grid[divmod(number, across)])
         _draw(axes, panel)
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
@@ -70,8 +78,23 @@ def picture(finding: Finding) -> str:
     return svg(figure)
 
 
+def _size(panel: Panel) -> tuple[float, float]:
+    """The inches across, where it is alone in its row, and down."""
+    if panel.kind == "automaton":
+        return automaton_size(_automaton(panel))
+    return 6.4, 2.3 if panel.kind == "image" else 3.4
+
+
+def _automaton(panel: Panel) -> DistanceAutomaton:
+    given = {key: tuple(item) if isinstance(item, list) else item for key, item in panel.automaton.items()}
+    return ProductAutomaton(**given) if "support" in given else HammingAutomaton(**given)
+
+
 def _draw(axes: Axes, panel: Panel) -> None:
     axes.set_title(panel.title, fontsize=10.5)
+    if panel.kind == "automaton":
+        draw_automaton(axes, _automaton(panel))
+        return
     if panel.kind == "image":
         axes.imshow(np.array(panel.image), cmap="gray_r", vmin=0, vmax=1, interpolation="nearest")
         axes.set_xticks([])

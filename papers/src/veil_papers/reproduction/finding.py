@@ -79,22 +79,25 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One pair of axes. kind: curves in a plane; points of a triangle; an image of bits; a map of roads.
+    """One pair of axes. kind: curves in a plane; points of a triangle; an image of bits; a map of roads; an
+    automaton.
 
     image: rows of 0 and 1, of a panel of that kind. ticks: names along x, for bars. y_range: from where to
-    where y goes, where panels are to be compared.
+    where y goes, where panels are to be compared. automaton: the arguments of a `HammingAutomaton`, or of a
+    `ProductAutomaton` where there is a support.
     """
 
     title: str
     x: str = ""
     y: str = ""
     curves: list[Curve] = field(default_factory=list)
-    kind: Literal["plane", "triangle", "image", "map"] = "plane"
+    kind: Literal["plane", "triangle", "image", "map", "automaton"] = "plane"
     log_x: bool = False
     log_y: bool = False
     image: list[list[int]] = field(default_factory=list)
     ticks: list[str] = field(default_factory=list)
     y_range: Sequence[float] | None = None
+    automaton: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
