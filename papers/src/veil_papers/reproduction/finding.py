@@ -19,6 +19,7 @@ _SPREAD = 4.0
 
 Value = float | str | None
 Role = Literal["printed", "paper", "exact", "veil", "truth", "other", "another"]
+Style = Literal["line", "dashed", "dotted", "points", "steps", "bars"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class Curve:
     x: Sequence[float]
     y: Sequence[float]
     role: Role = "paper"
-    style: Literal["line", "dashed", "dotted", "points", "steps", "bars"] = "line"
+    style: Style = "line"
 
 
 @dataclass(frozen=True, slots=True)
