@@ -10,6 +10,8 @@ what is negative set to 0 each time. The rows of X are scaled to length one, and
 
 Steps. H <- H (1 - b + b A H / (H H' H)), entry by entry, b = 1/2 (Ding, He and Simon, SDM 2005). An entry
 with H H' H = 0 becomes 0, so a node without edges has a row of zeros and is counted to the first community.
+Steps come nearer to A as a rule; where H H' H is nearly 0, in very sparse graphs, one may lead away for a
+while.
 
 The result depends on the random start: several have to be drawn to say what it finds.
 """

@@ -3,8 +3,8 @@
 Neighbours differ in one edge. All noise is whole-number noise, P(z) ~ exp(-|z| / scale), drawn exactly. What
 follows the noisy numbers is post-processing.
 
-LDPGen (Qin and others, CCS 2017). Everybody reports how many neighbours they have in each group of people, a
-random division first, then one by k-means on the noisy reports; graphs are drawn with expected degrees
+LDPGen (Qin and others, CCS 2017). Everybody reports how many neighbours they have in each group of people, of
+a random division first, then of one by k-means on the noisy reports; a graph is drawn with expected degrees
 (Chung and Lu) for every pair of groups. An edge is in two reports and adds one to an entry of each: a round
 has L1 sensitivity 2, with half of epsilon a scale of 4 / epsilon. The paper's own guarantee is for one
 report: what it states as epsilon costs an edge 2 epsilon. The number of groups, for which it has a rule, is
@@ -40,6 +40,7 @@ import numpy as np
 from scipy.cluster.vq import ClusterError, kmeans2
 
 from veil.core.arrays import Floats
+from veil.core.errors import InvalidArgument
 from veil.core.random.discrete import sample_discrete_laplace
 from veil.core.random.streams import Rng
 from veil.graphs.graph import Graph
@@ -57,6 +58,12 @@ def degrees_of(graph: Graph) -> Integers:
     return np.bincount(np.concatenate(graph.edges()), minlength=graph.space.nodes).astype(np.int64)
 
 
+def _scale(sensitivity: int, epsilon: float) -> Fraction:
+    if not checked_epsilon(epsilon) > 0.0:
+        raise InvalidArgument("epsilon", expected="more than 0", found=repr(epsilon))
+    return Fraction(sensitivity) / Fraction(epsilon)
+
+
 # LDPGen
 
 
@@ -71,16 +78,17 @@ def reports(graph: Graph, labels: Integers, groups: int) -> Integers:
 
 def ldpgen(graph: Graph, epsilon: float, rng: Rng, *, groups: int = GROUPS) -> Graph:
     """A graph by LDPGen, whose edges each cost epsilon in all."""
-    scale = Fraction(2 * _ROUNDS) / Fraction(checked_epsilon(epsilon))
-    nodes = graph.space.nodes
-    labels = rng.permutation(nodes) % groups
-    for _ in range(_ROUNDS):
-        within = labels
-        true = reports(graph, within, groups)
-        noise = sample_discrete_laplace(rng, scale=scale, size=true.size).reshape(true.shape)
-        noisy = np.maximum(true + noise, 0)
-        labels = _grouped(noisy.astype(np.float64), groups, rng)
-    return graph.replaced(_with_expected_degrees(noisy.astype(np.float64), within, graph, rng))
+    labels = rng.permutation(graph.space.nodes) % groups
+    labels = _grouped(_noisy_reports(graph, labels, groups, epsilon, rng), groups, rng)
+    degrees = _noisy_reports(graph, labels, groups, epsilon, rng)
+    return graph.replaced(_with_expected_degrees(degrees, labels, graph, rng))
+
+
+def _noisy_reports(graph: Graph, labels: Integers, groups: int, epsilon: float, rng: Rng) -> Floats:
+    """The reports of one of two rounds; those below 0 are taken as 0."""
+    true = reports(graph, labels, groups)
+    noise = sample_discrete_laplace(rng, scale=_scale(2 * _ROUNDS, epsilon), size=true.size)
+    return np.asarray(np.maximum(true + noise.reshape(true.shape), 0), dtype=np.float64)
 
 
 def _grouped(places: Floats, groups: int, rng: Rng) -> Integers:
@@ -93,10 +101,13 @@ def _grouped(places: Floats, groups: int, rng: Rng) -> Integers:
 
 
 def _with_expected_degrees(degrees: Floats, labels: Integers, graph: Graph, rng: Rng) -> Integers:
-    """Pairs, each drawn with d(u, group of v) d(v, group of u) / (edge ends between the two groups)."""
+    """Pairs, each drawn with a chance in proportion to d(u, group of v) d(v, group of u).
+
+    Two groups are joined by as many edges as the mean of what either says.
+    """
     sums = np.array([degrees[labels == group].sum(axis=0) for group in range(degrees.shape[1])])
-    ends = (sums + sums.T) / 2.0
-    scaled = np.divide(1.0, ends, out=np.zeros_like(ends), where=ends > 0.0)
+    products = sums * sums.T
+    scaled = np.divide(sums + sums.T, 2.0 * products, out=np.zeros_like(sums), where=products > 0.0)
     drawn = []
     for row in range(graph.space.nodes - 1):
         later = labels[row + 1 :]
@@ -112,7 +123,7 @@ def _with_expected_degrees(degrees: Floats, labels: Integers, graph: Graph, rng:
 
 def noisy_degrees(graph: Graph, epsilon: float, rng: Rng) -> Integers:
     """The degree of every node with noise, as close as whole numbers from 0 to n - 1 are."""
-    scale = Fraction(2) / Fraction(checked_epsilon(epsilon))
+    scale = _scale(2, epsilon)
     noise = sample_discrete_laplace(rng, scale=scale, size=graph.space.nodes)
     return np.asarray(np.clip(degrees_of(graph) + noise, 0, graph.space.nodes - 1), dtype=np.int64)
 
@@ -154,10 +165,9 @@ def joint_degrees(graph: Graph, largest: int) -> Integers:
 
 def noisy_joint_degrees(graph: Graph, epsilon: float, largest: int, rng: Rng) -> Integers:
     """The joint degrees with noise, for i <= j; a pair of degrees that cannot be has 0."""
-    checked_epsilon(epsilon)
     found = joint_degrees(graph, largest)
     for high in range(1, largest + 1):
-        scale = Fraction(4 * high + 1) / Fraction(epsilon)
+        scale = _scale(4 * high + 1, epsilon)
         found[1 : high + 1, high] += sample_discrete_laplace(rng, scale=scale, size=high)
     return found
 
@@ -180,7 +190,7 @@ def degrees_by_joint(joint: Integers, nodes: int) -> Floats:
 def degree_counts(graph: Graph, epsilon: float, rng: Rng) -> Floats:
     """The shares of the nodes by degree, from noisy counts of them; those below 0 are taken as 0."""
     nodes = graph.space.nodes
-    scale = Fraction(4) / Fraction(checked_epsilon(epsilon))
+    scale = _scale(4, epsilon)
     true = np.bincount(degrees_of(graph), minlength=nodes)
     counts = np.maximum(true + sample_discrete_laplace(rng, scale=scale, size=nodes), 0)
     return degree_distribution(np.repeat(np.arange(nodes), counts), nodes=nodes)

@@ -118,9 +118,9 @@ def figure_5(run: Run) -> Finding:
         + [_beyond_panel(one) for one in found],
         says="Communities are found as in the paper's published code, which factorises the adjacency matrix "
         "(veil_papers.affiliations); as many are looked for as there are. Privacy is for one edge. On the "
-        "paper's range, up to ε = 1, nobody finds them in a released graph, and one community of all scores "
-        "more; on the Facebook network they come out from about ε = 3 on. The curves of the figure are not "
-        "printed in numbers; DPCD is not made again (Section 8.2).",
+        "paper's range, up to ε = 1, nobody finds them in a released graph: one community of all scores "
+        "about as much, or more. They come out from about ε = 3 on. The curves of the figure are not printed "
+        "in numbers; DPCD is not made again (Section 8.2).",
         stand_in=stand_ins(both, "other groups are looked for, and no F1 can be compared."),
     )
 
@@ -179,8 +179,9 @@ def _beyond_panel(one: Scores) -> Panel:
         Curve(way, list(one.beyond[way]), list(one.beyond[way].values()), role, style)
         for way, (role, style) in _BEYOND.items()
     ]
+    ends = [min(one.beyond["Veil's own communities"]), max(one.beyond["Veil's own communities"])]
     return Panel(f"{one.known.name}: beyond the figure", "ε for an edge", "average F1",
-                 [*curves, *_levels(one, [next(iter(one.beyond["Veil's own communities"])), 6.0])])  # fmt: skip
+                 [*curves, *_levels(one, ends)])  # fmt: skip
 
 
 def _levels(one: Scores, ends: list[float]) -> list[Curve]:

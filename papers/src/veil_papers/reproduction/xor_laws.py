@@ -46,8 +46,8 @@ def section_8_4(run: Run) -> Finding:
         says="Below a degree of 15 Facebook's distribution is flat: it has no power law there. Above, it "
         "falls as a power law does, somewhat less steeply than printed. Algorithm 3 as printed does not "
         "densify: it joins a quarter of all pairs at every ε, and slightly fewer the less ε. Randomised "
-        "response does densify: edges grow and paths shorten as ε falls. But nodes do not cluster together; of the paths "
-        "of two edges ever fewer are closed, until it is no more than the density.",
+        "response does: edges grow and paths shorten as ε falls. What is closed then is no clustering of "
+        "the network any more, but that of a random graph as dense.",
         stand_in=stand_ins([facebook, email], "exponents and the curves cannot be compared."),
     )
 
@@ -129,12 +129,13 @@ def _law_panel(known: Network, shares: Floats, low: PowerLaw, high: PowerLaw) ->
     points = ranges(shares, 1, most, factor=1.15)
     curves = [Curve("the network", points.degrees.tolist(), points.shares.tolist(), "truth", "points")]
     laws = {CRITICAL - 1.0: low, float(most): high}
+    height = float(np.interp(CRITICAL, points.degrees, points.shares))
     for (last, law), first, printed in zip(laws.items(), (1.0, float(CRITICAL)), PRINTED, strict=True):
         ends = [first, last]
         curves.append(Curve("fitted", ends, [law.at(degree) for degree in ends], "exact"))
         if known.real:
-            # Through the same height, where the two regimes meet.
-            drawn = PowerLaw(float(printed), high.at(CRITICAL) * CRITICAL ** float(printed))
+            # Through the network's own share, where the two regimes meet.
+            drawn = PowerLaw(float(printed), height * CRITICAL ** float(printed))
             curves.append(
                 Curve("printed exponents", ends, [drawn.at(degree) for degree in ends], "printed", "dashed")
             )
@@ -145,11 +146,12 @@ def _law_panel(known: Network, shares: Floats, low: PowerLaw, high: PowerLaw) ->
 
 def _densification(run: Run, known: Network) -> list[Panel]:
     """Paths and closed triangles of plain releases."""
-    paths, closed = [], []
+    paths, closed, dense = [], [], []
     for epsilon in _BUDGETS:
         graph = near(released(run, known, epsilon))
         paths.append(path_lengths(graph).mean)
         closed.append(shape(graph).transitivity)
+        dense.append(len(graph.nodes) / known.nodes / (known.nodes - 1))
     own = near(known.graph)
     ends = [_BUDGETS[0], _BUDGETS[-1]]
     curves = [
@@ -161,9 +163,10 @@ def _densification(run: Run, known: Network) -> list[Panel]:
         curves.append(Curve("printed, XOR", STATED, printed, "printed", "points"))
     return [
         Panel(f"{known.name}: densification", "ε for an edge", "mean path length", curves),
-        Panel(f"{known.name}: clustering", "ε for an edge", "share of closed paths of two edges",
+        Panel(f"{known.name}: clustering", "ε for an edge", "closed paths of two edges",
               [
                   Curve("randomised response of every pair", _BUDGETS, closed, "exact"),
+                  Curve("a random graph as dense", _BUDGETS, dense, "other", "dashed"),
                   Curve("the network", ends, [shape(own).transitivity] * 2, "truth", "dashed"),
               ]),
     ]  # fmt: skip
