@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from veil.bits.mechanisms.matrix_bernoulli import xor_parameters
+from veil.core.errors import InvalidArgument
 from veil.core.job import release
 from veil.core.random.streams import Rng
 from veil.graphs.estimation import estimates
@@ -88,6 +89,10 @@ def _email(path: Path, departments_of: Path | None) -> Network:
     people, ends = np.unique(sent, return_inverse=True)
     pairs = np.unique(np.sort(ends.reshape(-1, 2), axis=1), axis=0)
     graph = Graph.from_edges(pairs.tolist(), len(people))
+    if (len(people), len(graph)) != (NODES["Email"], EDGES["Email"]):
+        expected = f"{NODES['Email']} people and {EDGES['Email']:,} pairs who write to each other"
+        found = f"{len(people)} and {len(graph):,}"
+        raise InvalidArgument("data", expected=f"{path.name} with {expected}", found=found)
     groups: list[list[int]] = []
     if departments_of is not None:
         labels = np.loadtxt(departments_of, dtype=np.int64)
