@@ -326,12 +326,14 @@ BITS = (
     ),
     Erratum(
         "imprecise",
-        "The sampler is uniform",
+        "A motion without walls",
         ("xor Algorithm 2",),
-        "Hamiltonian motion draws B from its law.",
-        "The printed motion ignores the walls, the places where a coordinate changes its sign and the "
-        "potential jumps. y(T) is normal again, B is a table of fair coins whatever Π is, and the release "
-        "is independent of the data.",
+        "Line 2 prints the motion of a coordinate: y(t) = y(0) cos t + q(0) sin t.",
+        "That is the motion between walls, the places where a coordinate changes its sign and the potential "
+        "jumps. Followed to the letter y(T) is normal again, B is a table of fair coins whatever Π is, and "
+        "the release is independent of the data. The method that is cited (Pakman and Paninski) crosses the "
+        "walls or is reflected by them, and so does the published code: the algorithm is not complete as "
+        "printed.",
         _uniform,
         quote="y_i(t) = y_i(0)cos t + q_i(0)sin t, s = sign(y(T)) (Algorithm 2, lines 2 and 3)",
     ),

@@ -21,6 +21,7 @@ Value = float | str | None
 # How a printed number is met, the closest first.
 Agreement = Literal["to the last printed digit", "within four standard errors", "differs"]
 Role = Literal["printed", "paper", "exact", "veil", "truth", "other", "another"]
+Style = Literal["line", "dashed", "dotted", "points", "steps", "bars"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class Curve:
     x: Sequence[float]
     y: Sequence[float]
     role: Role = "paper"
-    style: Literal["line", "dashed", "dotted", "points", "steps", "bars"] = "line"
+    style: Style = "line"
 
 
 @dataclass(frozen=True, slots=True)
