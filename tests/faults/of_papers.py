@@ -75,14 +75,14 @@ _negated(
     "Theorem 2",
     (Transfer, "from_average"),
     ("/ _count(n)", "/ (_count(n) + 1)"),
-    f"{_PUBLISHED}test_average_and_linear_queries_are_transfers",
+    "tests/papers/test_simplex_queries.py::test_corollaries_2_and_3",
 )
 _negated(
     "DS",
     "Theorem 3",
     (Transfer, "from_linear"),
     (" * Fraction(alpha)", " * Fraction(alpha) / 2"),
-    f"{_PUBLISHED}test_average_and_linear_queries_are_transfers",
+    "tests/papers/test_simplex_queries.py::test_corollaries_2_and_3",
 )
 _negated(
     "DS",
