@@ -123,6 +123,33 @@ def test_secret_vectors(run: Run, folder: Path) -> None:
     assert "holds only if every entry" in published.out
 
 
+@pytest.mark.slow
+def test_averages_of_people(run: Run, folder: Path) -> None:
+    (folder / "days.csv").write_text("work,home\n0.5,0.5\n0.25,0.75\n1,0\n0,1\n")
+    (folder / "weights.json").write_text("[1, 1, 2, 0]")
+    asked = ("release", "vector", "days.csv", "--unnamed", "-e", "2")
+    done = run(*asked, "--average", "4", "-o", "out.json")
+    assert done.code == 0, done.err
+    assert "one row behind the average may change in any way; it has at most 0.25 of the weight" in done.out
+    assert "nobody has two of the rows" in run("inspect", "out.json").out
+    weighted = run(*asked, "--weights", "weights.json", "--transfer", "0.1", "--json").json
+    near = veil.vectors.Averaged.of([1, 1, 2, 0], veil.vectors.Transfer(0.1))
+    assert weighted["adjacency"] == near.describe() | {"words": near.words}
+    assert len(weighted["value"]["data"]) == 2
+    for wrong, message in (
+        (("--average", "5"), "value: expected 5 rows, as is stated"),
+        (("--average", "4", "--cap", "2"), "--cap: expected counts"),
+        (("--average", "4", "--weights", "weights.json", "-o", "weights.json"), "weights.json"),
+    ):
+        refused = run(*asked, *wrong, "--dry-run")
+        assert refused.code in (2, 4)
+        assert message in refused.err
+    unread = run("release", "vector", "days.csv", "--average", "4", "-e", "2", "--dry-run")
+    assert unread.code == 4
+    plan = run("plan", "vector", "--size", "3", "--average", "40", "-e", "1", "--json").json
+    assert plan["mechanisms"][0]["name"] == "laplace"
+
+
 def test_dry_run_writes_nothing(run: Run, folder: Path) -> None:
     done = run(*RELEASE, "-o", "out.json", "--dry-run")
     assert done.code == 0

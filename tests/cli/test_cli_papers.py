@@ -46,7 +46,10 @@ def test_pages_and_an_index(run: Run, folder: Path) -> None:
     assert done.code == 0
     assert "first topic paper, Figure 1" in done.out
     assert "0.264" in done.out
-    assert "0 are met to the last digit and 0 differ" in done.out  # made-up data meets nothing
+    # Made-up data meets nothing.
+    said = " ".join(done.out.split())
+    assert "0 are met to the last printed digit, 0 within four standard errors of a simulation" in said
+    assert "and 0 differ" in said
     assert "stand-ins" in done.out
     assert {path.name for path in (folder / "out").iterdir()} == {
         "first.html",
@@ -76,7 +79,12 @@ def test_for_machines(run: Run) -> None:
     told = run("papers", "--quick", "-o", "out", "--json").json
     assert [one["kept"] for one in told["exhibits"]] == [True, True]
     assert [one["paper"] for one in told["exhibits"]] == ["first", "second"]
-    assert told["printed"] == {"met": 0, "differ": 0, "other": 4}
+    assert told["printed"] == {
+        "to_the_last_printed_digit": 0,
+        "within_four_standard_errors": 0,
+        "differ": 0,
+        "not_compared": 4,
+    }
     assert json.loads(json.dumps(told)) == told
     fresh = run("papers", "--fresh", "--quick", "-o", "out", "--json").json
     assert [one["kept"] for one in fresh["exhibits"]] == [False, False]

@@ -13,6 +13,7 @@ from tests.faults import (
     of_floats,
     of_ledger,
     of_noise,
+    of_papers,
     of_randomness,
     of_releases,
     of_sensitivity,
@@ -20,6 +21,16 @@ from tests.faults import (
 )
 from tests.faults.registry import MUTANTS, Mutant
 
-KINDS = (of_accounting, of_floats, of_ledger, of_noise, of_randomness, of_releases, of_sensitivity, of_words)
+KINDS = (
+    of_accounting,
+    of_floats,
+    of_ledger,
+    of_noise,
+    of_papers,
+    of_randomness,
+    of_releases,
+    of_sensitivity,
+    of_words,
+)
 
 __all__ = ["KINDS", "MUTANTS", "Mutant"]

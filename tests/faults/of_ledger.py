@@ -76,7 +76,7 @@ mutant(
 mutant(
     "a-batch-for-any-cap",
     "A batch that was worked out for one transition a user lets fifty through.",
-    Edit(Batch, "reserve_charge", " or cap > most", ""),
+    Edit(Batch, "reserve_charge", " or near.reach > hidden.reach", ""),
     caught_by=("tests/ledger/test_attacks.py::test_a_batch_of_users_with_a_smaller_cap",),
 )
 mutant(

@@ -23,9 +23,13 @@ from typing import Any, Protocol
 
 import numpy as np
 import pytest
+import veil_papers
 
 import veil
 from veil.core.random.streams import generator
+
+PACKAGES = (veil, veil_papers)
+_ROOTS = {package.__name__ for package in PACKAGES}
 
 
 class Plant(Protocol):
@@ -128,13 +132,13 @@ def modules() -> list[ModuleType]:
     """All of our modules. Loaded now, so that none is loaded, and keeps a fault, while one is planted."""
     for name in _names():
         importlib.import_module(name)
-    return [module for name, module in sorted(sys.modules.items()) if name.split(".")[0] == "veil"]
+    return [module for name, module in sorted(sys.modules.items()) if name.split(".")[0] in _ROOTS]
 
 
 @cache
 def _names() -> tuple[str, ...]:
-    found = pkgutil.walk_packages(veil.__path__, "veil.")
-    return tuple(module.name for module in found if not module.name.endswith("__main__"))
+    found = [pkgutil.walk_packages(one.__path__, f"{one.__name__}.") for one in PACKAGES]
+    return tuple(module.name for one in found for module in one if not module.name.endswith("__main__"))
 
 
 def _forget() -> None:

@@ -99,6 +99,13 @@ ADJACENCIES = (
     Entry("vectors.Transfer", veil.vectors.Transfer, lambda: {"mass": 0.1}),
     Entry("vectors.Transfer.from_l1", veil.vectors.Transfer.from_l1, lambda: {"b": 0.1}),
     Entry("vectors.L1", veil.vectors.L1, lambda: {"distance": 0.1}),
+    Entry("vectors.Averaged", veil.vectors.Averaged, lambda: {"row": veil.vectors.L1(0.1), "weight": 0.1}),
+    Entry("vectors.Averaged.of", veil.vectors.Averaged.of, lambda: {"weights": [1.0, 2.0]}),
+    Entry(
+        "vectors.average",
+        veil.vectors.average,
+        lambda: {"rows": [[0.5, 0.5], [1.0, 0.0]], "weights": [1.0, 2.0]},
+    ),
     Entry("vectors.L1.of_average", veil.vectors.L1.of_average, lambda: {"b": 0.1, "n": 10}),
     Entry("vectors.L1.of_linear", veil.vectors.L1.of_linear, lambda: {"b": 0.1, "alpha": 0.5}),
     Entry("vectors.Transfer.from_records", veil.vectors.Transfer.from_records, lambda: {"n": 10}),

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from tests.neighbours.written import Written
-from veil.vectors import L1, Simplex, Transfer
+from veil.vectors import L1, Averaged, Simplex, Transfer, average
 
 Vector = list[float]
 
@@ -140,6 +140,20 @@ def moves(first: Vector, second: Vector, distance: float) -> bool:
     return abs(gain - loss) <= _HAIR and max(gain, loss) <= Fraction(distance) / 2 + _HAIR
 
 
+def _with_another_row(
+    rng: np.random.Generator, vector: Vector, rows: int, *, mass: float | None = None
+) -> Vector | None:
+    """The average of a table in which one row is another one. The vector is the average of all rows alike."""
+    first: Vector = list(vector)
+    if mass is None:
+        changed: Vector | None = vector_in(rng, Simplex(len(vector)))
+    else:
+        changed = exchange(rng, first, mass, Simplex(len(vector)))
+    if changed is None:
+        return None
+    return list(average([changed, *[first] * (rows - 1)]).tolist())
+
+
 WRITTEN = (
     Written(
         Transfer(0.05),
@@ -155,5 +169,20 @@ WRITTEN = (
         lambda rng, vector: move(rng, vector, 0.1, _DOMAIN),
         _VECTOR,
         lambda first, second: moves(first, second, 0.1) and first[3] == second[3],
+    ),
+    Written(
+        Averaged.of(4),
+        "one row behind the average may change in any way; it has at most 0.25 of the weight",
+        lambda rng, vector: _with_another_row(rng, vector, 4),
+        _VECTOR,
+        lambda first, second: moves(first, second, 0.5 * (1.0 + 1e-8)),
+    ),
+    Written(
+        Averaged.of(4, Transfer(0.2)),
+        "one row behind the average may change by this: two protected entries of a row exchanging at most "
+        "0.2; it has at most 0.25 of the weight",
+        lambda rng, vector: _with_another_row(rng, vector, 4, mass=0.2),
+        _VECTOR,
+        lambda first, second: exchanges(first, second, 0.05),
     ),
 )

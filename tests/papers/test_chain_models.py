@@ -207,3 +207,25 @@ def test_radii_that_differ_help() -> None:
         moved = np.abs(veil.Chain(true).stationary() - chain.stationary())
         assert moved.sum() <= found
         assert (moved <= stationary_radii(chain, radii)).all()
+
+
+def test_section_5_errors_fall_by_powers_of_k() -> None:
+    """Four times the k halve the error of the stationary distribution and Theorem 4's bound."""
+    chain = veil.Chain([[0.5, 0.2, 0.3], [0.1, 0.6, 0.3], [0.4, 0.4, 0.2]])
+    rows, truth, rng = chain.to_numpy(), chain.stationary(), np.random.default_rng(3)
+
+    def moved(k: float) -> tuple[float, float]:
+        drawn = np.stack([rng.dirichlet(k * row, size=8_000) for row in rows], axis=1)
+        gaps = np.abs(quick_stationary(drawn) - truth).sum(axis=1)
+        return float(gaps.mean()), float(gaps.std() / np.sqrt(len(gaps)))
+
+    for k in (200.0, 20_000.0):
+        (near, error), (far, other) = moved(k), moved(4.0 * k)
+        # Five standard errors; a logarithm would give 1.2 or less, 1/k would give 4.
+        assert abs(near - 2.0 * far) < 5.0 * (error + 2.0 * other)
+        assert near > 1.8 * far
+        bounds = [theorem_4(chain, [k * times] * 3, [10_000] * 3) for times in (1.0, 4.0)]
+        assert bounds[0] == pytest.approx(2.0 * bounds[1], rel=0.15 if k < 1_000 else 0.1)
+    # Lemma 4: n - 1 halves of 1/k.
+    for k in (1e4, 1e6):
+        assert k * lemma_4(chain, [k] * 3) == pytest.approx(1.0, rel=5.0 / k * 10)

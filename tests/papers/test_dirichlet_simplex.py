@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from veil_papers.dirichlet_simplex import figure_1, figure_2, lemma_5
@@ -84,3 +86,37 @@ def test_lemma_3_and_6() -> None:
     given = rng.dirichlet(np.ones(4), size=3)
     assert (np.array([0.5, 0.25, 0.25]) @ given) in vectors.Simplex(4)
     assert (np.array([0.5, 0.5, 0.5]) @ given) not in vectors.Simplex(4)
+
+
+def test_equation_6_the_beta_function_by_gamma_functions() -> None:
+    """beta(a, b) as the integral that defines it, and as Gamma(a) Gamma(b) / Gamma(a + b)."""
+    from scipy.integrate import quad
+
+    from veil.core.numerics.log_gamma import log_rising
+
+    for a, b in np.random.default_rng(8).uniform(1.0, 40.0, size=(40, 2)):
+        integral, _ = quad(lambda t, a=a, b=b: t ** (a - 1) * (1 - t) ** (b - 1), 0.0, 1.0, epsrel=1e-12)
+        # Gamma(b) / Gamma(a + b) is what the bounds of the code are made of.
+        found = np.exp(math.lgamma(a) - log_rising(float(b), float(a)).value)
+        assert found == pytest.approx(integral, rel=1e-7)
+        assert math.exp(math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)) == pytest.approx(
+            found, rel=1e-11
+        )
+
+
+@pytest.mark.parametrize("k", [3.0, 20.0, 98.7])
+def test_remark_4_the_largest_variance(k: float) -> None:
+    """1/(4(k + 1)), where an entry is one half, and less everywhere else; in closed form and drawn."""
+
+    def variance(p: float) -> float:
+        # Both of two entries have the same variance.
+        return vectors.dirichlet_errors(k * np.array([p, 1.0 - p]), np.array([p, 1.0 - p])).rmse ** 2
+
+    most = 1.0 / (4.0 * (k + 1.0))
+    assert variance(0.5) == pytest.approx(most, rel=1e-12)
+    assert all(variance(p) < most for p in (0.01, 0.3, 0.45, 0.499, 0.501, 0.7, 0.99))
+    mechanism = vectors.Dirichlet(k, vectors.Simplex(3, floor=0.05))
+    drawn = mechanism.sample([0.5, 0.3, 0.2], rng=9, size=40_000).var(axis=0)
+    # Five standard errors of a variance from 40,000 draws, at most.
+    assert drawn[0] == pytest.approx(most, rel=5 * np.sqrt(2.0 / 40_000))
+    assert drawn[1] == pytest.approx(0.21 / (k + 1.0), rel=5 * np.sqrt(2.0 / 40_000))

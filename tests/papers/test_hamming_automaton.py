@@ -19,6 +19,7 @@ from veil_papers.hamming_automaton import (
 )
 
 from veil.errors import InvalidArgument, InvalidData
+from veil.words import AutomatonWords
 
 FIGURE_1 = HammingAutomaton(tuple("abc"), 2, tuple("abc"))
 # The paper prints the edges of its four states in a picture only; these are of the same kind.
@@ -153,3 +154,80 @@ def test_wrong_words() -> None:
     assert not list(nowhere.words())
     with pytest.raises(InvalidArgument, match="a distance at which there is a word"):
         nowhere.run(np.random.default_rng(6))
+
+
+# Definition 1
+
+Moves = dict[tuple[str, str], tuple[str, ...]]
+
+
+def runs(moves: Moves, start: str, word: Word) -> list[tuple[str, ...]]:
+    """All runs that a word induces: q_0 = q^0, and q_{i+1} is one of delta(q_i, s_{i+1})."""
+    states = {state for (state, _), _ in moves.items()} | {end for ends in moves.values() for end in ends}
+    return [
+        run
+        for run in product(states, repeat=len(word) + 1)
+        if run[0] == start
+        and all(
+            after in moves.get((before, s), ())
+            for (before, after), s in zip(pairwise(run), word, strict=True)
+        )
+    ]
+
+
+def test_a_word_is_accepted_if_one_of_its_runs_ends_well() -> None:
+    """Random nondeterministic automata: the language, each word once, however many of its runs accept it."""
+    rng = np.random.default_rng(6)
+    several = mixed = 0
+    for _ in range(30):
+        states, alphabet, length = "pqr", "ab", 4
+        moves: Moves = {
+            (state, symbol): ends
+            for state in states
+            for symbol in alphabet
+            if (ends := tuple(end for end in states if rng.random() < 0.45))
+        }
+        accepting = [state for state in states if rng.random() < 0.4]
+        induced = {word: runs(moves, "p", word) for word in product(alphabet, repeat=length)}
+        language = [word for word, ways in induced.items() if any(run[-1] in accepting for run in ways)]
+        if not language or len({symbol for _, symbol in moves}) < 2:
+            continue
+        try:
+            made = AutomatonWords(moves, "p", accepting, length)
+        except InvalidArgument:
+            # A state without any move in or out is not known to the automaton.
+            continue
+        assert sorted(map(tuple, made.enumerate())) == sorted(language)
+        # A run has one state more than the word has symbols (the paper prints Q^n).
+        assert {len(run) for ways in induced.values() for run in ways} == {length + 1}
+        several += any(sum(run[-1] in accepting for run in induced[word]) > 1 for word in language)
+        mixed += any(len({run[-1] in accepting for run in induced[word]}) == 2 for word in language)
+    # Power: words with several accepting runs, and with runs of both kinds, were among them.
+    assert several > 5
+    assert mixed > 5
+
+
+@pytest.mark.parametrize("automaton", [FIGURE_1, FIGURE_3])
+def test_the_automata_of_the_paper_are_automata_by_the_definition(automaton: DistanceAutomaton) -> None:
+    """Written out as delta: Q x Sigma -> 2^Q, they accept by their runs what they say they accept."""
+    moves = {
+        (str(state), symbol): (str(ahead),)
+        for layer in automaton.layers
+        for state in layer
+        for symbol, ahead in automaton.successors(state).items()
+        if ahead in {one for layer in automaton.layers for one in layer}
+    }
+    accepting = [str(state) for state in automaton.accepting]
+    words = list(automaton.words())
+    made = AutomatonWords(moves, str(automaton.initial), accepting, len(automaton.word))
+    assert sorted(map(tuple, made.enumerate())) == sorted(words)
+    for word in product(automaton.alphabet, repeat=len(automaton.word)):
+        state, way = automaton.initial, [automaton.initial]
+        for symbol in word:
+            ahead = automaton.delta(state, symbol)
+            if ahead is None:
+                break
+            state = ahead
+            way.append(state)
+        # At most one run; the word is accepted if it goes to the end and ends in an accepting state.
+        assert (len(way) == len(word) + 1 and state in automaton.accepting) == (word in words)

@@ -24,6 +24,7 @@ import veil
 from veil.errors import InvalidArgument
 from veil.matrices.perturbation import stationary_bound
 from veil.vectors.accuracy import expected_absolute_deviation
+from veil.vectors.corners import some_entry_below
 
 
 @pytest.mark.parametrize("k", [0.5, 9.87, 98.7, 1e4])
@@ -147,3 +148,55 @@ def test_road_chain() -> None:
     assert len(chain) == 32
     assert set((chain.to_numpy() > 0).sum(axis=1)) == {3, 4, 5}
     assert chain.to_numpy() in protect_largest(chain, FLOOR, SLACK)
+
+
+def test_equations_5_and_6_row_by_row() -> None:
+    """Rows of their own W_i and gamma_i: P[Omega_2] = 1 - P[Omega_1], by an integral and by draws."""
+    from scipy.integrate import dblquad
+    from scipy.stats import dirichlet
+
+    k, wanted = 15.0, [((0, 1), 0.1), ((1, 3), 0.2), ((0, 2), 0.12)]
+    rows = np.array([[0.15, 0.2, 0.3, 0.35], [0.3, 0.35, 0.1, 0.25], [0.15, 0.2, 0.25, 0.4]])
+    domains = [veil.vectors.Simplex(4, floor=0.1, protected=places, slack=0.1) for places, _ in wanted]
+    drawn = veil.matrices.MatrixDirichlet(k, domains).sample(rows, rng=4, size=20_000)
+    for i, (places, gamma) in enumerate(wanted):
+        pair = list(places)
+        shapes = np.append(k * rows[i, pair], k * (1.0 - rows[i, pair].sum()))
+        # Omega_1: all x_j with j in W_i are at least gamma_i; the others may be anything.
+        inside, _ = dblquad(
+            lambda y, x, shapes=shapes: float(dirichlet.pdf([x, y, 1.0 - x - y], shapes)),
+            gamma,
+            1.0 - gamma,
+            gamma,
+            lambda x: max(0.0, 1.0 - x - 1e-12),
+            epsrel=1e-7,
+        )
+        outside = some_entry_below([(shapes[0], 1), (shapes[1], 1)], shapes[2], gamma)
+        assert outside == pytest.approx(1.0 - inside, abs=1e-6)
+        counted = (drawn[:, i, pair] >= gamma).all(axis=1).mean()
+        # Five standard errors; another gamma or other entries are further off.
+        assert counted == pytest.approx(inside, abs=5 * math.sqrt(0.25 / 20_000))
+        assert abs((drawn[:, i, pair] >= 1.5 * gamma).all(axis=1).mean() - inside) > 0.02
+        others = [place for place in range(4) if place not in places]
+        assert abs((drawn[:, i, others] >= gamma).all(axis=1).mean() - inside) > 0.02
+        # (7): delta_i is the largest such probability over the domain of the row.
+        delta = (
+            veil.vectors.Dirichlet(k, domains[i]).published(veil.vectors.Transfer(0.01), gamma=gamma).delta
+        )
+        assert delta >= outside
+
+
+def test_assumption_3_holds_for_each_row() -> None:
+    """gamma_i <= 1/|W_i| is asked of every row: with one gamma for all, the widest row decides."""
+    narrow = veil.vectors.Simplex(6, floor=0.1, protected=(0, 1), slack=0.1)
+    wide = veil.vectors.Simplex(6, floor=0.1, protected=(0, 1, 2, 3), slack=0.1)
+    near = veil.matrices.Rows(1, veil.vectors.Transfer(0.01))
+
+    def violations(domains: list[veil.vectors.Simplex], gamma: float) -> list[str]:
+        found = veil.matrices.MatrixDirichlet(40.0, domains).published(near, gamma=gamma).violations
+        return [text for text in found if "Assumption 3" in text]
+
+    assert violations([narrow, wide], 0.25) == []
+    assert violations([narrow, narrow], 0.26) == []
+    assert len(violations([narrow, wide], 0.26)) == 1
+    assert "matrix Dirichlet paper, Assumption 3" in violations([narrow, wide], 0.26)[0]

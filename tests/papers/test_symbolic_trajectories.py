@@ -211,12 +211,12 @@ def test_figure_2() -> None:
         # "More closely resembles that of [21]" with n and m, and less so with epsilon: relative to the error.
         saved = (upper - exact) / upper
         assert (np.diff(saved) > 0).all() if panel == "a" else (np.diff(saved) < 0).all()
-        # The bounds are tightest with small epsilon and large m, as the caption says; for n see the errata.
+        # The bounds are tightest with small epsilon and large m and n, as the caption says: relative to the
+        # error. In errors too, but for n.
         gap = upper - lower
-        if panel != "b":
-            assert int(np.argmin(gap)) == {"a": 0, "c": 8}[panel]
-        else:
-            assert (gap / upper)[3] > (gap / upper)[0]
+        tightest = {"a": 0, "b": size - 1, "c": size - 1}[panel]
+        assert int(np.argmin(gap / upper)) == tightest
+        assert (int(np.argmin(gap)) == tightest) == (panel != "b")
 
 
 def test_figure_5_on_the_town() -> None:

@@ -11,6 +11,7 @@ import pytest
 from veil_papers.xor_figures import (
     EDGES,
     LETTER_C,
+    Unit,
     edges_of_algorithm_3,
     figure_1,
     figure_3,
@@ -145,24 +146,45 @@ def test_footnote_4_the_constant_is_a_product_of_short_sums() -> None:
 # Figure 1
 
 
-def test_figure_1_cannot_be_unchanged() -> None:
-    pictures = {(row.alpha, row.epsilon): row for row in figure_1()}
+def test_the_image_is_that_of_the_published_code() -> None:
+    """A C of strokes of two pixels, with an empty row above and below: 12 x 9."""
+    assert LETTER_C.shape == (12, 9)
+    assert LETTER_C.sum(axis=1).tolist() == [0, 4, 6, 5, 2, 2, 2, 2, 5, 6, 4, 0]
+    assert (LETTER_C[::-1] == LETTER_C).all()
+    assert LETTER_C[:, 0].sum() == LETTER_C[:, 8].sum() == 0
+    assert LETTER_C[4:8].sum(axis=0).tolist() == [0, 4, 4, 0, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(("unit", "most"), [("row", -28.8), ("pixel", -18.9)])
+def test_figure_1_cannot_be_unchanged(unit: Unit, most: float) -> None:
+    pictures = {(row.alpha, row.epsilon): row for row in figure_1(unit=unit)}
     assert len(pictures) == 6
     for row in pictures.values():
         assert row.repaired_rate < 0.5 < row.printed_rate
         assert row.printed_rate + row.repaired_rate == pytest.approx(1.0)
         assert row.least_rate < row.repaired_rate
-        assert row.log_unchanged < row.log_unchanged_at_most < -18.9
+        assert row.log_unchanged < row.log_unchanged_at_most < most
         assert row.certified < row.epsilon
     # As printed the error grows with epsilon and with alpha.
     assert pictures[0.7, 0.7].printed_rate > pictures[0.7, 0.3].printed_rate > pictures[0.3, 0.3].printed_rate
+
+
+def test_figure_1_hides_a_row() -> None:
+    """Sensitivity P, as in the published code: the budget of a row, and what a row of noise really loses."""
+    rows, columns = LETTER_C.shape
+    (row,) = figure_1((0.7,), (0.7,))
+    noise = veil.bits.xor_parameters(0.7, 0.7, rows, columns, columns)
+    near = veil.bits.BitFlips(columns, where="row")
+    assert veil.bits.Xor(noise).published(near).epsilon == pytest.approx(0.7)
+    assert row.certified == pytest.approx(0.7 / 3.0 * (0.7 + 4.0 * 0.3 / rows))
+    assert row.least_rate == pytest.approx(veil.bits.StaircaseXor(columns, 0.7).flip_rate)
 
 
 def test_images_have_their_share_of_wrong_pixels() -> None:
     # 200 images of 108 pixels: six standard errors of a mean are 0.021, a chance of 2e-9.
     rng = np.random.default_rng(6)
     for complement, rate in ((False, 0.5439), (True, 0.4561)):
-        drawn = [perturbed_image(0.7, 0.7, complement=complement, rng=rng) for _ in range(200)]
+        drawn = [perturbed_image(0.7, 0.7, unit="pixel", complement=complement, rng=rng) for _ in range(200)]
         wrong = np.mean([picture ^ LETTER_C for picture in drawn])
         assert wrong == pytest.approx(rate, abs=0.021)
         assert wrong != pytest.approx(1.0 - rate, abs=0.021)

@@ -25,12 +25,63 @@ from veil_papers.xor_mechanism import (
     square_error_rate,
 )
 
+from veil.bits.domain import Bits
+from veil.bits.mechanisms.matrix_bernoulli import xor_parameters
+from veil.bits.mechanisms.staircase_xor import StaircaseXor
+from veil.bits.mechanisms.xor import Xor
 from veil.core.numerics.staircase import staircase
-from veil.errors import InvalidArgument
+from veil.errors import InvalidArgument, InvalidData
+from veil.graphs.graph import Graph
 from veil.graphs.planning import edge_leakage, kept_at_most
 
 PAIRS = 4039 * 4038 // 2
 EDGES = 88_234
+
+
+def test_definition_2_answers_are_all_tables_of_bits_and_nothing_else() -> None:
+    """f(D) is in {0, 1}^{N x P}: P bits of N objects. So is every release, and every table can come out."""
+    rows, columns = 2, 2
+    domain = Bits(columns, rows=rows)
+    tables = [np.array(bits).reshape(rows, columns) for bits in product((0, 1), repeat=rows * columns)]
+    for table in tables:
+        taken = domain.validate(table)
+        assert taken.dtype == np.bool_
+        assert (taken == table).all()
+    # One entry that is no bit, wherever it stands; one row or column more or less.
+    for place in product(range(rows), range(columns)):
+        for entry in (2.0, -1.0, 0.5, math.nan, math.inf):
+            wrong = tables[6].astype(np.float64)
+            wrong[place] = entry
+            with pytest.raises(InvalidData):
+                domain.validate(wrong)
+    for shape in ((rows, columns + 1), (rows, columns - 1), (rows + 1, columns), (rows - 1, columns)):
+        with pytest.raises(InvalidData):
+            domain.validate(np.ones(shape, dtype=np.bool_))
+    rng = np.random.default_rng(1)
+    for mechanism in (Xor(xor_parameters(1.0, 0.75, rows, columns, columns)), StaircaseXor(columns, 1.0)):
+        drawn = [mechanism.sample(tables[6], rng=rng) for _ in range(600)]
+        assert all(table.shape == (rows, columns) and table.dtype == np.bool_ for table in drawn)
+        # 16 tables of more than 1 in 50 each: one is missing with a chance below 16 e^-12.
+        assert len({table.tobytes() for table in drawn}) == len(tables)
+
+
+def test_definition_2_a_graph_is_a_query_too() -> None:
+    """Section 6: the query of an edge list is its adjacency matrix, symmetric and without a diagonal."""
+    rng = np.random.default_rng(2)
+    edges = [(0, 1), (1, 3), (2, 3)]
+    matrix = np.zeros((4, 4), dtype=np.bool_)
+    for i, j in edges:
+        matrix[i, j] = matrix[j, i] = True
+    graph = Graph.from_edges(edges, 4)
+    rows, columns = graph.edges()
+    assert sorted(zip(rows.tolist(), columns.tolist(), strict=True)) == edges
+    assert (Bits(4, rows=4).validate(matrix) == matrix).all()
+    # Every answer of Algorithm 3 is one again: a graph with the same nodes.
+    for _ in range(50):
+        released = algorithm_3(matrix, rng.random((4, 4)) < 0.4)
+        assert released.dtype == np.bool_
+        assert (released == released.T).all()
+        assert not released.diagonal().any()
 
 
 def test_leakage_bounds_every_mechanism_and_is_attained() -> None:

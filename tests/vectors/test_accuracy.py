@@ -76,11 +76,13 @@ def test_data_independent_bounds_hold(seed: int, k: float, size: int) -> None:
 
 
 def test_corollary_1_as_printed() -> None:
-    """It bounds the KL where the floor is at least 1/N; its maximiser lies outside the domain (ERRATA 17)."""
+    """True, and attained at the vertex with entries of 1/N; with a larger floor the largest is smaller."""
     size, records, k = 5, 98, 20.6
     printed = corollary_1(size, records, k)
     assert printed == pytest.approx(largest_expected_kl(k, size, 1 / records), rel=1e-9)
     assert largest_expected_kl(k, size, 0.073) < printed
+    vertex = np.array([1 / records] * (size - 1) + [1 - (size - 1) / records])
+    assert printed == pytest.approx(expected_kl(k * vertex, vertex), rel=1e-9)
     uniform = np.full(size, 0.2)
     assert expected_kl(k * uniform, uniform) == pytest.approx(0.103, abs=2e-3)
 

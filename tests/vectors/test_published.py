@@ -6,10 +6,12 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import veil
 from tests.oracles.brute import published_delta_by_monte_carlo, published_delta_by_quadrature
 from veil.errors import CannotCalibrate, InvalidArgument
+from veil.vectors.corners import some_entry_below
 
 
 def test_matrix_paper_numbers() -> None:
@@ -74,6 +76,38 @@ def test_delta_against_quadrature_over_the_vertices(
     low = published_delta_by_quadrature((k * floor, k * floor, k * floor, k * (1 - 3 * floor)), gamma)
     worst = float(max(corner, low))
     assert worst * (1 - 1e-7) <= delta <= worst * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("entries", [2, 3, 4, 6])
+def test_two_of_the_vertices_give_delta(entries: int) -> None:
+    """The papers go through up to |W|(|W| + 1)/2 vertices; there are |W| + 1, of two kinds."""
+    floor, slack, k, gamma = 0.08, 0.1, 40.0, 0.03
+    # A vertex: of the |W| floors and the bound on the sum all but one hold with equality.
+    vertices = [
+        [floor + (1.0 - slack - entries * floor) * (place == free) for place in range(entries)]
+        for free in range(entries + 1)
+    ]
+    assert len(vertices) == entries + 1 <= entries * (entries + 1) // 2
+    inside = np.random.default_rng(2).dirichlet(np.ones(entries + 1), size=5)
+    points = floor + (1.0 - slack - entries * floor) * inside[:, :entries]
+
+    def outside(point: list[float]) -> float:
+        return some_entry_below([(k * entry, 1) for entry in point], k * (1.0 - sum(point)), gamma)
+
+    domain = veil.vectors.Simplex(entries + 2, floor=floor, protected=range(entries), slack=slack)
+    delta = veil.vectors.Dirichlet(k, domain).published(veil.vectors.Transfer(0.01), gamma=gamma).delta
+    assert delta == pytest.approx(max(map(outside, vertices)), rel=1e-6)
+    # Vertices of the same kind are alike, the two kinds are not, and no other point is worse.
+    assert [outside(vertex) for vertex in vertices[1:-1]] == pytest.approx(
+        [outside(vertices[0])] * (entries - 1)
+    )
+    assert outside(vertices[-1]) != pytest.approx(outside(vertices[0]), rel=0.05)
+    assert max(outside(list(point)) for point in points) <= delta
+    # The data-driven chains paper: all entries are protected, and its n vertices are of one kind.
+    whole = veil.vectors.Simplex(entries + 1, floor=floor)
+    top = [floor] * entries + [1.0 - entries * floor]
+    found = veil.vectors.Dirichlet(k, whole).published(veil.vectors.Transfer(0.01), gamma=gamma).delta
+    assert found == pytest.approx(some_entry_below([(k * entry, 1) for entry in top], 0.0, gamma), rel=1e-6)
 
 
 @pytest.mark.slow
@@ -148,6 +182,47 @@ def test_lemma_4_counterexample() -> None:
         for start in np.linspace(floor, 1 - slack - floor - moved, 40)
     )
     assert worst > bound.epsilon + 0.5
+
+
+@pytest.mark.parametrize(("k", "gamma"), [(10.0, 0.4), (10.0, 0.3), (40.0, 0.45)])
+def test_lemma_4_fails_within_its_own_range_of_b(k: float, gamma: float) -> None:
+    """eta = 0.2, eta-bar = 0.1 and b = 1: the bound is exceeded by a smaller transfer, which b = 1 allows."""
+    floor, slack, moved = 0.2, 0.1, 0.33
+    domain = veil.vectors.Simplex(3, floor=floor, protected=(0, 1), slack=slack)
+    mechanism = veil.vectors.Dirichlet(k, domain)
+    bound = mechanism.published(veil.vectors.Transfer.from_l1(1.0), gamma=gamma)
+    # Assumptions 1 to 3 hold; what fails is what the proof forgets.
+    assert [text for text in bound.violations if "Assumption" in text] == []
+    assert any("Lemma 4" in text for text in bound.violations)
+    before, after = np.array([floor + moved, 0.9 - floor - moved, 0.1]), np.array([floor, 0.9 - floor, 0.1])
+    x = np.array([1.0 - gamma - 1e-9, gamma, 1e-9])
+    loss = stats.dirichlet.logpdf(x, k * before) - stats.dirichlet.logpdf(x, k * after)
+    assert loss > bound.epsilon + 0.05
+    if (k, gamma) == (10.0, 0.4):
+        assert (bound.epsilon, loss) == pytest.approx((2.03, 2.85), abs=0.01)
+    # A transfer of half of the room and less is what Lemma 4 is true for.
+    small = mechanism.published(veil.vectors.Transfer(0.2), gamma=gamma)
+    assert not any("Lemma 4" in text for text in small.violations)
+
+
+@pytest.mark.parametrize("entries", [2, 3, 5])
+def test_assumption_3_is_where_omega_1_ends(entries: int) -> None:
+    """gamma <= 1/|W|: beyond, no vector has all protected entries at gamma, and delta is 1."""
+    domain = veil.vectors.Simplex(entries + 1, floor=0.1, protected=range(entries), slack=0.1)
+    mechanism, near = veil.vectors.Dirichlet(30.0, domain), veil.vectors.Transfer(0.01)
+    below, at, above = (
+        mechanism.published(near, gamma=gamma) for gamma in (0.5 / entries, 1.0 / entries, 1.001 / entries)
+    )
+    assert not any("Assumption 3" in text for text in (*below.violations, *at.violations))
+    assert any(
+        f"Assumption 3: gamma <= 1/|W|, but gamma = {1.001 / entries:g}" in text for text in above.violations
+    )
+    assert below.delta < 1.0
+    assert at.delta == above.delta == 1.0
+    drawn = np.random.default_rng(1).dirichlet(np.full(entries + 1, 300.0), size=20_000)[:, :entries]
+    # Power: of vectors that are nearly equal in all entries many have them above a smaller gamma.
+    assert (drawn >= 0.5 / entries).all(axis=1).mean() > 0.9
+    assert not (drawn >= 1.001 / entries).all(axis=1).any()
 
 
 def test_violations_of_the_assumptions_are_listed() -> None:

@@ -122,9 +122,8 @@ def lemma_4(chain: Chain, ks: Sequence[float]) -> float:
 def lemma_4_bound(stationary: Floats, ks: Sequence[float], records: Sequence[int]) -> float:
     """Equation (7), the L of Theorem 4: the weighted mean of Corollary 1's bounds, as printed.
 
-    True where every feasible transition occurs, as Assumption 6 asks (Corollary 1's maximiser 1/N then
-    lies outside the domain or at its edge). It needs the true stationary distribution, which is not
-    public.
+    True where every feasible transition occurs, as Assumption 6 asks. It needs the true stationary
+    distribution, which is not public.
     """
     size = len(stationary)
     rows = [corollary_1(size, number, k) for k, number in zip(ks, records, strict=True)]

@@ -64,9 +64,8 @@ def smallest_epsilon(size: int, records: int, *, floor: float, gamma: float) -> 
 def corollary_1(size: int, records: int, k: float) -> float:
     """Corollary 1's bound on the expected KL divergence, as printed.
 
-    Its maximiser 1/N lies outside the domain eta <= p unless eta <= 1/N, and its proof calls the
-    trigamma function negative. The bound itself holds where eta >= 1/N; the largest value over the
-    domain is `mechanisms.accuracy.largest_expected_kl`.
+    True, and attained at (1/N, ..., 1 - (n-1)/N); only its proof has a sign wrong. Where every frequency is
+    at least a floor above 1/N the largest value is smaller: `veil.vectors.largest_expected_kl`.
     """
 
     def zeta(x: float) -> float:

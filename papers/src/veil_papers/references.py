@@ -109,7 +109,7 @@ _PAGE = """\
 Veil implements the mechanisms of five papers. Code, reports and documentation cite them by a short name and the number of the item, as in "XOR paper, Theorem 1". The numbers are those of the versions listed here.
 """  # noqa: E501 - a paragraph of markdown is one line
 _PAGE_END = """
-`veil papers` reproduces their tables and figures: [The papers, item by item](papers.md). Statements in them that are loose, conditional or false are in the [errata](errata.md).
+`veil papers` reproduces their tables and figures: [The papers, item by item](papers.md). Statements in them that are loose, conditional or false are in the [errata](errata.md). How to check and correct us: [for the authors](for-authors.md).
 """  # noqa: E501
 
 if __name__ == "__main__":

@@ -90,9 +90,7 @@ def published_distances(
 ) -> Floats:
     """Equation (4): the law of the distance under permute-and-flip, p_l N(l) Phi(l), for Mechanism 1 and 2.
 
-    It adds up to 1 - prod (1 - p_j), which is 1 if the true word is a candidate. Permute-and-flip measures
-    utilities from the best candidate's; the paper leaves that out, so its probabilities do not add up to 1 if
-    the true word is infeasible.
+    It adds up to 1 - prod (1 - p_j), which is 1 if the true word is a candidate, as Definition 4 asks.
     """
     values = phi(counts, epsilon, radius)
     if by_subsets:
@@ -158,8 +156,8 @@ class Theorem2:
 def theorem_2(length: int, alphabet: int, epsilon: float, radius: int, *, first: int = 0) -> Theorem2:
     """Theorem 2: nC/(1+C) - n (Phi(0) - Phi(n)) / (4 E_Exp[Phi]) <= E[l] <= nC/(1+C).
 
-    first: where the sum in E_Exp[Phi] begins. Equation (8) prints 1; the distance 0 belongs to it, and
-    without it the fraction is no expectation at all and the bound far lower.
+    first: where the sum in E_Exp[Phi] begins. The theorem means an expectation, from 0 on; (8) and (10) of
+    its proof print 1, and with that the bound would be far lower.
     """
     counts = free_counts(length, alphabet)
     values = phi(counts, epsilon, radius)
@@ -234,7 +232,7 @@ def response_error(length: int, alphabet: int, epsilon: float, radius: int) -> f
 def figure_2(panel: str) -> dict[str, Curve]:
     """Figure 2: (a) epsilon in [0.1, 10] at n=5, m=2; (b) n in 2..20 and (c) m in 2..10 at epsilon=5; b=1.
 
-    The lower bound is the repaired one. It is negative, so says nothing, for epsilon above 3.8 in (a), for n
+    The lower bound is negative, so says nothing, for epsilon above 3.8 in (a), for n
     below 20 in (b) and for m=2 in (c).
     """
     cases: Iterable[tuple[float, int, int, float]] = {

@@ -19,6 +19,7 @@ Ends = tuple[tuple[float, float], tuple[float, float]]
 Point = tuple[float, float]
 
 MOST_STATES = 60
+AUTOMATON_KEY = "red: probability of the next symbol; grey: words that lead on"
 _RADIUS = 0.2
 # How far apart, in units of the drawing, the columns and the states of a column stand.
 _ACROSS, _DOWN = 2.1, 1.0
@@ -45,17 +46,35 @@ def automaton_figure(automaton: Automaton) -> Figure:
 
     On the arrows stand the policy's symbols and probabilities, below a state how many words lead on from it.
     """
+    figure, axes = axes_of(*automaton_size(automaton))
+    draw_automaton(axes, automaton)
+    axes.set_title(AUTOMATON_KEY, fontsize=9, color=GREY)
+    return figure
+
+
+def automaton_size(automaton: Automaton) -> tuple[float, float]:
+    """The inches across and down at which all labels can be read."""
+    right, top = _reach([list(layer) for layer in automaton.layers])
+    return _INCHES * (right + 0.95), _INCHES * 2.0 * top + 0.4
+
+
+def _reach(layers: list[list[Any]]) -> tuple[float, float]:
+    """How far a drawing goes to the right and upwards."""
+    most = max(map(len, layers))
+    return _ACROSS * (len(layers) - 1) + _RADIUS + 0.1, _DOWN * (most - 1) / 2.0 + _RADIUS + 0.3
+
+
+def draw_automaton(axes: Axes, automaton: Automaton) -> None:
+    """The drawing of `automaton_figure`, on axes that are there."""
     layers = [list(layer) for layer in automaton.layers]
     if sum(map(len, layers)) > MOST_STATES:
         raise ValueError(f"at most {MOST_STATES} states can be drawn, found {sum(map(len, layers))}")
-    most = max(map(len, layers))
     centres = {
         state: (_ACROSS * column, _DOWN * ((len(layer) - 1) / 2.0 - row))
         for column, layer in enumerate(layers)
         for row, state in enumerate(layer)
     }
-    right, top = _ACROSS * (len(layers) - 1) + _RADIUS + 0.1, _DOWN * (most - 1) / 2.0 + _RADIUS + 0.3
-    figure, axes = axes_of(_INCHES * (right + 0.95), _INCHES * 2.0 * top + 0.4)
+    right, top = _reach(layers)
     axes.set_axis_off()
     axes.set_aspect("equal")
     axes.set_xlim(-0.95, right)
@@ -76,8 +95,6 @@ def automaton_figure(automaton: Automaton) -> Figure:
         )
     x, y = centres[layers[0][0]]
     _draw_arrow(axes, (x - 0.85, y), (x, y), open_start=True)
-    axes.set_title("red: probability of the next symbol; grey: words that lead on", fontsize=9, color=GREY)
-    return figure
 
 
 def _arrows(automaton: Automaton, drawn: Mapping[Any, Point]) -> dict[tuple[Any, Any], list[str]]:

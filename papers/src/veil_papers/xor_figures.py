@@ -52,26 +52,28 @@ Unit = Literal["pixel", "row"]
 # Far above the rounding of norms of matrices that fit into memory.
 _ROUNDING = 2.0**-36
 
-# A letter C of 12 x 9 pixels, the size of the paper's; the drawing is ours.
+# The letter C of Figure 1, 12 x 9 pixels, as the published code has it.
 LETTER_C: Table = np.array(
     [
         [mark == "#" for mark in line]
         for line in (
-            "..#####..",
-            ".##...##.",
-            "##.....##",
-            "##.......",
-            "##.......",
-            "##.......",
-            "##.......",
-            "##.......",
-            "##.......",
-            "##.....##",
-            ".##...##.",
-            "..#####..",
+            ".........",
+            "...####..",
+            "..######.",
+            ".###..##.",
+            ".##......",
+            ".##......",
+            ".##......",
+            ".##......",
+            ".###..##.",
+            "..######.",
+            "...####..",
+            ".........",
         )
     ]
 )
+# The published code for it runs at this temperature, and hides a row: s_f = P = 9.
+FIGURE_1_TEMPERATURE = 0.003
 # Edges of the two networks of Section 8.
 EDGES = {"Facebook": 88_234, "Email": 16_064}
 
@@ -113,11 +115,11 @@ class ImageNoise:
 
 
 def figure_1(
-    epsilons: Sequence[float] = (0.3, 0.5, 0.7), alphas: Sequence[float] = (0.3, 0.7), *, unit: Unit = "pixel"
+    epsilons: Sequence[float] = (0.3, 0.5, 0.7), alphas: Sequence[float] = (0.3, 0.7), *, unit: Unit = "row"
 ) -> list[ImageNoise]:
     """The paper's parameters for the image of Figure 1, and what no epsilon-private mechanism can better.
 
-    unit: what may differ between neighbours. The paper's text does not say; its code hides a row of pixels.
+    unit: what may differ between neighbours. The paper's text does not say; its code hides a row, s_f = P.
     """
     rows, columns = LETTER_C.shape
     flips = 1 if unit == "pixel" else columns
@@ -163,7 +165,7 @@ def log_unchanged_at_most(rows: int, columns: int, epsilon: float, *, unit: Unit
 
 
 def perturbed_image(
-    epsilon: float, alpha: float, *, unit: Unit = "pixel", complement: bool = True, rng: Any = None
+    epsilon: float, alpha: float, *, unit: Unit = "row", complement: bool = True, rng: Any = None
 ) -> Table:
     """A picture of Figure 1, drawn exactly; without the complement as the paper prints it."""
     rows, columns = LETTER_C.shape

@@ -54,6 +54,10 @@ class Transitions(Adjacency):
         if self.cap is not None:
             object.__setattr__(self, "cap", integer("cap", self.cap, least=1))
 
+    @property
+    def reach(self) -> float:
+        return float(self.cap or 0)
+
     def on(self, table: str, cap: int | None = None) -> Contributions:
         """The change of one of the tables that are counted, by its name. cap: of a table with its own.
 

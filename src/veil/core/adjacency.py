@@ -23,6 +23,16 @@ class Adjacency(ABC):
         """Who is a neighbour, without what only matters to one release."""
         return self.words
 
+    @property
+    def reach(self) -> float:
+        """What only matters to one release: the larger it is, the further its answers may be apart."""
+        return 0.0
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What a reader must accept of the data for such neighbours to be hidden."""
+        return ()
+
     def describe(self) -> dict[str, Any]:
         """The name and the parameters, from which it can be built again."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]

@@ -90,10 +90,10 @@ class Batch:
 
     def reserve_charge(self, charge: Charge) -> EntryId:
         """Let one of the declared mechanisms run; it is paid for. Any other is refused."""
-        # The cap of users does not say who is a neighbour, but what the batch was worked out and charged for.
-        cap, most = (getattr(near, "cap", None) or 0 for near in (charge.adjacency, self.adjacency))
-        if charge.adjacency is None or not self.adjacency.covers(charge.adjacency) or cap > most:
-            found = "nothing said" if charge.adjacency is None else charge.adjacency.words
+        # How far a release reaches does not say who is a neighbour, but what the batch was charged for.
+        near, hidden = charge.adjacency, self.adjacency
+        if near is None or not hidden.covers(near) or near.reach > hidden.reach:
+            found = "nothing said" if near is None else near.words
             raise InvalidArgument("adjacency", expected=self.adjacency.words, found=found)
         wanted = canonical(charge.description)
         for slot, declared in enumerate(self._slots):

@@ -11,8 +11,8 @@ from veil.core import checks
 from veil.core.adjacency import Adjacency
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.rounding import rounded_down
-from veil.vectors.change import VectorChange
-from veil.vectors.l1 import VECTOR_CHANGES
+from veil.vectors.change import RowChange
+from veil.vectors.l1 import row_change
 from veil.vectors.simplex import Transfer, moved
 
 # A matrix with more rows than this would not fit anywhere.
@@ -63,7 +63,7 @@ class Rows(Adjacency):
     """
 
     changed: int | str
-    each: VectorChange
+    each: RowChange
     name: ClassVar[str] = "Rows"
 
     def __post_init__(self) -> None:
@@ -73,15 +73,7 @@ class Rows(Adjacency):
             object.__setattr__(self, "changed", changed)
         elif self.changed != "all":
             raise InvalidArgument("changed", expected=expected, found=repr(self.changed)[:40])
-        if isinstance(self.each, dict):
-            for known in VECTOR_CHANGES:
-                if self.each.get("name") == known.name:
-                    fields = {key: item for key, item in self.each.items() if key != "name"}
-                    object.__setattr__(self, "each", known(**fields))
-                    break
-        if not isinstance(self.each, VectorChange):
-            expected = "a vectors.Transfer or vectors.L1"
-            raise InvalidArgument("each", expected=expected, found=type(self.each).__name__)
+        object.__setattr__(self, "each", row_change("each", self.each))
 
     def exchange(self, rows: int) -> tuple[float, int]:
         """What entries of a row exchange at most, and how many rows do in a matrix with so many."""

@@ -12,6 +12,7 @@ from .accuracy import (
     published_concentration,
     total_variation_failure,
 )
+from .averages import Averaged, average
 from .calibration import calibrated
 from .counts import Contributions, Counts, Records
 from .error_bars import intervals
@@ -29,6 +30,7 @@ from .verbs import plan, read, release
 
 __all__ = [
     "L1",
+    "Averaged",
     "Comparison",
     "Contributions",
     "Counts",
@@ -47,6 +49,7 @@ __all__ = [
     "Row",
     "Simplex",
     "Transfer",
+    "average",
     "calibrated",
     "compare",
     "concentration",

@@ -53,7 +53,11 @@ class ArrayKind(Kind):
         is_batch = getattr(mechanism, "is_batch", lambda valid: np.ndim(valid) > 1)(valid)
         # Several records may be in several items (mechanisms/noisy_counts.md, section 3); one is in one.
         of_batch = WITHIN_THE_CAP if isinstance(adjacency, Contributions) else ONE_PER_PERSON
-        return (*mechanism.assumptions(adjacency), *((of_batch,) if is_batch else ()))
+        return (
+            *mechanism.assumptions(adjacency),
+            *adjacency.assumptions,
+            *((of_batch,) if is_batch else ()),
+        )
 
     def implied_assumptions(self, release: Release[Any]) -> tuple[str, ...]:
         implied = super().implied_assumptions(release)

@@ -22,15 +22,6 @@ class VectorChange(Adjacency):
         def mass(self) -> float:
             """What entries gain together at most, and others lose; a field of some."""
 
-    @property
-    @abstractmethod
-    def words_of_row(self) -> str:
-        """How a row of a matrix changes."""
-
-    @abstractmethod
-    def with_mass(self, mass: float) -> Self:
-        """Such neighbours, but with another mass, or the largest there is."""
-
     @abstractmethod
     def entries(self, size: int) -> int:
         """How many of so many entries may differ."""
@@ -45,3 +36,18 @@ class VectorChange(Adjacency):
 
         shape: of the least entry. tilt: what shapes gain together, and others lose. most: entries that gain.
         """
+
+
+class RowChange(VectorChange):
+    """A relation between vectors that are somebody's own: alone, or as rows of a table or a matrix."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def words_of_row(self) -> str:
+        """How a row changes."""
+
+    @abstractmethod
+    def with_mass(self, mass: float) -> Self:
+        """Such neighbours, but with another mass, or the largest there is."""

@@ -15,6 +15,7 @@ from veil.core.kind import Content, Places
 from veil.core.random.streams import Rng
 from veil.core.record import Release
 from veil.vectors.array_kind import ArrayKind, numbered
+from veil.vectors.averages import Averaged
 from veil.vectors.counts import Contributions, Records
 from veil.vectors.l1 import L1
 from veil.vectors.released_counts import NOISY, NOISY_COUNTS, checked_tables
@@ -40,6 +41,7 @@ class VectorKind(ArrayKind):
     }
     domains: ClassVar[Places] = _places("counts", "Counts") | _places("simplex", "Simplex")
     adjacencies: ClassVar[Places] = {
+        **_places("averages", "Averaged"),
         **_places("counts", "Contributions", "Records"),
         **_places("l1", "L1"),
         **_places("simplex", "Transfer"),
@@ -50,6 +52,9 @@ class VectorKind(ArrayKind):
         "records:": lambda cap: Contributions(int(cap)),
         "transfer:": lambda mass: Transfer(float(mass)),
         "l1:": lambda distance: L1(float(distance)),
+        "average": lambda _: Averaged.of(1),
+        "average-transfer:": lambda mass: Averaged.of(1, Transfer(float(mass))),
+        "average-l1:": lambda distance: Averaged.of(1, L1(float(distance))),
     }
     read_request = "veil.vectors.requests:VectorRead"
     release_request = "veil.vectors.requests:VectorRelease"

@@ -10,15 +10,16 @@ import numpy as np
 
 from veil.core import checks
 from veil.core.adjacency import Adjacency
+from veil.core.errors import InvalidArgument
 from veil.core.numerics.rounding import float_above, float_below, rounded_down
 from veil.core.privacy.pairs import SymmetricBetaPair
 from veil.core.privacy.profile import Kind
-from veil.vectors.change import VectorChange
+from veil.vectors.change import RowChange
 from veil.vectors.simplex import Transfer, moved
 
 
 @dataclass(frozen=True, slots=True)
-class L1(VectorChange):
+class L1(RowChange):
     """A probability vector moves by an L1 distance of at most `distance`, in any protected entries.
 
     Half of the distance is what some entries gain together, half is what others lose. If it all goes from one
@@ -85,3 +86,15 @@ class L1(VectorChange):
 
 # What a neighbour of a secret vector may be.
 VECTOR_CHANGES = (Transfer, L1)
+
+
+def row_change(field: str, given: Any) -> RowChange:
+    """How a row may change: as it is, or from its description."""
+    if isinstance(given, dict):
+        known = next((one for one in VECTOR_CHANGES if one.name == given.get("name")), None)
+        if known is not None:
+            return known(**{key: item for key, item in given.items() if key != "name"})
+    if not isinstance(given, RowChange):
+        expected = "a vectors.Transfer or vectors.L1"
+        raise InvalidArgument(field, expected=expected, found=type(given).__name__)
+    return given

@@ -8,6 +8,7 @@ from functools import partial
 from os import PathLike, fspath
 from typing import Any
 
+from veil.core.checks import truth
 from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
 from veil.core.intake import Labels, as_floats, labels_of, named_matrix, row_labels_of
 from veil.tables.cells import is_number, numbers_in
@@ -48,6 +49,7 @@ def read_vectors(
     label_column: str | None = None,
     value_column: str | None = None,
     row_column: str | None = None,
+    unnamed: bool = False,
     name: str = "value",
 ) -> LabelledVector | LabelledVectors:
     """The vector, or vectors, of a source: a path ("-" is standard input), a table, or numbers in memory.
@@ -60,7 +62,9 @@ def read_vectors(
     for field_name, column in asked.items():
         if column is not None and not isinstance(column, str):
             raise InvalidArgument(field_name, expected="the name of a column", found=type(column).__name__)
-    wanted = _Columns(label_column, value_column, row_column)
+        if column is not None and truth("unnamed", unnamed):
+            raise InvalidArgument("unnamed", expected="no name of a column with it", found=f"{field_name}")
+    wanted = _Columns(label_column, value_column, row_column, truth("unnamed", unnamed))
     if isinstance(source, (str, PathLike)):
         name = name_of(fspath(source))
         vector = _from_file(fspath(source), wanted)
@@ -69,7 +73,7 @@ def read_vectors(
     ):
         vector = _from_frame(source, name, wanted)
     else:
-        if wanted != _Columns():
+        if wanted.names != _Columns().names:
             given = next(field for field, column in asked.items() if column is not None)
             raise InvalidArgument(given, expected="a table with it", found="numbers without columns")
         vector = _in_memory(source, name)
@@ -87,9 +91,10 @@ class _Columns(Columns):
 
     def named(self, header: Sequence[str] | None, name: str, *, may_be_cells: bool) -> None:
         """Refuse columns that are not there. may_be_cells: the header may be a record."""
-        for column in self if header is not None else ():
+        for column in self.names if header is not None else ():
             if column is not None and column not in (header or ()):
-                raise missing_column(list(header or ()), column, name, asked=self if may_be_cells else None)
+                asked = self.names if may_be_cells else None
+                raise missing_column(list(header or ()), column, name, asked=asked)
 
     def left_out(self, header: Sequence[str] | None) -> frozenset[int]:
         """The noisy counts of a release that is read again, unless columns of it are asked for."""
@@ -106,7 +111,8 @@ class _Columns(Columns):
             if header is None:
                 raise InvalidData(name, expected=f"a column {column!r}", found="no header")
             if column not in header:
-                raise missing_column(list(header), column, name, asked=self if may_be_cells else None)
+                asked = self.names if may_be_cells else None
+                raise missing_column(list(header), column, name, asked=asked)
             return header.index(column)
 
         places = place(self.value, width - 1), place(self.label, 0 if width > 1 else None)
@@ -116,8 +122,8 @@ class _Columns(Columns):
                 expected="two columns, a label and a number",
                 found=f"{width} columns",
                 hint="Name them with {label_column} and {value_column}; or, in a table with one row for each "
-                "of several vectors, the column of their names with {row_column}.",
-                names=("label_column", "value_column", "row_column"),
+                "of several vectors, the column of their names with {row_column}, or {unnamed} if none does.",
+                names=("label_column", "value_column", "row_column", "unnamed"),
             )
         return places
 
@@ -222,7 +228,7 @@ def _from_text(table: TextTable, wanted: _Columns) -> LabelledVector | LabelledV
     name, rows = table.name, table.rows(expected="numbers", decimals=True)
     is_wide = _is_wide(rows)
     below = {row[-1] for row in rows[1:]}
-    is_named = any(column in rows[0] for column in wanted if column is not None)
+    is_named = any(column in rows[0] for column in wanted.names if column is not None)
     has_names = is_wide or is_named or has_header([(rows[0][-1:], below)], judge=above_numbers)
     header = rows[0] if has_names else None
     body = rows[1:] if header is not None else rows

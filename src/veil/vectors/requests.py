@@ -14,9 +14,10 @@ from veil.core.intake import Labels
 from veil.core.job import ROW_LABELS_ARE_PUBLIC, Job
 from veil.core.kind import Progress
 from veil.core.mechanism import Mechanism
-from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, Request, option
+from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option
 from veil.tables.given import files_among
 from veil.vectors.accuracy import METRICS
+from veil.vectors.averages import Averaged
 from veil.vectors.calibration import (
     ALWAYS_EXACT,
     FOR_COUNTS,
@@ -30,6 +31,7 @@ from veil.vectors.calibration import (
 from veil.vectors.counts import Contributions, Counts, Integers, Records, refuse
 from veil.vectors.error_bars import beta_law
 from veil.vectors.l1 import L1
+from veil.vectors.neighbours import Neighbours
 from veil.vectors.planning import Comparison, EpsilonPlan, compare, needed_epsilons
 from veil.vectors.reading import LabelledVector, read_vector, read_vectors
 from veil.vectors.several import LabelledVectors
@@ -37,7 +39,6 @@ from veil.vectors.simplex import Simplex, Transfer
 
 _WHOLE = 1e-6
 _TOTALS = {"total", "sum", "all", "overall", "grand total", "totals"}
-_MOST_CAP = 1_000_000
 _LITTLE_KEPT = (
     "At this budget only {:.2g} % of the weight is on the data, the rest on a public constant (all entries "
     "equal). A larger epsilon or more records would keep more"
@@ -57,6 +58,9 @@ class VectorRead(ReadRequest):
     source: Any = option(help="CSV, JSON or Parquet file, or - for a pipe.", secret=True)
     label_column: str | None = option(None, help="The column of the labels.", group="Input", column=True)
     value_column: str | None = option(None, help="The column of the numbers.", group="Input", column=True)
+    unnamed: bool = option(
+        False, help="Each line is one of several vectors, and no column names them.", group="Input"
+    )
     row_column: str | None = option(
         None,
         help="Of a table with one row for each of several vectors, such as courses: the column of their "
@@ -76,80 +80,12 @@ class VectorRead(ReadRequest):
             label_column=self.label_column,
             value_column=self.value_column,
             row_column=self.row_column,
+            unnamed=self.unnamed,
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Neighbours(Request):
-    """What is secret: records behind the numbers, or the vector itself."""
-
-    records: int | None = option(
-        None,
-        help="The numbers are counts or frequencies of N records; N is public. Without it, {transfer} and "
-        "{l1} they are counts of records whose number is secret.",
-        short="-n",
-        least=1,
-        group="Privacy",
-    )
-    transfer: float | None = option(
-        None, help="The vector is secret; two entries exchange at most M.", group="Privacy"
-    )
-    l1: float | None = option(
-        None, help="The vector is secret; it moves by an L1 distance of at most B.", group="Privacy"
-    )
-    change: str | None = option(
-        None,
-        help="One record is: replace (default with {records}) or add-remove (default otherwise).",
-        choices=("replace", "add-remove"),
-        group="Privacy",
-    )
-    cap: int = option(
-        1,
-        help="Of counts: one person has at most N records, in all rows of a table together; all of them are "
-        "hidden. Veil cannot check it.",
-        least=1,
-        group="Privacy",
-    )
-
-    def check(self) -> None:
-        super().check()
-        _ = self.adjacency
-
-    @property
-    def adjacency(self) -> Records | Contributions | Transfer | L1:
-        """Between which inputs the difference is hidden."""
-        given = [name for name in ("records", "transfer", "l1") if getattr(self, name) is not None]
-        if len(given) > 1:
-            raise InvalidArgument(
-                given[0],
-                expected="one of {records}, {transfer} and {l1}, or none: counts whose number is secret",
-                found=f"{len(given)} of them",
-                names=("records", "transfer", "l1"),
-            )
-        if self.change is not None and given and given != ["records"]:
-            raise InvalidArgument("change", expected="counts with it", found="a vector")
-        cap = integer("cap", self.cap, least=1, most=_MOST_CAP)
-        if cap > 1 and given and given != ["records"]:
-            hint = "Vectors of which one person moves several are rows of a matrix: release that."
-            raise InvalidArgument("cap", expected="counts with it", found="a vector", hint=hint)
-        if self.transfer is not None:
-            words = "a mass above 0 and at most 1"
-            return Transfer(within("transfer", self.transfer, 1e-30, 1.0, expected=words))
-        if self.l1 is not None:
-            words = "an L1 distance above 0 and at most 2"
-            return L1(within("l1", self.l1, 1e-30, 2.0, expected=words))
-        if self.records is not None:
-            integer("records", self.records, least=1)
-        elif self.change == "replace":
-            expected = "the public number of records, since one is replaced"
-            raise InvalidArgument("records", expected=expected, found="none")
-        one = Records(self.change or ("add-remove" if self.records is None else "replace"))
-        # See mechanisms/noisy_counts.md, section 3.
-        return one if cap == 1 else Contributions(cap, cap * one.contributions.removed)
-
-
-@dataclass(frozen=True, kw_only=True)
-class VectorRelease(_Neighbours, ReleaseRequest):
+class VectorRelease(Neighbours, ReleaseRequest):
     """Release a private probability vector."""
 
     examples = (
@@ -159,6 +95,10 @@ class VectorRelease(_Neighbours, ReleaseRequest):
         ),
         ("Counts of records whose number is secret", {"source": "grades.csv", "epsilon": 1.0}),
         ("The vector itself is the secret", {"source": "policy.csv", "transfer": 0.01, "epsilon": 1.0}),
+        (
+            "The average of the shares of 40 people, of whom each has a row",
+            {"source": "shares.csv", "unnamed": True, "average": 40, "epsilon": 1.0},
+        ),
         (
             "A row for each course; a student is in at most 6 of them",
             {
@@ -220,6 +160,9 @@ class VectorRelease(_Neighbours, ReleaseRequest):
                 raise InvalidArgument(floored, found=found, **_OF_VECTORS)
             if self.normalise:
                 raise InvalidArgument("normalise", found="counts", **_OF_VECTORS)
+        elif isinstance(adjacency, Averaged) and self.public_row_labels:
+            expected, found = "several vectors with it", "their average, which has no rows"
+            raise InvalidArgument("public_row_labels", expected=expected, found=found)
         if self._floored and self.mechanism not in ("auto", "dirichlet"):
             raise InvalidArgument(floored, expected="the mechanism dirichlet with it", found=self.mechanism)
         if not self.smooth and self.floor is None:
@@ -240,6 +183,8 @@ class VectorRelease(_Neighbours, ReleaseRequest):
         if isinstance(held, LabelledVectors):
             _no_total(held.row_labels, values.T, what="row")
         row_labels = self._public_names(held)
+        if isinstance(adjacency, Averaged):
+            value, held = self.averaged(value, held)
         name, mechanism, plan = self._chosen(adjacency, values.shape[-1])
         kept = share_kept(mechanism, self.records)
         left_out = isinstance(held, LabelledVectors) and held.row_labels is not None and row_labels is None
@@ -285,7 +230,7 @@ class VectorRelease(_Neighbours, ReleaseRequest):
         return valid
 
     def _chosen(
-        self, adjacency: Records | Contributions | Transfer | L1, size: int
+        self, adjacency: Records | Contributions | Transfer | L1 | Averaged, size: int
     ) -> tuple[str, Mechanism, Comparison | None]:
         """The mechanism, from public numbers alone, and the comparison by which it was chosen."""
         budget: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "records": self.records}
@@ -316,7 +261,7 @@ class _Planned(PlanRequest):
 
 
 @dataclass(frozen=True, kw_only=True)
-class VectorPlanning(_Neighbours, _Planned):
+class VectorPlanning(Neighbours, _Planned):
     """What to expect of each mechanism for a vector, or which epsilon an error takes."""
 
     examples = (
@@ -333,7 +278,7 @@ class VectorPlanning(_Neighbours, _Planned):
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        return files_among(self.typical)
+        return (*super().inputs, *files_among(self.typical))
 
     def check(self) -> None:
         super().check()

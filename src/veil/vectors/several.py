@@ -25,11 +25,17 @@ class LabelledVectors:
 
 
 class Columns(NamedTuple):
-    """The names of the columns that are asked for. row: of the names of vectors."""
+    """The names of the columns that are asked for. row: of the names of vectors, which may be `unnamed`."""
 
     label: str | None = None
     value: str | None = None
     row: str | None = None
+    unnamed: bool = False
+
+    @property
+    def names(self) -> tuple[str | None, ...]:
+        """Of columns that must be there."""
+        return self.label, self.value, self.row
 
 
 def vectors_in(
@@ -47,13 +53,15 @@ def vectors_in(
     column, or an error that says where there is none. Without `wanted.row` it is the first column that names
     the vectors, where all others, at least two, are numbers.
     """
+    if wanted.unnamed:
+        return _wide(header, columns, None, name, numbers)
     if wanted.row is None and (
         header is None or len(columns) < 3 or (wanted.label, wanted.value) != (None, None)
     ):
         return None
     if wanted.row is None:
         texts = [place for place, cells in enumerate(columns) if not all(map(is_number, cells))]
-        return _wide(header or (), columns, 0, name, numbers) if texts == [0] else None
+        return _wide(header, columns, 0, name, numbers) if texts == [0] else None
     if header is None:
         raise InvalidData(name, expected=f"a column {wanted.row!r}", found="no header")
     if (wanted.label is None) != (wanted.value is None):
@@ -69,14 +77,17 @@ def vectors_in(
 
 
 def _wide(
-    header: Sequence[str], columns: Sequence[Sequence[Any]], at: int, name: str, numbers: Numbers
+    header: Sequence[str] | None,
+    columns: Sequence[Sequence[Any]],
+    at: int | None,
+    name: str,
+    numbers: Numbers,
 ) -> LabelledVectors:
-    """One line for each vector, one column for each label."""
-    labels = tuple(label for place, label in enumerate(header) if place != at)
+    """One line for each vector, one column for each label. at: where the names of the vectors are."""
+    labels = None if header is None else tuple(label for place, label in enumerate(header) if place != at)
     entries = [numbers(cells) for place, cells in enumerate(columns) if place != at]
-    return checked(
-        LabelledVectors(tuple(zip(*entries, strict=True)), labels, tuple(map(str, columns[at]))), name
-    )
+    names = None if at is None else tuple(map(str, columns[at]))
+    return checked(LabelledVectors(tuple(zip(*entries, strict=True)), labels, names), name)
 
 
 def beside_shares(header: Sequence[str] | None) -> frozenset[int]:

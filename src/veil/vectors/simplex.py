@@ -19,7 +19,7 @@ from veil.core.mechanism import UNPROTECTED, Domain
 from veil.core.numerics.rounding import float_above, float_below, rounded_down
 from veil.core.privacy.pairs import SymmetricBetaPair
 from veil.core.privacy.profile import Kind, PrivacyProfile
-from veil.vectors.change import VectorChange
+from veil.vectors.change import RowChange, VectorChange
 from veil.vectors.counts import refuse, rows_of
 
 SUM_TOLERANCE = 1e-9
@@ -207,7 +207,7 @@ def _indices(protected: Sequence[int] | None, size: int) -> tuple[int, ...] | No
 
 
 @dataclass(frozen=True, slots=True)
-class Transfer(VectorChange):
+class Transfer(RowChange):
     """Two protected entries of a probability vector exchange at most `mass`: the papers' neighbours.
 
     A vector that moves in more than two entries is not covered: that is `vectors.L1`.

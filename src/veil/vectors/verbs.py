@@ -19,6 +19,7 @@ def read(
     *,
     label_column: str | None = None,
     value_column: str | None = None,
+    unnamed: bool = False,
     row_column: str | None = None,
 ) -> LabelledVector | LabelledVectors:
     """Read counts or a probability vector, or several at once, with their labels. They are sensitive data.
@@ -33,12 +34,13 @@ def read(
     label_column, value_column: the columns of the labels and of the numbers, where a table has more than two.
     row_column: the column that names the vectors, where it is not the first. With the other two, each line is
         one number instead, and what is left out is zero.
+    unnamed: each line is one of several vectors, such as the shares of a person, and no column names them.
 
     >>> from veil import vectors
     >>> grades = vectors.read({"A": 31, "B": 28, "C": 21})
     >>> grades.labels
     ('A', 'B', 'C')
-    >>> courses = vectors.read({"course": ["art", "law"], "A": [31, 9], "B": [28, 15], "C": [21, 30]})
+    >>> courses = vectors.read({"art": {"A": 31, "B": 28, "C": 21}, "law": {"A": 9, "B": 15, "C": 30}})
     >>> courses.values, courses.labels
     (((31.0, 28.0, 21.0), (9.0, 15.0, 30.0)), ('A', 'B', 'C'))
     """
@@ -53,6 +55,8 @@ def plan(
     records: int | None = None,
     transfer: float | None = None,
     l1: float | None = None,
+    average: int | None = None,
+    weights: Any = None,
     change: str | None = None,
     cap: int = 1,
     error: float | None = None,
@@ -65,7 +69,7 @@ def plan(
     epsilon, or error: with error the plan is the other way round, which epsilon keeps to it. metric: how the
         error is measured: "tv" (total variation), "l1", "sup" or "kl". confidence: how surely it is kept to.
     delta: the failure probability that the mechanisms may have.
-    records, transfer, l1, change, cap: what is secret, as in `release`.
+    records, transfer, l1, average, weights, change, cap: what is secret, as in `release`.
     typical: a public vector to plan for, as `read` takes it; vectors of all kinds unless given.
 
     >>> from veil import vectors
@@ -86,6 +90,8 @@ def release(
     records: int | None = None,
     transfer: float | None = None,
     l1: float | None = None,
+    average: int | None = None,
+    weights: Any = None,
     change: str | None = None,
     cap: int = 1,
     smooth: bool = True,
@@ -107,6 +113,9 @@ def release(
     records: the values are counts or frequencies of so many records, which is public; one is replaced.
     transfer, l1: the vector itself is the secret; in a neighbour two entries exchange at most so much, or any
         entries change, by this L1 distance together.
+    average: the values are so many vectors, one for each person and row, and their average is released. How
+        many is public, one row is secret: it may change in any way, or as transfer or l1 says. weights: the
+        average is weighted; one for each row, in their order or by their names, divided by their sum.
     change: of counts, whether one record is "replace"d or "add-remove"d, where that is not as above.
     cap: of counts, how many records one person has at most, in all vectors together; all are hidden. With 1,
         nobody may be in two of the vectors.
@@ -124,6 +133,10 @@ def release(
     >>> out = vectors.release({"A": 31, "B": 28, "C": 21, "D": 10, "F": 8}, epsilon=1.0, rng=1)
     >>> out.labels, out.epsilon, out.mechanism.name, out.assumptions
     (('A', 'B', 'C', 'D', 'F'), 1.0, 'GeometricCounts', ())
+    >>> day = {"ann": {"work": 0.5, "home": 0.5}, "bob": {"work": 0.2, "home": 0.8}}
+    >>> out = vectors.release(day, average=2, epsilon=8.0, rng=1)
+    >>> out.value.shape, out.labels, out.row_labels
+    ((2,), ('home', 'work'), None)
     """
     request = VectorRelease.given(locals())
     return run_with_warnings(request.prepare(values, rng=rng), ledger=ledger, rng=rng)

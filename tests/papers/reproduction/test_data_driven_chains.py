@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ from .conftest import Findings
 # Each exhibit is run, which takes a while.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("papers")]
 
-NAMES = ("Figure 1", "Figure 2", "Figure 3", "Table 1", "Figure 4", "MSNBC")
+NAMES = ("Figure 1", "Figure 2", "Figure 3", "Table 1", "Section 5", "Figure 4", "MSNBC")
 Found = dict[str, Finding]
 
 
@@ -67,9 +68,9 @@ def test_exhibits() -> None:
     assert tuple(exhibit.name for exhibit in PAPER.exhibits) == NAMES
     needs = {exhibit.name: tuple(exhibit.needs) for exhibit in PAPER.exhibits if exhibit.needs}
     assert needs == {
-        "Figure 2": ("trips",),
-        "Figure 3": ("trips",),
-        "Table 1": ("trips",),
+        "Figure 2": ("trips", "zones"),
+        "Figure 3": ("trips", "zones"),
+        "Table 1": ("trips", "zones"),
         "MSNBC": ("sessions",),
     }
 
@@ -265,10 +266,54 @@ def test_table_1(found: Found) -> None:
     assert number(line(finding, "smallest ε, made-up city, 63").found) == math.inf
 
 
-def test_green_taxis() -> None:
-    finding = more.table_1(Run(data=Data(real("nyc_green_trips_2020-03_2020-12.csv.gz").parent)))
+def test_green_taxis(tmp_path: Path) -> None:
+    """Without the names of the zones, all boroughs."""
+    trips = real("nyc_green_trips_2020-03_2020-12.csv.gz")
+    (tmp_path / trips.name).symlink_to(trips)
+    finding = more.table_1(Run(data=Data(tmp_path)))
     assert "878,870 trips" in finding.stand_in
     assert "92 pairs" in line(finding, "smallest ε, green taxis, 2020, 63").why
+
+
+def test_trips_like_manhattan_are_as_many_as_the_paper_has() -> None:
+    data = Data(real("nyc_green_trips_2020-03_2020-12.csv.gz").parent)
+    trips = more._trips(data)
+    assert (trips.counts.shape, int(trips.counts.sum())) == ((63, 63), 2_933_898)
+    assert "293,201 trips of green taxis within Manhattan" in trips.stand_in
+    # As the paper's, some pairs are rare; where none is, about as many zones are left as it has.
+    assert 0 < (trips.counts == 0).sum() < 0.1 * 63**2
+    assert 25 <= len(trips.merged) <= 45
+    # It has a direction: a chain whose trips go back as often as they come would hide errors of the long run.
+    assert np.abs(trips.counts - trips.counts.T).sum() > 0.05 * trips.counts.sum()
+    finding = more.figure_3(Run(data=data))
+    there = line(finding, "the same, like Manhattan")
+    assert 0.005 < number(there.found) < 0.06
+    assert number(there.veil) < 0.1 * number(there.found)
+
+
+# Section 5
+
+
+def test_errors_fall_by_powers_of_k(found: Found) -> None:
+    """E|pi - pi'| and the ergodicity coefficient as k^-1/2, the divergence as 1/k: not as a logarithm."""
+    finding = found["Section 5"]
+    for what, power in (
+        ("exponent of k in E‖π", -0.5),
+        ("exponent of k in the bound of Theorem 4", -0.5),
+        ("exponent of k in E|τ", -0.5),
+        ("exponent of k in the expected KL", -1.0),
+    ):
+        assert number(line(finding, what).found) == pytest.approx(power, abs=0.04)
+    assert number(line(finding, "exponent of k in the bound of Theorem 4").veil) == pytest.approx(
+        -0.5, abs=0.01
+    )
+    assert number(line(finding, "k times the expected KL").found) == pytest.approx(1.5, rel=1e-4)
+    simulated, proved = curve(finding, 0, "E‖π"), curve(finding, 0, "bound that is proved")
+    assert (np.array(simulated.y) <= np.array(proved.y)).all()
+    ks, errors = np.array(simulated.x), np.array(simulated.y)
+    # Power: neither a logarithm of k nor 1/k is near.
+    assert errors[0] / errors[-1] > 20 * np.log(ks[-1]) / np.log(ks[0])
+    assert errors[0] / errors[-1] < 0.05 * ks[-1] / ks[0]
 
 
 # Figure 4

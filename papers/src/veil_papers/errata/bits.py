@@ -228,7 +228,7 @@ def _finite() -> Numbers:
 
 BITS = (
     Erratum(
-        "bits",
+        "wrong result",
         "The privacy theorem is false",
         ("xor Theorem 1",),
         "ε = s_f(‖Θ‖ + Σ_{i<j}‖Λ_ij‖), Frobenius norms, where s_f bits may differ.",
@@ -239,35 +239,39 @@ BITS = (
         "For less than a record Theorem 1 fails even without couplings, by up to √(2P − 1). Veil charges "
         "neither: it computes the worst loss of the noise, exactly where it can, and never below.",
         _theorem_1,
+        quote="s_f(‖λ(Θ)‖₂ + Σ_{i<j} ‖λ(Λ_{i,j})‖₂) ≤ ε (4)",
     ),
     Erratum(
-        "bits",
+        "wrong result",
         "The smallest counterexample",
         ("xor Theorem 1", "xor Definition 5"),
         "Two records of one bit, Θ = Λ = 0.5: ε = 1.",
         "The loss is 1.5. `published` shows the stated ε and says that it is false; `certified_epsilon` "
         "is what a release is charged.",
         _smallest,
+        quote="s_f(‖λ(Θ)‖₂ + Σ_{i<j} ‖λ(Λ_{i,j})‖₂) ≤ ε (4)",
     ),
     Erratum(
-        "bits",
+        "imprecise",
         "For its own parameters the theorem is loose",
         ("xor Theorem 1", "xor Algorithm 1"),
         "With Algorithm 1's parameters ε is what was asked for.",
         "For records the loss is ε/√P · (α + 4(1 − α)/N), here with α = 1; for an edge of a graph ε/√N.",
         _own_parameters,
+        quote="λ_p(Θ) = αε/(s_f√P) (Algorithm 1, line 2)",
     ),
     Erratum(
-        "bits",
+        "imprecise",
         "Where the theorem is true",
         ("xor Theorem 1",),
         "Theorem 1 for whole records, s = P.",
         "It holds without couplings, as in Section 7 with α = 1, and with one coupling for all pairs "
         "if N ≥ 4. The proof is ours.",
         _whole_records,
+        quote="s_f(‖λ(Θ)‖₂ + Σ_{i<j} ‖λ(Λ_{i,j})‖₂) ≤ ε (4)",
     ),
     Erratum(
-        "bits",
+        "wrong result",
         "Three steps of its proof",
         ("xor Appendix A",),
         "Appendix A takes √Σx² to be at most |Σx|. It drops squared terms, on the ground that Tr[Λ "
@@ -275,9 +279,10 @@ BITS = (
         "The first fails where terms of both signs cancel, the second is the very term that it bounds, and "
         "the square in the third is 4.",
         _appendix_a,
+        quote="“= 0, ∀i ≠ j” (step (a) after (9)); the steps between (c) and (d) before (8); (e) after (9)",
     ),
     Erratum(
-        "bits",
+        "wrong result",
         "The noise has the wrong sign",
         ("xor Remark 2", "xor Problem (5)", "xor Problem (6)", "xor Proposition 1"),
         "NP/2, at ε = 0, is the largest error (Remark 2; Section 5.1), and U/L falls as the norms grow.",
@@ -285,17 +290,20 @@ BITS = (
         "ε. So problem (5) is solved best by Π = 0, which spends nothing. So is (6): Proposition 1 is true, "
         "hence U/L ≥ NP/2, with equality at Π = 0. The bound grows with the norms, and says nothing.",
         _wrong_sign,
+        quote="Θ, Λ_{i,j} positive definite and > 0 (5), (6); “when ε = 0, we have the largest” error, "
+        "NP/(2‖f(D)‖²) (Remark 2)",
     ),
     Erratum(
-        "bits",
+        "wrong result",
         "The sign repaired",
         ("xor Definition 5",),
         "The output is X ⊕ B.",
         "Its complement is post-processing with the same loss, and flips less than half of the bits.",
         _complement,
+        quote="f(D) ⊕ B, B ~ Ber(Θ, Λ) (Definition 5)",
     ),
     Erratum(
-        "bits",
+        "wrong result",
         "No association is preserved",
         ("xor Algorithm 1",),
         "U diag(λ) U⁻¹ for a basis U of choice is to keep associations between the features.",
@@ -303,9 +311,10 @@ BITS = (
         "features is independent, and (5)'s own condition Θ > 0 is broken. (Algorithm 1 also asks 0 < α < "
         "1; Section 7 sets α = 1.)",
         _identity,
+        quote="U diag(λ(Θ)) U⁻¹ with λ₁ = … = λ_P (Section 5.1; Algorithm 1, lines 2 and 3)",
     ),
     Erratum(
-        "bits",
+        "imprecise",
         "Permanents are not needed",
         ("xor Footnote 4",),
         "The normalising constant is said to need permanents.",
@@ -313,19 +322,23 @@ BITS = (
         "are equally likely. They can be drawn exactly, and the constant is P equal factors, each a sum "
         "of N + 1 terms.",
         _constant,
+        quote="“essentially related to the computation of the permanent” (footnote 4)",
     ),
     Erratum(
-        "bits",
-        "The sampler is uniform",
+        "imprecise",
+        "A motion without walls",
         ("xor Algorithm 2",),
-        "Hamiltonian motion draws B from its law.",
-        "The printed motion ignores the walls, the places where a coordinate changes its sign and the "
-        "potential jumps. y(T) is normal again, B is a table of fair coins whatever Π is, and the release "
-        "is independent of the data.",
+        "Line 2 prints the motion of a coordinate: y(t) = y(0) cos t + q(0) sin t.",
+        "That is the motion between walls, the places where a coordinate changes its sign and the potential "
+        "jumps. Followed to the letter y(T) is normal again, B is a table of fair coins whatever Π is, and "
+        "the release is independent of the data. The method that is cited (Pakman and Paninski) crosses the "
+        "walls or is reflected by them, and so does the published code: the algorithm is not complete as "
+        "printed.",
         _uniform,
+        quote="y_i(t) = y_i(0)cos t + q_i(0)sin t, s = sign(y(T)) (Algorithm 2, lines 2 and 3)",
     ),
     Erratum(
-        "bits",
+        "wrong result",
         "Exact is not exact",
         ("xor Section 5.2",),
         "The sampler works without approximation.",
@@ -333,5 +346,6 @@ BITS = (
         "that the motion is integrated exactly; the distance from the law belongs into δ. Veil draws "
         'exactly, or refuses unless `accept="unquantified delta"`.',
         _finite,
+        quote="“exactly same binary distribution without approximation” (Section 5.2)",
     ),
 )

@@ -95,7 +95,7 @@ def _periodic() -> Numbers:
 
 MODELS = (
     Erratum(
-        "chains",
+        "wrong result",
         "A weighted KL cannot bound the largest row",
         ("data-driven-chains Lemma 6", "data-driven-chains Theorem 5"),
         "E‖P − P̃‖₁ and the expected change of τ_∞ are at most √(2L), L a π-weighted mean of divergences.",
@@ -104,32 +104,37 @@ MODELS = (
         "expectation there are `expected_largest_column_distance`, `expected_ergodicity_change` and "
         "`expected_stationary_change`; from the release alone, with a confidence, `stationary_radius`.",
         _weighted,
+        quote="‖P − P̃‖₁ ≤ √2·√K(P‖P̃) (the proof of Lemma 6); E|τ_∞(P) − τ_∞(P̃)| ≤ √(2L) (Theorem 5)",
     ),
     Erratum(
-        "chains",
+        "wrong proof, right result",
         "A theorem without a proof",
         ("data-driven-chains Theorem 4",),
         "E of the total variation of π and π̃ is at most ‖Z‖₁√(2L)/2.",
         "It rests on Lemma 5 and 6, so it is not proved; in a search over chains of three to six states "
         "the truth stayed below a third of it, as here.",
         _theorem_4,
+        quote="E‖π − π̃‖_TV ≤ ½‖Z‖₁√(2L) (Theorem 4); (28)",
     ),
     Erratum(
-        "chains",
+        "wrong proof, right result",
         "Parallel composition",
-        ("data-driven-chains Lemma 1",),
+        ("data-driven-chains Lemma 1", "data-driven-chains Supplement C.4"),
         "The conclusion is (max ε_i, max δ_i). The printed proof multiplies the δ_i, as if the output "
         "were bad only where every part is bad.",
         "The conclusion is right for one changed record: only the part that holds the record changes its "
         "law, so its δ_i is all that counts. The proof is not: the output is bad where some part is.",
         _parallel,
+        quote="P(M(D) ∈ Ω₂) = ∏ P(M_i(D_i) ∈ Ω₂ⁱ) ≤ ∏ δ_i ≤ max δ_i (Supplement C.4)",
     ),
     Erratum(
-        "chains",
+        "imprecise",
         "Irreducible is not enough",
         ("matrix-dirichlet Section II-B", "data-driven-chains Assumption 5"),
         "A chain all of whose states lead to each other tends to its stationary distribution.",
         "A periodic one has a stationary distribution and does not tend to it. Veil says what the period is.",
         _periodic,
+        quote="“finite, irreducible, and homogeneous”, and then lim μ_t exists (Section II-B of the matrix "
+        "Dirichlet paper, Section 5 of the data-driven chains paper)",
     ),
 )

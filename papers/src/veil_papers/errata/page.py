@@ -11,41 +11,64 @@ from itertools import groupby
 
 from veil_papers.errata.bits import BITS
 from veil_papers.errata.chains import CHAINS
-from veil_papers.errata.erratum import Chapter, Erratum, Numbers
+from veil_papers.errata.counts import COUNTS
+from veil_papers.errata.erratum import SEVERITIES, Erratum, Numbers, Severity
 from veil_papers.errata.graphs import GRAPHS
 from veil_papers.errata.models import MODELS
+from veil_papers.errata.small_print import SMALL_PRINT
 from veil_papers.errata.tables import TABLES
 from veil_papers.errata.vectors import VECTORS
 from veil_papers.errata.words import WORDS
-from veil_papers.references import reference
+from veil_papers.references import REFERENCES, reference
 
-ERRATA: tuple[Erratum, ...] = (*VECTORS, *CHAINS, *MODELS, *WORDS, *BITS, *GRAPHS, *TABLES)
+_PAPERS = [one.name for one in REFERENCES]
+
+
+def _rank(erratum: Erratum) -> tuple[int, int]:
+    """The gravest first; those of a severity in the order of the papers."""
+    return SEVERITIES.index(erratum.severity), _PAPERS.index(erratum.papers[0].partition(" ")[0])
+
+
+ERRATA: tuple[Erratum, ...] = tuple(
+    sorted((*VECTORS, *CHAINS, *COUNTS, *MODELS, *WORDS, *BITS, *GRAPHS, *TABLES, *SMALL_PRINT), key=_rank)
+)
 
 _INTRO = """\
 # What the papers say, and what holds
 
-Veil implements published mechanisms. Some published statements are loose, some hold only under conditions that are easy to miss, and some are false. Each entry says which, with a counterexample: the Python code below it can be run as is, ends in assertions, and gives the numbers of the table under it. `python -m veil_papers.errata` computes all of them and prints this page.
+Veil implements published mechanisms. Some published statements are loose, some hold only under conditions that are easy to miss, and some are false. Each entry says which and quotes the place; all but the small print have a counterexample: the Python code below it can be run as is, ends in assertions, and gives the numbers of the table under it. `python -m veil_papers.errata` computes all of them and prints this page.
 
-The papers are listed in [References](references.md). What is reproduced of them is in [The papers, item by item](papers.md).
+The gravest come first. What is not listed here holds as far as we know: [the papers, item by item](papers.md) has a row for every numbered item. The papers themselves are in [References](references.md). If an entry is unfair or mistaken, [say so](for-authors.md): entries have been withdrawn before.
+
+Notation. Vectors: p is the input, x the output, W the protected entries, η the least of each, η̄ what is left beside them, b the largest change in the 1-norm, γ the threshold of Ω₁. Chains: P is the true chain, P̃ the released one, π and π̃ their stationary distributions. Words: n symbols from m letters, ℓ errors, C = (m − 1)exp(−ε/2b). Bits: a table X of N × P bits is released as X ⊕ B, P(B = b) ∝ exp(b′Πb), where Π holds Θ for the bits of a record and Λ_ij between two records. Proofs of what holds: `matrices/perturbation.md`, `matrices/mechanisms/matrix_dirichlet.md`, `bits/mechanisms/bits.md` and `veil_papers.xor_figures`.
 """  # noqa: E501 - a paragraph of markdown is one line
 
-_CHAPTERS: dict[Chapter, str] = {
-    "vectors": """\
-## Vectors
+_HEADINGS: dict[Severity, str] = {
+    "wrong result": """\
+## Wrong results
 
-The Dirichlet simplex paper, and the first half of the data-driven chains paper.
+A printed statement or number is false as it stands.
 """,
-    "chains": """\
-## Matrices and chains
+    "wrong proof, right result": """\
+## Wrong proofs, right results
 
-The matrix Dirichlet paper, and the second half of the data-driven chains paper. P is the true chain, P̃ the released one, π and π̃ their stationary distributions. Proofs of what holds: `matrices/perturbation.md` and `matrices/mechanisms/matrix_dirichlet.md`.
-""",  # noqa: E501
-    "words": "## Words\n\nThe symbolic trajectories paper.\n",
-    "bits": """\
-## Bits and graphs
+A printed step is false. What it is to show holds, or no counterexample to it is known: the entry says which.
+""",
+    "imprecise": """\
+## Imprecise
 
-The XOR paper. A table X of N × P bits is released as X ⊕ B, P(B = b) ∝ exp(b′Πb), where Π holds Θ for the bits of a record and Λ_ij between two records. Proofs of what holds: `bits/mechanisms/bits.md` and `veil_papers.xor_figures`.
-""",  # noqa: E501
+True, but loose, conditional, or short of a word that a reader needs.
+""",
+    "typo": """\
+## Slips of the pen
+
+What was meant is plain from the lines around it.
+""",
+    "code only": """\
+## Published code
+
+The text is one thing, the code that was published with it another.
+""",
 }
 _PLURALS = {"Corollary": "Corollaries", "Appendix": "Appendices"}
 
@@ -53,11 +76,22 @@ _PLURALS = {"Corollary": "Corollaries", "Appendix": "Appendices"}
 def errata_page(table: Callable[[Erratum], str] | None = None) -> str:
     """The whole page. table: gives an entry's numbers as Markdown; they are computed by default."""
     given = _computed if table is None else table
-    parts = [_INTRO]
-    for chapter, text in _CHAPTERS.items():
+    parts = [_INTRO, _summary()]
+    for severity, text in _HEADINGS.items():
         parts.append(text)
-        parts += [_entry(erratum, given) for erratum in ERRATA if erratum.chapter == chapter]
+        parts += [_entry(erratum, given) for erratum in ERRATA if erratum.severity == severity]
     return "\n".join(parts)
+
+
+def _summary() -> str:
+    """How many entries of each severity a paper has."""
+    lines = [f"| paper | {' | '.join(SEVERITIES)} |", f"|---|{'---|' * len(SEVERITIES)}"]
+    for paper in REFERENCES:
+        mine = [
+            one.severity for one in ERRATA if any(item.startswith(f"{paper.name} ") for item in one.papers)
+        ]
+        lines.append(f"| {paper.heading} | {' | '.join(str(mine.count(each)) for each in SEVERITIES)} |")
+    return "\n".join([*lines, ""])
 
 
 def number_table(numbers: Numbers) -> str:
@@ -130,6 +164,8 @@ def _computed(erratum: Erratum) -> str:
 
 def _entry(erratum: Erratum, table: Callable[[Erratum], str]) -> str:
     parts = [f"### {heading(erratum)}\n"]
+    if erratum.quote:
+        parts.append(f"**Printed.** {erratum.quote}\n")
     if erratum.says:
         parts.append(f"**The paper.** {erratum.says}\n")
     parts.append(f"**What holds.** {erratum.holds}\n" if erratum.says else f"{erratum.holds}\n")

@@ -66,8 +66,8 @@ def _lower_bound() -> Numbers:
     assert all(theorem_2(n, 2, 5.0, 1).lower < 0 for n in range(2, 20))
     return [
         ("expected errors at ε = 10; n = 5, m = 2", repaired.exact),
-        ("the lower bound as printed", printed.lower),
-        ("the same with ℓ = 0 in its sums", repaired.lower),
+        ("the lower bound with the sums of (8) and (10)", printed.lower),
+        ("the lower bound of Theorem 2, with ℓ = 0 in its sums", repaired.lower),
         ("½·nC/(1+C)", repaired.half),
         ("Z·Φ(n)·nC/(1+C)", repaired.share),
     ]
@@ -92,16 +92,6 @@ def _tail() -> Numbers:
         ("the printed tail at 6", printed),
         ("ours at 6", ours),
     ]
-
-
-def _caption() -> Numbers:
-    from veil_papers.symbolic_trajectories import theorem_2
-
-    found = {n: theorem_2(n, 2, 5.0, 1) for n in range(2, 21)}
-    gaps = {n: bounds.upper - bounds.lower for n, bounds in found.items()}
-    assert min(gaps, key=gaps.__getitem__) == 2
-    assert max(gaps, key=gaps.__getitem__) == 16
-    return [(f"gap between the bounds at n = {n}; ε = 5, m = 2", gaps[n]) for n in (2, 10, 16, 20)]
 
 
 def _subsets() -> Numbers:
@@ -179,23 +169,6 @@ def _transposed() -> Numbers:
     ]
 
 
-def _infeasible() -> Numbers:
-    import math
-
-    from veil_papers.symbolic_trajectories import published_distances
-
-    # No candidate at distance 0, three at distance 1, four at distance 2.
-    total = float(published_distances([0, 3, 4], 2.0, 1).sum())
-    missing = (1 - math.exp(-1)) ** 3 * (1 - math.exp(-2)) ** 4
-    assert abs(total + missing - 1) < 1e-9
-    assert total < 0.9
-    assert abs(published_distances([1, 3, 4], 2.0, 1).sum() - 1) < 1e-9
-    return [
-        ("what the printed probabilities add up to, true word infeasible, ε = 2", total),
-        ("the same if it is a candidate", 1.0),
-    ]
-
-
 def _sensitivity() -> Numbers:
     from itertools import product
 
@@ -214,7 +187,7 @@ def _sensitivity() -> Numbers:
 
 WORDS = (
     Erratum(
-        "words",
+        "imprecise",
         "The factor 2 is wasted",
         (
             "symbolic-trajectories Mechanism 1",
@@ -228,9 +201,10 @@ WORDS = (
         "mechanisms from words to words; for b = 1 it is randomised response. Proof: "
         "`veil.core.numerics.staircase`.",
         _factor_two,
+        quote="exp(−εℓ/(2b)) in (4)",
     ),
     Erratum(
-        "words",
+        "wrong result",
         "The printed savings are impossible",
         ("symbolic-trajectories Section V", "symbolic-trajectories Figure 5"),
         "Expected errors of 0.28 (permute-and-flip) and 0.62 (exponential) at ε = 5, up to 55.7 % less, "
@@ -243,21 +217,25 @@ WORDS = (
         "with proof). On the made-up town it saves 33 % at ε = 5. The paper averages 2,000 draws and does "
         "not say how it evaluates (5); neither can be checked without its data.",
         _savings,
+        quote="E[ℓ] = 0.28, E_Exp[ℓ] = 0.62 at ε = 5; “55.7%”; “at least a 25% reduction” for all ε > 3 "
+        "(Section V, Figure 5)",
     ),
     Erratum(
-        "words",
-        "The lower bound",
-        ("symbolic-trajectories Theorem 2",),
-        "(8) and (10) begin their sums at ℓ = 1.",
-        "ℓ = 0 belongs to them. Repaired, the bound is true, but negative for ε > 3.8 at n = 5, m = 2 and "
-        "for all n < 20 at ε = 5, m = 2. Nearer in every case tried:\n\n"
+        "typo",
+        "Two sums that begin at one",
+        ("symbolic-trajectories Appendix B", "symbolic-trajectories Theorem 2"),
+        "The sums of (8) and (10) begin at ℓ = 1, as if no word were kept.",
+        "ℓ = 0 belongs to them. Theorem 2 itself is right: its expectations run over all ℓ. Its lower "
+        "bound is "
+        "below 0 for ε > 3.8 at n = 5, m = 2 and for n < 20 at ε = 5, m = 2. Nearer in every case tried:\n\n"
         "```text\n"
         "E[ℓ] ≥ Z·Φ(n)·nC/(1+C) ≥ ½·nC/(1+C)\n"
         "```",
         _lower_bound,
+        quote="Σ_{ℓ=1}^n P(ℓ) = 1 (8); E[ℓ] = Σ_{ℓ=1}^n ℓ·P_Exp(ℓ)Φ/E_Exp[Φ] (10)",
     ),
     Erratum(
-        "words",
+        "imprecise",
         "The tail",
         ("symbolic-trajectories Theorem 2",),
         "P(|ℓ − E ℓ| ≥ t) ≤ 2·exp(−2t²/n²).",
@@ -266,17 +244,10 @@ WORDS = (
         "P(ℓ ≥ nC/(1+C) + t) ≤ exp(−2t²/n)\n"
         "```",
         _tail,
+        quote="P(|ℓ − E[ℓ]| ≥ t) ≤ 2·exp(−2t²/n²) (Theorem 2)",
     ),
     Erratum(
-        "words",
-        "Where the bounds are tight",
-        ("symbolic-trajectories Figure 2",),
-        "The caption calls the bounds tightest for large n.",
-        "In the figure's own range the gap is least at n = 2 and grows until n = 16.",
-        _caption,
-    ),
-    Erratum(
-        "words",
+        "imprecise",
         "The sum over subsets",
         ("symbolic-trajectories Equation (5)",),
         "Φ is a sum over all subsets of the N = mⁿ words.",
@@ -285,55 +256,47 @@ WORDS = (
         "digits are left at 32 words and none at 64. Instead Φ(ℓ) = ∫₀¹ ∏(1 − p_j t)/(1 − p_ℓ t) dt, for "
         "any N.",
         _subsets,
+        quote="Φ = Σ_{k=0}^{N} (−1)^k/(k + 1) Σ_{G ⊆ I, |G| = k} ∏ exp(−εL_j/2b), N = |Σⁿ| (5)",
     ),
     Erratum(
-        "words",
+        "typo",
         "Probabilities that do not add up to one",
         ("symbolic-trajectories Algorithm 1", "symbolic-trajectories Figure 1"),
         "Line 7 adds V once for each successor.",
         "It must be once for each symbol. To the letter, the probabilities in the automaton of Figure 1 add "
         "up to 5/3 at the start. (This list once said 3/2, which took the right V for the later states.)",
         _line_7,
+        quote="V(q) = Σ_{q″ | ∃α, q″ ∈ δ(q, α)} V(q″) (Algorithm 1, line 7)",
     ),
     Erratum(
-        "words",
+        "typo",
         "A ratio that is always one",
         ("symbolic-trajectories Algorithm 2", "symbolic-trajectories Figure 3"),
         "Line 8 prints V(q, y)/V(q, y).",
-        "V(q′, y′)/V(q, y). The edges here are ours, as the paper shows its own in a picture only.",
+        "V(q′, y′)/V(q, y), as line 8 of Algorithm 1 has it. The primes may have been lost between the "
+        "authors' "
+        "file and the text that we read. The edges here are ours, as the paper shows its own in a picture "
+        "only.",
         _line_8,
+        quote="μ_y(q′, y′ | q, y) = V(q, y)/V(q, y) (Algorithm 2, line 8)",
     ),
     Erratum(
-        "words",
+        "typo",
         "Which words are feasible",
         ("symbolic-trajectories Section II.B",),
         "The index of T is transposed, and y₀ → y₁ is left out.",
         "A word is feasible if T[y_t, y_{t+1}] > 0 from y₀ on. Some distances have no feasible word.",
         _transposed,
+        quote="T_{y_{t+1}, y_t} > 0 for all t ∈ [n − 1] (Section II.B), where T_{y_i, y_j} = P(y_j | y_i)",
     ),
     Erratum(
-        "words",
-        "An infeasible word",
-        ("symbolic-trajectories Definition 4",),
-        "(2)–(5) leave out that permute-and-flip measures utilities from the best candidate's.",
-        "If the sensitive word is infeasible, the printed probabilities add up to less than 1. Veil "
-        "refuses such a word.",
-        _infeasible,
-    ),
-    Erratum(
-        "words",
+        "imprecise",
         "The sensitivity can be zero",
         ("symbolic-trajectories Lemma 1",),
         "The sensitivity of the distance is at most b, and (2) divides by it.",
         "It can be smaller than b, even 0, and then (2) divides by 0. The proofs read b for it, which is "
         "safe.",
         _sensitivity,
-    ),
-    Erratum(
-        "words",
-        "Small print",
-        ("symbolic-trajectories Mechanism 1", "symbolic-trajectories Definition 1"),
-        "",
-        "- Mechanism 1 names A_{w,b} for A_{w,ℓ}.\n- A run has n + 1 states; Definition 1 prints Qⁿ.",
+        quote="Δu ≤ b (Lemma 1); exp(εu/(2Δu)) (2); exp(−εℓ/(2b)) (4)",
     ),
 )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from veil.report.console import new_console
-from veil_papers.reproduction.pages import counts, headlines, shown_value
+from veil_papers.reproduction.pages import agreement, headlines, shown_value
 from veil_papers.reproduction.runner import Shown
 
 
@@ -22,12 +22,8 @@ def print_papers(shown: Sequence[Shown], written: Sequence[str]) -> None:
         table.add_row(where, line.what, line.printed, shown_value(line.found), shown_value(line.veil))
     console.print(table)
     stood_in = [one for one in shown if one.finding.stand_in]
-    number = counts(shown)
     console.print()
-    console.print(
-        f"{len(shown)} tables and figures. Of the printed numbers {number['met']} are met to the last "
-        f"digit and {number['differ']} differ, each with its reason."
-    )
+    console.print(f"{len(shown)} tables and figures. {agreement(shown)}")
     if stood_in:
         names = "; ".join(one.paper.cite(one.exhibit) for one in stood_in)
         console.print(f"With stand-ins for data that cannot be had here: {names}.")

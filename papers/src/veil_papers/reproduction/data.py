@@ -15,6 +15,8 @@ FILES = {
     "friends": "facebook_combined.txt",
     "circles": "facebook_ego_membership.csv",
     "votes": "house-votes-84.data",
+    "messages": "email-Eu-core.txt",
+    "departments": "email-Eu-core-department-labels.txt",
 }
 
 

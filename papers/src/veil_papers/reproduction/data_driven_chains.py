@@ -19,7 +19,9 @@ from veil.core.errors import CannotCalibrate
 from veil.core.mechanism import Published
 from veil.core.privacy.profile import calibrate
 from veil.core.random.streams import Rng
+from veil.matrices.chain import Chain
 from veil.matrices.numerics.stationary import quick_stationary
+from veil.matrices.perturbation import expected_stationary_change
 from veil.samples import path as sample
 from veil.tables.sequences import SequenceFile
 from veil.vectors.accuracy import expected_errors, expected_kl, largest_expected_kl
@@ -30,6 +32,7 @@ from veil.vectors.mechanisms.dirichlet_form import sample_dirichlet
 from veil.vectors.published_bounds import published_delta
 from veil.vectors.simplex import Simplex, Transfer
 from veil_papers import references
+from veil_papers.chain_models import lemma_4, theorem_4
 from veil_papers.data_driven_chains import corollary_1, delta_by_monte_carlo
 from veil_papers.reproduction.exhibit import Exhibit, Paper, Run
 from veil_papers.reproduction.finding import Curve, Finding, Line, Panel
@@ -358,13 +361,68 @@ def _by_the_letter(counts: Integers, rng: Rng, draws: int) -> list[Line]:
     ]  # fmt: skip
 
 
+def section_5(run: Run) -> Finding:
+    """Section 5, the text after Theorems 4 and 5: how the errors fall as k grows."""
+    rng, draws = run.rng("DC Section 5"), run.many(4_000, 400)
+    rows = np.array([[0.5, 0.2, 0.2, 0.1], [0.1, 0.6, 0.2, 0.1], [0.3, 0.1, 0.4, 0.2], [0.2, 0.2, 0.1, 0.5]])
+    chain, records = Chain(rows), [1_000] * len(rows)
+    truth, mixing = chain.stationary(), chain.ergodicity("inf")
+    ks = np.geomspace(15.0, 1.5e6, run.many(21, 11))
+    moves, changes = [], []
+    for k in ks:
+        drawn = sample_dirichlet(rng, shapes=k * rows, size=draws)
+        moves.append(float(0.5 * np.abs(quick_stationary(drawn) - truth).sum(axis=1).mean()))
+        mixed = [Chain(one).ergodicity("inf") for one in drawn[:100]]
+        changes.append(float(np.abs(np.array(mixed) - mixing).mean()))
+    divergences = [lemma_4(chain, [k] * len(rows)) for k in ks]
+    bounds = [theorem_4(chain, [k] * len(rows), records) for k in ks]
+    held = [0.5 * expected_stationary_change(chain.condition(), k, len(rows)) for k in ks]
+    # In the limit each of the n entries of a row has a divergence of (1 - p)/2k.
+    limit = float(ks[-1]) * divergences[-1]
+    at = ks.tolist()
+    return Finding(
+        [
+            Line("exponent of k in E‖π − π̃‖, simulated", "", _exponent(ks, moves),
+                 why="The paper concludes O(log(1/k)) from the growth of ψ, and that a small change of "
+                 "privacy improves the accuracy much. In truth half of the error takes four times the k."),
+            Line("exponent of k in the bound of Theorem 4 (Veil: in the bound that is proved)", "",
+                 _exponent(ks, bounds), _exponent(ks, held),
+                 "The logarithms in the bound cancel: log x − ψ(x) is about 1/2x."),
+            Line("exponent of k in E|τ − τ̃|, simulated", "", _exponent(ks, changes),
+                 why="As that of the stationary distribution."),
+            Line("exponent of k in the expected KL divergence (Lemma 4)", "", _exponent(ks, divergences),
+                 why="The square of the other errors."),
+            Line("k times the expected KL divergence, k large", "", limit,
+                 why=f"(n − 1)/2 = {0.5 * (len(rows) - 1):g} for any chain of n states without zeros."),
+        ],
+        [
+            Panel("errors against k", "k", "error",
+                  [
+                      Curve("Theorem 4's bound", at, bounds, "other", "dashed"),
+                      Curve("bound that is proved", at, held, "veil", "dashed"),
+                      Curve("E‖π − π̃‖, simulated", at, moves),
+                      Curve("E|τ − τ̃|, simulated", at, changes, "exact"),
+                      Curve("expected KL divergence", at, divergences, "another"),
+                  ], log_x=True, log_y=True),
+        ],
+        says="A chain of four states. Straight lines of slope −1/2 and −1: powers of k, and no logarithm.",
+    )  # fmt: skip
+
+
+def _exponent(ks: Floats, errors: list[float]) -> float:
+    """The slope on logarithmic axes, over the upper half of the range."""
+    upper = len(ks) // 2
+    return float(np.polyfit(np.log(ks[upper:]), np.log(errors[upper:]), 1)[0])
+
+
 PAPER = Paper(
     references.DATA_DRIVEN_CHAINS,
     (
         Exhibit("Figure 1", "Grades: the divergence against ε", figure_1),
-        Exhibit("Figure 2", "Taxis: where they are in the long run", figure_2, ("trips",)),
-        Exhibit("Figure 3", "Taxis: how far the long run moves", figure_3, ("trips",)),
-        Exhibit("Table 1", "Taxis: the smallest ε as zones are merged", table_1, ("trips",)),
+        Exhibit("Figure 2", "Taxis: where they are in the long run", figure_2, ("trips", "zones")),
+        Exhibit("Figure 3", "Taxis: how far the long run moves", figure_3, ("trips", "zones")),
+        Exhibit("Table 1", "Taxis: the smallest ε as zones are merged", table_1, ("trips", "zones")),
+        Exhibit("Section 5", "How errors fall with k", section_5),
         Exhibit("Figure 4", "Grades: δ from simulation", figure_4),
         Exhibit("MSNBC", "Page visits: the paper's form against the default", page_visits, ("sessions",)),
     ),

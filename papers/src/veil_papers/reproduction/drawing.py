@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from veil.report.figures import BLUE, GREEN, GREY, ORANGE, RED, svg
+from veil_papers.hamming_automaton import DistanceAutomaton, HammingAutomaton, ProductAutomaton
 from veil_papers.reproduction.finding import Curve, Finding, Panel
+from veil_papers.word_figures import automaton_size, draw_automaton
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,13 +48,19 @@ def picture(finding: Finding) -> str:
 
     count = len(finding.panels)
     across = count if count <= _ACROSS else (4 if finding.panels[0].kind == "image" else 2)
+    if finding.panels[0].kind == "automaton":
+        across = 1
     down = math.ceil(count / across)
     small = finding.panels[0].kind == "image"
     width = 2.0 * across if small else min(9.6, 6.4 if across == 1 else 4.3 * across)
-    figure = Figure(figsize=(width, (2.3 if small else 3.4) * down), layout="constrained")
+    if across == 1:
+        width = max(_size(panel)[0] for panel in finding.panels)
+    heights = [_size(panel)[1] for panel in finding.panels[::across]]
+    figure = Figure(figsize=(width, sum(heights)), layout="constrained")
+    grid = figure.add_gridspec(down, across, height_ratios=heights)
     handles: dict[str, Any] = {}
-    for number, panel in enumerate(finding.panels, start=1):
-        axes = figure.add_subplot(down, across, number)
+    for number, panel in enumerate(finding.panels):
+        axes = figure.add_subplot(grid[divmod(number, across)])
         _draw(axes, panel)
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
@@ -70,8 +78,23 @@ def picture(finding: Finding) -> str:
     return svg(figure)
 
 
+def _size(panel: Panel) -> tuple[float, float]:
+    """The inches across, where it is alone in its row, and down."""
+    if panel.kind == "automaton":
+        return automaton_size(_automaton(panel))
+    return 6.4, 2.3 if panel.kind == "image" else 3.4
+
+
+def _automaton(panel: Panel) -> DistanceAutomaton:
+    given = {key: tuple(item) if isinstance(item, list) else item for key, item in panel.automaton.items()}
+    return ProductAutomaton(**given) if "support" in given else HammingAutomaton(**given)
+
+
 def _draw(axes: Axes, panel: Panel) -> None:
     axes.set_title(panel.title, fontsize=10.5)
+    if panel.kind == "automaton":
+        draw_automaton(axes, _automaton(panel))
+        return
     if panel.kind == "image":
         axes.imshow(np.array(panel.image), cmap="gray_r", vmin=0, vmax=1, interpolation="nearest")
         axes.set_xticks([])
@@ -95,6 +118,8 @@ def _draw(axes: Axes, panel: Panel) -> None:
         axes.set_xscale("log")
     if panel.log_y:
         axes.set_yscale("log")
+    if panel.y_range is not None:
+        axes.set_ylim(*panel.y_range)
     axes.set_xlabel(panel.x, fontsize=10)
     axes.set_ylabel(panel.y, fontsize=10)
     axes.grid(color=GREY, alpha=0.2)
@@ -119,17 +144,12 @@ def _curve(axes: Axes, curve: Curve, bars: list[Curve], *, marked: bool) -> None
             label=curve.label,
         )
     elif curve.style == "points":
-        many = len(curve.x) > 60
-        axes.plot(
-            curve.x,
-            curve.y,
-            linestyle="none",
-            marker="." if many else marker,
-            markersize=2.0 if many else 6.0,
-            alpha=0.5 if many else 1.0,
-            color=colour,
-            label=curve.label,
-        )
+        count = len(curve.x)
+        # Rings, where there are too many for signs and not so many that they hide one another.
+        look = {"markersize": 6.0} if count <= 60 else {"markersize": 4.5, "markerfacecolor": "none"}
+        if count > 300:
+            look, marker = {"markersize": 2.0, "alpha": 0.5}, "."
+        axes.plot(curve.x, curve.y, linestyle="none", marker=marker, color=colour, label=curve.label, **look)
     else:
         every = max(1, len(curve.x) // _MARKS)
         axes.plot(

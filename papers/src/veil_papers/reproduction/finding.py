@@ -18,7 +18,10 @@ _PRINTED = re.compile(r"^[-+]?\d{1,3}(?:,\d{3})+$|^[-+]?\d*\.?\d+(?:e[-+]?\d+)?$
 _SPREAD = 4.0
 
 Value = float | str | None
+# How a printed number is met, the closest first.
+Agreement = Literal["to the last printed digit", "within four standard errors", "differs"]
 Role = Literal["printed", "paper", "exact", "veil", "truth", "other", "another"]
+Style = Literal["line", "dashed", "dotted", "points", "steps", "bars"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +43,21 @@ class Line:
     headline: bool = False
 
     @property
-    def met(self) -> bool | None:
-        """Whether the printed number is ours, to its last digit; None where they cannot be compared."""
+    def agreement(self) -> Agreement | None:
+        """How the printed number is met by ours; None where they cannot be compared."""
         if not isinstance(self.found, (int, float)) or not _PRINTED.match(self.printed):
             return None
         off = float(self.found) - float(self.printed.replace(",", ""))
-        unit, spread = last_digit(self.printed), _SPREAD * self.error
+        half = 0.5 * (unit := last_digit(self.printed)) * (1.0 + 1e-9)
         # Printed numbers may be rounded, or cut.
-        return abs(off) <= 0.5 * unit * (1.0 + 1e-9) + spread or 0.0 <= off < unit
+        if abs(off) <= half or 0.0 <= off < unit:
+            return "to the last printed digit"
+        return "within four standard errors" if abs(off) <= half + _SPREAD * self.error else "differs"
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the printed number is met in one way or the other; None where they cannot be compared."""
+        return None if self.agreement is None else self.agreement != "differs"
 
 
 def last_digit(printed: str) -> float:
@@ -65,25 +75,30 @@ class Curve:
     x: Sequence[float]
     y: Sequence[float]
     role: Role = "paper"
-    style: Literal["line", "dashed", "dotted", "points", "steps", "bars"] = "line"
+    style: Style = "line"
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One pair of axes. kind: curves in a plane; points of a triangle; an image of bits; a map of roads.
+    """One pair of axes. kind: curves in a plane; points of a triangle; an image of bits; a map of roads; an
+    automaton.
 
-    image: rows of 0 and 1, of a panel of that kind. ticks: names along x, for bars.
+    image: rows of 0 and 1, of a panel of that kind. ticks: names along x, for bars. y_range: from where to
+    where y goes, where panels are to be compared. automaton: the arguments of a `HammingAutomaton`, or of a
+    `ProductAutomaton` where there is a support.
     """
 
     title: str
     x: str = ""
     y: str = ""
     curves: list[Curve] = field(default_factory=list)
-    kind: Literal["plane", "triangle", "image", "map"] = "plane"
+    kind: Literal["plane", "triangle", "image", "map", "automaton"] = "plane"
     log_x: bool = False
     log_y: bool = False
     image: list[list[int]] = field(default_factory=list)
     ticks: list[str] = field(default_factory=list)
+    y_range: Sequence[float] | None = None
+    automaton: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

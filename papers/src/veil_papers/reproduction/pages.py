@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from veil.report.page import page
 from veil.version import __version__
@@ -32,8 +31,8 @@ def _raised(number: int) -> str:
 
 
 def verdict(line: Line) -> str:
-    """Whether the printed number is met: a mark, and a word for those who cannot see it."""
-    return {True: "✓ met", False: "differs", None: ""}[line.met]
+    """How the printed number is met: a mark, and words for those who cannot see it."""
+    return f"✓ {line.agreement}" if line.met else line.agreement or ""
 
 
 def paper_page(paper: Paper, shown: Sequence[Shown], *, quick: bool) -> str:
@@ -47,6 +46,7 @@ def paper_page(paper: Paper, shown: Sequence[Shown], *, quick: bool) -> str:
         version=__version__,
         value=shown_value,
         verdict=verdict,
+        agreement=agreement(shown),
     )
 
 
@@ -61,6 +61,7 @@ def index_page(papers: Sequence[Paper], shown: Sequence[Shown], *, quick: bool) 
         version=__version__,
         value=shown_value,
         verdict=verdict,
+        agreement=agreement(shown),
         seconds=sum(one.seconds for one in shown),
     )
 
@@ -87,13 +88,29 @@ def page_name(paper: Paper) -> str:
     return f"{paper.name}.html"
 
 
-def counts(shown: Sequence[Shown]) -> dict[str, Any]:
-    """How many printed numbers are met, how many differ, and how many cannot be compared."""
+def counts(shown: Sequence[Shown]) -> dict[str, int]:
+    """How many printed numbers are met, in which way; how many differ; how many cannot be compared."""
     # What was made up in place of data meets or misses a printed number by chance alone.
     found = [
-        None if one.finding.stand_in else line.met
+        None if one.finding.stand_in else line.agreement
         for one in shown
         for line in one.finding.lines
         if line.printed
     ]
-    return {"met": found.count(True), "differ": found.count(False), "other": found.count(None)}
+    return {
+        "to_the_last_printed_digit": found.count("to the last printed digit"),
+        "within_four_standard_errors": found.count("within four standard errors"),
+        "differ": found.count("differs"),
+        "not_compared": found.count(None),
+    }
+
+
+def agreement(shown: Sequence[Shown]) -> str:
+    """How the printed numbers are met, in a sentence."""
+    number = counts(shown)
+    return (
+        f"Of the printed numbers {number['to_the_last_printed_digit']} are met to the last printed digit, "
+        f"{number['within_four_standard_errors']} within four standard errors of a simulation, and "
+        f"{number['differ']} differ, each with its reason; {number['not_compared']} cannot be compared: no "
+        "single number, of data that are not at hand, or fitted."
+    )

@@ -30,6 +30,7 @@ from veil_papers.symbolic_trajectories import (
     published_loss,
     theorem_2,
 )
+from veil_papers.word_figures import AUTOMATON_KEY
 
 
 def literal_paths(automaton: DistanceAutomaton) -> dict[State, int]:
@@ -95,6 +96,11 @@ def figure_1(run: Run) -> Finding:
                  "To the letter, then scaled to one, early errors are favoured. All 12 should be alike."),
         ],
         [
+            Panel(
+                f"The automaton of abc, distance 2, with the policy; {AUTOMATON_KEY}",
+                kind="automaton",
+                automaton={"word": list("abc"), "distance": 2, "alphabet": list("abc")},
+            ),
             Panel("What the policy adds up to in each state", "length, with errors above",
                   "sum of probabilities",
                   [
@@ -202,6 +208,11 @@ def figure_3(run: Run) -> Finding:
                  f"One state hidden, δ = 0. The exponential mechanism [21] errs by {other:.3f}."),
         ],
         [
+            Panel(
+                f"The product with the chain, distance 2; {AUTOMATON_KEY}",
+                kind="automaton",
+                automaton={"word": list(word), "distance": 2, "support": support, "start": "y0"},
+            ),
             Panel("Feasible words by their distance from y1 y2 y3", "Hamming distance", "words",
                   [
                       Curve("Algorithm 2 (line 8 mended)", places, list(map(float, counts)), "paper", "bars"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import math
+import zlib
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -22,11 +24,14 @@ from veil.vectors.published_bounds import published_delta
 from veil.vectors.simplex import Simplex
 from veil_papers import taxi_zones
 from veil_papers.data_driven_chains import smallest_epsilon
+from veil_papers.reproduction.data import Data
 from veil_papers.reproduction.exhibit import Run
 from veil_papers.reproduction.finding import Curve, Finding, Line, Panel
 from veil_papers.taxi_zones import merged, rows_at, strongest
 
 _GAMMA, _TRIPS, _ZONES = 1e-8, 2_933_898, 63
+# Of trips like Manhattan's, the share that goes anywhere.
+_MIXED = 0.2
 # The one delta that is printed beside an epsilon of Table 1: 40 zones, Section 6.2.
 _DELTA = 3e-6
 # Table 1, zones with the same epsilon together.
@@ -92,21 +97,25 @@ class _Trips:
 
 
 @lru_cache(maxsize=2)
-def _trips(path: Path | None) -> _Trips:
+def _trips(data: Data) -> _Trips:
+    path, lookup = data.file("trips"), data.file("zones")
     if path is None:
         name, table = "made-up city", _city()
         replaced = f"made-up trips of veil.samples.city, as many between {_ZONES} zones,"
-    else:
-        counted = read(
-            str(path),
-            origin="PULocationID",
-            destination="DOLocationID",
-            states=list(range(1, 264)),
-            drop_unlisted=True,
-        )
-        table = np.asarray(counted.matrix)
-        name = "green taxis, 2020"
+    elif lookup is None:
+        name, table = "green taxis, 2020", _counted(path, list(range(1, 264)))
         replaced = f"{int(table.sum()):,} trips of New York's green taxis in 2020, all boroughs,"
+    else:
+        name = "like Manhattan"
+        with lookup.open(encoding="utf-8") as file:
+            zones = [int(row["location_id"]) for row in csv.DictReader(file) if row["borough"] == "Manhattan"]
+        observed = _counted(path, zones)
+        table = manhattan_like(observed)
+        replaced = (
+            f"{_TRIPS:,} trips between {_ZONES} zones, as many as the paper's, drawn from "
+            f"{int(observed.sum()):,} trips of green taxis within Manhattan in 2020 (both ways, mixed with "
+            f"{_MIXED:.0%} that go anywhere),"
+        )
     few = table
     for zones_left in range(_ZONES, 4, -1):
         few = merged(few, zones_left)
@@ -122,6 +131,30 @@ def _trips(path: Path | None) -> _Trips:
     )
 
 
+def _counted(path: Path, zones: list[int]) -> Integers:
+    counted = read(
+        str(path), origin="PULocationID", destination="DOLocationID", states=zones, drop_unlisted=True
+    )
+    return np.asarray(counted.matrix)
+
+
+def manhattan_like(observed: Integers) -> Integers:
+    """As many trips between as many zones as the paper has, from fewer that were observed.
+
+    Green taxis are hailed in the north alone, but go everywhere. So as many trips leave a zone as end in it,
+    and where they go is what was seen from there and on the way back, mixed with trips that go anywhere.
+    Zones with the fewest trips are merged first.
+    """
+    table = merged(observed, _ZONES).astype(np.float64)
+    ends = table.sum(axis=0) / table.sum()
+    both = table + table.T
+    ways = (1.0 - _MIXED) * both / both.sum(axis=1, keepdims=True) + _MIXED * ends
+    shares = ends[:, None] * ways
+    rng = np.random.default_rng(zlib.crc32(b"DC trips like Manhattan"))
+    drawn = rng.multinomial(_TRIPS, (shares / shares.sum()).ravel())
+    return np.asarray(drawn.reshape(table.shape), dtype=np.int64)
+
+
 def _city() -> Integers:
     table = city_trips(_TRIPS)
     origins, ends = (
@@ -132,7 +165,7 @@ def _city() -> Integers:
 
 def figure_2(run: Run) -> Finding:
     """Figure 2: the stationary distribution, private and not."""
-    rng, trips = run.rng("DC Figure 2"), _trips(run.data.file("trips"))
+    rng, trips = run.rng("DC Figure 2"), _trips(run.data)
     counts = trips.merged
     truth = quick_stationary(counts / counts.sum(axis=1, keepdims=True))
     order = np.argsort(-truth)
@@ -221,7 +254,7 @@ def _records_for(least: int, zones: int, epsilon: float) -> int:
 
 def figure_3(run: Run) -> Finding:
     """Figure 3: how far the stationary distribution moves, k from k_min to 3 k_min."""
-    rng, trips = run.rng("DC Figure 3"), _trips(run.data.file("trips"))
+    rng, trips = run.rng("DC Figure 3"), _trips(run.data)
     counts = trips.merged
     times = np.linspace(1.0, 3.0, run.many(21, 6)).tolist()
     run.tell("the paper's form")
@@ -287,7 +320,7 @@ def _of_trips(number: int) -> str:
 
 def table_1(run: Run) -> Finding:
     """Table 1: the smallest epsilon, as the smallest zones are merged."""
-    trips = _trips(run.data.file("trips"))
+    trips = _trips(run.data)
     lines, printed, at_most = [], [], []
     for zones, epsilon in _PRINTED:
         # Half a digit more, as it is rounded.

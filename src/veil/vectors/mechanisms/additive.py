@@ -19,8 +19,8 @@ from veil.core.privacy.pairs import NormalPair, RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.rounded_noise import sample_rounded_laplace, sample_rounded_normal
 from veil.core.random.streams import Rng
+from veil.vectors.averages import NEIGHBOURS
 from veil.vectors.change import VectorChange
-from veil.vectors.l1 import VECTOR_CHANGES
 from veil.vectors.projection import ONTO, brought_onto
 from veil.vectors.shrinkage import NoiseLaw
 from veil.vectors.simplex import Simplex, Transfer
@@ -92,7 +92,7 @@ class _Additive(ExactOrFloat):
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
         """What holds between vectors whose entries exchange mass (additive.md)."""
-        near: VectorChange = adjacency_of(self, adjacency, *VECTOR_CHANGES)
+        near: VectorChange = adjacency_of(self, adjacency, *NEIGHBOURS)
         return self._profile(self.domain.largest_move(near))
 
     def assumptions(self, adjacency: Adjacency | None = None) -> tuple[str, ...]:

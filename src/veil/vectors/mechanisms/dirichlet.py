@@ -15,8 +15,8 @@ from veil.core.errors import InvalidArgument, NoGuarantee
 from veil.core.mechanism import Published, adjacency_of
 from veil.core.numerics.rounding import float_above, float_below
 from veil.core.privacy.profile import Kind, PrivacyProfile
+from veil.vectors.averages import NEIGHBOURS, Averaged
 from veil.vectors.change import VectorChange
-from veil.vectors.l1 import VECTOR_CHANGES
 from veil.vectors.mechanisms.dirichlet_form import DirichletForm, checked_draws, log_dirichlet, shares
 from veil.vectors.published_bounds import largest_threshold, published_bound
 from veil.vectors.samplers.rounded_dirichlet import LEAST
@@ -103,7 +103,7 @@ class Dirichlet(DirichletForm):
 
     def profile(self, adjacency: Adjacency | None = None) -> PrivacyProfile:
         """The privacy profile for vectors whose entries exchange mass (dirichlet.md, l1.md)."""
-        return self._profile_on(self._accepted, adjacency_of(self, adjacency, *VECTOR_CHANGES))
+        return self._profile_on(self._accepted, adjacency_of(self, adjacency, *NEIGHBOURS))
 
     def _profile_on(self, accepted: Simplex, near: VectorChange) -> PrivacyProfile:
         """The profile if these vectors, and no others, are taken."""
@@ -148,10 +148,13 @@ class Dirichlet(DirichletForm):
         gamma: where the paper splits the output space; or delta: take the gamma of least epsilon.
         form: "theorem", or "corollary" for the looser closed form of the corollaries.
         """
-        transfer: Transfer = adjacency_of(self, adjacency, Transfer)
+        near: VectorChange = adjacency_of(self, adjacency, Transfer, Averaged)
+        if near.entries(3) > 2:
+            expected = "rows of which two entries exchange mass: a vectors.Transfer"
+            raise InvalidArgument("adjacency.row", expected=expected, found="another change")
         if (gamma is None) == (delta is None):
             raise InvalidArgument("gamma", expected="either gamma or delta", found="both or neither")
         if gamma is None:
             assert delta is not None
             gamma = largest_threshold(self.k, self.domain, delta)
-        return published_bound(self.k, self.domain, transfer.mass, gamma, form)
+        return published_bound(self.k, self.domain, near.mass, gamma, form)
