@@ -115,8 +115,21 @@ def test_the_answers_without_data_are_what_they_say() -> None:
     assert fixed_word_error(language) == pytest.approx(200 * 0.8)
 
 
-def test_the_words_of_a_plan_without_rows_or_edges_still_say_something() -> None:
-    assert bits.plan(columns=6, epsilon=1.0).baselines == ()
+def test_a_plan_for_an_unknown_number_of_rows_supposes_one() -> None:
+    plan = bits.plan(columns=6, epsilon=1.0)
+    known = bits.plan(columns=6, rows=1_000, epsilon=1.0)
+    assert [line.measure for line in plan.baselines] == [
+        "error of a column's share if there are 1,000 rows",
+        "error of a pair of columns (total variation) if there are 1,000 rows",
+    ]
+    assert [line.expected for line in plan.baselines] == [line.expected for line in known.baselines]
+    assert len(plan.to_dict()["knowing_nothing"]) == 2
+    assert "if there are 1,000 rows" in str(plan)
+    given = bits.plan(columns=6, epsilon=1.0, typical=_TABLE)
+    assert "if there are 200 rows" in given.baselines[0].measure
+
+
+def test_the_words_of_a_plan_without_edges_still_say_something() -> None:
     plan = graphs.plan(nodes=12, epsilon=1.0)
     assert plan.baselines == ()
     assert "unless there are more than" in str(plan)
