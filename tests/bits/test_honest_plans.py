@@ -87,7 +87,7 @@ def _check(truth: Table, epsilon: float, *, releases: int) -> None:
 
 @pytest.mark.slow
 def test_ranges_hold_what_hardly_ever_varies() -> None:
-    """All bits but a few are the same: the noise is cut at 0, and the errors are half of what they are else."""
+    """Hardly any bit is 1: the noise is cut at 0, and errors are half of what they are elsewhere."""
     _check(TABLES["rare"](), 1.0, releases=20)
 
 

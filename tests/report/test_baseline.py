@@ -18,7 +18,7 @@ from veil.core.record import Release
 from veil.report.figures import baseline_figure
 from veil.vectors.accuracy import no_data_errors
 from veil.words.language import FreeWords
-from veil.words.planning import no_data_error as fixed_word_error
+from veil.words.profiles import no_data_error as fixed_word_error
 
 _TABLE = np.random.default_rng(3).random((200, 6)) < 0.3
 _COUNTS = np.random.default_rng(4).multinomial(5_000, np.arange(16) / 120).reshape(4, 4)

@@ -148,7 +148,8 @@ class WordKind(Kind):
         return {"words": 1 if isinstance(release.value, tuple) else len(release.value)}
 
     def baselines(self, release: Release[Any]) -> tuple[Baseline, ...]:
-        from veil.words.planning import baseline_of, no_data_error
+        from veil.words.planning import baseline_of
+        from veil.words.profiles import no_data_error
         from veil.words.report.page import expected_error
 
         error = expected_error(release)

@@ -75,12 +75,15 @@ def print_word_plan(plan: WordPlan) -> None:
         console.print(f"For {plan.error:g} wrong {symbols} of {n}: epsilon = {plan.epsilon:.3g}.")
     console.print(f"{plan.language.words[0].upper()}{plan.language.words[1:]}; epsilon = {plan.epsilon:g}.")
     console.print(f"Hidden: {plan.radius} symbol{'s' if plan.radius > 1 else ''} of a word.")
-    table = _table("mechanism", "wrong symbols", "rate")
+    ranges = ("range",) if len(plan.tried) > 1 else ()
+    table = _table("mechanism", "wrong symbols", *ranges, "rate")
     for row in plan.rows:
-        if row.error is None or row.mechanism is None:
-            table.add_row(row.name, "-", "-", row.why)
+        if row.error is None or row.mechanism is None or row.span is None:
+            table.add_row(row.name, "-", *("-" for _ in ranges), "-", row.why)
         else:
-            table.add_row(row.name, f"{row.error:.3g}", f"{row.mechanism.rate:.3g}", bar(row.error / n))
+            span = (row.span.words,) if ranges else ()
+            rate = f"{row.mechanism.rate:.3g}"
+            table.add_row(row.name, f"{row.error:.3g}", *span, rate, bar(row.error / n))
     console.print(table)
     like = "the examples given" if plan.from_examples else "random walks"
     console.print(f"Measured on {plan.walks} made-up words ({like}); no data was read.")

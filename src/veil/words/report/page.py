@@ -14,7 +14,8 @@ from veil.words.codec import AttachedWords
 from veil.words.mechanisms.balanced_words import BalancedWords
 from veil.words.mechanisms.each_word import EachWord
 from veil.words.mechanisms.word_mechanism import WordMechanism
-from veil.words.planning import WordPlan, WordRow, made_up_words, mean_error, names_for, plan_words
+from veil.words.planning import WordPlan, WordRow, mean_error, names_for, plan_words
+from veil.words.profiles import made_up_words
 from veil.words.report.figures import errors_figure, visits_figure
 from veil.words.report.routes import lengths_figure, steps_figure
 from veil.words.word_batch import WordBatch
