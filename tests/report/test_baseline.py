@@ -130,8 +130,10 @@ def test_a_plan_for_an_unknown_number_of_rows_supposes_one() -> None:
 
 
 def test_the_words_of_a_plan_without_edges_still_say_something() -> None:
-    plan = graphs.plan(nodes=12, epsilon=1.0)
-    assert plan.baselines == ()
+    plan = graphs.plan(nodes=100, epsilon=1.0)
+    (line,) = plan.baselines
+    assert line.measure == "wrong pairs of the graph as released if there are 1,000 edges"
+    assert (line.nothing, line.expected) == (1_000, graphs.plan(nodes=100, edges=5, epsilon=1.0).wrong_pairs)
     assert "unless there are more than" in str(plan)
 
 

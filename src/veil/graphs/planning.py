@@ -15,6 +15,8 @@ from veil.graphs.numerics.pairs import PairSpace
 
 # Above the rounding of a few floating-point steps.
 _ROUNDING = 2.0**-49
+# Where nobody says how many edges there are, the errors beside knowing nothing are those of so many a node.
+_SUPPOSED_EDGES = 10
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,9 @@ class GraphPlan(Plan):
 
     @property
     def baselines(self) -> tuple[Baseline, ...]:  # type: ignore[override]
-        return () if self.edges is None else (baseline_of(self.edges, self.wrong_pairs),)
+        if self.edges is None:
+            return (supposed_baseline(self.space, self.flip_rate),)
+        return (baseline_of(self.edges, self.wrong_pairs),)
 
     def to_dict(self) -> dict[str, Any]:
         names = "flip_rate wrong_pairs released false_edges true_edges precision kept"
@@ -109,9 +113,18 @@ class GraphPlan(Plan):
         }
 
 
-def baseline_of(edges: float, wrong: float) -> Baseline:
-    """Wrong pairs of a graph as it is released, beside those of a graph without edges: all true edges."""
-    return Baseline("wrong pairs of the graph as released", "no edges", edges, wrong)
+def baseline_of(edges: float, wrong: float, *, where: str = "") -> Baseline:
+    """Wrong pairs of a graph as it is released, beside those of a graph without edges: all true edges.
+
+    where: of how many edges, if that is taken for granted.
+    """
+    return Baseline(f"wrong pairs of the graph as released{where}", "no edges", edges, wrong)
+
+
+def supposed_baseline(space: PairSpace, flip_rate: float) -> Baseline:
+    """That of a graph whose number of edges nobody said: a few for every node."""
+    edges = min(_SUPPOSED_EDGES * space.nodes, space.count // 2)
+    return baseline_of(edges, flip_rate * space.count, where=f" if there are {edges:,} edges")
 
 
 def edge_leakage(zeta: float, epsilon: float) -> float:

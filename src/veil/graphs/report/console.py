@@ -18,7 +18,7 @@ from veil.graphs.likely_graph import Decoding
 from veil.graphs.mechanisms.xor_graph import XorGraph
 from veil.graphs.numerics.decoding import MOST_ENTRIES
 from veil.graphs.planning import GraphPlan
-from veil.report.console import new_console, plain_table, print_guarantee, print_useless, print_written
+from veil.report.console import new_console, plain_table, print_baselines, print_guarantee, print_written
 from veil.report.page import number
 
 
@@ -33,7 +33,7 @@ def print_graph_release(release: Release[Any], *, job: Job[Any], written: Sequen
         )
     else:
         _print_estimates(console, release, written)
-    print_useless(console, release)
+    print_baselines(console, release)
     print_guarantee(console, release)
     for text in job.warnings:
         console.print(f"WARNING: {text}.")

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from veil.core.job import Job
 from veil.core.record import Release
-from veil.report.console import bar, new_console, print_guarantee, print_useless, print_written
+from veil.report.console import bar, new_console, print_baselines, print_guarantee, print_written
 from veil.report.figures import short_labels
 from veil.words.codec import batch
 from veil.words.planning import WordPlan
@@ -41,7 +41,7 @@ def print_word_release(release: Release[Any], *, job: Job[Any], written: Sequenc
         console.print(
             f"To be expected: {plan.best.error:.3g} of {n} symbols wrong, on made-up words of that length."
         )
-    print_useless(console, release)
+    print_baselines(console, release)
     print_guarantee(console, release)
     console.print(f"Mechanism: {job.chosen}{_why(plan)}.")
     for text in (*job.notes, *(f"WARNING: {text}" for text in job.warnings)):

@@ -108,17 +108,21 @@ class WordReport:
 
 def inner(release: Release[Any]) -> WordMechanism:
     """The mechanism that draws each word."""
-    mechanism = release.mechanism
-    each = mechanism.mechanism if isinstance(mechanism, EachWord) else mechanism
-    assert isinstance(each, WordMechanism)
-    return each
+    return _each(release.mechanism)
 
 
 def expected_error(release: Release[Any]) -> float | None:
     """The expected number of wrong symbols on made-up words; None if it takes too long to find out."""
+    return release.derived("expected_error", lambda: error_of(release.mechanism))
 
-    def compute() -> float | None:
-        mechanism = inner(release)
-        return mean_error(mechanism, made_up_words(mechanism.language))
 
-    return release.derived("expected_error", compute)
+def error_of(mechanism: Any) -> float | None:
+    """`expected_error` of what a mechanism will release."""
+    each = _each(mechanism)
+    return mean_error(each, made_up_words(each.language))
+
+
+def _each(mechanism: Any) -> WordMechanism:
+    each = mechanism.mechanism if isinstance(mechanism, EachWord) else mechanism
+    assert isinstance(each, WordMechanism)
+    return each
