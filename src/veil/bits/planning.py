@@ -19,7 +19,7 @@ from veil.core.checks import choice, integer, positive
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.rounding import float_below, stated
 from veil.core.plan import Plan, beside
-from veil.core.span import SPARED, Span, assumed
+from veil.core.span import MEANS, SPARED, Span, assumed
 
 UNITS = ("row", "bit")
 FOR_BITS = ("staircase", "response")
@@ -95,7 +95,7 @@ class BitPlan(Plan):
     @property
     def assumes(self) -> str:  # type: ignore[override]
         told = assumed([profile.words for profile in self.profiles], of="tables")
-        return told if len(self.profiles) == 1 else f"{told} Ranges are of means over releases. {SPARED}"
+        return told if len(self.profiles) == 1 else f"{told} {MEANS} {SPARED}"
 
     @property
     def baselines(self) -> tuple[Baseline, ...]:  # type: ignore[override]

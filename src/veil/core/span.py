@@ -11,6 +11,7 @@ from typing import Any
 _NARROW = 0.1
 # Ranges reach so many times further, for what lies between the profiles.
 _SPARE = 1.1
+MEANS = "Ranges are of means over releases."
 SPARED = "They are a tenth wider, for what lies between these."
 
 

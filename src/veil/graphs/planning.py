@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 from veil.core.baseline import Baseline
 from veil.core.checks import within
 from veil.core.errors import InvalidArgument
 from veil.core.plan import Plan, beside
+from veil.core.span import MEANS, SPARED, assumed
+from veil.graphs.accuracy import FactError, GraphProfile, fact_errors, made_up
 from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.graphs.numerics.pairs import PairSpace
 
@@ -21,7 +25,10 @@ _SUPPOSED_EDGES = 10
 
 @dataclass(frozen=True)
 class GraphPlan(Plan):
-    """What to expect of a released graph; `edges` is a public guess of how many true ones there are."""
+    """What to expect of a released graph; `edges` is a public guess of how many true ones there are.
+
+    profiles: public graphs on which the errors of facts are measured.
+    """
 
     printer: ClassVar[str | None] = "veil.graphs.report.console:print_graph_plan"
 
@@ -29,6 +36,20 @@ class GraphPlan(Plan):
     epsilon: float
     edges: int | None
     mechanism: PrivateGraph
+    profiles: tuple[GraphProfile, ...] = ()
+
+    @cached_property
+    def facts(self) -> tuple[FactError, ...]:
+        """The mean errors of what is asked directly."""
+        return fact_errors(self.mechanism, self.profiles)
+
+    @property
+    def assumes(self) -> str:  # type: ignore[override]
+        """Of the graph itself errors depend on the number of edges alone, and those of facts on its shape."""
+        if not self.profiles:
+            return "Assumed: nothing of the graph but its size."
+        told = assumed([profile.words for profile in self.profiles], of="graphs")
+        return told if len(self.profiles) == 1 else f"{told} {MEANS} {SPARED}"
 
     @property
     def best(self) -> PrivateGraph:
@@ -109,6 +130,7 @@ class GraphPlan(Plan):
             "epsilon": self.epsilon,
             "costs": self.mechanism.costs,
             **{name: getattr(self, name) for name in names.split()},
+            "facts": {fact.name: fact.span.to_dict() for fact in self.facts},
             **beside(self),
         }
 
@@ -121,9 +143,21 @@ def baseline_of(edges: float, wrong: float, *, where: str = "") -> Baseline:
     return Baseline(f"wrong pairs of the graph as released{where}", "no edges", edges, wrong)
 
 
+def supposed_edges(space: PairSpace) -> int:
+    """How many edges are taken for granted where nobody said."""
+    return min(_SUPPOSED_EDGES * space.nodes, space.count // 2)
+
+
+def profiles_for(space: PairSpace, edges: int | None, statistics: Sequence[str]) -> tuple[GraphProfile, ...]:
+    """Public graphs of this size on which facts are measured, where their errors depend on the graph."""
+    if not set(statistics) & {"degrees", "triangles"}:
+        return ()
+    return made_up(space.rows, supposed_edges(space) if edges is None else edges)
+
+
 def supposed_baseline(space: PairSpace, flip_rate: float) -> Baseline:
     """That of a graph whose number of edges nobody said: a few for every node."""
-    edges = min(_SUPPOSED_EDGES * space.nodes, space.count // 2)
+    edges = supposed_edges(space)
     return baseline_of(edges, flip_rate * space.count, where=f" if there are {edges:,} edges")
 
 

@@ -63,11 +63,14 @@ def plan(
     kind: str = "undirected",
     statistics: Sequence[str] | str = (),
     share: float | None = None,
+    typical: Any = None,
 ) -> GraphPlan:
     """What to expect of a released graph with so many nodes, from public numbers alone.
 
     nodes: how many there are; two numbers for a bipartite graph. epsilon: what the release may cost. edges:
     about how many there are, if that is public. kind: as for `read`. statistics, share: as for `release`.
+    typical: a public graph like the true one, as a path or in memory, on which the errors of facts are
+    measured; made-up graphs of several kinds otherwise.
 
     >>> from veil import graphs
     >>> plan = graphs.plan(nodes=4039, epsilon=1.0, edges=88_234)

@@ -85,6 +85,8 @@ def print_graph_plan(plan: GraphPlan) -> None:
         )
     table.add_row("number of edges, read off the release", f"± {number(1.96 * plan.edge_error)}")
     table.add_row("degree of one node, read off the release", f"± {number(1.96 * plan.degree_error)}")
+    for fact in plan.facts:
+        table.add_row(f"{fact.name}, asked directly: mean error", fact.span.words)
     console.print(table)
     if plan.even is not None and plan.even > plan.mechanism.costs["graph"]:
         console.print(f"As many true edges as false ones would take epsilon = {plan.even:.3g}.")
