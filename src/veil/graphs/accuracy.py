@@ -15,15 +15,18 @@ from veil.graphs.mechanisms.private_graph import PrivateGraph, triangle_costs
 from veil.graphs.numerics.degrees import L1_SENSITIVITY, DegreeProfile
 from veil.graphs.numerics.ladder import ladder_rule
 from veil.graphs.numerics.local_sensitivity import TriangleSensitivity, triangle_sensitivity
-from veil.graphs.numerics.triangles import Integers, neighbours
+from veil.graphs.numerics.triangles import Integers, count_triangles, neighbours
 from veil.graphs.samplers.ladder import sample_ladder
 
 _SEED = 71
-_DEGREE_DRAWS, _TRIANGLE_DRAWS = 6, 400
+# Of each made-up graph, and of one that was given; and so many times of a single number.
+_DRAWS, _DRAWS_GIVEN, _TRIANGLES = 6, 30, 600
 # Larger made-up graphs than this take longer than a plan should.
 MOST_EDGES, MOST_NODES = 500_000, 100_000
 # How fast the shares of edges fall from one node to the next where few have most.
 _FALL = 0.8
+# The shape of the law of nodes' shares where degrees are of all sizes: the harder to tell, the more they differ.
+_UNEVEN = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +35,15 @@ class GraphProfile:
 
     words: str
     degrees: Integers
+    triangles: int
     sensitivity: TriangleSensitivity
 
     @classmethod
     def of(cls, words: str, nodes: int, rows: Integers, columns: Integers) -> GraphProfile:
         """That of a graph with these edges, each once and none a loop."""
         near = neighbours(nodes, rows, columns)
-        return cls(words, np.sort(near.degrees)[::-1], triangle_sensitivity(near))
+        falling = np.sort(near.degrees)[::-1]
+        return cls(words, falling, count_triangles(near), triangle_sensitivity(near))
 
     @classmethod
     def given(cls, graph: Graph, nodes: int) -> GraphProfile:
@@ -52,7 +57,7 @@ def made_up(nodes: int, edges: int) -> tuple[GraphProfile, ...]:
         return ()
     rng = np.random.default_rng(_SEED)
     fall = np.arange(1, nodes + 1, dtype=np.float64) ** -_FALL
-    anyone = np.full(nodes, 1.0)
+    anyone, side = np.full(nodes, 1.0), nodes // 2
     circle = max(1, round(edges / nodes))
     places = np.repeat(np.arange(nodes), circle)
     ahead = np.tile(np.arange(1, circle + 1), nodes)
@@ -60,6 +65,11 @@ def made_up(nodes: int, edges: int) -> tuple[GraphProfile, ...]:
     drawn = {
         "few nodes with most of the edges": _pairs(rng, nodes, edges, fall),
         "edges between any nodes alike": _pairs(rng, nodes, edges, anyone),
+        "degrees of all sizes": _pairs(rng, nodes, edges, rng.standard_gamma(_UNEVEN, nodes)),
+        "two sides, and no edge within one": (
+            rng.integers(0, side, size=edges),
+            rng.integers(side, nodes, size=edges),
+        ),
         "groups that are joined throughout": _groups(nodes, size),
         "nodes in a circle, joined to the next ones": (places, (places + ahead) % nodes),
     }
@@ -104,7 +114,8 @@ def fact_errors(mechanism: PrivateGraph, profiles: tuple[GraphProfile, ...]) -> 
             told.append(FactError("number of edges", Span((laplace_error(cost),))))
         elif profiles:
             measured = _degree_error if name == "degrees" else _triangle_error
-            span = Span(tuple(measured(profile, cost) for profile in profiles))
+            draws = _DRAWS_GIVEN if len(profiles) == 1 else _DRAWS
+            span = Span(tuple(measured(profile, cost, draws) for profile in profiles))
             words = "degree, in falling order" if name == "degrees" else "number of triangles"
             told.append(FactError(words, span if len(profiles) == 1 else span.spared(math.inf)))
     return tuple(told)
@@ -115,20 +126,22 @@ def laplace_error(rate: float) -> float:
     return 1.0 / math.sinh(rate) if rate < 700.0 else 0.0
 
 
-def _degree_error(profile: GraphProfile, cost: float) -> float:
+def _degree_error(profile: GraphProfile, cost: float, draws: int) -> float:
     """Of one degree, once the noisy ones are fitted by falling ones."""
     asked = DegreeProfile.among(len(profile.degrees))
     true, scale = asked.of(profile.degrees), L1_SENSITIVITY / Fraction(cost)
     rng, errors = np.random.default_rng(_SEED), []
-    for _ in range(_DEGREE_DRAWS):
+    for _ in range(draws):
         noisy = true + sample_discrete_laplace(rng, scale=scale, size=asked.size)
         fitted = asked.degrees(noisy, scale=float(scale))
         errors.append(np.abs(fitted - profile.degrees).mean())
     return float(np.mean(errors))
 
 
-def _triangle_error(profile: GraphProfile, cost: float) -> float:
+def _triangle_error(profile: GraphProfile, cost: float, draws: int) -> float:
     counting, _ = triangle_costs(cost)
     ladder = ladder_rule(len(profile.degrees), counting).ladder(profile.sensitivity)
     rng = np.random.default_rng(_SEED)
-    return float(np.abs(sample_ladder(rng, ladder=ladder, size=_TRIANGLE_DRAWS)).mean())
+    off = sample_ladder(rng, ladder=ladder, size=_TRIANGLES * draws)
+    # No number below 0 is told.
+    return float(np.abs(np.maximum(off, -profile.triangles)).mean())

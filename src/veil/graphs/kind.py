@@ -176,6 +176,8 @@ class GraphKind(Kind):
     def check_plot(self, request: PlanRequest) -> None:
         if not getattr(request, "edges", None):
             raise InvalidArgument("edges", expected="about how many, to draw errors", found="none")
+        if getattr(request, "share", None) == 1.0:
+            raise InvalidArgument("share", expected="less than 1, to draw errors of a graph", found="1")
 
     def plot_plans(self, plans: Sequence[Any], chosen: float) -> Figure:
         from veil.graphs.report.page import plans_figure

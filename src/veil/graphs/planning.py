@@ -24,13 +24,13 @@ _SUPPOSED_EDGES = 10
 
 
 @dataclass(frozen=True)
-class GraphPlan(Plan):
-    """What to expect of a released graph; `edges` is a public guess of how many true ones there are.
+class FactPlan(Plan):
+    """What to expect of facts about a graph; `edges` is a public guess of how many there are.
 
     profiles: public graphs on which the errors of facts are measured.
     """
 
-    printer: ClassVar[str | None] = "veil.graphs.report.console:print_graph_plan"
+    printer: ClassVar[str | None] = "veil.graphs.report.console:print_fact_plan"
 
     space: PairSpace
     epsilon: float
@@ -54,6 +54,25 @@ class GraphPlan(Plan):
     @property
     def best(self) -> PrivateGraph:
         return self.mechanism
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "kind": self.space.kind,
+            "nodes": self.space.nodes,
+            "pairs": self.space.count,
+            "edges": self.edges,
+            "epsilon": self.epsilon,
+            "costs": self.mechanism.costs,
+            "facts": {fact.name: fact.span.to_dict() for fact in self.facts},
+            **beside(self),
+        }
+
+
+@dataclass(frozen=True)
+class GraphPlan(FactPlan):
+    """What to expect of a released graph, and of facts beside it."""
+
+    printer: ClassVar[str | None] = "veil.graphs.report.console:print_graph_plan"
 
     @property
     def flip_rate(self) -> float:
@@ -122,17 +141,7 @@ class GraphPlan(Plan):
     def to_dict(self) -> dict[str, Any]:
         names = "flip_rate wrong_pairs released false_edges true_edges precision kept"
         names += " edge_error degree_error even"
-        return {
-            "kind": self.space.kind,
-            "nodes": self.space.nodes,
-            "pairs": self.space.count,
-            "edges": self.edges,
-            "epsilon": self.epsilon,
-            "costs": self.mechanism.costs,
-            **{name: getattr(self, name) for name in names.split()},
-            "facts": {fact.name: fact.span.to_dict() for fact in self.facts},
-            **beside(self),
-        }
+        return super().to_dict() | {name: getattr(self, name) for name in names.split()}
 
 
 def baseline_of(edges: float, wrong: float, *, where: str = "") -> Baseline:

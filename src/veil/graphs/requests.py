@@ -20,7 +20,7 @@ from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.graphs.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.mechanisms.xor_graph import XorGraph
 from veil.graphs.numerics.pairs import KINDS, PairSpace
-from veil.graphs.planning import GraphPlan, profiles_for
+from veil.graphs.planning import FactPlan, GraphPlan, profiles_for
 from veil.graphs.reading import LOOPS, EdgeSource, read_edges
 from veil.tables.dialect import delimiter_option, header_option
 from veil.tables.given import files_among
@@ -157,7 +157,7 @@ class GraphPlanning(PlanRequest):
     def inputs(self) -> tuple[str, ...]:
         return files_among(self.typical)
 
-    def plan(self, progress: Progress | None = None) -> GraphPlan:
+    def plan(self, progress: Progress | None = None) -> FactPlan:
         self.check()
         epsilon, space = positive("epsilon", self.epsilon), self._space()
         typical = self._typical(space)
@@ -167,15 +167,14 @@ class GraphPlanning(PlanRequest):
             raise InvalidArgument("edges", expected=expected, found=f"{self.edges}")
         mechanism = PrivateGraph(epsilon, statistics=_facts(self.statistics), share=self.share)
         mechanism.check_kind(space.kind)
-        if mechanism.response is None:
-            raise InvalidArgument("share", expected="less than 1 for a plan of the graph", found="1")
         if typical is None:
             profiles = profiles_for(space, edges, mechanism.statistics)
         elif space.kind == "undirected":
             profiles = (GraphProfile.given(typical, space.rows),)
         else:
             profiles = ()
-        return GraphPlan(space, epsilon, edges, mechanism, profiles)
+        made = FactPlan if self.share == 1.0 else GraphPlan
+        return made(space, epsilon, edges, mechanism, profiles)
 
     def _typical(self, space: PairSpace) -> Graph | None:
         """The public graph, checked to be of the kind and not to have more nodes than are planned for."""
