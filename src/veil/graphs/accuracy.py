@@ -25,7 +25,7 @@ _DRAWS, _DRAWS_GIVEN, _TRIANGLES = 6, 30, 600
 MOST_EDGES, MOST_NODES = 500_000, 100_000
 # How fast the shares of edges fall from one node to the next where few have most.
 _FALL = 0.8
-# The shape of the law of nodes' shares where degrees are of all sizes: the harder to tell, the more they differ.
+# The shape of the law of nodes' shares where degrees are of all sizes, which are the hardest to tell.
 _UNEVEN = 0.5
 
 
