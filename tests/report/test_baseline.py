@@ -186,3 +186,9 @@ def test_a_typical_table_must_have_the_columns() -> None:
     assert plan.assumes == "Errors are those on the typical table that was given."
     assert plan.best.mean_error is not None
     assert plan.best.mean_error.low == plan.best.mean_error.high
+
+
+def test_a_long_measure_is_short_in_the_picture() -> None:
+    measure = "error of the vector if there are 1,200 records (total variation)"
+    (axes,) = baseline_figure([Baseline(measure, "all entries equal", 0.4, 0.1)]).axes
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["error of the vector"]
