@@ -619,3 +619,10 @@ def test_ten_million_edges(tmp_path: Path) -> None:
     codes, _ = sorted_once(np.random.default_rng(1).integers(0, space.count, 10_000_000))
     write_graph(tmp_path / "e.txt", Graph(space, codes))
     assert np.array_equal(read(tmp_path / "e.txt", nodes=1_000_000).codes, codes)
+
+
+def test_nodes_as_a_text_with_commas() -> None:
+    from veil import graphs
+
+    with pytest.raises(InvalidArgument, match="a file with a node in each line, or how many nodes there are"):
+        graphs.read([("a", "b")], nodes="a,b,c")

@@ -218,7 +218,8 @@ def test_plans() -> None:
         (5, {"kind": "bipartite"}, "two numbers"),
         (5, {"kind": "tree"}, "kind"),
         (5, {"edges": 11}, "at most the 10 pairs"),
-        (5, {"statistics": ("edges",), "share": 1.0}, "share"),
+        (5, {"share": 1.0}, "share"),
+        (5, {"statistics": "degree"}, "Did you mean 'degrees'"),
     ],
 )
 def test_plans_refuse(nodes: Any, options: dict[str, Any], says: str) -> None:

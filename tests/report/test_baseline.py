@@ -18,7 +18,7 @@ from veil.core.record import Release
 from veil.report.figures import baseline_figure
 from veil.vectors.accuracy import no_data_errors
 from veil.words.language import FreeWords
-from veil.words.planning import no_data_error as fixed_word_error
+from veil.words.profiles import no_data_error as fixed_word_error
 
 _TABLE = np.random.default_rng(3).random((200, 6)) < 0.3
 _COUNTS = np.random.default_rng(4).multinomial(5_000, np.arange(16) / 120).reshape(4, 4)
@@ -115,10 +115,25 @@ def test_the_answers_without_data_are_what_they_say() -> None:
     assert fixed_word_error(language) == pytest.approx(200 * 0.8)
 
 
-def test_the_words_of_a_plan_without_rows_or_edges_still_say_something() -> None:
-    assert bits.plan(columns=6, epsilon=1.0).baselines == ()
-    plan = graphs.plan(nodes=12, epsilon=1.0)
-    assert plan.baselines == ()
+def test_a_plan_for_an_unknown_number_of_rows_supposes_one() -> None:
+    plan = bits.plan(columns=6, epsilon=1.0)
+    known = bits.plan(columns=6, rows=1_000, epsilon=1.0)
+    assert [line.measure for line in plan.baselines] == [
+        "error of a column's share if there are 1,000 rows",
+        "error of a pair of columns (total variation) if there are 1,000 rows",
+    ]
+    assert [line.expected for line in plan.baselines] == [line.expected for line in known.baselines]
+    assert len(plan.to_dict()["knowing_nothing"]) == 2
+    assert "if there are 1,000 rows" in str(plan)
+    given = bits.plan(columns=6, epsilon=1.0, typical=_TABLE)
+    assert "if there are 200 rows" in given.baselines[0].measure
+
+
+def test_the_words_of_a_plan_without_edges_still_say_something() -> None:
+    plan = graphs.plan(nodes=100, epsilon=1.0)
+    (line,) = plan.baselines
+    assert line.measure == "wrong pairs of the graph as released if there are 1,000 edges"
+    assert (line.nothing, line.expected) == (1_000, graphs.plan(nodes=100, edges=5, epsilon=1.0).wrong_pairs)
     assert "unless there are more than" in str(plan)
 
 
@@ -171,3 +186,9 @@ def test_a_typical_table_must_have_the_columns() -> None:
     assert plan.assumes == "Errors are those on the typical table that was given."
     assert plan.best.mean_error is not None
     assert plan.best.mean_error.low == plan.best.mean_error.high
+
+
+def test_a_long_measure_is_short_in_the_picture() -> None:
+    measure = "error of the vector if there are 1,200 records (total variation)"
+    (axes,) = baseline_figure([Baseline(measure, "all entries equal", 0.4, 0.1)]).axes
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["error of the vector"]

@@ -71,6 +71,10 @@ def test_a_column_of_a_lookup_table_can_be_named() -> None:
         given_states(f"{path}:zones")
     # The first line may be a label, unless one of the columns is in it.
     assert "borough" not in str(refused.value)
+    # What is spelled alike is what was typed, and shows nothing else.
+    with pytest.raises(InvalidData, match="Did you mean 'location_id'") as refused:
+        given_states(f"{path}:LocationID:zones")
+    assert "borough" not in str(refused.value)
     with pytest.raises(InvalidData, match=r"location_id, borough, zone.*Did you mean 'zone'"):
         given_states(f"{path}:location_id:zones")
 

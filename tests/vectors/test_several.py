@@ -164,3 +164,11 @@ def test_several_records_cover_one_in_a_ledger() -> None:
     assert vectors.Contributions(1, 1).covers(vectors.Records("replace"))
     assert not vectors.Records().covers(near)
     assert not near.covers(vectors.Transfer(0.1))
+
+
+@pytest.mark.parametrize("text", [WIDE.replace("9,0,30", "9,,30"), WIDE.replace("9,0,30", "9, ,")])
+def test_an_empty_cell_is_named_as_what_it_is(tmp_path: Path, text: str) -> None:
+    """And not taken for a table of labels and numbers with too many columns."""
+    expected = r"one row for each vector, found [12] empty\. Write 0 where there is none"
+    with pytest.raises(InvalidData, match=expected):
+        _read(tmp_path, text)

@@ -131,16 +131,11 @@ class BitKind(Kind):
         return {"shape": release.value.shape}
 
     def baselines(self, release: Release[Any]) -> tuple[Baseline, ...]:
-        from veil.bits.planning import baselines_of, planned_row
-        from veil.bits.profiles import PROFILES
+        return _baselines(release.mechanism, release.value)
 
-        rows, columns = np.atleast_2d(release.value).shape
-        try:
-            row = planned_row("", release.mechanism, columns, rows, PROFILES)  # type: ignore[arg-type]
-        except InvalidArgument:
-            # Of other noise nothing is estimated.
-            return ()
-        return baselines_of(row, PROFILES)
+    def known_before(self, job: Job[Any]) -> tuple[Baseline, ...]:
+        # How many rows and columns there are is public.
+        return _baselines(job.mechanism, job.value)
 
     def check_plot(self, request: PlanRequest) -> None:
         if getattr(request, "rows", None) is None:
@@ -176,6 +171,18 @@ class BitKind(Kind):
         from veil.bits.report.page import shares_figure
 
         return shares_figure(estimates(release))
+
+
+def _baselines(mechanism: Any, table: Table) -> tuple[Baseline, ...]:
+    from veil.bits.planning import baselines_of, planned_row
+    from veil.bits.profiles import PROFILES
+
+    rows, columns = np.atleast_2d(table).shape
+    try:
+        return baselines_of(planned_row("", mechanism, columns, rows, PROFILES), PROFILES)
+    except InvalidArgument:
+        # Of other noise nothing is estimated.
+        return ()
 
 
 def _names(release: Release[Any]) -> tuple[str, ...]:

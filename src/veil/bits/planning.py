@@ -19,7 +19,7 @@ from veil.core.checks import choice, integer, positive
 from veil.core.errors import InvalidArgument
 from veil.core.numerics.rounding import float_below, stated
 from veil.core.plan import Plan, beside
-from veil.core.span import Span, assumed
+from veil.core.span import MEANS, SPARED, Span, assumed
 
 UNITS = ("row", "bit")
 FOR_BITS = ("staircase", "response")
@@ -27,6 +27,8 @@ FOR_BITS = ("staircase", "response")
 _WIDE = 1.959964
 # How close a column's share is wanted, where it is said how many rows that takes.
 CLOSE = 0.05
+# Where nobody says how many rows there will be, the errors beside knowing nothing are those of so many.
+_ASSUMED_ROWS = 1_000
 _TOLD = ("name", "flip_rate", "signal", "share_error", "rows_needed")
 SHARE_ERROR = "error of a column's share"
 PAIR_ERROR = "error of a pair of columns (total variation)"
@@ -64,8 +66,9 @@ class BitRow:
 class BitPlan(Plan):
     """Mechanisms with the same guarantee, the best first.
 
-    typical: public tables to plan for, by what they are called. curator_error: of the shares, where a trusted
-    curator would add noise to the counts of ones instead of to every bit.
+    profiles: public tables to plan for. curator_error: of the shares, where a trusted curator would add noise
+    to the counts of ones instead of to every bit. supposed: how many rows the errors beside knowing nothing
+    are for, where nobody said, and the errors of the best mechanism for those.
     """
 
     printer: ClassVar[str | None] = "veil.bits.report.console:print_bit_plan"
@@ -77,6 +80,7 @@ class BitPlan(Plan):
     found: tuple[BitRow, ...]
     profiles: tuple[BitProfile, ...]
     curator_error: float | None = None
+    supposed: tuple[int, BitRow] | None = None
 
     @property
     def best(self) -> BitRow:
@@ -90,11 +94,15 @@ class BitPlan(Plan):
 
     @property
     def assumes(self) -> str:  # type: ignore[override]
-        return assumed([profile.words for profile in self.profiles], of="tables")
+        told = assumed([profile.words for profile in self.profiles], of="tables")
+        return told if len(self.profiles) == 1 else f"{told} {MEANS} {SPARED}"
 
     @property
     def baselines(self) -> tuple[Baseline, ...]:  # type: ignore[override]
-        return baselines_of(self.best, self.profiles)
+        if self.supposed is None:
+            return baselines_of(self.best, self.profiles)
+        rows, best = self.supposed
+        return baselines_of(best, self.profiles, where=f" if there are {rows:,} rows")
 
     def to_dict(self) -> dict[str, Any]:
         curator = {"share_error": self.curator_error, "better": self.curator_is_better}
@@ -109,16 +117,22 @@ class BitPlan(Plan):
         }
 
 
-def baselines_of(row: BitRow, profiles: Sequence[BitProfile]) -> tuple[Baseline, ...]:
-    """The errors of a mechanism beside those of a half for each column, and a quarter for each cell."""
+def baselines_of(row: BitRow, profiles: Sequence[BitProfile], *, where: str = "") -> tuple[Baseline, ...]:
+    """The errors of a mechanism beside those of a half for each column, and a quarter for each cell.
+
+    where: of how many rows, if that is taken for granted.
+    """
     words = [profile.words for profile in profiles]
     lines = []
     if row.mean_error is not None:
         without = [profile.no_share_error for profile in profiles]
-        lines.append(Baseline.over(SHARE_ERROR, "a half for every column", without, row.mean_error, words))
+        lines.append(
+            Baseline.over(SHARE_ERROR + where, "a half for every column", without, row.mean_error, words)
+        )
     if row.pair_error is not None:
         without = [profile.no_pair_error for profile in profiles]
-        lines.append(Baseline.over(PAIR_ERROR, "a quarter for every cell", without, row.pair_error, words))
+        measure = PAIR_ERROR + where
+        lines.append(Baseline.over(measure, "a quarter for every cell", without, row.pair_error, words))
     return tuple(lines)
 
 
@@ -167,7 +181,11 @@ def plan_bits(
     ranked = [planned_row(name, mechanism, columns, rows, tried) for name, mechanism in made.items()]
     found = tuple(sorted(ranked, key=lambda row: row.flip_rate))
     curator = None if rows is None else curator_error(near.count, rows, epsilon)
-    return BitPlan(columns, epsilon, near, rows, found, profiles, curator)
+    supposed = None
+    if rows is None and measured:
+        many = _ASSUMED_ROWS if typical is None else len(typical)
+        supposed = many, planned_row(found[0].name, found[0].mechanism, columns, many, tried)
+    return BitPlan(columns, epsilon, near, rows, found, profiles, curator, supposed)
 
 
 def planned_row(
@@ -181,10 +199,15 @@ def planned_row(
     half = None if rows is None else _WIDE * spread / rows**0.5
     if rows is None or not profiles:
         return BitRow(name, mechanism, mechanism.flip_rate, half, needed)
-    shares = Span(tuple(share_error(signal, rows, profile.shares) for profile in profiles))
+    shares = _span([share_error(signal, rows, profile.shares) for profile in profiles])
     pairs = None
     if 2 <= columns <= MOST_PAIRED:
         signals = signals_of(mechanism, columns)
         if signals.pair != 0:
-            pairs = Span(tuple(pair_error(signals, rows, profile.pairs) for profile in profiles))
+            pairs = _span([pair_error(signals, rows, profile.pairs) for profile in profiles])
     return BitRow(name, mechanism, mechanism.flip_rate, half, needed, shares, pairs)
+
+
+def _span(errors: Sequence[float]) -> Span:
+    """Over made-up tables a range that holds others too; of a given one its own error."""
+    return Span(tuple(errors)) if len(errors) == 1 else Span(tuple(errors)).spared()

@@ -56,6 +56,7 @@ def _made_up() -> tuple[BitProfile, ...]:
     anything = rng.dirichlet(np.ones(4), size=_TABLES).reshape(-1, 2, 2)
     even = 0.4 + 0.2 * rng.random((2, _TABLES))
     rare = 0.1 * rng.random((2, _TABLES))
+    constant = np.array([[[1.0, 0.0], [0.0, 0.0]]])
     together = 0.5 * rng.random(_TABLES)
     alike = np.stack([np.stack([0.5 - together, together], -1), np.stack([together, 0.5 - together], -1)], -2)
     return (
@@ -63,6 +64,7 @@ def _made_up() -> tuple[BitProfile, ...]:
         BitProfile("shares near a half", 0.4 + 0.2 * places, _independent(*even)),
         BitProfile("shares below 0.1", 0.1 * places, _independent(*rare)),
         BitProfile("columns that go together", np.full(_SHARES, 0.5), alike),
+        BitProfile("columns with the same bit in every row", np.zeros(1), constant),
     )
 
 

@@ -197,6 +197,16 @@ class ChainKind(Kind):
 
         return baselines_of(release)
 
+    def known_before(self, job: Job[Any]) -> tuple[Baseline, ...]:
+        from veil.chains.planning import baseline_of, measured, typical_tables
+
+        mechanism: Any = job.mechanism
+        if job.records is None or mechanism.groups is not None or mechanism.strata:
+            # It depends on how many transitions there are, which is not public.
+            return ()
+        tables = typical_tables(mechanism.states, job.records)
+        return (baseline_of(tables, measured("as asked", mechanism, tables).row_tv),)
+
     def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
         from veil.chains.report.page import CountedReport
 

@@ -185,7 +185,9 @@ def _released(
 
     def show(out: Release[Any], kept: Release[Any], written: list[Path]) -> None:
         if quiet:
-            print_json(json.loads(to_json(kept)) | {"written": [str(path) for path in written]})
+            beside = [line.to_dict() for line in kind.baselines(out)]
+            further = {"written": [str(path) for path in written], "knowing_nothing": beside}
+            print_json(json.loads(to_json(kept)) | further)
             return
         kind.print_release(out, job=job, written=written)
 

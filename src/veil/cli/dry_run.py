@@ -45,6 +45,7 @@ def _content(job: Job[Any]) -> dict[str, Any]:
         "assumptions": list(job.assumptions),
         "warnings": list(job.warnings),
         "notes": list(job.notes),
+        "knowing_nothing": [line.to_dict() for line in job.kind.known_before(job)],
     }
 
 
@@ -62,3 +63,5 @@ def _say(job: Job[Any]) -> None:
         say(text.rstrip(".") + ".")
     for text in job.warnings:
         say(f"WARNING: {text}{'' if text.endswith(('.', '?')) else '.'}")
+    for line in job.kind.known_before(job):
+        say(f"{'WARNING: ' if line.useless else ''}{line.words}")

@@ -71,6 +71,7 @@ def inspect(
                 "reproducible": release.reproducible,
                 "entry": None if release.entry is None else entry_to_json(release.entry),
                 **release.kind.sizes(release),
+                "knowing_nothing": [line.to_dict() for line in release.kind.baselines(release)],
                 **({"table_is_the_one_written": all(compared)} if compared else {}),
                 **({"chosen": release.chosen} if release.chosen else {}),
                 "created": release.created,

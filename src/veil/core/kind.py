@@ -209,6 +209,10 @@ class Kind(ABC):
         """
         return ()
 
+    def known_before(self, job: Job[Any]) -> tuple[Baseline, ...]:
+        """The same as `baselines` before anything is drawn, as far as it follows from what is public."""
+        return ()
+
     # Pictures and pages
 
     @abstractmethod

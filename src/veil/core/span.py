@@ -9,6 +9,10 @@ from typing import Any
 
 # Relative widths below this are not worth two numbers.
 _NARROW = 0.1
+# Ranges reach so many times further, for what lies between the profiles.
+_SPARE = 1.1
+MEANS = "Ranges are of means over releases."
+SPARED = "They are a tenth wider, for what lies between these."
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,10 @@ class Span:
     @property
     def high(self) -> float:
         return max(*self.errors, *self.ends, -math.inf)
+
+    def spared(self, most: float = 1.0) -> Span:
+        """A range that holds what is between the profiles too. most: what no error exceeds."""
+        return Span(self.errors, (self.low / _SPARE, min(most, self.high * _SPARE)))
 
     @property
     def words(self) -> str:

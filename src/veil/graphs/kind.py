@@ -164,9 +164,20 @@ class GraphKind(Kind):
         # Where not even the number of edges is known, nothing else is.
         return (baseline_of(edges, max(wrong, edges) if reading.says_little else wrong),)
 
+    def known_before(self, job: Job[Any]) -> tuple[Baseline, ...]:
+        from veil.graphs.mechanisms.xor_graph import XorGraph
+        from veil.graphs.planning import supposed_baseline
+
+        mechanism: Any = job.mechanism
+        if isinstance(mechanism, XorGraph) or getattr(mechanism, "share", None) == 1.0:
+            return ()
+        return (supposed_baseline(job.value.space, mechanism.flip_rate),)
+
     def check_plot(self, request: PlanRequest) -> None:
         if not getattr(request, "edges", None):
             raise InvalidArgument("edges", expected="about how many, to draw errors", found="none")
+        if getattr(request, "share", None) == 1.0:
+            raise InvalidArgument("share", expected="less than 1, to draw errors of a graph", found="1")
 
     def plot_plans(self, plans: Sequence[Any], chosen: float) -> Figure:
         from veil.graphs.report.page import plans_figure

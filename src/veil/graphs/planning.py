@@ -3,34 +3,76 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 from veil.core.baseline import Baseline
 from veil.core.checks import within
 from veil.core.errors import InvalidArgument
 from veil.core.plan import Plan, beside
+from veil.core.span import MEANS, SPARED, assumed
+from veil.graphs.accuracy import FactError, GraphProfile, fact_errors, made_up
 from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.graphs.numerics.pairs import PairSpace
 
 # Above the rounding of a few floating-point steps.
 _ROUNDING = 2.0**-49
+# Where nobody says how many edges there are, the errors beside knowing nothing are those of so many a node.
+_SUPPOSED_EDGES = 10
 
 
 @dataclass(frozen=True)
-class GraphPlan(Plan):
-    """What to expect of a released graph; `edges` is a public guess of how many true ones there are."""
+class FactPlan(Plan):
+    """What to expect of facts about a graph; `edges` is a public guess of how many there are.
 
-    printer: ClassVar[str | None] = "veil.graphs.report.console:print_graph_plan"
+    profiles: public graphs on which the errors of facts are measured.
+    """
+
+    printer: ClassVar[str | None] = "veil.graphs.report.console:print_fact_plan"
 
     space: PairSpace
     epsilon: float
     edges: int | None
     mechanism: PrivateGraph
+    profiles: tuple[GraphProfile, ...] = ()
+
+    @cached_property
+    def facts(self) -> tuple[FactError, ...]:
+        """The mean errors of what is asked directly."""
+        return fact_errors(self.mechanism, self.profiles)
+
+    @property
+    def assumes(self) -> str:  # type: ignore[override]
+        """Of the graph itself errors depend on the number of edges alone, and those of facts on its shape."""
+        if not self.profiles:
+            return "Assumed: nothing of the graph but its size."
+        told = assumed([profile.words for profile in self.profiles], of="graphs")
+        return told if len(self.profiles) == 1 else f"{told} {MEANS} {SPARED}"
 
     @property
     def best(self) -> PrivateGraph:
         return self.mechanism
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "kind": self.space.kind,
+            "nodes": self.space.nodes,
+            "pairs": self.space.count,
+            "edges": self.edges,
+            "epsilon": self.epsilon,
+            "costs": self.mechanism.costs,
+            "facts": {fact.name: fact.span.to_dict() for fact in self.facts},
+            **beside(self),
+        }
+
+
+@dataclass(frozen=True)
+class GraphPlan(FactPlan):
+    """What to expect of a released graph, and of facts beside it."""
+
+    printer: ClassVar[str | None] = "veil.graphs.report.console:print_graph_plan"
 
     @property
     def flip_rate(self) -> float:
@@ -92,26 +134,40 @@ class GraphPlan(Plan):
 
     @property
     def baselines(self) -> tuple[Baseline, ...]:  # type: ignore[override]
-        return () if self.edges is None else (baseline_of(self.edges, self.wrong_pairs),)
+        if self.edges is None:
+            return (supposed_baseline(self.space, self.flip_rate),)
+        return (baseline_of(self.edges, self.wrong_pairs),)
 
     def to_dict(self) -> dict[str, Any]:
         names = "flip_rate wrong_pairs released false_edges true_edges precision kept"
         names += " edge_error degree_error even"
-        return {
-            "kind": self.space.kind,
-            "nodes": self.space.nodes,
-            "pairs": self.space.count,
-            "edges": self.edges,
-            "epsilon": self.epsilon,
-            "costs": self.mechanism.costs,
-            **{name: getattr(self, name) for name in names.split()},
-            **beside(self),
-        }
+        return super().to_dict() | {name: getattr(self, name) for name in names.split()}
 
 
-def baseline_of(edges: float, wrong: float) -> Baseline:
-    """Wrong pairs of a graph as it is released, beside those of a graph without edges: all true edges."""
-    return Baseline("wrong pairs of the graph as released", "no edges", edges, wrong)
+def baseline_of(edges: float, wrong: float, *, where: str = "") -> Baseline:
+    """Wrong pairs of a graph as it is released, beside those of a graph without edges: all true edges.
+
+    where: of how many edges, if that is taken for granted.
+    """
+    return Baseline(f"wrong pairs of the graph as released{where}", "no edges", edges, wrong)
+
+
+def supposed_edges(space: PairSpace) -> int:
+    """How many edges are taken for granted where nobody said."""
+    return min(_SUPPOSED_EDGES * space.nodes, space.count // 2)
+
+
+def profiles_for(space: PairSpace, edges: int | None, statistics: Sequence[str]) -> tuple[GraphProfile, ...]:
+    """Public graphs of this size on which facts are measured, where their errors depend on the graph."""
+    if not set(statistics) & {"degrees", "triangles"}:
+        return ()
+    return made_up(space.rows, supposed_edges(space) if edges is None else edges)
+
+
+def supposed_baseline(space: PairSpace, flip_rate: float) -> Baseline:
+    """That of a graph whose number of edges nobody said: a few for every node."""
+    edges = supposed_edges(space)
+    return baseline_of(edges, flip_rate * space.count, where=f" if there are {edges:,} edges")
 
 
 def edge_leakage(zeta: float, epsilon: float) -> float:

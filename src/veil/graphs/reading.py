@@ -134,7 +134,11 @@ def _given_nodes(nodes: Any, kind: str) -> list[Names] | None:
         return None
     if kind != "bipartite":
         if isinstance(nodes, str) and "," in nodes and not exists(nodes):
-            raise InvalidArgument("nodes", expected="one list for such a graph", found="several")
+            raise InvalidArgument(
+                "nodes",
+                expected="the path of a file with a node in each line, or how many nodes there are",
+                found="a text with commas",
+            )
         return [_listed_nodes(nodes)]
     if isinstance(nodes, str):
         nodes = [side.strip() for side in nodes.split(",")]

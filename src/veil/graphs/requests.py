@@ -13,13 +13,14 @@ from veil.core.errors import InvalidArgument
 from veil.core.job import Job
 from veil.core.kind import Progress
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, mechanism_option, option, texts
+from veil.graphs.accuracy import GraphProfile
 from veil.graphs.graph import Graph, Graphs
 from veil.graphs.intake import are_pairs
 from veil.graphs.mechanisms.private_graph import PrivateGraph
 from veil.graphs.mechanisms.randomized_response import RandomizedResponse
 from veil.graphs.mechanisms.xor_graph import XorGraph
 from veil.graphs.numerics.pairs import KINDS, PairSpace
-from veil.graphs.planning import GraphPlan
+from veil.graphs.planning import FactPlan, GraphPlan, profiles_for
 from veil.graphs.reading import LOOPS, EdgeSource, read_edges
 from veil.tables.dialect import delimiter_option, header_option
 from veil.tables.given import files_among
@@ -150,18 +151,53 @@ class GraphPlanning(PlanRequest):
     kind: str = option("undirected", help=_KIND, choices=KINDS)
     statistics: Sequence[str] | str = option((), help=_STATISTICS, flag="--with")
     share: float | None = option(None, help=_SHARE, least=0.0, most=1.0)
+    typical: Any = option(
+        None,
+        help="A public graph like the true one to plan for, its loops left out; graphs of several kinds "
+        "unless given.",
+    )
 
-    def plan(self, progress: Progress | None = None) -> GraphPlan:
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return files_among(self.typical)
+
+    def plan(self, progress: Progress | None = None) -> FactPlan:
         self.check()
         epsilon, space = positive("epsilon", self.epsilon), self._space()
+        typical = self._typical(space)
+        edges = self.edges if typical is None or self.edges is not None else len(typical)
         if self.edges is not None and self.edges > space.count:
             expected = f"at most the {space.count:,} pairs there are"
             raise InvalidArgument("edges", expected=expected, found=f"{self.edges}")
         mechanism = PrivateGraph(epsilon, statistics=_facts(self.statistics), share=self.share)
         mechanism.check_kind(space.kind)
-        if mechanism.response is None:
-            raise InvalidArgument("share", expected="less than 1 for a plan of the graph", found="1")
-        return GraphPlan(space, epsilon, self.edges, mechanism)
+        if typical is None:
+            profiles = profiles_for(space, edges, mechanism.statistics)
+        elif space.kind == "undirected":
+            profiles = (GraphProfile.given(typical, space.rows),)
+        else:
+            profiles = ()
+        made = FactPlan if self.share == 1.0 else GraphPlan
+        return made(space, epsilon, edges, mechanism, profiles)
+
+    def _typical(self, space: PairSpace) -> Graph | None:
+        """The public graph, checked to be of the kind and not to have more nodes than are planned for."""
+        if self.typical is None:
+            return None
+        given = self.typical
+        if isinstance(given, (str, os.PathLike)) or are_pairs(given):
+            loops = "refuse" if space.kind == "bipartite" else "drop"
+            given = GraphRead(source=given, kind=space.kind, loops=loops).read()
+        graph = given.graph if isinstance(given, EdgeSource) else Graph.of(given)
+        sides = (graph.space.rows, graph.space.columns)
+        if graph.space.kind != space.kind or sides[0] > space.rows or sides[1] > space.columns:
+            size = " and ".join(f"{side:,}" for side in dict.fromkeys((space.rows, space.columns)))
+            raise InvalidArgument(
+                "typical",
+                expected=f"a graph that is {space.kind}, of at most {size} nodes",
+                found=f"one that is {graph.space.kind}, of {graph.space.nodes:,} nodes",
+            )
+        return graph
 
     def _space(self) -> PairSpace:
         nodes, kind = _numbers(self.nodes), choice("kind", self.kind, KINDS)

@@ -9,7 +9,6 @@ from veil.core.account import Account
 from veil.core.job import run_with_warnings
 from veil.core.record import Release
 from veil.graphs.graph import Graph
-from veil.graphs.planning import GraphPlan
 from veil.graphs.reading import EdgeSource
 from veil.graphs.requests import GraphPlanning, GraphRead, GraphRelease
 
@@ -63,11 +62,15 @@ def plan(
     kind: str = "undirected",
     statistics: Sequence[str] | str = (),
     share: float | None = None,
-) -> GraphPlan:
+    typical: Any = None,
+) -> Any:
     """What to expect of a released graph with so many nodes, from public numbers alone.
 
     nodes: how many there are; two numbers for a bipartite graph. epsilon: what the release may cost. edges:
     about how many there are, if that is public. kind: as for `read`. statistics, share: as for `release`.
+    With a share of 1 the plan, a `FactPlan`, is of the facts alone; otherwise it is a `GraphPlan`. typical: a
+    public graph like the true one, as a path or in memory, on which the errors of facts are measured; made-up
+    graphs of several kinds otherwise.
 
     >>> from veil import graphs
     >>> plan = graphs.plan(nodes=4039, epsilon=1.0, edges=88_234)

@@ -118,22 +118,10 @@ class MatrixKind(ArrayKind):
         return matrix_card(release.value, release.row_labels, release.labels)
 
     def baselines(self, release: Release[Any]) -> tuple[Baseline, ...]:
-        from veil.matrices.planning import baseline_of, measured, typical_matrices
+        return _baselines(release.mechanism, release.value.shape)
 
-        if release.value.ndim != 2:
-            return ()
-        support = np.ones(release.value.shape, dtype=bool)
-        if (places := getattr(release.domain, "support", None)) is not None:
-            support[:] = False
-            for row, columns in enumerate(places):
-                support[row, list(columns)] = True
-        matrices = typical_matrices(support)
-        try:
-            expected = measured("as released", release.mechanism, matrices).row_span
-        except VeilError:
-            # A mechanism for some matrices only, such as those with a floor.
-            return ()
-        return () if expected is None else (baseline_of(matrices, support, expected),)
+    def known_before(self, job: Job[Any]) -> tuple[Baseline, ...]:
+        return _baselines(job.mechanism, job.value.shape)
 
     def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
         return self.chain_report(release).html()
@@ -188,3 +176,22 @@ def chain_card(chain: Chain) -> str:
         lines.append((chain.states[place], f"{shares[place]:.4f}", chain.states[best], f"{row[best]:.3f}"))
     header = ("state", "share of time", "mostly to", "probability")
     return card_rows(header, lines) + card_rows((), [(f"the first of {len(chain):,} states",)])
+
+
+def _baselines(mechanism: Any, shape: tuple[int, ...]) -> tuple[Baseline, ...]:
+    from veil.matrices.planning import baseline_of, measured, typical_matrices
+
+    if len(shape) != 2:
+        return ()
+    support = np.ones(shape, dtype=bool)
+    if (places := getattr(mechanism.domain, "support", None)) is not None:
+        support[:] = False
+        for row, columns in enumerate(places):
+            support[row, list(columns)] = True
+    matrices = typical_matrices(support)
+    try:
+        expected = measured("as released", mechanism, matrices).row_span
+    except VeilError:
+        # A mechanism for some matrices only, such as those with a floor.
+        return ()
+    return () if expected is None else (baseline_of(matrices, support, expected),)

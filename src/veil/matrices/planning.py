@@ -18,7 +18,7 @@ from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.mechanism import Mechanism
 from veil.core.privacy.profile import calibrate
 from veil.core.progress import tell
-from veil.core.span import Span
+from veil.core.span import SPARED, Span
 from veil.matrices.adjacency import Rows
 from veil.matrices.mechanisms.matrix_dirichlet import MatrixDirichlet
 from veil.matrices.mechanisms.row_by_row import RowByRow
@@ -52,8 +52,6 @@ _ROUGH = 1e-3
 # Of extreme matrices: how fast shares fall from one popular entry to the next, and over how many powers of
 # ten it varies how rarely states are left.
 _POPULAR, _STAYING = 1.5, 2.0
-# By so much ranges are wider than the errors on all profiles.
-_SPARE = 1.1
 ROW_ERROR = "error of a row (total variation)"
 
 
@@ -198,7 +196,7 @@ def plan_matrix(
     rows.sort(key=lambda row: row.row_tv)
     over = f"typical matrices, whose rows go {RANGE}" if typical is None else "the typical matrix given"
     assumes = assumption(typical is not None, "matrices with rows", [*extremes][1:])
-    assumes += "" if typical is not None else " They are a tenth wider, for what lies between these."
+    assumes += "" if typical is not None else f" {SPARED}"
     beside: dict[str, Any] = {"over": over, "assumes": assumes}
     if rows[0].row_span is not None:
         beside["baselines"] = (baseline_of(matrices, support, rows[0].row_span),)
@@ -276,7 +274,7 @@ def measured(
     wholes = [errors.reshape(-1, len(matrices[0])).mean(axis=1) for errors in gaps]
     rows_span = by_profile([float(errors.mean()) for errors in gaps[:tried]], wholes)
     if extremes:
-        rows_span, span = _spared(rows_span), None if span is None else _spared(span)
+        rows_span, span = rows_span.spared(), None if span is None else span.spared()
     return MatrixRow(
         name,
         mechanism,
@@ -291,11 +289,6 @@ def measured(
 def _draws(matrix: Floats, entries: float, times: int = 1) -> int:
     """Rows of a large matrix are many samples already."""
     return int(np.clip(entries / matrix.size, 2, times * _DRAWS))
-
-
-def _spared(span: Span) -> Span:
-    """A range that holds what is between the profiles too."""
-    return Span(span.errors, (span.low / _SPARE, min(1.0, span.high * _SPARE)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,11 +86,10 @@ def print_assumptions(console: Console, assumptions: Sequence[str]) -> None:
         console.print(f"This holds only if {text}.", style="bold red" if text in ALARMING else None)
 
 
-def print_useless(console: Console, release: Release[Any]) -> None:
-    """Which parts of a release are no better than knowing nothing; nothing where all of them are better."""
+def print_baselines(console: Console, release: Release[Any]) -> None:
+    """The errors to expect beside those of knowing nothing, and a warning where they are no smaller."""
     for baseline in release.kind.baselines(release):
-        if baseline.useless:
-            console.print(f"WARNING: {baseline.words}")
+        console.print(f"{'WARNING: ' if baseline.useless else ''}{baseline.words}")
 
 
 def print_inspection(release: Release[Any], claim: Claim, *, certificate: Certificate | None = None) -> None:
@@ -102,7 +101,7 @@ def print_inspection(release: Release[Any], claim: Claim, *, certificate: Certif
         console.print(f"Mechanism chosen from public numbers: {release.chosen}.")
     for text in release.kind.details(release):
         console.print(text)
-    print_useless(console, release)
+    print_baselines(console, release)
     print_guarantee(console, release)
     for text in claim.added:
         console.print(f"Today's analysis adds: {text}.")

@@ -116,6 +116,11 @@ def draw_nothing(
     axes.annotate(NO_BETTER, **place, ha="right", va="top" if below else "bottom", **text)
 
 
+def _short(measure: str) -> str:
+    """What an error is of, without its metric and what is taken for granted."""
+    return measure.partition(" (")[0].partition(" if ")[0]
+
+
 def baseline_figure(baselines: Sequence[Baseline]) -> Figure:
     """A bar for each error of a release, in units of the same error of an answer that uses no data."""
     figure, axes = axes_of(7.2, 0.62 * len(baselines) + 1.25)
@@ -127,7 +132,7 @@ def baseline_figure(baselines: Sequence[Baseline]) -> Figure:
         at: Any = {"xy": (length, place), "xytext": (4, 0), "textcoords": "offset points"}
         axes.annotate(_times(ratio), **at, va="center", fontsize=10)
     draw_nothing(axes, 1.0, upright=True)
-    names = short_labels([baseline.measure.partition(" (")[0] for baseline in baselines], 36)
+    names = short_labels([_short(baseline.measure) for baseline in baselines], 36)
     axes.set_yticks(range(len(baselines)), names)
     axes.set_ylim(len(baselines) - 0.5, -0.5)
     axes.set_xlim(0.0, 1.12 * _LONGEST_BAR)

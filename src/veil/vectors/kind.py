@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.baseline import Baseline
 from veil.core.errors import InvalidArgument, VeilError
@@ -100,23 +101,10 @@ class VectorKind(ArrayKind):
             raise InvalidArgument("value", expected=expected, found=f"shape {array.shape}")
 
     def baselines(self, release: Release[Any]) -> tuple[Baseline, ...]:
-        from veil.vectors.accuracy import (
-            assumed_records,
-            baseline_of,
-            by_profile,
-            errors_on_each,
-            typical_values,
-        )
+        return _baselines(release.mechanism, release.adjacency, release.value.shape[-1], release.records)
 
-        size = release.value.shape[-1]
-        assumed = assumed_records(release.adjacency, size, release.records)
-        try:
-            values = typical_values(release.adjacency, size, None, release.records)
-            found = by_profile([errors.tv for errors in errors_on_each(release.mechanism, values)])
-            return (baseline_of(values, found, assumed=assumed),)
-        except VeilError:
-            # A mechanism for some vectors only, such as those with a floor.
-            return ()
+    def known_before(self, job: Job[Any]) -> tuple[Baseline, ...]:
+        return _baselines(job.mechanism, job.adjacency, job.value.shape[-1], job.records)
 
     def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
         from veil.vectors.report.page import vector_page
@@ -127,3 +115,21 @@ class VectorKind(ArrayKind):
         from veil.vectors.report.page import release_figure
 
         return release_figure(release)
+
+
+def _baselines(mechanism: Any, adjacency: Adjacency, size: int, records: int | None) -> tuple[Baseline, ...]:
+    from veil.vectors.accuracy import (
+        assumed_records,
+        baseline_of,
+        by_profile,
+        errors_on_each,
+        typical_values,
+    )
+
+    try:
+        values = typical_values(adjacency, size, None, records)
+        found = by_profile([errors.tv for errors in errors_on_each(mechanism, values)])
+        return (baseline_of(values, found, assumed=assumed_records(adjacency, size, records)),)
+    except VeilError:
+        # A mechanism for some vectors only, such as those with a floor.
+        return ()

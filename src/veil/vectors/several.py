@@ -61,6 +61,7 @@ def vectors_in(
         return None
     if wanted.row is None:
         texts = [place for place, cells in enumerate(columns) if not all(map(is_number, cells))]
+        _refuse_gaps(columns, texts, is_number, name)
         return _wide(header, columns, 0, name, numbers) if texts == [0] else None
     if header is None:
         raise InvalidData(name, expected=f"a column {wanted.row!r}", found="no header")
@@ -74,6 +75,22 @@ def vectors_in(
     places = [header.index(column) for column in (wanted.row, wanted.label, wanted.value)]
     rows, labels, cells = (columns[place] for place in places)
     return long_rows([str(row) for row in rows], [str(label) for label in labels], numbers(cells), name)
+
+
+def _refuse_gaps(
+    columns: Sequence[Sequence[Any]], texts: list[int], is_number: Callable[[Any], bool], name: str
+) -> None:
+    """Refuse a table that would hold several vectors, were it not for empty cells."""
+    if texts[:1] != [0] or len(texts) == 1 or any(map(is_number, columns[0])):
+        return
+    others = [cell for place in texts[1:] for cell in columns[place] if not is_number(cell)]
+    if all(cell is None or str(cell).strip() == "" for cell in others):
+        raise InvalidData(
+            name,
+            expected="a number in every cell of a table with one row for each vector",
+            found=f"{len(others):,} empty",
+            hint="Write 0 where there is none.",
+        )
 
 
 def _wide(

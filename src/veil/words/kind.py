@@ -148,14 +148,14 @@ class WordKind(Kind):
         return {"words": 1 if isinstance(release.value, tuple) else len(release.value)}
 
     def baselines(self, release: Release[Any]) -> tuple[Baseline, ...]:
-        from veil.words.planning import baseline_of, no_data_error
         from veil.words.report.page import expected_error
 
-        error = expected_error(release)
-        if error is None:
-            return ()
-        language: Any = release.domain
-        return (baseline_of(no_data_error(language), error),)
+        return _baselines(release.domain, expected_error(release))
+
+    def known_before(self, job: Job[Any]) -> tuple[Baseline, ...]:
+        from veil.words.report.page import error_of
+
+        return _baselines(job.mechanism.domain, error_of(job.mechanism))
 
     def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
         from veil.words.codec import AttachedWords, batch, words_beside
@@ -191,6 +191,13 @@ class WordKind(Kind):
         from veil.words.report.figures import error_figure
 
         return error_figure(error_curves(plans), marks=[chosen], nothing=plans[-1].nothing)
+
+
+def _baselines(language: Any, error: float | None) -> tuple[Baseline, ...]:
+    from veil.words.planning import baseline_of
+    from veil.words.profiles import no_data_error
+
+    return () if error is None else (baseline_of(no_data_error(language), error),)
 
 
 def _assumptions(mechanism: Any, adjacency: Adjacency, *, several: bool) -> tuple[str, ...]:

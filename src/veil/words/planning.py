@@ -15,6 +15,7 @@ from veil.core.errors import CannotCalibrate, InvalidArgument, VeilError
 from veil.core.kind import Progress
 from veil.core.plan import Plan, beside
 from veil.core.progress import part, telling
+from veil.core.span import SPARED, Span, assumed
 from veil.words.language import FreeWords, Language
 from veil.words.mechanisms.balanced_words import BalancedWords
 from veil.words.mechanisms.exponential_words import ExponentialWords
@@ -22,19 +23,17 @@ from veil.words.mechanisms.permute_and_flip import PermuteAndFlip
 from veil.words.mechanisms.sequential_words import SequentialWords
 from veil.words.mechanisms.staircase_words import StaircaseWords
 from veil.words.mechanisms.word_mechanism import LARGEST_EPSILON, WordMechanism
+from veil.words.profiles import BUDGET, USUAL, made_up_words, no_data_error, word_profiles
 from veil.words.word_batch import WordBatch
 
-_SEED = 5
-# Walks that errors are averaged over, and how many steps of computing they may take together.
-_WALKS, _BUDGET = 100, 2_000_000_000
 # Beyond this a table of distances for one word takes longer than a plan should.
 _MOST_CELLS = 500_000_000
 _SMALLEST, _LARGEST = 0.01, 100.0
-# Words of which the one nearest to the others is taken for an answer that uses no data.
-_CANDIDATES = 100
 # Beyond so many transitions the search for balanced weights takes minutes.
 _MOST_EDGES = 1_500
 _QUICK_EDGES = 50
+
+MEASURE, ANSWER = "wrong symbols of a word", "always the same word"
 
 _KINDS: dict[str, Any] = {
     "balanced": BalancedWords,
@@ -62,17 +61,25 @@ def word_mechanism(
 
 @dataclass(frozen=True)
 class WordRow:
-    """One mechanism of a plan. error: the mean number of wrong symbols; None where it has none, and why."""
+    """One mechanism of a plan. error: the mean number of wrong symbols; None where it has none, and why.
+
+    span: the same over several kinds of words, the usual ones first.
+    """
 
     name: str
     mechanism: WordMechanism | None
     error: float | None
     why: str = ""
+    span: Span | None = None
 
 
 @dataclass(frozen=True)
 class WordPlan(Plan):
-    """What each mechanism would do to made-up words, the best first."""
+    """What each mechanism would do to made-up words, the best first.
+
+    nothing: the errors of the word that is nearest to all others on average, on the same words. tried: what
+    these words are, the usual ones first. error: that was asked for, where epsilon follows from it.
+    """
 
     printer: ClassVar[str | None] = "veil.words.report.console:print_word_plan"
 
@@ -82,9 +89,8 @@ class WordPlan(Plan):
     rows: tuple[WordRow, ...]
     walks: int
     from_examples: bool
-    # The error of the word that is nearest to all others on average, on the same words.
-    nothing: float
-    # The error that was asked for, where epsilon follows from it.
+    nothings: tuple[float, ...]
+    tried: tuple[str, ...]
     error: float | None = None
 
     @property
@@ -92,8 +98,22 @@ class WordPlan(Plan):
         return self.rows[0]
 
     @property
+    def nothing(self) -> float:
+        """The error of an answer that uses no data, on the usual words."""
+        return self.nothings[0]
+
+    @property
+    def assumes(self) -> str:  # type: ignore[override]
+        if isinstance(self.language, FreeWords) and not self.from_examples:
+            return "Assumed: nothing of the words; the error is the same for all of them."
+        told = assumed(self.tried, of="words")
+        spared = "Ranges are of means over words and releases."
+        return told if len(self.tried) == 1 else f"{told} {spared} {SPARED}"
+
+    @property
     def baselines(self) -> tuple[Baseline, ...]:  # type: ignore[override]
-        return () if self.best.error is None else (baseline_of(self.nothing, self.best.error),)
+        span = self.best.span
+        return () if span is None else (Baseline.over(MEASURE, ANSWER, self.nothings, span, self.tried),)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -105,6 +125,7 @@ class WordPlan(Plan):
                 {
                     "name": row.name,
                     "expected_error": row.error,
+                    "error_range": None if row.span is None else row.span.to_dict(),
                     "rate": None if row.mechanism is None else row.mechanism.rate,
                     "certified_epsilon": None if row.mechanism is None else row.mechanism.certified_epsilon,
                     "why_not": row.why,
@@ -117,30 +138,7 @@ class WordPlan(Plan):
 
 def baseline_of(nothing: float, expected: float) -> Baseline:
     """An expected number of wrong symbols beside that of one word, the same whatever the true one is."""
-    return Baseline("wrong symbols of a word", "always the same word", nothing, expected)
-
-
-def made_up_words(language: Language) -> WordBatch:
-    """Random walks, as many as a plan has time for; the same every time."""
-    steps = language.length * max(1, language.graph.edges)
-    return language.walks(int(np.clip(_BUDGET // steps, 1, _WALKS)), rng=_SEED)
-
-
-def no_data_error(language: Language, words: WordBatch | None = None) -> float:
-    """The mean number of wrong symbols if always the same word is released, whatever the true one is.
-
-    That word is the one of many random walks that is nearest to other random walks on average: the best
-    answer that uses no data, as nearly as that many tell. words: those to be hidden; None for random walks.
-    """
-    if isinstance(language, FreeWords):
-        # Of words without constraints each is as good, and one drawn at random.
-        return language.length * (1.0 - 1.0 / len(language.labels))
-    some = language.walks(_CANDIDATES, rng=_SEED + 1).rows
-    others = language.walks(_CANDIDATES, rng=_SEED + 2).rows
-    away = np.array([(others != word).sum() for word in some])
-    nearest = some[int(np.argmin(away))]
-    hidden = language.walks(10 * _CANDIDATES, rng=_SEED + 3) if words is None else words
-    return float((hidden.rows != nearest).sum(axis=1).mean())
+    return Baseline(MEASURE, ANSWER, nothing, expected)
 
 
 def names_for(language: Language, radius: int) -> tuple[str, ...]:
@@ -161,12 +159,14 @@ def plan_words(
     examples: Any = None,
     names: Sequence[str] | None = None,
     shorter: bool = False,
+    ranged: bool = False,
     progress: Progress | None = None,
 ) -> WordPlan:
     """Every mechanism at this epsilon, by its expected number of wrong symbols.
 
     examples: public words like those to be hidden; None for random walks. No sensitive word is looked at.
-    shorter: words of fewer symbols are to be hidden as well.
+    shorter: words of fewer symbols are to be hidden as well. ranged: errors on words of other habits too,
+    which takes longer; they never change which mechanism is the best.
     """
     listener = on_progress("progress", progress)
     if not isinstance(language, Language):
@@ -182,27 +182,37 @@ def plan_words(
         if not chosen:
             raise InvalidArgument("names", expected="at least one", found="none")
     words = made_up_words(language) if examples is None else language.validate(examples)
+    others = word_profiles(language) if ranged and examples is None else {}
     rows = []
     with telling(listener):
         for name in chosen:
             with part(name):
-                rows.append(_measured(name, language, epsilon, radius, shorter, words))
+                rows.append(_measured(name, language, epsilon, radius, shorter, [words, *others.values()]))
     rows.sort(key=lambda row: np.inf if row.error is None else row.error)
     if rows[0].error is None:
         raise InvalidArgument("mechanism", expected="one that fits the language", found=rows[0].why)
-    nothing = no_data_error(language, None if examples is None else words)
-    return WordPlan(language, epsilon, radius, tuple(rows), len(words), examples is not None, nothing)
+    usual = USUAL if examples is None else "the typical words given"
+    nothings = (
+        no_data_error(language, None if examples is None else words),
+        *(no_data_error(language, walks) for walks in others.values()),
+    )
+    known, tried = examples is not None, (usual, *others)
+    return WordPlan(language, epsilon, radius, tuple(rows), len(words), known, nothings, tried)
 
 
 def _measured(
-    name: str, language: Language, epsilon: float, radius: int, shorter: bool, words: WordBatch
+    name: str, language: Language, epsilon: float, radius: int, shorter: bool, words: Sequence[WordBatch]
 ) -> WordRow:
+    """words: the usual ones, and those of other habits."""
     try:
         mechanism = word_mechanism(name, language, epsilon, radius=radius, shorter=shorter)
-        error = mean_error(mechanism, words)
-        if error is None:
+        errors = [error for some in words if (error := mean_error(mechanism, some)) is not None]
+        if not errors:
             return WordRow(name, None, None, "its table of distances would be too large")
-        return WordRow(name, mechanism, error)
+        span = Span(tuple(errors))
+        return WordRow(
+            name, mechanism, errors[0], span=span if len(errors) == 1 else span.spared(language.length)
+        )
     except VeilError as failed:
         return WordRow(name, None, None, str(failed))
 
@@ -214,7 +224,7 @@ def mean_error(mechanism: WordMechanism, words: WordBatch) -> float | None:
         cells = language.length**2 * language.graph.edges
         if cells > _MOST_CELLS:
             return None
-        rows = rows[: max(1, int(_BUDGET // cells))]
+        rows = rows[: max(1, int(BUDGET // cells))]
     return float(mechanism.expected_errors(rows).mean())
 
 

@@ -304,6 +304,7 @@ class WordPlanning(PlanRequest):
             radius=self.radius,
             examples=given_words(self.typical, language),
             shorter=self.shorter,
+            ranged=True,
             progress=progress,
         )
         return plan if self.epsilon is not None else replace(plan, error=self.error)

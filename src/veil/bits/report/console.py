@@ -10,7 +10,7 @@ from veil.bits.estimation import estimates
 from veil.bits.planning import CLOSE, BitPlan
 from veil.core.job import Job
 from veil.core.record import Release
-from veil.report.console import bar, new_console, plain_table, print_guarantee, print_useless, print_written
+from veil.report.console import bar, new_console, plain_table, print_baselines, print_guarantee, print_written
 from veil.report.figures import short_labels
 
 _MOST_COLUMNS = 20
@@ -37,7 +37,7 @@ def print_bit_release(release: Release[Any], *, job: Job[Any], written: Sequence
     )
     if reading.says_nothing:
         console.print("WARNING: these intervals say nothing; epsilon is too small for so few rows.")
-    print_useless(console, release)
+    print_baselines(console, release)
     if dropped:
         console.print(f"Left out, because of gaps: {', '.join(dropped[:10])}.")
     print_guarantee(console, release)

@@ -180,7 +180,8 @@ def _groups(groups: Any, derived: str | None) -> tuple[str, ...]:
     if groups is None and known is not None:
         return known
     if groups is None or isinstance(groups, str):
-        raise InvalidArgument("groups", expected="the public list of groups", found="none")
+        hint = "A list such as a,b,c or 0..23: it is public, and must not be read from the data."
+        raise InvalidArgument("groups", expected="the public list of groups", found="none", hint=hint)
     labels = tuple(map(group_text, items("groups", groups, expected="the public list of groups")))
     if not labels or len(set(labels)) < len(labels):
         raise InvalidArgument("groups", expected="labels that all differ", found="none or one twice")

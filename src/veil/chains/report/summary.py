@@ -27,7 +27,7 @@ from veil.core.record import Release
 from veil.matrices.chain import Chain
 from veil.matrices.mechanisms.bordered_rows import BorderedRows
 from veil.matrices.report.console import print_matrix_plan
-from veil.report.console import bar, new_console, print_guarantee, print_useless, print_written
+from veil.report.console import bar, new_console, print_baselines, print_guarantee, print_written
 from veil.report.figures import short_labels
 from veil.vectors.counts import Integers
 
@@ -139,15 +139,21 @@ def accuracy_of(release: Release[Any]) -> Accuracy | None:
 
 
 def baselines_of(release: Release[Any]) -> tuple[Baseline, ...]:
-    """The expected error of the next step beside that of next states that are all as likely."""
+    """The expected errors of the next step beside those of next states that are all as likely."""
     accuracy, held = accuracy_of(release), model(release)
-    if accuracy is None or accuracy.row_tv is None:
+    if accuracy is None or (held.sizes is None and not held.chain.is_irreducible):
         return ()
-    if held.sizes is None and not held.chain.is_irreducible:
-        return ()
-    beside = baseline_of([held.joint()], accuracy.row_tv)
-    # Counts that cannot be told from noise are no better, whatever a simulation that starts from them says.
-    return (replace(beside, expected=max(beside.expected, beside.nothing)) if accuracy.drowned else beside,)
+    lines = []
+    for error, where in ((accuracy.row_tv, ""), (accuracy.group_tv, " within a group")):
+        if error is not None:
+            line = baseline_of([held.joint()], error)
+            # Counts that cannot be told from noise are no better, whatever a simulation that starts from
+            # them says.
+            expected = max(error, line.nothing) if accuracy.drowned else error
+            lines.append(
+                replace(line, measure=line.measure.replace(" (", f"{where} (", 1), expected=expected)
+            )
+    return tuple(lines)
 
 
 def is_drowned(table: NDArray[Any], deviation: float) -> bool:
@@ -257,7 +263,7 @@ def print_chain_release(release: Release[Any], *, job: Job[Any], written: Sequen
         console.print(accuracy.words)
         if accuracy.warning is not None:
             console.print(f"WARNING: {accuracy.warning}.")
-        print_useless(console, release)
+        print_baselines(console, release)
         console.print()
     more = also_holds(release)
     if more is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from difflib import get_close_matches
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, cast
@@ -75,7 +76,9 @@ class PrivateGraph(OnGraphs, Described):
         for name in asked:
             if not isinstance(name, str) or name not in STATISTICS:
                 found = repr(name)[:40] if isinstance(name, str) else "others"
-                raise InvalidArgument("statistics", expected=expected, found=found)
+                near = get_close_matches(name, STATISTICS, 1) if isinstance(name, str) else []
+                hint = f"Did you mean {near[0]!r}?" if near else ""
+                raise InvalidArgument("statistics", expected=expected, found=found, hint=hint)
         # In an order of their own: the same facts make the same mechanism.
         object.__setattr__(self, "statistics", tuple(name for name in STATISTICS if name in asked))
         share = (SHARE if asked else 0.0) if self.share is None else self.share

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 
 from veil.core.baseline import NO_BETTER
 from veil.core.job import Job
@@ -17,8 +18,8 @@ from veil.graphs.estimation import estimates
 from veil.graphs.likely_graph import Decoding
 from veil.graphs.mechanisms.xor_graph import XorGraph
 from veil.graphs.numerics.decoding import MOST_ENTRIES
-from veil.graphs.planning import GraphPlan
-from veil.report.console import new_console, plain_table, print_guarantee, print_useless, print_written
+from veil.graphs.planning import FactPlan, GraphPlan
+from veil.report.console import new_console, plain_table, print_baselines, print_guarantee, print_written
 from veil.report.page import number
 
 
@@ -33,7 +34,7 @@ def print_graph_release(release: Release[Any], *, job: Job[Any], written: Sequen
         )
     else:
         _print_estimates(console, release, written)
-    print_useless(console, release)
+    print_baselines(console, release)
     print_guarantee(console, release)
     for text in job.warnings:
         console.print(f"WARNING: {text}.")
@@ -70,9 +71,7 @@ def print_graph_plan(plan: GraphPlan) -> None:
         f"{plan.space.kind.capitalize()} graphs of {plan.space.nodes:,} nodes: {plan.space.count:,} pairs, "
         f"each hidden with epsilon = {plan.epsilon:g}."
     )
-    if len(plan.mechanism.costs) > 1:
-        parts = ", ".join(f"{name} {cost:.3g}" for name, cost in plan.mechanism.costs.items())
-        console.print(f"Of that: {parts}.")
+    _print_costs(console, plan)
     table = plain_table("what", "number", show_header=False)
     table.add_row("a pair is wrong with probability", f"{plan.flip_rate:.4g}")
     table.add_row("false edges in the release", number(plan.false_edges))
@@ -85,6 +84,7 @@ def print_graph_plan(plan: GraphPlan) -> None:
         )
     table.add_row("number of edges, read off the release", f"± {number(1.96 * plan.edge_error)}")
     table.add_row("degree of one node, read off the release", f"± {number(1.96 * plan.degree_error)}")
+    _add_facts(table, plan)
     console.print(table)
     if plan.even is not None and plan.even > plan.mechanism.costs["graph"]:
         console.print(f"As many true edges as false ones would take epsilon = {plan.even:.3g}.")
@@ -106,6 +106,31 @@ def print_graph_plan(plan: GraphPlan) -> None:
             f"{number(plan.wrong_pairs)} edges."
         )
     console.print("No data was read.")
+
+
+def print_fact_plan(plan: FactPlan) -> None:
+    """What this epsilon tells of a graph where facts alone are asked for."""
+    console = new_console()
+    console.print(
+        f"Facts about {plan.space.kind} graphs of {plan.space.nodes:,} nodes, with epsilon = "
+        f"{plan.epsilon:g} for an edge; no graph is released."
+    )
+    _print_costs(console, plan)
+    table = plain_table("what", "number", show_header=False)
+    _add_facts(table, plan)
+    console.print(table)
+    console.print("No data was read.")
+
+
+def _print_costs(console: Console, plan: FactPlan) -> None:
+    if len(plan.mechanism.costs) > 1:
+        parts = ", ".join(f"{name} {cost:.3g}" for name, cost in plan.mechanism.costs.items())
+        console.print(f"Of that: {parts}.")
+
+
+def _add_facts(table: Table, plan: FactPlan) -> None:
+    for fact in plan.facts:
+        table.add_row(f"{fact.name}, asked directly: mean error", fact.span.words)
 
 
 def print_decoding(decoded: Decoding, release: Release[Any], *, written: Path | None) -> None:

@@ -17,8 +17,8 @@ from veil.report.console import (
     bar,
     new_console,
     plain_table,
+    print_baselines,
     print_guarantee,
-    print_useless,
     print_written,
 )
 from veil.report.figures import short_labels
@@ -54,7 +54,7 @@ def print_matrix_release(release: Release[Any], *, job: Job[Any], written: Seque
     if value.shape[0] > _MOST_ROWS or value.shape[1] > _MOST_COLUMNS:
         console.print(f"(the first rows and columns of {value.shape[0]} x {value.shape[1]})")
     console.print()
-    print_useless(console, release)
+    print_baselines(console, release)
     print_guarantee(console, release)
     printed = published_beside(release)
     if printed is not None:

@@ -115,7 +115,10 @@ def missing_column(
     from difflib import get_close_matches
 
     if asked is not None and not are_names(names, asked):
+        # One that is spelled alike is what the user said, and shows nothing else.
+        alike = next((other for other in names if _folded(other) == _folded(name)), "")
         hint = "Is the first line a record? Its cells are not shown: they may be sensitive."
+        hint = f"Did you mean {alike!r}?" if _folded(alike) else hint
         return InvalidData(role, expected=f"a column {name!r}", found="none of that name", hint=hint)
     folded = {other.casefold(): other for other in names}
     near = get_close_matches(name.casefold(), list(folded), 1, 0.5)
@@ -123,6 +126,11 @@ def missing_column(
     found = f"the columns {listed}" if names else "no columns"
     hint = f"Did you mean {folded[near[0]]!r}?" if near else ""
     return InvalidData(role, expected=f"a column {name!r}", found=found, hint=hint)
+
+
+def _folded(name: str) -> str:
+    """A name without what is easily mistaken: case, blanks, lines and dots."""
+    return "".join(sign for sign in name.casefold() if sign.isalnum())
 
 
 def needed_columns(

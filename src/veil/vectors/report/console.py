@@ -11,7 +11,7 @@ from rich.table import Table
 
 from veil.core.job import Job
 from veil.core.record import Release
-from veil.report.console import SHORT_BAR, bar, new_console, print_guarantee, print_useless, print_written
+from veil.report.console import SHORT_BAR, bar, new_console, print_baselines, print_guarantee, print_written
 from veil.vectors.array_kind import numbered
 from veil.vectors.calibration import unused_delta
 from veil.vectors.planning import Comparison, EpsilonPlan
@@ -29,7 +29,7 @@ def print_vector_release(release: Release[Any], *, job: Job[Any], written: Seque
     else:
         _print_one(console, release)
     console.print()
-    print_useless(console, release)
+    print_baselines(console, release)
     print_guarantee(console, release)
     print_written(console, written)
     print_job(console, job)

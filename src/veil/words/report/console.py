@@ -10,7 +10,7 @@ from rich.table import Table
 
 from veil.core.job import Job
 from veil.core.record import Release
-from veil.report.console import bar, new_console, print_guarantee, print_useless, print_written
+from veil.report.console import bar, new_console, print_baselines, print_guarantee, print_written
 from veil.report.figures import short_labels
 from veil.words.codec import batch
 from veil.words.planning import WordPlan
@@ -41,7 +41,7 @@ def print_word_release(release: Release[Any], *, job: Job[Any], written: Sequenc
         console.print(
             f"To be expected: {plan.best.error:.3g} of {n} symbols wrong, on made-up words of that length."
         )
-    print_useless(console, release)
+    print_baselines(console, release)
     print_guarantee(console, release)
     console.print(f"Mechanism: {job.chosen}{_why(plan)}.")
     for text in (*job.notes, *(f"WARNING: {text}" for text in job.warnings)):
@@ -75,12 +75,15 @@ def print_word_plan(plan: WordPlan) -> None:
         console.print(f"For {plan.error:g} wrong {symbols} of {n}: epsilon = {plan.epsilon:.3g}.")
     console.print(f"{plan.language.words[0].upper()}{plan.language.words[1:]}; epsilon = {plan.epsilon:g}.")
     console.print(f"Hidden: {plan.radius} symbol{'s' if plan.radius > 1 else ''} of a word.")
-    table = _table("mechanism", "wrong symbols", "rate")
+    ranges = ("range",) if len(plan.tried) > 1 else ()
+    table = _table("mechanism", "wrong symbols", *ranges, "rate")
     for row in plan.rows:
-        if row.error is None or row.mechanism is None:
-            table.add_row(row.name, "-", "-", row.why)
+        if row.error is None or row.mechanism is None or row.span is None:
+            table.add_row(row.name, "-", *("-" for _ in ranges), "-", row.why)
         else:
-            table.add_row(row.name, f"{row.error:.3g}", f"{row.mechanism.rate:.3g}", bar(row.error / n))
+            span = (row.span.words,) if ranges else ()
+            rate = f"{row.mechanism.rate:.3g}"
+            table.add_row(row.name, f"{row.error:.3g}", *span, rate, bar(row.error / n))
     console.print(table)
     like = "the examples given" if plan.from_examples else "random walks"
     console.print(f"Measured on {plan.walks} made-up words ({like}); no data was read.")

@@ -14,7 +14,8 @@ from veil.words.codec import AttachedWords
 from veil.words.mechanisms.balanced_words import BalancedWords
 from veil.words.mechanisms.each_word import EachWord
 from veil.words.mechanisms.word_mechanism import WordMechanism
-from veil.words.planning import WordPlan, WordRow, made_up_words, mean_error, names_for, plan_words
+from veil.words.planning import WordPlan, WordRow, mean_error, names_for, plan_words
+from veil.words.profiles import made_up_words
 from veil.words.report.figures import errors_figure, visits_figure
 from veil.words.report.routes import lengths_figure, steps_figure
 from veil.words.word_batch import WordBatch
@@ -107,17 +108,21 @@ class WordReport:
 
 def inner(release: Release[Any]) -> WordMechanism:
     """The mechanism that draws each word."""
-    mechanism = release.mechanism
-    each = mechanism.mechanism if isinstance(mechanism, EachWord) else mechanism
-    assert isinstance(each, WordMechanism)
-    return each
+    return _each(release.mechanism)
 
 
 def expected_error(release: Release[Any]) -> float | None:
     """The expected number of wrong symbols on made-up words; None if it takes too long to find out."""
+    return release.derived("expected_error", lambda: error_of(release.mechanism))
 
-    def compute() -> float | None:
-        mechanism = inner(release)
-        return mean_error(mechanism, made_up_words(mechanism.language))
 
-    return release.derived("expected_error", compute)
+def error_of(mechanism: Any) -> float | None:
+    """`expected_error` of what a mechanism will release."""
+    each = _each(mechanism)
+    return mean_error(each, made_up_words(each.language))
+
+
+def _each(mechanism: Any) -> WordMechanism:
+    each = mechanism.mechanism if isinstance(mechanism, EachWord) else mechanism
+    assert isinstance(each, WordMechanism)
+    return each
