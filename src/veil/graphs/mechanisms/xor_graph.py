@@ -88,8 +88,8 @@ class XorGraph(OnGraphs, BitMechanism):
         drawn: list[Graph] = []
         for begin in range(0, times, together):
             noisy = matrix ^ self.draw_noise(rng, min(together, times - begin), nodes, nodes)
-            for both in np.triu(noisy & noisy.transpose(0, 2, 1), 1):
-                drawn.append(graph.replaced(graph.space.codes(*np.nonzero(both))))
+            halves = np.triu(noisy & noisy.transpose(0, 2, 1), 1)
+            drawn += [graph.replaced(graph.space.codes(*np.nonzero(both))) for both in halves]
         return drawn
 
     def published(self, adjacency: Adjacency | None = None, *, gamma: Any = None) -> Published:
