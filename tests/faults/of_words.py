@@ -116,7 +116,7 @@ mutant(
         graph_response.RandomizedResponse,
         "draw_graphs",
         "- place * pairs",
-        "- place * pairs\n                own = own[own < pairs - 1]",
+        "- place * pairs\n            own = own[own < pairs - 1]",
     ),
     caught_by=("tests/bits/test_mechanisms.py::test_every_pair_of_a_graph_flips_at_the_rate[loops-800-1.8]",),
 )
