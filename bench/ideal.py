@@ -53,8 +53,8 @@ def run() -> None:
 
 def _settled(mechanism: Any, counts: Any) -> int:
     """How many rows of a batch floats leave open."""
-    settle = rounded_dirichlet._settled_row
-    with patch.object(rounded_dirichlet, "_settled_row", side_effect=settle) as watched:
+    settle = rounded_dirichlet.settled_row
+    with patch.object(rounded_dirichlet, "settled_row", side_effect=settle) as watched:
         mechanism.sample(counts)
     return int(watched.call_count)
 
