@@ -95,7 +95,7 @@ def run(
     print(f"the chance of any: at most {suites} x {each:.2g} = {suites * each:.2g}; allowed are {MOST:g}")
     if left_out:
         print(f"once only, as they take longer: {', '.join(names[example] for example in left_out)}")
-    return alarms + (suites * each > MOST)
+    return int(alarms + (suites * each > MOST))
 
 
 def logged(log: Path | None) -> list[dict[str, Any]]:

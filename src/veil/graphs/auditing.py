@@ -88,7 +88,7 @@ class GraphAudit(AuditSubject):
 def _joined(pairs: Codes, codes: Codes) -> Booleans:
     """Which of the pairs are among sorted numbers of pairs."""
     places = np.searchsorted(codes, pairs)
-    return np.append(codes, -1)[places] == pairs
+    return np.asarray(np.append(codes, -1)[places] == pairs)
 
 
 def _numbers(drawn: Any, changed: Codes, as_first: Booleans, pairs: Codes) -> Floats:
