@@ -13,6 +13,7 @@ from bench.clock import least_seconds
 from veil.core.random.rounded_noise import sample_rounded_laplace, sample_rounded_normal
 from veil.core.random.streams import generator
 from veil.vectors.samplers import rounded_dirichlet
+from veil.vectors.samplers.settled_dirichlet import settled_row
 
 ROWS, ENTRIES = 100_000, 20
 # Counts behind a row, with the scale and the prior of a release: many records, few, hardly any.
@@ -53,8 +54,7 @@ def run() -> None:
 
 def _settled(mechanism: Any, counts: Any) -> int:
     """How many rows of a batch floats leave open."""
-    settle = rounded_dirichlet._settled_row
-    with patch.object(rounded_dirichlet, "_settled_row", side_effect=settle) as watched:
+    with patch.object(rounded_dirichlet, "settled_row", side_effect=settled_row) as watched:
         mechanism.sample(counts)
     return int(watched.call_count)
 

@@ -185,6 +185,31 @@ def test_exact_samplers_leave_no_trace(mechanism: Any, adjacency: Any) -> None:
     assert not found.violated, str(found)
 
 
+# What is drawn unless something else is asked for, at the parameters at which floats gave records away.
+_TINY = 2.0**-60
+IDEAL: list[tuple[Any, Any, dict[str, Any]]] = [
+    (DirichletCounts(0.011, 0.19, 3), Records(), {"delta": 1e-6}),
+    (DirichletCounts(0.011, 0.19, 3), Records("replace"), {}),
+    (DirichletCounts(48.0, 2.0**57, 3), Records(), {}),
+    (veil.vectors.Dirichlet(2.2, Simplex(4, floor=0.08), smooth=True), Transfer(0.05), {}),
+    (Laplace(0.1, Simplex(4)), Transfer(0.05), {}),
+    (Laplace(_TINY, Simplex(3)), Transfer(_TINY / 2), {}),
+    (veil.vectors.Gaussian(_TINY, Simplex(3)), Transfer(_TINY / 2), {}),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("mechanism", "adjacency", "options"), IDEAL, ids=lambda item: getattr(item, "name", "")
+)
+def test_ideal_draws_leave_no_trace_where_floats_did(
+    mechanism: Any, adjacency: Any, options: dict[str, Any]
+) -> None:
+    assert not mechanism.assumptions(adjacency)
+    found = veil.audit_suite(mechanism, adjacency, samples=5_000, rng=12, **options)
+    assert not found.violated, str(found)
+
+
 # Items of a batch
 
 

@@ -76,9 +76,9 @@ class HalfTheSpread(veil.vectors.Gaussian):
 class LastBitKept(veil.bits.StaircaseXor):
     """The law on paper is right, and the last bit is never flipped."""
 
-    def draw_noise(self, rng: Any, rows: int, columns: int) -> Any:
-        noise = super().draw_noise(rng, rows, columns)
-        noise[-1, -1] = False
+    def draw_noise(self, rng: Any, times: int, rows: int, columns: int) -> Any:
+        noise = super().draw_noise(rng, times, rows, columns)
+        noise[:, -1, -1] = False
         return noise
 
 
@@ -92,11 +92,11 @@ class LastSymbolKept(veil.words.ExponentialWords):
 class OneEdgeKept(veil.graphs.RandomizedResponse):
     """The last pair of nodes keeps its bit."""
 
-    def draw_graph(self, rng: Any, graph: Any) -> Any:
-        drawn = super().draw_graph(rng, graph)
+    def draw_graphs(self, rng: Any, graph: Any, times: int) -> Any:
         last = graph.space.count - 1
-        kept = drawn.codes[drawn.codes != last]
-        return graph.replaced(np.append(kept, [last] if last in graph.codes else []).astype(np.int64))
+        own = [last] if last in graph.codes else []
+        drawn = (one.codes[one.codes != last] for one in super().draw_graphs(rng, graph, times))
+        return [graph.replaced(np.append(codes, own).astype(np.int64)) for codes in drawn]
 
 
 class LastCellOpen(veil.chains.PrivateChain):
@@ -249,8 +249,9 @@ def test_items_of_a_batch_that_share_their_noise_are_found() -> None:
 @pytest.mark.slow
 def test_a_single_bit_that_is_drawn_again_is_found() -> None:
     class Again(veil.bits.RandomizedResponse):
-        def draw_noise(self, rng: Any, rows: int, columns: int) -> Any:
-            return super().draw_noise(np.random.default_rng(7), rows, columns)
+        def draw_noise(self, rng: Any, times: int, rows: int, columns: int) -> Any:
+            once = super().draw_noise(np.random.default_rng(7), 1, rows, columns)
+            return np.repeat(once, times, axis=0)
 
     one, other = np.zeros((1, 1), dtype=bool), np.ones((1, 1), dtype=bool)
     honest = seed_reuse(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -14,14 +15,12 @@ from scipy import stats
 
 from tests.core.fit import ALPHA, mean_fits
 from tests.core.scripted import Script
+from tests.params import quick_first
+from veil.core.random.ideal import log_gamma
 from veil.vectors.mechanisms.dirichlet import Dirichlet
-from veil.vectors.samplers.rounded_dirichlet import (
-    BITS,
-    LEAST_EXPONENT,
-    _rounded,
-    rounded_rational,
-    sample_rounded_dirichlet,
-)
+from veil.vectors.samplers import rounded_dirichlet, settled_dirichlet
+from veil.vectors.samplers.rounded_dirichlet import _rounded, sample_rounded_dirichlet
+from veil.vectors.samplers.settled_dirichlet import BITS, LEAST_EXPONENT, rounded_rational
 from veil.vectors.simplex import Simplex
 
 WIDE = 1e12
@@ -52,6 +51,87 @@ def draw(shapes: Any, seed: int, size: int | None = None, widen: float = 1.0) ->
 )
 def test_intervals_and_floats_draw_the_same(shapes: Any) -> None:
     np.testing.assert_array_equal(draw(shapes, 3, size=12), draw(shapes, 3, size=12, widen=WIDE))
+
+
+@pytest.mark.parametrize("shape", quick_first([0.01, 0.1]))
+def test_only_what_is_open_and_what_counts_is_computed(shape: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some entries are known by floats and some are next to nothing: the same as if all were computed."""
+    asked: list[tuple[int, int, int]] = []
+    settled, left_out = settled_dirichlet.settled_row, [0]
+
+    def counted(*given: Any) -> Any:
+        left_out[0] += 1
+        return log_gamma(*given)
+
+    def watched(rng: Any, gammas: Any, places: list[int], open_places: list[int], *rest: Any) -> list[float]:
+        left_out[0] = 0
+        found = settled(rng, gammas, places, open_places, *rest)
+        asked.append((len(places), len(open_places), left_out[0]))
+        return found
+
+    monkeypatch.setattr(settled_dirichlet, "log_gamma", counted)
+    monkeypatch.setattr(rounded_dirichlet, "settled_row", watched)
+    # Errors a thousand times as wide: floats decide most entries, and not all.
+    shapes = np.full(6, shape)
+    some = draw(shapes, 21, size=50, widen=1e3)
+    assert len(asked) > 3
+    assert any(0 < wanted < places for places, wanted, _ in asked)
+    assert shape > 0.05 or any(0 < computed_ < places for places, _, computed_ in asked)
+    monkeypatch.setattr(settled_dirichlet, "_negligible", lambda *_: [])
+    everything = draw(shapes, 21, size=50, widen=WIDE)
+    assert all(computed_ >= places for places, _, computed_ in asked[-50:])
+    np.testing.assert_array_equal(some, everything)
+    np.testing.assert_array_equal(some, draw(shapes, 21, size=50))
+
+
+def test_what_is_left_out_is_next_to_nothing() -> None:
+    """At the borders of the rule, with errors as large as it takes them."""
+    sizes = np.array([1.0, 1.0, 1.0, 3e5, 4e5, 1.0, 1.0, 0.0])
+    boosts = np.array([0.0, -101.9, -102.1, -103.0, -103.0, -500.0, -500.0, -500.0])
+    gammas = settled_dirichlet.Gammas.none(len(sizes))
+    gammas.size[:], gammas.boost[:] = sizes, boosts
+    gammas.size_error[:], gammas.boost_error[:] = 0.49, 0.99
+    gammas.size_error[5], gammas.boost_error[6] = math.inf, math.inf
+    small = settled_dirichlet._negligible(gammas, list(range(len(sizes))))
+    assert small == [2, 3]
+    for place in small:
+        # The largest that it can be, beside the smallest that the largest can be.
+        worst = math.log(1.49 * sizes[place] / (0.51 * sizes[0])) + boosts[place] + 2.0 * 0.99
+        assert worst < math.log(float(settled_dirichlet._NEGLIGIBLE))
+    gammas.boost_error[0] = 2.0
+    assert settled_dirichlet._negligible(gammas, [0, 1, 2]) == []
+    gammas.boost_error[:] = math.inf
+    assert settled_dirichlet._negligible(gammas, [0, 1, 2]) == []
+
+
+def test_what_is_not_clear_without_the_small_ones_is_computed_with_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shapes = np.full(6, 0.002)
+    computed: list[int] = []
+
+    def answer(wanted: list[int]) -> list[float]:
+        rng = np.random.default_rng(4)
+        gammas = rounded_dirichlet._draw_gammas(rng, shapes, lambda _: Fraction(0.002), 1.0)
+        computed.clear()
+        return settled_dirichlet.settled_row(
+            rng, gammas, list(range(6)), wanted, shapes, lambda _: Fraction(0.002)
+        )
+
+    def counted(*given: Any) -> Any:
+        computed.append(1)
+        return log_gamma(*given)
+
+    monkeypatch.setattr(settled_dirichlet, "log_gamma", counted)
+    everything = answer(list(range(6)))
+    largest = int(np.argmax(everything))
+    assert len(computed) == 6
+    assert answer([largest]) == [everything[largest]]
+    assert 0 < len(computed) < 6
+    # As much as a half for each might have been left out: the first answer is not clear.
+    monkeypatch.setattr(settled_dirichlet, "_NEGLIGIBLE", Decimal("0.5"))
+    assert answer([largest]) == [everything[largest]]
+    assert 6 < len(computed) < 12
 
 
 HALF, TOP = 2**63 + 12_345, 2**64 - 1
@@ -164,13 +244,13 @@ def test_wide_rows_are_decided_by_floats(monkeypatch: pytest.MonkeyPatch) -> Non
     import veil.vectors.samplers.rounded_dirichlet as module
 
     asked = []
-    settled = module._settled_row
+    settled = settled_dirichlet.settled_row
 
     def watched(*given: Any) -> list[float]:
         asked.append(given)
         return settled(*given)
 
-    monkeypatch.setattr(module, "_settled_row", watched)
+    monkeypatch.setattr(module, "settled_row", watched)
     draw(np.full((20, 2_000), 1.5), 8)
     # Without compensation the sum of 2,000 terms would leave nearly every row open.
     assert len(asked) <= 3

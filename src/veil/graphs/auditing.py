@@ -78,11 +78,17 @@ class GraphAudit(AuditSubject):
     def reader(self, mechanism: Any, value: Any, neighbour: Any) -> Reader:
         first, second = mechanism.validate(value), mechanism.validate(neighbour)
         changed = np.setxor1d(first.codes, second.codes)
-        as_first = np.isin(changed, first.codes)
+        as_first = _joined(changed, first.codes)
         # The bits that are looked at: those of the pairs that differ, and a few others.
         few, count = min(_OTHERS, first.space.count), first.space.count
         pairs = np.unique(np.concatenate([changed, np.arange(few), np.arange(count - few, count)]))
         return lambda drawn: np.array([_numbers(one, changed, as_first, pairs) for one in drawn])
+
+
+def _joined(pairs: Codes, codes: Codes) -> Booleans:
+    """Which of the pairs are among sorted numbers of pairs."""
+    places = np.searchsorted(codes, pairs)
+    return np.asarray(np.append(codes, -1)[places] == pairs)
 
 
 def _numbers(drawn: Any, changed: Codes, as_first: Booleans, pairs: Codes) -> Floats:
@@ -90,8 +96,8 @@ def _numbers(drawn: Any, changed: Codes, as_first: Booleans, pairs: Codes) -> Fl
     graph = drawn.graph if isinstance(drawn, GraphDraw) else drawn
     parts: list[Any] = []
     if graph is not None:
-        agree = (np.isin(changed, graph.codes) == as_first).sum()
-        parts += [np.isin(pairs, graph.codes), [agree, len(graph)]]
+        agree = (_joined(changed, graph.codes) == as_first).sum()
+        parts += [_joined(pairs, graph.codes), [agree, len(graph)]]
     for key, table in (drawn.tables if isinstance(drawn, GraphDraw) else {}).items():
         if key != "nodes":
             numbers = np.asarray(table, dtype=np.float64)

@@ -58,10 +58,8 @@ class BitMechanism(Described):
 
     def _draw(self, rng: Rng, value: Any, size: int | None) -> Any:
         rows = np.atleast_2d(value)
-        if size is None:
-            return (rows ^ self.draw_noise(rng, *rows.shape)).reshape(value.shape)
-        noise = [self.draw_noise(rng, *rows.shape) for _ in range(size)]
-        return (rows ^ np.array(noise)).reshape(size, *value.shape)
+        noise = self.draw_noise(rng, size or 1, *rows.shape)
+        return (rows ^ noise).reshape(value.shape if size is None else (size, *value.shape))
 
     # For audits on made-up values: every output of a small table, or a small graph.
 
@@ -84,5 +82,5 @@ class BitMechanism(Described):
         return dict(zip(map(tuple, outputs), chances.tolist(), strict=True))
 
     @abstractmethod
-    def draw_noise(self, rng: Rng, rows: int, columns: int) -> Table:
-        """The bits B for a table of this size."""
+    def draw_noise(self, rng: Rng, times: int, rows: int, columns: int) -> Table:
+        """The bits B for a table of this size, so many times: of shape (times, rows, columns)."""

@@ -71,8 +71,9 @@ class RandomizedResponse(BitMechanism):
             return RandomizedResponses(self.loss(near), kind="upper bound")
         return RandomizedResponses(self.epsilon, times=near.count)
 
-    def draw_noise(self, rng: Rng, rows: int, columns: int) -> Table:
-        return sample_flip_mask(rng, count=rows * columns, chance=self.flip_rate).reshape(rows, columns)
+    def draw_noise(self, rng: Rng, times: int, rows: int, columns: int) -> Table:
+        flips = sample_flip_mask(rng, count=times * rows * columns, chance=self.flip_rate)
+        return flips.reshape(times, rows, columns)
 
     def log_noise(self, tables: Any) -> Floats:
         ones = np.asarray(tables).sum(axis=(-2, -1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -138,17 +138,21 @@ class StaircaseXor(BitMechanism):
             return np.asarray(self.steps.log_weights[ones.sum(axis=-1)])
         return np.asarray(self.steps.log_weights[ones].sum(axis=-1))
 
-    def draw_noise(self, rng: Rng, rows: int, columns: int) -> Table:
+    @cached_property
+    def law(self) -> list[Fraction]:
+        """How likely 0, 1, 2 ... flipped bits are, but for a common factor."""
         counts = free_counts(self.bits, 2)
         levels, (top, bottom) = self.steps.levels.tolist(), self.steps.decay.as_integer_ratio()
         # All of them times bottom^(the last level): whole numbers, which need no reducing.
-        law = [
+        return [
             Fraction(n * top**level * bottom ** (levels[-1] - level))
             for n, level in zip(counts, levels, strict=True)
         ]
-        none = np.zeros((rows * columns // self.bits, self.bits), dtype=np.int32)
-        drawn = sample_free_by_distance(rng, words=none, alphabet=2, law=law)
-        return drawn.astype(np.bool_).reshape(rows, columns)
+
+    def draw_noise(self, rng: Rng, times: int, rows: int, columns: int) -> Table:
+        none = np.zeros((times * rows * columns // self.bits, self.bits), dtype=np.int32)
+        drawn = sample_free_by_distance(rng, words=none, alphabet=2, law=self.law)
+        return drawn.astype(np.bool_).reshape(times, rows, columns)
 
 
 @dataclass(frozen=True)

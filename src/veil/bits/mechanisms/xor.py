@@ -116,8 +116,8 @@ class Xor(BitMechanism):
         given = np.asarray(tables, dtype=np.bool_)
         return self.noise.energy(~given if self.complement else given)
 
-    def draw_noise(self, rng: Rng, rows: int, columns: int) -> Table:
-        drawn = self.noise.sample(rng=rng)
+    def draw_noise(self, rng: Rng, times: int, rows: int, columns: int) -> Table:
+        drawn = self.noise.sample(rng=rng, size=times)
         return ~drawn if self.complement else drawn
 
     def published(self, adjacency: Adjacency | None = None, *, gamma: Any = None) -> Published:
@@ -205,9 +205,9 @@ class XorBlocks(BitMechanism):
                 total = total + block.log_noise(piece)
         return total
 
-    def draw_noise(self, rng: Rng, rows: int, columns: int) -> Table:
+    def draw_noise(self, rng: Rng, times: int, rows: int, columns: int) -> Table:
         return np.block(
-            [[block.draw_noise(rng, *block.noise.shape) for block in band] for band in self.bands]
+            [[block.draw_noise(rng, times, *block.noise.shape) for block in band] for band in self.bands]
         )
 
     def describe(self) -> dict[str, Any]:

@@ -133,12 +133,15 @@ class Part:
             raise InvalidData("counts", expected=expected, found=f"{table.shape}")
         return np.asarray(table)
 
-    def draw(self, rng: Rng, counts: Integers) -> NDArray[Any]:
-        """The private version of the table: noisy counts, or rows of probabilities."""
+    def draw(self, rng: Rng, counts: Integers, size: int | None = None) -> NDArray[Any]:
+        """The private version of the table: noisy counts, or rows of probabilities.
+
+        size: so many of them, along a new leading axis.
+        """
         if isinstance(self.mechanism, (DirichletCounts, BorderedRows)):
-            rows: NDArray[Any] = self.mechanism.sample(counts, rng=rng)
+            rows: NDArray[Any] = self.mechanism.sample(counts, rng=rng, size=size)
             return rows
-        return counts + self.mechanism.noise(rng, self.shape)
+        return counts + self.mechanism.noise(rng, self.shape if size is None else (size, *self.shape))
 
     def simulated(self, rng: np.random.Generator, counts: NDArray[Any]) -> NDArray[Any]:
         """The same in floating point, for plans only: not private. counts: of any shape."""
@@ -243,10 +246,10 @@ class PrivateChain(Described):
         return 0
 
     def _draw(self, rng: Rng, value: TransitionCounts, size: int | None) -> Any:
-        if size is not None:
-            return [self._draw(rng, value, None) for _ in range(size)]
-        tables = {part.key: part.draw(rng, part.counted(value)) for part in self.parts}
-        return ChainDraw(tables, self.model(tables, value.states))
+        drawn = {part.key: part.draw(rng, part.counted(value), size or 1) for part in self.parts}
+        tables = [{key: some[place] for key, some in drawn.items()} for place in range(size or 1)]
+        draws = [ChainDraw(one, self.model(one, value.states)) for one in tables]
+        return draws[0] if size is None else draws
 
     def model(self, tables: Tables, states: Names, *, rank: int | None = None) -> SequenceModel:
         """The model that the private tables stand for: post-processing, without further cost.

@@ -17,6 +17,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -55,18 +56,29 @@ def adds_up(law: Law) -> bool:
 def _one_way(first: Law, second: Law, delta: float) -> float:
     pairs = [(p, second.get(output, 0.0)) for output, p in first.items() if p > 0.0]
     pairs.sort(key=lambda pair: math.inf if pair[1] == 0.0 else pair[0] / pair[1], reverse=True)
-    missing, best = Fraction(delta), Fraction(0)
-    above, below = Fraction(0), Fraction(0)
+    # Floats times one large power of two are whole numbers.
+    unit = max(number.as_integer_ratio()[1] for number in (delta, *chain.from_iterable(pairs)))
+    law_unit = LAW_ERROR.denominator
+    less, more = law_unit - LAW_ERROR.numerator, law_unit + LAW_ERROR.numerator
+    missing, above, below = _times(delta, unit) * law_unit, 0, 0
+    best = 0, 1
     for p, q in pairs:
-        above += Fraction(p)
-        below += Fraction(q)
-        sure = above * (1 - LAW_ERROR) - missing
+        above += _times(p, unit)
+        below += _times(q, unit)
+        sure = above * less - missing
         if sure <= 0:
             continue
         if below == 0:
             return math.inf
-        best = max(best, sure / (below * (1 + LAW_ERROR)))
-    return log_below(best) if best > 1 else 0.0
+        if sure * best[1] > best[0] * below * more:
+            best = sure, below * more
+    return log_below(Fraction(*best)) if best[0] > best[1] else 0.0
+
+
+def _times(number: float, unit: int) -> int:
+    """A float times a power of two that makes it whole."""
+    top, bottom = number.as_integer_ratio()
+    return top * (unit // bottom)
 
 
 def log_below(ratio: Fraction) -> float:

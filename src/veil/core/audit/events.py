@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,8 +31,11 @@ _MOST_COLUMNS, _MOST_MODES = 64, 12
 _SURE = 3.0
 # The inverse of the incomplete beta is good to far more digits than this (tests compare with rationals).
 _INVERSE = 1e-9
+# Draws of which the limits are kept.
+_MOST_KEPT = 20_000
 
 Statistic = Callable[[Seen], Floats]
+Limit = Callable[[Any, int, float], Any]
 
 
 class Event(NamedTuple):
@@ -188,13 +192,33 @@ def log_ratio_bound(hits_a: Any, total_a: int, hits_b: Any, total_b: int, delta:
 
 def lower_limit(hits: Any, total: int, tail: float) -> Any:
     """Clopper and Pearson: above the true chance with probability at most `tail`."""
+    return _looked_up(_lower_limit, hits, total, tail)
+
+
+def upper_limit(hits: Any, total: int, tail: float) -> Any:
+    """Clopper and Pearson: below the true chance with probability at most `tail`."""
+    return _looked_up(_upper_limit, hits, total, tail)
+
+
+def _looked_up(limit: Limit, hits: Any, total: int, tail: float) -> Any:
+    """The limit; of few draws those for all numbers of hits are kept, as they are asked for many times."""
+    if total > _MOST_KEPT:
+        return limit(hits, total, tail)
+    return _all_limits(limit, total, tail)[hits]
+
+
+@lru_cache(maxsize=16)
+def _all_limits(limit: Limit, total: int, tail: float) -> Floats:
+    return np.asarray(limit(np.arange(total + 1), total, tail))
+
+
+def _lower_limit(hits: Any, total: int, tail: float) -> Any:
     hits = np.asarray(hits, dtype=np.float64)
     limit = betaincinv(np.maximum(hits, 0.5), total - hits + 1.0, tail)
     return np.where(hits > 0, limit * (1.0 - _INVERSE), 0.0)
 
 
-def upper_limit(hits: Any, total: int, tail: float) -> Any:
-    """Clopper and Pearson: below the true chance with probability at most `tail`."""
+def _upper_limit(hits: Any, total: int, tail: float) -> Any:
     hits = np.asarray(hits, dtype=np.float64)
     limit = betainccinv(hits + 1.0, np.maximum(total - hits, 0.5), tail)
     return np.where(hits < total, np.minimum(limit * (1.0 + _INVERSE), 1.0), 1.0)

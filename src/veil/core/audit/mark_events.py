@@ -70,8 +70,9 @@ def _promise(first: Keys, second: Keys, bound: Bound) -> tuple[float, float]:
 
     And by how many standard deviations their counts differ in all (the chi-square of two samples).
     """
-    # Unsigned 16-bit marks: as many places as there may be values.
-    ahead, behind = (np.bincount(one, minlength=MOST) for one in (first, second))
+    # Unsigned 16-bit marks: as many places as there are values.
+    values = int(max(first.max(initial=0), second.max(initial=0))) + 1
+    ahead, behind = (np.bincount(one, minlength=values) for one in (first, second))
     there = np.flatnonzero(ahead + behind)
     ahead, behind = ahead[there], behind[there]
     order = np.argsort(-(ahead + 1.0) / (behind + 1.0), kind="stable")

@@ -151,23 +151,32 @@ def draw_paths(rng: Rng, walk: Walk, *, rows: int, length: int, threads: int) ->
         end = begin + len(bits)
         walk.advance(begin, end, bits, nodes[begin:end], known[begin:end])
 
-    def finish() -> None:
-        begin, bits, done = waiting.popleft()
-        done.result()
+    def keep_open(begin: int, bits: Words) -> None:
         for place in np.flatnonzero(known[begin : begin + len(bits)] < length).tolist():
             unfinished[begin + place] = bits[place].copy()
 
+    def finish() -> None:
+        begin, bits, done = waiting.popleft()
+        done.result()
+        keep_open(begin, bits)
+
     each = length * walk.each
     piece = max(1, _AT_A_TIME // each // walk.together) * walk.together
-    with ThreadPoolExecutor(max_workers=max(1, threads)) as pool:
-        for begin in range(0, rows, piece):
-            count = min(piece, rows - begin)
-            bits = random_words(rng, count * each).reshape(count, each)
-            waiting.append((begin, bits, pool.submit(advance, begin, bits)))
-            if len(waiting) > threads:
+    if rows <= piece:
+        # To start a thread takes longer than to draw a few rows.
+        bits = random_words(rng, rows * each).reshape(rows, each)
+        advance(0, bits)
+        keep_open(0, bits)
+    else:
+        with ThreadPoolExecutor(max_workers=max(1, threads)) as pool:
+            for begin in range(0, rows, piece):
+                count = min(piece, rows - begin)
+                bits = random_words(rng, count * each).reshape(count, each)
+                waiting.append((begin, bits, pool.submit(advance, begin, bits)))
+                if len(waiting) > threads:
+                    finish()
+            while waiting:
                 finish()
-        while waiting:
-            finish()
     for row, bits in sorted(unfinished.items()):
         _settle_row(rng, walk, nodes, row, bits, int(known[row]))
     return nodes

@@ -145,14 +145,16 @@ class PrivateGraph(OnGraphs, Described):
         if kind != "undirected" and set(self.statistics) - {"edges"}:
             raise InvalidArgument("statistics", expected=f"edges alone for a {kind} graph", found="others")
 
-    def draw_graph(self, rng: Rng, graph: Graph) -> GraphDraw:
-        tables = {name: _FACTS[name](rng, graph, self.costs[name]) for name in self.statistics}
+    def draw_graphs(self, rng: Rng, graph: Graph, times: int) -> list[GraphDraw]:
+        facts = {name: _FACTS[name](rng, graph, self.costs[name], times) for name in self.statistics}
+        tables = [{name: numbers[place] for name, numbers in facts.items()} for place in range(times)]
         if self.response is not None:
-            return GraphDraw(self.response.draw_graph(rng, graph), tables)
+            drawn = self.response.draw_graphs(rng, graph, times)
+            return [GraphDraw(one, table) for one, table in zip(drawn, tables, strict=True)]
         # Public, and needed to read the facts.
         space = graph.space
         nodes = np.array([space.rows, space.columns, KINDS.index(space.kind), int(space.loops)])
-        return GraphDraw(None, tables | {"nodes": nodes})
+        return [GraphDraw(None, table | {"nodes": nodes.copy()}) for table in tables]
 
 
 def read_space(numbers: Integers) -> PairSpace:
@@ -165,30 +167,35 @@ def read_space(numbers: Integers) -> PairSpace:
     return PairSpace(cast("Kind", KINDS[kind]), rows, columns, bool(loops))
 
 
-def _noisy_edges(rng: Rng, graph: Graph, epsilon: float) -> Integers:
-    return np.array([len(graph)]) + sample_discrete_laplace(rng, scale=1 / Fraction(epsilon), size=1)
+# Facts: a row of numbers for each of so many times.
 
 
-def _noisy_degrees(rng: Rng, graph: Graph, epsilon: float) -> Integers:
+def _noisy_edges(rng: Rng, graph: Graph, epsilon: float, times: int) -> Integers:
+    noise = sample_discrete_laplace(rng, scale=1 / Fraction(epsilon), size=times)
+    return len(graph) + noise[:, None]
+
+
+def _noisy_degrees(rng: Rng, graph: Graph, epsilon: float, times: int) -> Integers:
     """The profile of the degrees, loops aside, with noise on each number: an edge changes it by two."""
     degrees = np.bincount(np.append(*graph.edges(loops=False)), minlength=graph.space.rows)
     profile = DegreeProfile.among(graph.space.rows)
     scale = L1_SENSITIVITY / Fraction(epsilon)
-    return profile.of(degrees) + sample_discrete_laplace(rng, scale=scale, size=profile.size)
+    noise = sample_discrete_laplace(rng, scale=scale, size=times * profile.size)
+    return profile.of(degrees) + noise.reshape(times, profile.size)
 
 
-def _noisy_triangles(rng: Rng, graph: Graph, epsilon: float) -> Integers:
+def _noisy_triangles(rng: Rng, graph: Graph, epsilon: float, times: int) -> Integers:
     """The triangles, and the most neighbours that two nodes share: with it a reader knows how far the noise
     on the triangles reaches."""
     near = neighbours(graph.space.rows, *graph.edges(loops=False))
     sensitivity = triangle_sensitivity(near)
     counting, sharing = triangle_costs(epsilon)
     rule = ladder_rule(graph.space.rows, counting)
-    offset = sample_ladder(rng, ladder=rule.ladder(sensitivity), size=1)
+    offset = sample_ladder(rng, ladder=rule.ladder(sensitivity), size=times)
     # It changes by one at most: local_sensitivity.py.
     shared = sensitivity.at(np.zeros(1, dtype=np.int64))
-    shared = shared + sample_discrete_laplace(rng, scale=1 / Fraction(sharing), size=1)
-    return np.append(np.array([count_triangles(near)]) + offset, shared)
+    shared = shared + sample_discrete_laplace(rng, scale=1 / Fraction(sharing), size=times)
+    return np.column_stack([count_triangles(near) + offset, shared])
 
 
 def triangle_costs(epsilon: float) -> tuple[float, float]:

@@ -18,6 +18,7 @@ from veil.graphs.numerics.pairs import Codes, PairSpace
 
 # Edges of a released graph that fit into some gigabytes.
 MOST_EDGES = 400_000_000
+_PAIRS_AT_A_TIME = 2**22
 
 
 class OnGraphs:
@@ -42,12 +43,16 @@ class OnGraphs:
         return False
 
     def _draw(self, rng: Rng, value: Graph, size: int | None) -> Any:
-        drawn = [self.draw_graph(rng, value) for _ in range(size or 1)]
+        drawn = self.draw_graphs(rng, value, size or 1)
         return drawn[0] if size is None else drawn
 
-    @abstractmethod
     def draw_graph(self, rng: Rng, graph: Graph) -> Any:
         """A private version of the graph."""
+        return self.draw_graphs(rng, graph, 1)[0]
+
+    @abstractmethod
+    def draw_graphs(self, rng: Rng, graph: Graph, times: int) -> list[Any]:
+        """So many private versions of the graph."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +82,19 @@ class RandomizedResponse(OnGraphs, OnBits):
                 found=f"{self.epsilon:g}, at which it has {space.count * self.flip_rate:.3g}",
             )
 
-    def draw_graph(self, rng: Rng, graph: Graph) -> Graph:
-        """Work and memory grow with the edges of the two graphs, not with the pairs."""
-        flips = sample_flips(rng, count=graph.space.count, chance=self.flip_rate)
-        return graph.replaced(xor_codes(graph.codes, flips))
+    def draw_graphs(self, rng: Rng, graph: Graph, times: int) -> list[Graph]:
+        """Work and memory grow with the edges of the graphs, not with the pairs."""
+        pairs, drawn = graph.space.count, []
+        together = max(1, _PAIRS_AT_A_TIME // pairs)
+        for begin in range(0, times, together):
+            several = min(together, times - begin)
+            # Pairs of as many graphs as there are, one after the other.
+            flips = sample_flips(rng, count=several * pairs, chance=self.flip_rate)
+            ends = np.searchsorted(flips, pairs * np.arange(several + 1))
+            for place in range(several):
+                own = flips[ends[place] : ends[place + 1]] - place * pairs
+                drawn.append(graph.replaced(xor_codes(graph.codes, own)))
+        return drawn
 
 
 def xor_codes(codes: Codes, flips: Codes) -> Codes:

@@ -21,6 +21,7 @@ from veil.graphs.mechanisms.randomized_response import OnGraphs
 
 # Both halves of the matrix are made; beyond this they do not fit.
 MOST_NODES = 30_000
+_CELLS_AT_A_TIME = 2**22
 
 
 @dataclass(frozen=True)
@@ -78,13 +79,18 @@ class XorGraph(OnGraphs, BitMechanism):
         self.table.validate(np.zeros((self.noise.rows, self.noise.rows), dtype=np.bool_))
         return graph
 
-    def draw_noise(self, rng: Rng, rows: int, columns: int) -> Table:
-        return self.table.draw_noise(rng, rows, columns)
+    def draw_noise(self, rng: Rng, times: int, rows: int, columns: int) -> Table:
+        return self.table.draw_noise(rng, times, rows, columns)
 
-    def draw_graph(self, rng: Rng, graph: Graph) -> Graph:
-        noisy = graph.matrix().toarray() ^ self.draw_noise(rng, self.noise.rows, self.noise.rows)
-        rows, columns = np.nonzero(np.triu(noisy & noisy.T, 1))
-        return graph.replaced(graph.space.codes(rows, columns))
+    def draw_graphs(self, rng: Rng, graph: Graph, times: int) -> list[Graph]:
+        matrix, nodes = graph.matrix().toarray(), self.noise.rows
+        together = max(1, _CELLS_AT_A_TIME // nodes**2)
+        drawn: list[Graph] = []
+        for begin in range(0, times, together):
+            noisy = matrix ^ self.draw_noise(rng, min(together, times - begin), nodes, nodes)
+            halves = np.triu(noisy & noisy.transpose(0, 2, 1), 1)
+            drawn += [graph.replaced(graph.space.codes(*np.nonzero(both))) for both in halves]
+        return drawn
 
     def published(self, adjacency: Adjacency | None = None, *, gamma: Any = None) -> Published:
         """What the XOR paper states: condition (4) with a sensitivity of two for an edge."""

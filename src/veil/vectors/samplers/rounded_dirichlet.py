@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from decimal import Decimal
 from fractions import Fraction
 from math import inf, ldexp, prod
 
@@ -19,14 +17,12 @@ import numpy as np
 from veil.core.arrays import Booleans, Floats, Places
 from veil.core.numerics.compiled import strictly_compiled
 from veil.core.numerics.elementary import EXP, UNIT, exp
-from veil.core.numerics.intervals import Arithmetic
-from veil.core.random.ideal import GammaProposal, log_gamma, settle
+from veil.core.random.ideal import GammaProposal
 from veil.core.random.proposals import LEFT, TAKEN, gamma_proposal, log_of_word
 from veil.core.random.streams import Rng, Words, random_words
 from veil.core.random.uniform import Uniform
+from veil.vectors.samplers.settled_dirichlet import BITS, LEAST_EXPONENT, Gammas, settled_row
 
-# Significant bits of an entry, and the exponent below which an entry counts as zero.
-BITS, LEAST_EXPONENT = 28, -900
 # A bound on the relative error of the float shapes: up to four roundings, one of them to a chosen side.
 SHAPE_ERROR = 6.0 * UNIT
 # Entries that are worked on at a time, and random words that are drawn at a time.
@@ -38,34 +34,6 @@ _NOTHING = 700.0
 
 # The exact shape of an entry, by its row and column.
 ExactShape = Callable[[int, int], Fraction]
-
-
-@dataclass(frozen=True)
-class _Gammas:
-    """Gamma variables that are being drawn, e^boost times size each, with bounds on their errors.
-
-    first, boosting: the words that they were made of. known: uniform numbers of which more than a word is
-    known. boosts are logarithms and so have absolute errors; sizes have relative ones.
-    """
-
-    size: Floats
-    size_error: Floats
-    boost: Floats
-    boost_error: Floats
-    first: Words
-    boosting: Words
-    known: dict[tuple[int, int], Uniform] = field(default_factory=dict)
-
-    @classmethod
-    def none(cls, count: int) -> _Gammas:
-        size, size_error, boost, boost_error = np.zeros((4, count))
-        first, boosting = np.zeros((2, count), dtype=np.uint64)
-        return cls(size, size_error, boost, boost_error, first, boosting)
-
-    def uniform(self, place: int, which: int) -> Uniform:
-        """The uniform number behind an entry: 0 for the proposal's, 1 for the boost's."""
-        words = self.boosting if which else self.first
-        return self.known.setdefault((place, which), Uniform(int(words[place])))
 
 
 def sample_rounded_dirichlet(
@@ -104,17 +72,20 @@ def _draw_rows(rng: Rng, shapes: Floats, which: Places, exact: ExactShape, widen
     _round_rows(gammas.size, gammas.size_error, gammas.boost, gammas.boost_error, rounded, open_rows, widen)
     for row in np.flatnonzero(open_rows).tolist():
         begin = row * entries
-        present = [place for place in range(begin, begin + entries) if flat[place] > 0.0]
-        rounded[row] = 0.0
-        rounded[row, [place - begin for place in present]] = _settled_row(
-            rng, gammas, present, flat, exact_of
+        places = np.arange(begin, begin + entries)
+        present = places[flat[places] > 0.0]
+        rounded[row, flat[places] <= 0.0] = 0.0
+        # What floats could tell stays; the others are none yet.
+        asked = np.flatnonzero(np.isnan(rounded[row])) + begin
+        rounded[row, asked - begin] = settled_row(
+            rng, gammas, present.tolist(), asked.tolist(), flat, exact_of
         )
     return rounded
 
 
-def _draw_gammas(rng: Rng, shapes: Floats, exact: Callable[[int], Fraction], widen: float) -> _Gammas:
+def _draw_gammas(rng: Rng, shapes: Floats, exact: Callable[[int], Fraction], widen: float) -> Gammas:
     """A gamma variable for each shape, from one stream of words, in the order of the shapes."""
-    gammas = _Gammas.none(len(shapes))
+    gammas = Gammas.none(len(shapes))
     state = (gammas.size, gammas.size_error, gammas.boost, gammas.boost_error, gammas.first, gammas.boosting)
     at, used = 0, 0
     words = random_words(rng, 0)
@@ -195,7 +166,7 @@ def _round_rows(
     open_rows: Booleans,
     widen: float,
 ) -> None:
-    """Divide the variables of each row by their sum and round, or say that floats cannot tell."""
+    """Divide the variables of each row by their sum and round; NaN where floats cannot tell, in open rows."""
     rows, entries = rounded.shape
     value, error = np.empty(entries), np.empty(entries)
     for row in range(rows):
@@ -232,16 +203,18 @@ def _round_rows(
         total += lost
         if not doubt < 1e-3 * total:
             open_rows[row] = True
+            rounded[row] = np.nan
             continue
         common = 1.01 * (doubt / total * (1.0 + entries * UNIT) + 6.0 * UNIT * widen)
         for column in range(entries):
             share = value[column] / total
             reach = share * 1.01 * (error[column] + common)
             low = _rounded(share - reach)
-            if low != _rounded(share + reach):
+            if low == _rounded(share + reach):
+                rounded[row, column] = low
+            else:
                 open_rows[row] = True
-                break
-            rounded[row, column] = low
+                rounded[row, column] = np.nan
 
 
 @strictly_compiled
@@ -254,50 +227,3 @@ def _rounded(x: float) -> float:
 
 
 LEAST, _SCALE = ldexp(1.0, LEAST_EXPONENT), ldexp(1.0, BITS)
-_TINY = Decimal("1e-300")
-
-
-def rounded_rational(x: Fraction) -> float:
-    """The same of a rational number."""
-    if x < Fraction(2) ** LEAST_EXPONENT:
-        return 0.0
-    # x = m 2^e, 1/2 <= m < 1.
-    e = x.numerator.bit_length() - x.denominator.bit_length()
-    e += x >= Fraction(2) ** e
-    return ldexp(int(x * Fraction(2) ** (BITS - e) + Fraction(1, 2)), e - BITS)
-
-
-def _settled_row(
-    rng: Rng, gammas: _Gammas, places: list[int], shapes: Floats, exact: Callable[[int], Fraction]
-) -> list[float]:
-    """The rounded entries of a row that floats cannot tell."""
-    behind = [
-        (exact(place), gammas.uniform(place, 0), gammas.uniform(place, 1) if shapes[place] < 1.0 else None)
-        for place in places
-    ]
-    uniforms = [uniform for _, *both in behind for uniform in both if uniform is not None]
-
-    def ask(a: Arithmetic) -> list[float] | None:
-        parts = [log_gamma(a, *one) for one in behind]
-        # Nothing is too small if the largest logarithm is taken out first.
-        largest = max(range(len(parts)), key=lambda i: parts[i][1][0])
-        top = parts[largest][1]
-        falls = [a.number(0) if i == largest else a.subtract(part[1], top) for i, part in enumerate(parts)]
-        if any(high > 1 for _, high in falls):
-            # Which one is the largest is not known yet; powers of such numbers may be too large to write.
-            return None
-        scaled = [a.multiply(part[0], a.exp(fall)) for part, fall in zip(parts, falls, strict=True)]
-        total = scaled[0]
-        for part in scaled[1:]:
-            total = a.add(total, part)
-        rounded = []
-        for part in scaled:
-            # As rationals, numbers far below the least one would have more digits than there is memory for.
-            ends = (max(end, _TINY) for end in a.divide(part, total))
-            low, high = (rounded_rational(Fraction(end)) for end in ends)
-            if low != high:
-                return None
-            rounded.append(low)
-        return rounded
-
-    return settle(rng, uniforms, ask)
