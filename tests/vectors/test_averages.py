@@ -291,6 +291,7 @@ def test_rows_without_names(tmp_path: Path) -> None:
         assert vectors.read(held, unnamed=True).labels == ("work", "home")
 
 
+@pytest.mark.slow
 def test_plans_for_averages() -> None:
     def error(**asked: Any) -> float:
         best: Any = vectors.plan(size=4, epsilon=1.0, **asked).best

@@ -23,7 +23,7 @@ ROWS = ((31.0, 28.0, 21.0), (9.0, 0.0, 30.0))
 NAMES, GRADES = ("art", "law"), ("A", "B", "C")
 
 
-def _read(folder: Path, text: str, name: str = "courses.csv", **columns: str) -> Any:
+def _read(folder: Path, text: str, name: str = "courses.csv", **columns: Any) -> Any:
     (folder / name).write_text(text, encoding="utf-8")
     held = vectors.read(folder / name, **columns)
     assert isinstance(held, vectors.LabelledVectors)

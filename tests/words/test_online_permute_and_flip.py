@@ -12,6 +12,7 @@ import pytest
 from scipy.optimize import linprog
 
 from veil import words
+from veil.words.language import Language
 
 ROADS = {"a": ["b", "c"], "b": ["a", "d"], "c": ["a", "c"], "d": ["d"]}
 Law = Mapping[tuple[Any, ...], float]
@@ -29,7 +30,7 @@ def _apart(one: Law, other: Law) -> float:
     return max(abs(one.get(word, 0.0) - other.get(word, 0.0)) for word in {*one, *other})
 
 
-def _looks_ahead(mechanism: Any, language: words.Language) -> float:
+def _looks_ahead(mechanism: Any, language: Language) -> float:
     """By how much the law of the first symbols released can depend on true symbols that come later."""
     laws = {word: mechanism.distribution(word) for word in language.enumerate()}
     most = 0.0

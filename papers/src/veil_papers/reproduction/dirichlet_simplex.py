@@ -254,7 +254,9 @@ def _policies(
     inputs, days = np.stack([truth, 1.0 - truth], axis=1), list(range(steps))
     floor = _floor_for(cases[0][0], near, cases[0][1])
     domain = Simplex(2, floor=floor)
-    lines, theirs, ours = [], [], []
+    lines: list[Line] = []
+    theirs: list[Panel] = []
+    ours: list[Panel] = []
     for k, printed in cases:
         exact = Dirichlet(k, domain).profile(near).epsilon(_LITTLE)
         better = calibrate(partial(_with_k, domain), near, epsilon=float(printed), delta=_LITTLE)
@@ -278,7 +280,7 @@ def _policies(
                   f"At η = {floor:.3f}, as for the other k. ")
                  + "Veil's is the exact loss there, for a vector of two entries (which the paper's own "
                  "setting excludes)."),
-            Line(f"mean error of the probability, k = {k:g}", "", *errors,
+            Line(f"mean error of the probability, k = {k:g}", "", errors[0], errors[1],
                  f"At the stated privacy k may be {better.k:.1f}."),
         ]  # fmt: skip
     return lines, [*theirs, *ours], floor

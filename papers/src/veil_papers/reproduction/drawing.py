@@ -86,7 +86,9 @@ def _size(panel: Panel) -> tuple[float, float]:
 
 
 def _automaton(panel: Panel) -> DistanceAutomaton:
-    given = {key: tuple(item) if isinstance(item, list) else item for key, item in panel.automaton.items()}
+    given: dict[str, Any] = {
+        key: tuple(item) if isinstance(item, list) else item for key, item in panel.automaton.items()
+    }
     return ProductAutomaton(**given) if "support" in given else HammingAutomaton(**given)
 
 
