@@ -55,3 +55,6 @@ def test_facebook_has_no_power_law_below_15() -> None:
     for factor in (1.25, 1.5, 2.0):
         assert abs(power_law(shares, 1, 14, factor=factor).exponent) < 0.1
         assert 2.4 < power_law(shares, 15, most, factor=factor).exponent < 3.0
+        # Its kink is near 100: there it has exponents near the printed ones.
+        assert 1.1 < power_law(shares, 15, 100, factor=factor).exponent < 1.4
+        assert 3.3 < power_law(shares, 101, most, factor=factor).exponent < 4.0
