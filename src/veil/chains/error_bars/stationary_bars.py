@@ -18,7 +18,7 @@ from veil.chains.error_bars.counted_rows import NoisyRows, length_reach, sum_rea
 from veil.chains.estimation.flow_correction import LinearStep, groups_by_share
 from veil.chains.estimation.transition_table import TableEstimate
 from veil.core.arrays import Floats
-from veil.core.numerics.count_laws import Noise
+from veil.core.numerics.count_grid import Noise
 from veil.matrices.chain import Chain
 
 # States that are looked at in all repetitions together, and the repetitions that one table gets.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core.arrays import Floats
-from veil.core.numerics.count_laws import Noise
+from veil.core.numerics.count_grid import Noise
 
 # States by their share of time: the busiest 16, the next 32, and so on.
 _FIRST_GROUP = 16

@@ -14,7 +14,8 @@ import numpy as np
 
 from veil.chains.estimation.transition_table import TableEstimate, mean_share
 from veil.core.arrays import Floats
-from veil.core.numerics.count_laws import BinnedLaws, CellPosterior, Noise
+from veil.core.numerics.count_grid import Noise
+from veil.core.numerics.count_laws import BinnedLaws, CellPosterior
 from veil.core.numerics.denoise import denoised, independent_means, mixture
 
 
