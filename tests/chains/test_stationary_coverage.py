@@ -9,7 +9,7 @@ from tests.chains.shapes import noisy, table
 from veil.chains.error_bars.counted_rows import NoisyRows
 from veil.chains.error_bars.stationary_bars import stationary_bars
 from veil.chains.estimation.transition_table import TableEstimate
-from veil.core.numerics.count_laws import Noise
+from veil.core.numerics.count_grid import Noise
 from veil.matrices.chain import Chain
 
 _BUSIEST = 60
@@ -26,7 +26,7 @@ def coverage(shape: str, states: int, total: int, epsilon: float, releases: int)
         values = noisy(truth, epsilon, rng)
         counts = TableEstimate.of(values, noise).counts
         chain = Chain(counts / counts.sum(axis=1, keepdims=True))
-        low, high = stationary_bars(NoisyRows(values, noise, 1), chain, 0.95)
+        low, high, _ = stationary_bars(NoisyRows(values, noise, 1), chain, 0.95)
         held.append((low <= shares) & (shares <= high))
         reach.append(0.5 * (high - low))
         gaps.append(np.abs(chain.stationary() - shares))

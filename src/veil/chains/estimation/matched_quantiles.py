@@ -2,7 +2,8 @@
 
 Posterior medians have the least expected absolute error, cell by cell, and wrong sums: where most cells are
 probably empty they leave out what a few of them hold. Of all estimates with given sums the least expected
-error is that of posterior quantiles at one level per row and column: what is added goes where it is likeliest.
+error is that of posterior quantiles at one level per row and column: what is added goes where it is most
+likely.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sums of estimated counts, made to agree with what noisy counts say of them (estimates.md, sections 2 and 3).
+"""Sums of estimated counts that agree with what noisy counts say of them (estimates.md, section 2).
 
 The stationary distribution is a function of sums. Two things are known of them beyond what single cells
 say: how many transitions there are in all cells together that hold few, and that about as many lead to a

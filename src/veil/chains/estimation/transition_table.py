@@ -31,8 +31,7 @@ _CLEARLY_BETTER = 5.0
 _FEWEST_MEANS, _MOST_MEANS = 0.35, 0.85
 # No cell is below this part of its mean.
 _LEAST_PART = 1e-3
-# For groups: weight of the posterior mean against the median, at little noise and at noise of scale 1 or more. Over 16
-# real and generated tables, rows and cells are best at 0.2 to 0.35, the stationary distribution at 0.65 to 1.
+# Of groups: weight of the posterior mean against the median, at little noise and at noise of scale 1 or more.
 _LEAST_MEAN_SHARE, _MOST_MEAN_SHARE = 0.35, 0.5
 # Of the regression for the diagonal.
 _STEPS, _LONGEST_STEP, _LEAST_MARGIN = 25, 0.5, 0.1
