@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core.arrays import Floats
+from veil.core.numerics.count_grid import Noise
+from veil.core.numerics.count_laws import FLOOR
 
 LEVELS = (0.2, 0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 _MEDIAN = LEVELS.index(0.5)
@@ -20,6 +22,20 @@ _MEANS_MORE = 4.0
 # Rows and columns in turn; the halvings of the first turn and, around what was found, of the others.
 _TURNS, _FIRST_HALVINGS, _HALVINGS = 5, 10, 6
 _AROUND = 1.5
+# How far sums go from those of medians to those of means, at little noise and at noise of scale 1 or more.
+_FEWEST_MEANS, _MOST_MEANS = 0.35, 0.85
+# No cell is below this part of its mean.
+_LEAST_PART = 1e-3
+
+
+def estimated_counts(quantiles: Floats, means: Floats, noise: Noise) -> Floats:
+    """The estimate of counts [from, to] from their posterior quantiles and means: positive."""
+    part = _FEWEST_MEANS + (_MOST_MEANS - _FEWEST_MEANS) * min(1.0, noise.scale)
+    counts = matched_quantiles(quantiles, means, part)
+    # Of rows that are lost in noise only sums are known.
+    sizes = means.sum(axis=1, keepdims=True)
+    lost = np.minimum(1.0, len(means) * noise.deviation**2 / sizes**2)
+    return np.asarray(np.maximum(lost * means + (1.0 - lost) * counts, _LEAST_PART * means + FLOOR))
 
 
 def matched_quantiles(quantiles: Floats, means: Floats, part: float) -> Floats:

@@ -27,11 +27,11 @@ def reverse_means(noisy: Floats, used: Booleans, means: Floats, counts: Floats, 
     excess = np.clip(np.log(counts / means), -_FARTHEST, _FARTHEST).T
     features = np.stack([np.ones_like(logs), logs, excess, excess * logs, np.maximum(excess, 0.0)])
     start = np.array([0.0, 1.0, 0.0, 0.0, 0.0])
-    slopes = _regression(features[:, used].T, noisy[used], deviation, start)
+    slopes = log_linear_slopes(features[:, used].T, noisy[used], deviation, start)
     return np.asarray(np.exp(np.clip(np.tensordot(slopes, features, 1), -_MOST_LOG, _MOST_LOG)))
 
 
-def _regression(features: Floats, noisy: Floats, deviation: float, start: Floats) -> Floats:
+def log_linear_slopes(features: Floats, noisy: Floats, deviation: float, start: Floats) -> Floats:
     """Slopes of the logarithms of means: damped Newton steps on a quasi-likelihood, near the start."""
     slopes = start
     for _ in range(_STEPS):

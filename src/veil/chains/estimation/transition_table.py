@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from veil.chains.estimation.bilinear_means import bilinear_means
-from veil.chains.estimation.matched_quantiles import LEVELS, matched_quantiles
+from veil.chains.estimation.matched_quantiles import LEVELS, estimated_counts
 from veil.chains.estimation.reverse_cells import reverse_means
 from veil.chains.estimation.sums import balanced, few_in_small_cells
 from veil.core.arrays import Booleans, Floats
 from veil.core.numerics.count_grid import Noise
-from veil.core.numerics.count_laws import FLOOR, BinnedLaws, CellPosterior, FactorLaw
+from veil.core.numerics.count_laws import BinnedLaws, CellPosterior, FactorLaw
 from veil.core.numerics.denoise import independent_means
 
 # Hidden dimensions that are tried; each needs so many states.
@@ -27,12 +27,6 @@ RANKS, _STATES_PER_RANK = (0, 2, 4, 8), 8
 _HELD_OUT, _MOST_TRIED, _SEED = 6, 400, 0
 # By so much the log-likelihood must grow for the cells across the diagonal to be used.
 _CLEARLY_BETTER = 5.0
-# How far sums go from those of medians to those of means, at little noise and at noise of scale 1 or more.
-_FEWEST_MEANS, _MOST_MEANS = 0.35, 0.85
-# No cell is below this part of its mean.
-_LEAST_PART = 1e-3
-# Of groups: weight of the posterior mean against the median, at little noise and at noise of scale 1 or more.
-_LEAST_MEAN_SHARE, _MOST_MEAN_SHARE = 0.35, 0.5
 # Of the regression for the diagonal.
 _STEPS, _LONGEST_STEP, _LEAST_MARGIN = 25, 0.5, 0.1
 
@@ -75,11 +69,7 @@ class TableEstimate(NamedTuple):
         quantiles[:, ~away] = law.quantiles(staying, means_of_staying, LEVELS)
         mean = few_in_small_cells(mean, known.means, values, deviation)
         mean = balanced(mean, variance, values, deviation)
-        # Of rows that are lost in noise only sums are known.
-        lost = np.minimum(1.0, len(values) * deviation**2 / mean.sum(axis=1, keepdims=True) ** 2)
-        part = _FEWEST_MEANS + (_MOST_MEANS - _FEWEST_MEANS) * min(1.0, noise.scale)
-        counts = lost * mean + (1.0 - lost) * matched_quantiles(quantiles, mean, part)
-        return cls(np.maximum(counts, _LEAST_PART * mean + FLOOR), mean, variance, dimensions)
+        return cls(estimated_counts(quantiles, mean, noise), mean, variance, dimensions)
 
 
 class _Cells(NamedTuple):
@@ -106,11 +96,6 @@ class _Cells(NamedTuple):
         counts[self.away] = self.posterior.mean
         better = reverse_means(self.noisy, self.away, means, counts, noise.deviation)
         return _Cells.of(self.noisy, self.away, better, noise)
-
-
-def mean_share(noise: Noise) -> float:
-    """The weight of the posterior mean in the estimate; the rest is the median's."""
-    return _LEAST_MEAN_SHARE + (_MOST_MEAN_SHARE - _LEAST_MEAN_SHARE) * min(1.0, noise.scale)
 
 
 def chosen_rank(noisy: Floats, independent: Floats, noise: Noise) -> int:
