@@ -47,11 +47,11 @@ def mean_errors(shape: str, states: int, total: int, releases: int, epsilon: flo
 
 @pytest.mark.parametrize(("shape", "total"), [("gravity", 12_000), ("block", 40_000)])
 def test_sparse_tables_are_estimated_better_than_by_clipping_or_independence(shape: str, total: int) -> None:
-    """Four releases. Power: independent means alone have a ratio of 1 and would fail."""
-    found = mean_errors(shape, 80, total, 4)
+    """Three releases. Power: independent means alone have a ratio of 1 and would fail."""
+    found = mean_errors(shape, 80, total, 3)
     ratios = found[0] / found[1:].min(axis=0)
     assert ratios[0] < 0.9
-    assert (ratios[1:] < 0.97).all()
+    assert (ratios[1:] < 0.95).all()
 
 
 @pytest.mark.evidence
