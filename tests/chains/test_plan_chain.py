@@ -211,6 +211,7 @@ def test_a_typical_table_is_planned_for() -> None:
     assert "typical table given" in plan_chain(4, records, epsilon=0.5, typical=public).assumes
 
 
+@pytest.mark.slow
 def test_without_one_there_is_a_range_over_tables_that_are_named() -> None:
     plan = plan_chain(6, 3_000, epsilon=0.5, names=("geometric",))
     row = plan.best

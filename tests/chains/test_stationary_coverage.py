@@ -79,6 +79,7 @@ def test_bars_cover_tables_of_many_shapes(shape: str, states: int, total: int, e
     assert wider < 2.0
 
 
+@pytest.mark.slow
 def test_where_a_release_says_too_little_there_are_no_bars_but_the_reason(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -40,7 +40,9 @@ _NEAR = 0.25
 TYPICAL = ("travel between places in a plane", "all next states as likely as any others")
 _GIVEN = "Errors are those on the typical table given. Ranges hold nine in ten releases on it."
 # Of tables further out: how far short ways reach, ways out of a crossing, how uneven pairs of states are.
-_NEXT, _WAYS, _UNEVEN = 0.08, 4, 2.5
+_NEXT, _WAYS, _UNEVEN, _FAR_SPREAD = 0.08, 4, 2.5, 3.0
+# Fewer transitions to a state than this may leave some without any.
+_PER_STATE = 4
 # Ranges are longer by this factor, for what lies between the tables.
 _SPARE = 1.25
 
@@ -255,6 +257,9 @@ def extreme_tables(states: int, records: int, *, seed: int = _TYPICAL_SEED) -> d
     popular = np.exp(_SPREAD * rng.standard_normal(states))
     far = np.hypot(*(places[:, None, :] - places[None, :, :]).transpose(2, 0, 1))
     nearby = popular[:, None] * popular * np.exp(-far / _NEXT)
+    # Where most trips start is not where they end: of some places much arrives and hardly anything departs.
+    starting = np.exp(_FAR_SPREAD * rng.standard_normal((states, 1)))
+    one_way = starting * popular * np.exp(-far / _NEAR)
     # Those who stay: few in the middle, nearly all outside.
     staying = np.diag(nearby.sum(axis=1) * rng.beta(1.0, 1.0, states) / (popular / popular.max() + 0.05))
     ways = np.argsort(far, axis=1)[:, 1 : _WAYS + 1]
@@ -264,11 +269,15 @@ def extreme_tables(states: int, records: int, *, seed: int = _TYPICAL_SEED) -> d
     few = np.outer(popular, popular**2) * np.exp(_UNEVEN * rng.standard_normal((states, states)))
     made = {
         "travel over short ways, between places that are mostly not left": nearby + staying,
+        "travel that starts in a few places and ends anywhere": one_way,
         "steps between neighbours only, back as often as there": streets,
         "a few pairs of states that hold nearly everything": few,
     }
+    # Once around all states, so that each is left and reached, where there are enough transitions.
+    around = np.roll(np.eye(states, dtype=np.int64), 1, axis=1) * (records >= _PER_STATE * states)
+    left = records - int(around.sum())
     return {
-        words: rng.multinomial(records, (weights / weights.sum()).ravel()).reshape(states, states)
+        words: around + rng.multinomial(left, (weights / weights.sum()).ravel()).reshape(states, states)
         for words, weights in made.items()
     }
 
