@@ -43,8 +43,8 @@ _GIVEN = "Errors are those on the typical table given. Ranges hold nine in ten r
 _NEXT, _WAYS, _UNEVEN, _FAR_SPREAD = 0.08, 4, 2.5, 3.0
 # Fewer transitions to a state than this may leave some without any.
 _PER_STATE = 4
-# Ranges are longer by this factor, for what lies between the tables.
-_SPARE = 1.25
+# Ranges are longer by these factors, for what lies between the tables.
+_SPARE, _SPARE_IN_LONG_RUN = 1.25, 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +166,8 @@ def measured(
         row_tv95=float(np.quantile(usual, 0.95)),
         stationary_tv=float(known.mean()) if len(known) else None,
         kl=float(np.concatenate(divergences[:tried]).mean()),
-        row_span=_span(gaps, tried),
-        stationary_span=_span(moved, tried) if len(known) else None,
+        row_span=_span(gaps, tried, _SPARE),
+        stationary_span=_span(moved, tried, _SPARE_IN_LONG_RUN) if len(known) else None,
     )
 
 
@@ -194,12 +194,12 @@ def _simulated(
     return np.array(gaps), np.array(divergences), np.array(moved)
 
 
-def _span(errors: Sequence[Floats], tried: int) -> Span:
+def _span(errors: Sequence[Floats], tried: int, spare: float) -> Span:
     """From the releases on each table; the first tables are the usual ones."""
     usual = float(np.concatenate(errors[:tried]).mean())
     ends = np.array([np.quantile(each, (0.05, 0.95)) for each in errors if len(each)])
     # For what lies between the tables and beyond them, where there are several.
-    spare = _SPARE if len(errors) > 1 else 1.0
+    spare = spare if len(errors) > 1 else 1.0
     return Span((usual,), (float(ends.min()) / spare, min(1.0, float(ends.max()) * spare)))
 
 

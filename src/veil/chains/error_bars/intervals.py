@@ -92,7 +92,8 @@ def intervals(
         estimate = chain
         noisy, rho = noisy_rows(mechanism, release.tables), chain.stationary()
         reach = proved_reach(noisy, chain, confidence)
-        *bars, why = stationary_bars(noisy, chain, confidence)
+        found = stationary_bars(noisy, chain, confidence)
+        bars, why = (found.low, found.high), found.why
         proved = rho - reach, rho + reach
     known = release.records if records is None else integer("records", records, least=1)
     transitions = counted_transitions(mechanism, release.tables, confidence, records=known)

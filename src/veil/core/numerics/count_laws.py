@@ -116,7 +116,7 @@ class FactorLaw:
         for node in np.unique(np.concatenate([row, row + 1])):
             targets = np.clip(node + _OFFSETS, 0, top - 1) + 1
             law = np.bincount(np.concatenate([[0], targets]), self.theta, minlength=top + 1)
-            tables[:, node - first] = at(law)
+            tables[:, node - first] = at(np.asarray(law, dtype=np.float64))
         # Bilinear interpolation.
         lower, right, row = down - row, across - column, row - first
         above = tables[:, row, column] * (1.0 - right) + tables[:, row, column + 1] * right
