@@ -14,12 +14,23 @@ Floats = NDArray[np.float64]
 
 def table(shape: str, states: int, total: int, seed: int) -> Integers:
     """About `total` transitions; states that cannot reach all others are left out."""
+    return table_and_means(shape, states, total, seed)[0]
+
+
+def table_and_means(shape: str, states: int, total: int, seed: int) -> tuple[Integers, Floats]:
+    """The same, and the mean of each cell."""
     rng = np.random.default_rng(seed)
     weights = SHAPES[shape](rng, states)
-    counts = rng.poisson(total * weights / weights.sum()).astype(np.int64)
+    means = total * weights / weights.sum()
+    counts = rng.poisson(means).astype(np.int64)
+    largest = connected(counts)
+    return counts[np.ix_(largest, largest)], means[np.ix_(largest, largest)]
+
+
+def connected(counts: Integers) -> NDArray[np.intp]:
+    """The largest set of states that all reach each other."""
     _, parts = connected_components(counts > 0, directed=True, connection="strong")
-    largest = np.flatnonzero(parts == np.bincount(parts).argmax())
-    return np.asarray(counts[np.ix_(largest, largest)])
+    return np.flatnonzero(parts == np.bincount(parts).argmax())
 
 
 def noisy(counts: Integers | Floats, epsilon: float, rng: np.random.Generator) -> Floats:
@@ -66,10 +77,45 @@ def _independent(rng: np.random.Generator, states: int) -> Floats:
     return np.asarray(busy[:, None] * (busy * rng.lognormal(0.0, 0.5, states)))
 
 
+def _trips(rng: np.random.Generator, states: int) -> Floats:
+    """Short ways, and as many back as there, but for what a state sends out or draws in."""
+    busy = rng.lognormal(0.0, 1.2, states)
+    ties = np.triu(rng.lognormal(0.0, 1.0, (states, states)))
+    weights = busy[:, None] * busy * np.exp(-_distances(rng, states)[1] / 0.12) * (ties + np.triu(ties, 1).T)
+    return np.asarray(weights * rng.lognormal(0.0, 0.3, (states, 1)) * rng.lognormal(0.0, 0.3, states))
+
+
+def _directed(rng: np.random.Generator, states: int) -> Floats:
+    out, into = rng.normal(0.0, 1.0, (2, states, 4))
+    busy = rng.lognormal(0.0, 1.2, (2, states))
+    return np.asarray(busy[0][:, None] * busy[1] * np.exp(out @ into.T))
+
+
+def _ring(rng: np.random.Generator, states: int) -> Floats:
+    """A few neighbours to either side: slow mixing."""
+    places = np.arange(states)
+    away = np.abs(places[:, None] - places)
+    away = np.minimum(away, states - away)
+    return np.asarray(np.exp(-1.0 * away) * (away < 6) * rng.lognormal(0.0, 0.7, (states, states)))
+
+
+def _streets(rng: np.random.Generator, states: int) -> Floats:
+    """Crossings of a square grid of streets, each joined to its four neighbours."""
+    side = int(np.sqrt(states))
+    x, y = np.divmod(np.arange(side * side), side)
+    away = np.abs(x[:, None] - x) + np.abs(y[:, None] - y)
+    busy = rng.lognormal(0.0, 1.0, side * side)
+    return np.asarray((away <= 1) * busy[:, None] * busy * rng.lognormal(0.0, 0.4, away.shape))
+
+
 SHAPES: dict[str, Callable[[np.random.Generator, int], Floats]] = {
     "outer": _outer,
     "gravity": _gravity,
     "block": _block,
     "heavy": _heavy,
     "independent": _independent,
+    "trips": _trips,
+    "directed": _directed,
+    "ring": _ring,
+    "streets": _streets,
 }

@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 
 import veil
+from tests.chains.real_tables import DATA, REAL
 from veil.chains.adjacency import Transitions
 from veil.chains.chain_mechanism import Table, chosen_mechanism
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.planning import (
     PLANNED,
+    TYPICAL,
+    extreme_tables,
     least_epsilon_for_chain,
     measured,
     plan_chain,
@@ -194,3 +197,62 @@ def test_goals_out_of_reach() -> None:
     with pytest.raises(InvalidArgument) as caught:
         least_epsilon_for_chain(3, 1000, error=-1.0)
     assert caught.value.field == "error"
+
+
+def test_a_typical_table_is_planned_for() -> None:
+    """A public table of a tenth of the size: what is planned is what is measured on the true one."""
+    rng = np.random.default_rng(3)
+    truth = rng.poisson(np.outer([900, 300, 30, 5], [400, 100, 20, 8]) / 20.0 + 1.0)
+    public, records = rng.binomial(truth, 0.1), int(truth.sum())
+    row = plan_chain(4, records, epsilon=0.5, typical=public, names=("geometric",)).best
+    found = measured("geometric", row.mechanism, [truth])
+    assert row.row_tv == pytest.approx(found.row_tv, rel=0.3)
+    assert row.stationary_tv == pytest.approx(found.stationary_tv, rel=0.3)
+    assert "typical table given" in plan_chain(4, records, epsilon=0.5, typical=public).assumes
+
+
+@pytest.mark.slow
+def test_without_one_there_is_a_range_over_tables_that_are_named() -> None:
+    plan = plan_chain(6, 3_000, epsilon=0.5, names=("geometric",))
+    row = plan.best
+    assert row.row_span is not None
+    assert row.stationary_span is not None
+    assert row.row_span.low < 0.7 * row.row_tv < row.row_tv < row.row_span.high
+    for words in (*TYPICAL, *extreme_tables(6, 3_000)):
+        assert words in plan.assumes
+    for table in extreme_tables(6, 3_000).values():
+        assert (table.shape, table.sum()) == ((6, 6), 3_000)
+        found = measured("geometric", row.mechanism, [table])
+        assert row.row_span.low <= found.row_tv <= row.row_span.high
+
+
+@pytest.mark.parametrize("typical", [np.ones((2, 3)), -np.ones((3, 3)), np.zeros((3, 3))])
+def test_a_typical_table_that_is_none_is_refused(typical: Any) -> None:
+    with pytest.raises(InvalidArgument, match="typical"):
+        plan_chain(3, 5_000, epsilon=1.0, typical=typical)
+
+
+def test_users_that_are_tried_out_need_no_typical_table() -> None:
+    with pytest.raises(InvalidArgument, match="typical"):
+        veil.chains.plan(states=3, records=5_000, epsilon=1.0, unit="user", typical=COUNTS)
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("epsilon", [0.25, 1.0, 4.0])
+def test_ranges_hold_what_is_measured_on_real_tables(name: str, epsilon: float) -> None:
+    """And a public half of a table is within 1.3 of what is measured on all of it."""
+    if not DATA.is_dir():
+        pytest.skip("the real data is not here")
+    truth = REAL[name]()
+    size = len(truth), int(truth.sum())
+    row = plan_chain(*size, epsilon=epsilon, names=("geometric",)).best
+    found = measured("geometric", row.mechanism, [truth])
+    assert row.row_span is not None
+    assert row.stationary_span is not None
+    assert found.stationary_tv is not None
+    assert row.row_span.low <= found.row_tv <= row.row_span.high
+    assert row.stationary_span.low <= found.stationary_tv <= row.stationary_span.high
+    half = np.random.default_rng(5).binomial(truth, 0.5)
+    planned = plan_chain(*size, epsilon=epsilon, names=("geometric",), typical=half).best
+    assert found.row_tv / 1.3 <= planned.row_tv <= 1.3 * found.row_tv

@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from veil.chains.adjacency import Transitions
 from veil.chains.chain_mechanism import MOST_CELLS, Table, chosen_mechanism
 from veil.chains.mechanisms.private_chain import PrivateChain
+from veil.core.arrays import Floats
 from veil.core.baseline import Baseline
 from veil.core.checks import delta_of, integer, items, positive
 from veil.core.errors import CannotCalibrate, InvalidArgument
 from veil.core.numerics.rounding import least_safe, log_margin
 from veil.core.progress import tell
+from veil.core.span import Span, assumed
 from veil.matrices.chain import Chain
 from veil.matrices.numerics.stationary import quick_stationary
 from veil.matrices.planning import MatrixPlan, MatrixRow
@@ -35,6 +37,14 @@ _TYPICAL_SEED = 63
 # How strongly sizes of rows differ: the largest of 60 has about thirty times what the median one has.
 _SPREAD = 1.2
 _NEAR = 0.25
+TYPICAL = ("travel between places in a plane", "all next states as likely as any others")
+_GIVEN = "Errors are those on the typical table given. Ranges hold nine in ten releases on it."
+# Of tables further out: how far short ways reach, ways out of a crossing, how uneven pairs of states are.
+_NEXT, _WAYS, _UNEVEN, _FAR_SPREAD = 0.08, 4, 2.5, 3.0
+# Fewer transitions to a state than this may leave some without any.
+_PER_STATE = 4
+# Ranges are longer by these factors, for what lies between the tables.
+_SPARE, _SPARE_IN_LONG_RUN = 1.25, 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +57,8 @@ class ChainPlan(MatrixPlan):
     records: int = 0
     # The error that was asked for, where epsilon follows from it.
     error: float | None = None
+    # Whether it is for a public table that was given.
+    given: bool = False
 
 
 def plan_chain(
@@ -57,10 +69,14 @@ def plan_chain(
     delta: float = 0.0,
     adjacency: Transitions | None = None,
     names: Sequence[str] = PLANNED,
+    typical: Any = None,
+    ranges: bool = True,
 ) -> ChainPlan:
     """Every mechanism at this budget, measured on public typical tables of this size.
 
     Rows count by their share of the transitions: the figures say how wrong the next step is on average.
+    typical: a public table of transitions to plan for; None for made-up ones, from tables in which all pairs
+    of states occur to those in which few do. ranges: try further tables too, for the ends of ranges only.
 
     >>> from veil.chains.planning import plan_chain
     >>> plan_chain(10, 100_000, epsilon=1.0, delta=1e-6).best.name
@@ -80,10 +96,18 @@ def plan_chain(
     if not chosen:
         raise InvalidArgument("names", expected="at least one", found="none")
     budget: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
-    tables = typical_tables(states, records)
-    rows = planned_rows(tables, adjacency, records=records, names=chosen, **budget)
+    tables = typical_tables(states, records) if typical is None else (_like(typical, states, records),)
+    further = extreme_tables(states, records) if typical is None and ranges else {}
+    rows = planned_rows(
+        tables, adjacency, records=records, names=chosen, further=tuple(further.values()), **budget
+    )
     baselines = (baseline_of(tables, rows[0].row_tv),) if rows[0].mechanism is not None else ()
-    return ChainPlan(rows, adjacency, epsilon, delta, states, records, baselines=baselines)
+    assumes = _GIVEN
+    if typical is None:
+        told = assumed([*TYPICAL, *further], of="tables", usual="means over the first two")
+        assumes = f"{told} Ranges hold nine in ten releases on each of them."
+    size: dict[str, Any] = {"states": states, "records": records, "given": typical is not None}
+    return ChainPlan(rows, adjacency, epsilon, delta, **size, baselines=baselines, assumes=assumes)
 
 
 def baseline_of(tables: Sequence[NDArray[Any]], expected: float) -> Baseline:
@@ -104,8 +128,12 @@ def planned_rows(
     delta: float,
     records: int,
     names: Sequence[str] = PLANNED,
+    further: Sequence[Integers] = (),
 ) -> tuple[MatrixRow, ...]:
-    """The mechanisms at this budget, measured on public tables of one size; those of least error first."""
+    """The mechanisms at this budget, measured on public tables of one size; those of least error first.
+
+    further: tables that only widen the ranges.
+    """
     rows, hidden = [], (Table("transitions", tables[0].shape),)
     for name in names:
         tell(name)
@@ -114,38 +142,65 @@ def planned_rows(
         except CannotCalibrate as error:
             rows.append(MatrixRow(name, None, why=str(error)))
         else:
-            rows.append(measured(name, choice.mechanism, tables))
+            rows.append(measured(name, choice.mechanism, tables, further))
     return tuple(sorted(rows, key=lambda row: row.row_tv))
 
 
-def measured(name: str, mechanism: PrivateChain, tables: Sequence[Integers]) -> MatrixRow:
-    """The errors of a mechanism, by simulation on public tables."""
+def measured(
+    name: str, mechanism: PrivateChain, tables: Sequence[Integers], further: Sequence[Integers] = ()
+) -> MatrixRow:
+    """The errors of a mechanism, by simulation on public tables. further: those that only widen ranges."""
     rng = np.random.default_rng(_SEED)
     gaps, divergences, moved = [], [], []
-    for counts in tables:
-        sizes = counts.sum(axis=1, keepdims=True)
-        share = sizes[:, 0] / sizes.sum()
-        truth = np.where(sizes > 0, counts / np.maximum(sizes, 1), 1.0 / len(counts))
-        chain, present = Chain(truth), truth > 0.0
-        stationary = chain.stationary() if chain.is_irreducible else None
-        logs = np.log(np.where(present, truth, 1.0))
-        for _ in range(int(np.clip(_BUDGET / counts.size, 2, _MOST_DRAWS))):
-            table = {"transitions": mechanism.first["transitions"].simulated(rng, counts)}
-            drawn = mechanism.model(table, tuple(range(mechanism.states))).chain.to_numpy()
-            gaps.append(float(share @ (0.5 * np.abs(drawn - truth).sum(axis=1))))
-            # The Kullback-Leibler divergence of each row, in nats.
-            away = logs - np.log(np.where(present, np.maximum(drawn, 1e-300), 1.0))
-            divergences.append(float(share @ (truth * away).sum(axis=1)))
-            if stationary is not None:
-                moved.append(0.5 * float(np.abs(quick_stationary(drawn) - stationary).sum()))
+    for counts in (*tables, *further):
+        of_rows, of_divergence, of_states = _simulated(mechanism, counts, rng)
+        gaps.append(of_rows)
+        divergences.append(of_divergence)
+        moved.append(of_states)
+    usual, tried = np.concatenate(gaps[: len(tables)]), len(tables)
+    known = np.concatenate(moved[:tried])
     return MatrixRow(
         name,
         mechanism,
-        row_tv=float(np.mean(gaps)),
-        row_tv95=float(np.quantile(gaps, 0.95)),
-        stationary_tv=float(np.mean(moved)) if moved else None,
-        kl=float(np.mean(divergences)),
+        row_tv=float(usual.mean()),
+        row_tv95=float(np.quantile(usual, 0.95)),
+        stationary_tv=float(known.mean()) if len(known) else None,
+        kl=float(np.concatenate(divergences[:tried]).mean()),
+        row_span=_span(gaps, tried, _SPARE),
+        stationary_span=_span(moved, tried, _SPARE_IN_LONG_RUN) if len(known) else None,
     )
+
+
+def _simulated(
+    mechanism: PrivateChain, counts: Integers, rng: np.random.Generator
+) -> tuple[Floats, Floats, Floats]:
+    """By simulated release: the error of rows, their divergence and, of chains, the stationary one."""
+    sizes = counts.sum(axis=1, keepdims=True)
+    share = sizes[:, 0] / sizes.sum()
+    truth = np.where(sizes > 0, counts / np.maximum(sizes, 1), 1.0 / len(counts))
+    chain, present = Chain(truth), truth > 0.0
+    stationary = chain.stationary() if chain.is_irreducible else None
+    logs = np.log(np.where(present, truth, 1.0))
+    gaps, divergences, moved = [], [], []
+    for _ in range(int(np.clip(_BUDGET / counts.size, 2, _MOST_DRAWS))):
+        table = {"transitions": mechanism.first["transitions"].simulated(rng, counts)}
+        drawn = mechanism.model(table, tuple(range(mechanism.states))).chain.to_numpy()
+        gaps.append(share @ (0.5 * np.abs(drawn - truth).sum(axis=1)))
+        # The Kullback-Leibler divergence of each row, in nats.
+        away = logs - np.log(np.where(present, np.maximum(drawn, 1e-300), 1.0))
+        divergences.append(share @ (truth * away).sum(axis=1))
+        if stationary is not None:
+            moved.append(0.5 * np.abs(quick_stationary(drawn) - stationary).sum())
+    return np.array(gaps), np.array(divergences), np.array(moved)
+
+
+def _span(errors: Sequence[Floats], tried: int, spare: float) -> Span:
+    """From the releases on each table; the first tables are the usual ones."""
+    usual = float(np.concatenate(errors[:tried]).mean())
+    ends = np.array([np.quantile(each, (0.05, 0.95)) for each in errors if len(each)])
+    # For what lies between the tables and beyond them, where there are several.
+    spare = spare if len(errors) > 1 else 1.0
+    return Span((usual,), (float(ends.min()) / spare, min(1.0, float(ends.max()) * spare)))
 
 
 def least_epsilon_for_chain(
@@ -156,12 +211,14 @@ def least_epsilon_for_chain(
     delta: float = 0.0,
     adjacency: Transitions | None = None,
     name: str = "auto",
+    typical: Any = None,
 ) -> float:
     """The smallest epsilon at which the expected error of the next step (total variation) is this small."""
     error = positive("error", error)
+    public: dict[str, Any] = {"delta": delta, "adjacency": adjacency, "typical": typical}
 
     def margin(epsilon: float) -> float:
-        plan = plan_chain(states, records, epsilon=epsilon, delta=delta, adjacency=adjacency, names=(name,))
+        plan = plan_chain(states, records, epsilon=epsilon, names=(name,), ranges=False, **public)
         return log_margin(error, plan.rows[0].row_tv) if plan.rows[0].mechanism is not None else -math.inf
 
     least = least_safe(margin, smallest=_SMALLEST, largest=_LARGEST, relative=0.01)
@@ -191,3 +248,49 @@ def typical_tables(states: int, records: int, *, seed: int = _TYPICAL_SEED) -> t
         rows = weights / weights.sum(axis=1, keepdims=True)
         tables.append(np.asarray(rng.multinomial(split, rows), dtype=np.int64))
     return tuple(tables)
+
+
+def extreme_tables(states: int, records: int, *, seed: int = _TYPICAL_SEED) -> dict[str, Integers]:
+    """Public tables that are further out than the typical ones, by what they are."""
+    rng = np.random.default_rng(seed)
+    places = rng.random((states, 2))
+    popular = np.exp(_SPREAD * rng.standard_normal(states))
+    far = np.hypot(*(places[:, None, :] - places[None, :, :]).transpose(2, 0, 1))
+    nearby = popular[:, None] * popular * np.exp(-far / _NEXT)
+    # Where most trips start is not where they end: of some places much arrives and hardly anything departs.
+    starting = np.exp(_FAR_SPREAD * rng.standard_normal((states, 1)))
+    one_way = starting * popular * np.exp(-far / _NEAR)
+    # Those who stay: few in the middle, nearly all outside.
+    staying = np.diag(nearby.sum(axis=1) * rng.beta(1.0, 1.0, states) / (popular / popular.max() + 0.05))
+    ways = np.argsort(far, axis=1)[:, 1 : _WAYS + 1]
+    streets = np.zeros((states, states))
+    np.put_along_axis(streets, ways, rng.standard_exponential(ways.shape), axis=1)
+    streets += streets.T
+    few = np.outer(popular, popular**2) * np.exp(_UNEVEN * rng.standard_normal((states, states)))
+    made = {
+        "travel over short ways, between places that are mostly not left": nearby + staying,
+        "travel that starts in a few places and ends anywhere": one_way,
+        "steps between neighbours only, back as often as there": streets,
+        "a few pairs of states that hold nearly everything": few,
+    }
+    # Once around all states, so that each is left and reached, where there are enough transitions.
+    around = np.roll(np.eye(states, dtype=np.int64), 1, axis=1) * (records >= _PER_STATE * states)
+    left = records - int(around.sum())
+    return {
+        words: around + rng.multinomial(left, (weights / weights.sum()).ravel()).reshape(states, states)
+        for words, weights in made.items()
+    }
+
+
+def _like(typical: Any, states: int, records: int) -> Integers:
+    """A table of so many transitions, drawn from a public one."""
+    table = np.asarray(typical, dtype=np.float64)
+    if table.shape != (states, states):
+        found = f"one of shape {table.shape}"
+        raise InvalidArgument("typical", expected=f"a table of {states} states to {states}", found=found)
+    if not (np.isfinite(table).all() and (table >= 0.0).all() and table.sum() > 0.0):
+        raise InvalidArgument("typical", expected="counts of transitions, some above 0", found="others")
+    if table.sum() == records and (table == np.rint(table)).all():
+        return table.astype(np.int64)
+    drawn = np.random.default_rng(_TYPICAL_SEED).multinomial(records, (table / table.sum()).ravel())
+    return drawn.reshape(states, states)

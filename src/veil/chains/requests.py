@@ -21,7 +21,8 @@ from veil.core.job import Job
 from veil.core.kind import Progress
 from veil.core.request import PlanRequest, ReleaseRequest, option, texts
 from veil.matrices.chain import Chain
-from veil.tables.given import listed
+from veil.matrices.reading import read_matrix
+from veil.tables.given import files_among, listed
 from veil.tables.states import given_states
 
 USERS_SEEN = (
@@ -213,9 +214,21 @@ class ChainPlanning(PlanRequest):
     error: float | None = option(
         None, help="The other way round: the epsilon for this error of the next step, such as 0.01."
     )
+    typical: Any = option(
+        None,
+        help="A public table to plan for (CSV or JSON): transitions from each state (rows) to each, made to "
+        "hold as many as {records}; tables of all kinds unless given.",
+    )
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return files_among(self.typical)
 
     def check(self) -> None:
         super().check()
+        if self.typical is not None and self.tries_users:
+            expected = "none where users are tried out"
+            raise InvalidArgument("typical", expected=expected, found="a table")
         if (self.epsilon is None) == (self.error is None):
             expected, found = "either it or {error}", "both or neither"
             raise InvalidArgument("epsilon", expected=expected, found=found, names=("error",))
@@ -238,7 +251,8 @@ class ChainPlanning(PlanRequest):
             assumed = self.users or ASSUMED_USERS, self.mean_length or ASSUMED_LENGTH
             return UserForecast(plan, trial, self.epsilon, self.change, assumed, self.states)
         adjacency = Transitions(self.unit, self.change, self.cap)
-        size: dict[str, Any] = {"delta": self.delta, "adjacency": adjacency}
+        typical = None if self.typical is None else read_matrix(self.typical, "typical").dense()
+        size: dict[str, Any] = {"delta": self.delta, "adjacency": adjacency, "typical": typical}
         epsilon = self.epsilon
         if epsilon is None:
             assert self.error is not None

@@ -104,6 +104,7 @@ def plan(
     users: int | None = None,
     mean_length: float | None = None,
     error: float | None = None,
+    typical: Any = None,
 ) -> ChainPlan | UserForecast:
     """What to expect of each mechanism for a chain that is counted from a table, from public numbers alone.
 
@@ -113,6 +114,7 @@ def plan(
     unit, change: what is hidden, as in `release`.
     cap, users, mean_length: with unit="user", the most transitions counted of one user, about how many users
         there are, and about how many states a sequence has; without a cap, strata are planned and tried.
+    typical: a public table of transitions to plan for; tables of all kinds unless given.
 
     >>> from veil import chains
     >>> chains.plan(states=10, records=100_000, epsilon=1.0).best.name

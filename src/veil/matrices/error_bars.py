@@ -52,7 +52,8 @@ class ChainIntervals:
 
     estimate: the best guess of the true chain (smoothing undone, as far as it is known). transitions: [i, j]
     -> (low, high), each covering on its own. stationary: state -> (low, high), with a coverage that was
-    measured. proved_stationary: the same with a proof. confidence: of each interval.
+    measured. proved_stationary: the same with a proof. confidence: of each interval. no_stationary: where
+    there are none for the stationary distribution but 0 and 1, the reason.
     """
 
     estimate: Chain
@@ -60,6 +61,7 @@ class ChainIntervals:
     stationary: Floats
     proved_stationary: Floats
     confidence: float
+    no_stationary: str | None = None
 
     __repr__ = brief_repr
 

@@ -85,12 +85,15 @@ def intervals(
             part.mechanism.k, Simplex(part.mechanism.size, floor=min(part.mechanism.floor))
         )
         return matrix_chain_intervals(matrix, chain, confidence=confidence, draws=draws)
+    why = None
     if part.noise is None:
         estimate, bars, proved = _smoothed_rows_bars(mechanism, release, confidence)
     else:
         estimate = chain
         noisy, rho = noisy_rows(mechanism, release.tables), chain.stationary()
-        bars, reach = stationary_bars(noisy, chain, confidence), proved_reach(noisy, chain, confidence)
+        reach = proved_reach(noisy, chain, confidence)
+        found = stationary_bars(noisy, chain, confidence)
+        bars, why = (found.low, found.high), found.why
         proved = rho - reach, rho + reach
     known = release.records if records is None else integer("records", records, least=1)
     transitions = counted_transitions(mechanism, release.tables, confidence, records=known)
@@ -104,6 +107,7 @@ def intervals(
         stationary=np.clip(np.stack(bars, axis=-1), 0.0, 1.0),
         proved_stationary=np.clip(np.stack(proved, axis=-1), 0.0, 1.0),
         confidence=confidence,
+        no_stationary=why,
     )
 
 

@@ -15,94 +15,98 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from veil.chains.error_bars.counted_rows import NoisyRows, length_reach, sum_reach
-from veil.chains.estimation.flow_correction import LinearStep, groups_by_share
+from veil.chains.estimation.linear_step import LinearStep, groups_by_share
 from veil.chains.estimation.transition_table import TableEstimate
 from veil.core.arrays import Floats
-from veil.core.numerics.count_laws import Noise
+from veil.core.numerics.count_grid import Noise
 from veil.matrices.chain import Chain
 
 # States that are looked at in all repetitions together, and the repetitions that one table gets.
-_STATES_IN_ALL, _FEWEST, _MOST = 600, 1, 12
+_STATES_IN_ALL, _FEWEST, _MOST = 800, 3, 12
 _SEED = 29
 # Repetitions leave out that the posterior itself is estimated.
-_LONGER, _LONGER_UNBIASED = 1.15, 1.1
-# Errors farther than this, in standard deviations of the noise, are of states that hardly occur.
+_LONGER = 1.15
+# Errors farther than this, in standard deviations, are of states that hardly occur.
 _FARTHEST = 5.0
-# No bar is shorter than the square root of this part of the noise of one linear step.
-_LEAST_SQUARE = 0.1
-# How much of the chance in what the noisy counts say is added.
-_CAUTION = 0.5
+# By so many standard deviations of pure chance the noisy counts may contradict the repetitions.
+_CHANCE = 1.0
 # Cells with fewer transitions than this part of the noise's variance hardly take part in a linear step; nor
 # do rows whose total is lost in noise.
 _HARDLY_ANY, _LEAST_TRUST = 0.005, 0.1
+# Where bars of the busiest states are this part of their shares or more, first order says little of them.
+_BUSIEST, _TELLS_NOTHING = 60, 0.75
+_FALLS_APART = "by the release, the chain may fall into parts between which nothing moves"
+_SLOW = (
+    "the release says too little of them: the chain moves so slowly between its parts, or has so few "
+    "transitions, that bars would be about as long as the shares of time themselves"
+)
 _ROUNDS = 60
 _UP = 1.0 + 2.0**-40
 
 
 class _Repetition(NamedTuple):
-    """Errors by state of an estimate from plausible counts, in standard deviations of its noise.
+    """Of an estimate from plausible counts, by state.
 
-    error: of the estimate. of_first: the same, by the deviations at the release. unbiased: after one linear
-    step.
+    error: in standard deviations by its own posterior. of_first: by that of the release. surprise: the square
+    of how far its noisy counts would move it, by the variance of their noise.
     """
 
     error: Floats
     of_first: Floats
-    unbiased: Floats
+    surprise: Floats
+
+    def square(self, group: NDArray[np.intp], confidence: float) -> float:
+        """The variance of a normal law whose quantiles are not below those of the errors of these states."""
+        errors = np.abs(np.concatenate([self.error[group], self.of_first[group]]))
+        far, near = np.quantile(np.minimum(errors, _FARTHEST), [confidence, 0.6827])
+        return float(max(far / -ndtri(0.5 * (1.0 - confidence)), near)) ** 2
 
 
-def stationary_bars(rows: NoisyRows, chain: Chain, confidence: float) -> tuple[Floats, Floats]:
-    """(low, high) by state, each on its own; 0 and 1 if the noisy counts allow no linear step."""
+class StationaryBars(NamedTuple):
+    """low, high: by state, each on its own; 0 and 1 where there are none. why: then the reason."""
+
+    low: Floats
+    high: Floats
+    why: str | None = None
+
+    @classmethod
+    def none(cls, states: int, why: str) -> StationaryBars:
+        return cls(np.zeros(states), np.ones(states), why)
+
+
+def stationary_bars(rows: NoisyRows, chain: Chain, confidence: float) -> StationaryBars:
+    """Bars for the share of time in each state behind a released chain, or none, with the reason."""
     noise = _noise_of(rows)
     table = TableEstimate.of(rows.counts, noise)
     shares = chain.stationary()
-    nothing_known = np.zeros(len(shares)), np.ones(len(shares))
     try:
         step = _step(chain.to_numpy(), rows.counts, table, noise)
-        repetitions = _repetitions(table, step, noise)
+        usual = step.spread(table.variance)
+        repetitions = _repetitions(table, usual, noise)
     except np.linalg.LinAlgError:
-        return nothing_known
+        return StationaryBars.none(len(shares), _FALLS_APART)
     if not (np.isfinite(step.variances).all() and (step.variances > 0.0).all()):
-        return nothing_known
-    deviations = np.sqrt(step.variances)
-    middle, reach = shares.copy(), np.empty(len(shares))
+        return StationaryBars.none(len(shares), _FALLS_APART)
+    reach = np.empty(len(shares))
     for group in groups_by_share(shares):
-        times, is_unbiased = _half_width(step, group, repetitions, confidence)
-        reach[group] = times * deviations[group]
-        if is_unbiased:
-            middle[group] += step.moved[group]
-    # Stretched where they miss the estimate.
-    return np.minimum(middle - reach, shares), np.maximum(middle + reach, shares)
+        # The middle one: in a few, hardly any transition leaves some state, as in no table that is likely.
+        square = float(np.median([one.square(group, confidence) for one in repetitions]))
+        # What the noisy counts say beyond what they say of repetitions.
+        surprise = float((step.moved[group] ** 2 / step.variances[group]).mean())
+        expected = float(np.mean([one.surprise[group] for one in repetitions]))
+        excess = max(0.0, surprise - expected - _CHANCE * min(1.0, step.chance(group)))
+        reach[group] = _LONGER * np.sqrt(square * usual[group] ** 2 + excess * step.variances[group])
+    reach *= -float(ndtri(0.5 * (1.0 - confidence)))
+    busiest = np.argsort(-shares)[:_BUSIEST]
+    if reach[busiest].sum() > _TELLS_NOTHING * shares[busiest].sum():
+        return StationaryBars.none(len(shares), _SLOW)
+    return StationaryBars(shares - reach, shares + reach)
 
 
-def _half_width(
-    step: LinearStep, group: NDArray[np.intp], repetitions: list[_Repetition], confidence: float
-) -> tuple[float, bool]:
-    """In standard deviations of a linear step; and whether the bar is around that step instead."""
-    usual = -float(ndtri(0.5 * (1.0 - confidence)))
-    error, of_first, unbiased = (
-        np.clip(np.stack(parts)[:, group], -_FARTHEST, _FARTHEST) for parts in zip(*repetitions, strict=True)
-    )
-    square = max(_square(np.abs(errors), confidence, usual) for errors in (error, of_first))
-    seen = float((step.moved[group] ** 2 / step.variances[group]).mean())
-    chance = min(1.0, step.chance(group))
-    # E moved^2 = E error^2 + E unbiased^2 - 2 E error * unbiased, and the unbiased one has variance 1.
-    sure = seen - 1.0 + 2.0 * float((error * unbiased).mean()) + _CAUTION * chance
-    around_estimate = usual * _LONGER * float(np.sqrt(max(square, sure, _LEAST_SQUARE)))
-    around_step = _LONGER_UNBIASED * max(usual, float(np.quantile(np.abs(unbiased), confidence)))
-    return min(around_estimate, around_step), around_estimate > around_step
-
-
-def _square(sizes: Floats, confidence: float, usual: float) -> float:
-    """The variance of a normal law whose quantiles are not below those of these errors."""
-    far, near = np.quantile(sizes, [confidence, 0.6827])
-    return float(max(far / usual, near)) ** 2
-
-
-def _repetitions(table: TableEstimate, step: LinearStep, noise: Noise) -> list[_Repetition]:
+def _repetitions(table: TableEstimate, usual: Floats, noise: Noise) -> list[_Repetition]:
     rng = np.random.default_rng(_SEED)
     variance, mean = np.maximum(table.variance, 1e-12), table.mean
-    deviations, made = np.sqrt(step.variances), []
+    made = []
     for _ in range(int(np.clip(_STATES_IN_ALL // len(mean), _FEWEST, _MOST))):
         counts = np.floor(rng.gamma(mean**2 / variance) * variance / mean + rng.random(mean.shape))
         noisy = counts + _drawn(noise, rng, counts.shape)
@@ -111,8 +115,9 @@ def _repetitions(table: TableEstimate, step: LinearStep, noise: Noise) -> list[_
         truth = counts + 1e-6 * table.counts
         found = _step(again.counts / again.counts.sum(axis=1, keepdims=True), noisy, again, noise)
         true = LinearStep.stationary(truth / truth.sum(axis=1, keepdims=True))
-        error, own = found.shares - true, np.sqrt(np.maximum(found.variances, 1e-300))
-        made.append(_Repetition(error / own, error / deviations, (error + found.moved) / own))
+        error = found.shares - true
+        own = found.spread(again.variance)
+        made.append(_Repetition(error / own, error / usual, found.moved**2 / found.variances))
     return made
 
 

@@ -12,10 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from veil.chains.estimation.transition_table import TableEstimate, mean_share
+from veil.chains.estimation.matched_quantiles import LEVELS, estimated_counts
+from veil.chains.estimation.reverse_cells import log_linear_slopes
+from veil.chains.estimation.transition_table import TableEstimate
 from veil.core.arrays import Floats
-from veil.core.numerics.count_laws import BinnedLaws, CellPosterior, Noise
-from veil.core.numerics.denoise import denoised, independent_means, mixture
+from veil.core.numerics.count_grid import Noise
+from veil.core.numerics.count_laws import FLOOR, BinnedLaws
+from veil.core.numerics.denoise import denoised, independent_means
+
+_MOST_LOG = 20.0
 
 
 class GroupEstimates(NamedTuple):
@@ -37,18 +42,31 @@ class GroupEstimates(NamedTuple):
 def _group_counts(values: Floats, noise: Noise, together: TableEstimate, rank: int | None) -> Floats:
     of_sums = Noise("gaussian", noise.deviation * float(np.sqrt(values.shape[2])))
     sizes = denoised(values.sum(axis=2), of_sums)
+    whole = np.ones(values.shape[1:], dtype=bool)
     common = together.mean / together.mean.sum(axis=1, keepdims=True)
-    whole = np.ones(common.shape, dtype=bool)
-    borrowed = _known(values, sizes[:, :, None] * common, noise)
-    own = _known(values, np.stack([independent_means(table, whole, noise) for table in values]), noise)
-    shape = (len(values), -1)
-    gains = (borrowed.log_likelihood - own.log_likelihood).reshape(shape).sum(axis=1)
-    counts = mixture(borrowed.mean, borrowed.median, mean_share(noise)).reshape(values.shape)
-    for group in np.flatnonzero(gains < 0.0):
-        counts[group] = TableEstimate.of(values[group], noise, rank=rank).counts
-    return np.asarray(counts)
-
-
-def _known(values: Floats, means: Floats, noise: Noise) -> CellPosterior:
+    borrowed = sizes[:, :, None] * common
+    independent = np.stack([independent_means(table, whole, noise) for table in values])
+    means = np.stack(
+        [_between(*group, noise.deviation) for group in zip(values, borrowed, independent, strict=True)]
+    )
     laws = BinnedLaws(values.ravel(), means.ravel(), noise)
-    return laws.posterior(values.ravel(), means.ravel())
+    counts = np.empty(values.shape)
+    for group, (noisy, expected) in enumerate(zip(values, means, strict=True)):
+        cells = noisy.ravel(), expected.ravel()
+        known = laws.posterior(*cells)
+        alone = independent[group].ravel()
+        own = BinnedLaws(cells[0], alone, noise).posterior(cells[0], alone)
+        if own.log_likelihood.sum() > known.log_likelihood.sum():
+            counts[group] = TableEstimate.of(noisy, noise, rank=rank).counts
+        else:
+            quantiles = laws.quantiles(*cells, LEVELS).reshape(len(LEVELS), *noisy.shape)
+            counts[group] = estimated_counts(quantiles, known.mean.reshape(noisy.shape), noise)
+    return counts
+
+
+def _between(noisy: Floats, borrowed: Floats, independent: Floats, deviation: float) -> Floats:
+    """Means of a group, between those it borrows and those of its own margins, by regression."""
+    logs = np.log(np.maximum(np.stack([borrowed.ravel(), independent.ravel()]), FLOOR))
+    features = np.column_stack([np.ones(borrowed.size), *logs])
+    slopes = log_linear_slopes(features, noisy.ravel(), deviation, np.array([0.0, 1.0, 0.0]))
+    return np.asarray(np.exp(np.clip(features @ slopes, -_MOST_LOG, _MOST_LOG))).reshape(noisy.shape)

@@ -13,18 +13,20 @@ from typing import NamedTuple
 import numpy as np
 
 from veil.chains.estimation.bilinear_means import bilinear_means
-from veil.chains.estimation.flow_correction import flow_corrected
+from veil.chains.estimation.matched_quantiles import LEVELS, estimated_counts
+from veil.chains.estimation.reverse_cells import reverse_means
+from veil.chains.estimation.sums import balanced, few_in_small_cells
 from veil.core.arrays import Booleans, Floats
-from veil.core.numerics.count_laws import BinnedLaws, CellPosterior, FactorLaw, Noise
-from veil.core.numerics.denoise import independent_means, mixture
+from veil.core.numerics.count_grid import Noise
+from veil.core.numerics.count_laws import BinnedLaws, CellPosterior, FactorLaw
+from veil.core.numerics.denoise import independent_means
 
 # Hidden dimensions that are tried; each needs so many states.
 RANKS, _STATES_PER_RANK = (0, 2, 4, 8), 8
 # One cell in so many is held out, of the busiest states if there are more than this.
 _HELD_OUT, _MOST_TRIED, _SEED = 6, 400, 0
-# Weight of the posterior mean against the median, at little noise and at noise of scale 1 or more. Over 16
-# real and generated tables, rows and cells are best at 0.2 to 0.35, the stationary distribution at 0.65 to 1.
-_LEAST_MEAN_SHARE, _MOST_MEAN_SHARE = 0.35, 0.5
+# By so much the log-likelihood must grow for the cells across the diagonal to be used.
+_CLEARLY_BETTER = 5.0
 # Of the regression for the diagonal.
 _STEPS, _LONGEST_STEP, _LEAST_MARGIN = 25, 0.5, 0.1
 
@@ -43,25 +45,57 @@ class TableEstimate(NamedTuple):
     @classmethod
     def of(cls, noisy: Floats, noise: Noise, *, rank: int | None = None) -> TableEstimate:
         """The estimate. rank: taken as given instead of chosen, for repetitions of one table."""
-        values = np.asarray(noisy, dtype=np.float64)
+        values, deviation = np.asarray(noisy, dtype=np.float64), noise.deviation
         away = ~np.eye(len(values), dtype=bool)
         independent = independent_means(values, away, noise)
         dimensions = chosen_rank(values, independent, noise) if rank is None else rank
-        means = _means(values, away, independent, noise, dimensions)
-        mean, median, variance = np.empty((3, *values.shape))
-        laws = BinnedLaws(values[away], means[away], noise)
-        _put((mean, median, variance), away, laws.posterior(values[away], means[away]))
+        known = _Cells.of(values, away, _means(values, away, independent, noise, dimensions), noise)
+        across = known.by_reverse(noise)
+        if across.log_likelihood > known.log_likelihood + _CLEARLY_BETTER:
+            known = across
+        mean, variance, quantiles = (
+            np.empty(values.shape),
+            np.empty(values.shape),
+            np.empty((len(LEVELS), *values.shape)),
+        )
+        found = known.posterior
+        mean[away], variance[away] = found.mean, found.variance
+        quantiles[:, away] = known.laws.quantiles(values[away], known.means[away], LEVELS)
         staying, moving = values[~away], np.where(away, mean, 0.0)
-        means_of_staying = _diagonal_means(staying, moving.sum(axis=1), moving.sum(axis=0), noise.deviation)
+        means_of_staying = _diagonal_means(staying, moving.sum(axis=1), moving.sum(axis=0), deviation)
         law = FactorLaw.learnt(staying, means_of_staying, noise)
-        _put((mean, median, variance), ~away, law.posterior(staying, means_of_staying))
-        counts = flow_corrected(mixture(mean, median, mean_share(noise)), values, mean.sum(axis=1), noise)
-        return cls(counts, mean, variance, dimensions)
+        found = law.posterior(staying, means_of_staying)
+        mean[~away], variance[~away] = found.mean, found.variance
+        quantiles[:, ~away] = law.quantiles(staying, means_of_staying, LEVELS)
+        mean = few_in_small_cells(mean, known.means, values, deviation)
+        mean = balanced(mean, variance, values, deviation)
+        return cls(estimated_counts(quantiles, mean, noise), mean, variance, dimensions)
 
 
-def mean_share(noise: Noise) -> float:
-    """The weight of the posterior mean in the estimate; the rest is the median's."""
-    return _LEAST_MEAN_SHARE + (_MOST_MEAN_SHARE - _LEAST_MEAN_SHARE) * min(1.0, noise.scale)
+class _Cells(NamedTuple):
+    """The cells off the diagonal: their means under a model, the laws around those, what is known of each."""
+
+    noisy: Floats
+    away: Booleans
+    means: Floats
+    laws: BinnedLaws
+    posterior: CellPosterior
+
+    @classmethod
+    def of(cls, noisy: Floats, away: Booleans, means: Floats, noise: Noise) -> _Cells:
+        laws = BinnedLaws(noisy[away], means[away], noise)
+        return cls(noisy, away, means, laws, laws.posterior(noisy[away], means[away]))
+
+    @property
+    def log_likelihood(self) -> float:
+        return float(self.posterior.log_likelihood.sum())
+
+    def by_reverse(self, noise: Noise) -> _Cells:
+        """The same, with the cells across the diagonal in the means."""
+        means, counts = np.where(self.away, self.means, 1.0), np.ones(self.means.shape)
+        counts[self.away] = self.posterior.mean
+        better = reverse_means(self.noisy, self.away, means, counts, noise.deviation)
+        return _Cells.of(self.noisy, self.away, better, noise)
 
 
 def chosen_rank(noisy: Floats, independent: Floats, noise: Noise) -> int:
@@ -87,11 +121,6 @@ def _means(noisy: Floats, used: Booleans, independent: Floats, noise: Noise, ran
     if rank == 0:
         return independent
     return bilinear_means(noisy, used, independent, noise.deviation, rank)
-
-
-def _put(tables: tuple[Floats, Floats, Floats], where: Booleans, known: CellPosterior) -> None:
-    for table, values in zip(tables, (known.mean, known.median, known.variance), strict=True):
-        table[where] = values
 
 
 def _diagonal_means(staying: Floats, leaving: Floats, arriving: Floats, deviation: float) -> Floats:

@@ -290,8 +290,11 @@ def print_chain_plan(plan: ChainPlan | UserForecast) -> None:
             wanted = f"For an error of {plan.error:g} of the next step (total variation)"
             console.print(f"{wanted}: epsilon = {plan.epsilon:.3g}.")
         print_matrix_plan(plan)
-        tables = f"made-up tables of {plan.states} states and {plan.records:,} transitions"
-        console.print(f"Measured on {tables}; no data was read.")
+        tables = f"of {plan.states} states and {plan.records:,} transitions"
+        told = f"made-up tables {tables}; no data was read"
+        if plan.given:
+            told = f"the public table given, as one {tables}; no other data was read"
+        console.print(f"Measured on {told}.")
         return
     added = "one person added or removed with all their transitions"
     who = added if plan.change == "add-remove" else "one person replaced by another"

@@ -26,7 +26,8 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from veil.core.arrays import Booleans, Floats
-from veil.core.numerics.count_laws import FLOOR, PRIOR_CELLS, FactorLaw, Noise
+from veil.core.numerics.count_grid import Noise
+from veil.core.numerics.count_laws import FLOOR, PRIOR_CELLS, FactorLaw
 
 __all__ = ["Noise", "Posterior", "denoised", "independent_means", "mixture", "posterior"]
 

@@ -175,6 +175,8 @@ class ChainReport:
                 "stationary_proved": self.intervals.proved_stationary.tolist(),
                 "transitions": self.intervals.transitions.tolist(),
             }
+            if self.intervals.no_stationary is not None:
+                content["intervals"]["no_stationary"] = self.intervals.no_stationary
         if self.release is not None:
             content["privacy"] = {"epsilon": self.release.epsilon, "delta": self.release.delta}
         return content
@@ -188,7 +190,7 @@ class ChainReport:
             content |= {"guess": best_guess(release.profile), "curve": figures.svg(curve)}
             content["released_by"] = release.mechanism.name
         names, bars, proved = self.labels[0], None, False
-        if self.intervals is not None:
+        if self.intervals is not None and self.intervals.no_stationary is None:
             bars, (low, high) = self.intervals.stationary, self.intervals.proved_stationary.T
             proved = bool((low > _NOTHING).any() or (high < 1.0 - _NOTHING).any())
         if len(names) <= MOST_PICTURED:
@@ -213,6 +215,7 @@ class ChainReport:
             numbers=[row for row in known if row[1] is not None],
             digits=digits(bars),
             proved=proved,
+            barred=bars is not None,
             clusters=self.clusters,
             **(content | self.extra_content()),
         )

@@ -123,7 +123,12 @@ def print_chain(report: ChainReport) -> None:
             console.print(f"  {'closed' if group.closed else 'open'}, period {group.period}: {names}")
     top = report.top()
     if top:
-        intervals = report.intervals
+        intervals, why = (
+            report.intervals,
+            None if report.intervals is None else report.intervals.no_stationary,
+        )
+        if why is not None:
+            intervals = None
         limits = ("true: low", "high") if intervals is not None else ()
         table = plain_table("state", "share of time", *limits, "")
         labels = short_labels([name for name, _, _ in top], 30, drawn=False)
@@ -138,6 +143,8 @@ def print_chain(report: ChainReport) -> None:
                 "low, high: 95 % confidence for the true chain, from the release and its "
                 "mechanism alone (coverage measured, not proved)"
             )
+        if why is not None:
+            console.print(f"No error bars for shares of time: {why}.")
     if report.no_bars is not None:
         console.print(f"No error bars: {report.no_bars}.")
     console.print()
