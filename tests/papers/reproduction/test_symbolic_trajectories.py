@@ -132,6 +132,9 @@ def test_figure_1(found: dict[str, Finding]) -> None:
     assert sum(law.values()) == 1
     near = [word for word in product("abc", repeat=3) if hamming(word, "abc") == 2]
     assert line(found["Figure 1"], "words at distance 2").found == len(near) == 12
+    # The automaton itself is drawn, as in the paper.
+    assert found["Figure 1"].panels[0].kind == "automaton"
+    assert found["Figure 1"].panels[0].automaton == {"word": [*"abc"], "distance": 2, "alphabet": [*"abc"]}
     assert number(line(found["Figure 1"], "probability of the likeliest").veil) == pytest.approx(1.0 / 12.0)
     assert (
         line(found["Figure 1"], "probabilities of the next symbol in state 1¹").found == "a 1/4, b 1/2, c 1/4"
@@ -162,15 +165,18 @@ def test_figure_2(found: dict[str, Finding]) -> None:
 
 def test_figures_3_and_4(found: dict[str, Finding]) -> None:
     """Counts by Algorithm 2 and by a list; four maps with as many segments as they say."""
-    first, second = (curve.y for curve in found["Figure 3"].panels[0].curves)
+    drawn, counted = found["Figure 3"].panels
+    assert drawn.kind == "automaton"
+    assert (drawn.automaton["word"], drawn.automaton["start"]) == (["y1", "y2", "y3"], "y0")
+    first, second = (curve.y for curve in counted.curves)
     assert list(first) == list(second)
     assert found["Figure 3"].stand_in
     maps = found["Figure 4"].panels
     assert [panel.kind for panel in maps] == ["map"] * 4
     for panel in maps:
-        drawn = {curve.label: curve for curve in panel.curves}
-        assert len(drawn["true way"].x) == 3 * len(WAY)
-        assert len(drawn["streets"].x) == 3 * 43
+        ways = {curve.label: curve for curve in panel.curves}
+        assert len(ways["true way"].x) == 3 * len(WAY)
+        assert len(ways["streets"].x) == 3 * 43
     assert line(found["Figure 4"], "feasible ways that differ").found == len(neighbours(WAY))
     same = line(found["Figure 4"], "probability that the private way is the true one")
     assert number(same.veil) > 0.97 > 0.75 > number(same.found)
