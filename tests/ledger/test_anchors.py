@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
 from pathlib import Path
@@ -21,6 +22,7 @@ from tests.ledger.places import (
     new_schema,
     release,
 )
+from tests.ledger.points import watching
 from veil.errors import InvalidArgument, LedgerCorrupt, LedgerUnavailable, PrivacyWarning, UnreadableFile
 from veil.ledger.anchors import FileAnchor, anchor_from, heads_at
 
@@ -74,6 +76,52 @@ def test_a_cut_end_shows(folder: Path, elsewhere: Elsewhere) -> None:
     release(place.ledger().dataset("trips"))
     with pytest.raises(LedgerCorrupt, match="trips/4"):
         place.ledger().verify(heads_at(file))
+
+
+def test_lines_are_on_the_disk_before_their_release_is_confirmed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, seen = folder / "heads.jsonl", list[str]()
+    dataset = veil.Ledger(new_file(folder).url, anchor=file).open("trips", epsilon=1)
+    plain = FileAnchor.settle
+
+    def settled(anchor: FileAnchor) -> None:
+        plain(anchor)
+        assert anchor._is_settled
+        seen.append("settled")
+
+    monkeypatch.setattr(FileAnchor, "settle", settled)
+    with watching(lambda point, _: seen.append(point)):
+        release(dataset)
+    assert seen.index("draw: made") < seen.index("settled") < seen.index("confirm: commit")
+    # The line itself is there before anything is drawn.
+    assert numbers(file)[-1] == ("trips", 2)
+
+
+def test_a_disk_that_fails_is_said_before_the_confirmation(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = folder / "heads.jsonl"
+    dataset = veil.Ledger(new_file(folder).url, anchor=file).open("trips", epsilon=1)
+    synced: list[int] = []
+
+    def fails(number: int) -> None:
+        synced.append(number)
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("veil.ledger.anchors.os.fsync", fails)
+        entry = dataset.reserve(epsilon=0.1, description={"name": "one"})
+        # A charge waits for the ledger's own write to the disk alone; the line is in the file all the same.
+        assert not synced
+        assert numbers(file)[-1] == ("trips", 2)
+        with pytest.warns(PrivacyWarning, match="not anchored: .*Input/output error"):
+            dataset.confirm(entry)
+        # What is not settled is tried again, and a change that is no release is settled at once.
+        with pytest.warns(PrivacyWarning, match="not anchored"):
+            dataset.raise_budget(epsilon=2, why="approved")
+    release(dataset)
+    assert [number for _, number in numbers(file)] == [1, 2, 4, 5]
 
 
 def test_a_second_database(folder: Path) -> None:

@@ -31,7 +31,11 @@ _BEGINNING = '{"dataset":'
 
 @runtime_checkable
 class Anchor(Protocol):
-    """Where heads are noted. Any object with these two methods will do."""
+    """Where heads are noted. Any object with these two methods will do.
+
+    One that may still lose what it noted has a third, `settle`, which makes it last: it is called before a
+    release is confirmed, and after every other change.
+    """
 
     def check(self) -> None:
         """Before a charge: raise LedgerUnavailable if nothing could be noted."""
@@ -88,11 +92,16 @@ def _is_cut_off(line: str) -> bool:
 
 
 class FileAnchor:
-    """One line of JSON for each head, appended and on the disk when it returns."""
+    """One line of JSON for each head, appended at once, and on the disk before its release is confirmed.
+
+    So a charge waits for one write to a disk, not for two; a power cut before the confirmation may lose the
+    newest lines.
+    """
 
     def __init__(self, file: Path) -> None:
         self.file = file.absolute()
         self._held: _Handle | None = None
+        self._is_settled = True
 
     def __repr__(self) -> str:
         return f"<FileAnchor {self.file}>"
@@ -120,7 +129,17 @@ class FileAnchor:
             if os.write(handle.number, line) != len(line):
                 self._held = None
                 raise _unavailable(str(self.file), "no room")
-            os.fsync(handle.number)
+        except OSError as error:
+            raise _unavailable(str(self.file), error.strerror or "none") from None
+        self._is_settled = False
+
+    def settle(self) -> None:
+        """Bring to the disk what was noted; raise LedgerUnavailable if that fails."""
+        if self._is_settled:
+            return
+        try:
+            os.fsync(self._opened().number)
+            self._is_settled = True
         except OSError as error:
             raise _unavailable(str(self.file), error.strerror or "none") from None
 

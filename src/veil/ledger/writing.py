@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection
@@ -49,6 +50,8 @@ def add(
     ledger = store.name  # before the transaction begins: finding it out needs one of its own
     for anchor in store.anchors:
         anchor.check()
+    if kind == "confirm":
+        _settle(store, dataset)
     before = store.written.get(dataset)
 
     def added(session: Session, last: Last | None) -> _Added:
@@ -140,16 +143,29 @@ def _remember(store: Store, dataset: str, kind: str, made: _Added, *, accepting:
     # Where only the answer was lost, nobody has noted it yet.
     if kind != "confirm" and (made.written is not None or made.again):
         _note(store, head)
+        if kind not in RELEASING:
+            _settle(store, dataset)
 
 
 def _note(store: Store, head: Head) -> None:
     """The entry is there: that an anchor fails now does not undo it."""
     for anchor in store.anchors:
-        try:
-            anchor.note(head)
-        except LedgerUnavailable as error:
-            where = f"{head.dataset}/{head.number}"
-            warnings.warn(f"{where} is in the ledger but not anchored: {error}", PrivacyWarning, stacklevel=2)
+        _anchored(f"{head.dataset}/{head.number}", partial(anchor.note, head))
+
+
+def _settle(store: Store, dataset: str) -> None:
+    """What was noted is to last: before a release is confirmed, and at once for all that is no release."""
+    for anchor in store.anchors:
+        settle = getattr(anchor, "settle", None)
+        if settle is not None:
+            _anchored(f"what was done to {dataset}", settle)
+
+
+def _anchored(what: str, work: Callable[[], None]) -> None:
+    try:
+        work()
+    except LedgerUnavailable as error:
+        warnings.warn(f"{what} is in the ledger but not anchored: {error}", PrivacyWarning, stacklevel=4)
 
 
 def check_seen(
