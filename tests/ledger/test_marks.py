@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
 import stat
 from pathlib import Path
@@ -14,7 +16,7 @@ from veil.core.state import state_folder
 from veil.errors import BudgetExceeded, InvalidArgument, LedgerCorrupt
 from veil.ledger.head import Head
 from veil.ledger.history import BudgetHistory
-from veil.ledger.marks import Marks
+from veil.ledger.marks import Marks, _locked
 
 
 def path_of(place: Place) -> Path:
@@ -179,3 +181,22 @@ def test_the_usual_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.delenv("XDG_STATE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert state_folder() == tmp_path / ".local" / "state" / "veil"
+
+
+def test_a_fork_in_the_middle_of_a_note_leaves_no_lock(tmp_path: Path) -> None:
+    """The child has the file open as well: a lock that is only closed would be its own for good."""
+    file = tmp_path / "mark"
+    read, write = os.pipe()
+    with _locked(file):
+        child = os.fork()
+        if child == 0:
+            os.read(read, 1)
+            os._exit(0)
+    handle = os.open(file, os.O_RDWR)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.write(write, b"x")
+        os.waitpid(child, 0)
+        for one in (handle, read, write):
+            os.close(one)

@@ -105,4 +105,8 @@ def _locked(file: Path | None) -> Iterator[int | None]:
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield handle
     finally:
+        # Not only closed: a process that another thread forked meanwhile has the file open as well, and would
+        # hold the lock for as long as it lives, also against itself.
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_UN)
         os.close(handle)
