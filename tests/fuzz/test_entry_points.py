@@ -32,7 +32,7 @@ _RESULTS = {
     "UserPlan",
     "words": "OnlineWord WordBatch WordPlan WordTable",
     "bits": "BitPlan BitReading BitSource",
-    "graphs": "Decoding EdgeSource GraphPlan GraphReading",
+    "graphs": "Decoding EdgeSource FactPlan GraphPlan GraphReading",
 }
 # Formulas and their parts, for those who compute with them: they take numbers as they are.
 _FORMULAS = {
