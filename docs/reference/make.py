@@ -213,7 +213,7 @@ def _command_page() -> str:
     for kind in kinds:
         for name, place in kind.commands.items():
             parts += _command((name,), rest[name], [resolve_name(place)])
-    for name in ("inspect", "audit", "demo"):
+    for name in ("inspect", "audit", "demo", "studio"):
         parts += _command((name,), rest[name], [])
     ledger = rest["ledger"]
     for name in ledger:

@@ -330,7 +330,7 @@ def test_errors_for_machines(run: Run, folder: Path) -> None:
         *(("release", kind) for kind in KINDS),
         *(("plan", kind) for kind in KINDS),
         *(("ledger", name) for name in ("open", "show", "raise", "close", "verify", "export")),
-        ("chain",), ("synth",), ("groups",), ("decode",), ("inspect",), ("audit",), ("demo",),
+        ("chain",), ("synth",), ("groups",), ("decode",), ("inspect",), ("audit",), ("demo",), ("studio",),
     ],
     ids=" ".join,
 )  # fmt: skip
@@ -353,7 +353,18 @@ def test_help_of_the_whole(run: Run) -> None:
         assert (shown.code, shown.err) == (0, "")
         assert "Start with: veil demo" in shown.out
         assert "--install-completion" in shown.out
-        for name in ("release", "plan", "inspect", "audit", "chain", "synth", "decode", "ledger", "demo"):
+        for name in (
+            "release",
+            "plan",
+            "inspect",
+            "audit",
+            "chain",
+            "synth",
+            "decode",
+            "ledger",
+            "demo",
+            "studio",
+        ):
             assert name in shown.out
     for group in ("release", "plan"):
         shown = run(group)

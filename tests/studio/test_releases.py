@@ -154,6 +154,26 @@ def test_results_are_searched_compared_and_removed(workbench: Workbench, visitor
     assert "Grades of May" not in visitor.get("/releases").text
 
 
+def test_the_command_says_what_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from veil.cli.app import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("veil.studio.server.serve", lambda workspace, **_: print(workspace.ledger))
+    for arguments, said in (
+        (["--port", "99999"], "--port: expected a number up to 65535"),
+        (["--port", "-1"], "--port: expected"),
+        (["--folder", "/dev/null/x"], "--folder: expected a folder that can be written to"),
+    ):
+        assert main(["studio", *arguments]) == 2
+        assert said in capsys.readouterr().err
+    # The ledger of the environment holds here as well.
+    monkeypatch.setenv("VEIL_LEDGER", "books.db")
+    assert main(["studio", "--no-browser"]) == 0
+    assert capsys.readouterr().out.strip() == "books.db"
+
+
 def test_the_files_belong_to_their_owner(workbench: Workbench, visitor: Visitor) -> None:
     folder = workbench.workspace.folder
     assert folder.stat().st_mode & 0o077 == 0

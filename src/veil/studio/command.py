@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
+from veil.cli.ledger_options import named_ledger
 from veil.cli.options import option
 from veil.cli.output import working
 from veil.core.errors import InvalidArgument, MissingExtra
@@ -22,7 +23,7 @@ def studio(
         str | None,
         option(
             "--ledger",
-            help="The budgets to charge: a file, or postgresql://...; one in the folder unless given.",
+            help="The budgets to charge: a file, or postgresql://... Also: VEIL_LEDGER; else in the folder.",
         ),
     ] = None,
     port: Annotated[int, option("--port", least=0, help="0 takes any that is free.")] = 8765,
@@ -44,7 +45,10 @@ def studio(
     from veil.studio.server import serve
     from veil.studio.workspace import Workspace
 
-    workspace = Workspace.opened(folder, ledger)
+    try:
+        workspace = Workspace.opened(folder, named_ledger() if ledger is None else ledger)
+    except InvalidArgument as error:
+        raise InvalidArgument.at("--folder", error) from None
     if demo:
         from veil.samples.examples import write_examples
 
