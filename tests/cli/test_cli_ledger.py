@@ -41,7 +41,7 @@ def test_a_release_is_charged_and_says_what_is_left(run: Run, budget: str) -> No
 
 
 def test_the_ledger_says_who_released_and_why(run: Run, budget: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("getpass.getuser", lambda: "someone")
+    monkeypatch.setenv("LOGNAME", "someone")
     said = ("--released-by", "R. Steward", "--reason", "figures for the board")
     assert run(*VECTOR, "--epsilon", "0.1", *CHARGED, *said, "-o", "a.json").code == 0
     assert run(*VECTOR, "--epsilon", "0.1", *CHARGED, "-o", "b.json").code == 0

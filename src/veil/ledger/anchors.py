@@ -123,7 +123,8 @@ class FileAnchor:
         self._opened()
 
     def note(self, head: Head) -> None:
-        handle = self._opened()
+        # As it was checked before the charge.
+        handle = self._held or self._opened()
         try:
             line = head.line.encode()
             if os.write(handle.number, line) != len(line):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -71,6 +72,16 @@ def by_whom(by: str | None) -> str:
     """Who acts: as said, or the user of this machine."""
     if by is not None:
         return one_line("by", by)
+    return _user(getattr(os, "getuid", int)(), *map(os.environ.get, _NAMED))
+
+
+# What names the user of this machine, in this order; else the system does.
+_NAMED = ("LOGNAME", "USER", "LNAME", "USERNAME")
+
+
+@lru_cache(maxsize=16)
+def _user(*_: Any) -> str:
+    """The user of this machine; asked for once, for as long as nothing that names them changes."""
     try:
         # The environment may say anything.
         return one_line("by", getpass.getuser())
