@@ -13,7 +13,6 @@ from veil.cli.releasing import Releasing
 from veil.core.record import Release
 from veil.report.terminal import say
 
-_SMALL = ("grades.csv", "roads.csv", "ballots.csv", "friends.txt")
 _DRIVES, _STREETS = "drives.csv", "streets.csv"
 
 
@@ -29,27 +28,18 @@ def demo(
 
     Example: veil demo --folder demo
     """
-    from veil import samples
     from veil.core.kind import kind_named
-    from veil.core.writing import replacing, write_text
-    from veil.samples.city import write_city_trips, zones
-    from veil.samples.streets import write_drives, write_streets
+    from veil.samples.city import zones
+    from veil.samples.examples import FILES, write_examples
 
     folder.mkdir(parents=True, exist_ok=True)
     table, listed, model, page = (
         folder / name for name in ("trips.parquet", "zones.csv", "city.json", "city.html")
     )
     outputs = {f"--folder {folder}": table, "its zones": listed, "its record": model, "its report": page}
-    refuse_existing(outputs | {name: folder / name for name in (*_SMALL, _DRIVES, _STREETS)}, force=force)
-    for name, write in ((_DRIVES, write_drives), (_STREETS, write_streets)):
-        with replacing(folder / name, overwrite=force) as beside:
-            write(Path(beside))
-    for name in _SMALL:
-        write_text(folder / name, samples.path(name).read_text(encoding="utf-8"), overwrite=force)
-    lines = ["zone,district", *(f"{zone},{district}" for zone, district in zones())]
-    write_text(listed, "\n".join(lines) + "\n", overwrite=force)
-    with working("Making up a city", quiet=False), replacing(table, overwrite=force) as beside:
-        write_city_trips(beside, trips=trips)
+    refuse_existing(outputs | {name: folder / name for name in FILES}, force=force)
+    with working("Making up a city", quiet=False):
+        write_examples(folder, trips=trips, overwrite=force)
     say(f"A city has {len(zones())} zones and {trips:,} taxi trips (made-up sample data). How taxis go from")
     say("zone to zone is to be published so that nobody learns of any single trip. The same by hand:")
     say(

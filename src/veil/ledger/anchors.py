@@ -101,7 +101,6 @@ class FileAnchor:
     def __init__(self, file: Path) -> None:
         self.file = file.absolute()
         self._held: _Handle | None = None
-        self._is_settled = True
 
     def __repr__(self) -> str:
         return f"<FileAnchor {self.file}>"
@@ -132,15 +131,12 @@ class FileAnchor:
                 raise _unavailable(str(self.file), "no room")
         except OSError as error:
             raise _unavailable(str(self.file), error.strerror or "none") from None
-        self._is_settled = False
 
     def settle(self) -> None:
-        """Bring to the disk what was noted; raise LedgerUnavailable if that fails."""
-        if self._is_settled:
-            return
+        """Bring to the disk what was noted, by whatever process; raise LedgerUnavailable if that fails."""
         try:
-            os.fsync(self._opened().number)
-            self._is_settled = True
+            # The file that was written to, which may have been moved since.
+            os.fsync((self._held or self._opened()).number)
         except OSError as error:
             raise _unavailable(str(self.file), error.strerror or "none") from None
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from veil.core.writing import replacing, write_text
 
 # How many trips the city of the workbench has: read in a moment.
 TRIPS = 200_000
+# Sample files that are written as they are.
+SMALL = ("grades.csv", "roads.csv", "ballots.csv", "friends.txt")
+# All that `write_examples` writes.
+FILES = (*SMALL, "zones.csv", "drives.csv", "streets.csv", "trips.parquet")
 
 
 @dataclass(frozen=True)
@@ -93,21 +98,30 @@ EXAMPLES = (
 )
 
 
-def write_examples(folder: Path) -> None:
-    """Write the made-up data into a folder, unless it is there."""
+def write_examples(folder: Path, *, trips: int | None = None, overwrite: bool = False) -> None:
+    """Write the made-up data into a folder. trips: of the city. overwrite: also what is there already."""
     from veil import samples
     from veil.samples.city import write_city_trips, zones
     from veil.samples.streets import write_drives, write_streets
 
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for name in ("grades.csv", "roads.csv", "ballots.csv", "friends.txt"):
-        write_text(folder / name, samples.path(name).read_text(encoding="utf-8"), overwrite=True)
-    lines = ["zone,district", *(f"{zone},{district}" for zone, district in zones())]
-    write_text(folder / "zones.csv", "\n".join(lines) + "\n", overwrite=True)
-    for name, write in (("drives.csv", write_drives), ("streets.csv", write_streets)):
-        with replacing(folder / name, overwrite=True) as beside:
-            write(Path(beside))
-    trips = folder / "trips.parquet"
-    if not trips.exists():
-        with replacing(trips, overwrite=True) as beside:
-            write_city_trips(beside, trips=TRIPS)
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def wanted(name: str) -> bool:
+        return overwrite or not (folder / name).exists()
+
+    texts = {name: samples.path(name).read_text(encoding="utf-8") for name in SMALL}
+    texts["zones.csv"] = "".join(
+        f"{zone},{district}\n" for zone, district in [("zone", "district"), *zones()]
+    )
+    for name in filter(wanted, texts):
+        write_text(folder / name, texts[name], overwrite=overwrite)
+    count = TRIPS if trips is None else trips
+    tables: dict[str, Callable[[Path], object]] = {
+        "drives.csv": write_drives,
+        "streets.csv": write_streets,
+        "trips.parquet": partial(write_city_trips, trips=count),
+    }
+    for name, write in tables.items():
+        if wanted(name):
+            with replacing(folder / name, overwrite=overwrite) as beside:
+                write(Path(beside))

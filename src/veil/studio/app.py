@@ -135,7 +135,7 @@ def _guarded(handler: Handler, studio: Studio, gate: Gate) -> Callable[[Request]
             response = visit.page("message.html", title="Something went wrong", text=told, status=500)
         for upload in uploads.values():
             await upload.close()
-        if getattr(response, "leaves", False):
+        if handler is home_pages.leave:
             gate.leave(session)
             response.delete_cookie(COOKIE, path=gate.base)
         return response

@@ -29,10 +29,10 @@ from veil.studio.visit import Visit
 from veil.tables.engines.protocol import ADDRESSES, DATABASE
 from veil.tables.files import PARQUET, ending_of
 
-# What others released for, per person where nothing else is said.
+# What others released for, as they say themselves.
 KNOWN = (
-    (1.0, "Wikipedia: page views by country"),
-    (2.64, "Google: mobility during the pandemic, per day"),
+    (2.64, "Google: mobility during the pandemic, per person and day"),
+    (4, "Apple: which emojis are used, per person and day"),
     (17.14, "US Census 2020: redistricting data on people"),
 )
 
@@ -251,6 +251,7 @@ def _planned(visit: Visit, draft: Draft, chosen: float | None = None) -> dict[st
         "found": found,
         "waiting": found is None or not found.complete,
         "epsilon": epsilon,
+        "delta": _delta(draft),
         "at": at,
         "beliefs": [(before, rounded_up(100.0 * after, 3)) for before, after in beliefs(at)],
         "known": KNOWN,

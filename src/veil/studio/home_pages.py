@@ -74,8 +74,4 @@ def try_example(visit: Visit) -> Response:
 
 def leave(visit: Visit) -> Response:
     """Close the session of this browser."""
-    response = visit.page(
-        "message.html", title="Closed", text="Press Enter in the terminal for a new address."
-    )
-    response.leaves = True  # type: ignore[attr-defined]
-    return response
+    return visit.page("message.html", title="Closed", text="Press Enter in the terminal for a new address.")
