@@ -37,7 +37,8 @@ def demo(
         folder / name for name in ("trips.parquet", "zones.csv", "city.json", "city.html")
     )
     outputs = {f"--folder {folder}": table, "its zones": listed, "its record": model, "its report": page}
-    refuse_existing(outputs | {name: folder / name for name in FILES}, force=force)
+    others = {name: folder / name for name in FILES if folder / name not in outputs.values()}
+    refuse_existing(outputs | others, force=force)
     with working("Making up a city", quiet=False):
         write_examples(folder, trips=trips, overwrite=force)
     say(f"A city has {len(zones())} zones and {trips:,} taxi trips (made-up sample data). How taxis go from")
