@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import veil
-from veil.chains.sequence_model import DEFAULT_LENGTH, Synthetic, synthetic
+from veil.chains.sequences.synthetic import DEFAULT_LENGTH, Synthetic, synthetic
 from veil.core.intake import NamedMatrix
 from veil.errors import InvalidArgument, VeilError
 from veil.matrices.requests import MatrixRelease

@@ -4,7 +4,8 @@ from .mechanisms.private_chain import Part, PrivateChain
 from .planning import ChainPlan
 from .reading import SequenceFile
 from .released_groups import GroupChain, groups
-from .sequence_model import LengthLaw, SequenceModel, Synthetic, group_chain, model, synthetic
+from .sequence_model import LengthLaw, SequenceModel, group_chain, model
+from .sequences.synthetic import Synthetic, synthetic
 from .transition_counts import Provenance, Sequences, Stratum, TransitionCounts, TransitionTable
 from .user_plan import UserForecast, UserPlan, plan_users
 from .verbs import plan, read, release

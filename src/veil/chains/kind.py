@@ -60,7 +60,7 @@ class ChainKind(Kind):
     plan_request = "veil.chains.requests:ChainPlanning"
     release_printer = "veil.chains.report.summary:print_chain_release"
     commands: ClassVar[Places] = {
-        "synth": "veil.chains.sequence_model:MakeSynthetic",
+        "synth": "veil.chains.sequences.make_synthetic:MakeSynthetic",
         "groups": "veil.chains.released_groups:ListGroups",
     }
     audit_subject = "veil.chains.auditing:ChainAudit"

@@ -1,0 +1,1 @@
+"""Synthetic sequences from a released chain."""

@@ -1,0 +1,97 @@
+"""Synthetic sequences: drawn from a release alone, which also says what it does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veil.chains.mechanisms.private_chain import PrivateChain
+from veil.chains.sequence_model import SequenceModel, group_chain, model
+from veil.core.brief import brief_repr
+from veil.core.checks import integer, shown
+from veil.core.errors import InvalidArgument
+from veil.core.intake import Labels
+from veil.core.record import Release, checked_release
+from veil.matrices.chain_summary import to_chain
+
+# Without released lengths, a trip: from one state to the next.
+DEFAULT_LENGTH = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Synthetic:
+    """Sequences that nobody made. states: all of them one after the other, by number; lengths: of each.
+
+    notes: what was not in the release and how it was replaced.
+    """
+
+    states: NDArray[np.int32]
+    lengths: NDArray[np.int64]
+    labels: Labels
+    notes: tuple[str, ...] = ()
+
+    __repr__ = brief_repr
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __iter__(self) -> Iterator[list[str]]:
+        names = np.array(self.labels, dtype=object)
+        for end, length in zip(np.cumsum(self.lengths), self.lengths, strict=True):
+            yield names[self.states[end - length : end]].tolist()
+
+    def to_arrow(self) -> Any:
+        """A table with one row per state: sequence, place, state."""
+        import pyarrow as pa
+
+        ends = np.cumsum(self.lengths)
+        places = np.arange(len(self.states)) - np.repeat(ends - self.lengths, self.lengths)
+        return pa.table(
+            {
+                "sequence": np.repeat(np.arange(len(self)), self.lengths),
+                "place": places,
+                "state": pa.DictionaryArray.from_arrays(pa.array(self.states), pa.array(self.labels)),
+            }
+        )
+
+
+def synthetic(
+    release: Release[Any], count: int, *, length: int | None = None, group: str | None = None, rng: Any = None
+) -> Synthetic:
+    """So many sequences drawn from a released chain. Free: nothing but the release is used.
+
+    length: the number of states of each; None takes the released lengths, or 2 where there are none.
+    group: of a release with groups, the chain to draw from.
+
+    >>> from veil import chains
+    >>> counts = chains.TransitionCounts([[800, 200], [100, 400]], ["home", "work"])
+    >>> made = chains.synthetic(chains.release(counts, epsilon=1.0, rng=1), 3, length=4, rng=1)
+    >>> [len(sequence) for sequence in made]
+    [4, 4, 4]
+    """
+    count = integer("count", count, least=1)
+    checked_release(release)
+    is_counted = isinstance(release.mechanism, PrivateChain)
+    held = model(release) if is_counted else SequenceModel(to_chain(release))
+    if group is not None:
+        held = replace(
+            held, chain=group_chain(release, group), sizes=held.group_sizes[group], second=None, starts=None
+        )
+    notes = []
+    if held.starts is None:
+        where = "the stationary distribution" if held.sizes is None else "where transitions start"
+        notes.append(f"starts: drawn from {where}; the release has none of its own")
+    if length is None and held.lengths is None:
+        length = DEFAULT_LENGTH
+        notes.append(f"lengths: {length} states each; the release has none of its own")
+    try:
+        random = np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise InvalidArgument("rng", expected="None, a seed or a Generator", found=shown(rng)) from None
+    states, lengths = held.sequences(count, length=length, rng=random)
+    labels = tuple(map(str, held.chain.states))
+    return Synthetic(states, lengths, labels, tuple(notes))
