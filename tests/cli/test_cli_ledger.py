@@ -65,6 +65,20 @@ def test_the_ledger_says_who_released_and_why(run: Run, budget: str, monkeypatch
     assert len(Ledger(budget).dataset("grades").entries()) == 5
 
 
+def test_an_approved_plan_is_charged_once(run: Run, budget: str) -> None:
+    plan = "0123456789abcdef" * 4
+    planned = (*VECTOR, "--epsilon", "0.1", *CHARGED, "--approved-plan", plan)
+    assert run(*planned, "-o", "a.json").code == 0
+    again = run(*planned, "-o", "b.json")
+    assert (again.code, "--approved-plan: expected a plan that was not charged yet" in again.err) == (2, True)
+    assert not Path("b.json").exists()
+    entries = run("ledger", "show", budget, "grades", "--json").json["entries"]
+    assert [one["plan"] for one in entries] == ["", plan, ""]
+    assert run(*VECTOR, "--epsilon", "0.1", *CHARGED, "--approved-plan", "x", "-o", "b.json").code == 2
+    alone = run(*VECTOR, "--epsilon", "0.1", "--approved-plan", plan, "-o", "b.json")
+    assert (alone.code, "--approved-plan" in alone.err) == (2, True)
+
+
 def test_what_would_be_lost_is_not_charged(run: Run, budget: str) -> None:
     spent = Ledger(budget).dataset("grades")
     refused = run(*VECTOR, "--epsilon", "0.1", *CHARGED)

@@ -89,6 +89,12 @@ class ReleaseOptions(Request):
         group="Budget",
     )
     reason: str | None = option(None, help="With {dataset}: why, for the ledger.", group="Budget")
+    approved_plan: str | None = option(
+        None,
+        help="With {dataset}: the SHA-256 of the plan that was approved, for the ledger: it is charged once, "
+        "however often it is tried.",
+        group="Budget",
+    )
     seed: int | None = option(
         None,
         help="Reproducible, for experiments: the release is then NOT private.",
@@ -148,7 +154,12 @@ def _released(
     if not options.only_looks:
         files.check_output_stream()
     account = charged_account(
-        options.ledger, options.dataset, options.part, by=options.released_by, why=options.reason
+        options.ledger,
+        options.dataset,
+        options.part,
+        by=options.released_by,
+        why=options.reason,
+        plan=options.approved_plan,
     )
     making.charge_to(account)
     if account is not None and files.first is None and not (options.only_looks or quiet or options.no_output):

@@ -93,17 +93,21 @@ def charged_account(
     *,
     by: str | None = None,
     why: str | None = None,
+    plan: str | None = None,
 ) -> Dataset | None:
     """The budget that a release is charged to; None where none was named. Asked before any work.
 
-    by, why: who releases and for what, which the ledger records.
+    by, why: who releases and for what, which the ledger records; plan: the hash of what was approved.
     """
-    from veil.ledger.description import one_line
+    from veil.ledger.description import is_hash, one_line
 
     said = {"--released-by": by, "--reason": why}
     for flag, text in said.items():
         if text is not None:
             one_line(flag, text)
+    said["--approved-plan"] = plan
+    if plan is not None and not is_hash(plan):
+        raise InvalidArgument("--approved-plan", expected="a SHA-256 in hexadecimal digits", found=plan[:80])
     ledger = named_ledger() if ledger is None else ledger
     if dataset is None:
         # Where a ledger is named, if only by the environment, no release goes uncharged.
@@ -120,7 +124,11 @@ def charged_account(
     account = ledger_at(ledger).dataset(dataset)
     if account.closed:
         raise InvalidArgument("--dataset", expected="one that is open", found=f"{dataset}, which is closed")
-    account = account.noting(by=by, why=why)
+    account = account.noting(by=by, why=why, plan=plan)
+    charged = None if plan is None else account.charged_plan(plan)
+    if charged is not None:
+        found = f"one that was charged as {charged.dataset}/{charged.number}"
+        raise InvalidArgument("--approved-plan", expected="a plan that was not charged yet", found=found)
     return account if part is None else account.part(part)
 
 

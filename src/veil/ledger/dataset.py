@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from secrets import token_hex
@@ -17,9 +16,9 @@ from veil.core.errors import BudgetExceeded, InvalidArgument, LedgerCorrupt, Vei
 from veil.ledger.accounting import words_of
 from veil.ledger.amounts import ZERO
 from veil.ledger.balance import Balance, texts
-from veil.ledger.chain import Last, dataset_names, entry_at, last_entry
-from veil.ledger.description import by_whom, described, mapping, one_line
-from veil.ledger.entry import Entry, is_place
+from veil.ledger.chain import Last, dataset_names, entry_at, entry_with, last_entry
+from veil.ledger.description import by_whom, described, is_hash, mapping, one_line
+from veil.ledger.entry import Entry, is_place, token_of
 from veil.ledger.head import Head
 from veil.ledger.session import Session
 from veil.ledger.slices import Slices
@@ -57,11 +56,12 @@ class Dataset:
         *,
         by: str | None = None,
         why: str | None = None,
+        plan: str | None = None,
     ) -> None:
         self._store = store
         self.name = name
         self._part = part
-        self._by, self._why = by, why
+        self._by, self._why, self._plan = by, why, plan
         self._agreed: dict[tuple[int, str], Terms] = {}
 
     def __repr__(self) -> str:
@@ -73,7 +73,7 @@ class Dataset:
 
         store = self._store
         place = (store.address, store.keys, store.anchors, self.name, self._part)
-        return dataset_of, (*place, self._by, self._why)
+        return dataset_of, (*place, self._by, self._why, self._plan)
 
     # What is known of it
 
@@ -133,13 +133,14 @@ class Dataset:
     def part(self, name: str) -> Dataset:
         """The budget of one part of the partition that the dataset was opened with."""
         self.terms.check_part(name)
-        return Dataset(self._store, self.name, name, by=self._by, why=self._why)
+        return Dataset(self._store, self.name, name, by=self._by, why=self._why, plan=self._plan)
 
-    def noting(self, *, by: str | None = None, why: str | None = None) -> Dataset:
+    def noting(self, *, by: str | None = None, why: str | None = None, plan: str | None = None) -> Dataset:
         """The same budget; releases that are charged to it are recorded with who made them, and why.
 
-        by: the user of this machine unless given. why: nothing is recorded unless given. Both stand in the
-        ledger, not in the release.
+        by: the user of this machine unless given. why: nothing is recorded unless given. plan: the SHA-256 of
+        the plan that was approved for one release, in hexadecimal digits; it is charged once, whoever tries
+        again. All stand in the ledger, not in the release.
 
         >>> import tempfile, veil
         >>> trips = veil.Ledger(tempfile.mkdtemp() + "/budget.db").open("trips", epsilon=1)
@@ -150,7 +151,16 @@ class Dataset:
         ('R. Steward', 'figures for the board')
         """
         said = (None if by is None else one_line("by", by), None if why is None else one_line("why", why))
-        return Dataset(self._store, self.name, self._part, by=said[0], why=said[1])
+        if plan is not None and not is_hash(plan):
+            raise InvalidArgument("plan", expected="a hash in hexadecimal digits", found=shown(plan))
+        return Dataset(self._store, self.name, self._part, by=said[0], why=said[1], plan=plan)
+
+    def charged_plan(self, plan: str) -> Entry | None:
+        """The entry that charged a plan; None if none did."""
+        if not is_hash(plan):
+            raise InvalidArgument("plan", expected="a hash in hexadecimal digits", found=shown(plan))
+        _ = self._store.name
+        return self._store.read(lambda connection: entry_with(connection, self.name, token_of(plan)))
 
     def _released(self, charge: Charge) -> dict[str, Any]:
         """What an entry says of a release: how it is made, by whom, and why if that was said."""
@@ -165,6 +175,8 @@ class Dataset:
 
     def reserve_charge(self, charge: Charge) -> EntryId:
         """Charge a release before its noise is drawn, or raise BudgetExceeded and charge nothing."""
+        mine = token_hex(8)
+        planned = {} if self._plan is None else {"plan": self._plan, "token": mine}
 
         def charged(session: Session, last: Entry, terms: Terms, balance: Balance) -> Change:
             self._check_open(terms)
@@ -179,9 +191,13 @@ class Dataset:
                     remaining=words_of(terms.rule.remaining(gone)),
                     hint=terms.rule.advice(after.totals(self._part)),
                 )
-            return self._released(charge) | {"part": self._part, "cost": texts(cost)}, after
+            return self._released(charge) | {"part": self._part, "cost": texts(cost)} | planned, after
 
-        return self._add("reserve", charged).id
+        entry = self._add("reserve", charged, token=None if self._plan is None else token_of(self._plan))
+        if planned and entry.content.get("token") != mine:
+            found = f"one that was charged as {entry.dataset}/{entry.number}"
+            raise InvalidArgument("plan", expected="a plan that was not charged yet", found=found)
+        return entry.id
 
     def has_room(self, charge: Charge) -> bool:
         """Whether it would be accepted now. Others may be quicker: only `reserve` decides."""
@@ -215,7 +231,7 @@ class Dataset:
         if not isinstance(entry, EntryId) or (entry.ledger, entry.dataset) != (self._store.name, self.name):
             found = str(entry) if isinstance(entry, EntryId) else shown(entry)
             raise InvalidArgument("entry", expected=f"an entry of {self.name}", found=found)
-        if result is not None and (not isinstance(result, str) or not re.fullmatch("[0-9a-f]{64}", result)):
+        if result is not None and not is_hash(result):
             raise InvalidArgument("result", expected="a hash in hexadecimal digits", found=shown(result))
 
         def noted(session: Session, last: Entry, terms: Terms, balance: Balance) -> Change:

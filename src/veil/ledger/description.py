@@ -6,6 +6,7 @@ import getpass
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -66,6 +67,11 @@ def canonical(description: Any) -> str:
         return _CANONICAL.encode(description)
     except (TypeError, ValueError, RecursionError):
         raise InvalidArgument("description", expected="plain data", found="something else") from None
+
+
+def is_hash(text: Any) -> bool:
+    """Whether it is a SHA-256 in hexadecimal digits."""
+    return isinstance(text, str) and re.fullmatch(r"[0-9a-f]{64}", text) is not None
 
 
 def by_whom(by: str | None) -> str:

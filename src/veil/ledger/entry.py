@@ -77,6 +77,11 @@ class Entry:
         return entry
 
 
+def token_of(plan: str) -> str:
+    """What the charge of an approved plan carries, so that there is only one."""
+    return f"plan {plan}"
+
+
 def is_place(batch: Mapping[str, Any], slot: Any, mechanism: Mapping[str, Any]) -> bool:
     """Whether the entry of a batch declares this mechanism at that place."""
     places = batch.get("places", [])

@@ -52,6 +52,11 @@ class Moment:
         return str(self.entry.content.get("by") or "")
 
     @property
+    def plan(self) -> str:
+        """The hash of the approved plan that was charged, where there was one."""
+        return str(self.entry.content.get("plan") or "")
+
+    @property
     def state(self) -> str:
         """What became of a reservation."""
         if self.entry.kind not in ("reserve", "use"):
@@ -68,6 +73,7 @@ class Moment:
             "what": self.what,
             "by": self.by,
             "why": self.why,
+            "plan": self.plan,
             "state": self.state,
             "cost": self.entry.content.get("cost"),
             "spent": texts(rule.along(self.totals)),

@@ -182,6 +182,7 @@ def dataset_of(
     part: str | None,
     by: str | None = None,
     why: str | None = None,
+    plan: str | None = None,
 ) -> Dataset:
     """A dataset by where it is kept, and what is noted of releases from it."""
-    return Dataset(Store(address, keys, anchors), name, part, by=by, why=why)
+    return Dataset(Store(address, keys, anchors), name, part, by=by, why=why, plan=plan)

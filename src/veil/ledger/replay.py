@@ -9,7 +9,6 @@ of their time; what is odd about them is reported.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -21,8 +20,8 @@ from veil.core.errors import LedgerCorrupt, VeilError
 from veil.ledger.amounts import ZERO, Amount
 from veil.ledger.balance import Balance, amounts, texts
 from veil.ledger.chain import Row
-from veil.ledger.description import canonical, hash_of
-from veil.ledger.entry import NOTHING, Entry, is_place
+from veil.ledger.description import canonical, hash_of, is_hash
+from veil.ledger.entry import NOTHING, Entry, is_place, token_of
 from veil.ledger.keys import Key, is_authentic
 from veil.ledger.named import UNREADABLE, adjacency_named, mechanism_named
 from veil.ledger.terms import Terms
@@ -37,7 +36,7 @@ _FIELDS: dict[str, tuple[set[str], set[str]]] = {
     "close": (_TERMS, set()),
     "key": (_TERMS, set()),
     "restore": ({"by", "why", "from", "seen", "lost", "totals", "under"}, set()),
-    "reserve": (_RELEASE | {"part", "cost"}, {"places", "by", "why"}),
+    "reserve": (_RELEASE | {"part", "cost"}, {"places", "by", "why", "plan", "token"}),
     "use": (_RELEASE | {"entry", "slot", "token"}, {"places", "by", "why"}),
     "confirm": ({"entry", "totals", "under"}, {"result"}),
 }
@@ -144,6 +143,8 @@ class Replay:
             raise self._fault(entry, "an entry that cannot be read")
         if not all(_is_text(entry.content[name]) for name in ("by", "why") if name in may & present):
             raise self._fault(entry, "no text for who released, or why")
+        if "plan" in may & present and not is_hash(entry.content["plan"]):
+            raise self._fault(entry, "a plan that is no hash")
         if present - must - may:
             self._odd(
                 entry, f"what a {entry.kind!r} does not say: {', '.join(sorted(present - must - may))[:80]}"
@@ -157,6 +158,8 @@ class Replay:
         """What is done once has a token that says so, and no two tokens are alike."""
         content, about = entry.content, entry.content.get("entry")
         expected = {"confirm": f"confirm {about}", "use": f"use {about} {content.get('slot')}"}
+        if "plan" in content:
+            expected["reserve"] = token_of(content["plan"])
         if token != expected.get(entry.kind, token):
             raise self._fault(entry, "an entry about another that is no reservation")
         if token in self._tokens:
@@ -302,7 +305,7 @@ class Replay:
         about = entry.content["entry"]
         if type(about) is not int or about not in self._charges:
             raise self._fault(entry, "an entry about another that is no reservation")
-        if result is not None and not re.fullmatch(r"[0-9a-f]{64}", result):
+        if result is not None and not is_hash(result):
             raise self._fault(entry, "a result that is no hash")
 
     def _restored(self, entry: Entry) -> None:
