@@ -104,12 +104,15 @@ def test_after_a_restart_what_was_charged_without_a_result_says_so(
     charged = _left_behind(
         workbench, [{"process": "4194305"}, {"step": "Reading"}, {"step": "charged as people/2"}]
     )
-    unknown = _left_behind(workbench, [{"process": "4194305"}, {"step": "Reading"}])
+    free = _left_behind(workbench, [{"process": "4194305"}, {"step": "Reading"}])
+    # There is no ledger that could be asked.
+    unknown = _left_behind(workbench, [{"process": "4194305"}, {"step": "Reading"}, {"step": "charging"}])
     visitor = serve().visitor()
     page = visitor.get(f"/release/{charged}")
     assert "charged as people/2, and there is no result. It is not drawn again." in page.text
     assert "state failed" in page.text
-    assert "the page of the ledger says for certain" in visitor.get(f"/release/{unknown}").text
+    assert "Nothing was charged." in visitor.get(f"/release/{free}").text
+    assert "The ledger could not be asked" in visitor.get(f"/release/{unknown}").text
     # And it stays so.
     assert "state failed" in visitor.get(f"/release/{charged}").text
 

@@ -10,6 +10,9 @@ from veil.core.account import Charge
 from veil.core.progress import tell
 from veil.ledger.dataset import Dataset
 
+# What listeners are told before and after the charge.
+CHARGING, CHARGED = "charging", "charged as "
+
 
 @dataclass
 class Charging:
@@ -27,8 +30,9 @@ class Charging:
         """Charge; a signal that arrives from here on waits until the result is kept."""
         self.stops.begin()
         self.tried = True
+        tell(CHARGING)
         self.entry = self.dataset.reserve_charge(charge)
-        tell(f"charged as {self.entry}")
+        tell(f"{CHARGED}{self.entry}")
         return self.entry
 
     def confirm(self, entry: Any) -> None:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from veil.core.errors import UnreadableFile, VeilError
+from veil.studio.aftermath import FREE, began_to_charge, charged_as, confirm_found, cost_of
 from veil.studio.workspace import Workspace, new_id, read_note, write_note
 
 _FILE, _DIARY, _OUTPUT = "about.json", "diary.jsonl", "output.json"
@@ -24,7 +25,10 @@ RECORD, REPORT = "record.json", "report.html"
 # States of a release. What was charged and has no result is never drawn again.
 WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
 ENDED = (DONE, FAILED, CANCELLED)
-_CHARGED = "charged as "
+# The module that makes a release.
+WORKER = "veil.studio.worker"
+# The process was told to end.
+_TOLD = (-signal.SIGTERM, -signal.SIGINT, 128 + signal.SIGTERM, 128 + signal.SIGINT)
 # Of what a command says about an error.
 _LONGEST = 2**16
 
@@ -68,15 +72,13 @@ class Jobs:
         for job in self.all():
             if job.state == WAITING:
                 # Its order, which may hold a password, was in memory only.
-                self._end(
-                    job, CANCELLED, message="The workbench was stopped before it began. Nothing was charged."
-                )
+                self._end(job, CANCELLED, message=f"The workbench was stopped before it began. {FREE}")
 
     # What there is
 
     def get(self, name: str) -> ReleaseJob:
         """A release by its name; one whose process has ended while nobody watched is looked at again."""
-        job = ReleaseJob(**read_note(self._workspace.place("releases", name) / _FILE))
+        job = self._read(name)
         if job.state == RUNNING and name not in self._watched and not self._is_alive(job):
             return self._found_ended(job)
         return job
@@ -84,10 +86,20 @@ class Jobs:
     def all(self) -> list[ReleaseJob]:
         """All of them, the newest first."""
         jobs = []
+        for job in self._noted():
+            # Somebody else may have removed it meanwhile.
+            with suppress(UnreadableFile):
+                jobs.append(self.get(job.id))
+        return sorted(jobs, key=lambda job: job.asked_at, reverse=True)
+
+    def _noted(self) -> Iterator[ReleaseJob]:
+        """All of them as they were noted last."""
         for name in self._workspace.names("releases"):
             with suppress(UnreadableFile):
-                jobs.append(self.get(name))
-        return sorted(jobs, key=lambda job: job.asked_at, reverse=True)
+                yield self._read(name)
+
+    def _read(self, name: str) -> ReleaseJob:
+        return ReleaseJob(**read_note(self._workspace.place("releases", name) / _FILE))
 
     def folder(self, job: ReleaseJob) -> Path:
         """Where its files are."""
@@ -110,8 +122,7 @@ class Jobs:
 
     def charge(self, job: ReleaseJob) -> str:
         """The entry of the ledger that it was charged as; empty if there is none."""
-        steps = [line.get("step", "") for line in self.diary(job)]
-        return next((step.removeprefix(_CHARGED) for step in steps if step.startswith(_CHARGED)), "")
+        return charged_as(self.diary(job))
 
     def _is_alive(self, job: ReleaseJob) -> bool:
         """Whether its process still runs; it writes its own number first."""
@@ -159,7 +170,7 @@ class Jobs:
             job = self._keep(replace(job, state=RUNNING))
             with (folder / _OUTPUT).open("wb") as output:
                 process = subprocess.Popen(
-                    [sys.executable, "-m", "veil.studio.worker"],
+                    [sys.executable, "-m", WORKER],
                     stdin=subprocess.PIPE,
                     stdout=output,
                     stderr=subprocess.DEVNULL,
@@ -184,35 +195,28 @@ class Jobs:
             output.unlink(missing_ok=True)
             return self._end(job, DONE, code=0)
         error = _error_in(output)
-        charge = self.charge(job)
-        if (
-            code in (-signal.SIGTERM, -signal.SIGINT, 128 + signal.SIGTERM, 128 + signal.SIGINT)
-            and not charge
-        ):
+        if code in _TOLD and not began_to_charge(self.diary(job)):
             return self._end(job, CANCELLED, code=code, message="Nothing was charged and nothing was drawn.")
-        if self.record(job) is not None:
-            return self._end(job, DONE, code=code, message=error.get("message", ""))
-        if not error:
-            spent = f"It was charged as {charge}, and there is no result." if charge else _UNSURE
-            error = {"message": f"The process ended without saying why. {spent}"}
-        return self._end(job, FAILED, code=code, message=error["message"])
+        if self.record(job) is not None and error:
+            return self._end(job, DONE, code=code, message=error["message"])
+        if error:
+            return self._end(job, FAILED, code=code, message=error["message"])
+        return self._found_ended(job, "Its process ended without saying why.", code=code)
 
-    def _found_ended(self, job: ReleaseJob) -> ReleaseJob:
-        """A release whose process is gone, though nobody saw it end."""
-        record = self.record(job)
+    def _found_ended(
+        self, job: ReleaseJob, how: str = "It was interrupted.", *, code: int | None = None
+    ) -> ReleaseJob:
+        """A release whose process is gone and said nothing: its result, or what it cost without one."""
+        ledger, record = self._workspace.ledger, self.record(job)
         if record is not None:
             from veil.core.files import load
 
             with suppress(VeilError):
-                load(record)
-                return self._end(job, DONE, code=0)
-        charge = self.charge(job)
-        spent = (
-            f"It was charged as {charge}, and there is no result. It is not drawn again."
-            if charge
-            else _UNSURE
-        )
-        return self._end(job, FAILED, message=f"It was interrupted. {spent}")
+                confirm_found(load(record), ledger)
+                return self._end(job, DONE, code=code)
+        known = {self.charge(other) for other in self._noted() if other.id != job.id}
+        cost = cost_of(self.diary(job), ledger, job.dataset, since=job.asked_at, known=known)
+        return self._end(job, FAILED, code=code, message=f"{how} {cost}")
 
     def _end(self, job: ReleaseJob, state: str, **fields: Any) -> ReleaseJob:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -221,9 +225,6 @@ class Jobs:
     def _keep(self, job: ReleaseJob) -> ReleaseJob:
         write_note(self.folder(job) / _FILE, asdict(job))
         return job
-
-
-_UNSURE = "Nothing is known to have been charged; the page of the ledger says for certain."
 
 
 def _error_in(path: Path) -> Mapping[str, Any]:
@@ -238,11 +239,11 @@ def _error_in(path: Path) -> Mapping[str, Any]:
 
 
 def _is_worker(process: int | None) -> bool:
-    """Whether a process of this number runs the worker."""
+    """Whether a process of this number makes a release."""
     if process is None:
         return False
     try:
-        return b"veil.studio.worker" in Path(f"/proc/{process}/cmdline").read_bytes()
+        return WORKER.encode() in Path(f"/proc/{process}/cmdline").read_bytes()
     except OSError:
         pass
     try:

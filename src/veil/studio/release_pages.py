@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,6 @@ def _page(visit: Visit, template: str) -> Response:
         release=out,
         details=() if out is None else out.kind.details(out),
         card="" if out is None else out._repr_html_(),
-        has_report=(jobs.folder(job) / REPORT).is_file() and out is not None,
         endings=() if out is None else out.kind.table_endings,
     )
 
@@ -98,12 +98,21 @@ def remove(visit: Visit) -> Response:
 def report(visit: Visit) -> Response:
     """The report: a page of its own that runs nothing."""
     job = _job(visit)
-    path = visit.studio.jobs.folder(job) / REPORT
-    if _release(visit, job) is None or not path.is_file():
+    path = _report(visit, job)
+    if path is None:
         return visit.page(
             "message.html", title="There is no report", text="The release has none.", status=404
         )
     return FileResponse(path, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY})
+
+
+def _report(visit: Visit, job: ReleaseJob) -> Path | None:
+    """Its report, drawn now if the process that made the release was killed before it had one."""
+    out, path = _release(visit, job), visit.studio.jobs.folder(job) / REPORT
+    if out is not None and not path.is_file():
+        with suppress(VeilError):
+            out.report(path)
+    return path if out is not None and path.is_file() else None
 
 
 def download(visit: Visit) -> Response:
@@ -115,8 +124,8 @@ def download(visit: Visit) -> Response:
     )
     if out is not None and what == "record":
         return FileResponse(folder / RECORD, filename=f"{name}.json", media_type="application/json")
-    if out is not None and what == "report" and (folder / REPORT).is_file():
-        return FileResponse(folder / REPORT, filename=f"{name}.html", media_type="application/octet-stream")
+    if what == "report" and (path := _report(visit, job)) is not None:
+        return FileResponse(path, filename=f"{name}.html", media_type="application/octet-stream")
     if out is not None and what == "table":
         with tempfile.TemporaryDirectory() as beside:
             path = Path(beside) / "release.csv"
