@@ -15,6 +15,7 @@ FILES = {
     "roads.csv": ",a,b\na,1,0\nb,0.5,0.5\n",
     "trips.csv": "from,to\na,b\na,b\na,a\n",
     "votes.csv": "x,y,z\n1,0,1\n1,1,0\n1,0,0\n",
+    "lookup.csv": "id,part\na,north\nb,north\n",
     "edges.txt": "a b\nb a\nb c\n",
     "nodes.txt": "a\nb\nc\nd\ne\n",
     "words.txt": "a a\na a\n",
@@ -102,8 +103,9 @@ def test_in_words(run: Run, folder: Path) -> None:
         (("matrix", "roads.csv", *LITTLE, "--transfer", "1"), "of the weight is on the data"),
         (("words", "long.txt", "--sequences", "-e", "0.01"), "More than half of the symbols"),
         (("bits", "votes.csv", "-e", "1", "--unit", "bit"), "A whole row is hidden less"),
+        (("chain", "trips.csv", "-e", "1", *TRIPS[:4], "--states", "lookup.csv:id:part"), "--merge-labels"),
     ],
-    ids=["vector", "matrix", "words", "bits"],
+    ids=["vector", "matrix", "words", "bits", "chain"],
 )
 def test_dry_runs_say_what_follows_from_the_request(run: Run, asked: tuple[str, ...], note: str) -> None:
     said = run("release", *asked, "--dry-run", "--json").json["notes"]

@@ -47,7 +47,8 @@ def test_equal_labels_are_one_on_request(put: Put, lookup: str) -> None:
     counts = chains.read(**given, **ROLES, states=states, merge_labels=True)
     assert counts.states == ("North", "South", "Airport")
     assert counts.matrix.tolist() == COARSE
-    apart = chains.read(**given, **ROLES, states=states)
+    with pytest.warns(UserWarning, match=r"3: North, South, Airport.* told apart .* merge_labels="):
+        apart = chains.read(**given, **ROLES, states=states)
     assert apart.states[:2] == ("North (1)", "North (2)")
     mapping = {1: "n", 2: "n", 3: "s", 4: "s", 5: "s"}
     counts = chains.read(**given, **ROLES, states=mapping, merge_labels=True)

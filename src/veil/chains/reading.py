@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any
 
 from veil.chains.counting.counting import count, look_for_states, with_times
@@ -25,6 +26,11 @@ from veil.tables.times import checked_format, time_format_option
 
 CAP = "With {unit=user}: the most transitions counted of one, sampled at random; planned unless given."
 _INPUT, _STATES, _COUNTS = "Input", "States", "What is counted"
+_MOST_NAMED = 3
+TOLD_APART = (
+    "Labels that several states share in {{states}} ({number}: {some}) are told apart by what stands in the "
+    "data, in brackets; {{merge_labels}} counts states with the same label as one"
+)
 # The columns of sequences that were read into a log.
 _LOG = {"by": "sequence", "order": "place", "state": "state"}
 
@@ -158,6 +164,14 @@ class ChainRead(ReadRequest):
         if self.merge_labels and self.states is None:
             expected = "{states} with it"
             raise InvalidArgument("merge_labels", expected=expected, found="none", names=("states",))
+
+    def told_apart(self) -> tuple[str, ...]:
+        """That several states were given the same label, in a sentence; public, as the list of states is."""
+        if self.merge_labels or not isinstance(self.states, (str, Path, Mapping)):
+            return ()
+        shared = given_states(listed("states", self.states)).shared
+        some = ", ".join(shared[:_MOST_NAMED]) + (", ..." if len(shared) > _MOST_NAMED else "")
+        return (TOLD_APART.format(number=len(shared), some=some),) if shared else ()
 
     def read(self, progress: Progress | None = None) -> TransitionCounts:
         self.check()

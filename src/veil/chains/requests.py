@@ -126,16 +126,17 @@ class ChainRelease(ReleaseRequest):
                 names=("by", "order", "state"),
             )
         read = replace(read, sequences=read.sequences or sequences)
-        ties = (TIES,) if read.state is not None and read.tie_break is None else ()
+        told = (TIES,) if read.state is not None and read.tie_break is None else ()
+        told += read.told_apart()
         if self.unit != "user":
             if read.cap is not None:
                 raise _needs_users("cap", self.unit)
-            return read, ties
+            return read, told
         if not read.is_log or read.group is not None:
             if read.cap is None:
                 expected = "a number with {unit=user}, for trips and for groups"
                 raise InvalidArgument("cap", expected=expected, found="none", names=("unit",))
-            return read, ties
+            return read, told
         public = listed("states", read.states)
         plan = plan_users(
             _USUAL_STATES if public is None else len(given_states(public).labels),
@@ -149,7 +150,7 @@ class ChainRelease(ReleaseRequest):
         better = " and ".join(f"{{{name}}}" for name in guessed)
         guess = f" (a guess; better with {better})" if guessed else ""
         counted = {"cap": None, **plan.options}
-        return replace(read, **counted), (f"Counted: {plan.words}{guess}", *ties)
+        return replace(read, **counted), (f"Counted: {plan.words}{guess}", *told)
 
     def prepare(self, data: Any, *, rng: Any = None, progress: Progress | None = None) -> Job[Chain]:
         self.check()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +14,7 @@ from veil.chains.requests import ChainPlanning, ChainRelease
 from veil.chains.transition_counts import TransitionCounts
 from veil.chains.user_plan import UserForecast
 from veil.core.account import Account
+from veil.core.errors import with_fields
 from veil.core.job import run_with_warnings
 from veil.core.record import Release
 from veil.matrices.chain import Chain
@@ -89,7 +91,11 @@ def read(
     >>> chains.read(trips, origin="from", destination="to").matrix.tolist()
     [[1, 1], [1, 0]]
     """
-    return ChainRead.given(locals()).read(progress)
+    asked = ChainRead.given(locals())
+    counts = asked.read(progress)
+    for text in asked.told_apart():
+        warnings.warn(with_fields(text, None), UserWarning, stacklevel=2)
+    return counts
 
 
 def plan(

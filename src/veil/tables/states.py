@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,8 @@ class StateList:
 
     labels: how they are shown. texts: what stands in the data, as text. found: taken from the data.
     other: the place of the state that takes in all others, if there is one. joined: states with the same
-    label are counted as one.
+    label are counted as one. shared: labels that several states were given, which keep their own by what
+    stands in the data.
     """
 
     labels: Names
@@ -34,6 +35,7 @@ class StateList:
     found: bool = False
     other: int | None = None
     joined: bool = False
+    shared: tuple[str, ...] = ()
 
     def check(self) -> None:
         """Raise unless there are two states or more and all differ."""
@@ -141,7 +143,12 @@ def merged(states: StateList, merge: Mapping[Any, Any] | None) -> Places:
         if place is None and some_occur:
             continue
         if place is None:
-            raise InvalidArgument("merge", expected="states of the list", found="one that is not on it")
+            raise InvalidArgument(
+                "merge",
+                expected="states of the list, each with what it is counted as",
+                found="one that is not on it",
+                hint="The list holds the states as they are in the data, before any are merged.",
+            )
         if onto is None:
             text = text_of(target).strip()
             if not text:
@@ -167,14 +174,16 @@ def merged(states: StateList, merge: Mapping[Any, Any] | None) -> Places:
 
 
 def _labelled(names: Sequence[str], texts: tuple[str, ...], *, joined: bool) -> StateList:
-    return StateList(tuple(names) if joined else _unique_names(names, texts), texts, joined=joined)
+    if joined:
+        return StateList(tuple(names), texts, joined=True)
+    shared = tuple(name for name, often in Counter(names).items() if often > 1)
+    return StateList(_unique_names(names, texts, shared), texts, shared=shared)
 
 
-def _unique_names(names: Sequence[str], texts: Sequence[str]) -> Names:
-    """The names, with what stands in the data in brackets where a name occurs twice."""
-    often = Counter(names)
+def _unique_names(names: Sequence[str], texts: Sequence[str], shared: Collection[str]) -> Names:
+    """The names, with what stands in the data in brackets where a name is shared."""
     return tuple(
-        name if often[name] == 1 else f"{name} ({text})" for name, text in zip(names, texts, strict=True)
+        f"{name} ({text})" if name in shared else name for name, text in zip(names, texts, strict=True)
     )
 
 
