@@ -143,7 +143,7 @@ def test_notebook_card_escapes_labels() -> None:
     many = veil.release(
         veil.vectors.DirichletCounts(2.0, 10.0, 30), np.ones((2, 30)), adjacency=RECORDS, delta=1e-6
     )
-    assert "and 18 more" in many._repr_html_()
+    assert "<th>other 21</th>" in many._repr_html_()
 
 
 def test_guarantee_in_words() -> None:

@@ -11,6 +11,8 @@ import numpy as np
 
 # Entries of an array or a list that are written out, and letters of a label or of a value inside another.
 _MOST_ENTRIES, _MOST_LETTERS, _MOST_INSIDE = 6, 40, 120
+# Letters of the head of a narrow column.
+_MOST_SHADED = 16
 
 
 def brief_repr(value: Any) -> str:
@@ -49,4 +51,17 @@ def card_rows(header: Iterable[Any], lines: Iterable[Iterable[Any]]) -> str:
         first, *others = line
         cells = "".join(f"<td style='text-align:right'>{escape(short(cell))}</td>" for cell in others)
         text += f"<tr><td style='text-align:left'>{escape(short(first))}</td>{cells}</tr>"
+    return text
+
+
+def shaded_rows(columns: Iterable[Any], names: Iterable[Any], rows: Any) -> str:
+    """A small HTML table of probabilities for notebooks, the darker the larger. columns, names: labels."""
+    text = (
+        f"<tr><th></th>{''.join(f'<th>{escape(short(label, _MOST_SHADED))}</th>' for label in columns)}</tr>"
+    )
+    for name, row in zip(names, rows, strict=True):
+        cells = "".join(
+            f"<td style='background:rgba(0,114,178,{0.7 * entry:.2f})'>{entry:.3f}</td>" for entry in row
+        )
+        text += f"<tr><th style='text-align:left'>{escape(short(name))}</th>{cells}</tr>"
     return text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from veil.core.arrays import Floats
 from veil.core.baseline import Baseline
-from veil.core.brief import card_rows, short
+from veil.core.brief import card_rows, shaded_rows
 from veil.core.checks import shown
 from veil.core.errors import InvalidArgument, VeilError
 from veil.core.intake import Labels
@@ -27,9 +26,6 @@ from veil.vectors.simplex import Transfer
 
 if TYPE_CHECKING:
     from veil.matrices.report.chain import ChainReport
-
-# Of the names of columns in a notebook.
-_LETTERS = 16
 
 
 class MatrixKind(ArrayKind):
@@ -154,13 +150,7 @@ def matrix_card(
             ("from", "mostly to", "probability"),
             [(names[row], columns[to], f"{matrix[row, to]:.3f}") for row, to in enumerate(best)],
         ) + card_rows((), [(f"{of or height:,} rows of {width:,} entries",)])
-    text = f"<tr><th></th>{''.join(f'<th>{escape(short(label, _LETTERS))}</th>' for label in columns)}</tr>"
-    for name, row in zip(names, matrix, strict=True):
-        cells = "".join(
-            f"<td style='background:rgba(0,114,178,{0.7 * entry:.2f})'>{entry:.3f}</td>" for entry in row
-        )
-        text += f"<tr><th>{escape(short(name))}</th>{cells}</tr>"
-    return text
+    return shaded_rows(columns, names, matrix)
 
 
 def chain_card(chain: Chain) -> str:

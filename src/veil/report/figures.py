@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veil.core.arrays import Floats
 from veil.core.baseline import NO_BETTER, Baseline
 from veil.core.mechanism import Published
 from veil.core.privacy.profile import PrivacyProfile
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _LONGEST = 50
 # Errors that are larger times that of an answer without data have a bar of this length.
 _LONGEST_BAR = 2.5
+# Small panels side by side.
+_COLUMNS = 4
 BLUE, ORANGE, GREEN, RED, GREY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#6b6b6b"
 
 
@@ -160,3 +163,30 @@ def short_labels(labels: Sequence[str], most: int = 26, *, drawn: bool = True) -
         if len(set(cut)) == len(set(labels)):
             break
     return [label.replace("$", r"\$") for label in cut] if drawn else cut
+
+
+def small_panels(
+    panels: Sequence[tuple[str, Floats]], usual: Floats, entries: Sequence[str], meaning: str
+) -> Figure:
+    """A small panel of bars for each (title, shares), on one scale; black marks are the usual shares."""
+    from matplotlib.figure import Figure
+
+    columns = min(_COLUMNS, len(panels))
+    rows = math.ceil(len(panels) / columns)
+    figure = Figure(figsize=(7.2, rows * (0.2 * len(entries) + 0.5) + 0.4), layout="constrained")
+    drawn = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
+    places = np.arange(len(entries))
+    titles = short_labels([title for title, _ in panels], 20)
+    for axes, title, (_, shares) in zip(drawn, titles, panels, strict=False):
+        axes.barh(places, shares, color=BLUE, height=0.66, alpha=0.85)
+        axes.plot(usual, places, "|", color="black", markersize=9, markeredgewidth=1.6)
+        axes.set_title(title, fontsize=9, loc="left")
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.tick_params(labelsize=8)
+    for axes in drawn[len(panels) :]:
+        axes.set_visible(False)
+    drawn[0].set_yticks(places, short_labels(entries, 18))
+    drawn[0].set_ylim(len(entries) - 0.4, -0.6)
+    drawn[0].set_xlim(left=0.0)
+    figure.supxlabel(meaning, fontsize=9)
+    return figure

@@ -10,11 +10,12 @@ from typing import Any, ClassVar
 from veil.core.adjacency import Adjacency
 from veil.core.arrays import Floats
 from veil.core.baseline import Baseline
+from veil.core.brief import card_rows, shaded_rows
 from veil.core.errors import InvalidArgument, VeilError
 from veil.core.job import Job
 from veil.core.kind import Content, Places
 from veil.core.random.streams import Rng
-from veil.core.record import Release
+from veil.core.record import MOST_SHOWN, Release
 from veil.vectors.array_kind import ArrayKind, numbered
 from veil.vectors.averages import Averaged
 from veil.vectors.counts import Contributions, Records
@@ -22,6 +23,9 @@ from veil.vectors.l1 import L1
 from veil.vectors.released_counts import NOISY, NOISY_COUNTS, checked_tables
 from veil.vectors.several import NOISY_COLUMN, NOISY_COLUMN_OF
 from veil.vectors.simplex import Transfer
+
+# Of several vectors in a notebook: entries of each.
+_MOST_COLUMNS = 10
 
 
 def _places(module: str, *names: str) -> dict[str, str]:
@@ -99,6 +103,21 @@ class VectorKind(ArrayKind):
         if array.shape[-1] != mechanism.domain.size:
             expected = f"{mechanism.domain.size} entries, as the mechanism has"
             raise InvalidArgument("value", expected=expected, found=f"shape {array.shape}")
+
+    def card(self, release: Release[Any]) -> str:
+        """One vector with bars; of several a line for each of the first."""
+        if release.value.ndim == 1:
+            return super().card(release)
+        from veil.vectors.report.panels import leading_entries
+
+        size = release.value.shape[-1]
+        rows = release.value.reshape(-1, size)
+        columns, shares = leading_entries(rows, release.labels or numbered(size), _MOST_COLUMNS)
+        names = (release.row_labels or numbered(len(rows)))[:MOST_SHOWN]
+        more = f"and {len(rows) - MOST_SHOWN:,} more; " if len(rows) > MOST_SHOWN else ""
+        return shaded_rows(columns, names, shares[:MOST_SHOWN]) + card_rows(
+            (), [(f"{more}{self.size(release)}",)]
+        )
 
     def baselines(self, release: Release[Any]) -> tuple[Baseline, ...]:
         return _baselines(release.mechanism, release.adjacency, release.value.shape[-1], release.records)

@@ -9,8 +9,19 @@ import numpy as np
 
 from veil.core.arrays import Floats
 from veil.core.baseline import Baseline
-from veil.report.figures import BLUE, GREEN, GREY, ORANGE, RED, axes_of, draw_nothing, short_labels
+from veil.report.figures import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    RED,
+    axes_of,
+    draw_nothing,
+    short_labels,
+    small_panels,
+)
 from veil.vectors.planning import Comparison
+from veil.vectors.report.panels import leading_entries
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +37,8 @@ _STYLES = {
 }
 NAMES, COLOURS, MARKERS = ({name: style[i] for name, style in _STYLES.items()} for i in range(3))
 _MOST_BARS = 40
+# Of many vectors: panels of a picture, and bars of each.
+MOST_DRAWN, _MOST_ENTRIES = 24, 8
 
 
 def vector_figure(value: Floats, labels: Sequence[str], bars: Floats | None, bars_are: str) -> Figure:
@@ -56,6 +69,16 @@ def draw_shares(
             axes.plot(ends, places, "|", color="black", markersize=9)
     axes.set_yticks(places, short_labels(labels))
     axes.set_xlim(left=0.0)
+
+
+def panels_figure(rows: Floats, names: Sequence[str], labels: Sequence[str]) -> Figure:
+    """A small panel for each of the first of many vectors, with the entries that lead on average."""
+    entries, shares = leading_entries(rows, labels, _MOST_ENTRIES)
+    panels = list(zip(names, shares[:MOST_DRAWN], strict=False))
+    meaning = "released share; black mark: average of all vectors"
+    if len(panels) < len(rows):
+        meaning += f"; {len(rows) - len(panels):,} more vectors have no panel here"
+    return small_panels(panels, shares.mean(axis=0), entries, meaning)
 
 
 def comparison_figure(comparison: Comparison) -> Figure:

@@ -20,8 +20,9 @@ from veil.vectors.error_bars import intervals
 from veil.vectors.mechanisms.dirichlet import Dirichlet
 from veil.vectors.mechanisms.dirichlet_counts import DirichletCounts
 from veil.vectors.planning import CONFIDENCE, Comparison, compare
-from veil.vectors.released_counts import NOISY
+from veil.vectors.released_counts import NOISY, noisy_totals
 from veil.vectors.report import figures as vector_figures
+from veil.vectors.report.panels import panels_of
 from veil.vectors.requests import share_kept
 from veil.vectors.simplex import Transfer
 
@@ -73,12 +74,23 @@ def vector_page(release: Release[Any], plan: Any = None) -> str:
         assumed=plan.assumed,
         over=plan.over,
         guess=best_guess(release.profile),
-        vector=figures.svg(vector_figures.vector_figure(value, labels, bars, bars_are)),
+        **_picture(release, labels, (bars, bars_are)),
         curve=figures.svg(curve),
         mechanisms=figures.svg(vector_figures.comparison_figure(plan)),
         names=vector_figures.NAMES,
         best=plan.rows[0],
     )
+
+
+def _picture(
+    release: Release[Any], labels: tuple[str, ...], bars: tuple[Floats | None, str]
+) -> dict[str, Any]:
+    """One vector with its error bars; of a batch a panel for each."""
+    if release.value.ndim == 1:
+        return {"vector": figures.svg(vector_figures.vector_figure(release.value, labels, *bars))}
+    rows = release.value.reshape(-1, len(labels))
+    names, totals = release.row_labels or numbered(len(rows)), noisy_totals(release)
+    return {"panels": panels_of(rows, names, labels, None if totals is None else totals.tolist())}
 
 
 def _or(column: Any, other: Any) -> Any:
@@ -96,8 +108,12 @@ def _several(release: Release[Any], numbers: Any) -> list[tuple[str, list[float]
 
 
 def release_figure(release: Release[Any]) -> Figure:
-    """The released vector, the first of a batch, with error bars where there are any."""
-    return vector_figures.vector_figure(_first(release), _labels(release), *error_bars(release))
+    """The released vector, with error bars where there are any; of a batch a panel for each of the first."""
+    labels = _labels(release)
+    if release.value.ndim == 1:
+        return vector_figures.vector_figure(release.value, labels, *error_bars(release))
+    rows = release.value.reshape(-1, len(labels))
+    return vector_figures.panels_figure(rows, release.row_labels or numbered(len(rows)), labels)
 
 
 def _first(release: Release[Any]) -> Floats:
