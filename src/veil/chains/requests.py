@@ -126,8 +126,8 @@ class ChainRelease(ReleaseRequest):
                 names=("by", "order", "state"),
             )
         read = replace(read, sequences=read.sequences or sequences)
-        told = (TIES,) if read.state is not None and read.tie_break is None else ()
-        told += read.told_apart()
+        told = read.told_apart()
+        told += (TIES,) if read.state is not None and read.tie_break is None else ()
         if self.unit != "user":
             if read.cap is not None:
                 raise _needs_users("cap", self.unit)
