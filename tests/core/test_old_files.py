@@ -108,6 +108,7 @@ def _shown_today(expected: dict[str, Any]) -> dict[str, Any]:
             "state": one["state"].replace("spent, not confirmed", "charged, no result"),
             # Of charges 0.1 kept no reason; that of another step was all there was to say of it.
             "why": "" if one["kind"] in ("reserve", "confirm", "use") else one["what"],
+            "plan": "",
         }
         for one in expected.get("entries", [])
     ]

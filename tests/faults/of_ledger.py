@@ -34,7 +34,7 @@ mutant(
 mutant(
     "charges-that-do-not-count",
     "A reservation is written down but not added to the total.",
-    Edit(Dataset, "reserve_charge", '"cost": texts(cost)}, after', '"cost": texts(cost)}, balance'),
+    Edit(Dataset, "reserve_charge", "| planned, after", "| planned, balance"),
     caught_by=("tests/ledger/test_charging.py::test_the_refusal_says_all[sqlite]",),
 )
 mutant(
