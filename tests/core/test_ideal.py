@@ -13,7 +13,7 @@ from scipy import stats
 from tests.core.fit import ALPHA
 from tests.core.scripted import Script
 from veil.core.numerics.intervals import Arithmetic
-from veil.core.random.ideal import GammaProposal, LogisticProposal, NormalProposal, log_gamma
+from veil.core.random.ideal import GammaProposal, LaplaceVariable, LogisticProposal, NormalProposal, log_gamma
 from veil.core.random.proposals import LEFT, OPEN, TAKEN, gamma_proposal, log_of_word, normal_proposal
 from veil.core.random.rounded_noise import (
     sample_rounded_laplace,
@@ -95,6 +95,14 @@ class _At(Uniform):
 
     def between(self) -> tuple[Fraction, Fraction]:
         return self._value, self._value
+
+
+def test_a_laplace_variable_of_either_sign_is_known_to_all_digits() -> None:
+    known = _At(Fraction(2**63 + 12345, 2**64))
+    below = LaplaceVariable().place(FINE, known, negative=True)
+    above = LaplaceVariable().place(FINE, known, negative=False)
+    assert [Fraction(end.copy_negate()) for end in above] == [Fraction(end) for end in reversed(below)]
+    assert 0 < Fraction(above[1]) - Fraction(above[0]) < Fraction(1, 10**55)
 
 
 @pytest.mark.parametrize("a", [0.5 + 1e-9, 0.51, 0.75, 1.0, 1.5, 4.0, 100.0, 1e6])

@@ -37,6 +37,7 @@ def test_operations_hold_the_real_number(digits: int, seed: int) -> None:
         (a.add(one, other), x + y),
         (a.subtract(one, other), x - y),
         (a.multiply(one, other), x * y),
+        (a.negate(one), -x),
         (a.divide(one, positive), x / size),
     ):
         assert found[0] <= fine(exact) <= found[1]
@@ -54,6 +55,14 @@ def test_wide_arguments_hold_both_ends(width: Fraction) -> None:
     for end in wide:
         assert a.exp(wide)[0] <= FINE.exp(end) <= a.exp(wide)[1]
         assert a.log(wide)[0] <= FINE.ln(end) <= a.log(wide)[1]
+
+
+def test_a_minus_sign_rounds_nothing() -> None:
+    # Decimal's own minus would leave 28 digits, and an interval that does not hold the number.
+    third = Arithmetic(60).number(Fraction(1, 3))
+    low, high = Arithmetic(60).negate(third)
+    assert Fraction(low) < Fraction(-1, 3) < Fraction(high)
+    assert Fraction(high) - Fraction(low) == Fraction(third[1]) - Fraction(third[0])
 
 
 def test_what_is_far_too_small_is_not_lost() -> None:

@@ -16,6 +16,7 @@ class Arithmetic:
     """Operations on intervals, to so many decimal digits."""
 
     def __init__(self, digits: int) -> None:
+        self.digits = digits
         self._down = Context(prec=digits, rounding=ROUND_FLOOR, Emax=MAX_EMAX, Emin=MIN_EMIN)
         self._up = Context(prec=digits, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
@@ -33,6 +34,10 @@ class Arithmetic:
 
     def subtract(self, a: Interval, b: Interval) -> Interval:
         return self._down.subtract(a[0], b[1]), self._up.subtract(a[1], b[0])
+
+    def negate(self, a: Interval) -> Interval:
+        """-a. The minus sign of Decimal would round to 28 digits."""
+        return a[1].copy_negate(), a[0].copy_negate()
 
     def multiply(self, a: Interval, b: Interval) -> Interval:
         pairs = [(x, y) for x in a for y in b]

@@ -112,7 +112,7 @@ class LaplaceVariable:
 
     def place(self, a: Arithmetic, u: Uniform, *, negative: bool) -> Interval:
         logs = _log_of(a, u)
-        return logs if negative else (-logs[1], -logs[0])
+        return logs if negative else a.negate(logs)
 
 
 def log_gamma(a: Arithmetic, shape: Fraction, u: Uniform, boost: Uniform | None) -> tuple[Interval, Interval]:
