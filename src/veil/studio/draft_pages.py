@@ -77,7 +77,7 @@ def _page(visit: Visit, draft: Draft, errors: Mapping[str, str], *, status: int 
     elif step.name == "budget":
         extra = {"budgets": [_after(history, draft) for history in visit.studio.datasets()]}
     elif step.name == "release":
-        extra = {"missing": _missing(draft), "chosen": _budget(visit, draft), "said": _said(draft)}
+        extra = {"missing": missing(draft), "chosen": _budget(visit, draft), "said": said(draft)}
     return visit.page(
         f"{step.name}.html" if step.name in ("data", "plan", "budget", "release") else "step.html",
         status=status,
@@ -183,12 +183,12 @@ def take_source(visit: Visit) -> Response:
             source = str(Path(typed).expanduser().absolute())
     else:
         source = draft.source
-    said = {"yes": True, "no": False}.get(form.get("header", ""))
+    header_said = {"yes": True, "no": False}.get(form.get("header", ""))
     table = form.get("read.table", draft.text("read.table")).strip()
-    header = {True: YES, False: "no"}.get(said, "") if said is not None else ""
-    draft = replace(draft, source=source, has_header=said, columns=())
+    header = {True: YES, False: "no"}.get(header_said, "") if header_said is not None else ""
+    draft = replace(draft, source=source, has_header=header_said, columns=())
     draft = draft.with_texts({"read.table": table, "read.header": header})
-    schema = schema_of(source, table=table or None, has_header=bool(said)) if source else None
+    schema = schema_of(source, table=table or None, has_header=bool(header_said)) if source else None
     questions = [] if schema is None else list(schema.questions)
     draft = replace(draft, columns=() if schema is None else schema.columns)
     draft = replace(draft, asked=(*draft.asked, *questions))
@@ -339,31 +339,31 @@ def open_budget(visit: Visit) -> Response:
 # The release
 
 
-def _missing(draft: Draft) -> list[tuple[str, str]]:
+def missing(draft: Draft) -> list[tuple[str, str]]:
     """What is still to be filled in, by step."""
-    missing = []
+    found = []
     for step in STEPS[:-1]:
         fields = [field for field in step_fields(draft.kind, step.name) if field.part != "plan"]
         errors = _errors(draft, step.name, fields).values()
-        missing += [(step.name, f"{step.title}: {text}") for text in errors]
-    return missing
+        found += [(step.name, f"{step.title}: {text}") for text in errors]
+    return found
 
 
-def _said(draft: Draft) -> list[tuple[str, str]]:
+def said(draft: Draft) -> list[tuple[str, str]]:
     """What was chosen, in the words of the forms."""
-    said = []
+    told = []
     for step in STEPS[:-1]:
         for field in step_fields(draft.kind, step.name):
             text = draft.text(field.key)
             if text and text != "no" and field.part != "plan":
-                said.append((field.label, text))
-    return said
+                told.append((field.label, text))
+    return told
 
 
 def make(visit: Visit) -> Response:
     """Ask for the release: from here on the data is read."""
     draft = _draft(visit)
-    if _missing(draft) or _budget(visit, draft) is None:
+    if missing(draft) or _budget(visit, draft) is None:
         return _page(_at(visit, "release"), draft, {}, status=422)
     dataset, reason = draft.text("dataset"), draft.text("reason")
     order = [*commands.arguments(draft, draft.source), "--ledger", visit.studio.workspace.ledger]
