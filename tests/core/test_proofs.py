@@ -16,7 +16,12 @@ PROOFS = sorted(Path(veil.__file__).parent.glob("*/mechanisms/*.md"))
 ALL = [*PROOFS, *sorted(Path(veil.__file__).parent.glob("core/*/*.md"))]
 ALL += [
     Path(veil.__file__).parent / place
-    for place in ("matrices/perturbation.md", "vectors/l1.md", "tables/sql/row_wise.md")
+    for place in (
+        "matrices/perturbation.md",
+        "vectors/l1.md",
+        "tables/sql/row_wise.md",
+        "chains/sparse/drawing.md",
+    )
 ]
 _PLACE = re.compile(r"`(veil(?:\.\w+)+):([\w.]+)`")
 
