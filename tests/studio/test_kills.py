@@ -65,7 +65,7 @@ def test_killed_at(point: str, made_up: Path, tmp_path: Path, monkeypatch: pytes
             visitor = workbench.visitor()
             (name,) = workspace.names("releases")
             if point == "ordered":
-                while "hx-trigger" in visitor.get(f"/release/{name}/state").text:
+                while 'hx-trigger="load' in visitor.get(f"/release/{name}/state").text:
                     pass
             for path in (f"/release/{name}", "/releases", "/ledger", "/", f"/release/{name}/state"):
                 page = visitor.get(path)

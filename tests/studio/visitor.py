@@ -190,5 +190,5 @@ class Visitor:
         """The page of a release once it has ended."""
         self.studio.jobs.wait(release)
         page = self.get(f"/release/{release}/state")
-        assert "hx-trigger" not in page.text
+        assert 'hx-trigger="load' not in page.text
         return page

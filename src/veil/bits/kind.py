@@ -166,6 +166,11 @@ class BitKind(Kind):
         header = ("column", "share of ones, estimated", "95 % interval")
         return card_rows(header, lines[:MOST_SHOWN]) + card_rows((), [(last,)])
 
+    def views(self, release: Release[Any]) -> Sequence[Any]:
+        from veil.bits.report.views import bit_views
+
+        return bit_views(release)
+
     def plot(self, release: Release[Any]) -> Any:
         from veil.bits.estimation import estimates
         from veil.bits.report.page import shares_figure

@@ -65,6 +65,12 @@ class ChainKind(Kind):
     }
     audit_subject = "veil.chains.auditing:ChainAudit"
 
+    def followups(self) -> Places:
+        """What can be done with any chain, and with one that was counted."""
+        from veil.matrices.kind import MatrixKind
+
+        return {**MatrixKind.commands, **self.commands}
+
     def check(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> None:
         """That no user has more transitions counted than neighbours may differ by."""
         if not isinstance(adjacency, Transitions):
@@ -216,6 +222,11 @@ class ChainKind(Kind):
         from veil.matrices.kind import chain_card
 
         return chain_card(release.value)
+
+    def views(self, release: Release[Any]) -> Sequence[Any]:
+        from veil.chains.report.views import counted_views
+
+        return counted_views(release)
 
     def plot(self, release: Release[Any]) -> Any:
         return release.value.plot()

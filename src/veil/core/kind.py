@@ -83,6 +83,10 @@ class Kind(ABC):
         places = (self.read_request, self.release_request) if verb == "release" else (self.plan_request,)
         return () if None in places else tuple(map(resolve_name, filter(None, places)))
 
+    def followups(self) -> Places:
+        """Commands that can be run on a release of this kind: their names and places."""
+        return self.commands
+
     # Releases
 
     def check(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> None:
@@ -229,6 +233,13 @@ class Kind(ABC):
     @abstractmethod
     def plot(self, release: Release[Any]) -> Any:
         """A matplotlib figure of the value."""
+
+    def views(self, release: Release[Any]) -> Sequence[Any]:
+        """What the workbench draws of a release, to be searched and put in order: `veil.report.views`.
+
+        The value as a table is shown for every kind.
+        """
+        return ()
 
     def print_release(self, release: Release[Any], *, job: Job[Any], written: Sequence[Path]) -> None:
         """A release that was just made, in the terminal."""

@@ -204,6 +204,11 @@ class GraphKind(Kind):
         ]
         return size + card_rows(("of the true graph", "estimate", "95 % interval"), lines)
 
+    def views(self, release: Release[Any]) -> Sequence[Any]:
+        from veil.graphs.report.views import graph_views
+
+        return graph_views(release)
+
     def plot(self, release: Release[Any]) -> Figure:
         from veil.graphs.report.page import value_figure
 

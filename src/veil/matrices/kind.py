@@ -122,6 +122,11 @@ class MatrixKind(ArrayKind):
     def page(self, release: Release[Any], *, plan: Any = None, record: Path | None = None) -> str:
         return self.chain_report(release).html()
 
+    def views(self, release: Release[Any]) -> Sequence[Any]:
+        from veil.matrices.report.views import matrix_views
+
+        return matrix_views(release)
+
     def plot(self, release: Release[Any]) -> Any:
         return self.chain_report(release).figure()
 

@@ -83,6 +83,7 @@ def _page(visit: Visit, draft: Draft, errors: Mapping[str, str], *, status: int 
         status=status,
         here="new",
         draft=draft,
+        form=draft,
         step=step,
         steps=STEPS,
         before=STEPS[place - 1] if place else None,

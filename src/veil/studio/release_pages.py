@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,12 @@ from typing import Any
 from starlette.responses import FileResponse, Response
 
 from veil.core.errors import InvalidArgument, VeilError
-from veil.core.files import load
 from veil.core.record import Release
+from veil.studio.followups import FOLDER, PART, FollowUp, followup_named, followups, run
+from veil.studio.forms import YES, help_of, labels_of, sentence
 from veil.studio.gate import REPORT_POLICY
 from veil.studio.jobs import RECORD, REPORT, ReleaseJob
+from veil.studio.results import FILES, MOST, look_of, release_in, view_numbered, views_of
 from veil.studio.visit import Visit
 
 _STEPS_SHOWN = 8
@@ -25,12 +26,7 @@ def _job(visit: Visit) -> ReleaseJob:
 
 def _release(visit: Visit, job: ReleaseJob) -> Release[Any] | None:
     path = visit.studio.jobs.record(job)
-    if path is None or not job.ended:
-        return None
-    try:
-        return load(path)
-    except VeilError:
-        return None
+    return None if path is None or not job.ended else release_in(path)
 
 
 def show(visit: Visit) -> Response:
@@ -55,9 +51,26 @@ def _page(visit: Visit, template: str) -> Response:
         charge=jobs.charge(job),
         release=out,
         details=() if out is None else out.kind.details(out),
-        card="" if out is None else out._repr_html_(),
-        endings=() if out is None else out.kind.table_endings,
+        followups=[] if out is None else list(followups(out.kind)),
+        **({} if out is None else _explored(visit, out)),
     )
+
+
+def view(visit: Visit) -> Response:
+    """One view of a release, searched and put in order as is asked."""
+    job = _job(visit)
+    out = _release(visit, job)
+    if out is None:
+        return _nothing(visit)
+    return visit.page("explore.html", job=job, release=out, **_explored(visit, out))
+
+
+def _explored(visit: Visit, out: Release[Any]) -> dict[str, Any]:
+    views, look = views_of(out), look_of(visit.query)
+    chosen = view_numbered(views, visit.query.get("view", ""))
+    shown = views[chosen]
+    content = {"views": views, "chosen_view": chosen, "look": look, "all_most": MOST}
+    return content | {"order": shown.order(look), "orders": shown.orders, "drawn": shown.draw(look)}
 
 
 def listed(visit: Visit) -> Response:
@@ -118,19 +131,99 @@ def _report(visit: Visit, job: ReleaseJob) -> Path | None:
 def download(visit: Visit) -> Response:
     """The record, the report, or the value as a table."""
     job, what = _job(visit), visit.path["what"]
-    out, folder = _release(visit, job), visit.studio.jobs.folder(job)
-    name = (
-        "".join(mark if mark.isalnum() else "-" for mark in job.title.casefold())[:60].strip("-") or "release"
-    )
+    out, folder, name = _release(visit, job), visit.studio.jobs.folder(job), _file_name(job)
     if out is not None and what == "record":
         return FileResponse(folder / RECORD, filename=f"{name}.json", media_type="application/json")
     if what == "report" and (path := _report(visit, job)) is not None:
         return FileResponse(path, filename=f"{name}.html", media_type="application/octet-stream")
-    if out is not None and what == "table":
-        with tempfile.TemporaryDirectory() as beside:
-            path = Path(beside) / "release.csv"
-            out.save(path, csv_safe=True)
-            content = path.read_bytes()
-        given = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
-        return Response(content, media_type="text/csv", headers=given)
+    if out is not None and what in FILES:
+        ending, media, made = FILES[what]
+        given = {"Content-Disposition": f'attachment; filename="{name}.{ending}"'}
+        return Response(made(out), media_type=media, headers=given)
+    return _nothing(visit)
+
+
+def _file_name(job: ReleaseJob) -> str:
+    """The title of a release as the name of a file, in plain letters."""
+    plain = (mark if mark.isascii() and mark.isalnum() else "-" for mark in job.title.casefold())
+    return "".join(plain)[:60].strip("-") or "release"
+
+
+def _nothing(visit: Visit) -> Response:
     return visit.page("message.html", title="There is no such file", text="The release has none.", status=404)
+
+
+# What is done with the release alone
+
+
+def after(visit: Visit) -> Response:
+    """The form of a command that reads the release alone."""
+    job = _job(visit)
+    out = _release(visit, job)
+    if out is None:
+        return _nothing(visit)
+    return _after_page(visit, job, followup_named(out.kind, visit.path["command"]), {})
+
+
+def _after_page(
+    visit: Visit, job: ReleaseJob, command: FollowUp, errors: dict[str, str], **content: Any
+) -> Response:
+    names = labels_of([command.request])
+    return visit.page(
+        "followup.html",
+        status=422 if errors else 200,
+        here="releases",
+        job=job,
+        followup=command,
+        fields=[field for field in command.fields if not field.mark.advanced],
+        advanced=[field for field in command.fields if field.mark.advanced],
+        form=_Typed(visit.form),
+        errors=errors,
+        yes=YES,
+        help_of=lambda field: help_of(field, names),
+        **content,
+    )
+
+
+class _Typed:
+    """What was typed in, as the fields of a form look it up."""
+
+    columns = ()
+
+    def __init__(self, form: Any) -> None:
+        self._form = form
+
+    def text(self, key: str) -> str:
+        """What was typed in for a field."""
+        return str(self._form.get(key, ""))
+
+
+def run_after(visit: Visit) -> Response:
+    """Run a command on the release, and show what came of it."""
+    job = _job(visit)
+    out, record = _release(visit, job), visit.studio.jobs.record(job)
+    if out is None or record is None:
+        return _nothing(visit)
+    command = followup_named(out.kind, visit.path["command"])
+    texts = {field.key: visit.form.get(field.key, "") for field in command.fields}
+    try:
+        outcome = run(command, record, texts, visit.form.get("ending", ""))
+    except VeilError as error:
+        names = labels_of([command.request])
+        key = f"{PART}.{getattr(error, 'field', '')}"
+        return _after_page(visit, job, command, {key: sentence(error, names)})
+    return _after_page(visit, job, command, {}, outcome=outcome)
+
+
+def made(visit: Visit) -> Response:
+    """A file that a command wrote."""
+    job = _job(visit)
+    out = _release(visit, job)
+    if out is not None:
+        command = followup_named(out.kind, visit.path["command"])
+        name = f"{command.name}{visit.query.get('ending', '')}"
+        path = visit.studio.jobs.folder(job) / FOLDER / name
+        if visit.query.get("ending", "") in command.endings and path.is_file():
+            media = "application/octet-stream"
+            return FileResponse(path, filename=f"{_file_name(job)}-{name}", media_type=media)
+    return _nothing(visit)

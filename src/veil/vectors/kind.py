@@ -130,6 +130,11 @@ class VectorKind(ArrayKind):
 
         return vector_page(release, plan)
 
+    def views(self, release: Release[Any]) -> Sequence[Any]:
+        from veil.vectors.report.views import vector_views
+
+        return vector_views(release)
+
     def plot(self, release: Release[Any]) -> Any:
         from veil.vectors.report.page import release_figure
 

@@ -180,6 +180,11 @@ class WordKind(Kind):
         rest = [(f"and {further:,} more words",)] if further > 0 else []
         return card_rows((), [*lines, *rest])
 
+    def views(self, release: Release[Any]) -> Sequence[Any]:
+        from veil.words.report.views import word_views
+
+        return word_views(release)
+
     def plot(self, release: Release[Any]) -> Figure:
         from veil.words.codec import batch
         from veil.words.report.figures import visits_figure

@@ -14,3 +14,20 @@ for (const form of document.querySelectorAll("form")) {
     setTimeout(() => { delete form.dataset.sent; }, 3000);
   });
 }
+// A heat map tells the cell that is pointed at, by the mouse or by the arrow keys.
+const point = (cells, cell) => {
+  cells.querySelector(".at")?.classList.remove("at");
+  cell.classList.add("at");
+  cells.nextElementSibling.textContent = `${cell.parentNode.dataset.row} to ${cell.dataset.said}`;
+};
+document.addEventListener("mouseover", (event) => {
+  if (event.target.dataset?.said) point(event.target.closest(".explored"), event.target);
+});
+document.addEventListener("keydown", (event) => {
+  const cells = event.target.closest?.(".explored"), across = Number(cells?.dataset.columns);
+  const move = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: across, ArrowUp: -across }[event.key];
+  if (!cells || !move) return;
+  event.preventDefault();
+  const all = [...cells.querySelectorAll("[data-said]")], now = all.findIndex((one) => one.matches(".at"));
+  point(cells, all[Math.min(all.length - 1, Math.max(0, now < 0 ? 0 : now + move))]);
+});
