@@ -18,7 +18,7 @@ def _later(module: str, function: str = "run") -> Callable[[Work], Found]:
     return run
 
 
-_ACCURACY = ("counts", "chains", "words", "bits", "graphs", "composition")
+_ACCURACY = ("counts", "chains", "sequences", "words", "bits", "graphs", "composition")
 _SPEED = ("vectors", "bits", "chains", "counting", "exactness", "words", "graphs")
 _GROWTH = ("entries", "records", "words", "nodes")
 

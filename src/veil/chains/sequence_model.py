@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from veil.chains.counting.question import group_text
 from veil.chains.mechanisms.private_chain import PrivateChain
+from veil.chains.sequences.fitted_sequences import MOST_WEIGHTS, FittedSequences, Targets, fitted_sequences
 from veil.core.arrays import Floats
 from veil.core.brief import brief_repr
 from veil.core.checks import integer, shown
@@ -65,7 +67,8 @@ class SequenceModel:
     (before = len(chain): there was none). starts, ends: distributions of the first and the last state.
     lengths: of the number of states. sizes: about how many transitions left each state. groups, group_sizes:
     the chain and the sizes of each group. strata: the least length and the chain of users by the length of
-    their sequences, where they were counted apart.
+    their sequences, where they were counted apart; strata_sizes: the same as `sizes` of each. doubts: of
+    "starts" and "ends", the deviation of their noise as a share.
     """
 
     chain: Chain
@@ -77,6 +80,8 @@ class SequenceModel:
     groups: Mapping[str, Chain] = field(default_factory=dict)
     group_sizes: Mapping[str, Floats] = field(default_factory=dict)
     strata: tuple[tuple[int, Chain], ...] = ()
+    strata_sizes: tuple[Floats, ...] = ()
+    doubts: Mapping[str, float] = field(default_factory=dict)
 
     __repr__ = brief_repr
 
@@ -85,12 +90,51 @@ class SequenceModel:
         sizes = self.chain.stationary() if self.sizes is None else self.sizes / self.sizes.sum()
         return np.asarray(sizes[:, None] * self.chain.to_numpy())
 
+    @cached_property
+    def fitted(self) -> FittedSequences | None:
+        """Sequences that have the released transitions, starts, ends and lengths together.
+
+        None where it is not known how often each transition is made or how long sequences are, or where there
+        are too many states.
+        """
+        if self.sizes is None or self.lengths is None or self.lengths.lengths[-1] < 2:
+            return None
+        targets = self._targets(self.lengths)
+        return None if targets.weights > MOST_WEIGHTS else fitted_sequences(targets)
+
+    def _targets(self, lengths: LengthLaw) -> Targets:
+        joint = self.joint()
+        layers = [(2, joint)]
+        if self.strata_sizes:
+            layers = [
+                (least, (size / size.sum())[:, None] * chain.to_numpy())
+                for (least, chain), size in zip(self.strata, self.strata_sizes, strict=True)
+            ]
+        # A stratum without lengths has no sequences.
+        ends = [*(least for least, _ in layers[1:]), np.inf]
+        known = lengths.lengths[lengths.probabilities > 0.0]
+        kept = [
+            one for one, end in zip(layers, ends, strict=True) if ((known >= one[0]) & (known < end)).any()
+        ]
+        return Targets(
+            tuple(joint for _, joint in kept),
+            tuple(least for least, _ in kept),
+            joint,
+            lengths.lengths,
+            lengths.probabilities,
+            starts=self.starts,
+            ends=self.ends,
+            doubts=(self.doubts.get("starts", 0.0), self.doubts.get("ends", 0.0)),
+            second=self.second,
+        )
+
     def sequences(
         self, count: int, *, length: int | None = None, rng: np.random.Generator
     ) -> tuple[States, NDArray[np.int64]]:
         """Synthetic sequences: all their states one after the other, and the length of each.
 
-        length: the same for all; None draws them from the released lengths.
+        length: the same for all; None draws them from the released lengths. Where these are known, and how
+        often each transition is made, sequences are drawn from `fitted`; else the chain is followed.
         """
         count = integer("count", count, least=1, most=_MOST_SEQUENCES)
         if length is None:
@@ -104,6 +148,13 @@ class SequenceModel:
                 expected = f"at most {_MOST_STATES:,} states together"
                 raise InvalidArgument("length", expected=expected, found=f"{count:,} x {length:,}")
             lengths = np.full(count, length)
+        if self.fitted is not None:
+            return self.fitted.draw(lengths, rng), lengths
+        return self.followed(lengths, rng), lengths
+
+    def followed(self, lengths: NDArray[np.int64], rng: np.random.Generator) -> States:
+        """Sequences of these lengths that start as released and follow the chain, all one after the other."""
+        count = len(lengths)
         starts = rng.choice(len(self.chain), size=count, p=self.start_law())
         states = np.empty(int(lengths.sum()), dtype=np.int32)
         ends = np.cumsum(lengths)
@@ -121,7 +172,7 @@ class SequenceModel:
                 kept = np.arange(longest) < lengths[some, None]
                 places = (ends[some] - lengths[some])[:, None] + np.arange(longest)
                 states[places[kept]] = paths[kept]
-        return states, lengths
+        return states
 
     def start_law(self) -> Floats:
         """Where sequences start: as released, else as transitions do, else in the long run."""

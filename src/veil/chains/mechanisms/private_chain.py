@@ -300,6 +300,8 @@ class PrivateChain(Described):
                 (part.least, Chain(law / law.sum(axis=1, keepdims=True), states=states))
                 for part, law in zip(strata, by_length, strict=True)
             ),
+            strata_sizes=tuple(law.sum(axis=1) for law in by_length),
+            doubts={of: noises[of].deviation / once[of].sum() for of in once if of != "sizes"},
             group_sizes={name: table.sum(axis=1) for name, table in by_group.items()},
         )
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.chains.counting.question import group_text
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.sequence_model import SequenceModel, group_chain, model
 from veil.core.brief import brief_repr
@@ -20,6 +21,8 @@ from veil.matrices.chain_summary import to_chain
 
 # Without released lengths, a trip: from one state to the next.
 DEFAULT_LENGTH = 2
+# From here on it is said how far the transitions of sequences are from those of the release.
+_WORTH_SAYING = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,9 @@ def synthetic(
 ) -> Synthetic:
     """So many sequences drawn from a released chain. Free: nothing but the release is used.
 
+    Where lengths were released, the sequences have the released transitions, starts, ends and lengths
+    together; else they follow the chain. `notes` of the result say what the release does not have.
+
     length: the number of states of each; None takes the released lengths, or 2 where there are none.
     group: of a release with groups, the chain to draw from.
 
@@ -78,16 +84,12 @@ def synthetic(
     is_counted = isinstance(release.mechanism, PrivateChain)
     held = model(release) if is_counted else SequenceModel(to_chain(release))
     if group is not None:
-        held = replace(
-            held, chain=group_chain(release, group), sizes=held.group_sizes[group], second=None, starts=None
-        )
-    notes = []
-    if held.starts is None:
-        where = "the stationary distribution" if held.sizes is None else "where transitions start"
-        notes.append(f"starts: drawn from {where}; the release has none of its own")
+        chain = group_chain(release, group)
+        sizes = held.group_sizes[group_text(group)]
+        held = replace(held, chain=chain, sizes=sizes, second=None, starts=None, ends=None)
+    notes = list(_notes(held, length, of_group=group is not None))
     if length is None and held.lengths is None:
         length = DEFAULT_LENGTH
-        notes.append(f"lengths: {length} states each; the release has none of its own")
     try:
         random = np.random.default_rng(rng)
     except (TypeError, ValueError):
@@ -95,3 +97,24 @@ def synthetic(
     states, lengths = held.sequences(count, length=length, rng=random)
     labels = tuple(map(str, held.chain.states))
     return Synthetic(states, lengths, labels, tuple(notes))
+
+
+def _notes(held: SequenceModel, length: int | None, *, of_group: bool) -> Iterator[str]:
+    """What the release does not have, and what is done instead."""
+    none = "the release has none of its own"
+    if held.starts is None and held.fitted is not None:
+        yield f"starts: such that the released transitions and lengths come out; {none}"
+    elif held.starts is None:
+        where = "the stationary distribution" if held.sizes is None else "where transitions start"
+        yield f"starts: drawn from {where}; {none}"
+    if held.lengths is None and length is None:
+        yield f"lengths: {DEFAULT_LENGTH} states each; {none}"
+    elif held.lengths is not None and length is None and of_group:
+        yield "lengths: those of all groups together"
+    if held.fitted is not None and held.fitted.gap > _WORTH_SAYING:
+        yield (
+            f"transitions: {held.fitted.gap:.2g} (total variation) from the released ones, with which the "
+            "other released tables do not go together better"
+        )
+    elif held.fitted is None and held.sizes is not None and held.lengths is not None:
+        yield "steps: those of the chain however long the sequence is; there are too many states to fit them"
