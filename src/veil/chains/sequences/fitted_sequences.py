@@ -26,7 +26,7 @@ MOST_WEIGHTS = 2_000_000
 _NEAR, _LEAST_NEAR, _PRODUCTS = 200, 20, 1e8
 # The fit ends when no transition table is further off than this, after so many evaluations, or where nothing
 # is gained.
-_CLOSE, _GAIN = 3e-4, 1e-12
+_CLOSE, _GAIN = 1e-4, 1e-12
 _EVALUATIONS, _LEAST_EVALUATIONS, _SUMS = 400, 60, 2e9
 # Weights move by at most this factor's logarithm from the first guess, and are held back by this much of it.
 _MOST_MOVE, _HELD = 15.0, 1e-4
@@ -101,7 +101,7 @@ def fitted_sequences(targets: Targets) -> FittedSequences:
         nonlocal told
         told += 1
         tell(f"fitting sequences: step {told}")
-        if dual.gap < _CLOSE and dual.beside < _CLOSE:
+        if dual.gap < _CLOSE and dual.beside < 5.0 * _CLOSE:
             raise StopIteration
 
     minimize(
