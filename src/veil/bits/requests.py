@@ -16,6 +16,7 @@ from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import array_of, labels_of
 from veil.core.job import Job
 from veil.core.kind import Progress
+from veil.core.preview import Preview
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option
 from veil.tables.complaints import refuse_given
 from veil.tables.dialect import delimiter_option, header_option
@@ -136,6 +137,11 @@ class BitPlanning(PlanRequest):
         self.check()
         asked: dict[str, Any] = {"unit": self.unit, "flips": self.flips, "rows": self.rows}
         return plan_bits(self.columns, self.epsilon, **asked, typical=self._typical())
+
+    def preview(self, plan: Any) -> Preview | None:
+        from veil.bits.preview import preview_bits
+
+        return preview_bits(plan, self._typical())
 
     def _typical(self) -> Table | None:
         """The public table, checked to have the columns that are planned for."""

@@ -96,7 +96,7 @@ def plan_chain(
     if not chosen:
         raise InvalidArgument("names", expected="at least one", found="none")
     budget: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
-    tables = typical_tables(states, records) if typical is None else (_like(typical, states, records),)
+    tables = typical_tables(states, records) if typical is None else (like_table(typical, states, records),)
     further = extreme_tables(states, records) if typical is None and ranges else {}
     rows = planned_rows(
         tables, adjacency, records=records, names=chosen, further=tuple(further.values()), **budget
@@ -282,7 +282,7 @@ def extreme_tables(states: int, records: int, *, seed: int = _TYPICAL_SEED) -> d
     }
 
 
-def _like(typical: Any, states: int, records: int) -> Integers:
+def like_table(typical: Any, states: int, records: int) -> Integers:
     """A table of so many transitions, drawn from a public one."""
     table = np.asarray(typical, dtype=np.float64)
     if table.shape != (states, states):

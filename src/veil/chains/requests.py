@@ -19,6 +19,7 @@ from veil.core.checks import integer, shown
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.job import Job
 from veil.core.kind import Progress
+from veil.core.preview import Preview
 from veil.core.request import PlanRequest, ReleaseRequest, option, texts
 from veil.matrices.chain import Chain
 from veil.matrices.reading import read_matrix
@@ -260,6 +261,17 @@ class ChainPlanning(PlanRequest):
             epsilon = least_epsilon_for_chain(self.states, self.records, error=self.error, **size)
         asked = plan_chain(self.states, self.records, epsilon=epsilon, **size)
         return asked if self.epsilon is not None else replace(asked, error=self.error)
+
+    def preview(self, plan: Any) -> Preview | None:
+        from veil.chains.planning import like_table
+        from veil.chains.preview import preview_chain
+
+        if not isinstance(plan, ChainPlan):
+            return None
+        if self.typical is None:
+            return preview_chain(plan)
+        public = read_matrix(self.typical, "typical").dense()
+        return preview_chain(plan, like_table(public, self.states, self.records))
 
 
 def _needs_users(field: str, unit: str) -> InvalidArgument:

@@ -13,11 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, get_args, get_type_hints
 
 from veil.core.checks import choice, delta_of, integer, items, positive, within
 from veil.core.errors import InvalidArgument, with_fields
 from veil.core.kind import Progress
+
+if TYPE_CHECKING:
+    from veil.core.preview import Preview
 
 _OPTION = "veil.option"
 NO_DEFAULT = dataclasses.MISSING
@@ -228,6 +231,13 @@ class PlanRequest(Request):
     @abstractmethod
     def plan(self, progress: Progress | None = None) -> Any:
         """The plan."""
+
+    def preview(self, plan: Any) -> Preview | None:
+        """A release of made-up data of the size that is planned for; None where there is none.
+
+        plan: of this request.
+        """
+        return None
 
     def at(self, epsilon: float) -> Self:
         """The same question at this epsilon."""

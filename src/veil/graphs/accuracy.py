@@ -76,6 +76,12 @@ def made_up(nodes: int, edges: int) -> tuple[GraphProfile, ...]:
     return tuple(GraphProfile.of(words, nodes, *_once(nodes, *ends)) for words, ends in drawn.items())
 
 
+def made_up_edges(nodes: int, edges: int) -> tuple[Integers, Integers]:
+    """The ends of the edges of a public graph in which few nodes have most of them."""
+    fall = np.arange(1, nodes + 1, dtype=np.float64) ** -_FALL
+    return _once(nodes, *_pairs(np.random.default_rng(_SEED), nodes, edges, fall))
+
+
 def _pairs(
     rng: np.random.Generator, nodes: int, edges: int, weights: np.ndarray
 ) -> tuple[Integers, Integers]:

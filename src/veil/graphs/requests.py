@@ -12,6 +12,7 @@ from veil.core.checks import choice, integer, items, positive, shown
 from veil.core.errors import InvalidArgument
 from veil.core.job import Job
 from veil.core.kind import Progress
+from veil.core.preview import Preview
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, mechanism_option, option, texts
 from veil.graphs.accuracy import GraphProfile
 from veil.graphs.graph import Graph, Graphs
@@ -179,6 +180,13 @@ class GraphPlanning(PlanRequest):
             profiles = ()
         made = FactPlan if self.share == 1.0 else GraphPlan
         return made(space, epsilon, edges, mechanism, profiles)
+
+    def preview(self, plan: Any) -> Preview | None:
+        from veil.graphs.preview import preview_graph
+
+        given = None if self.typical is None else self._typical(plan.space)
+        # One that has fewer nodes than are planned for is another graph.
+        return preview_graph(plan, given if given is not None and given.space == plan.space else None)
 
     def _typical(self, space: PairSpace) -> Graph | None:
         """The public graph, checked to be of the kind and not to have more nodes than are planned for."""

@@ -14,6 +14,7 @@ from veil.core.intake import Labels, NamedMatrix, array_of
 from veil.core.job import Job
 from veil.core.kind import Progress
 from veil.core.mechanism import STATES_ARE_PUBLIC, Mechanism
+from veil.core.preview import Preview
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, Request, mechanism_option, option
 from veil.matrices.adjacency import Rows
 from veil.matrices.chain_intake import in_order
@@ -232,6 +233,17 @@ class MatrixPlanning(_Neighbours, _Planned):
 
     def plan(self, progress: Progress | None = None) -> MatrixPlan:
         self.check()
+        typical, mask = self._public()
+        return plan_matrix(self.adjacency, mask, epsilon=self.epsilon, delta=self.delta, typical=typical)
+
+    def preview(self, plan: Any) -> Preview | None:
+        from veil.matrices.preview import preview_matrix
+
+        typical, mask = self._public()
+        return preview_matrix(plan, mask, typical)
+
+    def _public(self) -> tuple[Floats | None, Mask]:
+        """The public matrix, if one is given, and which entries are possible."""
         typical, mask = None, mask_of(self.support)
         if self.typical is not None:
             public = np.atleast_1d(read_matrix(self.typical, "typical").dense())
@@ -241,7 +253,7 @@ class MatrixPlanning(_Neighbours, _Planned):
             rows = integer("states", self.states, least=1)
             columns = max(2, rows) if self.columns is None else integer("columns", self.columns, least=2)
             mask = np.ones((rows, columns), dtype=bool)
-        return plan_matrix(self.adjacency, mask, epsilon=self.epsilon, delta=self.delta, typical=typical)
+        return typical, mask
 
 
 def is_zeros(support: Any) -> bool:

@@ -12,7 +12,7 @@ from veil.core.writing import replacing, write_text
 # How many trips the city of the workbench has: read in a moment.
 TRIPS = 200_000
 # Sample files that are written as they are.
-SMALL = ("grades.csv", "roads.csv", "ballots.csv", "friends.txt")
+SMALL = ("grades.csv", "roads.csv", "crossings.csv", "ballots.csv", "friends.txt")
 # All that `write_examples` writes.
 FILES = (*SMALL, "zones.csv", "drives.csv", "streets.csv", "trips.parquet")
 
@@ -90,10 +90,10 @@ EXAMPLES = (
         {
             "release.rows": "1",
             "release.l1": "0.02",
-            "release.support": "zeros",
+            "release.support": "crossings.csv",
             "release.epsilon": "2",
-            "plan.states": "6",
         },
+        ("crossings.csv",),
     ),
 )
 

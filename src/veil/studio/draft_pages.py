@@ -37,6 +37,10 @@ KNOWN = (
 )
 
 
+# Parts of what is left of a budget.
+_SHARES = ("0.1", "0.25", "0.5", "1")
+
+
 def _draft(visit: Visit) -> Draft:
     return visit.studio.drafts.get(visit.path["id"])
 
@@ -53,9 +57,22 @@ def resume(visit: Visit) -> Response:
 
 
 def remove(visit: Visit) -> Response:
-    """Forget the draft."""
+    """Put the draft aside."""
     visit.studio.drafts.remove(visit.path["id"])
+    return visit.go(f"/?removed={visit.path['id']}")
+
+
+def restore(visit: Visit) -> Response:
+    """Bring the draft back that was removed last."""
+    visit.studio.drafts.restore(visit.path["id"])
     return visit.go("/")
+
+
+def undo(visit: Visit) -> Response:
+    """Take back what was typed in last."""
+    draft = visit.studio.drafts.undo(visit.path["id"])
+    step = step_named(visit.form.get("step", ""))
+    return visit.go(f"/draft/{draft.id}/{STEPS[0].name if step is None else step.name}")
 
 
 def show(visit: Visit) -> Response:
@@ -75,7 +92,8 @@ def _page(visit: Visit, draft: Draft, errors: Mapping[str, str], *, status: int 
     elif step.name == "plan":
         extra = _planned(visit, draft)
     elif step.name == "budget":
-        extra = {"budgets": [_after(history, draft) for history in visit.studio.datasets()]}
+        budgets = [_after(history, draft) for history in visit.studio.datasets()]
+        extra = {"budgets": budgets, "ration": _ration(budgets, draft)}
     elif step.name == "release":
         extra = {"missing": missing(draft), "chosen": _budget(visit, draft), "said": said(draft)}
     return visit.page(
@@ -92,6 +110,7 @@ def _page(visit: Visit, draft: Draft, errors: Mapping[str, str], *, status: int 
         advanced=[field for field in fields if _is_further(field, draft, step.name)],
         errors=errors,
         yes=YES,
+        can_undo=visit.studio.drafts.can_undo(draft.id),
         help_of=lambda field: help_of(field, names),
         unit_picture=unit_picture,
         command=commands.command_line(draft, dataset=draft.text("dataset")),
@@ -116,13 +135,17 @@ def save(visit: Visit) -> Response:
     texts = {field.key: _text_of(field, visit.form) for field in fields}
     if step.name == "budget":
         texts |= {key: visit.form.get(key, "").strip() for key in ("dataset", "reason", "by")}
+        texts |= _rationed(visit, texts["dataset"])
+    if step.name == "plan" and visit.form.get("use"):
+        # The place of the slider becomes the epsilon.
+        texts["release.epsilon"] = visit.form["use"].strip()
     title = visit.form.get("title", draft.title).strip()[:200]
     draft = visit.studio.drafts.put(replace(draft.with_texts(texts), title=title))
     errors = _errors(draft, step.name, fields)
     if errors and visit.form.get("go") != "back":
         return _page(visit, draft, errors, status=422)
     place = STEPS.index(step) + (-1 if visit.form.get("go") == "back" else 1)
-    stay = visit.form.get("go") == "stay"
+    stay = visit.form.get("go") == "stay" or "use" in visit.form or "share" in visit.form
     return visit.go(f"/draft/{draft.id}/{step.name if stay else STEPS[place].name}")
 
 
@@ -139,6 +162,8 @@ def _errors(draft: Draft, step: str, fields: list[FormField]) -> dict[str, str]:
         errors["source"] = "Choose a file, or type in where the data is."
     if step == "budget" and not draft.text("dataset"):
         errors["dataset"] = "Choose a budget, or open one."
+    if step == "budget" and draft.text("release.epsilon") and _epsilon(draft) is None:
+        errors["release.epsilon"] = "Expected a number above 0."
     for field in fields:
         text = draft.text(field.key)
         if field.required and not text:
@@ -245,7 +270,7 @@ def _planned(visit: Visit, draft: Draft, chosen: float | None = None) -> dict[st
     """What to expect at the epsilon that is chosen, as far as it is known."""
     epsilon = _epsilon(draft)
     if epsilon is None:
-        return {"found": None, "waiting": False}
+        return {"found": None, "waiting": False, "known": KNOWN}
     found = visit.studio.plans.ask(draft.kind_name, plan_texts(draft), epsilon, _delta(draft))
     at = epsilon if chosen is None else chosen
     content: dict[str, Any] = {
@@ -308,6 +333,7 @@ def _after(history: BudgetHistory, draft: Draft) -> dict[str, Any]:
     return {
         "name": history.name,
         "budget": terms.budget,
+        "total": total,
         "closed": terms.closed,
         "spent": 100.0 * min(history.now.used, 1.0),
         "asked": 100.0 * min(float(asked / total), 1.0) if basic and total > 0 else 0.0,
@@ -316,6 +342,25 @@ def _after(history: BudgetHistory, draft: Draft) -> dict[str, Any]:
         "fits": not terms.closed and (not basic or spent + asked <= total),
         "releases": history.charges,
     }
+
+
+def _ration(budgets: list[dict[str, Any]], draft: Draft) -> float:
+    """Which part of what is left this release takes, of the budget that is chosen."""
+    epsilon = _epsilon(draft)
+    left = next((one["left"] for one in budgets if one["name"] == draft.text("dataset")), None)
+    return 0.0 if epsilon is None or left is None or left <= 0 else min(1.0, epsilon / float(left))
+
+
+def _rationed(visit: Visit, dataset: str) -> dict[str, str]:
+    """The epsilon that was typed in, or the part that was asked for of what is left, in exact decimals."""
+    share, typed = visit.form.get("share", ""), visit.form.get("release.epsilon")
+    if share not in _SHARES:
+        return {} if typed is None else {"release.epsilon": typed.strip()}
+    for history in visit.studio.datasets():
+        if history.name == dataset and history.terms.rule.name == "basic":
+            left = history.terms.epsilon - history.now.totals.get("epsilon", ZERO)
+            return {"release.epsilon": f"{left * Amount(share)}"} if left > 0 else {}
+    return {}
 
 
 def _budget(visit: Visit, draft: Draft) -> dict[str, Any] | None:
@@ -379,6 +424,7 @@ def make(visit: Visit) -> Response:
         dataset=dataset,
         command=commands.command_line(draft, dataset=dataset),
         python=commands.python(draft, dataset=dataset),
+        sharpens=draft.sharpens,
     )
     visit.studio.drafts.put(replace(draft, release=job.id))
     return visit.go(f"/release/{job.id}")

@@ -49,11 +49,13 @@ class FormField:
 
     @property
     def input(self) -> str:
-        """How it is filled in: choice, flag, number, or text."""
+        """How it is filled in: choice, flag, share (a number between two limits), number, or text."""
         if self.mark.choices and not _is_list(self.takes):
             return "choice"
         if self.takes is bool:
             return "flag"
+        if self.takes is float and None not in (self.mark.least, self.mark.most):
+            return "share"
         return "number" if self.takes in (int, float) else "text"
 
     @property

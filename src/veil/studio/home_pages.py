@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
 from pathlib import Path
 
 from starlette.responses import Response
@@ -13,6 +13,7 @@ from veil.samples.examples import EXAMPLES
 from veil.studio.visit import Visit
 
 _SHOWN = 6
+_ID = re.compile(r"[0-9a-f]{16}")
 
 
 def home(visit: Visit) -> Response:
@@ -25,6 +26,7 @@ def home(visit: Visit) -> Response:
         releases=studio.jobs.all()[:_SHOWN],
         budgets=studio.datasets()[:_SHOWN],
         examples=_examples(visit),
+        removed=removed if _ID.fullmatch(removed := visit.query.get("removed", "")) else "",
     )
 
 
@@ -37,7 +39,7 @@ def _examples(visit: Visit) -> list[tuple[int, str, str]]:
     return [
         (number, example.words, example.kind)
         for number, example in enumerate(EXAMPLES)
-        if (_demo(visit) / example.file).is_file()
+        if all((_demo(visit) / file).is_file() for file in (example.file, *example.files))
     ]
 
 
@@ -64,11 +66,18 @@ def try_example(visit: Visit) -> Response:
     texts = {
         key: str(folder / text) if text in example.files else text for key, text in example.texts.items()
     }
-    drafts = visit.studio.drafts
-    draft = drafts.new(example.kind, title=example.words, source=str(folder / example.file), texts=texts)
+    source = str(folder / example.file)
     has_header = True if example.file.endswith(".csv") else None
-    schema = schema_of(draft.source, table=None, has_header=bool(has_header))
-    drafts.put(replace(draft, columns=schema.columns, asked=schema.questions, has_header=has_header))
+    schema = schema_of(source, table=None, has_header=bool(has_header))
+    draft = visit.studio.drafts.new(
+        example.kind,
+        title=example.words,
+        source=source,
+        texts=texts,
+        columns=schema.columns,
+        asked=schema.questions,
+        has_header=has_header,
+    )
     return visit.go(f"/draft/{draft.id}/data")
 
 

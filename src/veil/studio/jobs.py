@@ -38,7 +38,7 @@ class ReleaseJob:
     """A release that was asked for, and how far it has come.
 
     code: the exit code of the command; process: its number while it runs; message: what went wrong.
-    dataset: the budget that is charged.
+    dataset: the budget that is charged. sharpens: the rougher release that it follows.
     """
 
     id: str
@@ -54,6 +54,7 @@ class ReleaseJob:
     process: int | None = None
     message: str = ""
     ended_at: str = ""
+    sharpens: str = ""
 
     @property
     def ended(self) -> bool:

@@ -97,6 +97,9 @@ def step_fields(kind: Kind, step: str) -> Iterator[FormField]:
 def _step_of(field: FormField) -> str:
     if field.name in _BUDGET:
         return "plan"
+    if field.input == "share" and field.mark.group == "Privacy":
+        # How epsilon is split between the parts of a release.
+        return "budget"
     if field.mark.group == "Input":
         return "data"
     return "hidden" if field.mark.group == "Privacy" else "choices"

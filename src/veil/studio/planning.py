@@ -5,18 +5,23 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import lru_cache
 from multiprocessing import get_context
 from typing import Any
 
-from veil.core.errors import VeilError
+from veil.core.errors import InvalidArgument, VeilError
 from veil.core.kind import Kind, kind_named
 from veil.core.plan import Plan, epsilons_around
+from veil.core.request import PlanRequest
+from veil.report.views import Look
+from veil.report.views.view import FEW, LISTED
 from veil.studio.forms import filled, label_of, labels_of, sentence
 
 # Plans that are remembered, and those of them that the process beside us remembers as a whole.
 _MOST, _MOST_WHOLE = 2000, 64
+_STOPPED = "The process that computes plans was stopped, perhaps for want of memory. Ask again, or for less."
 Texts = tuple[tuple[str, str], ...]
 
 
@@ -39,17 +44,28 @@ class Expected:
 
 
 @dataclass(frozen=True)
+class Sketch:
+    """Made-up data and a release of it, as drawings. released: empty where it tells too little to draw it."""
+
+    epsilon: float
+    title: str
+    made_up: str
+    released: str
+
+
+@dataclass(frozen=True)
 class Forecast:
     """What to expect at the epsilon that was asked for, and at others around it.
 
     others: as far as they are known, in the order of their epsilons; complete: whether all are. picture:
-    every mechanism against epsilon, as SVG; empty where the kind has none.
+    every mechanism against epsilon, as SVG; empty where the kind has none. sketch: a preview on made-up data.
     """
 
     expected: Expected
     others: tuple[Expected, ...] = ()
     complete: bool = False
     picture: str = ""
+    sketch: Sketch | None = None
 
     @property
     def points(self) -> list[tuple[float, float]]:
@@ -57,14 +73,18 @@ class Forecast:
         return [(one.epsilon, one.error) for one in self.others if one.measure]
 
 
-@lru_cache(maxsize=_MOST_WHOLE)
-def _plan(kind_name: str, texts: Texts, epsilon: float, delta: float) -> Plan:
+def _request(kind_name: str, texts: Texts, epsilon: float, delta: float) -> PlanRequest:
     (planning,) = kind_named(kind_name).requests("plan")
     budget = {"epsilon": epsilon, "delta": delta}
     known = {name: value for name, value in budget.items() if name in planning.options()}
-    request = filled(planning, "plan", dict(texts), **known)
+    request: PlanRequest = filled(planning, "plan", dict(texts), **known)
     request.check()
-    made: Plan = request.plan()
+    return request
+
+
+@lru_cache(maxsize=_MOST_WHOLE)
+def _plan(kind_name: str, texts: Texts, epsilon: float, delta: float) -> Plan:
+    made: Plan = _request(kind_name, texts, epsilon, delta).plan()
     return made
 
 
@@ -87,6 +107,8 @@ def expected_at(kind_name: str, texts: Texts, epsilon: float, delta: float) -> E
         names = labels_of((*kind.requests("release"), *kind.requests("plan")))
         where = getattr(error, "field", "")
         return Expected(epsilon, trouble=f"{label_of(where) + ': ' if where else ''}{sentence(error, names)}")
+    except Exception as error:
+        return Expected(epsilon, trouble=f"An internal error ({type(error).__name__}). Please report it.")
 
 
 def picture_around(kind_name: str, texts: Texts, epsilon: float, delta: float) -> str:
@@ -99,8 +121,27 @@ def picture_around(kind_name: str, texts: Texts, epsilon: float, delta: float) -
     try:
         plans = [_plan(kind_name, texts, at, delta) for at in epsilons_around(epsilon)]
         return svg(kind.plot_plans(plans, epsilon))
-    except VeilError:
+    except Exception:
+        # The plan is there without its picture.
         return ""
+
+
+def preview_at(kind_name: str, texts: Texts, epsilon: float, delta: float) -> Sketch | None:
+    """A release of made-up data at one epsilon, beside that data; None where there is no such preview."""
+    try:
+        plan = _plan(kind_name, texts, epsilon, delta)
+        preview = _request(kind_name, texts, epsilon, delta).preview(plan)
+        if preview is None:
+            return None
+        view = preview.view_of(preview.draw())
+    except Exception:
+        # The plan is there without its preview.
+        return None
+    # In the same order on both sides.
+    look = Look(order=LISTED, most=FEW)
+    return Sketch(
+        epsilon, preview.made_up.title, preview.made_up.draw(look), "" if view is None else view.draw(look)
+    )
 
 
 @dataclass
@@ -121,9 +162,12 @@ class Plans:
             middle = self._future(expected_at, (*question, epsilon, delta))
             if not middle.done():
                 return None
+            if self._forget_lost():
+                return Forecast(Expected(epsilon, trouble=_STOPPED), complete=True)
             expected: Expected = middle.result()
             if expected.trouble:
                 return Forecast(expected, complete=True)
+            sketched = self._future(preview_at, (*question, epsilon, delta))
             around = [
                 middle if at == epsilon else self._future(expected_at, (*question, at, delta))
                 for at in epsilons_around(epsilon)
@@ -132,20 +176,37 @@ class Plans:
         return Forecast(
             expected,
             others=tuple(one.result() for one in around if one.done()),
-            complete=drawn.done() and all(one.done() for one in around),
+            complete=drawn.done() and sketched.done() and all(one.done() for one in around),
             picture=drawn.result() if drawn.done() else "",
+            sketch=sketched.result() if sketched.done() else None,
         )
+
+    def _forget_lost(self) -> bool:
+        """Whether the process was killed over what it computed; then all of that can be asked for again."""
+        lost = [key for key, found in self._found.items() if found.done() and found.exception() is not None]
+        for key in lost:
+            del self._found[key]
+        return bool(lost)
 
     def _future(self, work: Callable[..., Any], question: tuple[Any, ...]) -> Future[Any]:
         key = (work.__name__, *question)
         found = self._found.get(key)
-        if found is None or (found.done() and found.exception() is not None):
-            if self._pool is None:
-                self._pool = ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn"))
+        if found is None:
             while len(self._found) >= _MOST:
                 self._found.pop(next(iter(self._found))).cancel()
-            found = self._found[key] = self._pool.submit(work, *question)
+            found = self._found[key] = self._submitted(work, question)
         return found
+
+    def _submitted(self, work: Callable[..., Any], question: tuple[Any, ...]) -> Future[Any]:
+        for _ in range(2):
+            if self._pool is None:
+                self._pool = ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn"))
+            try:
+                return self._pool.submit(work, *question)
+            except BrokenProcessPool:
+                # Its process was killed, as for want of memory: a new one takes over.
+                self._pool = None
+        raise InvalidArgument("plan", expected="a process that computes it", found="none")
 
     def close(self) -> None:
         """Stop computing."""

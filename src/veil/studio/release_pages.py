@@ -10,6 +10,7 @@ from starlette.responses import FileResponse, Response
 
 from veil.core.errors import InvalidArgument, VeilError
 from veil.core.record import Release
+from veil.ledger.amounts import ZERO, Amount
 from veil.studio.followups import FOLDER, PART, FollowUp, followup_named, followups, run
 from veil.studio.forms import YES, help_of, labels_of, sentence
 from veil.studio.gate import REPORT_POLICY
@@ -51,6 +52,8 @@ def _page(visit: Visit, template: str) -> Response:
         charge=jobs.charge(job),
         release=out,
         details=() if out is None else out.kind.details(out),
+        left=_left(visit, job) if out is not None else None,
+        rougher=_rougher(visit, job),
         followups=[] if out is None else list(followups(out.kind)),
         **({} if out is None else _explored(visit, out)),
     )
@@ -99,12 +102,41 @@ def cancel(visit: Visit) -> Response:
     return visit.go(f"/release/{visit.path['id']}")
 
 
+def sharpen(visit: Visit) -> Response:
+    """The same request once more, as a new draft that takes what is left of the budget."""
+    job, drafts = _job(visit), visit.studio.drafts
+    before = drafts.get(job.draft)
+    left = _left(visit, job)
+    texts = {**before.texts, "release.epsilon": "" if left is None else f"{left}"}
+    fields = {key: getattr(before, key) for key in ("source", "has_header", "columns", "asked")}
+    title = f"{job.title}, sharpened"[:200]
+    draft = drafts.new(job.kind_name, title=title, texts=texts, sharpens=job.id, **fields)
+    return visit.go(f"/draft/{draft.id}/plan")
+
+
+def _left(visit: Visit, job: ReleaseJob) -> Amount | None:
+    """What the budget of a release still has; None where it has nothing, or that is not one number."""
+    for history in visit.studio.datasets():
+        if history.name == job.dataset and history.terms.rule.name == "basic":
+            left = history.terms.epsilon - history.now.totals.get("epsilon", ZERO)
+            return left if left > 0 and not history.terms.closed else None
+    return None
+
+
+def _rougher(visit: Visit, job: ReleaseJob) -> ReleaseJob | None:
+    """The release that this one sharpens, if it is still there."""
+    try:
+        return visit.studio.jobs.get(job.sharpens) if job.sharpens else None
+    except VeilError:
+        return None
+
+
 def remove(visit: Visit) -> Response:
     """Remove the files of a release that has ended; what it cost stays in the ledger."""
     job = _job(visit)
     if not job.ended:
         raise InvalidArgument("release", expected="one that has ended", found="one that is being made")
-    visit.studio.workspace.remove("releases", job.id)
+    visit.studio.workspace.delete("releases", job.id)
     return visit.go("/releases")
 
 

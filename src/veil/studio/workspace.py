@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
@@ -16,6 +17,8 @@ from veil.core.writing import write_text
 
 _ID = re.compile(r"[0-9a-f]{16}")
 _ROOMS = ("drafts", "uploads", "releases")
+# Where the thing is that was removed last.
+_ASIDE = "removed"
 
 
 def new_id() -> str:
@@ -53,9 +56,23 @@ class Workspace:
         """What is in a room."""
         yield from (path.name for path in (self.folder / room).iterdir() if _ID.fullmatch(path.name))
 
-    def remove(self, room: str, name: str) -> None:
-        """Remove one thing with all its files."""
+    def delete(self, room: str, name: str) -> None:
+        """Delete one thing with all its files."""
         shutil.rmtree(self.place(room, name), ignore_errors=True)
+
+    def remove(self, room: str, name: str) -> None:
+        """Put one thing aside with all its files; what was put aside before it is gone for good."""
+        place, aside = self.place(room, name), self.folder / _ASIDE
+        shutil.rmtree(aside, ignore_errors=True)
+        aside.mkdir(mode=0o700)
+        with suppress(FileNotFoundError):
+            place.rename(aside / f"{room}-{name}")
+
+    def restore(self, room: str, name: str) -> None:
+        """Bring back what was put aside last."""
+        place = self.place(room, name)
+        with suppress(OSError):
+            (self.folder / _ASIDE / f"{room}-{name}").rename(place)
 
 
 def write_note(path: Path, content: Mapping[str, Any]) -> None:

@@ -14,6 +14,7 @@ from veil.core.intake import Labels
 from veil.core.job import ROW_LABELS_ARE_PUBLIC, Job
 from veil.core.kind import Progress
 from veil.core.mechanism import Mechanism
+from veil.core.preview import Preview
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option
 from veil.tables.given import files_among
 from veil.vectors.accuracy import METRICS
@@ -303,6 +304,14 @@ class VectorPlanning(Neighbours, _Planned):
             progress=on_progress("progress", progress),
             **shape,
         )
+
+    def preview(self, plan: Any) -> Preview | None:
+        from veil.vectors.preview import preview_vector
+
+        if not isinstance(plan, Comparison):
+            return None
+        typical = None if self.typical is None else list(read_vector(self.typical, name="typical").values)
+        return preview_vector(plan, self.adjacency, self.size, self.records, typical)
 
 
 def share_kept(mechanism: Mechanism, records: int | None) -> float:

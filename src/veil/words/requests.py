@@ -12,6 +12,7 @@ from veil.core.job import Job
 from veil.core.kind import Progress
 from veil.core.mechanism import LAYOUT_IS_PUBLIC, ROW_BY_ROW, STATES_ARE_PUBLIC
 from veil.core.numerics.rounding import float_below, stated
+from veil.core.preview import Preview
 from veil.core.random.streams import generator
 from veil.core.request import PlanRequest, ReadRequest, ReleaseRequest, option, texts
 from veil.tables.given import files_among, listed
@@ -308,6 +309,11 @@ class WordPlanning(PlanRequest):
             progress=progress,
         )
         return plan if self.epsilon is not None else replace(plan, error=self.error)
+
+    def preview(self, plan: Any) -> Preview | None:
+        from veil.words.preview import preview_words
+
+        return preview_words(plan, given_words(self.typical, plan.language))
 
     def _language(self) -> Language:
         language = given_language(self.language)

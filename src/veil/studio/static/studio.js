@@ -31,3 +31,20 @@ document.addEventListener("keydown", (event) => {
   const all = [...cells.querySelectorAll("[data-said]")], now = all.findIndex((one) => one.matches(".at"));
   point(cells, all[Math.min(all.length - 1, Math.max(0, now < 0 ? 0 : now + move))]);
 });
+// What is dragged fills in the number beside it, which is what is sent.
+const places = (number) => Number(number.toPrecision(4)).toString();
+document.addEventListener("input", (event) => {
+  const { sets, ration } = event.target.dataset ?? {};
+  if (sets) document.getElementById(sets).value = event.target.value;
+  const chosen = document.querySelector(".budget input:checked ~ [data-left]");
+  const number = document.getElementById("budget-epsilon");
+  if (!chosen?.dataset.left || !number) return;
+  const left = Number(chosen.dataset.left), slider = document.getElementById("ration");
+  if (ration) number.value = places(left * event.target.value);
+  else if (event.target !== number && event.target.name !== "dataset") return;
+  else slider.value = left > 0 ? Number(number.value) / left : 0;
+  slider.setAttribute("aria-valuetext", `epsilon ${number.value} of ${left}`);
+  const wide = 200 * Math.min(1, Number(number.value) / Number(chosen.dataset.all) || 0);
+  const bar = chosen.querySelector(".asked"), from = Number(bar.getAttribute("x"));
+  bar.setAttribute("width", Math.min(wide, 200 - from));
+});
