@@ -25,15 +25,19 @@ def _given(draft: Draft) -> Iterator[tuple[FormField, str]]:
             yield field, text
 
 
+def options_given(draft: Draft) -> list[tuple[str, str]]:
+    """The options of the command with their values; of a switch the flag that is meant, and no value."""
+    return [
+        (field.mark.flag, text)
+        if field.input != "flag"
+        else (field.mark.flag if text == YES else field.mark.negative or "", "")
+        for field, text in _given(draft)
+    ]
+
+
 def options(draft: Draft) -> list[str]:
     """The options of the command, with their values."""
-    found = []
-    for field, text in _given(draft):
-        if field.input != "flag":
-            found += [field.mark.flag, text]
-        else:
-            found.append(field.mark.flag if text == YES else field.mark.negative or "")
-    return found
+    return [part for pair in options_given(draft) for part in pair if part]
 
 
 def arguments(draft: Draft, source: str) -> list[str]:

@@ -28,7 +28,7 @@ ENDED = (DONE, FAILED, CANCELLED)
 # The module that makes a release.
 WORKER = "veil.studio.worker"
 # The process was told to end.
-_TOLD = (-signal.SIGTERM, -signal.SIGINT, 128 + signal.SIGTERM, 128 + signal.SIGINT)
+TOLD = (-signal.SIGTERM, -signal.SIGINT, 128 + signal.SIGTERM, 128 + signal.SIGINT)
 # Of what a command says about an error.
 _LONGEST = 2**16
 
@@ -128,7 +128,7 @@ class Jobs:
     def _is_alive(self, job: ReleaseJob) -> bool:
         """Whether its process still runs; it writes its own number first."""
         noted = next((int(line["process"]) for line in self.diary(job) if "process" in line), None)
-        return _is_worker(job.process or noted)
+        return is_worker(job.process or noted)
 
     # What is done
 
@@ -195,8 +195,8 @@ class Jobs:
         if code == 0:
             output.unlink(missing_ok=True)
             return self._end(job, DONE, code=0)
-        error = _error_in(output)
-        if code in _TOLD and not began_to_charge(self.diary(job)):
+        error = error_in(output)
+        if code in TOLD and not began_to_charge(self.diary(job)):
             return self._end(job, CANCELLED, code=code, message="Nothing was charged and nothing was drawn.")
         if self.record(job) is not None and error:
             return self._end(job, DONE, code=code, message=error["message"])
@@ -228,7 +228,7 @@ class Jobs:
         return job
 
 
-def _error_in(path: Path) -> Mapping[str, Any]:
+def error_in(path: Path) -> Mapping[str, Any]:
     """What a command that failed says in JSON; empty where it says nothing."""
     try:
         with path.open("rb") as stream:
@@ -239,7 +239,7 @@ def _error_in(path: Path) -> Mapping[str, Any]:
         return {}
 
 
-def _is_worker(process: int | None) -> bool:
+def is_worker(process: int | None) -> bool:
     """Whether a process of this number makes a release."""
     if process is None:
         return False
