@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -28,13 +27,6 @@ from veil.studio.team.settings import Settings
 from veil.studio.team.team import Team
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All of them need the one server."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("postgres"))
-
-
 @dataclass(frozen=True)
 class Served:
     """A server that runs in this process."""
@@ -42,10 +34,11 @@ class Served:
     team: Team
     address: str
 
-    def person(self, name: str) -> Person:
-        """Somebody who is signed in."""
+    def person(self, name: str, project: str = "") -> Person:
+        """Somebody who is signed in; without a password, which takes long to look at."""
         person = self.stranger()
-        person.sign_in(name)
+        person.project = project
+        person.cookies["veil_team"] = self.team.sessions.begin(self.team.accounts.get(name), "test")
         return person
 
     def stranger(self) -> Person:
@@ -102,8 +95,12 @@ class Site:
 
 @pytest.fixture
 def site(postgres: Server, tmp_path: Path) -> Site:
-    """A new one, with five accounts and a small table."""
-    made = Site(new_schema(postgres).url, tmp_path)
+    return new_site(postgres, tmp_path)
+
+
+def new_site(postgres: Server, folder: Path) -> Site:
+    """A new one, with accounts and a small table."""
+    made = Site(new_schema(postgres).url, folder)
     made.data.mkdir()
     (made.data / "grades.csv").write_text("grade,count\nA,31\nB,28\nC,21\nD,10\nF,8\n")
     new_key(made.key)
@@ -131,9 +128,3 @@ def serve(site: Site) -> Iterator[Callable[..., Served]]:
 @pytest.fixture
 def served(serve: Callable[..., Served]) -> Served:
     return serve()
-
-
-@pytest.fixture
-def put_data(site: Site, made_up: Path) -> Callable[[str], None]:
-    """Puts a file of the made-up data into the folder of data."""
-    return lambda name: shutil.copy(made_up / name, site.data / name) and None

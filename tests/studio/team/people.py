@@ -34,6 +34,10 @@ PASSWORDS = {
     "cid": Kept("analyst", PASSWORD),
     "dot": Kept("analyst", PASSWORD),
     "eve": Kept("viewer", PASSWORD),
+    # Those of another project.
+    "fay": Kept("steward", PASSWORD),
+    "gil": Kept("analyst", PASSWORD),
+    "hal": Kept("viewer", PASSWORD),
 }
 ENDED = ("done", "failed", "cancelled", "refused", "charged, no result")
 
@@ -75,7 +79,9 @@ class Person(Visitor):
         page = self.do("/budgets", "/budgets", name=name, epsilon=epsilon)
         assert page.status == 200, page.text
 
-    def add_source(self, place: str = "grades.csv", *, title: str = "Grades of a course", **fields: str) -> Page:
+    def add_source(
+        self, place: str = "grades.csv", *, title: str = "Grades of a course", **fields: str
+    ) -> Page:
         """Add data."""
         given = {"header": "yes", "budget": "people", **fields}
         return self.do("/sources", "/sources", title=title, place=place, **given)
@@ -97,6 +103,7 @@ class Person(Visitor):
             "read__value_column": "count",
             "release__epsilon": "0.5",
             "release__change": "add-remove",
+            "plan__size": "5",
             **fields,
         }
         page = self.look(f"/draft/{draft}/data")

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 import veil
 from tests.studio.team.conftest import Served
+
+# They share one server.
+pytestmark = pytest.mark.xdist_group("postgres")
 
 
 def test_from_a_project_to_a_release(served: Served) -> None:

@@ -82,7 +82,7 @@ class Database:
                 )
             for number, statements in enumerate(STEPS[done:], start=done + 1):
                 for statement in statements:
-                    rows.script(statement)
+                    rows.run(statement)
                 rows.run("INSERT INTO veil_studio (step) VALUES (:step)", step=number)
             return len(STEPS) - done
 
@@ -109,10 +109,6 @@ class Rows:
     def run(self, statement: str, **values: Any) -> int:
         """Do something; how many rows it was done to."""
         return self._connection.execute(text(statement), values).rowcount
-
-    def script(self, statement: str) -> None:
-        """Run a statement as it stands."""
-        self._connection.exec_driver_sql(statement)
 
     def lock(self, number: int) -> None:
         """Wait until nobody else holds this lock; it is held until the transaction ends."""
