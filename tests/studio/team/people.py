@@ -142,7 +142,7 @@ class Person(Visitor):
         while True:
             page = self.look(f"/release/{release}/state")
             assert page.status == 200, page.text
-            if "hx-trigger" not in page.text:
+            if 'hx-trigger="load' not in page.text:
                 return page
             time.sleep(0.05)
 

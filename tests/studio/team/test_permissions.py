@@ -65,7 +65,11 @@ _EXPECTED = {
     "GET /project/{project}/release/{id}/state": "vas",
     "POST /project/{project}/release/{id}/cancel": "as",
     "GET /project/{project}/release/{id}/report": "vas",
+    "GET /project/{project}/release/{id}/view": "vas",
     "GET /project/{project}/release/{id}/get/{what}": "vas",
+    "GET /project/{project}/release/{id}/after/{command}": "as",
+    "POST /project/{project}/release/{id}/after/{command}": "as",
+    "GET /project/{project}/release/{id}/after/{command}/file": "as",
 }
 _OPEN = {
     "GET /sign-in",
@@ -92,7 +96,12 @@ class Worked:
         path = name.partition(" ")[2].replace("{project}", project)
         kind = path.split("/")[3] if path.count("/") > 2 else ""
         path = path.replace("{id}", self.ids.get(kind, "0" * 16)).replace("{token}", "x" * 43)
-        path = path.replace("{name}", "zones.csv").replace("{step}", "hidden").replace("{what}", "record")
+        path = (
+            path.replace("{name}", "zones.csv")
+            .replace("{step}", "hidden")
+            .replace("{what}", "record")
+            .replace("{command}", "chain")
+        )
         return f"{path}?name=people" if path.endswith("/ledger/of") else path
 
     def ask(self, person: Person, name: str, project: str = "", *, proof: str | None = None) -> Page:

@@ -83,7 +83,11 @@ _OF_A_PROJECT: tuple[tuple[str, str, Handler, Right], ...] = (
     ("GET", "/release/{id}/state", release_pages.state, LOOK),
     ("POST", "/release/{id}/cancel", release_pages.cancel, PROPOSE),
     ("GET", "/release/{id}/report", release_pages.report, LOOK),
+    ("GET", "/release/{id}/view", release_pages.view, LOOK),
     ("GET", "/release/{id}/get/{what}", proposal_pages.download, LOOK),
+    ("GET", "/release/{id}/after/{command}", release_pages.after, PROPOSE),
+    ("POST", "/release/{id}/after/{command}", release_pages.run_after, PROPOSE),
+    ("GET", "/release/{id}/after/{command}/file", release_pages.made, PROPOSE),
 )
 
 PROJECT = "/project/{project}"

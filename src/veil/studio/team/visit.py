@@ -57,6 +57,8 @@ class TeamVisit(Visit):
         """A page of the workbench."""
         from veil.report.page import page
 
+        if content.get("followups") and not self.account.proposes:
+            content["followups"] = []
         text = page(
             template,
             package=TEMPLATES,
