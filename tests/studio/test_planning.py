@@ -60,6 +60,7 @@ def _planned(visitor: Visitor, draft: str) -> Page:
     return visitor.get(path)
 
 
+@pytest.mark.slow
 def test_the_place_of_the_slider_becomes_the_epsilon(workbench: Workbench, visitor: Visitor) -> None:
     draft = visitor.start("Grades of a course")
     _planned(visitor, draft)
@@ -70,6 +71,7 @@ def test_the_place_of_the_slider_becomes_the_epsilon(workbench: Workbench, visit
     assert workbench.studio.drafts.get(draft).text("release.epsilon") == "1.649"
 
 
+@pytest.mark.slow
 def test_a_planner_that_is_killed_is_replaced() -> None:
     plans, texts = Plans(), {"plan.size": "5", "plan.change": "add-remove"}
     try:

@@ -22,6 +22,7 @@ from veil.core.plan import Plan, beside
 from veil.core.span import MEANS, SPARED, Span, assumed
 
 UNITS = ("row", "bit")
+UNIT_MEANINGS = ("one record, with all of its answers", "each answer of a record by itself")
 FOR_BITS = ("staircase", "response")
 # Standard deviations to the two sides of an interval that holds in 95 % of the cases.
 _WIDE = 1.959964

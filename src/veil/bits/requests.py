@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 
 from veil.bits.domain import Bits, Table, is_graph
-from veil.bits.planning import FOR_BITS, UNITS, BitPlan, adjacency_for, bit_mechanism, plan_bits
+from veil.bits.planning import (
+    FOR_BITS,
+    UNIT_MEANINGS,
+    UNITS,
+    BitPlan,
+    adjacency_for,
+    bit_mechanism,
+    plan_bits,
+)
 from veil.bits.reading import MISSING, ROWS, BitSource, read_bits
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.intake import array_of, labels_of
@@ -86,7 +94,7 @@ class BitRelease(ReleaseRequest):
     )
 
     mechanism: str = option("auto", help=_MECHANISM, short="-m", choices=_NAMES, group="Mechanism")
-    unit: str = option("row", help=_UNIT, choices=UNITS, group="Privacy")
+    unit: str = option("row", help=_UNIT, choices=UNITS, meanings=UNIT_MEANINGS, group="Privacy")
     flips: int | None = option(None, help=_FLIPS, least=1, group="Privacy")
 
     def prepare(self, data: Any, *, rng: Any = None, progress: Progress | None = None) -> Job[Table]:

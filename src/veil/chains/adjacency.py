@@ -11,7 +11,17 @@ from veil.core.errors import InvalidArgument
 from veil.vectors.counts import Contributions
 
 UNITS = ("event", "row", "user")
+UNIT_MEANINGS = (
+    "one trip, or one step from a state to the next",
+    "one row of a log, with the steps before and after it",
+    "one person, with all that is counted of them",
+)
 CHANGES = ("add-remove", "replace", "replace-state")
+CHANGE_MEANINGS = (
+    "whether it is in the data at all",
+    "what it is; that there is one is public",
+    "which state it is at; when and whose it is are public",
+)
 # What is counted: by transition, and once for each sequence.
 OF_TRANSITIONS = ("transitions", "second", "sizes")
 OF_SEQUENCES = ("starts", "ends", "lengths")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from veil.chains.adjacency import CHANGES, UNITS, Transitions
+from veil.chains.adjacency import CHANGE_MEANINGS, CHANGES, UNIT_MEANINGS, UNITS, Transitions
 from veil.chains.chain_mechanism import FOR_CHAINS, Published, chosen_mechanism, tables_of
 from veil.chains.planning import ChainPlan, least_epsilon_for_chain, plan_chain
 from veil.chains.reading import CAP, ChainRead
@@ -84,8 +84,10 @@ class ChainRelease(ReleaseRequest):
         choices=("auto", *FOR_CHAINS),
         group="Mechanism",
     )
-    unit: str = option("event", help=_UNIT, choices=UNITS, group="Privacy")
-    change: str = option("add-remove", help=_CHANGE, choices=CHANGES, group="Privacy")
+    unit: str = option("event", help=_UNIT, choices=UNITS, meanings=UNIT_MEANINGS, group="Privacy")
+    change: str = option(
+        "add-remove", help=_CHANGE, choices=CHANGES, meanings=CHANGE_MEANINGS, group="Privacy"
+    )
     users: int | None = option(None, help=_USERS, least=1, group="Privacy", in_python=False)
     mean_length: float | None = option(None, help=_MEAN_LENGTH, least=1, group="Privacy", in_python=False)
     parts: Sequence[str] | str = option(

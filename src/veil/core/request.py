@@ -32,7 +32,8 @@ class Option:
 
     help: one sentence; other fields are named in braces, such as "{cap}". flag: the name on the command line,
     where it is not that of the field; short: one letter. group: the heading under which it is listed.
-    choices: the words that it takes. unit: of a number. least, most: its limits (most only with least).
+    choices: the words that it takes; meanings: what each of them means, in the same order. unit: of a
+    number. least, most: its limits (most only with least).
     secret: never in plan files, records, hashes or the ledger (addresses, paths). public: a property of the
     request, never of the data. advanced: most users leave it alone. negative: of a switch, the flag that
     turns it off. in_python: whether the Python function has it; not what only joins reading and releasing.
@@ -45,6 +46,7 @@ class Option:
     short: str | None = None
     group: str = "Options"
     choices: tuple[str, ...] = ()
+    meanings: tuple[str, ...] = ()
     unit: str = ""
     least: float | None = None
     most: float | None = None

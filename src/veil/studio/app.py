@@ -17,7 +17,7 @@ from starlette.staticfiles import StaticFiles
 
 from veil.core.errors import VeilError
 from veil.report.page import page
-from veil.studio import draft_pages, home_pages, ledger_pages, release_pages
+from veil.studio import draft_pages, home_pages, ledger_pages, query_pages, release_pages
 from veil.studio.draft import Drafts
 from veil.studio.gate import COOKIE, Doorkeeper, Gate
 from veil.studio.jobs import Jobs
@@ -42,6 +42,8 @@ _PAGES: tuple[tuple[str, str, Handler], ...] = (
     ("POST", "/draft/{id}/undo", draft_pages.undo),
     ("GET", "/draft/{id}/questions", draft_pages.questions),
     ("POST", "/draft/{id}/source", draft_pages.take_source),
+    ("GET", "/draft/{id}/query", query_pages.show),
+    ("POST", "/draft/{id}/query", query_pages.save),
     ("GET", "/draft/{id}/plan/live", draft_pages.live_plan),
     ("GET", "/draft/{id}/plan/picture.svg", draft_pages.plan_picture),
     ("POST", "/draft/{id}/budget/open", draft_pages.open_budget),

@@ -20,6 +20,9 @@ def _given(draft: Draft) -> Iterator[tuple[FormField, str]]:
         text = draft.text(field.key).strip()
         if field.name == "source" or not text:
             continue
+        if field.name == "table" and draft.text("read.query"):
+            # The query names the table; what was chosen as one was asked for its columns.
+            continue
         is_default = (text == YES) is field.default if field.input == "flag" else text == str(field.default)
         if not is_default:
             yield field, text

@@ -26,7 +26,8 @@ class Draft:
     texts: what was typed in, by part and field, such as "read.origin". source: a path or the address of a
     database. title: what people call it. columns: the names of the columns with their declared types, as far
     as they may be known. has_header: what the user says of the first line of a text file. release: the
-    release that was made of it last. sharpens: the rougher release that it follows.
+    release that was made of it last. sharpens: the rougher release that it follows. tables: of a
+    database. bytes_read: at most, to know the names of columns and tables.
     """
 
     id: str
@@ -40,6 +41,8 @@ class Draft:
     changed: str = ""
     release: str = ""
     sharpens: str = ""
+    tables: tuple[str, ...] = ()
+    bytes_read: int = 0
 
     @property
     def typed(self) -> tuple[Any, ...]:
@@ -157,4 +160,5 @@ def _kept(draft: Draft) -> str:
 def _from_note(content: dict[str, Any]) -> Draft:
     for key in ("columns", "asked"):
         content[key] = tuple((first, second) for first, second in content[key])
+    content["tables"] = tuple(content.get("tables", ()))
     return Draft(**content)

@@ -23,8 +23,9 @@ from veil.studio.gate import REPORT_POLICY
 from veil.studio.journey import STEPS, labels, plan_texts, step_fields, step_named
 from veil.studio.ledger_pages import opening
 from veil.studio.pictures import error_curve, interpolated, unit_picture
+from veil.studio.query_pages import takes_queries
 from veil.studio.schema import schema_of
-from veil.studio.uploads import save_upload
+from veil.studio.uploads import save_list, save_upload
 from veil.studio.visit import Visit
 from veil.tables.engines.protocol import ADDRESSES, DATABASE
 from veil.tables.files import PARQUET, ending_of
@@ -88,7 +89,7 @@ def _page(visit: Visit, draft: Draft, errors: Mapping[str, str], *, status: int 
     fields = list(step_fields(draft.kind, step.name))
     extra: dict[str, Any] = {}
     if step.name == "data":
-        extra = {"is_text": _is_text(draft), "pictures": {}}
+        extra = {"is_text": _is_text(draft), "takes_queries": takes_queries(draft)}
     elif step.name == "plan":
         extra = _planned(visit, draft)
     elif step.name == "budget":
@@ -133,6 +134,7 @@ def save(visit: Visit) -> Response:
         return _page(visit, draft, {})
     fields = list(step_fields(draft.kind, step.name))
     texts = {field.key: _text_of(field, visit.form) for field in fields}
+    texts |= _handed_in(visit, fields)
     if step.name == "budget":
         texts |= {key: visit.form.get(key, "").strip() for key in ("dataset", "reason", "by")}
         texts |= _rationed(visit, texts["dataset"])
@@ -153,6 +155,18 @@ def _text_of(field: FormField, form: Mapping[str, str]) -> str:
     if field.input == "flag":
         return YES if form.get(field.key) == YES else "no"
     return form.get(field.key, "").strip()
+
+
+def _handed_in(visit: Visit, fields: list[FormField]) -> dict[str, str]:
+    """What fields that may name a file were given instead of text: a file, or a list."""
+    texts, workspace = {}, visit.studio.workspace
+    for field in (field for field in fields if field.file):
+        upload, typed = visit.files.get(f"file:{field.key}"), visit.form.get(f"list:{field.key}", "")
+        if upload is not None and upload.filename:
+            texts[field.key] = str(save_upload(workspace, upload.filename, upload.file))
+        elif typed.strip():
+            texts[field.key] = save_list(workspace, field.name, typed)
+    return texts
 
 
 def _errors(draft: Draft, step: str, fields: list[FormField]) -> dict[str, str]:
@@ -212,12 +226,16 @@ def take_source(visit: Visit) -> Response:
     header_said = {"yes": True, "no": False}.get(form.get("header", ""))
     table = form.get("read.table", draft.text("read.table")).strip()
     header = {True: YES, False: "no"}.get(header_said, "") if header_said is not None else ""
-    draft = replace(draft, source=source, has_header=header_said, columns=())
+    # A query was made for the columns of the source before this one.
+    cleared = {key: "" for key in draft.texts if key.startswith("query.") or key == "read.query"}
+    draft = replace(draft, source=source, has_header=header_said, columns=(), tables=()).with_texts(cleared)
     draft = draft.with_texts({"read.table": table, "read.header": header})
     schema = schema_of(source, table=table or None, has_header=bool(header_said)) if source else None
     questions = [] if schema is None else list(schema.questions)
     draft = replace(draft, columns=() if schema is None else schema.columns)
     draft = replace(draft, asked=(*draft.asked, *questions))
+    if schema is not None:
+        draft = replace(draft, tables=schema.tables, bytes_read=draft.bytes_read + schema.bytes)
     visit.studio.drafts.put(draft)
     if schema is not None and schema.error:
         return _page(_at(visit, "data"), draft, {"source": schema.error}, status=422)
@@ -239,6 +257,7 @@ def questions(visit: Visit) -> Response:
     """What was asked of the data so far."""
     draft = _draft(visit)
     asked = [(source, question, "names of columns") for source, question in draft.asked]
+    read = [("names of columns", draft.bytes_read)] if draft.asked else []
     for job in visit.studio.jobs.all():
         if job.draft == draft.id:
             asked += [
@@ -246,7 +265,12 @@ def questions(visit: Visit) -> Response:
                 for line in visit.studio.jobs.diary(job)
                 if "asked" in line
             ]
-    return visit.page("questions.html", here="new", draft=draft, asked=asked)
+            read += [
+                (f"release of {job.asked_at[:19]}", int(line["read"]))
+                for line in visit.studio.jobs.diary(job)
+                if "read" in line
+            ]
+    return visit.page("questions.html", here="new", draft=draft, asked=asked, read=read)
 
 
 # What to expect

@@ -6,6 +6,7 @@ import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,6 +16,8 @@ from veil.core.request import NO_DEFAULT, Option, Request
 
 R = TypeVar("R", bound=Request)
 YES = "yes"
+# A file that is there, by which fields are known that name files.
+_PROBE = __file__
 _PLAIN = (str, int, float, bool, Path)
 
 
@@ -23,7 +26,8 @@ class FormField:
     """One field of a form, from one field of a request.
 
     part: of which request ("read", "release" or "plan"). takes: the type that its text is turned into.
-    blank: whether nothing is chosen at first, though the request has a default.
+    blank: whether nothing is chosen at first, though the request has a default. file: whether it may name a
+    file, such as a public list of states.
     """
 
     part: str
@@ -32,6 +36,7 @@ class FormField:
     takes: Any
     default: Any
     blank: bool = False
+    file: bool = False
 
     @property
     def key(self) -> str:
@@ -82,10 +87,21 @@ def label_of(name: str) -> str:
 
 def fields_of(part: str, request: type[Request], *, blank: Iterable[str] = ()) -> Iterator[FormField]:
     """The fields of a request that can be typed in. blank: those that start empty."""
-    blank = tuple(blank)
+    described: Any = request
+    blank, files = tuple(blank), _files_of(described)
     for name, (field, mark, kind) in request.options().items():
         if mark.in_command:
-            yield FormField(part, name, mark, _typed(kind), field.default, blank=name in blank)
+            typed = _typed(kind)
+            yield FormField(part, name, mark, typed, field.default, blank=name in blank, file=name in files)
+
+
+@cache
+def _files_of(request: Any) -> frozenset[str]:
+    """The fields whose text may be the path of a file, by what the request says that it reads."""
+    options = request.options().items()
+    needed = {name: "" for name, (field, _, _) in options if field.default is NO_DEFAULT}
+    public = [name for name, (_, mark, _) in options if not mark.secret]
+    return frozenset(name for name in public if _PROBE in request(**{**needed, name: _PROBE}).inputs)
 
 
 def help_of(field: FormField, labels: Mapping[str, str]) -> str:

@@ -77,6 +77,7 @@ def try_example(visit: Visit) -> Response:
         columns=schema.columns,
         asked=schema.questions,
         has_header=has_header,
+        bytes_read=schema.bytes,
     )
     return visit.go(f"/draft/{draft.id}/data")
 

@@ -13,11 +13,16 @@ _PATIENCE = 20.0
 
 @dataclass(frozen=True)
 class Schema:
-    """What may be known of a source: its columns with their types, and what was asked to know it."""
+    """What may be known of a source: its columns with their types, and what was asked to know it.
+
+    tables: of a database. bytes: at most so many were read of it.
+    """
 
     columns: tuple[tuple[str, str], ...]
     questions: tuple[tuple[str, str], ...]
     error: str = ""
+    tables: tuple[str, ...] = ()
+    bytes: int = 0
 
 
 def schema_of(source: str, *, table: str | None, has_header: bool) -> Schema:
@@ -39,4 +44,5 @@ def schema_of(source: str, *, table: str | None, has_header: bool) -> Schema:
         return Schema((), (), "The columns could not be read.")
     columns = tuple((name, kind) for name, kind in answer.get("columns", ()))
     questions = tuple((name, question) for name, question in answer["questions"])
-    return Schema(columns, questions, answer.get("error", ""))
+    tables = tuple(answer.get("tables", ()))
+    return Schema(columns, questions, answer.get("error", ""), tables, answer.get("bytes", 0))

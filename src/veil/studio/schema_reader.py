@@ -15,12 +15,29 @@ from veil.core.errors import InvalidData, VeilError
 from veil.tables.dialect import guess_delimiter, rows_of
 from veil.tables.engines.protocol import ADDRESSES, DATABASE, table_parts
 from veil.tables.files import PARQUET, ending_of, file_of, head_bytes, name_of
-from veil.tables.trace import asked, tracing
+from veil.tables.trace import asked, bytes_read, tracing
 
 # Of the first line of a text, and of what may be asked of it.
 _LONGEST = 2**20
 _MOST = 4096
+# Of what the end of a Parquet file may hold: text, and entries of a list.
+_LONGEST_NAMES = 2**26
+# Bytes of memory and seconds of a processor, which a hostile file must not go beyond.
+_MEMORY, _SECONDS = 2**33, 30
 Columns = list[tuple[str, str]]
+
+
+def read_tables(source: str) -> list[str]:
+    """The names of the tables of a database; none of any other source."""
+    if source.startswith(ADDRESSES):
+        return _named(_asked_of_postgres(source, _TABLES, {}))
+    path = file_of(source)
+    return _named(_asked_of_duckdb(path, _TABLES)) if ending_of(path) in DATABASE else []
+
+
+def _named(rows: list[Any]) -> list[str]:
+    """Names of tables, with their schema where it is not the usual one."""
+    return [name if schema in ("main", "public") else f"{schema}.{name}" for schema, name in rows][:_MOST]
 
 
 def read_schema(source: str, *, table: str | None, has_header: bool) -> Columns:
@@ -40,8 +57,10 @@ def _of_parquet(path: str) -> Columns:
     import pyarrow.parquet as pq
 
     asked(name_of(path), "the names and types of the columns are read")
+    limits = {"thrift_string_size_limit": _LONGEST_NAMES, "thrift_container_size_limit": _LONGEST_NAMES}
     try:
-        schema = pq.read_schema(path)
+        with pq.ParquetFile(path, **limits) as file:
+            schema = file.schema_arrow
     except Exception:
         raise InvalidData(name_of(path), expected="a Parquet file", found="another file") from None
     return [(field.name, str(getattr(field.type, "value_type", field.type))) for field in schema][:_MOST]
@@ -62,27 +81,43 @@ _COLUMNS = (
 )
 
 
+# Views and tables, without those of the engine itself.
+_TABLES = (
+    "SELECT table_schema, table_name FROM information_schema.tables "
+    "WHERE table_schema NOT IN ('information_schema', 'pg_catalog') ORDER BY table_schema, table_name"
+)
+
+
 def _of_duckdb(path: str, table: str) -> Columns:
-    from veil.tables.engines.duck import private_connection
     from veil.tables.engines.protocol import text_literal
 
     *above, name = table_parts(table)
     schema = text_literal(above[-1]) if above else "NULL"
+    return _some(_asked_of_duckdb(path, _COLUMNS.format(name=text_literal(name), schema=schema)), table)
+
+
+def _asked_of_duckdb(path: str, query: str) -> list[Any]:
+    from veil.tables.engines.duck import private_connection
+
     connection, close = private_connection(path)
     try:
-        rows = connection.sql(_COLUMNS.format(name=text_literal(name), schema=schema)).fetchall()
+        rows: list[Any] = connection.sql(query).fetchall()
     finally:
         close()
-    return _some(rows, table)
+    return rows
 
 
 def _of_postgres(address: str, table: str) -> Columns:
-    import psycopg
-
     *above, name = table_parts(table)
-    asked("database", "the names and types of the columns are read from the catalogue")
     values = {"name": name, "schema": above[-1] if above else None}
     query = _COLUMNS.format(name="%(name)s", schema="%(schema)s::text")
+    return _some(_asked_of_postgres(address, query, values), table)
+
+
+def _asked_of_postgres(address: str, query: str, values: dict[str, Any]) -> list[Any]:
+    import psycopg
+
+    asked("database", query)
     scheme, _, rest = address.partition("://")
     try:
         with psycopg.connect(f"{scheme.partition('+')[0]}://{rest}", connect_timeout=10) as connection:
@@ -92,7 +127,7 @@ def _of_postgres(address: str, table: str) -> Columns:
         # The text of the error may hold the address, and so the password.
         expected, found = "a PostgreSQL server that answers", "none"
         raise InvalidData("source", expected=expected, found=found) from None
-    return _some(rows, table)
+    return rows
 
 
 def _some(rows: list[Any], table: str) -> Columns:
@@ -101,9 +136,22 @@ def _some(rows: list[Any], table: str) -> Columns:
     return [(str(name), str(kind)) for name, kind in rows][:_MOST]
 
 
+def _bound() -> None:
+    """Keep a hostile file from using up the machine, and from being written to."""
+    try:
+        import resource
+    except ImportError:
+        # Windows knows no such limits; the process is stopped by the clock.
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
 def main() -> None:
     """Answer one question, given as JSON on standard input, with JSON on standard output."""
     order = json.load(sys.stdin)
+    _bound()
     questions: list[tuple[str, str]] = []
     answer: dict[str, Any] = {"questions": questions}
     with tracing(lambda *question: questions.append(question)):
@@ -111,7 +159,10 @@ def main() -> None:
             source = order["source"]
             if not source.startswith(ADDRESSES) and not Path(source).is_file():
                 raise InvalidData("source", expected="a file", found="no such file")
+            before = bytes_read()
             answer["columns"] = read_schema(source, table=order["table"], has_header=order["has_header"])
+            answer["tables"] = read_tables(source)
+            answer["bytes"] = bytes_read() - before
         except VeilError as error:
             answer["error"] = str(error)
         except Exception as error:

@@ -11,8 +11,9 @@ import os
 import sys
 from pathlib import Path
 
+from veil.cli.charging import CHARGING
 from veil.core.progress import telling
-from veil.tables.trace import tracing
+from veil.tables.trace import bytes_read, tracing
 
 
 class Diary:
@@ -20,14 +21,19 @@ class Diary:
 
     def __init__(self, path: Path) -> None:
         self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self._before: int | None = None
         self._write({"process": f"{os.getpid()}"})
 
     def step(self, text: str) -> None:
-        """A step of the release."""
+        """A step of the release; before it is charged all of the data was read."""
+        if text == CHARGING and self._before is not None:
+            self._write({"read": f"{bytes_read() - self._before}"})
         self._write({"step": text})
 
     def question(self, source: str, text: str) -> None:
         """Something that is asked of the data."""
+        if self._before is None:
+            self._before = bytes_read()
         self._write({"source": source, "asked": text})
 
     def _write(self, line: dict[str, str]) -> None:
