@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -9,6 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import lru_cache
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 from veil.core.errors import InvalidArgument, VeilError
@@ -148,9 +150,11 @@ def preview_at(kind_name: str, texts: Texts, epsilon: float, delta: float) -> Sk
 class Plans:
     """Forecasts that were asked for: those that are ready, and those that are being computed.
 
-    They are computed in another process, so that pages stay quick whatever is being planned.
+    They are computed in another process, so that pages stay quick whatever is being planned. folder: in which
+    that works, from where the names of files count.
     """
 
+    folder: Path = Path()
     _found: dict[Any, Future[Any]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _pool: ProcessPoolExecutor | None = None
@@ -200,7 +204,7 @@ class Plans:
     def _submitted(self, work: Callable[..., Any], question: tuple[Any, ...]) -> Future[Any]:
         for _ in range(2):
             if self._pool is None:
-                self._pool = ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn"))
+                self._pool = ProcessPoolExecutor(1, get_context("spawn"), os.chdir, (str(self.folder),))
             try:
                 return self._pool.submit(work, *question)
             except BrokenProcessPool:

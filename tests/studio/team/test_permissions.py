@@ -64,6 +64,7 @@ _EXPECTED = {
     "GET /project/{project}/release/{id}": "vas",
     "GET /project/{project}/release/{id}/state": "vas",
     "POST /project/{project}/release/{id}/cancel": "as",
+    "POST /project/{project}/release/{id}/sharpen": "as",
     "GET /project/{project}/release/{id}/report": "vas",
     "GET /project/{project}/release/{id}/view": "vas",
     "GET /project/{project}/release/{id}/get/{what}": "vas",
@@ -74,6 +75,8 @@ _EXPECTED = {
 _OPEN = {
     "GET /sign-in",
     "POST /sign-in",
+    "POST /sign-in/provider",
+    "GET /sign-in/back",
     "GET /link/{token}",
     "POST /link/{token}",
 }

@@ -11,7 +11,9 @@ from veil.studio.forms import sentence
 from veil.studio.team.accounts import Account
 from veil.studio.team.audit import note
 from veil.studio.team.cookies import Cookies
+from veil.studio.team.faults import NotHere
 from veil.studio.team.passwords import LEAST
+from veil.studio.team.provider import NotSignedIn
 from veil.studio.team.visit import TeamVisit
 
 # One text for a wrong name, a wrong password and an account that was disabled.
@@ -77,6 +79,44 @@ def welcome(visit: TeamVisit, account: Account, target: str) -> Response:
     cookies.write(response, cookies.session, token)
     cookies.forget(response, cookies.browser)
     return response
+
+
+def to_provider(visit: TeamVisit) -> Response:
+    """Go to the provider of identities."""
+    provider = visit.team.provider
+    if provider is None:
+        raise NotHere("There is no provider of identities.")
+    target = safe_target(visit.form.get("next", "/"))
+    try:
+        place = provider.begin(visit.team.database, visit.browser, target)
+    except NotSignedIn as error:
+        return _not_known(visit, error)
+    # Not a redirect: forms of ours lead to ours alone, by the policy that browsers are told.
+    response = visit.page("to_provider.html", place=place, provider=provider.title)
+    response.headers["Refresh"] = f"0; url={place}"
+    return response
+
+
+def from_provider(visit: TeamVisit) -> Response:
+    """Come back from there: only who has an account here comes in."""
+    team = visit.team
+    if team.provider is None:
+        raise NotHere("There is no provider of identities.")
+    try:
+        found = team.provider.finish(team.database, visit.browser, visit.query)
+    except NotSignedIn as error:
+        return _not_known(visit, error)
+    account = team.accounts.from_provider(found.issuer, found.subject, found.name)
+    if account is None:
+        return _not_known(visit, NotSignedIn("nobody who has an account here"))
+    return welcome(visit, account, found.target)
+
+
+def _not_known(visit: TeamVisit, why: NotSignedIn) -> Response:
+    with visit.team.database.begin() as rows:
+        note(rows, "(unknown)", "sign-in failed", address=visit.address, why=f"{why}")
+    told = "You were not signed in. Try again, or ask who runs this server for an account."
+    return _sign_in(visit, "/", trouble=told, status=403)
 
 
 def sign_out(visit: TeamVisit) -> Response:

@@ -159,7 +159,7 @@ class Asking:
             return self.visit().page(
                 "message.html", title="That is too much", text=f"At most {_MOST:,} bytes.", status=413
             )
-        sent = await self.request.form(max_part_size=_MOST, max_files=1)
+        sent = await self.request.form(max_part_size=_MOST, max_files=20)
         for name, value in sent.multi_items():
             if isinstance(value, UploadFile):
                 self.files[name] = value
@@ -194,6 +194,7 @@ class Asking:
             base=home if self.project is None else f"{home}/project/{self.project.id}",
             team=team,
             home=home,
+            browser="" if self.is_new_browser else self.browser,
             address=team.settings.proxies.client(self.request),
             maybe_account=self.account,
             maybe_project=self.project,

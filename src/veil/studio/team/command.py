@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from veil.studio.team.accounts import Accounts
     from veil.studio.team.database import Database
 
-_NEEDED = ("starlette", "uvicorn", "python_multipart", "argon2", "authlib", "cryptography", "httpx")
+_NEEDED = ("starlette", "uvicorn", "python_multipart", "argon2", "authlib", "cryptography", "joserfc")
 _DATABASE = "VEIL_STUDIO_DATABASE"
 
 users = App(name="user", help="Accounts of the workbench of a team.", help_epilogue="")
@@ -80,10 +80,10 @@ def serve(
         int, option("--session-hours", least=1, help="After so long people sign in again in any case.")
     ] = 12,
 ) -> int:
-    """Serve the workbench to a team: accounts and roles, projects, plans that are approved by a second person.
+    """Serve the workbench to a team: accounts, roles, projects, plans that a second person approves.
 
-    The tables are made in the database, or brought up to date. Browsers reach it through a reverse proxy that
-    speaks https; without one only this machine can. The first steward is made with: veil studio user add.
+    The tables are made in the database, or brought up to date. Browsers reach it through a reverse proxy
+    that speaks https; without one only this machine can. The first steward comes from: veil studio user add.
 
     Example: veil studio serve --address https://veil.example.org --behind-proxy 127.0.0.1 --data /srv/data
     """

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from veil.core.kind import kind_named
@@ -14,7 +16,8 @@ from veil.studio.forms import YES
 from veil.studio.team.accounts import Account
 from veil.studio.team.database import Database
 from veil.studio.team.faults import NotHere
-from veil.studio.team.lists import Lists, secret_fields
+from veil.studio.team.lists import Lists, file_fields, secret_fields
+from veil.studio.team.projects import Project
 from veil.studio.team.sources import Source, Sources
 from veil.studio.workspace import new_id
 
@@ -25,13 +28,21 @@ _OF_THE_SOURCE = ("dataset", "by", SOURCE)
 
 @dataclass(frozen=True)
 class TeamDrafts:
-    """The drafts of one account in one project; it is used like those of a workbench for one person."""
+    """The drafts of one account in one project; it is used like those of a workbench for one person.
+
+    uploads: where files are put that were handed in.
+    """
 
     database: Database
     sources: Sources
     lists: Lists
-    project: str
+    in_project: Project
     account: Account
+    uploads: Path
+
+    @property
+    def project(self) -> str:
+        return self.in_project.id
 
     def new(self, kind_name: str, **fields: Any) -> Draft:
         """A draft with nothing in it but these fields."""
@@ -51,7 +62,7 @@ class TeamDrafts:
         kept = self.get(draft.id)
         fixed = {key: kept.text(key) for key in (*secret_fields(draft.kind), *_OF_THE_SOURCE)}
         draft = replace(
-            draft.with_texts(fixed),
+            draft.with_texts({**self._adopted(draft), **fixed}),
             kind_name=kept.kind_name,
             source=kept.source,
             has_header=kept.has_header,
@@ -60,6 +71,20 @@ class TeamDrafts:
         )
         self.lists.named_in(self.project, draft.kind, draft.texts)
         return self._write(draft)
+
+    def _adopted(self, draft: Draft) -> dict[str, str]:
+        """The fields to which a list was handed in, with its name in the project instead of its path."""
+        texts = {}
+        for key in file_fields(draft.kind):
+            place = Path(draft.text(key))
+            if place.parent.parent == self.uploads and ".." not in place.parts and place.is_file():
+                texts[key] = self.lists.adopted(self.in_project, self.account, place)
+                shutil.rmtree(place.parent, ignore_errors=True)
+        return texts
+
+    def can_undo(self, name: str) -> bool:
+        """Whether the last change can be taken back; versions that were proposed are kept instead."""
+        return False
 
     def choose(self, name: str, source_id: str) -> Draft:
         """Let a draft be about a source of its project, and charge the budget of that."""
@@ -121,6 +146,7 @@ def _read(row: Mapping[str, Any]) -> Draft:
     content = json.loads(row["content"])
     for key in ("columns", "asked"):
         content[key] = tuple((first, second) for first, second in content[key])
+    content["tables"] = tuple(content["tables"])
     return Draft(**content)
 
 

@@ -37,6 +37,8 @@ def may_be_file(field: FormField, kind: Any) -> bool:
     """Whether the text of a field can be the name of a file. kind: the type of the field."""
     if field.input != "text" or field.mark.column:
         return False
+    if field.file:
+        return True
     union = typing.get_origin(kind) in (typing.Union, types.UnionType)
     return any(part not in _PLAIN or part is Path for part in (typing.get_args(kind) if union else (kind,)))
 
@@ -100,6 +102,19 @@ class Lists:
             ):
                 raise InvalidArgument("file", expected="a name that is not taken", found=name)
             note(rows, by.name, "public list added", project=project.id, list=name, sha256=digest)
+
+    def adopted(self, project: Project, by: Account, place: Path) -> str:
+        """The name of the list that was handed in as this file, which becomes a list of the project."""
+        content = place.read_bytes()
+        digest, known = sha256(content).hexdigest(), self.names(project.id)
+        stem, ending, number = place.stem, place.suffix, 1
+        name = place.name
+        while known.get(name, digest) != digest:
+            number += 1
+            name = f"{stem}-{number}{ending}"
+        if name not in known:
+            self.add(project, by, name, content)
+        return name
 
     def content(self, project_id: str, name: str) -> bytes:
         """What is in a list."""

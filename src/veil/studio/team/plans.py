@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 
 from veil.core.errors import InvalidArgument
@@ -19,10 +16,7 @@ from veil.studio.team.lists import Lists
 def plans_in(folder: Path) -> Plans:
     """The plans of all projects, in a process that works in an empty folder."""
     folder.mkdir(mode=0o700, exist_ok=True)
-    pool = ProcessPoolExecutor(
-        max_workers=1, mp_context=get_context("spawn"), initializer=os.chdir, initargs=(str(folder),)
-    )
-    return Plans(_pool=pool)
+    return Plans(folder)
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,8 @@ class ProjectStudio:
     @property
     def drafts(self) -> TeamDrafts:
         team = self.team
-        return TeamDrafts(team.database, team.sources, team.lists, self.project.id, self.account)
+        uploads = self.workspace.folder / "uploads"
+        return TeamDrafts(team.database, team.sources, team.lists, self.project, self.account, uploads)
 
     @property
     def jobs(self) -> TeamJobs:

@@ -21,11 +21,15 @@ TEMPLATES = ("veil.studio.team", "veil.studio")
 
 @dataclass(frozen=True)
 class TeamVisit(Visit):
-    """A request that was let in. home: before every path; address: of who asks."""
+    """A request that was let in.
+
+    home: before every path; address: of who asks; browser: the cookie of a browser before anybody signs in.
+    """
 
     team: Team
     home: str
     address: str
+    browser: str
     maybe_account: Account | None = None
     maybe_project: Project | None = None
 
@@ -57,8 +61,9 @@ class TeamVisit(Visit):
         """A page of the workbench."""
         from veil.report.page import page
 
-        if content.get("followups") and not self.account.proposes:
-            content["followups"] = []
+        if "followups" in content and not self.account.proposes:
+            # What only those may do who plan.
+            content |= {"followups": [], "left": None}
         text = page(
             template,
             package=TEMPLATES,
