@@ -42,6 +42,8 @@ PRINTING = (
     "randomness",
     "polya_urn",
     "estimates",
+    "clicks",
+    "million",
 )
 
 

@@ -207,7 +207,8 @@ def _command_page() -> str:
     kinds = [kind for kind in every_kind() if kind.module.startswith("veil.")]
     for verb in ("release", "plan"):
         group = build((verb,))[verb]
-        for kind in kinds:
+        # Some kinds are released under the name of another one.
+        for kind in (kind for kind in kinds if kind.requests(verb)):
             parts += _command((verb, kind.name), group[kind.name], kind.requests(verb))
     rest = build(())
     for kind in kinds:

@@ -19,6 +19,7 @@ from flint import arb, ctx
 import veil
 from veil.bits.mechanisms.randomized_response import RandomizedResponse
 from veil.chains.mechanisms.private_chain import PrivateChain
+from veil.chains.mechanisms.sparse_chain import SparseChain
 from veil.core.numerics.rounding import stated
 from veil.graphs.mechanisms.private_graph import triangle_costs
 from veil.graphs.numerics.ladder import ladder_rule
@@ -270,3 +271,10 @@ def _(mechanism: PrivateChain, adjacency: Any) -> Loss:
     for part in mechanism.parts:
         total += exact_loss(part.mechanism, adjacency.on(part.of, part.cap))
     return total
+
+
+@exact_loss.register
+def _(mechanism: SparseChain, adjacency: Any) -> Loss:
+    change = adjacency.on("transitions")
+    scales = (mechanism.transitions.scale, mechanism.margins.scale, mechanism.margins.scale)
+    return Loss((change.added + change.removed) * sum(1 / Fraction(scale) for scale in scales))

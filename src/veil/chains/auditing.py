@@ -67,7 +67,12 @@ class ChainAudit(AuditSubject):
         near = sorted({0, 1, last - 1, last})
         trips: Log = [(i, j, i) for i in near for j in near]
         pairs = []
-        for name, *logs in _changes(mechanism, adjacency):
+        changes = (
+            _of_strata(mechanism, adjacency)
+            if mechanism.strata
+            else changed_logs(mechanism.states, adjacency)
+        )
+        for name, *logs in changes:
             for where, others in (("alone", []), ("in a crowd", trips * 20)):
                 values = [_counted(mechanism, adjacency.cap, others + log) for log in logs]
                 pairs.append(AuditPair(f"{name}, {where}", *values))
@@ -167,9 +172,9 @@ def _log_likelihood_ratio(part: Part, tables: Floats, counts: Any, others: Any) 
     return total
 
 
-def _changes(mechanism: PrivateChain, relation: Transitions) -> list[tuple[str, Log, Log]]:
+def changed_logs(states: int, relation: Transitions) -> list[tuple[str, Log, Log]]:
     """What there is with and without the one who is to be told apart."""
-    last = mechanism.states - 1
+    last = states - 1
     if relation.unit == "event":
         if relation.change == "replace":
             return [
@@ -189,8 +194,6 @@ def _changes(mechanism: PrivateChain, relation: Transitions) -> list[tuple[str, 
             logs: tuple[Log, Log] = ([(0, last, 0), (last, last)], [(0, 0), (last, 0, last)])
             return [("a row that moves to someone else", *logs)]
         return [("the state of a row", [(0, last, 0)], [(0, 0, 0)])]
-    if mechanism.strata:
-        return _of_strata(mechanism, relation)
     most = relation.cap or 1
     stays, ends, moves = (0,) * (most + 1), (last,) * (most + 1), tuple([0, last] * (most + 1))[: most + 1]
     if relation.change == "add-remove":

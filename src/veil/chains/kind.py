@@ -43,7 +43,7 @@ class ChainKind(Kind):
     name = "chain"
     module = "veil.chains"
     description = "Markov chains counted from a table of trips, a log or sequences"
-    built_on = ("matrix", "vector")
+    built_on: ClassVar[tuple[str, ...]] = ("matrix", "vector")
     mechanisms: ClassVar[Places] = {"PrivateChain": "veil.chains.mechanisms.private_chain:PrivateChain"}
     domains: ClassVar[Places] = {"TransitionTable": "veil.chains.transition_counts:TransitionTable"}
     adjacencies: ClassVar[Places] = {"Transitions": "veil.chains.adjacency:Transitions"}
@@ -55,9 +55,9 @@ class ChainKind(Kind):
         "user": lambda size: Transitions("user", cap=_ANY_CAP),
         "user-replace": lambda size: Transitions("user", "replace", _ANY_CAP),
     }
-    read_request = "veil.chains.reading:ChainRead"
-    release_request = "veil.chains.requests:ChainRelease"
-    plan_request = "veil.chains.requests:ChainPlanning"
+    read_request: ClassVar[str | None] = "veil.chains.reading:ChainRead"
+    release_request: ClassVar[str | None] = "veil.chains.requests:ChainRelease"
+    plan_request: ClassVar[str | None] = "veil.chains.requests:ChainPlanning"
     release_printer = "veil.chains.report.summary:print_chain_release"
     commands: ClassVar[Places] = {
         "synth": "veil.chains.sequences.make_synthetic:MakeSynthetic",

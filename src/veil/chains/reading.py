@@ -124,6 +124,12 @@ class ChainRead(ReadRequest):
         help="Pairs (least number of states, cap): users with longer sequences are sampled differently.",
         in_command=False,
     )
+    once: bool = option(
+        False,
+        help="With {cap}: each pair of states counts once for each user, and the cap is one of different "
+        "pairs: less noise for chains of many states.",
+        group=_COUNTS,
+    )
     memory: int = option(1, help="How many past states matter: 1 or 2.", least=1, most=2, group=_COUNTS)
     second_cap: int | None = option(
         None, help="With {memory=2}: the cap of those counts.", least=1, group=_COUNTS, advanced=True

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from veil.chains.adjacency import CHANGE_MEANINGS, CHANGES, UNIT_MEANINGS, UNITS, Transitions
-from veil.chains.chain_mechanism import FOR_CHAINS, Published, chosen_mechanism, tables_of
+from veil.chains.chain_mechanism import FOR_CHAINS, MOST_CELLS, Published, chosen_mechanism, tables_of
 from veil.chains.planning import ChainPlan, least_epsilon_for_chain, plan_chain
 from veil.chains.reading import CAP, ChainRead
+from veil.chains.sparse.planning import SparsePlan
 from veil.chains.transition_counts import TransitionCounts
 from veil.chains.user_plan import ASSUMED_LENGTH, ASSUMED_USERS, UserForecast, plan_users, try_users
 from veil.core.checks import integer, shown
@@ -33,6 +34,8 @@ USERS_SEEN = (
 RECORDS_ARE_PUBLIC = "the stated number of transitions is public"
 STATES_ALIKE = "some states differ only in spaces or in upper and lower case; are they the same?"
 TIES = "Rows of one user with the same time were ordered by their states; a better order: {tie_break=COLUMN}"
+# Of chains of many states: different transitions that are counted of one user, unless it is said how many.
+PAIRS_OF_A_USER = 10
 # Where the list of states is not given, plans for users assume so many.
 _USUAL_STATES = 30
 _UNIT = "What is hidden: event (one transition), row (one row of a log) or user (a person)."
@@ -83,6 +86,21 @@ class ChainRelease(ReleaseRequest):
         short="-m",
         choices=("auto", *FOR_CHAINS),
         group="Mechanism",
+    )
+    pairs: str = option(
+        "auto",
+        help="Pairs of states with a noisy count: all (up to 4,472 states), large (noise on all, of which "
+        "large counts are kept, for millions of states), or auto: all where they fit.",
+        choices=("auto", "all", "large"),
+        group="Mechanism",
+    )
+    false_pairs: int | None = option(
+        None,
+        help="With {pairs=large}: about how many pairs that nobody went may be kept; more of them lower the "
+        "threshold.",
+        least=1,
+        group="Mechanism",
+        advanced=True,
     )
     unit: str = option("event", help=_UNIT, choices=UNITS, meanings=UNIT_MEANINGS, group="Privacy")
     change: str = option(
@@ -141,6 +159,11 @@ class ChainRelease(ReleaseRequest):
                 raise InvalidArgument("cap", expected=expected, found="none", names=("unit",))
             return read, told
         public = listed("states", read.states)
+        if read.once or (public is not None and self._keeps_large(len(given_states(public).labels))):
+            # Every length of sequences together: strata would divide counts that are small already.
+            cap = read.cap or PAIRS_OF_A_USER
+            counted_once = f"Counted: of each user at most {cap} different transitions, each once"
+            return replace(read, cap=cap, once=True), (counted_once, *told)
         plan = plan_users(
             _USUAL_STATES if public is None else len(given_states(public).labels),
             epsilon=self.epsilon,
@@ -155,6 +178,10 @@ class ChainRelease(ReleaseRequest):
         counted = {"cap": None, **plan.options}
         return replace(read, **counted), (f"Counted: {plan.words}{guess}", *told)
 
+    def _keeps_large(self, states: int) -> bool:
+        """Whether only large counts are kept: asked for, or because not all pairs of states would fit."""
+        return self.pairs == "large" or (self.pairs == "auto" and states**2 > MOST_CELLS)
+
     def prepare(self, data: Any, *, rng: Any = None, progress: Progress | None = None) -> Job[Chain]:
         self.check()
         counts = data if isinstance(data, TransitionCounts) else TransitionCounts(data)
@@ -162,6 +189,15 @@ class ChainRelease(ReleaseRequest):
         if not counts.total:
             raise InvalidData("counts", expected="at least one transition", found="none")
         records = None if self.records is None else integer("records", self.records, least=1)
+        if counts.once is not None and self.pairs == "all":
+            expected, found = "large, for counts of each pair once a user", "all"
+            raise InvalidArgument("pairs", expected=expected, found=found)
+        fits = counts.groups is None and self._keeps_large(len(counts))
+        if fits or counts.once is not None:
+            return self._prepare_large(counts, adjacency, records)
+        if self.false_pairs is not None:
+            expected = "none where all pairs of states have a noisy count"
+            raise InvalidArgument("false_pairs", expected=expected, found=str(self.false_pairs))
         choice = chosen_mechanism(
             self.mechanism,
             tables_of(counts, texts("parts", self.parts)),
@@ -172,6 +208,30 @@ class ChainRelease(ReleaseRequest):
             published=_published(counts, self.floor) if self.mechanism == "published" else None,
             groups=None if counts.groups is None else tuple(counts.groups),
         )
+        return self._job(choice, counts, adjacency, records)
+
+    def _prepare_large(
+        self, counts: TransitionCounts, adjacency: Transitions, records: int | None
+    ) -> Job[Chain]:
+        """A release of which only large counts are kept."""
+        from veil.chains.sparse.choosing import chosen_sparse, refuse_parts
+
+        refuse_parts(texts("parts", self.parts), self.floor)
+        choice = chosen_sparse(
+            self.mechanism,
+            len(counts),
+            adjacency,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            once=counts.once is not None,
+            false_pairs=self.false_pairs,
+        )
+        return self._job(choice, counts, adjacency, records)
+
+    def _job(
+        self, choice: Any, counts: TransitionCounts, adjacency: Transitions, records: int | None
+    ) -> Job[Chain]:
+        """The job for a mechanism that was chosen."""
         # What the user should know, from public facts alone.
         alike = {" ".join(str(state).split()).casefold() for state in counts.states}
         has_users = counts.provenance.has_users and self.unit == "event"
@@ -204,10 +264,16 @@ class ChainPlanning(PlanRequest):
             "Whole users, of whom a plan chooses how much to count",
             {"states": 17, "records": 4_000_000, "unit": "user", "users": 1_000_000, "epsilon": 1},
         ),
+        ("What will survive of a million states", {"states": 1_000_000, "users": 5_000_000, "epsilon": 1}),
     )
 
     states: int = option(help="The number of states.", short="-s", least=2)
-    records: int = option(help="About how many transitions there are, as far as public.", short="-n", least=1)
+    records: int | None = option(
+        None,
+        help="About how many transitions there are, as far as public; where {users} are given, it follows.",
+        short="-n",
+        least=1,
+    )
     epsilon: float | None = option(None, help="Privacy loss; smaller is more private.", short="-e")
     delta: float = option(0.0, help="Failure probability; far below 1/people.", short="-d")
     unit: str = option("event", help=_UNIT, choices=UNITS)
@@ -217,6 +283,14 @@ class ChainPlanning(PlanRequest):
     mean_length: float | None = option(None, help=_MEAN_LENGTH, least=1)
     error: float | None = option(
         None, help="The other way round: the epsilon for this error of the next step, such as 0.01."
+    )
+    pairs: str = option(
+        "auto",
+        help="Pairs of states with a noisy count, as for a release: all, large, or auto.",
+        choices=("auto", "all", "large"),
+    )
+    false_pairs: int | None = option(
+        None, help="With {pairs=large}: about how many pairs that nobody went may be kept.", least=1
     )
     typical: Any = option(
         None,
@@ -244,8 +318,48 @@ class ChainPlanning(PlanRequest):
             self.unit == "user" and self.epsilon is not None and (self.cap is None or self.users is not None)
         )
 
-    def plan(self, progress: Progress | None = None) -> ChainPlan | UserForecast:
+    @property
+    def keeps_large(self) -> bool:
+        """Whether only large counts would be kept."""
+        return self.pairs == "large" or (self.pairs == "auto" and self.states**2 > MOST_CELLS)
+
+    def _plan_large(self) -> SparsePlan:
+        """What survives where only large counts are kept."""
+        from veil.chains.sparse.planning import plan_sparse
+
+        for name in ("error", "typical"):
+            if getattr(self, name) is not None:
+                expected = "none where only large counts are kept"
+                raise InvalidArgument(name, expected=expected, found="one")
+        assert self.epsilon is not None
+        of_users = self.unit == "user"
+        cap = (self.cap or PAIRS_OF_A_USER) if of_users else None
+        each = (ASSUMED_LENGTH if self.mean_length is None else self.mean_length) - 1.0
+        if of_users and cap is not None:
+            each = min(each, float(cap))
+        records = self.records
+        if self.users is not None and (records is None or of_users):
+            records = max(1, round(self.users * each))
+        if records is None:
+            expected, names = "it, or {users}", ("users",)
+            raise InvalidArgument("records", expected=expected, found="neither", names=names)
+        return plan_sparse(
+            self.states,
+            records,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            adjacency=Transitions(self.unit, self.change, cap),
+            once=of_users,
+            false_pairs=self.false_pairs,
+        )
+
+    def plan(self, progress: Progress | None = None) -> ChainPlan | UserForecast | SparsePlan:
         self.check()
+        if self.keeps_large:
+            return self._plan_large()
+        if self.false_pairs is not None:
+            expected = "none where all pairs of states have a noisy count"
+            raise InvalidArgument("false_pairs", expected=expected, found=str(self.false_pairs))
         if self.tries_users:
             assert self.epsilon is not None
             public: dict[str, Any] = {"users": self.users, "mean_length": self.mean_length}
@@ -254,6 +368,9 @@ class ChainPlanning(PlanRequest):
             trial = try_users(self.states, plan, **budget, **public)
             assumed = self.users or ASSUMED_USERS, self.mean_length or ASSUMED_LENGTH
             return UserForecast(plan, trial, self.epsilon, self.change, assumed, self.states)
+        if self.records is None:
+            expected, names = "it, or {users} with {unit=user}", ("users", "unit")
+            raise InvalidArgument("records", expected=expected, found="neither", names=names)
         adjacency = Transitions(self.unit, self.change, self.cap)
         typical = None if self.typical is None else read_matrix(self.typical, "typical").dense()
         size: dict[str, Any] = {"delta": self.delta, "adjacency": adjacency, "typical": typical}
@@ -273,7 +390,7 @@ class ChainPlanning(PlanRequest):
         if self.typical is None:
             return preview_chain(plan)
         public = read_matrix(self.typical, "typical").dense()
-        return preview_chain(plan, like_table(public, self.states, self.records))
+        return preview_chain(plan, like_table(public, self.states, plan.records))
 
 
 def _needs_users(field: str, unit: str) -> InvalidArgument:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from veil.chains.counting.question import group_text
 from veil.chains.mechanisms.private_chain import PrivateChain
+from veil.chains.mechanisms.sparse_chain import SparseChain
 from veil.chains.sequences.fitted_sequences import MOST_WEIGHTS, FittedSequences, Targets, fitted_sequences
 from veil.core.arrays import Floats
 from veil.core.brief import brief_repr
@@ -19,7 +20,7 @@ from veil.core.checks import integer, shown
 from veil.core.errors import InvalidArgument
 from veil.core.record import Release, checked_release
 from veil.matrices.chain import Chain
-from veil.matrices.numerics.paths import Walker
+from veil.matrices.numerics.paths import Walker, Walks
 
 States = NDArray[np.int32]
 _MOST_SEQUENCES = 50_000_000
@@ -180,12 +181,12 @@ class SequenceModel:
             return self.starts
         return self.chain.stationary() if self.sizes is None else self.sizes / self.sizes.sum()
 
-    def _walkers(self) -> Iterator[Walker]:
+    def _walkers(self) -> Iterator[Walks]:
         """What sequences follow: of each stratum of lengths, or of all."""
         chains = [chain for _, chain in self.strata] or [self.chain]
         for chain in chains:
             if self.second is None:
-                yield Walker.of(chain.matrix)
+                yield chain.walker
                 continue
             from scipy.sparse import coo_array
 
@@ -220,6 +221,9 @@ def mechanism_of(release: Release[Any]) -> PrivateChain:
 
 def model(release: Release[Any]) -> SequenceModel:
     """All that a released chain says of sequences: starts, lengths, the state before the last."""
+    if isinstance(checked_release(release).mechanism, SparseChain):
+        sparse: SparseChain = release.mechanism  # type: ignore[assignment]
+        return release.derived("model", lambda: sparse.model(release.tables, release.value))
     mechanism = mechanism_of(release)
     states = cast("Chain", release.value).states
     return release.derived("model", lambda: mechanism.model(release.tables, states))

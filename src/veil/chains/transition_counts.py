@@ -69,6 +69,17 @@ class Sequences:
     bins: LengthBins
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class OncePerUser:
+    """Each pair of states was counted once for each user: how many users left and entered each state.
+
+    departures, arrivals: the users with a counted transition from each state, and to each.
+    """
+
+    departures: Integers = field(repr=False)
+    arrivals: Integers = field(repr=False)
+
+
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class TransitionCounts:
     """Counts of transitions [from, to] in the order of `states`. This is sensitive data, not a release.
@@ -79,6 +90,7 @@ class TransitionCounts:
     provenance: where the counts come from.
     sequences, strata, second, groups: further counts, where asked for; second[b, i, j] counts i -> j
         after b, with b = len(states) where i was the first. second_cap: its own cap, where it has one.
+    once: where each pair of states was counted once for each user, how many users left and entered a state.
     total: how many transitions were counted.
 
     >>> from veil import chains
@@ -96,6 +108,7 @@ class TransitionCounts:
     second: Integers | None
     second_cap: int | None
     groups: Mapping[str, Integers] | None
+    once: OncePerUser | None
     total: int
 
     def __init__(
@@ -110,6 +123,7 @@ class TransitionCounts:
         second: Integers | None = None,
         second_cap: int | None = None,
         groups: Mapping[str, Integers] | None = None,
+        once: OncePerUser | None = None,
     ) -> None:
         from scipy.sparse import issparse
 
@@ -121,6 +135,7 @@ class TransitionCounts:
             ("provenance", provenance, Provenance, "a chains.Provenance"),
             ("sequences", sequences, Sequences, "counted sequences"),
             ("groups", groups, Mapping, "a mapping of groups to tables"),
+            ("once", once, OncePerUser, "counts of users by state"),
         ):
             if given is not None and not isinstance(given, kind):
                 raise InvalidArgument(name, expected=expected, found=type(given).__name__)
@@ -137,6 +152,11 @@ class TransitionCounts:
         if sequences is not None:
             for name, length in (("starts", size), ("ends", size), ("lengths", len(sequences.bins))):
                 _table(name, getattr(sequences, name), (length,))
+        if once is not None:
+            if most is None:
+                raise InvalidArgument("once", expected="{cap} with it", found="none", names=("cap",))
+            for name in ("departures", "arrivals"):
+                _table(name, getattr(once, name), (size,))
         by_group = groups and {str(name): _table("groups", one, (size, size)) for name, one in groups.items()}
         origin = Provenance() if provenance is None else provenance
         content = {
@@ -150,6 +170,7 @@ class TransitionCounts:
             "second": None if second is None else _table("second", second, (size + 1, size, size)),
             "second_cap": second_most,
             "groups": by_group,
+            "once": once,
             "total": int(counted.sum()),
         }
         for name, value in content.items():
@@ -158,6 +179,25 @@ class TransitionCounts:
     @property
     def is_sparse(self) -> bool:
         return not isinstance(self.matrix, np.ndarray)
+
+    def filled(self) -> tuple[Integers, Integers]:
+        """The pairs of states with a count, by number (from * states + to) and rising, and their counts."""
+        from scipy.sparse import csr_array
+
+        matrix = csr_array(self.matrix)
+        matrix.sort_indices()
+        origins = np.repeat(np.arange(len(self), dtype=np.int64), np.diff(matrix.indptr))
+        some = matrix.data > 0
+        cells = origins[some] * len(self) + matrix.indices[some]
+        return cells, np.asarray(matrix.data[some], dtype=np.int64)
+
+    def margins(self) -> tuple[Integers, Integers]:
+        """How often each state was left, and entered; by how many users, where pairs count once for each."""
+        if self.once is not None:
+            return self.once.departures, self.once.arrivals
+        sums = (np.asarray(self.matrix.sum(axis=axis), dtype=np.int64).ravel() for axis in (1, 0))
+        left, entered = sums
+        return left, entered
 
     def __len__(self) -> int:
         return len(self.states)

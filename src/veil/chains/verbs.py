@@ -11,6 +11,7 @@ from typing import Any
 from veil.chains.planning import ChainPlan
 from veil.chains.reading import ChainRead
 from veil.chains.requests import ChainPlanning, ChainRelease
+from veil.chains.sparse.planning import SparsePlan
 from veil.chains.transition_counts import TransitionCounts
 from veil.chains.user_plan import UserForecast
 from veil.core.account import Account
@@ -51,6 +52,7 @@ def read(
     drop_unlisted_groups: bool = False,
     cap: int | None = None,
     strata: Sequence[tuple[int, int]] | None = None,
+    once: bool = False,
     memory: int = 1,
     second_cap: int | None = None,
     sequences: bool = False,
@@ -82,7 +84,8 @@ def read(
         drop_unlisted_groups: leave out transitions of other groups, and of none; a public choice.
     cap: of each user at most so many transitions, sampled at random in the order of a hash of the salt
         (secret unless given), the user and the transition's place. strata: [(least number of states, cap),
-        ...], to sample users with longer sequences differently; `plan_users` chooses them.
+        ...], to sample users with longer sequences differently; `plan_users` chooses them. once: each pair
+        of states counts once for each user, and the cap is one of different pairs.
     memory: 2 also counts by the state before, with second_cap as a cap of its own. sequences: also count
         starts, ends and lengths. progress: a function that is called with what is being done.
 
@@ -101,7 +104,7 @@ def read(
 def plan(
     *,
     states: int,
-    records: int,
+    records: int | None = None,
     epsilon: float | None = None,
     delta: float = 0.0,
     unit: str = "event",
@@ -110,16 +113,21 @@ def plan(
     users: int | None = None,
     mean_length: float | None = None,
     error: float | None = None,
+    pairs: str = "auto",
+    false_pairs: int | None = None,
     typical: Any = None,
-) -> ChainPlan | UserForecast:
+) -> ChainPlan | UserForecast | SparsePlan:
     """What to expect of each mechanism for a chain that is counted from a table, from public numbers alone.
 
-    states: how many there are. records: about how many transitions, as far as that is public.
+    states: how many there are. records: about how many transitions, as far as that is public; where users are
+        given and it is not, it follows from them.
     epsilon, delta: the total cost; or error, the other way round: the epsilon at which the expected error
         of the next step (total variation) is this small.
     unit, change: what is hidden, as in `release`.
     cap, users, mean_length: with unit="user", the most transitions counted of one user, about how many users
         there are, and about how many states a sequence has; without a cap, strata are planned and tried.
+    pairs, false_pairs: as in `release`; with "large", and of more than 4,472 states, the plan says what is
+        kept.
     typical: a public table of transitions to plan for; tables of all kinds unless given.
 
     >>> from veil import chains
@@ -135,6 +143,8 @@ def release(
     epsilon: float,
     delta: float = 0.0,
     mechanism: str = "auto",
+    pairs: str = "auto",
+    false_pairs: int | None = None,
     unit: str = "event",
     change: str = "add-remove",
     parts: Sequence[str] | str = (),
@@ -149,6 +159,9 @@ def release(
     epsilon, delta: the total cost. delta=0 for pure privacy.
     mechanism: "auto" (least noise), "geometric", "gaussian", "dirichlet", or "published": the paper's form,
         which holds only under a condition on the data and needs a public `floor`.
+    pairs: which pairs of states have a noisy count: "all" (up to 4,472 states), "large" (noise on all, of
+        which large counts are kept, for millions of states), or "auto": all where they fit. false_pairs: with
+        "large", about how many pairs that nobody went may be kept; more of them lower the threshold.
     unit: what is hidden: "event", one transition; "row", one row of a log; "user", a whole person, for
         counts with a cap.
     change: "add-remove" or "replace" (of a row also "replace-state").

@@ -188,7 +188,7 @@ def _released(
         told = replace(job, warnings=(*job.warnings, *((AGAIN,) if again else ())))
         findings = None
         if options.check_data:
-            findings = tuple(with_fields(text, flags, flags) for text in kind.data_findings(job))
+            findings = tuple(with_fields(text, flags, flags) for text in job.kind.data_findings(job))
         return print_dry_run(told, account, findings=findings, as_json=quiet)
     if quiet:
         for text in (*job.warnings, *((AGAIN,) if again else ())):
@@ -196,11 +196,11 @@ def _released(
 
     def show(out: Release[Any], kept: Release[Any], written: list[Path]) -> None:
         if quiet:
-            beside = [line.to_dict() for line in kind.baselines(out)]
+            beside = [line.to_dict() for line in out.kind.baselines(out)]
             further = {"written": [str(path) for path in written], "knowing_nothing": beside}
             print_json(json.loads(to_json(kept)) | further)
             return
-        kind.print_release(out, job=job, written=written)
+        out.kind.print_release(out, job=job, written=written)
 
     code = making.run(job, rng=options.seed, show=show)
     if code == 0 and not quiet:

@@ -123,7 +123,12 @@ class OutputFiles:
             raise InvalidArgument("--output", expected=expected, found="none")
 
     def check_job(self, job: Job[Any]) -> None:
-        """Before the charge: a table that could not hold the value."""
+        """Before the charge: a table that could not hold the value, files beside that are there already."""
+        record = self.record or self.output
+        for path in (
+            () if record is None or record.suffix.lower() != ".json" else job.kind.files_beside(record)
+        ):
+            refuse_existing({"a file beside --output": path}, force=self.force, inputs=[])
         if self.output is None or self.record is None:
             return
         try:
@@ -159,12 +164,15 @@ class OutputFiles:
             kept = job.kind.write_table(
                 self.output, release, job, overwrite=self.force, csv_safe=self.csv_safe
             )
-            save(kept, self.record, overwrite=self.force)
+            kept = save(kept, self.record, overwrite=self.force)
         elif self.output is not None:
-            save(release, self.output, overwrite=self.force)
+            kept = save(release, self.output, overwrite=self.force)
         else:
             return self.write_report(release, job), kept
-        return [path for path in (self.output, self.record) if path is not None], kept
+        written = [path for path in (self.output, self.record) if path is not None]
+        folder = written[-1].parent
+        beside = [folder / file.file for file in kept.attachments.values()]
+        return [*written, *(path for path in beside if path not in written)], kept
 
     def write_report(self, release: Release[Any], job: Job[Any]) -> list[Path]:
         """Write the report, if there is to be one; returns its file."""

@@ -21,10 +21,9 @@ def result_digest(release: Release[Any]) -> str:
     content = {
         "kind": release.kind.name,
         "value": release.kind.digested(release),
-        "tables": {key: table.tolist() for key, table in release.tables.items()},
         "labels": None if release.labels is None else list(release.labels),
         "row_labels": None if release.row_labels is None else list(release.row_labels),
-        "attachments": {key: file.sha256 for key, file in release.attachments.items()},
+        **release.kind.digested_parts(release),
     }
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode("ascii")).hexdigest()

@@ -34,7 +34,7 @@ def to_json(release: Release[Any]) -> str:
     """The record as text; floats are written so that they are read back bit for bit."""
     further = {
         "chosen": release.chosen,
-        "tables": {key: table.tolist() for key, table in release.tables.items()},
+        "tables": release.kind.recorded_tables(release),
         "attachments": {key: file.to_dict() for key, file in release.attachments.items()},
     }
     content = {
@@ -66,10 +66,13 @@ def entry_to_json(entry: Any) -> Content:
     return {"id": str(entry) if is_plain_text(str(entry)) else visible(str(entry))}
 
 
-def save(release: Release[Any], target: Path, *, overwrite: bool = False, csv_safe: bool = False) -> None:
+def save(
+    release: Release[Any], target: Path, *, overwrite: bool = False, csv_safe: bool = False
+) -> Release[Any]:
     """Write by the ending of the path: .json the whole record, .csv the value with its labels.
 
-    csv_safe: in CSV, an apostrophe in front of text that a spreadsheet would take for a formula.
+    csv_safe: in CSV, an apostrophe in front of text that a spreadsheet would take for a formula. Returns the
+    release as it was recorded: what is too large for the record is in files beside it.
     """
     if target.suffix.lower() == ".csv":
         out = io.StringIO()
@@ -80,10 +83,12 @@ def save(release: Release[Any], target: Path, *, overwrite: bool = False, csv_sa
         csv.writer(out, lineterminator="\n").writerows(rows)
         text = out.getvalue()
     elif target.suffix.lower() == ".json":
+        release = release.kind.write_beside(release, target, overwrite=overwrite)
         text = to_json(release)
     else:
         raise InvalidArgument("path", expected="an ending of .json or .csv", found=repr(target.suffix))
     write_text(target, text, overwrite=overwrite)
+    return release
 
 
 # Reading one
@@ -118,11 +123,11 @@ def load(path: str | PathLike[str]) -> Release[Any]:
     except OSError as error:
         why = "no such file" if isinstance(error, FileNotFoundError) else str(error.strerror)
         raise UnreadableFile(str(source), expected="a release file", found=why) from None
-    return parse_release(text, str(source))
+    return parse_release(text, str(source), record=source)
 
 
-def parse_release(text: str, name: str) -> Release[Any]:
-    """The release in the text of a file with this name."""
+def parse_release(text: str, name: str, *, record: Path | None = None) -> Release[Any]:
+    """The release in the text of a file with this name. record: where it lies, for what is beside it."""
     try:
         content = json.loads(text, object_pairs_hook=unique)
     except InvalidData as error:
@@ -130,7 +135,7 @@ def parse_release(text: str, name: str) -> Release[Any]:
     except (ValueError, RecursionError):
         raise UnreadableFile(name, expected="a release in JSON", found="something else") from None
     try:
-        return _from_dict(content)
+        return _from_dict(content, record)
     except VeilError as error:
         raise UnreadableFile(name, expected="a release of Veil", found=str(error).rstrip(".")) from error
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
@@ -139,7 +144,7 @@ def parse_release(text: str, name: str) -> Release[Any]:
         raise UnreadableFile(name, expected="a release of Veil", found=found) from None
 
 
-def _from_dict(content: Any) -> Release[Any]:
+def _from_dict(content: Any, record: Path | None) -> Release[Any]:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InvalidArgument("format", expected=FORMAT, found="another file")
     if content.get("schema") == SCHEMA:
@@ -148,7 +153,7 @@ def _from_dict(content: Any) -> Release[Any]:
     content = brought_up(content, SCHEMA)
     kind = kind_named(content["kind"]) if content.get("kind") is not None else _kind_of_old(content)
     mechanism = mechanism_from(content["mechanism"], kind)
-    held = kind.decode(content, mechanism)
+    held = kind.decode(kind.read_beside(content, record), mechanism)
     records, sentences = content["records"], content["assumptions"]
     if records is not None and not isinstance(records, int):
         raise InvalidArgument("records", expected="a number or nothing", found=type(records).__name__)

@@ -160,6 +160,31 @@ class Kind(ABC):
     def to_pandas(self, release: Release[Any]) -> Any:
         """The value with its labels, as a Series or a DataFrame."""
 
+    # Files beside the record, of values too large for it
+
+    def files_beside(self, record: Path) -> tuple[Path, ...]:
+        """The files that a record in this place would have beside it."""
+        return ()
+
+    def write_beside(self, release: Release[Any], record: Path, *, overwrite: bool) -> Release[Any]:
+        """Write what the record does not hold into files beside it, which the release then names."""
+        return release
+
+    def read_beside(self, content: Mapping[str, Any], record: Path | None) -> Mapping[str, Any]:
+        """The content of a record with what the files beside it hold. record: where it lies, if in a file."""
+        return content
+
+    def recorded_tables(self, release: Release[Any]) -> dict[str, Any]:
+        """The private tables as the record holds them."""
+        return {key: table.tolist() for key, table in release.tables.items()}
+
+    def digested_parts(self, release: Release[Any]) -> dict[str, Any]:
+        """The private tables and the files beside the record, as plain data whose hash stands for them."""
+        return {
+            "tables": {key: table.tolist() for key, table in release.tables.items()},
+            "attachments": {key: file.sha256 for key, file in release.attachments.items()},
+        }
+
     def room(self, job: Job[Any]) -> int:
         """About how many bytes its files take, from public numbers; set aside before the charge."""
         return 2**20

@@ -1,4 +1,5 @@
 from .adjacency import Rectangle, Rows
+from .back_off import BackOffChain
 from .chain import Chain
 from .chain_intake import CommunicatingClass, Reducible
 from .chain_summary import ChainComparison, ChainFacts, chain_facts, to_chain
@@ -29,6 +30,7 @@ from .value_losses import ValueLoss, value_loss
 from .verbs import plan, read, release
 
 __all__ = [
+    "BackOffChain",
     "Birkhoff",
     "BorderedRows",
     "Chain",

@@ -22,7 +22,7 @@ from veil.core.record import frozen
 from veil.matrices.chain_intake import ROUNDING, CommunicatingClass, Reducible, take_chain
 from veil.matrices.numerics import stationary as algebra
 from veil.matrices.numerics.elimination import hitting_times_to, stationary_dense
-from veil.matrices.numerics.paths import Walker
+from veil.matrices.numerics.paths import Walker, Walks
 from veil.matrices.numerics.sparse_stationary import stationary_sparse
 
 if TYPE_CHECKING:
@@ -66,6 +66,12 @@ class Chain:
     @property
     def is_sparse(self) -> bool:
         return not isinstance(self.matrix, np.ndarray)
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of states (from, to) have a probability above 0."""
+        matrix = self.matrix
+        return int(np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.nnz)
 
     def __setattr__(self, name: str, value: Any) -> None:
         # A chain is a value: only what it computes for itself is added later.
@@ -276,7 +282,8 @@ class Chain:
     # Where it goes from here
 
     @cached_property
-    def _walker(self) -> Walker:
+    def walker(self) -> Walks:
+        """What walks it: `walker.paths(starts, steps, rng)`, by numbers of states."""
         return Walker.of(self.matrix)
 
     def simulate(
@@ -309,7 +316,7 @@ class Chain:
             starts = random.choice(len(self), size=count, p=self.stationary())
         else:
             starts = np.full(count, self.index(start))
-        visited = self._walker.paths(starts, steps, random)
+        visited = self.walker.paths(starts, steps, random)
         return visited[0] if paths is None else visited
 
     def after(self, steps: int, start: Hashable) -> Floats:
@@ -321,11 +328,29 @@ class Chain:
             law = law @ self.matrix
         return law
 
+    def destinations(self, state: Hashable, most: int = 10) -> list[tuple[Hashable, float]]:
+        """The likeliest next states after one, each with its probability, the likeliest first."""
+        row = self._row(self.index(state))
+        order = np.argsort(-row, kind="stable")[: integer("most", most, least=1)]
+        return [(self.states[i], float(row[i])) for i in order if row[i] > 0.0]
+
+    def _row(self, place: int) -> Floats:
+        matrix = self.matrix
+        row: Floats = matrix[place] if isinstance(matrix, np.ndarray) else matrix[[place]].toarray()[0]
+        return row
+
     def compare(self, other: Chain) -> ChainComparison:
         """How another chain on the same states differs from this one."""
         from veil.matrices.chain_summary import compare_chains
 
+        if isinstance(other, Chain) and type(other) is not type(self):
+            # The other one knows how to do without the full matrix.
+            return other._compared_with(self)
         return compare_chains(self, other)
+
+    def _compared_with(self, first: Chain) -> ChainComparison:
+        """How this chain differs from a first one of another form."""
+        return first.compare(Chain(self.to_scipy(), states=self.states))
 
     # Handing it on
 

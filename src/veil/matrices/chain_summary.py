@@ -19,9 +19,11 @@ _MOST_EIGENVALUES = 1_000
 
 
 def _plain(record: Any) -> dict[str, Any]:
-    """The numbers of a record, for JSON; what is infinite becomes None."""
+    """The numbers of a record, for JSON; what is infinite or not known becomes None."""
     numbers = asdict(record).items()
-    return {name: None if number is None or math.isinf(number) else number for name, number in numbers}
+    return {
+        name: number if number is not None and math.isfinite(number) else None for name, number in numbers
+    }
 
 
 def to_chain(release: Release[Any]) -> Chain:
@@ -51,6 +53,8 @@ class ChainComparison:
         forbids a step that the first takes.
     ergodicity_1, ergodicity_inf: the ergodicity coefficients of the second less those of the first.
     bound: what stationary_tv cannot exceed, by the condition of the second chain and mean_row_tv.
+
+    The last three need all pairs of states: of chains too large for that they are not a number.
     """
 
     stationary_tv: float
@@ -133,7 +137,7 @@ def chain_facts(chain: Chain) -> ChainFacts:
     """All figures of the chain; of a large or a reducible one those that exist."""
     if not isinstance(chain, Chain):
         raise InvalidArgument("chain", expected="a veil.Chain", found=type(chain).__name__)
-    matrix, classes = chain.matrix, chain.classes()
+    classes = chain.classes()
     dense, whole = len(chain) <= MOST_DENSE, len(classes) == 1
     entropy = chain.entropy_rate() if whole else None
     mixing = None
@@ -142,7 +146,7 @@ def chain_facts(chain: Chain) -> ChainFacts:
             mixing = chain.mixing_time()
     return ChainFacts(
         states=len(chain),
-        pairs=int(np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.nnz),
+        pairs=chain.pairs,
         classes=len(classes),
         period=classes[0].period if whole else None,
         second_eigenvalue=chain.second_eigenvalue() if len(chain) <= _MOST_EIGENVALUES else None,

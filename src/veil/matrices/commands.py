@@ -90,7 +90,7 @@ def read_chain(path: str, group: str | None = None) -> tuple[Chain, Release[Any]
         if group is not None:
             raise InvalidArgument("group", expected="a release with groups", found="a plain matrix")
         return Chain(matrix_of(read)), None
-    release = parse_release(text, name)
+    release = parse_release(text, name, record=Path(path))
     # Kinds whose releases are chains have this method.
     chain_of = getattr(release.kind, "chain", lambda release, group: to_chain(release))
     try:

@@ -129,9 +129,12 @@ class Places:
 
 def merged(states: StateList, merge: Mapping[Any, Any] | None) -> Places:
     """The list after a public choice to count some states together, as others of the list or as new ones."""
+    if merge is None and not states.joined:
+        return Places(states.labels, np.arange(len(states.labels), dtype=np.int64))
     labels = list(map(str, states.labels))
+    first_of = {label: place for place, label in reversed(list(enumerate(labels)))}
     # The state as which each one is counted: a place of the list, or beyond it one of the new labels.
-    counted = [labels.index(label) for label in labels] if states.joined else list(range(len(labels)))
+    counted = [first_of[label] for label in labels] if states.joined else list(range(len(labels)))
     new: list[Any] = []
     if merge is not None and not isinstance(merge, Mapping):
         raise InvalidArgument("merge", expected="{state: state}", found=type(merge).__name__)
@@ -167,10 +170,7 @@ def merged(states: StateList, merge: Mapping[Any, Any] | None) -> Places:
         raise InvalidArgument("merge", expected="two states or more that stay", found=str(len(kept)))
     names = (*states.labels, *new)
     plain_texts("merge", new)
-    return Places(
-        tuple(names[place] for place in kept),
-        np.array([kept.index(place) for place in counted], dtype=np.int64),
-    )
+    return Places(tuple(names[place] for place in kept), np.searchsorted(kept, counted).astype(np.int64))
 
 
 def _labelled(names: Sequence[str], texts: tuple[str, ...], *, joined: bool) -> StateList:

@@ -27,7 +27,14 @@ def gaussian_contributions(sigma: float, change: Contributions) -> RenyiProfile:
     A shift by the vector u has a divergence of at most order |u|^2 / (2 sigma^2) (Canonne, Kamath, Steinke
     2020), and |u|^2 is largest where what is added falls into one cell and what is removed into another.
     """
-    square = Fraction(change.added**2 + change.removed**2) / Fraction(sigma) ** 2
+    return gaussian_shift(Fraction(change.added**2 + change.removed**2) / Fraction(sigma) ** 2)
+
+
+def gaussian_shift(square: Fraction) -> RenyiProfile:
+    """Discrete Gaussian noise on cells that neighbours shift by u.
+
+    square: |u|^2 / sigma^2, of all cells together.
+    """
     rho = float_above(square / 2)
     return RenyiProfile(
         lambda orders: orders * rho * (1.0 + 2.0 * ULP), rho, certified=divergences.of_square(square)

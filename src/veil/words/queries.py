@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from veil.tables.cells import is_plain_integer
-from veil.tables.engines.protocol import Column, Engine, Kind, exact_text, literal, places, render, told_apart
+from veil.tables.engines.protocol import Column, Engine, Kind, exact_text, places, render, told_apart
 from veil.tables.states import StateList
 
 # So many different labels do not come from a column that holds states.
@@ -139,8 +139,9 @@ class WordQuery:
             return render(text, self._engine.dialect)
         listed = enumerate(self._states.texts)
         if self._columns["state"].kind in {Kind.TEXT, Kind.WORDS}:
-            return places((literal(text, self._engine.dialect), i) for i, text in listed)
-        return places((text, i) for i, text in listed if is_plain_integer(text))
+            return places(((text, i) for i, text in listed), self._engine.dialect, text=True)
+        numbers = ((text, i) for i, text in listed if is_plain_integer(text))
+        return places(numbers, self._engine.dialect, text=False)
 
     def _whole(self, text: str, *named: str) -> str:
         """The text in the engine's dialect, after the tables that it refers to.

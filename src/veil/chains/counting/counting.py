@@ -12,8 +12,15 @@ from numpy.typing import NDArray
 from veil.chains.counting.queries import MOST_GROUPS, CountingQuery
 from veil.chains.counting.question import Question
 from veil.chains.lengths import LengthBins
-from veil.chains.transition_counts import MOST_FULL, Provenance, Sequences, Stratum, TransitionCounts
-from veil.core.errors import InvalidData
+from veil.chains.transition_counts import (
+    MOST_FULL,
+    OncePerUser,
+    Provenance,
+    Sequences,
+    Stratum,
+    TransitionCounts,
+)
+from veil.core.errors import InvalidArgument, InvalidData
 from veil.tables import complaints
 from veil.tables.engines.protocol import Column, Engine, Kind, whole_floats
 from veil.tables.states import Places, StateList, found_states, merged, with_other
@@ -63,6 +70,9 @@ def count(
     """Everything that the question asks for."""
     # Plain trips are grouped as they are, as fast as anyone's own query; codes sort faster in logs.
     coded = listed if question.is_log or question.is_capped else None
+    if question.once and (merge or (listed is not None and listed.joined)):
+        # Two pairs that become one would count twice for a user.
+        raise InvalidArgument("merge", expected="none with {once}", found="some", names=("once",))
     query = CountingQuery(question, columns, engine, coded)
     table = engine.run(query.sql)
     if table.num_rows == 0:
@@ -129,6 +139,12 @@ def _tally(
             _summed((len(bins),), (lengths,), seen, ~moved),
             bins,
         )
+    once = None
+    if question.once:
+        once = OncePerUser(
+            _summed((size,), (origins,), numbers_of(table.column("new_start")), moved),
+            _summed((size,), (ends,), numbers_of(table.column("new_end")), moved),
+        )
     # Nothing is kept of a group whose transitions were all left out: no stored zero may tell of it.
     some = kept > 0
     total = csr_array((kept[some], (origins[some], ends[some])), shape=(size, size))
@@ -142,6 +158,7 @@ def _tally(
         second=second,
         second_cap=question.second_cap,
         groups=groups,
+        once=once,
     )
 
 

@@ -18,7 +18,6 @@ from veil.tables.engines.protocol import (
     Engine,
     Kind,
     exact_text,
-    literal,
     places,
     quoted,
     render,
@@ -68,6 +67,15 @@ class CountingQuery:
             layer = f"({self._draws}) AS draws"
         else:
             layer = f"({self._steps}) AS steps" if question.is_log else f"({self._visits}) AS visits"
+        if question.once:
+            # Of the kept pairs of a user, the first from a state and the first to one.
+            firsts = {"start": "nth_start", "end": "nth_end"}
+            counted += [
+                f"COUNT(CASE WHEN draw <= {question.cap} AND {nth} = 1 THEN 1 END) AS new_{name}"
+                for name, nth in firsts.items()
+            ]
+            inner += firsts.values()
+            layer = f"({self._first_of_each}) AS firsts"
         if question.second_cap is not None:
             counted.append(f"COUNT(CASE WHEN draw <= {question.second_cap} THEN 1 END) AS kept_second")
         if question.by is not None:
@@ -184,6 +192,8 @@ class CountingQuery:
         least = self._cap if question.second_cap is None else f"LEAST({self._cap}, {question.second_cap})"
         key = exact_text(f"(CASE {last}WHEN moves > {least} THEN {hashed} ELSE '' END)", self.engine.dialect)
         picked = ["state", "next_state", "missing", "moves"]
+        if question.once:
+            picked.append("who")
         if question.group is not None:
             picked.append("grp")
         if question.memory == 2:
@@ -191,7 +201,29 @@ class CountingQuery:
         if question.sequences:
             picked.append("place")
         picked.append(f"ROW_NUMBER() OVER (PARTITION BY who ORDER BY {key} ASC) AS draw")
-        return f"SELECT {', '.join(picked)} FROM ({self._steps}) AS steps"
+        layer = self._pairs_of_users if question.once else self._steps
+        return f"SELECT {', '.join(picked)} FROM ({layer}) AS steps"
+
+    @property
+    def _pairs_of_users(self) -> str:
+        """Each pair of states once for each user, at the first place where it comes."""
+        pairs = (
+            "SELECT who, state, next_state, MIN(place) AS place, COUNT(CASE WHEN missing THEN 1 END) > 0 AS "
+            f"missing FROM ({self._steps}) AS steps GROUP BY who, state, next_state"
+        )
+        counted = "COUNT(next_state) OVER (PARTITION BY who) AS moves"
+        return f"SELECT who, state, next_state, place, missing, {counted} FROM ({pairs}) AS pairs"
+
+    @property
+    def _first_of_each(self) -> str:
+        """The draws, with how many of a user's pairs from the same state, and to it, come before each."""
+        within = ("state", "nth_start"), ("next_state", "nth_end")
+        numbers = [
+            f"ROW_NUMBER() OVER (PARTITION BY who, {state} ORDER BY draw ASC) AS {name}"
+            for state, name in within
+        ]
+        kept = "state, next_state, missing, draw"
+        return f"SELECT {kept}, {', '.join(numbers)} FROM ({self._draws}) AS draws"
 
     @property
     def _order(self) -> str:
@@ -241,10 +273,9 @@ class CountingQuery:
         named = [f"veil_source AS (\n{self.engine.relation}\n)"]
         if listed and self.states is not None:
             for name in sorted({self._list_name(role) for role in self.question.state_names}):
-                labels = list(enumerate(self.states.texts))
-                if name == "veil_texts":
-                    values = places((literal(label, self.engine.dialect), i) for i, label in labels)
-                else:
-                    values = places((label, i) for i, label in labels if is_plain_integer(label))
+                is_text = name == "veil_texts"
+                listed_ones = ((label, i) for i, label in enumerate(self.states.texts))
+                matching = (one for one in listed_ones if is_text or is_plain_integer(one[0]))
+                values = places(matching, self.engine.dialect, text=is_text)
                 named.append(f"{name}(label, place) AS ({values})")
         return f"WITH {', '.join(named)}\n{render(text, self.engine.dialect)}"

@@ -32,6 +32,8 @@ class Question:
     length. second_cap: the cap where the state before is counted too. drop_unlisted: leave out rows whose
     state is not on the list. salt: keys the sample of a user's transitions.
 
+    once: each pair of states counts once for each user.
+
     state_names: what the columns that hold states are called in the query, by role; the next state of a log
     is not a column of its own. roles: the columns that are needed, by role. derived: the role of a part of a
     time that is the group.
@@ -53,6 +55,7 @@ class Question:
     strata: Any = None
     second_cap: int | None = None
     memory: int = 1
+    once: bool = False
     sequences: bool = False
     drop_unlisted: bool = False
     salt: Any = None
@@ -65,7 +68,7 @@ class Question:
 
     def __post_init__(self) -> None:
         memory = integer("memory", self.memory, least=1, most=2)
-        named_switches = ("sequences", "drop_unlisted", "drop_unlisted_groups")
+        named_switches = ("sequences", "drop_unlisted", "drop_unlisted_groups", "once")
         switches = {name: truth(name, getattr(self, name)) for name in named_switches}
         named = {name: getattr(self, name) for name in _COLUMNS if getattr(self, name) is not None}
         for name, column in named.items():
@@ -118,6 +121,8 @@ class Question:
         another = "another column than {origin}", "the same"
         whose = "{by} as well, to say whose transitions are capped", "none"
         alone = "no {group} together with it", "both"
+        capped = "{cap}, and no {strata}, {group}, {memory=2} or {sequences}, with it"
+        not_alone = self.cap is None or self.group is not None or self.memory == 2 or self.sequences
         second = "{memory=2}, and {cap} or {strata}, with it", "none"
         refused = (
             ("origin", is_log and self.origin is not None, *both),
@@ -131,6 +136,7 @@ class Question:
             ("order", self.by is None and self.order is not None, "{by} as well", "none"),
             ("tie_break", self.order is None and self.tie_break is not None, "{order} as well", "none"),
             ("strata", trips and self.strata is not None, *a_log),
+            ("once", bool(self.once) and not_alone, capped, "others"),
             ("memory", trips and self.memory == 2, *a_log),
             ("sequences", trips and self.sequences, *a_log),
             ("strata", self.cap is not None and self.strata is not None, "either it or {cap}", "both"),

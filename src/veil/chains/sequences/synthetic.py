@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from veil.chains.counting.question import group_text
 from veil.chains.mechanisms.private_chain import PrivateChain
+from veil.chains.mechanisms.sparse_chain import SparseChain
 from veil.chains.sequence_model import SequenceModel, group_chain, model
 from veil.core.brief import brief_repr
 from veil.core.checks import integer, shown
@@ -81,7 +82,7 @@ def synthetic(
     """
     count = integer("count", count, least=1)
     checked_release(release)
-    is_counted = isinstance(release.mechanism, PrivateChain)
+    is_counted = isinstance(release.mechanism, (PrivateChain, SparseChain))
     held = model(release) if is_counted else SequenceModel(to_chain(release))
     if group is not None:
         chain = group_chain(release, group)

@@ -7,7 +7,7 @@ holds at most two targets; Vose (IEEE Trans. Softw. Eng. 17, 1991) builds them i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,14 @@ _ROW = np.dtype([("first", np.int64), ("width", np.float64)])
 _CELL = np.dtype([("cut", np.float64), ("below", np.int32), ("above", np.int32)])
 # Uniform numbers that are drawn at a time: they and the states they lead to stay in the cache.
 _AT_A_TIME = 65_536
+
+
+class Walks(Protocol):
+    """What a chain can be walked with."""
+
+    def paths(self, starts: Places, steps: int, rng: np.random.Generator) -> Ints:
+        """One path a start: an array of len(starts) rows and steps + 1 columns, the first the starts."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,4 +168,5 @@ def print_comparison_of_chains(comparison: ChainComparison, name: str) -> None:
         ("difference of tau_1", comparison.ergodicity_1),
         ("difference of tau_inf", comparison.ergodicity_inf),
     ):
-        console.print(f"{text:46} {'infinite' if math.isinf(number) else f'{number:.4g}'}")
+        if not math.isnan(number):
+            console.print(f"{text:46} {'infinite' if math.isinf(number) else f'{number:.4g}'}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
@@ -241,6 +241,37 @@ def literal(text: str, dialect: str) -> str:
     return f"'{escaped}'"
 
 
-def places(labels: Iterable[tuple[str, int]]) -> str:
-    """A table of labels (as literals) and their places; without any, one row that nothing equals."""
-    return f"VALUES {', '.join(f'({label}, {i})' for label, i in labels) or '(CAST(NULL AS BIGINT), 0)'}"
+# Up to so many labels are written as rows. Engines read one long text much faster than very many rows.
+_MOST_ROWS = 2_000
+_BETWEEN = "\x1f"
+
+
+def places(labels: Iterable[tuple[str, int]], dialect: str, *, text: bool) -> str:
+    """A query for labels and their places; without any, one row that nothing equals.
+
+    text: labels are text, and not whole numbers.
+    """
+    listed = list(labels)
+    if len(listed) > _MOST_ROWS and not any(_BETWEEN in label for label, _ in listed):
+        return _packed_places(listed, dialect, text=text)
+    rows = (f"({literal(label, dialect) if text else label}, {i})" for label, i in listed)
+    return f"VALUES {', '.join(rows) or '(CAST(NULL AS BIGINT), 0)'}"
+
+
+def _packed_places(labels: Sequence[tuple[str, int]], dialect: str, *, text: bool) -> str:
+    """The same, as two long texts that the engine splits."""
+    names = literal(_BETWEEN.join(label for label, _ in labels), dialect)
+    numbers = literal(_BETWEEN.join(str(place) for _, place in labels), dialect)
+    mark = literal(_BETWEEN, dialect)
+    if dialect == "spark":
+        both = f"EXPLODE(ARRAYS_ZIP(SPLIT({names}, {mark}), SPLIT({numbers}, {mark})))"
+        first, second, source = "p.`0`", "p.`1`", f"(SELECT {both} AS p)"
+    else:
+        split = "STRING_TO_ARRAY" if dialect == "postgres" else "STRING_SPLIT"
+        first, second = "a", "b"
+        lists = (
+            f"UNNEST({split}({part}, {mark})) AS {name}" for part, name in ((names, "a"), (numbers, "b"))
+        )
+        source = f"(SELECT {', '.join(lists)})"
+    label = first if text else f"CAST({first} AS BIGINT)"
+    return f"SELECT {label}, CAST({second} AS BIGINT) FROM {source} AS packed"
