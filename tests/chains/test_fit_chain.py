@@ -401,7 +401,7 @@ def test_too_many_pairs_of_states() -> None:
     book = Book()
     large = TransitionCounts(coo_array(([1], ([0], [1])), shape=(6000, 6000)))
     with pytest.raises(InvalidData, match="pairs of states"):
-        veil.chains.release(large, epsilon=1.0, ledger=book)
+        veil.chains.release(large, epsilon=1.0, pairs="all", ledger=book)
     assert book.events == []
 
 

@@ -21,6 +21,7 @@ ALL += [
         "vectors/l1.md",
         "tables/sql/row_wise.md",
         "chains/sparse/drawing.md",
+        "chains/sparse/selection.md",
     )
 ]
 _PLACE = re.compile(r"`(veil(?:\.\w+)+):([\w.]+)`")
