@@ -13,14 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from veil.chains.estimation.matched_quantiles import LEVELS, estimated_counts
-from veil.chains.estimation.reverse_cells import log_linear_slopes
+from veil.chains.estimation.regression import LogLinear
 from veil.chains.estimation.transition_table import TableEstimate
 from veil.core.arrays import Floats
 from veil.core.numerics.count_grid import Noise
 from veil.core.numerics.count_laws import FLOOR, BinnedLaws
 from veil.core.numerics.denoise import denoised, independent_means
-
-_MOST_LOG = 20.0
 
 
 class GroupEstimates(NamedTuple):
@@ -67,6 +65,6 @@ def _group_counts(values: Floats, noise: Noise, together: TableEstimate, rank: i
 def _between(noisy: Floats, borrowed: Floats, independent: Floats, deviation: float) -> Floats:
     """Means of a group, between those it borrows and those of its own margins, by regression."""
     logs = np.log(np.maximum(np.stack([borrowed.ravel(), independent.ravel()]), FLOOR))
-    features = np.column_stack([np.ones(borrowed.size), *logs])
-    slopes = log_linear_slopes(features, noisy.ravel(), deviation, np.array([0.0, 1.0, 0.0]))
-    return np.asarray(np.exp(np.clip(features @ slopes, -_MOST_LOG, _MOST_LOG))).reshape(noisy.shape)
+    predictors = [logs[0], logs[1] - logs[0]]
+    fit = LogLinear.fitted(logs[0], predictors, noisy.ravel(), deviation)
+    return fit.means(logs[0], predictors).reshape(noisy.shape)

@@ -23,7 +23,7 @@ _MEANS_MORE = 4.0
 _TURNS, _FIRST_HALVINGS, _HALVINGS = 5, 10, 6
 _AROUND = 1.5
 # How far sums go from those of medians to those of means, at little noise and at noise of scale 1 or more.
-_FEWEST_MEANS, _MOST_MEANS = 0.35, 0.85
+_FEWEST_MEANS, _MOST_MEANS = 0.2, 0.6
 # No cell is below this part of its mean.
 _LEAST_PART = 1e-3
 

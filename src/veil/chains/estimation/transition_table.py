@@ -12,21 +12,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from veil.chains.estimation.bilinear_means import bilinear_means
+from veil.chains.estimation.held_out_means import held_out_cells, model_means
 from veil.chains.estimation.matched_quantiles import LEVELS, estimated_counts
-from veil.chains.estimation.reverse_cells import reverse_means
 from veil.chains.estimation.sums import balanced, few_in_small_cells
-from veil.core.arrays import Booleans, Floats
+from veil.core.arrays import Floats
 from veil.core.numerics.count_grid import Noise
-from veil.core.numerics.count_laws import BinnedLaws, CellPosterior, FactorLaw
+from veil.core.numerics.count_laws import BinnedLaws, FactorLaw
 from veil.core.numerics.denoise import independent_means
 
 # Hidden dimensions that are tried; each needs so many states.
 RANKS, _STATES_PER_RANK = (0, 2, 4, 8), 8
 # One cell in so many is held out, of the busiest states if there are more than this.
 _HELD_OUT, _MOST_TRIED, _SEED = 6, 400, 0
-# By so much the log-likelihood must grow for the cells across the diagonal to be used.
-_CLEARLY_BETTER = 5.0
 # Of the regression for the diagonal.
 _STEPS, _LONGEST_STEP, _LEAST_MARGIN = 25, 0.5, 0.1
 
@@ -47,12 +44,10 @@ class TableEstimate(NamedTuple):
         """The estimate. rank: taken as given instead of chosen, for repetitions of one table."""
         values, deviation = np.asarray(noisy, dtype=np.float64), noise.deviation
         away = ~np.eye(len(values), dtype=bool)
-        independent = independent_means(values, away, noise)
-        dimensions = chosen_rank(values, independent, noise) if rank is None else rank
-        known = _Cells.of(values, away, _means(values, away, independent, noise, dimensions), noise)
-        across = known.by_reverse(noise)
-        if across.log_likelihood > known.log_likelihood + _CLEARLY_BETTER:
-            known = across
+        dimensions = (
+            chosen_rank(values, independent_means(values, away, noise), noise) if rank is None else rank
+        )
+        known = held_out_cells(values, away, noise, dimensions)
         mean, variance, quantiles = (
             np.empty(values.shape),
             np.empty(values.shape),
@@ -72,32 +67,6 @@ class TableEstimate(NamedTuple):
         return cls(estimated_counts(quantiles, mean, noise), mean, variance, dimensions)
 
 
-class _Cells(NamedTuple):
-    """The cells off the diagonal: their means under a model, the laws around those, what is known of each."""
-
-    noisy: Floats
-    away: Booleans
-    means: Floats
-    laws: BinnedLaws
-    posterior: CellPosterior
-
-    @classmethod
-    def of(cls, noisy: Floats, away: Booleans, means: Floats, noise: Noise) -> _Cells:
-        laws = BinnedLaws(noisy[away], means[away], noise)
-        return cls(noisy, away, means, laws, laws.posterior(noisy[away], means[away]))
-
-    @property
-    def log_likelihood(self) -> float:
-        return float(self.posterior.log_likelihood.sum())
-
-    def by_reverse(self, noise: Noise) -> _Cells:
-        """The same, with the cells across the diagonal in the means."""
-        means, counts = np.where(self.away, self.means, 1.0), np.ones(self.means.shape)
-        counts[self.away] = self.posterior.mean
-        better = reverse_means(self.noisy, self.away, means, counts, noise.deviation)
-        return _Cells.of(self.noisy, self.away, better, noise)
-
-
 def chosen_rank(noisy: Floats, independent: Floats, noise: Noise) -> int:
     """The number of hidden dimensions that predicts held-out cells best."""
     ranks = [rank for rank in RANKS if rank * _STATES_PER_RANK <= len(noisy)]
@@ -111,16 +80,10 @@ def chosen_rank(noisy: Floats, independent: Floats, noise: Noise) -> int:
     shown = away & ~held
     scores = []
     for rank in ranks:
-        means = _means(noisy, shown, independent, noise, rank)
+        means = model_means(noisy, shown, independent, noise, rank) if rank else independent
         laws = BinnedLaws(noisy[shown], means[shown], noise)
         scores.append(float(laws.posterior(noisy[held], means[held]).log_likelihood.sum()))
     return ranks[int(np.argmax(scores))]
-
-
-def _means(noisy: Floats, used: Booleans, independent: Floats, noise: Noise, rank: int) -> Floats:
-    if rank == 0:
-        return independent
-    return bilinear_means(noisy, used, independent, noise.deviation, rank)
 
 
 def _diagonal_means(staying: Floats, leaving: Floats, arriving: Floats, deviation: float) -> Floats:
