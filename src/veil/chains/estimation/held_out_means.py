@@ -18,7 +18,7 @@ from veil.chains.estimation.likeness import Singles, common_predictors, reverse_
 from veil.chains.estimation.regression import LogLinear
 from veil.core.arrays import Booleans, Floats
 from veil.core.numerics.count_grid import Noise
-from veil.core.numerics.count_laws import BinnedLaws, CellPosterior
+from veil.core.numerics.count_laws import FLOOR, MOST_BINS, BinnedLaws, CellPosterior
 from veil.core.numerics.denoise import independent_means
 
 # Folds, fewer for large tables, whose models lose less by what is hidden.
@@ -26,6 +26,8 @@ _FOLDS, _FEWEST_FOLDS, _MANY_STATES = 5, 2, 600
 _SEED = 0
 # Smaller tables are taken to have independent rows and columns, by all their cells.
 _FEWEST_STATES = 5
+# Laws of counts within a fold, which lead to nothing but predictors.
+_BINS = 3
 # What a predictor must add to the log-likelihood (Akaike 1974).
 _WORTH = 1.0
 # Of margins, in transitions.
@@ -40,9 +42,9 @@ class Cells(NamedTuple):
     posterior: CellPosterior
 
     @classmethod
-    def of(cls, noisy: Floats, used: Booleans, means: Floats, noise: Noise) -> Self:
-        """Laws and posteriors of the cells that are used."""
-        laws = BinnedLaws(noisy[used], means[used], noise)
+    def of(cls, noisy: Floats, used: Booleans, means: Floats, noise: Noise, *, bins: int = MOST_BINS) -> Self:
+        """Laws and posteriors of the cells that are used. bins: of means, that have laws of their own."""
+        laws = BinnedLaws(noisy[used], means[used], noise, most=bins)
         return cls(means, laws, laws.posterior(noisy[used], means[used]))
 
     @property
@@ -110,22 +112,18 @@ def _predictors(
     """The logarithm of the model's means, and sets of predictors [from, to], by the shown cells alone."""
     deviation = noise.deviation
     independent = margin_means(noisy, shown, away, noise)
-    margins = Cells.of(noisy, shown, model_means(noisy, shown, independent, noise, 0), noise)
-    first = margins
-    if rank:
-        first = Cells.of(noisy, shown, model_means(noisy, shown, independent, noise, rank), noise)
+    means = model_means(noisy, shown, independent, noise, rank)
+    first = Cells.of(noisy, shown, means, noise, bins=_BINS)
     model, counts = np.log(first.means), first.counts(shown)
     of_model = [model.astype(np.float32)]
-    of_reverse = reverse_predictors(counts, first.means, model, deviation)
     if rank:
-        of_margins = np.log(margins.means)
-        of_model.append((of_margins - model).astype(np.float32))
-        of_reverse += reverse_predictors(margins.counts(shown), margins.means, of_margins, deviation)
+        of_model.append((np.log(independent + FLOOR) - model).astype(np.float32))
+    of_reverse = reverse_predictors(counts, first.means, model, deviation)
     of_common = common_predictors(counts, first.means, away)
     # A second time, from the counts that these predictors lead to.
     every = [*of_model, *of_reverse, *of_common]
     fit = LogLinear.fitted(model[shown], [one[shown] for one in every], noisy[shown], deviation)
-    again = Cells.of(noisy, shown, fit.means(model, every), noise)
+    again = Cells.of(noisy, shown, fit.means(model, every), noise, bins=_BINS)
     counts, logs = again.counts(shown), np.log(again.means)
     twice = [(logs - model).astype(np.float32), *reverse_predictors(counts, again.means, model, deviation)]
     twice += common_predictors(counts, again.means, away)

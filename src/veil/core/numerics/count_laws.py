@@ -33,7 +33,7 @@ _ROUNDS, _SETTLED = 60, 1e-4
 # So that nothing that can hold a count is ever zero, whatever underflows.
 FLOOR = 1e-12
 # Bins of means that have a law each, as many cells as the common law weighs in it, and the fewest cells.
-_BINS, _BIN_CELLS, _LEAST_IN_BIN = 12, 300.0, 200
+MOST_BINS, _BIN_CELLS, _LEAST_IN_BIN = 12, 300.0, 200
 
 
 class CellPosterior(NamedTuple):
@@ -144,9 +144,9 @@ class FactorLaw:
 class BinnedLaws:
     """Laws of theta for means of every size: one for each bin of means, near the one that all share."""
 
-    def __init__(self, noisy: Floats, means: Floats, noise: Noise) -> None:
+    def __init__(self, noisy: Floats, means: Floats, noise: Noise, *, most: int = MOST_BINS) -> None:
         common = FactorLaw.learnt(noisy, means, noise)
-        bins = max(1, min(_BINS, len(noisy) // _LEAST_IN_BIN))
+        bins = max(1, min(most, len(noisy) // _LEAST_IN_BIN))
         self.edges = np.sort(means)[[len(means) * place // bins for place in range(1, bins)]]
         self.laws = [
             FactorLaw.learnt(noisy[inside], means[inside], noise, common.theta, _BIN_CELLS)
