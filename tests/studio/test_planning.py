@@ -55,8 +55,9 @@ def test_a_preview_is_marked_as_simulated(workbench: Workbench, visitor: Visitor
 
 def _planned(visitor: Visitor, draft: str) -> Page:
     path = f"/draft/{draft}/plan"
-    while 'hx-trigger="load' in visitor.get(f"{path}/live").text:
-        pass
+    for part in ("live", "drawn"):
+        while 'hx-trigger="load' in visitor.get(f"{path}/{part}").text:
+            pass
     return visitor.get(path)
 
 

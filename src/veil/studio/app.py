@@ -45,6 +45,7 @@ _PAGES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/draft/{id}/query", query_pages.show),
     ("POST", "/draft/{id}/query", query_pages.save),
     ("GET", "/draft/{id}/plan/live", draft_pages.live_plan),
+    ("GET", "/draft/{id}/plan/drawn", draft_pages.drawn_plan),
     ("GET", "/draft/{id}/plan/picture.svg", draft_pages.plan_picture),
     ("POST", "/draft/{id}/budget/open", draft_pages.open_budget),
     ("POST", "/draft/{id}/make", draft_pages.make),
@@ -162,7 +163,11 @@ def _entrance(gate: Gate) -> Callable[[Request], Response]:
             return (
                 _outside() if token is None else _outside("That address was used already, or is an old one.")
             )
-        response = RedirectResponse(f"{gate.base}/", status_code=303)
+        response: Response = RedirectResponse(f"{gate.base}/", status_code=303)
+        if request.headers.get("sec-fetch-site") == "cross-site":
+            # From the page that the server wrote for the browser: a step that begins here is sent the cookie.
+            response = _message("Opening", "Veil Studio opens.", 200)
+            response.headers["Refresh"] = f"0;url={gate.base}/"
         # No TLS over loopback. The cookie is not sent by other sites' pages, and no script can read it.
         response.set_cookie(COOKIE, session, httponly=True, samesite="strict", path=gate.base)
         return response

@@ -107,7 +107,8 @@ def _page(visit: Visit, draft: Draft, errors: Mapping[str, str], *, status: int 
         steps=STEPS,
         before=STEPS[place - 1] if place else None,
         after=STEPS[place + 1] if place + 1 < len(STEPS) else None,
-        fields=[field for field in fields if not _is_further(field, draft, step.name)],
+        fields=(shown := [field for field in fields if not _is_further(field, draft, step.name)]),
+        groups=_grouped(shown, draft, errors) if step.name == "choices" else (),
         advanced=[field for field in fields if _is_further(field, draft, step.name)],
         errors=errors,
         yes=YES,
@@ -118,6 +119,23 @@ def _page(visit: Visit, draft: Draft, errors: Mapping[str, str], *, status: int 
         python=commands.python(draft, dataset=draft.text("dataset")),
         **extra,
     )
+
+
+def _grouped(
+    fields: list[FormField], draft: Draft, errors: Mapping[str, str]
+) -> list[tuple[str, list[FormField], bool]]:
+    """The fields under their headings. The first are open, and those with something in them."""
+    groups: dict[str, list[FormField]] = {}
+    for field in fields:
+        groups.setdefault(field.mark.group, []).append(field)
+    return [
+        (name, those, not number or any(_is_filled(field, draft) or field.key in errors for field in those))
+        for number, (name, those) in enumerate(groups.items())
+    ]
+
+
+def _is_filled(field: FormField, draft: Draft) -> bool:
+    return field.required or draft.text(field.key) not in ("", "no", YES, str(field.default))
 
 
 def _is_further(field: FormField, draft: Draft, step: str) -> bool:
@@ -216,7 +234,7 @@ def take_source(visit: Visit) -> Response:
         source = str(save_upload(visit.studio.workspace, upload.filename, upload.file))
     elif typed:
         source = typed
-        if not typed.startswith(ADDRESSES) and not Path(typed).expanduser().is_file():
+        if not typed.startswith(ADDRESSES) and not _is_file(typed):
             draft = replace(draft, source="", columns=())
             return _page(_at(visit, "data"), draft, {"source": "There is no such file."}, status=422)
         if not typed.startswith(ADDRESSES):
@@ -240,6 +258,14 @@ def take_source(visit: Visit) -> Response:
     if schema is not None and schema.error:
         return _page(_at(visit, "data"), draft, {"source": schema.error}, status=422)
     return visit.go(f"/draft/{draft.id}/data")
+
+
+def _is_file(text: str) -> bool:
+    """Whether there is a file at a path that was typed in, which may be no path at all."""
+    try:
+        return Path(text).expanduser().is_file()
+    except (OSError, RuntimeError, ValueError):
+        return False
 
 
 def _at(visit: Visit, step: str) -> Visit:
@@ -294,12 +320,13 @@ def _planned(visit: Visit, draft: Draft, chosen: float | None = None) -> dict[st
     """What to expect at the epsilon that is chosen, as far as it is known."""
     epsilon = _epsilon(draft)
     if epsilon is None:
-        return {"found": None, "waiting": False, "known": KNOWN}
+        return {"found": None, "waiting": False, "drawing": False, "known": KNOWN}
     found = visit.studio.plans.ask(draft.kind_name, plan_texts(draft), epsilon, _delta(draft))
     at = epsilon if chosen is None else chosen
     content: dict[str, Any] = {
         "found": found,
         "waiting": found is None or not found.complete,
+        "drawing": found is None or not found.is_drawn,
         "epsilon": epsilon,
         "delta": _delta(draft),
         "at": at,
@@ -325,6 +352,12 @@ def live_plan(visit: Visit) -> Response:
         except (ValueError, OverflowError, InvalidArgument):
             chosen = None
     return visit.page("plan_live.html", draft=draft, **_planned(visit, draft, chosen))
+
+
+def drawn_plan(visit: Visit) -> Response:
+    """The part of the page that takes longest: every mechanism, and a preview on made-up data."""
+    draft = _draft(visit)
+    return visit.page("plan_beside.html", draft=draft, **_planned(visit, draft))
 
 
 def plan_picture(visit: Visit) -> Response:

@@ -22,6 +22,8 @@ from veil.studio.forms import YES, FormField, fields_of, filled
 PART = "after"
 # Seconds that a command may take, and how much of what it says is shown.
 _PATIENCE, _LONGEST = 300.0, 40_000
+# The field that keeps spreadsheets from running what a label says.
+_SAFE = "csv_safe"
 # By this a field is known that names a file.
 _PROBE = "probe.csv"
 # Where its files are, in the folder of a release.
@@ -56,7 +58,7 @@ class FollowUp:
     @property
     def fields(self) -> list[FormField]:
         """What can be typed in: neither the release itself nor any other file, read or written."""
-        aside = {self.source, *self._blank().outputs}
+        aside = {self.source, _SAFE, *self._blank().outputs}
         fields = [field for field in fields_of(PART, self.request) if field.name not in aside]
         return [field for field in fields if not self._names_a_file(field)]
 
@@ -81,6 +83,9 @@ class FollowUp:
         if output:
             (name,) = list(self._blank().outputs)[:1]
             words += [self.request.options()[name][1].flag, output]
+            if _SAFE in self.request.options():
+                # Labels may be formulas to a spreadsheet.
+                words.append(self.request.options()[_SAFE][1].flag)
         return words
 
 

@@ -61,6 +61,7 @@ class Forecast:
 
     others: as far as they are known, in the order of their epsilons; complete: whether all are. picture:
     every mechanism against epsilon, as SVG; empty where the kind has none. sketch: a preview on made-up data.
+    is_drawn: whether both are known, or known to be missing.
     """
 
     expected: Expected
@@ -68,6 +69,7 @@ class Forecast:
     complete: bool = False
     picture: str = ""
     sketch: Sketch | None = None
+    is_drawn: bool = False
 
     @property
     def points(self) -> list[tuple[float, float]]:
@@ -167,10 +169,10 @@ class Plans:
             if not middle.done():
                 return None
             if self._forget_lost():
-                return Forecast(Expected(epsilon, trouble=_STOPPED), complete=True)
+                return Forecast(Expected(epsilon, trouble=_STOPPED), complete=True, is_drawn=True)
             expected: Expected = middle.result()
             if expected.trouble:
-                return Forecast(expected, complete=True)
+                return Forecast(expected, complete=True, is_drawn=True)
             sketched = self._future(preview_at, (*question, epsilon, delta))
             around = [
                 middle if at == epsilon else self._future(expected_at, (*question, at, delta))
@@ -180,7 +182,8 @@ class Plans:
         return Forecast(
             expected,
             others=tuple(one.result() for one in around if one.done()),
-            complete=drawn.done() and sketched.done() and all(one.done() for one in around),
+            complete=all(one.done() for one in around),
+            is_drawn=drawn.done() and sketched.done(),
             picture=drawn.result() if drawn.done() else "",
             sketch=sketched.result() if sketched.done() else None,
         )

@@ -136,6 +136,17 @@ def _some(rows: list[Any], table: str) -> Columns:
     return [(str(name), str(kind)) for name, kind in rows][:_MOST]
 
 
+def _load_readers(source: str) -> None:
+    """Load the parts of the program that read such a source: what is read from then on is the source."""
+    ending = "" if source.startswith(ADDRESSES) else ending_of(source)
+    if ending in PARQUET:
+        pass
+    elif ending in DATABASE:
+        import duckdb
+
+        duckdb.connect().close()
+
+
 def _bound() -> None:
     """Keep a hostile file from using up the machine, and from being written to."""
     try:
@@ -159,6 +170,7 @@ def main() -> None:
             source = order["source"]
             if not source.startswith(ADDRESSES) and not Path(source).is_file():
                 raise InvalidData("source", expected="a file", found="no such file")
+            _load_readers(source)
             before = bytes_read()
             answer["columns"] = read_schema(source, table=order["table"], has_header=order["has_header"])
             answer["tables"] = read_tables(source)

@@ -7,6 +7,8 @@ import socket
 import sys
 import threading
 import webbrowser
+from html import escape
+from pathlib import Path
 
 import uvicorn
 
@@ -17,6 +19,8 @@ from veil.studio.gate import Gate
 from veil.studio.workspace import Workspace
 
 _LOOPBACK = "127.0.0.1"
+# In the folder of the workbench: what the browser is told to open.
+_LETTER = "open.html"
 
 
 def serve(workspace: Workspace, *, port: int, opens_browser: bool) -> None:
@@ -41,9 +45,25 @@ def serve(workspace: Workspace, *, port: int, opens_browser: bool) -> None:
     say("The address lets one browser in, once. Press Enter for a new one, Ctrl-C to end.")
     if sys.stdin is not None and sys.stdin.isatty():
         threading.Thread(target=_invite_again, args=(invite,), daemon=True).start()
+    letter = workspace.folder / _LETTER
     if opens_browser:
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-    uvicorn.Server(config).run(sockets=[listener])
+        _write_letter(letter, address)
+        threading.Thread(target=webbrowser.open, args=(letter.as_uri(),), daemon=True).start()
+    try:
+        uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        letter.unlink(missing_ok=True)
+
+
+def _write_letter(path: Path, address: str) -> None:
+    """A page that leads to the address, readable for its owner alone.
+
+    Given to the browser as an argument, the address could be read by every user of the machine.
+    """
+    leads = f'<meta http-equiv="refresh" content="0;url={escape(address)}">'
+    path.unlink(missing_ok=True)
+    path.touch(mode=0o600, exist_ok=False)
+    path.write_text(f"<!doctype html>{leads}<title>Veil Studio</title>", encoding="utf-8")
 
 
 def _bound(port: int) -> socket.socket:
