@@ -16,7 +16,7 @@ from tests.studio.visitor import Page, Visitor
 from veil.samples.examples import EXAMPLES, Example
 from veil.studio.draft import Draft
 from veil.studio.journey import plan_texts
-from veil.studio.planning import Plans, expected_at, preview_at
+from veil.studio.planning import Plans, around_at, expected_at, preview_at
 
 
 def _question(example: Example, folder: Path) -> tuple[Any, ...]:
@@ -41,6 +41,17 @@ def test_every_kind_is_planned_and_has_a_preview(made_up: Path, example: Example
     assert sketch.released
     assert sketch.made_up != sketch.released
     assert preview_at(*question) == sketch
+
+
+@pytest.mark.slow_for("words", "chain")
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: one.kind)
+def test_points_of_a_curve_are_those_of_the_plan(made_up: Path, example: Example) -> None:
+    """What is left out to be quick is in the ranges alone."""
+    question = _question(example, made_up)
+    point, whole = around_at(*question), expected_at(*question)
+    assert not point.trouble
+    assert (point.measure, point.nothing) == (whole.measure, whole.nothing)
+    assert point.error == pytest.approx(whole.error, rel=1e-12)
 
 
 def test_a_preview_is_marked_as_simulated(workbench: Workbench, visitor: Visitor) -> None:

@@ -354,6 +354,12 @@ class ChainPlanning(PlanRequest):
         )
 
     def plan(self, progress: Progress | None = None) -> ChainPlan | UserForecast | SparsePlan:
+        return self._planned(ranges=True)
+
+    def quick_plan(self) -> ChainPlan | UserForecast | SparsePlan:
+        return self._planned(ranges=False)
+
+    def _planned(self, *, ranges: bool) -> ChainPlan | UserForecast | SparsePlan:
         self.check()
         if self.keeps_large:
             return self._plan_large()
@@ -378,7 +384,7 @@ class ChainPlanning(PlanRequest):
         if epsilon is None:
             assert self.error is not None
             epsilon = least_epsilon_for_chain(self.states, self.records, error=self.error, **size)
-        asked = plan_chain(self.states, self.records, epsilon=epsilon, **size)
+        asked = plan_chain(self.states, self.records, epsilon=epsilon, ranges=ranges, **size)
         return asked if self.epsilon is not None else replace(asked, error=self.error)
 
     def preview(self, plan: Any) -> Preview | None:

@@ -234,6 +234,10 @@ class PlanRequest(Request):
     def plan(self, progress: Progress | None = None) -> Any:
         """The plan."""
 
+    def quick_plan(self) -> Any:
+        """The plan as a point of a curve: with the usual errors of `plan`, perhaps without ranges."""
+        return self.plan()
+
     def preview(self, plan: Any) -> Preview | None:
         """A release of made-up data of the size that is planned for; None where there is none.
 

@@ -232,9 +232,16 @@ class MatrixPlanning(_Neighbours, _Planned):
             raise InvalidArgument("support", expected=expected, found="zeros", names=("typical",))
 
     def plan(self, progress: Progress | None = None) -> MatrixPlan:
+        return self._planned(ranges=True)
+
+    def quick_plan(self) -> MatrixPlan:
+        return self._planned(ranges=False)
+
+    def _planned(self, *, ranges: bool) -> MatrixPlan:
         self.check()
         typical, mask = self._public()
-        return plan_matrix(self.adjacency, mask, epsilon=self.epsilon, delta=self.delta, typical=typical)
+        budget = {"epsilon": self.epsilon, "delta": self.delta}
+        return plan_matrix(self.adjacency, mask, **budget, typical=typical, ranges=ranges)
 
     def preview(self, plan: Any) -> Preview | None:
         from veil.matrices.preview import preview_matrix

@@ -117,6 +117,9 @@ def public_numbers(kind: Kind) -> Iterator[FormField]:
         # Of the same name, it may mean another thing, or one that a release can do without.
         if same is None or same.takes is not field.takes or (field.required and not same.required):
             yield field
+        elif field.input == "number" and field.mark.help != same.mark.help:
+            # About how many there are is asked of a plan; stated for a release, it is a public fact in it.
+            yield field
 
 
 def plan_texts(draft: Draft) -> dict[str, str]:
@@ -124,8 +127,13 @@ def plan_texts(draft: Draft) -> dict[str, str]:
     kind = draft.kind
     (plan,) = kind.requests("plan")
     own = {*(field.name for field in public_numbers(kind)), *_OTHER_WAY}
+    known = {
+        field.name: field.takes for request in kind.requests("release") for field in fields_of("", request)
+    }
     texts = {}
     for field in fields_of("plan", plan):
-        places = (field.key,) if field.name in own else (f"release.{field.name}", f"read.{field.name}")
+        places: tuple[str, ...] = (field.key,) if field.name in own else ()
+        if field.name not in own or known.get(field.name) is field.takes:
+            places += (f"release.{field.name}", f"read.{field.name}")
         texts[field.key] = next((draft.text(place) for place in places if draft.text(place)), "")
     return texts

@@ -92,10 +92,23 @@ def _plan(kind_name: str, texts: Texts, epsilon: float, delta: float) -> Plan:
     return made
 
 
-def expected_at(kind_name: str, texts: Texts, epsilon: float, delta: float) -> Expected:
+@lru_cache(maxsize=_MOST_WHOLE)
+def _quick_plan(kind_name: str, texts: Texts, epsilon: float, delta: float) -> Plan:
+    made: Plan = _request(kind_name, texts, epsilon, delta).quick_plan()
+    return made
+
+
+def around_at(kind_name: str, texts: Texts, epsilon: float, delta: float) -> Expected:
+    """The same as a point of a curve."""
+    return expected_at(kind_name, texts, epsilon, delta, plan_at=_quick_plan)
+
+
+def expected_at(
+    kind_name: str, texts: Texts, epsilon: float, delta: float, *, plan_at: Callable[..., Plan] = _plan
+) -> Expected:
     """What to expect at one epsilon."""
     try:
-        plan = _plan(kind_name, texts, epsilon, delta)
+        plan = plan_at(kind_name, texts, epsilon, delta)
         lines = plan.baselines
         return Expected(
             epsilon,
@@ -123,7 +136,7 @@ def picture_around(kind_name: str, texts: Texts, epsilon: float, delta: float) -
     from veil.report.figures import svg
 
     try:
-        plans = [_plan(kind_name, texts, at, delta) for at in epsilons_around(epsilon)]
+        plans = [_quick_plan(kind_name, texts, at, delta) for at in epsilons_around(epsilon)]
         return svg(kind.plot_plans(plans, epsilon))
     except Exception:
         # The plan is there without its picture.
@@ -175,7 +188,7 @@ class Plans:
                 return Forecast(expected, complete=True, is_drawn=True)
             sketched = self._future(preview_at, (*question, epsilon, delta))
             around = [
-                middle if at == epsilon else self._future(expected_at, (*question, at, delta))
+                middle if at == epsilon else self._future(around_at, (*question, at, delta))
                 for at in epsilons_around(epsilon)
             ]
             drawn = self._future(picture_around, (*question, epsilon, delta))

@@ -292,6 +292,12 @@ class WordPlanning(PlanRequest):
         _check_language(self.chain, self.symbols, self.start, self.least)
 
     def plan(self, progress: Progress | None = None) -> WordPlan:
+        return self._planned(progress, ranged=True)
+
+    def quick_plan(self) -> WordPlan:
+        return self._planned(None, ranged=False)
+
+    def _planned(self, progress: Progress | None, *, ranged: bool) -> WordPlan:
         self.check()
         language, epsilon = self._language(), self.epsilon
         if epsilon is None:
@@ -305,7 +311,7 @@ class WordPlanning(PlanRequest):
             radius=self.radius,
             examples=given_words(self.typical, language),
             shorter=self.shorter,
-            ranged=True,
+            ranged=ranged,
             progress=progress,
         )
         return plan if self.epsilon is not None else replace(plan, error=self.error)
