@@ -42,7 +42,7 @@ def _reach(point: str) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _passing(place: Any, name: str, *, before: str = "", after: str = "") -> None:
+def passing(place: Any, name: str, *, before: str = "", after: str = "") -> None:
     """Have a function pass points before and after its work."""
     whole: Callable[..., Any] = getattr(place, name)
 
@@ -63,13 +63,13 @@ def worker() -> None:
     from veil.ledger.dataset import Dataset
     from veil.studio.worker import Diary, main
 
-    _passing(Diary, "__init__", after="running")
-    _passing(Diary, "step", after="reading")
-    _passing(Dataset, "reserve_charge", before="charging", after="reserved")
-    _passing(Job, "_draw", before="charged", after="drawn")
-    _passing(Keeper, "__call__", after="kept")
-    _passing(Job, "run", after="confirmed")
-    _passing(Keeper, "add_report", after="reported")
+    passing(Diary, "__init__", after="running")
+    passing(Diary, "step", after="reading")
+    passing(Dataset, "reserve_charge", before="charging", after="reserved")
+    passing(Job, "_draw", before="charged", after="drawn")
+    passing(Keeper, "__call__", after="kept")
+    passing(Job, "run", after="confirmed")
+    passing(Keeper, "add_report", after="reported")
     main()
 
 
@@ -80,9 +80,9 @@ def server(folder: Path, draft: str, point: str) -> None:
     from veil.studio.workspace import Workspace
 
     os.environ |= {_POINT: point, _SERVER: str(os.getpid())}
-    _passing(jobs.Jobs, "_make", before="asked for")
-    _passing(subprocess.Popen, "wait", before="ordered")
-    _passing(subprocess, "Popen", before="begun", after="started")
+    passing(jobs.Jobs, "_make", before="asked for")
+    passing(subprocess.Popen, "wait", before="ordered")
+    passing(subprocess, "Popen", before="begun", after="started")
     jobs.WORKER = WORKER
     with serving(Workspace.opened(folder)) as workbench:
         visitor = workbench.visitor()

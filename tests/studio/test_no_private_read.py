@@ -15,7 +15,7 @@ from tests.studio.visitor import Visitor
 from veil.samples.examples import EXAMPLES
 
 # What a schema reader may ask, in the beginnings of its questions.
-_LAWFUL = (
+LAWFUL = (
     "the names and types of the columns are read",
     "only the first line is kept",
     "the first 1,048,576 bytes",
@@ -58,7 +58,7 @@ def test_no_page_of_any_kind_reads_the_data(workbench: Workbench, visitor: Visit
     assert opened, "the server opens its own files at least"
     assert not [path for path in opened if Path(path).name == example.file]
     kept = workbench.studio.drafts.get(draft)
-    assert all(question.startswith(_LAWFUL) for _, question in kept.asked), kept.asked
+    assert all(question.startswith(LAWFUL) for _, question in kept.asked), kept.asked
     # Only what was asked to know the names of columns.
     assert len(kept.asked) <= 2
 

@@ -139,13 +139,17 @@ class Visitor:
 
     def upload(self, form: Form, name: str, content: bytes, **fields: str) -> Page:
         """Send a form with a file."""
+        return self.upload_as(form, "file", name, content, **fields)
+
+    def upload_as(self, form: Form, field: str, name: str, content: bytes, **fields: str) -> Page:
+        """Send a form with a file in a field."""
         mark = uuid4().hex
         parts = []
         for key, value in (dict(form.fields) | fields).items():
             parts.append(
                 f'--{mark}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{value}\r\n'.encode()
             )
-        disposition = f'Content-Disposition: form-data; name="file"; filename="{name}"'
+        disposition = f'Content-Disposition: form-data; name="{field}"; filename="{name}"'
         parts.append(f"--{mark}\r\n{disposition}\r\nContent-Type: text/csv\r\n\r\n".encode() + content)
         body = b"".join([*parts, f"\r\n--{mark}--\r\n".encode()])
         return self.ask("POST", form.action, body, {"Content-Type": f"multipart/form-data; boundary={mark}"})

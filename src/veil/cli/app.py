@@ -40,7 +40,7 @@ _OWN = {
     "inspect": "veil.cli.inspect:inspect",
     "audit": "veil.cli.audit:audit",
     "demo": "veil.cli.demo:demo",
-    "studio": "veil.studio.command:studio",
+    "studio": "veil.studio.command:app",
 }
 
 
@@ -67,7 +67,8 @@ def build(tokens: Sequence[str]) -> App:
 
     app.command(ledger_keeping.app)
     for name, place in _OWN.items():
-        app.command(resolve_name(place), name=name, help_epilogue="")
+        made = resolve_name(place)
+        app.command(made, **({} if isinstance(made, App) else {"name": name, "help_epilogue": ""}))
     if first not in (*_OWN, "release", "plan", "ledger", "--version"):
         _add_others(app)
     return app

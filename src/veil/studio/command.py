@@ -6,14 +6,24 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
+from cyclopts import App
+
 from veil.cli.ledger_options import named_ledger
 from veil.cli.options import option
 from veil.cli.output import working
 from veil.core.errors import InvalidArgument, MissingExtra
+from veil.studio.team import command as of_teams
 
 _NEEDED = ("starlette", "uvicorn", "python_multipart")
 
 
+app = App(
+    name="studio",
+    help_epilogue="",
+)
+
+
+@app.default
 def studio(
     *,
     folder: Annotated[
@@ -34,6 +44,8 @@ def studio(
 
     Only this machine can reach it, by an address that is printed and works once. No data is read before you
     press Release, except for the names of its columns.
+
+    For several people there is: veil studio serve.
 
     Example: veil studio --demo
     """
@@ -56,3 +68,9 @@ def studio(
             write_examples(workspace.folder / "demo")
     serve(workspace, port=port, opens_browser=not no_browser)
     return 0
+
+
+app.command(of_teams.serve, name="serve")
+app.command(of_teams.users)
+app.command(of_teams.make_key, name="new-key")
+app.command(of_teams.log, name="log")
