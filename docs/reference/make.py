@@ -216,10 +216,13 @@ def _command_page() -> str:
             parts += _command((name,), rest[name], [resolve_name(place)])
     for name in ("inspect", "audit", "demo", "studio"):
         parts += _command((name,), rest[name], [])
-    ledger = rest["ledger"]
-    for name in ledger:
-        if not name.startswith("-"):
-            parts += _command(("ledger", name), ledger[name], [])
+    for group in (("studio",), ("studio", "user"), ("ledger",)):
+        commands = rest
+        for name in group:
+            commands = commands[name]
+        for name in commands:
+            if not name.startswith("-") and name != "user":
+                parts += _command((*group, name), commands[name], [])
     return "\n\n".join(parts) + "\n"
 
 

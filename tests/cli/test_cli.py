@@ -331,6 +331,7 @@ def test_errors_for_machines(run: Run, folder: Path) -> None:
         *(("plan", kind) for kind in KINDS),
         *(("ledger", name) for name in ("open", "show", "raise", "close", "verify", "export")),
         ("chain",), ("synth",), ("groups",), ("decode",), ("inspect",), ("audit",), ("demo",), ("studio",),
+        ("studio", "serve"), ("studio", "user", "add"), ("studio", "log"),
     ],
     ids=" ".join,
 )  # fmt: skip

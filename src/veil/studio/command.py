@@ -16,11 +16,7 @@ from veil.studio.team import command as of_teams
 
 _NEEDED = ("starlette", "uvicorn", "python_multipart")
 
-
-app = App(
-    name="studio",
-    help_epilogue="",
-)
+app = App(name="studio", help_epilogue="")
 
 
 @app.default

@@ -97,6 +97,7 @@ def serve(
     from veil.studio.team.settings import Settings
     from veil.studio.team.team import Team
 
+    kept = _database(database)
     trusted = Proxies.of(behind_proxy.split(",")) if behind_proxy else Proxies()
     check_host(host, is_proxied=bool(trusted.trusted))
     shown = f"[{host}]" if ":" in host else host
@@ -122,7 +123,6 @@ def serve(
         from veil.studio.team.provider import Provider
 
         provider = Provider.of(Path(oidc), settings)
-    kept = _database(database)
     sealing = Sealing.of(key or f"file:{_own_key(settings.folder)}")
     team = Team.opened(settings, kept, sealing, provider=provider)
     if not any(account.is_steward for account in team.accounts.all()):
@@ -272,13 +272,8 @@ def list_all(*, database: DatabaseOption = None) -> int:
     Example: veil studio user list
     """
     for account in _accounts(database).all():
-        ways = (
-            "provider of identities"
-            if account.is_external
-            else "password"
-            if account.has_password
-            else "none"
-        )
+        ways = "a password" if account.has_password else "a link that was not used yet"
+        ways = "the provider of identities" if account.is_external else ways
         state = ", disabled" if account.disabled else ""
         say(f"{account.name}: {account.role}, signs in by {ways}{state}")
     return 0
