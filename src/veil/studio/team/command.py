@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from getpass import getpass
 from importlib.util import find_spec
@@ -97,7 +99,7 @@ def serve(
     from veil.studio.team.settings import Settings
     from veil.studio.team.team import Team
 
-    kept = _database(database)
+    kept = _named(database)
     trusted = Proxies.of(behind_proxy.split(",")) if behind_proxy else Proxies()
     check_host(host, is_proxied=bool(trusted.trusted))
     shown = f"[{host}]" if ":" in host else host
@@ -124,6 +126,7 @@ def serve(
 
         provider = Provider.of(Path(oidc), settings)
     sealing = Sealing.of(key or f"file:{_own_key(settings.folder)}")
+    kept.migrate()
     team = Team.opened(settings, kept, sealing, provider=provider)
     if not any(account.is_steward for account in team.accounts.all()):
         say("There is no steward yet. Make one: veil studio user add NAME --role steward")
@@ -156,7 +159,8 @@ def log(*, database: DatabaseOption = None) -> int:
     """
     from veil.studio.team.audit import entries_of, first_fault
 
-    entries = entries_of(_database(database), None)[::-1]
+    with _database(database) as kept:
+        entries = entries_of(kept, None)[::-1]
     for entry in entries:
         print(json.dumps(entry, ensure_ascii=False))
     fault = first_fault(entries)
@@ -189,14 +193,14 @@ def add(
 
     Example: veil studio user add ada --role steward
     """
-    accounts = _accounts(database)
     if link and external:
         raise InvalidArgument("--link", expected="no --external with it", found="both")
-    password = None if link or external else _asked_password()
-    made = accounts.add(name, role, password=password, is_external=external)
-    say(f"{made.name} is a {role}.")
-    if link:
-        _print_link(accounts, made.name, address)
+    with _accounts(database) as accounts:
+        password = None if link or external else _asked_password()
+        made = accounts.add(name, role, password=password, is_external=external)
+        say(f"{made.name} is a {role}.")
+        if link:
+            _print_link(accounts, made.name, address)
     return 0
 
 
@@ -217,12 +221,12 @@ def reset(
 
     Example: veil studio user reset ada --link --address https://veil.example.org
     """
-    accounts = _accounts(database)
-    if link:
-        _print_link(accounts, name, address)
-    else:
-        accounts.set_password(name, _asked_password())
-        say("The password is another one now.")
+    with _accounts(database) as accounts:
+        if link:
+            _print_link(accounts, name, address)
+        else:
+            accounts.set_password(name, _asked_password())
+            say("The password is another one now.")
     return 0
 
 
@@ -238,7 +242,8 @@ def set_role(
 
     Example: veil studio user role cid analyst
     """
-    _accounts(database).set_role(name, role)
+    with _accounts(database) as accounts:
+        accounts.set_role(name, role)
     say(f"{name} is a {role} from now on.")
     return 0
 
@@ -249,7 +254,8 @@ def disable(name: NameArgument, /, *, database: DatabaseOption = None) -> int:
 
     Example: veil studio user disable cid
     """
-    _accounts(database).set_disabled(name, True)
+    with _accounts(database) as accounts:
+        accounts.set_disabled(name, True)
     say(f"{name} is out.")
     return 0
 
@@ -260,7 +266,8 @@ def enable(name: NameArgument, /, *, database: DatabaseOption = None) -> int:
 
     Example: veil studio user enable cid
     """
-    _accounts(database).set_disabled(name, False)
+    with _accounts(database) as accounts:
+        accounts.set_disabled(name, False)
     say(f"{name} may come in again.")
     return 0
 
@@ -271,7 +278,9 @@ def list_all(*, database: DatabaseOption = None) -> int:
 
     Example: veil studio user list
     """
-    for account in _accounts(database).all():
+    with _accounts(database) as accounts:
+        found = accounts.all()
+    for account in found:
         ways = "a password" if account.has_password else "a link that was not used yet"
         ways = "the provider of identities" if account.is_external else ways
         state = ", disabled" if account.disabled else ""
@@ -293,20 +302,31 @@ def _url(given: str | None) -> str:
     return url
 
 
-def _database(given: str | None) -> Database:
-    """The database, with its tables as this version needs them."""
+def _named(given: str | None) -> Database:
+    """The database, which nobody has asked anything yet."""
     _need()
     from veil.studio.team.database import Database
 
-    made = Database(_url(given))
-    made.migrate()
-    return made
+    return Database(_url(given))
 
 
-def _accounts(given: str | None) -> Accounts:
+@contextmanager
+def _database(given: str | None) -> Iterator[Database]:
+    """The database, with its tables as this version needs them, until it is used no more."""
+    made = _named(given)
+    try:
+        made.migrate()
+        yield made
+    finally:
+        made.close()
+
+
+@contextmanager
+def _accounts(given: str | None) -> Iterator[Accounts]:
     from veil.studio.team.accounts import Accounts
 
-    return Accounts(_database(given))
+    with _database(given) as database:
+        yield Accounts(database)
 
 
 def _ledger(given: str | None, database: str | None) -> str:
