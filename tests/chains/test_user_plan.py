@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import veil
+from bench.accuracy.sequences import MSNBC, sessions
 from veil.chains.strata import planned_shares, planned_strata
 from veil.chains.user_plan import (
     ASSUMED_LENGTH,
@@ -171,4 +172,26 @@ def test_trials_repeat_and_follow_the_budget() -> None:
     assert tried(0.1).joint_tv > base.joint_tv
     assert tried(1.0, change="replace").joint_tv > base.joint_tv
     assert tried(100.0).length_tv < base.length_tv
-    assert set(base.to_dict()) == {"joint_tv", "row_tv", "length_tv"}
+    errors = {"joint_tv", "row_tv", "length_tv"}
+    assert set(base.to_dict()) == errors | {f"{error}_range" for error in errors}
+    for span in (base.joint, base.row, base.length):
+        assert 0.0 < span.low < span.usual < span.high <= 1.0
+
+
+# Ranges
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
+def test_ranges_hold_what_is_measured_on_real_sessions(epsilon: float) -> None:
+    if not MSNBC.is_file():
+        pytest.skip("the real data is not here")
+    visited, lengths, states = sessions()
+    public: dict[str, Any] = {"users": len(lengths), "mean_length": float(np.mean(lengths))}
+    plan, rng = plan_users(states, epsilon=epsilon, **public), np.random.default_rng(3)
+    truth = np.asarray(count_sequences(visited, lengths, states, None, rng).matrix)
+    counts = count_sequences(visited, lengths, states, plan, rng)
+    model = veil.chains.model(veil.chains.release(counts, epsilon=epsilon, unit="user", rng=1))
+    trial = try_users(states, plan, epsilon=epsilon, **public)
+    found = 0.5 * np.abs(model.joint() - truth / truth.sum()).sum()
+    assert trial.joint.low <= found <= trial.joint.high

@@ -272,6 +272,7 @@ def extreme_tables(states: int, records: int, *, seed: int = _TYPICAL_SEED) -> d
         "travel that starts in a few places and ends anywhere": one_way,
         "steps between neighbours only, back as often as there": streets,
         "a few pairs of states that hold nearly everything": few,
+        "all pairs of states about as often": np.ones((states, states)),
     }
     # Once around all states, so that each is left and reached, where there are enough transitions.
     around = np.roll(np.eye(states, dtype=np.int64), 1, axis=1) * (records >= _PER_STATE * states)

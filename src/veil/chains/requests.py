@@ -295,7 +295,8 @@ class ChainPlanning(PlanRequest):
     typical: Any = option(
         None,
         help="A public table to plan for (CSV or JSON): transitions from each state (rows) to each, made to "
-        "hold as many as {records}; tables of all kinds unless given.",
+        "hold as many as {records}; tables of all kinds unless given. Where users are tried out, public "
+        "sequences instead: a text file with one a line.",
     )
 
     @property
@@ -304,9 +305,6 @@ class ChainPlanning(PlanRequest):
 
     def check(self) -> None:
         super().check()
-        if self.typical is not None and self.tries_users:
-            expected = "none where users are tried out"
-            raise InvalidArgument("typical", expected=expected, found="a table")
         if (self.epsilon is None) == (self.error is None):
             expected, found = "either it or {error}", "both or neither"
             raise InvalidArgument("epsilon", expected=expected, found=found, names=("error",))
@@ -371,9 +369,11 @@ class ChainPlanning(PlanRequest):
             public: dict[str, Any] = {"users": self.users, "mean_length": self.mean_length}
             plan = plan_users(self.states, epsilon=self.epsilon, cap=self.cap, **public)
             budget: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "change": self.change}
-            trial = try_users(self.states, plan, **budget, **public)
+            trial = try_users(self.states, plan, typical=self.typical, **budget, **public)
             assumed = self.users or ASSUMED_USERS, self.mean_length or ASSUMED_LENGTH
-            return UserForecast(plan, trial, self.epsilon, self.change, assumed, self.states)
+            return UserForecast(
+                plan, trial, self.epsilon, self.change, assumed, given=self.typical is not None
+            )
         if self.records is None:
             expected, names = "it, or {users} with {unit=user}", ("users", "unit")
             raise InvalidArgument("records", expected=expected, found="neither", names=names)

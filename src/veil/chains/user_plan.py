@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from veil.chains.adjacency import Transitions
 from veil.chains.chain_mechanism import chosen_mechanism, tables_of
 from veil.chains.lengths import LengthBins
-from veil.chains.planning import baseline_of, typical_tables
+from veil.chains.made_up_users import made_up_users, users_like
+from veil.chains.planning import baseline_of
 from veil.chains.sequence_model import LengthLaw, SequenceModel
 from veil.chains.strata import (
     Strata,
@@ -27,7 +28,7 @@ from veil.core.checks import integer, positive
 from veil.core.errors import InvalidArgument
 from veil.core.plan import Plan, beside
 from veil.core.progress import tell
-from veil.matrices.chain import Chain
+from veil.core.span import Span, assumed
 
 # Where nobody says how many users there are, or how long their sequences: a guess, and the plan says so.
 ASSUMED_USERS = 100_000
@@ -37,7 +38,13 @@ _MOST = 10**12
 # More users than this are stood for by so many with an epsilon that is larger in proportion: noise and counts
 # then stand in the same relation.
 _MOST_USERS = 150_000
-_TRIALS, _SEED = 3, 17
+_MOST_VISITS = 1_000_000
+# Of users that are drawn from given ones, which is done once.
+_MOST_GIVEN = 6_000_000
+# Users of the first two kinds are the usual ones, and tried so often.
+_USUAL, _TRIALS, _SEED = 2, 2, 17
+# Ranges are longer by this factor, for what lies between the kinds of users.
+_SPARE = 1.5
 # Nobody's sequence is made longer than this.
 _LONGEST = 2_000
 
@@ -106,16 +113,38 @@ def plan_users(
     return UserPlan(strata, second)
 
 
-class UserTrial(NamedTuple):
-    """Mean errors (TV) over made-up users: of the share of each transition, the next step, the lengths."""
+@dataclass(frozen=True, slots=True)
+class UserTrial:
+    """Errors (TV) over made-up users: of the share of each transition, the next step, the lengths.
 
-    joint_tv: float
-    row_tv: float
-    length_tv: float
+    Numbers are means over the usual users; spans reach over users of all kinds, or are of those that were
+    given. assumes: who they are, as a sentence.
+    """
 
-    def to_dict(self) -> dict[str, float]:
+    joint: Span
+    row: Span
+    length: Span
+    baseline: Baseline
+    assumes: str
+
+    @property
+    def joint_tv(self) -> float:
+        return self.joint.usual
+
+    @property
+    def row_tv(self) -> float:
+        return self.row.usual
+
+    @property
+    def length_tv(self) -> float:
+        return self.length.usual
+
+    def to_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
-        return self._asdict()
+        spans = {"joint_tv": self.joint, "row_tv": self.row, "length_tv": self.length}
+        return {name: span.usual for name, span in spans.items()} | {
+            f"{name}_range": span.to_dict() for name, span in spans.items()
+        }
 
 
 def try_users(
@@ -127,31 +156,52 @@ def try_users(
     users: int | None = None,
     mean_length: float | None = None,
     change: str = "add-remove",
+    typical: Any = None,
 ) -> UserTrial:
     """Count made-up users as planned, hide, estimate, and compare.
 
-    Their sequences all follow one chain: what strata gain where long sequences differ does not show.
+    typical: public sequences; users are drawn from them instead of made up.
     """
     number = ASSUMED_USERS if users is None else users
-    made_up = min(number, _MOST_USERS)
+    mean = ASSUMED_LENGTH if mean_length is None else mean_length
+    most, together = (_MOST_USERS, _MOST_VISITS) if typical is None else (number, _MOST_GIVEN)
+    few = max(1, min(number, most, int(together / mean)))
+    scaled = epsilon * number / few
     rng = np.random.default_rng(_SEED)
-    lengths = guessed_lengths(made_up, ASSUMED_LENGTH if mean_length is None else mean_length)[: _LONGEST + 1]
-    law = LengthLaw(np.flatnonzero(lengths), lengths[lengths > 0.0] / lengths.sum())
-    errors = []
-    tables_tried = typical_tables(states, 1_000 * states)
-    for number_tried, table in enumerate(tables_tried, start=1):
-        tell(f"made-up users {number_tried} of {len(tables_tried)}")
-        chain = Chain((table + 0.5) / (table + 0.5).sum(axis=1, keepdims=True))
-        visited, of_length = SequenceModel(chain, lengths=law).sequences(made_up, rng=rng)
-        every = count_sequences(visited, of_length, states, None, rng)
-        counts = count_sequences(visited, of_length, states, plan, rng)
+    if typical is None:
+        lengths = guessed_lengths(few, mean)[: _LONGEST + 1]
+        law = LengthLaw(np.flatnonzero(lengths), lengths[lengths > 0.0] / lengths.sum())
+        kinds, usual = made_up_users(states, few, law), _USUAL
+    else:
+        kinds, usual = iter([("the typical sequences given", users_like(typical, states, few))]), 1
+    names: list[str] = []
+    errors: list[Floats] = []
+    away: list[Floats] = []
+    for number_tried, (name, visits) in enumerate(kinds):
+        tell(f"users of kind {number_tried + 1}: {name}")
+        every = count_sequences(visits.states, visits.lengths, states, None, rng)
+        counts = count_sequences(visits.states, visits.lengths, states, plan, rng)
         tables, adjacency = tables_of(counts, ()), Transitions("user", change, plan.cap)
-        scaled = epsilon * number / made_up
         mechanism = chosen_mechanism("auto", tables, adjacency, epsilon=scaled, delta=delta).mechanism
-        for _ in range(_TRIALS):
+        trials = []
+        for _ in range(_TRIALS if number_tried < usual else 1):
             drawn = {part.key: part.simulated(rng, part.counted(counts)) for part in mechanism.parts}
-            errors.append(_errors(mechanism.model(drawn, counts.states), every, of_length))
-    return UserTrial(*(float(mean) for mean in np.mean(errors, axis=0)))
+            trials.append(_errors(mechanism.model(drawn, counts.states), every, visits.lengths))
+        names.append(name)
+        errors.append(np.array(trials))
+        away.append(np.asarray(every.matrix))
+    known = baseline_of(away[:usual], float(np.concatenate(errors[:usual])[:, 1].mean()))
+    told = assumed(names, of="users", usual="means over the first two")
+    joint, row, length = (_span([one[:, at] for one in errors], usual) for at in range(3))
+    return UserTrial(joint, row, length, known, told)
+
+
+def _span(errors: list[Floats], usual: int) -> Span:
+    """From the least to the largest, with something for what lies between the kinds of users."""
+    every = np.concatenate(errors)
+    mean = float(np.concatenate(errors[:usual]).mean())
+    spare = _SPARE if len(errors) > 1 else 1.0
+    return Span((mean,), (float(every.min()) / spare, min(1.0, float(every.max()) * spare)))
 
 
 def count_sequences(
@@ -213,7 +263,7 @@ class UserForecast(Plan):
     """How much of each user to count, and what comes of it on made-up users.
 
     best: the strata and caps. trial: the errors to expect. assumed: the number of users and the mean length
-    of their sequences that were tried.
+    of their sequences that were tried. given: whether users were drawn from public sequences.
     """
 
     printer: ClassVar[str | None] = "veil.chains.report.summary:print_chain_plan"
@@ -223,11 +273,15 @@ class UserForecast(Plan):
     epsilon: float
     change: str
     assumed: tuple[int, float]
-    states: int
+    given: bool = False
 
     @property
     def baselines(self) -> tuple[Baseline, ...]:  # type: ignore[override]
-        return (baseline_of(typical_tables(self.states, 1_000 * self.states), self.trial.row_tv),)
+        return (self.trial.baseline,)
+
+    @property
+    def assumes(self) -> str:  # type: ignore[override]
+        return self.trial.assumes
 
     def to_dict(self) -> dict[str, Any]:
         strata = [list(stratum) for stratum in self.best.strata]

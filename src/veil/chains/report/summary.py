@@ -300,11 +300,15 @@ def print_chain_plan(plan: ChainPlan | UserForecast) -> None:
     who = added if plan.change == "add-remove" else "one person replaced by another"
     console.print(f"At epsilon = {plan.epsilon:g}, {who}:")
     console.print(f"Count {plan.best.words}.")
-    for text, number in (
-        ("the share of each transition (total variation)", plan.trial.joint_tv),
-        ("the next step", plan.trial.row_tv),
-        ("the lengths", plan.trial.length_tv),
+    for text, span in (
+        ("the share of each transition (total variation)", plan.trial.joint),
+        ("the next step", plan.trial.row),
+        ("the lengths", plan.trial.length),
     ):
-        console.print(f"Expected error of {text + ':':48} {number:.3g}")
+        reach = f"   range {span.low:.3g} to {span.high:.3g}"
+        console.print(f"Expected error of {text + ':':48} {span.usual:<8.3g}{reach}")
     users, length = plan.assumed
-    console.print(f"Tried on {users:,} made-up users with about {length:g} states each; no data was read.")
+    told = f"{users:,} made-up users with about {length:g} states each; no data was read"
+    if plan.given:
+        told = f"{users:,} users drawn from the public sequences given; no other data was read"
+    console.print(f"Tried on {told}.")
