@@ -369,7 +369,7 @@ class ChainPlanning(PlanRequest):
             public: dict[str, Any] = {"users": self.users, "mean_length": self.mean_length}
             plan = plan_users(self.states, epsilon=self.epsilon, cap=self.cap, **public)
             budget: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "change": self.change}
-            trial = try_users(self.states, plan, typical=self.typical, **budget, **public)
+            trial = try_users(self.states, plan, typical=self.typical, ranges=ranges, **budget, **public)
             assumed = self.users or ASSUMED_USERS, self.mean_length or ASSUMED_LENGTH
             return UserForecast(
                 plan, trial, self.epsilon, self.change, assumed, given=self.typical is not None

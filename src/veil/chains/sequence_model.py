@@ -100,6 +100,8 @@ class SequenceModel:
         """
         if self.sizes is None or self.lengths is None or self.lengths.lengths[-1] < 2:
             return None
+        if len(self.chain) ** 2 > MOST_WEIGHTS:
+            return None
         targets = self._targets(self.lengths)
         return None if targets.weights > MOST_WEIGHTS else fitted_sequences(targets)
 

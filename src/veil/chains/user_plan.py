@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -157,10 +158,12 @@ def try_users(
     mean_length: float | None = None,
     change: str = "add-remove",
     typical: Any = None,
+    ranges: bool = True,
 ) -> UserTrial:
     """Count made-up users as planned, hide, estimate, and compare.
 
-    typical: public sequences; users are drawn from them instead of made up.
+    typical: public sequences; users are drawn from them instead of made up. ranges: whether users of all
+    kinds are tried, or the usual ones only.
     """
     number = ASSUMED_USERS if users is None else users
     mean = ASSUMED_LENGTH if mean_length is None else mean_length
@@ -177,7 +180,8 @@ def try_users(
     names: list[str] = []
     errors: list[Floats] = []
     away: list[Floats] = []
-    for number_tried, (name, visits) in enumerate(kinds):
+    tried = kinds if ranges else islice(kinds, usual)
+    for number_tried, (name, visits) in enumerate(tried):
         tell(f"users of kind {number_tried + 1}: {name}")
         every = count_sequences(visits.states, visits.lengths, states, None, rng)
         counts = count_sequences(visits.states, visits.lengths, states, plan, rng)

@@ -129,7 +129,8 @@ def plan(
     pairs, false_pairs: as in `release`; with "large", and of more than 4,472 states, the plan says what is
         kept.
     typical: a public table of transitions to plan for; tables of all kinds unless given. Where users are
-        tried out (unit="user" without a cap), public sequences instead: lists of states, or a text file.
+        tried out (unit="user" without a cap, or with `users`), public sequences instead: lists of states, or
+        a text file.
 
     >>> from veil import chains
     >>> chains.plan(states=10, records=100_000, epsilon=1.0).best.name
