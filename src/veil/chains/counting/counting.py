@@ -77,7 +77,7 @@ def count(
     table = engine.run(query.sql)
     if table.num_rows == 0:
         raise complaints.empty_table()
-    if table.num_rows > MOST_GROUPS:
+    if table.num_rows > query.most_groups:
         raise _too_many(question)
     if question.by is not None and numbers_of(table.column("missing")).any():
         raise _complaint(query)

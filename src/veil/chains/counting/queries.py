@@ -26,8 +26,9 @@ from veil.tables.engines.protocol import (
 )
 from veil.tables.states import StateList
 
-# So many different transitions do not come from columns that hold states.
+# So many different transitions do not come from columns that hold states; of a list that is given, more may.
 MOST_GROUPS = 20_000_000
+MOST_LISTED_GROUPS = 200_000_000
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,22 @@ class CountingQuery:
         return self._whole(
             f"SELECT {', '.join(keys)}, {', '.join(counted)} "
             f"FROM (SELECT {', '.join(inner)} FROM {layer}) AS grouped "
-            f"GROUP BY {', '.join(keys)} LIMIT {MOST_GROUPS + 1}"
+            f"GROUP BY {', '.join(keys)}{self._kept_groups} LIMIT {self.most_groups + 1}"
         )
+
+    @property
+    def most_groups(self) -> int:
+        """How many different transitions there may be."""
+        return MOST_GROUPS if self.states is None else MOST_LISTED_GROUPS
+
+    @property
+    def _kept_groups(self) -> str:
+        """Of very many transitions only kept ones leave the engine, and what is to be complained of."""
+        if not self.question.once or self.states is None:
+            return ""
+        kept = f"COUNT(CASE WHEN draw <= {self.question.cap} THEN 1 END) > 0"
+        missing = "COUNT(CASE WHEN missing THEN 1 END) > 0"
+        return f" HAVING {kept} OR {missing} OR next_state IS NULL OR state IS NULL"
 
     @property
     def distinct_sql(self) -> str:
@@ -173,7 +188,7 @@ class CountingQuery:
             picked.append(f"LAG(state) OVER {window} AS before")
         if question.is_capped or question.sequences:
             picked.append(f"ROW_NUMBER() OVER {window} AS place")
-        if question.is_capped:
+        if question.is_capped and not question.once:
             picked.append(f"COUNT(*) OVER {whole}{' - 1' if question.is_log else ''} AS moves")
         return f"SELECT {', '.join(picked)} FROM ({self._visits}) AS visits"
 
