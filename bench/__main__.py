@@ -41,6 +41,7 @@ PRINTING = (
     "ledger",
     "randomness",
     "polya_urn",
+    "studio",
     "estimates",
     "clicks",
     "million",

@@ -48,6 +48,7 @@ def main() -> None:
             print(f"a new plan with its curve: {planned:.1f} s, beside the pages")
             live = f"{path}/live?at=0.3"
             alone = [_timed(lambda: _look(first, live)) for _ in range(LOOKS)]
+            print(f"the slider: an answer in {1e3 * statistics.median(alone):.0f} ms, alone")
             people = [workbench.visitor() for _ in range(16)]
             answers: list[float] = []
 

@@ -56,6 +56,16 @@ def test_many_in_the_queue_are_all_made(workbench: Workbench, visitor: Visitor) 
     assert veil.Ledger(workbench.workspace.ledger).verify().entries == {"people": 41}
 
 
+def test_what_is_wrong_with_a_new_budget_is_said_beside_its_field(visitor: Visitor) -> None:
+    draft = visitor.start("Grades of a course")
+    for path in ("/ledger", f"/draft/{draft}/budget"):
+        form = next(form for form in visitor.get(path).forms if form.action.endswith("/open"))
+        wrong = visitor.send(form, name="people", epsilon="lots")
+        assert wrong.status == 422
+        assert 'id="open-epsilon-error"' in wrong.text
+        assert 'id="open-name-error"' not in wrong.text
+
+
 def test_without_a_budget_there_is_no_release(workbench: Workbench, visitor: Visitor) -> None:
     draft = visitor.start("Grades of a course")
     page = visitor.get(f"/draft/{draft}/release")

@@ -5,15 +5,18 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import veil
 from tests.studio.conftest import Workbench
 from tests.studio.made import made_release, release_of
 from tests.studio.visitor import Visitor
 from veil.core.kind import every_kind
 from veil.samples.examples import EXAMPLES, Example
 from veil.studio.followups import followups
+from veil.studio.results import largest_differences
 
 # The beginnings of files, by what they are called in an address.
 _BEGIN = {
@@ -74,6 +77,24 @@ def test_a_release_is_taken_along_in_every_form(workbench: Workbench, visitor: V
     assert visitor.get(f"/release/{name}/get/about").status == 404
 
 
+def test_two_releases_are_set_against_each_other(workbench: Workbench, visitor: Visitor) -> None:
+    def grades(seed: int, labels: str = "ABC") -> veil.Release[Any]:
+        return veil.vectors.release(dict(zip(labels, (31, 28, 21), strict=True)), epsilon=1.0, rng=seed)
+
+    first, second = (made_release(workbench, f"Grades {seed}", grades(seed)) for seed in (1, 2))
+    other = made_release(workbench, "Others", grades(1, "XYZ"))
+    page = visitor.get(f"/compare?a={first}&b={second}").text
+    shown = page.partition("Where they differ most")[2].partition("</table>")[0]
+    assert shown.count("<tr>") == 1 + 2 * 3
+    found = largest_differences(grades(1), grades(2))
+    assert found is not None
+    gaps = [abs(one.first - one.second) for one in found]
+    assert gaps == sorted(gaps, reverse=True)
+    assert gaps[0] > 0
+    assert "not of the same things" in visitor.get(f"/compare?a={first}&b={other}").text
+    assert visitor.get(f"/compare?a={first}").status == 400
+
+
 def test_commands_on_a_release_come_from_its_kind() -> None:
     """Each has a form, from which files of this machine cannot be named, and a command."""
     found = {kind.name: {one.name: one for one in followups(kind)} for kind in every_kind()}
@@ -83,10 +104,12 @@ def test_commands_on_a_release_come_from_its_kind() -> None:
     for commands in found.values():
         for one in commands.values():
             names = {field.name for field in one.fields}
-            assert not names & {one.source, "output", "report", "against"}
+            assert not names & {one.source, "output", "report", "against", "csv_safe"}
             texts = {field.key: "7" for field in one.fields if field.takes is int}
             words = one.command("release.json", texts, "out.csv" if one.endings else "")
             assert words[:2] == [one.name, "release.json"]
+            # Labels are no formulas in what is written.
+            assert ("--csv-safe" in words) == ("csv_safe" in one.request.options() and bool(one.endings))
 
 
 @pytest.mark.slow

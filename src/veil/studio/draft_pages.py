@@ -21,7 +21,7 @@ from veil.studio.draft import Draft
 from veil.studio.forms import YES, FormField, filled, help_of, sentence
 from veil.studio.gate import REPORT_POLICY
 from veil.studio.journey import STEPS, labels, plan_texts, step_fields, step_named
-from veil.studio.ledger_pages import opening
+from veil.studio.ledger_pages import opening, opening_field
 from veil.studio.pictures import error_curve, interpolated, unit_picture
 from veil.studio.query_pages import takes_queries
 from veil.studio.schema import schema_of
@@ -432,9 +432,8 @@ def open_budget(visit: Visit) -> Response:
     try:
         visit.studio.ledger.open(name, **opening(form))
     except VeilError as error:
-        field = getattr(error, "field", "")
-        key = f"open.{field if field in ('name', 'epsilon', 'delta', 'why') else 'name'}"
-        return _page(_at(visit, "budget"), draft, {key: sentence(error, {})}, status=422)
+        errors = {opening_field(error): sentence(error, {})}
+        return _page(_at(visit, "budget"), draft, errors, status=422)
     visit.studio.drafts.put(draft.with_texts({"dataset": name}))
     return visit.go(f"/draft/{draft.id}/budget")
 

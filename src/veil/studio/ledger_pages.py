@@ -14,6 +14,8 @@ from veil.ledger.history import BudgetHistory
 from veil.studio.forms import sentence
 from veil.studio.visit import Visit
 
+_OPENING = ("name", "epsilon", "delta", "why")
+
 
 def show(visit: Visit) -> Response:
     """All budgets."""
@@ -42,10 +44,14 @@ def open_dataset(visit: Visit) -> Response:
     try:
         visit.studio.ledger.open(visit.form.get("name", "").strip(), **opening(visit.form))
     except VeilError as error:
-        return _page(
-            visit, status=422, trouble=f"{getattr(error, 'field', '')} {sentence(error, {})}".strip()
-        )
+        return _page(visit, status=422, errors={opening_field(error): sentence(error, {})})
     return visit.go("/ledger")
+
+
+def opening_field(error: VeilError) -> str:
+    """The field of the form beside which an error about a new budget is shown."""
+    field = getattr(error, "field", "")
+    return f"open.{field if field in _OPENING else 'name'}"
 
 
 def opening(form: Mapping[str, str]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from veil.studio.followups import FOLDER, PART, FollowUp, followup_named, follow
 from veil.studio.forms import YES, help_of, labels_of, sentence
 from veil.studio.gate import REPORT_POLICY
 from veil.studio.jobs import RECORD, REPORT, ReleaseJob
-from veil.studio.results import FILES, MOST, look_of, release_in, view_numbered, views_of
+from veil.studio.results import FILES, MOST, largest_differences, look_of, release_in, view_numbered, views_of
 from veil.studio.visit import Visit
 
 _STEPS_SHOWN = 8
@@ -93,7 +93,10 @@ def compare(visit: Visit) -> Response:
     for side in ("a", "b"):
         job = visit.studio.jobs.get(visit.query.get(side, ""))
         pair.append((job, _release(visit, job)))
-    return visit.page("compare.html", here="releases", pair=pair)
+    (_, one), (_, other) = pair
+    both = one is not None and other is not None
+    differences = largest_differences(one, other) if one is not None and other is not None else None
+    return visit.page("compare.html", here="releases", pair=pair, both=both, differences=differences)
 
 
 def cancel(visit: Visit) -> Response:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,8 @@ from veil.report.views.view import FEW, MANY, USUAL
 MOST = (FEW, USUAL, MANY)
 # Releases that are kept in memory, since pages ask for the same one again and again.
 _KEPT = 8
+# Places in which two releases differ most.
+_DIFFERENCES = 12
 
 
 def release_in(record: Path) -> Release[Any] | None:
@@ -54,6 +58,31 @@ def look_of(query: Any) -> Look:
 def view_numbered(views: Sequence[View], text: str) -> int:
     """The number of a view, from the address of a page; the first one for any other text."""
     return int(text) if text.isdecimal() and len(text) < 6 and int(text) < len(views) else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where two releases differ. place: the labels of the number; first, second: what it is in each."""
+
+    place: str
+    first: float
+    second: float
+
+
+def largest_differences(one: Release[Any], other: Release[Any]) -> list[Difference] | None:
+    """Where two releases differ most; None where they are not of the same things."""
+    tables = [release.kind.rows(release) for release in (one, other)]
+    (header, lines), (other_header, other_lines) = tables
+    labels = [[line[0] for line in those] for those in (lines, other_lines)]
+    if one.kind.name != other.kind.name or list(header) != list(other_header) or labels[0] != labels[1]:
+        return None
+    found = []
+    for line, beside in zip(lines, other_lines, strict=True):
+        for name, first, second in zip(header[1:], line[1:], beside[1:], strict=True):
+            with suppress(TypeError, ValueError):
+                place = f"{line[0]}, {name}"
+                found.append(Difference(place, float(first), float(second)))
+    return sorted(found, key=lambda at: -abs(at.first - at.second))[:_DIFFERENCES]
 
 
 # Files
