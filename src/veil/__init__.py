@@ -1,8 +1,8 @@
 """Veil releases structured data under differential privacy, with guarantees that anyone can check.
 
 Each kind of data is a module with `read`, `plan` and `release`: `vectors`, `matrices`, `chains`, `words`,
-`bits` and `graphs`. What is behind a name is imported when it is first used, so that ``import veil`` costs
-little.
+`bits`, `graphs` and `trips`. What is behind a name is imported when it is first used, so that ``import veil``
+costs little.
 The names are listed in one place, the stub file beside this one.
 """
 

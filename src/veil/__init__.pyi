@@ -1,4 +1,4 @@
-from . import bits, chains, errors, graphs, matrices, vectors, words
+from . import bits, chains, errors, graphs, matrices, trips, vectors, words
 from .core.adjacency import Adjacency
 from .core.audit.auditing import Audit, audit, audit_pairs
 from .core.audit.subject import AuditPair
@@ -44,6 +44,7 @@ __all__ = [
     "matrices",
     "progress",
     "release",
+    "trips",
     "vectors",
     "words",
 ]

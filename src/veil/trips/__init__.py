@@ -1,0 +1,5 @@
+"""Trips: from GPS points to private trips, flows and maps."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

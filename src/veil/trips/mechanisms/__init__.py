@@ -1,0 +1,1 @@
+"""How trips are hidden."""

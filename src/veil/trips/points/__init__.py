@@ -1,0 +1,1 @@
+"""From points in time to trips."""
