@@ -1,7 +1,7 @@
 from .adjacency import WholeTrips
-from .flows import Flow, flows
+from .area_flows import Flow, flows
 from .made_up import City, made_up_points
-from .measures import Measures, measures
+from .measuring import Measures, measures
 from .mechanisms.private_trips import PrivateTrips
 from .model.trip_model import TripModel
 from .paths import Paths
@@ -13,7 +13,7 @@ from .places.places import Places
 from .places.stations import Stations
 from .places.zones import Zones
 from .planning import TripPlan
-from .synthetic import SyntheticTrips, synthetic
+from .synthetic_trips import SyntheticTrips, synthetic
 from .trip_table import TripTable
 from .verbs import plan, read, release
 

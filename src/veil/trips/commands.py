@@ -13,9 +13,9 @@ from veil.core.kind import Progress
 from veil.core.request import CSV_SAFE, CommandRequest, option
 from veil.core.writing import write_text
 from veil.report.terminal import say
-from veil.trips.flows import Flow, flows
+from veil.trips.area_flows import Flow, flows
 from veil.trips.outputs import ENDINGS, write_trips
-from veil.trips.synthetic import SyntheticTrips, synthetic
+from veil.trips.synthetic_trips import SyntheticTrips, synthetic
 
 _SHOWN = 8
 

@@ -94,7 +94,7 @@ class TripKind(Kind):
         return tuple(points), list(zip(*(column.tolist() for column in points.values()), strict=True))
 
     def _synthetic(self, release: Release[Any]) -> Any:
-        from veil.trips.synthetic import synthetic
+        from veil.trips.synthetic_trips import synthetic
 
         return release.derived("synthetic", lambda: synthetic(release, rng=SEED))
 
@@ -137,7 +137,7 @@ class TripKind(Kind):
         return TripReport.of(release, self._synthetic(release)).html()
 
     def card(self, release: Release[Any]) -> str:
-        from veil.trips.flows import flows
+        from veil.trips.area_flows import flows
 
         found = flows(release, blocks=4)[:MOST_SHOWN]
         lines = [(one.origin, one.destination, f"{one.trips:,.0f}") for one in found]

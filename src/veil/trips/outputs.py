@@ -7,7 +7,7 @@ from pathlib import Path
 
 from veil.core.formulas import safe_texts
 from veil.core.writing import replacing
-from veil.trips.synthetic import SyntheticTrips
+from veil.trips.synthetic_trips import SyntheticTrips
 
 ENDINGS = (".csv", ".parquet", ".geojson")
 

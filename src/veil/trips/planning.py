@@ -12,12 +12,12 @@ from veil.core.errors import InvalidArgument
 from veil.core.kind import Progress
 from veil.core.plan import Plan
 from veil.trips.made_up import City
-from veil.trips.measures import Measures, measures
+from veil.trips.measuring import Measures, measures
 from veil.trips.mechanisms.private_trips import PrivateTrips
 from veil.trips.model.trip_model import fit
 from veil.trips.places.grid import Grid
 from veil.trips.places.places import Places
-from veil.trips.synthetic import drawn
+from veil.trips.synthetic_trips import drawn
 
 # Of each user at most so many trips are counted, unless given. The noise does not grow with it, since all
 # trips of a user together weigh as much as one: it only bounds how well the number of trips is known.

@@ -24,7 +24,7 @@ DISTANCES = (0, 1, 2, 4, 7, 11, 16)
 DETOURS = (0, 1, 2, 3, 4, 5, 7, 10)
 HOURS, DAYS = 24, 7
 # The least minutes of each bin of durations.
-DURATIONS = (0, 2, 4, 6, 8, 11, 15, 20, 30, 45, 60, 90, 120, 180)
+DURATIONS = (0, 1, 2, 3, 5, 7, 10, 15, 20, 30, 45, 60, 90, 120)
 _BLOCKS = 4
 
 

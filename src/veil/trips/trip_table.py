@@ -93,6 +93,12 @@ class TripTable:
         }
         return replace(self, paths=self.paths.taken(trips), **parts)
 
+    def has_more_than(self, cap: int | None) -> bool:
+        """Whether somebody has more trips than so many."""
+        if cap is None or self.users is None or not len(self.users):
+            return False
+        return int(np.unique(self.users, return_counts=True)[1].max()) > cap
+
     def counted(self, *, cap: int | None, salt: str | None = None) -> Counted:
         """The trips as they are counted. cap: of each user at most so many, in the order of a salted hash."""
         table, share = self, None

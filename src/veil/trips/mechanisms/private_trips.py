@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -23,7 +23,7 @@ from veil.core.random.streams import Rng
 from veil.trips.adjacency import WholeTrips
 from veil.trips.mechanisms.shares import SIZES, shares_of
 from veil.trips.places.places import Places
-from veil.trips.tables import UNIT, Layout, tables_of
+from veil.trips.tables import UNIT, Counted, Layout, tables_of
 from veil.trips.trip_table import LONGEST, TripsBetween, TripTable
 
 # Trips that a release counts at most: sums of so many units fit into 64 bits.
@@ -98,30 +98,42 @@ class PrivateTrips(Described):
         return 0
 
     def _draw(self, rng: Rng, value: TripTable, size: int | None) -> Any:
-        draws = [self._tables(rng, value) for _ in range(size or 1)]
-        return draws[0] if size is None else draws
-
-    def _tables(self, rng: Rng, value: TripTable) -> dict[str, NDArray[np.int64]]:
         """The noisy tables: first the number of trips, which decides which others there are."""
-        counted = value.counted(cap=self.cap)
-        number = self._noisy(rng, tables_of(counted, self.layout, ["number"]), self.shares("small"))
-        size = self.size if self.size != "auto" else self._size(number["number"])
-        shares = self.shares(size)
-        others = tables_of(counted, self.layout, [name for name in shares if name != "number"])
-        return number | self._noisy(rng, others, shares)
+        draws = size or 1
+        # Where nobody has more trips than are counted, all draws count the same.
+        again = draws if value.has_more_than(self.cap) else 1
+        counted = [value.counted(cap=self.cap) for _ in range(again)]
+        number = self._noisy(rng, counted, ["number"], self.shares("small"), draws)["number"]
+        sizes = np.array([self._size(one) if self.size == "auto" else self.size for one in number])
+        drawn: list[dict[str, NDArray[np.int64]]] = [{} for _ in range(draws)]
+        for one in SIZES:
+            rows = np.flatnonzero(sizes == one)
+            if len(rows):
+                shares = self.shares(one)
+                used = counted if again == 1 else [counted[row] for row in rows]
+                names = [name for name in shares if name != "number"]
+                tables = self._noisy(rng, used, names, shares, len(rows))
+                for place, row in enumerate(rows):
+                    others = {name: table[place] for name, table in tables.items()}
+                    drawn[row] = {"number": number[row]} | others
+        return drawn[0] if size is None else drawn
+
+    def _noisy(
+        self, rng: Rng, counted: Sequence[Counted], names: Sequence[str], shares: Any, draws: int
+    ) -> dict[str, NDArray[np.int64]]:
+        """So many draws of tables; counted: the same trips for all, or trips for each."""
+        tables = [tables_of(one, self.layout, names) for one in counted]
+        noisy = {}
+        for name in names:
+            exact = np.stack([one[name] for one in tables])
+            noise = self.noise(rng, shares[name], draws * exact[0].size)
+            noisy[name] = exact + noise.reshape(draws, *exact.shape[1:])
+        return noisy
 
     def _size(self, number: NDArray[np.int64]) -> str:
         """Which tables fit a noisy number: a function of what was released already."""
         people = float(number[0]) / UNIT * (1.0 if self.cap is None else 2.0)
         return "large" if people * self.epsilon >= LARGE_FROM else "small"
-
-    def _noisy(
-        self, rng: Rng, tables: Mapping[str, NDArray[np.int64]], shares: Mapping[str, Fraction]
-    ) -> dict[str, NDArray[np.int64]]:
-        return {
-            name: table + self.noise(rng, shares[name], table.size).reshape(table.shape)
-            for name, table in tables.items()
-        }
 
     def noise(self, rng: Rng, share: Fraction, size: int) -> NDArray[np.int64]:
         """Exact geometric noise for a table with this share of epsilon."""

@@ -153,7 +153,7 @@ def _check_swapped(points: Points, places: Places, known: Any) -> None:
     inner = getattr(places, "inside", places)
     if (inner.assign(lng, lat) != OUTSIDE).mean() > 0.5:
         expected = "latitudes inside the box"
-        hint = f"{{lat}}={points.names['lng']} and {{lng}}={points.names['lat']} would be."
+        hint = f"Try {{lat={points.names['lng']}}} and {{lng={points.names['lat']}}}."
         raise InvalidData(
             "lat",
             expected=expected,

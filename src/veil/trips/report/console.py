@@ -16,7 +16,7 @@ from veil.report.console import (
     print_guarantee,
     print_written,
 )
-from veil.trips.flows import flows
+from veil.trips.area_flows import flows
 from veil.trips.planning import TripPlan
 
 _FLOWS = 8
@@ -68,5 +68,4 @@ def print_trip_plan(plan: TripPlan) -> None:
         span = f"{min(each):.2g} to {max(each):.2g}"
         table.add_row(words, f"{plan.mean(name):.2g}", span, f"{plan.mean(name, nothing=True):.2g}")
     console.print(table)
-    console.print(plan.assumes)
     console.print("Divergences are Jensen-Shannon: 0 is best, 0.69 the worst.")

@@ -8,7 +8,7 @@ import numpy as np
 
 from veil.report.figures import BLUE, ORANGE, axes_of
 from veil.trips.model.trip_model import TripModel
-from veil.trips.synthetic import SyntheticTrips
+from veil.trips.synthetic_trips import SyntheticTrips
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

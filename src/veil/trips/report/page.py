@@ -12,12 +12,12 @@ from veil.core.privacy.profile import beliefs, best_guess
 from veil.core.record import Release
 from veil.report import figures
 from veil.report.page import page
-from veil.trips.flows import Flow, flows
-from veil.trips.measures import frequent_patterns
+from veil.trips.area_flows import Flow, flows
+from veil.trips.measuring import frequent_patterns
 from veil.trips.model.trip_model import TripModel
 from veil.trips.report.figures import days_figure, durations_figure, hours_figure, lengths_figure
 from veil.trips.report.maps import block_flows, place_map
-from veil.trips.synthetic import SyntheticTrips
+from veil.trips.synthetic_trips import SyntheticTrips
 
 _FLOWS, _ROUTES, _ROUTE = 12, 8, 5
 _SMALL, _HALF = 196.0, 310.0
