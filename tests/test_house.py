@@ -19,7 +19,15 @@ from veil import errors
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "veil"
-KINDS = ("veil.vectors", "veil.matrices", "veil.chains", "veil.words", "veil.bits", "veil.graphs", "veil.trips")
+KINDS = (
+    "veil.vectors",
+    "veil.matrices",
+    "veil.chains",
+    "veil.words",
+    "veil.bits",
+    "veil.graphs",
+    "veil.trips",
+)
 PACKAGES = ("veil", *KINDS, "veil.bits.learn")
 every_package = pytest.mark.parametrize("package", PACKAGES)
 

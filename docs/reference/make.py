@@ -29,6 +29,7 @@ MODULES = {
     "veil.words": ("Trajectories and other sequences of symbols", "words.md"),
     "veil.bits": ("Binary tables", "bits.md"),
     "veil.graphs": ("Graphs", "graphs.md"),
+    "veil.trips": ("Trips", "trips.md"),
     "veil.ledger": ("Budgets", "ledger.md"),
     "veil.errors": ("Errors and warnings", "reference/cli.md#exit-codes"),
     "veil": ("What all kinds share", "getting-started.md"),

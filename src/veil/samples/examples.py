@@ -8,13 +8,14 @@ from functools import partial
 from pathlib import Path
 
 from veil.core.writing import replacing, write_text
+from veil.samples.gps import AREA, CELLS
 
 # How many trips the city of the workbench has: read in a moment.
 TRIPS = 200_000
 # Sample files that are written as they are.
 SMALL = ("grades.csv", "roads.csv", "crossings.csv", "ballots.csv", "friends.txt")
 # All that `write_examples` writes.
-FILES = (*SMALL, "zones.csv", "drives.csv", "streets.csv", "trips.parquet")
+FILES = (*SMALL, "zones.csv", "drives.csv", "streets.csv", "trips.parquet", "points.csv")
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,25 @@ EXAMPLES = (
         },
         ("crossings.csv",),
     ),
+    Example(
+        "trips",
+        "points.csv",
+        "GPS points of trips through a city",
+        {
+            "read.places": CELLS,
+            "read.box": AREA,
+            "read.lat": "lat",
+            "read.lng": "lng",
+            "read.by": "user",
+            "read.trip": "trip",
+            "read.order": "time",
+            "release.unit": "trip",
+            "release.epsilon": "1",
+            "plan.places": CELLS,
+            "plan.box": AREA,
+            "plan.trips": "4000",
+        },
+    ),
 )
 
 
@@ -102,6 +122,7 @@ def write_examples(folder: Path, *, trips: int | None = None, overwrite: bool = 
     """Write the made-up data into a folder. trips: of the city. overwrite: also what is there already."""
     from veil import samples
     from veil.samples.city import write_city_trips, zones
+    from veil.samples.gps import write_points
     from veil.samples.streets import write_drives, write_streets
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -120,6 +141,7 @@ def write_examples(folder: Path, *, trips: int | None = None, overwrite: bool = 
         "drives.csv": write_drives,
         "streets.csv": write_streets,
         "trips.parquet": partial(write_city_trips, trips=count),
+        "points.csv": write_points,
     }
     for name, write in tables.items():
         if wanted(name):
