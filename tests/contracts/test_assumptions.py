@@ -151,6 +151,7 @@ def test_the_published_form_of_counts_lists_its_floor_and_sizes() -> None:
 # What a description of a domain may hold. A new field must be put on one of these lists: it is structure that
 # the adjacency takes as public (how many entries, states, columns), or a border that a guarantee may use.
 STRUCTURE = {"name", "size", "states", "length", "symbols", "columns", "rows", "start", "domains"}
+STRUCTURE |= {"places", "longest"}
 BORDERS = {
     "floor": FLOOR_WORDS,
     "slack": SLACK_WORDS,

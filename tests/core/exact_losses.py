@@ -23,6 +23,7 @@ from veil.chains.mechanisms.sparse_chain import SparseChain
 from veil.core.numerics.rounding import stated
 from veil.graphs.mechanisms.private_graph import triangle_costs
 from veil.graphs.numerics.ladder import ladder_rule
+from veil.trips.tables import UNIT
 from veil.words.mechanisms.exponential_words import ExponentialFamily
 from veil.words.numerics.tables import rounding_loss
 
@@ -77,6 +78,18 @@ def charge(mechanism: Any, adjacency: Any) -> Fraction:
 def exact_loss(mechanism: Any, adjacency: Any) -> Loss:
     """The worst loss between neighbours. Every mechanism with a finite one has a line here."""
     raise NotImplementedError(f"the exact loss of {mechanism.name} is not written down")
+
+
+# Trips
+
+
+@exact_loss.register
+def _(mechanism: veil.trips.PrivateTrips, adjacency: Any) -> Loss:
+    """Of all tables together, each of which moves by at most UNIT; the more costly size of them."""
+    sizes = ("small", "large") if mechanism.size == "auto" else (mechanism.size,)
+    return Loss(
+        max(sum(Fraction(UNIT, mechanism.scale(s)) for s in mechanism.shares(one).values()) for one in sizes)
+    )
 
 
 # Bits

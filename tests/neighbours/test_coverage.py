@@ -14,6 +14,7 @@ from veil.chains import PrivateChain, Transitions
 from veil.chains.mechanisms.sparse_chain import SparseChain
 from veil.core.audit.suite import audit_examples
 from veil.graphs import RandomizedResponse, XorGraph
+from veil.trips import PrivateTrips, WholeTrips
 
 Pair = tuple[str, str]
 
@@ -31,6 +32,8 @@ def searched() -> set[Pair]:
     pairs |= {(f"{kind.__module__}.{kind.__name__}", flips) for kind in (RandomizedResponse, XorGraph)}
     # Logs are searched in test_logs.py and test_users.py, and in chains/sparse/test_neighbours.py.
     chains = (PrivateChain, SparseChain)
+    # Trips are searched in trips/test_neighbours.py.
+    pairs |= {(f"{PrivateTrips.__module__}.{PrivateTrips.__name__}", WholeTrips.__name__)}
     return pairs | {(f"{one.__module__}.{one.__name__}", Transitions.__name__) for one in chains}
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import veil
-from tests.neighbours import bits, counts, logs, matrices, vectors, words
+from tests.neighbours import bits, counts, logs, matrices, trips, vectors, words
 from tests.neighbours.written import Written
 from veil.core.adjacency import Adjacency
 from veil.core.kind import every_kind
@@ -25,6 +25,7 @@ ALL: tuple[Written, ...] = (
     *words.WRITTEN,
     *bits.WRITTEN,
     *logs.WRITTEN,
+    *trips.WRITTEN,
 )
 each = pytest.mark.parametrize("written", ALL, ids=lambda written: written.name)
 

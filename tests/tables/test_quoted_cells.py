@@ -117,7 +117,14 @@ USUAL: dict[str, tuple[dict[str, Any], ...]] = {
         {"by": "column0", "order": "column1", "state": "column2"},
         {"lines": True},
     ),
+    "trips": (
+        {"lat": "from", "lng": "to", "trip": "who", "order": "time"},
+        {"lat": "column0", "lng": "column1", "by": "column0", "order": "column1"},
+        {"state": "state", "by": "who", "order": "time"},
+    ),
 }
+# What readers cannot do without.
+NEEDED: dict[str, dict[str, Any]] = {"trips": {"places": "grid:4x4", "box": (0.0, 0.0, 1.0, 1.0)}}
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +150,7 @@ def said(kind: Kind, path: str, asked: dict[str, Any]) -> str:
     """What the reader says, or the release of what it read; nothing if all is well."""
     read, release = kind.requests("release")
     try:
-        data = read(source=path, **asked).read()
+        data = read(source=path, **NEEDED.get(kind.name, {}), **asked).read()
         release(epsilon=1.0).prepare(data, rng=1)
     except VeilError as error:
         return str(error)

@@ -96,7 +96,8 @@ def _of_zones(folder: Path, trips: int) -> _Story:
         data=("trips.parquet", "zones.csv"),
         told=(
             f"A city has {len(zones())} zones and {trips:,} taxi trips (made-up sample data). How taxis go",
-            "from zone to zone is to be published so that nobody learns of any single trip. The same by hand:",
+            "from zone to zone is to be published so that nobody learns of any single trip.",
+            "The same by hand:",
         ),
         again=f"veil release chain {table} --from pickup --to dropoff --states {listed} --epsilon 1 "
         "-o city.json --report city.html",

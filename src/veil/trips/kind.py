@@ -143,6 +143,14 @@ class TripKind(Kind):
         lines = [(one.origin, one.destination, f"{one.trips:,.0f}") for one in found]
         return card_rows(("from", "to", "trips"), lines)
 
+    def views(self, release: Release[Any]) -> Sequence[Any]:
+        import numpy as np
+
+        from veil.trips.report.views import trip_views
+
+        codes = self._synthetic(release).paths.codes
+        return trip_views(release, np.bincount(codes, minlength=len(release.value.places)).astype(np.float64))
+
     def plot(self, release: Release[Any]) -> Figure:
         from veil.trips.report.figures import map_figure
 

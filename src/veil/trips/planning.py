@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from veil.core.baseline import Baseline
 from veil.core.checks import on_progress
 from veil.core.errors import InvalidArgument
 from veil.core.kind import Progress
@@ -27,6 +28,7 @@ _MOST = 30_000
 _SHAPES = ("centre", "two centres", "suburbs")
 _TRIPS_OF_USER = 5
 _ROUNDS = 12
+_MEASURED = {"density": "visits of places", "trip_8": "starts and ends on 8 x 8 areas"}
 
 
 def planned_cap() -> int:
@@ -47,16 +49,35 @@ class TripPlan(Plan):
     users: int | None
     expected: dict[str, Measures]
     nothing: dict[str, Measures]
+    baselines: tuple[Baseline, ...] = ()
+    assumes: str = ""
     printer: ClassVar[str] = "veil.trips.report.console:print_trip_plan"
 
-    @property
-    def assumes(self) -> str:  # type: ignore[override]
-        return f"Tried on made-up cities ({', '.join(self.expected)}); no data was read."
+    @classmethod
+    def of(
+        cls,
+        mechanism: PrivateTrips,
+        trips: int,
+        users: int | None,
+        expected: dict[str, Measures],
+        nothing: dict[str, Measures],
+    ) -> TripPlan:
+        """With the errors of answers that use no data, and a sentence about what was tried."""
+        lines = tuple(
+            Baseline(
+                f"error of {words} (Jensen-Shannon divergence)",
+                "trips that use no data",
+                _mean(nothing, name),
+                _mean(expected, name),
+            )
+            for name, words in _MEASURED.items()
+        )
+        assumes = f"Tried on made-up cities ({', '.join(expected)}); no data was read."
+        return cls(mechanism.epsilon, mechanism, trips, users, expected, nothing, lines, assumes)
 
     def mean(self, name: str, *, nothing: bool = False) -> float:
         """A measure on average over the cities."""
-        sides = self.nothing if nothing else self.expected
-        return float(np.mean([getattr(one, name) for one in sides.values()]))
+        return _mean(self.nothing if nothing else self.expected, name)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -68,6 +89,10 @@ class TripPlan(Plan):
             "knowing_nothing": {name: asdict(one) for name, one in self.nothing.items()},
             "assumes": self.assumes,
         }
+
+
+def _mean(measured: dict[str, Measures], name: str) -> float:
+    return float(np.mean([getattr(one, name) for one in measured.values()]))
 
 
 def plan_trips(
@@ -106,4 +131,4 @@ def plan_trips(
         empty["number"] = noisy["number"]
         blank = fit(empty, tried.scales(noisy), tried.layout, cap=cap, rounds=1)
         nothing[shape] = measures(table.paths, drawn(blank, number, rng).paths, places)
-    return TripPlan(epsilon, mechanism, trips, people, expected, nothing)
+    return TripPlan.of(mechanism, trips, people, expected, nothing)

@@ -10,6 +10,7 @@ from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.job import Job
 from veil.core.kind import Progress
 from veil.core.mechanism import LAYOUT_IS_PUBLIC, ROW_BY_ROW
+from veil.core.preview import Preview
 from veil.core.request import PlanRequest, ReleaseRequest, option
 from veil.tables.given import files_among
 from veil.trips.adjacency import UNITS
@@ -173,6 +174,11 @@ class TripPlanning(PlanRequest):
             longest=self.longest,
             progress=progress,
         )
+
+    def preview(self, plan: TripPlan) -> Preview | None:
+        from veil.trips.preview import preview_trips
+
+        return preview_trips(plan)
 
 
 def check_unit(unit: str, cap: int | None) -> None:

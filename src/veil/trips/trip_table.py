@@ -99,6 +99,17 @@ class TripTable:
             return False
         return int(np.unique(self.users, return_counts=True)[1].max()) > cap
 
+    @property
+    def _contents(self) -> Any:
+        """A number for each trip that depends on this trip alone: its start, end, size and departure."""
+        paths = self.paths
+        ends = paths.starts.astype(np.uint64) * np.uint64(len(self.places)) + paths.ends.astype(np.uint64)
+        contents = ends * np.uint64(1_024) + paths.sizes.astype(np.uint64)
+        if self.departures is not None:
+            moment = np.mod(np.floor(self.departures), 2.0**40).astype(np.uint64)
+            contents = contents ^ (moment << np.uint64(24))
+        return contents
+
     def counted(self, *, cap: int | None, salt: str | None = None) -> Counted:
         """The trips as they are counted. cap: of each user at most so many, in the order of a salted hash."""
         table, share = self, None
@@ -106,7 +117,7 @@ class TripTable:
             if self.users is None:
                 expected, hint = "trips whose users are known", "Read them with {by}."
                 raise InvalidData("users", expected=expected, found="none", hint=hint, names=("by",))
-            table = self.taken(sampled(self.users, cap, salt))
+            table = self.taken(sampled(self.users, cap, salt, self._contents))
             assert table.users is not None
             _, which, counts = np.unique(table.users, return_inverse=True, return_counts=True)
             share = counts[which].astype(np.int64)
@@ -121,34 +132,32 @@ class TripTable:
         return Counted(table.paths, share, cap or 1, **times)
 
 
-def sampled(users: Any, cap: int, salt: str | None = None) -> NDArray[np.int64]:
+def sampled(users: Any, cap: int, salt: str | None = None, content: Any = None) -> NDArray[np.int64]:
     """The numbers of at most `cap` trips of each user, in their order.
 
-    Which ones depends on the user's own trips alone, and on a salt: secret, unless it is given.
+    Which ones depends on the user's own trips alone (their order and what they are: `content`, a number for
+    each), and on a salt: secret, unless it is given.
     """
     _, whose = np.unique(np.asarray(users), return_inverse=True)
     order = np.lexsort((np.arange(len(whose)), whose))
     first = np.concatenate([[0], np.flatnonzero(np.diff(whose[order])) + 1, [len(order)]])
     number = np.arange(len(order)) - np.repeat(first[:-1], np.diff(first))
     seed = hashlib.sha256((secrets.token_hex(32) if salt is None else f"trips {salt}").encode()).digest()
-    keys = _mixed(
-        whose[order].astype(np.uint64), number.astype(np.uint64), np.frombuffer(seed[:16], np.uint64)
-    )
+    own = np.zeros(len(order), dtype=np.uint64) if content is None else np.asarray(content, np.uint64)[order]
+    keys = _mixed(own, number.astype(np.uint64), np.frombuffer(seed[:16], np.uint64))
     ranked = np.lexsort((number, keys, whose[order]))
-    place = np.arange(len(order)) - np.repeat(first[:-1], np.diff(first))
-    return np.sort(order[ranked[place < cap]])
+    return np.sort(order[ranked[number < cap]])
 
 
-def _mixed(users: Any, numbers: Any, seed: Any) -> Any:
-    """A hash of user, number of the trip and seed, in 64 bits (the finisher of SplitMix64, twice)."""
+def _mixed(contents: Any, numbers: Any, seed: Any) -> Any:
+    """A hash of two numbers and a seed, in 64 bits (the finisher of SplitMix64, three times)."""
     with np.errstate(over="ignore"):
-        state = users * np.uint64(0x9E3779B97F4A7C15) + seed[0]
-        for part in (numbers, seed[1]):
+        state = contents * np.uint64(0x9E3779B97F4A7C15) + seed[0]
+        for part in (numbers, seed[1], np.uint64(0)):
             state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
             state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
             state = (state ^ (state >> np.uint64(31))) + part * np.uint64(0xD1B54A32D192ED03)
-        state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        return state ^ (state >> np.uint64(31))
+        return state
 
 
 @dataclass(frozen=True)

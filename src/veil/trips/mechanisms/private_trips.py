@@ -16,6 +16,7 @@ from veil.core.adjacency import Adjacency
 from veil.core.checks import choice, integer, positive, truth
 from veil.core.errors import InvalidData
 from veil.core.mechanism import Described, adjacency_of
+from veil.core.numerics.rounding import stated
 from veil.core.privacy.pairs import RandomizedResponses
 from veil.core.privacy.profile import PrivacyProfile
 from veil.core.random.discrete import sample_discrete_laplace
@@ -77,7 +78,7 @@ class PrivateTrips(Described):
 
     def scale(self, share: Fraction) -> int:
         """The scale of the noise of a table, rounded up: UNIT / (epsilon * share)."""
-        return math.ceil(UNIT / (Fraction(self.epsilon) * share))
+        return math.ceil(UNIT / (stated(self.epsilon) * share))
 
     def scales(self, tables: Mapping[str, Any]) -> dict[str, float]:
         """The scales of the noise of these tables, in trips."""
