@@ -12,7 +12,7 @@ from veil import trips
 from veil.errors import InvalidArgument, InvalidData
 
 BOX = (0.0, 0.0, 0.1, 0.1)
-WAY = {"lat": "lat", "lng": "lng", "places": "grid:5x5", "box": BOX}
+WAY: dict[str, Any] = {"lat": "lat", "lng": "lng", "places": "grid:5x5", "box": BOX}
 
 
 def points(**columns: Any) -> dict[str, Any]:

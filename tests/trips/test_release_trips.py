@@ -62,7 +62,7 @@ def test_users_are_hidden_as_a_whole() -> None:
     out = released(times=False, unit="user")
     model = out.value
     assert model.users is not None
-    assert abs(model.users - len(np.unique(city().users))) < 300
+    assert abs(model.users - len(np.unique(np.asarray(city().users)))) < 300
     assert out.adjacency == trips.WholeTrips("user", 20)
     assert trips.measures(city().paths, trips.synthetic(out, rng=1).paths, GRID).density < 0.05
 

@@ -149,7 +149,7 @@ def read_zones(given: Any, *, label: str | None, box: Any) -> Zones:
 
         file = file_of(os.fspath(given))
         content = parse_json(text_bytes(file), name_of(file))
-    features = content.get("features") if isinstance(content, Mapping) else None
+    features: Any = content.get("features") if isinstance(content, Mapping) else None
     if not isinstance(features, list) or not features:
         raise InvalidData("places", expected="GeoJSON with a list of features", found="something else")
     outlines = [_outline(feature) for feature in features]
@@ -167,7 +167,7 @@ def read_zones(given: Any, *, label: str | None, box: Any) -> Zones:
 
 
 def _outline(feature: Any) -> list[Any]:
-    geometry = feature.get("geometry") if isinstance(feature, Mapping) else None
+    geometry: Any = feature.get("geometry") if isinstance(feature, Mapping) else None
     form = geometry.get("type") if isinstance(geometry, Mapping) else None
     if form not in ("Polygon", "MultiPolygon"):
         raise InvalidData("places", expected="features that are polygons", found=str(form)[:40])
