@@ -87,9 +87,11 @@ def exact_loss(mechanism: Any, adjacency: Any) -> Loss:
 def _(mechanism: veil.trips.PrivateTrips, adjacency: Any) -> Loss:
     """Of all tables together, each of which moves by at most UNIT; the more costly size of them."""
     sizes = ("small", "large") if mechanism.size == "auto" else (mechanism.size,)
-    return Loss(
-        max(sum(Fraction(UNIT, mechanism.scale(s)) for s in mechanism.shares(one).values()) for one in sizes)
-    )
+    losses = [
+        sum((Fraction(UNIT, mechanism.scale(share)) for share in mechanism.shares(one).values()), Fraction(0))
+        for one in sizes
+    ]
+    return Loss(max(losses))
 
 
 # Bits
