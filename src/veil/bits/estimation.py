@@ -51,7 +51,10 @@ class BitReading:
 
     @property
     def shares(self) -> tuple[Floats, Floats, Floats]:
-        """The share of ones in each column, and its interval."""
+        """The share of ones in each column, and its interval.
+
+        Without bias, so that a share can be below 0 or above 1; `listed`, reports and plans keep it inside.
+        """
         low, high = self.column_sums.normal(confidence=self.confidence)
         return self.column_sums.value / self.rows, low / self.rows, high / self.rows
 

@@ -33,6 +33,7 @@ _ASSUMED_ROWS = 1_000
 _TOLD = ("name", "flip_rate", "signal", "share_error", "rows_needed")
 SHARE_ERROR = "error of a column's share"
 PAIR_ERROR = "error of a pair of columns (total variation)"
+INSIDE = "Shares of ones are kept between 0 and 1."
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ class BitPlan(Plan):
     @property
     def assumes(self) -> str:  # type: ignore[override]
         told = assumed([profile.words for profile in self.profiles], of="tables")
+        told = f"{told} {INSIDE}"
         return told if len(self.profiles) == 1 else f"{told} {MEANS} {SPARED}"
 
     @property
