@@ -78,8 +78,11 @@ class TeamDrafts:
         for key in file_fields(draft.kind):
             place = Path(draft.text(key))
             if place.parent.parent == self.uploads and ".." not in place.parts and place.is_file():
-                texts[key] = self.lists.adopted(self.in_project, self.account, place)
-                shutil.rmtree(place.parent, ignore_errors=True)
+                try:
+                    texts[key] = self.lists.adopted(self.in_project, self.account, place)
+                finally:
+                    # Also what is too large, or no list: nothing piles up here.
+                    shutil.rmtree(place.parent, ignore_errors=True)
         return texts
 
     def can_undo(self, name: str) -> bool:

@@ -28,10 +28,11 @@ PHASES = ("started", "charging", "charged")
 
 @dataclass(frozen=True)
 class TeamJob(ReleaseJob):
-    """A release as the pages know it. asked_by: the name of an account; sha256: of the approved plan."""
+    """A release as the pages know it. asked_by, author: names of accounts; sha256: of the approved plan."""
 
     project: str = ""
     asked_by: str = ""
+    author: str = ""
     sha256: str = ""
     phase: str = ""
     charge: str = ""
@@ -90,6 +91,7 @@ class TeamJobs:
             ended_at="" if row["ended_at"] is None else row["ended_at"].isoformat(timespec="milliseconds"),
             project=row["project"],
             asked_by=row["asked_by_name"],
+            author=row["author_name"],
             sha256=row["sha256"],
             phase=row["phase"],
             charge=row["charge"],
@@ -165,8 +167,9 @@ class TeamJobs:
 
 _ALL = (
     "SELECT r.id, r.project, r.state, r.phase, r.details, r.charge, r.asked_at, r.ended_at, r.asked_by, "
-    "p.draft, p.author, p.request, p.sha256, a.name AS asked_by_name "
+    "p.draft, p.author, p.request, p.sha256, a.name AS asked_by_name, w.name AS author_name "
     "FROM veil_studio_releases r JOIN veil_studio_proposals p ON p.id = r.proposal "
+    "JOIN veil_studio_accounts w ON w.id = p.author "
     "JOIN veil_studio_accounts a ON a.id = r.asked_by WHERE r.project = :project"
 )
 

@@ -63,7 +63,10 @@ class TeamVisit(Visit):
 
         if "followups" in content and not self.account.proposes:
             # What only those may do who plan.
-            content |= {"followups": [], "left": None}
+            content["followups"] = []
+        if "left" in content and content["job"].author != self.account.name:
+            # It goes on from a draft, which only its author has.
+            content["left"] = None
         text = page(
             template,
             package=TEMPLATES,
