@@ -195,7 +195,7 @@ def test_what_a_source_fixes_is_not_for_its_users(served: Served, site: Site) ->
     assert [entry.kind for entry in veil.Ledger(site.url).dataset("richer").entries()] == ["open"]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_texts_are_no_options_of_the_command(served: Served, site: Site) -> None:
     ada, cid = _project(served)
     ada.add_source()

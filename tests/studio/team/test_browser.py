@@ -20,7 +20,6 @@ _BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 # They share one server.
 pytestmark = [
     pytest.mark.xdist_group("postgres"),
-    pytest.mark.slow,
     pytest.mark.skipif(_BROWSER is None, reason="needs Chromium"),
 ]
 # Only what hangs is given up, in milliseconds: no test depends on how quick the machine is.
@@ -92,45 +91,49 @@ def _pages(served: Served) -> dict[str, str]:
     }
 
 
-def test_pages_are_accessible(served: Served) -> None:
-    """In all looks: no rule is broken, nothing is wider than the screen, nothing is complained about."""
+@pytest.mark.parametrize(
+    "look",
+    [
+        pytest.param(look, marks=pytest.mark.slow if look == "light" else pytest.mark.evidence)
+        for look in _LOOKS
+    ],
+)
+def test_pages_are_accessible(served: Served, look: str) -> None:
+    """No rule is broken, nothing is wider than the screen, nothing is complained about."""
     from axe_playwright_python.sync_playwright import Axe
 
     pages, faults = _pages(served), []
     with sync_api.sync_playwright() as playwright:
         options = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
         browser = playwright.chromium.launch(executable_path=_BROWSER, args=options)
-        for look, given in _LOOKS.items():
-            for whom in ("ada", "cid", "-"):
-                context = browser.new_context(**given)
-                page = context.new_page()
-                complaints: list[str] = []
-                page.set_default_timeout(_PATIENCE)
-                page.on("pageerror", lambda error, said=complaints: said.append(str(error)))
-                if whom != "-":
-                    cookie = served.person(whom).cookies["veil_team"]
-                    context.add_cookies([{"name": "veil_team", "value": cookie, "url": served.address}])
-                for name, path in pages.items():
-                    owner, _, title = name.rpartition(" ")
-                    if (owner or "ada") != whom:
-                        continue
-                    page.goto(f"{served.address}{path}")
-                    if _PICTURES:
-                        page.screenshot(
-                            path=str(Path(_PICTURES) / f"team-{title}-{look}.png"), full_page=True
-                        )
-                    # On a small screen the same stands there in the same colours: only its width is another.
-                    found = [] if look == "small" else Axe().run(page, options=_RULES).response["violations"]
-                    faults += [(look, title, one["id"], one["nodes"][0]["html"][:200]) for one in found]
-                    wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-                    if wide > 0:
-                        faults.append((look, title, "wider than the screen", f"{wide}"))
-                faults += [(look, whom, "error", text) for text in complaints]
-                context.close()
+        for whom in ("ada", "cid", "-"):
+            context = browser.new_context(**_LOOKS[look])
+            page = context.new_page()
+            complaints: list[str] = []
+            page.set_default_timeout(_PATIENCE)
+            page.on("pageerror", lambda error, said=complaints: said.append(str(error)))
+            if whom != "-":
+                cookie = served.person(whom).cookies["veil_team"]
+                context.add_cookies([{"name": "veil_team", "value": cookie, "url": served.address}])
+            for name, path in pages.items():
+                owner, _, title = name.rpartition(" ")
+                if (owner or "ada") != whom:
+                    continue
+                page.goto(f"{served.address}{path}")
+                if _PICTURES:
+                    page.screenshot(path=str(Path(_PICTURES) / f"team-{title}-{look}.png"), full_page=True)
+                found = Axe().run(page, options=_RULES).response["violations"]
+                faults += [(look, title, one["id"], one["nodes"][0]["html"][:200]) for one in found]
+                wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+                if wide > 0:
+                    faults.append((look, title, "wider than the screen", f"{wide}"))
+            faults += [(look, whom, "error", text) for text in complaints]
+            context.close()
         browser.close()
     assert not faults, "\n".join(map(str, faults))
 
 
+@pytest.mark.slow
 def test_signing_in_by_keyboard_alone(served: Served) -> None:
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=_BROWSER, args=["--no-sandbox", "--disable-gpu"])
