@@ -57,7 +57,14 @@ def worst_delta(chance: list[Fraction], kept: int, epsilon: float) -> Fraction:
     return worst
 
 
-@pytest.mark.parametrize(("each", "leak"), [(0.5, 0.05), (1.0, 0.2), (0.1, 0.01)])
+@pytest.mark.parametrize(
+    ("each", "leak"),
+    [
+        (0.5, 0.05),
+        pytest.param(1.0, 0.2, marks=pytest.mark.slow),
+        pytest.param(0.1, 0.01, marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("kept", [1, 2, 3])
 def test_exact_on_all_small_data(each: float, leak: float, kept: int) -> None:
     made = Selection(each, leak, kept)
