@@ -458,7 +458,8 @@ def said(draft: Draft) -> list[tuple[str, str]]:
         for field in step_fields(draft.kind, step.name):
             text = draft.text(field.key)
             if text and text != "no" and field.part != "plan":
-                told.append((field.label, text))
+                meanings = dict(zip(field.mark.choices, field.mark.meanings, strict=False))
+                told.append((field.label, f"{text}: {meanings[text]}" if text in meanings else text))
     return told
 
 

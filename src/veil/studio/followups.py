@@ -26,6 +26,9 @@ _PATIENCE, _LONGEST = 300.0, 40_000
 _SAFE = "csv_safe"
 # By this a field is known that names a file.
 _PROBE = "probe.csv"
+# Bytes of memory, and of a file that it writes.
+_MEMORY, _LARGEST = 2**33, 2**31
+_SILENT = b"It was stopped: what was asked for is too large."
 # Where its files are, in the folder of a release.
 FOLDER = "made"
 
@@ -123,17 +126,33 @@ def run(followup: FollowUp, record: Path, texts: Mapping[str, str], ending: str)
         (folder / output).unlink(missing_ok=True)
     order = followup.command(str(record), texts, str(folder / output) if output else "")
     shown = followup.command("release.json", texts, output)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "veil", *order], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    _bound(process.pid)
     try:
-        done = subprocess.run(
-            [sys.executable, "-m", "veil", *order], capture_output=True, timeout=_PATIENCE, check=False
-        )
+        told, complaint = process.communicate(timeout=_PATIENCE)
     except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
         return Outcome("It took too long, and was stopped. Ask for less.", "", _line(shown), False)
-    said = (done.stdout if done.returncode == 0 else done.stderr or done.stdout).decode("utf-8", "replace")
+    well = process.returncode == 0
+    said = (told if well else complaint or told or _SILENT).decode("utf-8", "replace")
     # Paths of the workspace mean nothing to a reader.
     said = said.replace(str(folder / output), output).replace(str(record), "release.json")
-    well = done.returncode == 0
     return Outcome(said[:_LONGEST].strip(), output if well else "", _line(shown), well)
+
+
+def _bound(process: int) -> None:
+    """Keep a command that was asked for too much from using up the machine."""
+    try:
+        import resource
+
+        resource.prlimit(process, resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+        resource.prlimit(process, resource.RLIMIT_FSIZE, (_LARGEST, _LARGEST))
+    except (ImportError, AttributeError, OSError):
+        # Other systems know no such limits; the clock stops it.
+        return
 
 
 def _line(words: list[Any]) -> str:
