@@ -9,7 +9,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import lru_cache
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +161,19 @@ def preview_at(kind_name: str, texts: Texts, epsilon: float, delta: float) -> Sk
     )
 
 
+def _settle(folder: str) -> None:
+    """The process that computes works in a folder, and ends with the one that asks, be that killed."""
+    os.chdir(folder)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(0)
+
+
 @dataclass
 class Plans:
     """Forecasts that were asked for: those that are ready, and those that are being computed.
@@ -220,7 +233,7 @@ class Plans:
     def _submitted(self, work: Callable[..., Any], question: tuple[Any, ...]) -> Future[Any]:
         for _ in range(2):
             if self._pool is None:
-                self._pool = ProcessPoolExecutor(1, get_context("spawn"), os.chdir, (str(self.folder),))
+                self._pool = ProcessPoolExecutor(1, get_context("spawn"), _settle, (str(self.folder),))
             try:
                 return self._pool.submit(work, *question)
             except BrokenProcessPool:
