@@ -45,6 +45,7 @@ PRINTING = (
     "estimates",
     "clicks",
     "million",
+    "trips",
 )
 
 

@@ -17,6 +17,7 @@ import duckdb
 from veil import samples
 from veil.cli.app import main
 from veil.samples.city import write_city_trips, zones
+from veil.samples.gps import write_points
 from veil.samples.streets import write_drives, write_streets
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -31,7 +32,7 @@ NOT_RUN = {
     "createdb": "a server",
 }
 _SERVER = "postgresql://"
-_MINUTES = ("veil audit --all", "veil plan words", "veil demo")
+_MINUTES = ("veil audit --all", "veil plan words", "veil plan trips", "veil demo")
 # What serves until it is stopped.
 _SERVES = ("veil studio",)
 # Pages on which every command needs a server.
@@ -80,6 +81,7 @@ def put_demo_files(folder: Path) -> None:
         shutil.copyfile(samples.path(name), folder / name)
     write_drives(folder / "drives.csv")
     write_streets(folder / "streets.csv")
+    write_points(folder / "points.csv", trips=400)
     lines = ["zone,district", *(f"{zone},{district}" for zone, district in zones())]
     (folder / "zones.csv").write_text("\n".join(lines) + "\n")
     write_city_trips(folder / "trips.parquet", trips=_TRIPS)

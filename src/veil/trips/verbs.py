@@ -67,8 +67,8 @@ def read(
     longest: the most moves between places; longer trips are cut. progress: called with what is being done.
 
     >>> from veil import trips
-    >>> points = {"trip": [1, 1, 2, 2], "t": [0, 60, 0, 60], "lat": [0.01, 0.05, 0.09, 0.05], "lng": [0.01] *
-    4}
+    >>> points = {"trip": [1, 1, 2, 2], "t": [0, 600, 0, 600], "lng": 4 * [0.01]}
+    >>> points["lat"] = [0.01, 0.06, 0.09, 0.06]
     >>> box = (0.0, 0.0, 0.1, 0.1)
     >>> table = trips.read(points, places="grid:2x2", box=box, lat="lat", lng="lng", trip="trip", order="t")
     >>> table.paths.to_lists()

@@ -24,7 +24,7 @@ class Box:
 
     >>> box = Box.of("48.10,11.50,48.20,11.60")
     >>> round(box.height), round(box.width)
-    (11119, 7421)
+    (11119, 7419)
     """
 
     south: float
