@@ -94,7 +94,9 @@ def stationary_bars(rows: NoisyRows, chain: Chain, confidence: float) -> Station
         # What the noisy counts say beyond what they say of repetitions.
         surprise = float((step.moved[group] ** 2 / step.variances[group]).mean())
         expected = float(np.mean([one.surprise[group] for one in repetitions]))
-        excess = max(0.0, surprise - expected - _CHANCE * min(1.0, step.chance(group)))
+        # Of a mean of squares, chance is a part of what is expected.
+        chance = _CHANCE * min(1.0, step.chance(group)) * max(1.0, expected)
+        excess = max(0.0, surprise - expected - chance)
         reach[group] = _LONGER * np.sqrt(square * usual[group] ** 2 + excess * step.variances[group])
     reach *= -float(ndtri(0.5 * (1.0 - confidence)))
     busiest = np.argsort(-shares)[:_BUSIEST]

@@ -30,6 +30,10 @@ _FEWEST_STATES = 5
 _BINS = 3
 # What a predictor must add to the log-likelihood (Akaike 1974).
 _WORTH = 1.0
+# By so much the log-likelihood must exceed that of independent rows and columns.
+_CLEARLY_BETTER = 10.0
+# How far above its noisy value a sum may be.
+_DEVIATIONS = 3.0
 # Of margins, in transitions.
 _LEAST_MARGIN = 0.1
 
@@ -86,8 +90,17 @@ def held_out_cells(noisy: Floats, away: Booleans, noise: Noise, rank: int) -> Ce
             best, most = cells, worth
     assert best is not None
     # Only now by all cells: how busy each state is, where the sums of its noisy counts say otherwise.
-    fitted = model_means(noisy, away, best.means, noise, 0)
-    return Cells.of(noisy, away, np.where(away, fitted, 1.0), noise)
+    fitted = np.minimum(model_means(noisy, away, best.means, noise, 0), _most(noisy, away, noise))
+    found = Cells.of(noisy, away, np.where(away, fitted, 1.0), noise)
+    plain = Cells.of(noisy, away, independent_means(noisy, away, noise), noise)
+    return found if found.log_likelihood > plain.log_likelihood + _CLEARLY_BETTER else plain
+
+
+def _most(noisy: Floats, away: Booleans, noise: Noise) -> Floats:
+    """[from, to]: no count is above the sums of its row and column, as far as noise lets them be known."""
+    seen = np.where(away, noisy, 0.0)
+    sums = [np.maximum(seen.sum(axis=axis, keepdims=True), 0.0) for axis in (1, 0)]
+    return np.asarray(np.minimum(*sums) + _DEVIATIONS * noise.deviation * np.sqrt(len(noisy)))
 
 
 def margin_means(noisy: Floats, shown: Booleans, away: Booleans, noise: Noise) -> Floats:

@@ -31,12 +31,14 @@ _STEPS, _LONGEST_STEP, _LEAST_MARGIN = 25, 0.5, 0.1
 class TableEstimate(NamedTuple):
     """What is known of the counts [from, to].
 
-    counts: the estimate, positive. mean, variance: of each count. rank: hidden dimensions of the model.
+    counts: the estimate, positive. mean, variance: of each count. prior: its mean by the model alone, from
+    what other cells say. rank: hidden dimensions of the model.
     """
 
     counts: Floats
     mean: Floats
     variance: Floats
+    prior: Floats
     rank: int
 
     @classmethod
@@ -62,9 +64,11 @@ class TableEstimate(NamedTuple):
         found = law.posterior(staying, means_of_staying)
         mean[~away], variance[~away] = found.mean, found.variance
         quantiles[:, ~away] = law.quantiles(staying, means_of_staying, LEVELS)
+        prior = known.means.copy()
+        prior[~away] = means_of_staying
         mean = few_in_small_cells(mean, known.means, values, deviation)
         mean = balanced(mean, variance, values, deviation)
-        return cls(estimated_counts(quantiles, mean, noise), mean, variance, dimensions)
+        return cls(estimated_counts(quantiles, mean, noise), mean, variance, prior, dimensions)
 
 
 def chosen_rank(noisy: Floats, independent: Floats, noise: Noise) -> int:
