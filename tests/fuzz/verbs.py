@@ -53,6 +53,18 @@ READS = (
     verb("words.read of lists", lambda: {"source": [["a", "b"], ["b"]]}),
     verb("bits.read", lambda: {"source": {"a": ["y", "n"], "b": ["n", "n"]}}),
     verb("graphs.read", lambda: {"source": list(PAIRS)}),
+    verb(
+        "trips.read",
+        lambda: {
+            "source": {"trip": [1, 1], "time": [0, 900], "lat": [0.1, 0.6], "lng": [0.1, 0.6]},
+            "places": "grid:3x3",
+            "box": (0.0, 0.0, 1.0, 1.0),
+            "lat": "lat",
+            "lng": "lng",
+            "trip": "trip",
+            "order": "time",
+        },
+    ),
 )
 PLANS = (
     verb("vectors.plan", lambda: {"size": 3, "epsilon": 1.0, "records": 100}, heavy=("size", "records")),

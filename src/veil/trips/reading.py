@@ -118,6 +118,14 @@ class TripRead(ReadRequest):
 
     def check(self) -> None:
         super().check()
+        for name, (_, mark, _) in self.options().items():
+            given = getattr(self, name)
+            if (
+                (mark.column or name == "label")
+                and given is not None
+                and (not isinstance(given, str) or not given)
+            ):
+                raise InvalidArgument(name, expected="the name of a column", found=type(given).__name__)
         by_name = self.state is not None
         if by_name == (self.lat is not None or self.lng is not None):
             names = ("lat", "lng", "state")
