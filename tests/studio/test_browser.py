@@ -34,7 +34,7 @@ _SHORTENED = f"""() => {_PATHS}.map(one => {{
 }})"""
 _RESTORED = f"kept => {_PATHS}.forEach((one, number) => {{ one.value = kept[number]; }})"
 # Plans of these take long; one of a chain is looked at on the way to the pictures.
-_PLANNED_ELSEWHERE = ("chain", "words")
+_PLANNED_ELSEWHERE = ("chain", "words", "trips")
 # Where pictures for the documentation are put, if they are wanted.
 _PICTURES = os.environ.get("VEIL_STUDIO_PICTURES")
 # The rules of WCAG 2.1 AA, and what the authors of axe call best practice.

@@ -27,7 +27,7 @@ def _question(example: Example, folder: Path) -> tuple[Any, ...]:
     return example.kind, tuple(sorted(asked.items())), float(texts["release.epsilon"]), 0.0
 
 
-@pytest.mark.slow_for("words", "chain", "graph")
+@pytest.mark.slow_for("words", "chain", "graph", "trips")
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: one.kind)
 def test_every_kind_is_planned_and_has_a_preview(made_up: Path, example: Example) -> None:
     """From public numbers and public files alone: the data itself is not there."""
@@ -43,7 +43,7 @@ def test_every_kind_is_planned_and_has_a_preview(made_up: Path, example: Example
     assert preview_at(*question) == sketch
 
 
-@pytest.mark.slow_for("words", "chain")
+@pytest.mark.slow_for("words", "chain", "trips")
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: one.kind)
 def test_points_of_a_curve_are_those_of_the_plan(made_up: Path, example: Example) -> None:
     """What is left out to be quick is in the ranges alone."""

@@ -28,7 +28,7 @@ _BEGIN = {
 }
 
 
-@pytest.mark.slow_for("words", "graph", "bits")
+@pytest.mark.slow_for("words", "graph", "bits", "trips")
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: one.kind)
 def test_every_kind_can_be_explored(
     workbench: Workbench, visitor: Visitor, made_up: Path, example: Example
