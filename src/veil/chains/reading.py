@@ -27,6 +27,8 @@ from veil.tables.times import checked_format, time_format_option
 CAP = "With {unit=user}: the most transitions counted of one, sampled at random; planned unless given."
 _INPUT, _STATES, _COUNTS = "Input", "States", "What is counted"
 _MOST_NAMED = 3
+# In the place of a list: the states that were found, of which some are named privately.
+DISCOVER = "discover"
 TOLD_APART = (
     "Labels that several states share in {{states}} ({number}: {some}) are told apart by what stands in the "
     "data, in brackets; {{merge_labels}} counts states with the same label as one"
@@ -71,7 +73,9 @@ class ChainRead(ReadRequest):
     states: Any = option(
         None,
         help="The public list of states: a file (CSV; zones.csv:id:name takes two of its columns), a,b,c, or "
-        "1..63. Without it the states found are taken, and their list is assumed public.",
+        "1..63. Without it the states found are taken, and their list is assumed public. discover: of the "
+        "states found those that enough users have are named, under epsilon and delta; their names are "
+        "published as they stand.",
         group=_STATES,
     )
     other: str | int | None = option(
@@ -130,6 +134,14 @@ class ChainRead(ReadRequest):
         "pairs: less noise for chains of many states.",
         group=_COUNTS,
     )
+    user_states: int | None = option(
+        None,
+        help="With {states=discover} and {cap}: of each user at most so many states count towards which are "
+        "named, sampled at random; 10 unless given.",
+        least=1,
+        group=_COUNTS,
+        advanced=True,
+    )
     memory: int = option(1, help="How many past states matter: 1 or 2.", least=1, most=2, group=_COUNTS)
     second_cap: int | None = option(
         None, help="With {memory=2}: the cap of those counts.", least=1, group=_COUNTS, advanced=True
@@ -155,8 +167,13 @@ class ChainRead(ReadRequest):
         return self.state is not None or self.lines
 
     @property
+    def discovers(self) -> bool:
+        """Whether of the states found those are named that enough users have."""
+        return isinstance(self.states, str) and self.states == DISCOVER
+
+    @property
     def inputs(self) -> tuple[str, ...]:
-        return files_among(self.source, self.states, self.merge)
+        return files_among(self.source, None if self.discovers else self.states, self.merge)
 
     def check(self) -> None:
         super().check()
@@ -167,13 +184,20 @@ class ChainRead(ReadRequest):
             expected, names = "{states} with it, and no {other}", ("states", "other")
             found = "no states" if self.states is None else "both"
             raise InvalidArgument("drop_unlisted", expected=expected, found=found, names=names)
+        for name in ("other", "drop_unlisted", "merge", "merge_labels") if self.discovers else ():
+            if getattr(self, name):
+                expected, names = "none with {states=discover}", ("states",)
+                raise InvalidArgument(name, expected=expected, found="one", names=names)
+        if self.user_states is not None and not (self.discovers and self.cap is not None):
+            expected, names = "{states=discover} and {cap} with it", ("states", "cap")
+            raise InvalidArgument("user_states", expected=expected, found="none", names=names)
         if self.merge_labels and self.states is None:
             expected = "{states} with it"
             raise InvalidArgument("merge_labels", expected=expected, found="none", names=("states",))
 
     def told_apart(self) -> tuple[str, ...]:
         """That several states were given the same label, in a sentence; public, as the list of states is."""
-        if self.merge_labels or not isinstance(self.states, (str, Path, Mapping)):
+        if self.discovers or self.merge_labels or not isinstance(self.states, (str, Path, Mapping)):
             return ()
         shared = given_states(listed("states", self.states)).shared
         some = ", ".join(shared[:_MOST_NAMED]) + (", ..." if len(shared) > _MOST_NAMED else "")
@@ -191,7 +215,7 @@ class ChainRead(ReadRequest):
         asked |= {"groups": groups_from(self.groups), **({} if log is None else _LOG)}
         question, time_format = Question(**asked), checked_format(self.time_format)
         states, merge = None, pairs("merge", self.merge)
-        if self.states is not None:
+        if self.states is not None and not self.discovers:
             # Before anything is read: what is wrong with the call itself.
             columns_of_data = list(question.roles.values())
             given = listed("states", self.states)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +18,7 @@ from veil.chains.sparse.planning import SparsePlan
 from veil.chains.transition_counts import TransitionCounts
 from veil.chains.user_plan import ASSUMED_LENGTH, ASSUMED_USERS, UserForecast, plan_users, try_users
 from veil.core.checks import integer, shown
-from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.errors import InvalidArgument, InvalidData, PrivacyWarning
 from veil.core.job import Job
 from veil.core.kind import Progress
 from veil.core.preview import Preview
@@ -148,11 +149,24 @@ class ChainRelease(ReleaseRequest):
             )
         read = replace(read, sequences=read.sequences or sequences)
         told = read.told_apart()
+        if read.discovers:
+            from veil.chains.sparse.discovering import PUBLISHED
+            from veil.chains.sparse.selection import needs_delta_for_names
+
+            if self.delta == 0.0:
+                raise needs_delta_for_names()
+            self._check_discovered()
+            # Before anything is read, let alone released.
+            warnings.warn(PUBLISHED, PrivacyWarning, stacklevel=2)
         told += (TIES,) if read.state is not None and read.tie_break is None else ()
         if self.unit != "user":
             if read.cap is not None:
                 raise _needs_users("cap", self.unit)
             return read, told
+        if read.discovers:
+            cap = read.cap or PAIRS_OF_A_USER
+            counted_once = f"Counted: of each user at most {cap} different transitions, each once"
+            return replace(read, cap=cap, once=True), (counted_once, *told)
         if not read.is_log or read.group is not None:
             if read.cap is None:
                 expected = "a number with {unit=user}, for trips and for groups"
@@ -178,6 +192,34 @@ class ChainRelease(ReleaseRequest):
         counted = {"cap": None, **plan.options}
         return replace(read, **counted), (f"Counted: {plan.words}{guess}", *told)
 
+    def _check_discovered(self) -> None:
+        """Refuse what does not go with states that are discovered."""
+        from veil.chains.mechanisms.discovered_chain import people_of
+        from veil.chains.sparse.choosing import refuse_parts
+
+        refuse_parts(texts("parts", self.parts), self.floor)
+        if self.pairs == "all":
+            expected = "large or auto, where states are discovered"
+            raise InvalidArgument("pairs", expected=expected, found="all")
+        people_of(Transitions(self.unit, self.change, 1 if self.unit == "user" else None), 2)
+
+    def _prepare_discovered(self, counts: TransitionCounts, adjacency: Transitions) -> Job[Chain]:
+        """A release of the states that enough users have, and of large counts among them."""
+        from veil.chains.sparse.discovering import chosen_discovery
+
+        assert counts.visitors is not None
+        self._check_discovered()
+        choice = chosen_discovery(
+            self.mechanism,
+            adjacency,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            user_states=counts.visitors.most,
+            once=counts.once is not None,
+            false_pairs=self.false_pairs,
+        )
+        return self._job(choice, counts, adjacency, None)
+
     def _keeps_large(self, states: int) -> bool:
         """Whether only large counts are kept: asked for, or because not all pairs of states would fit."""
         return self.pairs == "large" or (self.pairs == "auto" and states**2 > MOST_CELLS)
@@ -189,6 +231,8 @@ class ChainRelease(ReleaseRequest):
         if not counts.total:
             raise InvalidData("counts", expected="at least one transition", found="none")
         records = None if self.records is None else integer("records", self.records, least=1)
+        if counts.visitors is not None:
+            return self._prepare_discovered(counts, adjacency)
         if counts.once is not None and self.pairs == "all":
             expected, found = "large, for counts of each pair once a user", "all"
             raise InvalidArgument("pairs", expected=expected, found=found)
@@ -233,9 +277,16 @@ class ChainRelease(ReleaseRequest):
     ) -> Job[Chain]:
         """The job for a mechanism that was chosen."""
         # What the user should know, from public facts alone.
+        from veil.chains.sparse.discovering import PUBLISHED
+
+        is_listed = counts.visitors is None
         alike = {" ".join(str(state).split()).casefold() for state in counts.states}
         has_users = counts.provenance.has_users and self.unit == "event"
-        warnings = {USERS_SEEN: has_users, STATES_ALIKE: len(alike) < len(counts.states)}
+        told = {
+            PUBLISHED: not is_listed,
+            USERS_SEEN: has_users,
+            STATES_ALIKE: is_listed and len(alike) < len(counts.states),
+        }
         pure = math.isfinite(choice.mechanism.profile(adjacency).pure_epsilon)
         return Job.prepare(
             choice.mechanism,
@@ -247,7 +298,7 @@ class ChainRelease(ReleaseRequest):
             chosen=choice.name,
             why=choice.why,
             records=records,
-            warnings=tuple(text for text, applies in warnings.items() if applies),
+            warnings=tuple(text for text, applies in told.items() if applies),
             request=self,
             source=counts,
         )
@@ -267,7 +318,12 @@ class ChainPlanning(PlanRequest):
         ("What will survive of a million states", {"states": 1_000_000, "users": 5_000_000, "epsilon": 1}),
     )
 
-    states: int = option(help="The number of states.", short="-s", least=2)
+    states: int | str = option(
+        help="The number of states; discover: those found are named where enough users have them, and the "
+        "plan says how many that takes.",
+        short="-s",
+        least=2,
+    )
     records: int | None = option(
         None,
         help="About how many transitions there are, as far as public; where {users} are given, it follows.",

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.chains.counting.question import group_text
+from veil.chains.mechanisms.discovered_chain import DiscoveredChain
 from veil.chains.mechanisms.private_chain import PrivateChain
 from veil.chains.mechanisms.sparse_chain import SparseChain
 from veil.chains.sequences.fitted_sequences import MOST_WEIGHTS, FittedSequences, Targets, fitted_sequences
@@ -223,8 +224,8 @@ def mechanism_of(release: Release[Any]) -> PrivateChain:
 
 def model(release: Release[Any]) -> SequenceModel:
     """All that a released chain says of sequences: starts, lengths, the state before the last."""
-    if isinstance(checked_release(release).mechanism, SparseChain):
-        sparse: SparseChain = release.mechanism  # type: ignore[assignment]
+    if isinstance(checked_release(release).mechanism, (SparseChain, DiscoveredChain)):
+        sparse = release.mechanism.on(len(release.value))  # type: ignore[attr-defined]
         return release.derived("model", lambda: sparse.model(release.tables, release.value))
     mechanism = mechanism_of(release)
     states = cast("Chain", release.value).states

@@ -80,6 +80,22 @@ class OncePerUser:
     arrivals: Integers = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Visitors:
+    """How many users each found state has, from which it is decided whether it may be named.
+
+    users: the number of each state; where users are not counted, how many transitions touch it. most: the
+    states that one user (or one transition) counts for, at most. starts, ends: where each pair of states was
+    counted once for each user, the users of each pair whose first counted pair from its origin, or to its
+    end, it is.
+    """
+
+    users: Integers = field(repr=False)
+    most: int
+    starts: csr_array | None = field(default=None, repr=False)
+    ends: csr_array | None = field(default=None, repr=False)
+
+
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class TransitionCounts:
     """Counts of transitions [from, to] in the order of `states`. This is sensitive data, not a release.
@@ -91,6 +107,7 @@ class TransitionCounts:
     sequences, strata, second, groups: further counts, where asked for; second[b, i, j] counts i -> j
         after b, with b = len(states) where i was the first. second_cap: its own cap, where it has one.
     once: where each pair of states was counted once for each user, how many users left and entered a state.
+    visitors: where the states are those that were found, and are named privately, the users of each.
     total: how many transitions were counted.
 
     >>> from veil import chains
@@ -109,6 +126,7 @@ class TransitionCounts:
     second_cap: int | None
     groups: Mapping[str, Integers] | None
     once: OncePerUser | None
+    visitors: Visitors | None
     total: int
 
     def __init__(
@@ -124,6 +142,7 @@ class TransitionCounts:
         second_cap: int | None = None,
         groups: Mapping[str, Integers] | None = None,
         once: OncePerUser | None = None,
+        visitors: Visitors | None = None,
     ) -> None:
         from scipy.sparse import issparse
 
@@ -136,6 +155,7 @@ class TransitionCounts:
             ("sequences", sequences, Sequences, "counted sequences"),
             ("groups", groups, Mapping, "a mapping of groups to tables"),
             ("once", once, OncePerUser, "counts of users by state"),
+            ("visitors", visitors, Visitors, "numbers of users by state"),
         ):
             if given is not None and not isinstance(given, kind):
                 raise InvalidArgument(name, expected=expected, found=type(given).__name__)
@@ -157,6 +177,11 @@ class TransitionCounts:
                 raise InvalidArgument("once", expected="{cap} with it", found="none", names=("cap",))
             for name in ("departures", "arrivals"):
                 _table(name, getattr(once, name), (size,))
+        if visitors is not None:
+            _table("visitors", visitors.users, (size,))
+            integer("visitors", visitors.most, least=1)
+            if (once is None) != (visitors.starts is None or visitors.ends is None):
+                raise InvalidArgument("visitors", expected="users of pairs with {once}", found="others")
         by_group = groups and {str(name): _table("groups", one, (size, size)) for name, one in groups.items()}
         origin = Provenance() if provenance is None else provenance
         content = {
@@ -171,6 +196,7 @@ class TransitionCounts:
             "second_cap": second_most,
             "groups": by_group,
             "once": once,
+            "visitors": visitors,
             "total": int(counted.sum()),
         }
         for name, value in content.items():
@@ -198,6 +224,22 @@ class TransitionCounts:
         sums = (np.asarray(self.matrix.sum(axis=axis), dtype=np.int64).ravel() for axis in (1, 0))
         left, entered = sums
         return left, entered
+
+    def among(self, places: Integers) -> tuple[Any, Integers | None, Integers | None]:
+        """What was counted among some of the states, by their places: the pairs, and where each pair counts
+        once a user, how many users left each state and entered it, by the first of their pairs.
+        """
+        from scipy.sparse import csr_array
+
+        def part(table: Any) -> Any:
+            return csr_array(table)[places][:, places]
+
+        visitors = self.visitors
+        if visitors is None or visitors.starts is None:
+            return part(self.matrix), None, None
+        left = np.asarray(part(visitors.starts).sum(axis=1), dtype=np.int64).ravel()
+        entered = np.asarray(part(visitors.ends).sum(axis=0), dtype=np.int64).ravel()
+        return part(self.matrix), left, entered
 
     def __len__(self) -> int:
         return len(self.states)
@@ -327,3 +369,24 @@ class TransitionTable(Domain):
 
     def describe(self) -> dict[str, Any]:
         return {"name": self.name, "states": self.states}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTransitions(Domain):
+    """The domain of counted transitions between states that were found, with the users of each."""
+
+    words: str = field(
+        init=False, repr=False, compare=False, default="counts of transitions between states that were found"
+    )
+    name: ClassVar[str] = "FoundTransitions"
+    kind: ClassVar[str] = "chain"
+
+    def validate(self, value: Any) -> TransitionCounts:
+        """The value as counts of transitions with the users of each state."""
+        if not isinstance(value, TransitionCounts) or value.visitors is None:
+            expected, found = "counts of {states=discover}", "others"
+            raise InvalidData("counts", expected=expected, found=found)
+        return value
+
+    def describe(self) -> dict[str, Any]:
+        return {"name": self.name}

@@ -53,6 +53,7 @@ def read(
     cap: int | None = None,
     strata: Sequence[tuple[int, int]] | None = None,
     once: bool = False,
+    user_states: int | None = None,
     memory: int = 1,
     second_cap: int | None = None,
     sequences: bool = False,
@@ -74,7 +75,8 @@ def read(
     lines: the source is text with one sequence of states per line. skip, separator: lines before the first
         sequence, and what is between states; white space otherwise.
     states: the public list: labels, {what is in the data: label}, or a file. Without it, the labels
-        found, sorted. other: a state that takes in all that is not on the list, and empty cells.
+        found, sorted. "discover": of those found a release names the ones that enough users have, and of each
+        user at most `user_states` of them count (10 unless given). other: a state that takes in all that is not on the list, and empty cells.
         drop_unlisted: leave out rows with such a state instead; both are a public choice.
     merge: {state: state}, counts the first as the second, which may be a new label; or a file of two columns,
         or "zones.csv:id:borough". merge_labels: states whose labels in `states` are equal are one.

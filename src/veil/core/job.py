@@ -187,7 +187,7 @@ class Job(Generic[V]):
             assumptions=self.assumptions,
             reproducible=reproducible,
             entry=entry,
-            labels=self.labels,
+            labels=content.labels if self.labels is None else self.labels,
             row_labels=self.row_labels,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             version=__version__,

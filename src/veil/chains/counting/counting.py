@@ -19,16 +19,19 @@ from veil.chains.transition_counts import (
     Sequences,
     Stratum,
     TransitionCounts,
+    Visitors,
 )
 from veil.core.errors import InvalidArgument, InvalidData
 from veil.tables import complaints
 from veil.tables.engines.protocol import Column, Engine, Kind, whole_floats
-from veil.tables.states import Places, StateList, found_states, merged, with_other
+from veil.tables.states import Places, StateList, found_states, merged, text_of, with_other
 from veil.tables.times import PARTS, ordered_times, part_of
 from veil.vectors.counts import Integers
 
 # Codes of cells that are not on the list.
 UNKNOWN, ABSENT = -1, -2
+# A transition leaves one state and enters another one.
+STATES_OF_A_TRANSITION = 2
 
 
 def with_times(
@@ -81,13 +84,23 @@ def count(
         raise _too_many(question)
     if question.by is not None and numbers_of(table.column("missing")).any():
         raise _complaint(query)
-    states = _found(query, table) if listed is None else listed
-    states.check()
+    visits = engine.run(query.visitors_sql) if question.user_states is not None else None
+    if visits is not None and visits.num_rows > MOST_GROUPS:
+        raise _too_many(question)
+    if question.discovers:
+        states = _discovered(query, table, visits)
+    else:
+        states = _found(query, table) if listed is None else listed
+        states.check()
     places = merged(states, merge)
     question.check_size(len(states.labels))
     table, codes = _codes(query, table, states)
-    origin = replace(provenance, states_found=states.found, has_users=question.by is not None)
-    return _tally(question, table, codes, places, origin)
+    origin = replace(provenance, states_found=states.found and not question.discovers, has_users=question.by is not None)
+    users = None
+    if visits is not None:
+        users = np.zeros(len(states.labels), dtype=np.int64)
+        users[codes_of(visits.column("state"), states.texts)] = numbers_of(visits.column("users"))
+    return _tally(question, table, codes, places, origin, users)
 
 
 def _too_many(question: Question) -> InvalidData:
@@ -100,6 +113,7 @@ def _tally(
     codes: Mapping[str, NDArray[np.int64]],
     places: Places,
     provenance: Provenance,
+    users: Integers | None = None,
 ) -> TransitionCounts:
     """Grouped rows, with the places of their states in the list (negative where there is none), as arrays."""
     from scipy.sparse import csr_array
@@ -148,6 +162,20 @@ def _tally(
     # Nothing is kept of a group whose transitions were all left out: no stored zero may tell of it.
     some = kept > 0
     total = csr_array((kept[some], (origins[some], ends[some])), shape=(size, size))
+    visitors = None
+    if question.discovers:
+        starts = ends_of = None
+        if question.once:
+            starts, ends_of = (
+                csr_array((numbers_of(table.column(name))[some], (origins[some], ends[some])), (size, size))
+                for name in ("new_start", "new_end")
+            )
+        visitors = Visitors(
+            _touching(total) if users is None else users,
+            question.user_states or STATES_OF_A_TRANSITION,
+            starts,
+            ends_of,
+        )
     return TransitionCounts(
         total if size > MOST_FULL else total.toarray(),
         places.labels,
@@ -159,7 +187,14 @@ def _tally(
         second_cap=question.second_cap,
         groups=groups,
         once=once,
+        visitors=visitors,
     )
+
+
+def _touching(total: Any) -> Integers:
+    """How many transitions each state is an end of."""
+    left, entered = (np.asarray(total.sum(axis=axis), dtype=np.int64).ravel() for axis in (1, 0))
+    return left + entered - np.asarray(total.diagonal(), dtype=np.int64)
 
 
 def _summed(
@@ -205,6 +240,17 @@ def _found(query: CountingQuery, table: Any) -> StateList:
             raise complaints.no_state(question.roles[role])
         labels.update(pc.unique(table.column(name)).to_pylist())
     return found_states(labels, untyped=query.engine.guesses_layout)
+
+
+def _discovered(query: CountingQuery, table: Any, visits: Any) -> StateList:
+    """The labels that were found, as text: what type they have must not depend on all of them."""
+    labels = set(map(text_of, _found(query, table).texts))
+    if visits is not None:
+        labels |= set(map(text_of, visits.column("state").to_pylist()))
+    texts = tuple(sorted(labels))
+    if len(texts) < 2:
+        raise InvalidData("states", expected="two states or more", found=str(len(texts)))
+    return StateList(texts, texts, found=True)
 
 
 def _codes(query: CountingQuery, table: Any, states: StateList) -> tuple[Any, dict[str, NDArray[np.int64]]]:

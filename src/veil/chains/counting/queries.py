@@ -91,16 +91,45 @@ class CountingQuery:
     @property
     def most_groups(self) -> int:
         """How many different transitions there may be."""
-        return MOST_GROUPS if self.states is None else MOST_LISTED_GROUPS
+        return MOST_GROUPS if self.states is None and not self.question.discovers else MOST_LISTED_GROUPS
 
     @property
     def _kept_groups(self) -> str:
         """Of very many transitions only kept ones leave the engine, and what is to be complained of."""
-        if not self.question.once or self.states is None:
+        if not self.question.once or (self.states is None and not self.question.discovers):
             return ""
         kept = f"COUNT(CASE WHEN draw <= {self.question.cap} THEN 1 END) > 0"
         missing = "COUNT(CASE WHEN missing THEN 1 END) > 0"
         return f" HAVING {kept} OR {missing} OR next_state IS NULL OR state IS NULL"
+
+    @property
+    def visitors_sql(self) -> str:
+        """How many users each state has, of whom each counts for a bounded number of states, once each.
+
+        Which ones is decided from that user's rows alone, by the salted hash of the place where a state comes
+        first. Where a user has no more states than count, all do.
+        """
+        question = self.question
+        steps = f"({self._steps}) AS steps"
+        # Of a trip, where it starts and where it ends are two places.
+        visited = f"SELECT who, state, 2 * place AS place FROM {steps}"
+        if not question.is_log:
+            visited += f" UNION ALL SELECT who, next_state AS state, 2 * place + 1 AS place FROM {steps}"
+        first = f"SELECT who, state, MIN(place) AS place FROM ({visited}) AS visited GROUP BY who, state"
+        counted = f"SELECT who, state, place, COUNT(*) OVER (PARTITION BY who) AS several FROM ({first}) AS first_ones"
+        salt = text_literal(f"{question.salt}:")
+        hashed = f"MD5({salt} || CAST(who AS TEXT) || ':' || CAST(place AS TEXT))"
+        key = exact_text(
+            f"(CASE WHEN several > {question.user_states} THEN {hashed} ELSE '' END)", self.engine.dialect
+        )
+        drawn = (
+            f"SELECT state, ROW_NUMBER() OVER (PARTITION BY who ORDER BY {key} ASC) AS draw "
+            f"FROM ({counted}) AS counted"
+        )
+        return self._whole(
+            f"SELECT state, COUNT(*) AS users FROM ({drawn}) AS drawn WHERE draw <= {question.user_states} "
+            f"GROUP BY state LIMIT {MOST_GROUPS + 1}"
+        )
 
     @property
     def distinct_sql(self) -> str:

@@ -17,6 +17,8 @@ from veil.tables.states import text_of
 from veil.tables.times import PARTS
 
 Strata = tuple[tuple[int, int], ...]
+# States that a user counts for where they are discovered, unless it is said how many.
+STATES_OF_A_USER = 10
 # Cells of the counts with two past states: a gigabyte.
 MOST_CELLS = 2**27
 _COLUMNS = ("by", "order", "tie_break", "state", "origin", "destination", "group", *DERIVED)
@@ -33,6 +35,8 @@ class Question:
     state is not on the list. salt: keys the sample of a user's transitions.
 
     once: each pair of states counts once for each user.
+
+    discovers: the states found are named privately; of each user user_states of them count.
 
     state_names: what the columns that hold states are called in the query, by role; the next state of a log
     is not a column of its own. roles: the columns that are needed, by role. derived: the role of a part of a
@@ -56,6 +60,8 @@ class Question:
     second_cap: int | None = None
     memory: int = 1
     once: bool = False
+    discovers: bool = False
+    user_states: int | None = None
     sequences: bool = False
     drop_unlisted: bool = False
     salt: Any = None
@@ -68,7 +74,7 @@ class Question:
 
     def __post_init__(self) -> None:
         memory = integer("memory", self.memory, least=1, most=2)
-        named_switches = ("sequences", "drop_unlisted", "drop_unlisted_groups", "once")
+        named_switches = ("sequences", "drop_unlisted", "drop_unlisted_groups", "once", "discovers")
         switches = {name: truth(name, getattr(self, name)) for name in named_switches}
         named = {name: getattr(self, name) for name in _COLUMNS if getattr(self, name) is not None}
         for name, column in named.items():
@@ -83,13 +89,14 @@ class Question:
         strata = () if self.strata is None else _strata(self.strata)
         caps = {
             name: integer(name, getattr(self, name), least=1)
-            for name in ("cap", "second_cap")
+            for name in ("cap", "second_cap", "user_states")
             if getattr(self, name) is not None
         }
         content = {
             "memory": memory,
             **switches,
             **caps,
+            "user_states": self._visits(caps),
             "strata": strata,
             "groups": () if self.group is None else _groups(self.groups, derived),
             "derived": derived,
@@ -102,6 +109,12 @@ class Question:
         }
         for name, value in content.items():
             object.__setattr__(self, name, value)
+
+    def _visits(self, caps: dict[str, int]) -> int | None:
+        """Of how many states each user counts, where states are discovered."""
+        if not self.discovers or self.cap is None:
+            return None
+        return caps.get("user_states", STATES_OF_A_USER)
 
     def _derived(self) -> str | None:
         """Which part of a time is the group; at most one, and then no other column."""
@@ -123,6 +136,9 @@ class Question:
         alone = "no {group} together with it", "both"
         capped = "{cap}, and no {strata}, {group}, {memory=2} or {sequences}, with it"
         not_alone = self.cap is None or self.group is not None or self.memory == 2 or self.sequences
+        plain = "no {group}, {strata}, {memory=2} or {sequences} where states are discovered", "one of them"
+        parts = (self.group is not None, self.strata is not None, self.memory == 2, self.sequences)
+        discovered = "states that are discovered, and {cap}, with it", "none"
         second = "{memory=2}, and {cap} or {strata}, with it", "none"
         refused = (
             ("origin", is_log and self.origin is not None, *both),
@@ -149,6 +165,8 @@ class Question:
                 "{group} as well",
                 "none",
             ),
+            ("states", bool(self.discovers) and any(parts), *plain),
+            ("user_states", self.user_states is not None and not (self.discovers and sampled), *discovered),
             ("second_cap", self.second_cap is not None and not (self.memory == 2 and sampled), *second),
         )
         for name, is_wrong, expected, found in refused:

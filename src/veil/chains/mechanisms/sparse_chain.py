@@ -45,10 +45,14 @@ def alike(states: Names) -> Names:
 
 @dataclass(frozen=True)
 class SparseDraw:
-    """What was drawn: the private tables by name, and the chain made of them."""
+    """What was drawn: the private tables by name, and the chain made of them.
+
+    states: the labels, where they were drawn too.
+    """
 
     tables: Tables
     chain: BackOffChain
+    states: Names | None = None
 
 
 @dataclass(frozen=True, init=False)
@@ -71,6 +75,8 @@ class SparseChain(Described):
     cells: int = field(repr=False, compare=False)
     domain: TransitionTable = field(repr=False, compare=False)
     name: ClassVar[str] = "SparseChain"
+    # Small tables that the record itself holds, with their lengths.
+    in_record: ClassVar[Mapping[str, int]] = {}
     kind: ClassVar[str] = "sparse-chain"
 
     def __init__(
@@ -101,27 +107,36 @@ class SparseChain(Described):
                 raise InvalidData(name, expected="none where only large counts are kept", found="some")
         return counts
 
+    def on(self, states: int) -> SparseChain:
+        """What counts the transitions among so many states: itself."""
+        if states != self.states:
+            raise InvalidArgument("labels", expected=f"{self.states} states", found=str(states))
+        return self
+
     def item_axes(self, valid: Any) -> int:
         return 0
 
     def _draw(self, rng: Rng, value: TransitionCounts, size: int | None) -> Any:
-        draws = [self._one(rng, value) for _ in range(size or 1)]
+        draws = []
+        for _ in range(size or 1):
+            tables = self.tables(rng, value)
+            draws.append(SparseDraw(tables, self.chain(tables, value.states)))
         return draws[0] if size is None else draws
 
-    def _one(self, rng: Rng, value: TransitionCounts) -> SparseDraw:
+    def tables(self, rng: Rng, value: TransitionCounts) -> dict[str, NDArray[Any]]:
+        """The private tables, drawn once."""
         cells, counts = value.filled()
         noisy = counts + self.transitions.draw(rng, len(cells))
         kept = draw_kept(
             rng, self.transitions.tail(self.threshold), cells=self.cells, filled=cells, noisy=noisy
         )
         left, entered = value.margins()
-        tables = {
+        return {
             "cells": kept.cells,
             "counts": kept.counts,
             "departures": left + self.margins.draw(rng, self.states),
             "arrivals": entered + self.margins.draw(rng, self.states),
         }
-        return SparseDraw(tables, self.chain(tables, value.states))
 
     def chain(self, tables: Tables, states: Names) -> BackOffChain:
         """The chain that the private tables stand for: post-processing, without further cost."""
@@ -141,6 +156,10 @@ class SparseChain(Described):
         from veil.chains.sequence_model import SequenceModel
 
         return SequenceModel(chain, sizes=self.sizes(tables)[0])
+
+    def told(self, tables: Tables) -> tuple[str, ...]:
+        """Further sentences about what came out."""
+        return ()
 
     def describe(self) -> dict[str, Any]:
         noises = {"transitions": self.transitions.describe(), "margins": self.margins.describe()}

@@ -96,7 +96,7 @@ def with_files(content: Mapping[str, Any], record: Path | None) -> Mapping[str, 
             expected = f"a table with the columns {', '.join(columns)}"
             raise UnreadableFile(file.file, expected=expected, found="something else") from None
     labels = read["states.state"].to_pylist()
-    tables = {
+    columns_of = {
         "origins": read["pairs.from"],
         "ends": read["pairs.to"],
         "counts": read["pairs.count"],
@@ -104,9 +104,10 @@ def with_files(content: Mapping[str, Any], record: Path | None) -> Mapping[str, 
         "arrivals": read["states.arrivals"],
     }
     value = {"labels": labels, "probabilities": read["pairs.probability"], "law": read["states.law"]}
-    arrays = {key: np.asarray(column.to_numpy()) for key, column in tables.items()}
+    arrays = {key: np.asarray(column.to_numpy()) for key, column in columns_of.items()}
     cells = arrays.pop("origins").astype(np.int64) * len(labels) + arrays.pop("ends")
-    return {**content, "tables": {"cells": cells, **arrays}, "value": {**content["value"], **value}}
+    tables = {**content.get("tables", {}), "cells": cells, **arrays}
+    return {**content, "tables": tables, "value": {**content["value"], **value}}
 
 
 _COLUMNS = {
@@ -137,17 +138,17 @@ def decoded(content: Mapping[str, Any], mechanism: Any) -> Content:
     """The chain and the private tables, checked to be ones that the mechanism can have made."""
     from scipy.sparse import csr_array
 
-    size, value = mechanism.states, content["value"]
+    value, further = content["value"], mechanism.in_record
     labels = checked_labels(value["labels"])
     assert labels is not None
     states = _names(value["labels"])
-    if len(states) != size:
-        raise InvalidArgument("labels", expected=f"{size} states", found=str(len(states)))
+    size, mechanism = len(states), mechanism.on(len(states))
     tables = {
-        key: np.asarray(content["tables"][key]) for key in ("cells", "counts", "departures", "arrivals")
+        key: np.asarray(content["tables"][key])
+        for key in ("cells", "counts", "departures", "arrivals", *further)
     }
     for key, table in tables.items():
-        expected_length = len(tables["cells"]) if key in ("cells", "counts") else size
+        expected_length = further.get(key, len(tables["cells"]) if key in ("cells", "counts") else size)
         if table.ndim != 1 or len(table) != expected_length or (len(table) and table.dtype.kind not in "iu"):
             expected = f"{key}: {expected_length} whole numbers"
             raise InvalidArgument("tables", expected=expected, found="something else")

@@ -40,8 +40,11 @@ class SparseChainKind(ChainKind):
     name = "sparse-chain"
     description = "Counted chains of many states, of which large counts are kept"
     built_on = ("chain", "matrix", "vector")
-    mechanisms: ClassVar[Places] = {"SparseChain": "veil.chains.mechanisms.sparse_chain:SparseChain"}
-    domains: ClassVar[Places] = {}
+    mechanisms: ClassVar[Places] = {
+        "SparseChain": "veil.chains.mechanisms.sparse_chain:SparseChain",
+        "DiscoveredChain": "veil.chains.mechanisms.discovered_chain:DiscoveredChain",
+    }
+    domains: ClassVar[Places] = {"FoundTransitions": "veil.chains.transition_counts:FoundTransitions"}
     adjacencies: ClassVar[Places] = {}
     short_adjacencies: ClassVar[Any] = {}
     # They are released as chains: `veil release chain`.
@@ -62,15 +65,18 @@ class SparseChainKind(ChainKind):
         counts: TransitionCounts = job.value
         left, entered = counts.margins()
         silent, stated = int(((left == 0) & (entered == 0)).sum()), job.records
+        is_listed = counts.visitors is None
         found = {
-            f"{silent:,} of {len(counts):,} states have no transition": silent > _SILENT_FROM * len(counts),
+            f"{silent:,} of {len(counts):,} states have no transition": is_listed
+            and silent > _SILENT_FROM * len(counts),
             f"{counts.total:,} transitions were counted, where {{records}} is {stated}": stated is not None
             and abs(counts.total - stated) > 0.1 * stated,
         }
         return tuple(text for text, applies in found.items() if applies)
 
     def released(self, drawn: Any, valid: Any) -> Content:
-        return Content(drawn.chain, drawn.tables)
+        labels = None if drawn.states is None else tuple(map(str, drawn.states))
+        return Content(drawn.chain, drawn.tables, labels)
 
     # Files
 
@@ -93,7 +99,10 @@ class SparseChainKind(ChainKind):
         return with_files(content, record)
 
     def recorded_tables(self, release: Release[Any]) -> dict[str, Any]:
-        return {} if release.attachments else super().recorded_tables(release)
+        tables = super().recorded_tables(release)
+        if not release.attachments:
+            return tables
+        return {key: tables[key] for key in release.mechanism.in_record}  # type: ignore[attr-defined]
 
     def digested_parts(self, release: Release[Any]) -> dict[str, Any]:
         """Of the tables' bytes: the same however they were packed, in the record or beside it."""
@@ -124,7 +133,7 @@ class SparseChainKind(ChainKind):
         from veil.chains.sparse.choosing import expected_pairs
 
         # How many are kept of those that are not empty is not public: as many as the false ones, say.
-        mechanism: Any = job.mechanism
+        mechanism: Any = job.mechanism.on(job.mechanism.states)  # type: ignore[attr-defined]
         pairs = int(expected_pairs(mechanism))
         return Kind.room(self, job) + 2 * _PAIR * pairs + _STATE * int(mechanism.states)
 
@@ -154,7 +163,8 @@ class SparseChainKind(ChainKind):
         return {"shape": (len(release.value),) * 2, "pairs_kept": len(release.tables["cells"])}
 
     def details(self, release: Release[Any]) -> tuple[str, ...]:
-        return ()
+        told: tuple[str, ...] = release.mechanism.told(release.tables)  # type: ignore[attr-defined]
+        return told
 
     # Pictures and pages
 
@@ -189,7 +199,8 @@ class SparseChainKind(ChainKind):
         return SparseReport.of(release.value, release).figure()
 
     def labels(self, value: Any, valid: Any) -> tuple[Labels | None, Labels | None]:
-        return tuple(map(str, valid.states)), None
+        # Which of the states that were found are named is drawn: none may be told before.
+        return (tuple(map(str, valid.states)), None) if valid.visitors is None else (None, None)
 
 
 def _no_group(group: str | None) -> None:

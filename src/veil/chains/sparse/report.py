@@ -125,8 +125,8 @@ class Kept:
         """From a release."""
         from veil.chains.sparse.choosing import expected_pairs
 
-        mechanism: SparseChain = release.mechanism  # type: ignore[assignment]
         chain = release.value
+        mechanism: SparseChain = release.mechanism.on(len(chain))  # type: ignore[attr-defined]
         own = float(chain.stationary() @ (1.0 - chain.rest))
         pairs = len(release.tables["cells"])
         return cls(
@@ -176,6 +176,8 @@ def print_sparse_release(release: Release[Any], *, job: Job[Any], written: Seque
         console.print(f"  {100 * flow.share:6.3f} %  {start} -> {end}")
     console.print()
     console.print(Kept.of(release).words)
+    for text in release.kind.details(release):
+        console.print(text)
     print_guarantee(console, release)
     console.print(f"Mechanism: {job.chosen}: {job.why}.")
     for text in (*job.notes, *(f"WARNING: {text}" for text in job.warnings)):

@@ -96,10 +96,16 @@ class Selection:
         named[places == len(chances) - 1] = True
         return np.asarray(named)
 
-    def profile_with(self, counting: PrivacyProfile) -> PrivacyProfile:
-        """Of the names and what is counted of the named states, together."""
-        none = (1 - Fraction(self.leak)) ** self.states
-        together = Composed.of((RandomizedResponses(self.each), self.states), (counting, 1), adaptive=True)
+    @property
+    def surely(self) -> int:
+        """The number of users from which on a state is named in 95 of 100 releases."""
+        return next(n for n, chance in enumerate(self.chances) if 20 * chance >= 19 << _BITS)
+
+    def profile_with(self, counting: PrivacyProfile, *, people: int = 1) -> PrivacyProfile:
+        """Of the names and what is counted of the named states, together. people: 2 where one is replaced."""
+        states = people * self.states
+        none = (1 - Fraction(self.leak)) ** states
+        together = Composed.of((RandomizedResponses(self.each), states), (counting, 1), adaptive=True)
         return LeakingProfile(base=together, leak=float_above(1 - none))
 
 
@@ -151,15 +157,20 @@ class LeakingProfile(PrivacyProfile):
         return self.base.covers(epsilon, float_below(left))
 
 
+def needs_delta_for_names() -> InvalidArgument:
+    """The error where nothing may come out that is not in every neighbour's."""
+    return InvalidArgument(
+        "delta",
+        expected="a number above 0, since states that nobody listed are named",
+        found="0",
+        hint="1e-6 is usual; it should be far below one over the number of people.",
+    )
+
+
 def chosen_selection(epsilon: float, delta: float, states: int) -> Selection:
     """The selection within this budget whose middle is lowest: equal shares, or the exact composition."""
     if delta <= 0.0:
-        raise InvalidArgument(
-            "delta",
-            expected="a number above 0, since states that nobody listed are named",
-            found="0",
-            hint="1e-6 is usual; it should be far below one over the number of people.",
-        )
+        raise needs_delta_for_names()
     leak = Fraction(delta)
     plain = Selection(float_below(stated(epsilon) / states), float_below(leak / states), states)
     if states == 1:
