@@ -186,11 +186,15 @@ class ChainRead(ReadRequest):
             raise InvalidArgument("drop_unlisted", expected=expected, found=found, names=names)
         for name in ("other", "drop_unlisted", "merge", "merge_labels") if self.discovers else ():
             if getattr(self, name):
-                expected, names = "none with {states=discover}", ("states",)
-                raise InvalidArgument(name, expected=expected, found="one", names=names)
+                expected = "none with {states=discover}"
+                raise InvalidArgument(name, expected=expected, found="one", names=("states",))
         if self.user_states is not None and not (self.discovers and self.cap is not None):
-            expected, names = "{states=discover} and {cap} with it", ("states", "cap")
-            raise InvalidArgument("user_states", expected=expected, found="none", names=names)
+            raise InvalidArgument(
+                "user_states",
+                expected="{states=discover} and {cap} with it",
+                found="none",
+                names=("states", "cap"),
+            )
         if self.merge_labels and self.states is None:
             expected = "{states} with it"
             raise InvalidArgument("merge_labels", expected=expected, found="none", names=("states",))

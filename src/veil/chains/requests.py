@@ -12,8 +12,11 @@ import numpy as np
 
 from veil.chains.adjacency import CHANGE_MEANINGS, CHANGES, UNIT_MEANINGS, UNITS, Transitions
 from veil.chains.chain_mechanism import FOR_CHAINS, MOST_CELLS, Published, chosen_mechanism, tables_of
+from veil.chains.counting.counting import STATES_OF_A_TRANSITION
+from veil.chains.counting.question import STATES_OF_A_USER
 from veil.chains.planning import ChainPlan, least_epsilon_for_chain, plan_chain
-from veil.chains.reading import CAP, ChainRead
+from veil.chains.reading import CAP, DISCOVER, ChainRead
+from veil.chains.sparse.discovery_plan import DiscoveryPlan
 from veil.chains.sparse.planning import SparsePlan
 from veil.chains.transition_counts import TransitionCounts
 from veil.chains.user_plan import ASSUMED_LENGTH, ASSUMED_USERS, UserForecast, plan_users, try_users
@@ -28,6 +31,7 @@ from veil.matrices.reading import read_matrix
 from veil.tables.given import files_among, listed
 from veil.tables.states import given_states
 
+AnyPlan = ChainPlan | UserForecast | SparsePlan | DiscoveryPlan
 USERS_SEEN = (
     "the data says who made each transition, but the unit 'event' hides one transition at a time: someone "
     "with many of them is hidden less. The unit 'user', with a cap, hides all that one person contributed"
@@ -316,13 +320,23 @@ class ChainPlanning(PlanRequest):
             {"states": 17, "records": 4_000_000, "unit": "user", "users": 1_000_000, "epsilon": 1},
         ),
         ("What will survive of a million states", {"states": 1_000_000, "users": 5_000_000, "epsilon": 1}),
+        (
+            "How many users a state needs that nobody listed",
+            {"states": "discover", "unit": "user", "epsilon": 1, "delta": 1e-6},
+        ),
     )
 
-    states: int | str = option(
-        help="The number of states; discover: those found are named where enough users have them, and the "
-        "plan says how many that takes.",
+    states: str | int = option(
+        help="The number of states; or discover, where states are named that enough users have: then the "
+        "plan says how many users that takes.",
         short="-s",
         least=2,
+    )
+    user_states: int | None = option(
+        None,
+        help="With {states=discover} and {unit=user}: of each user at most so many states count towards "
+        "which are named; 10 unless given.",
+        least=1,
     )
     records: int | None = option(
         None,
@@ -359,8 +373,59 @@ class ChainPlanning(PlanRequest):
     def inputs(self) -> tuple[str, ...]:
         return files_among(self.typical)
 
+    def __post_init__(self) -> None:
+        # On the command line it is text.
+        if isinstance(self.states, str) and self.states.strip().isdecimal():
+            object.__setattr__(self, "states", int(self.states))
+
+    @property
+    def discovers(self) -> bool:
+        """Whether states that nobody listed are to be named."""
+        return self.states == DISCOVER
+
+    @property
+    def _size(self) -> int:
+        """The number of states."""
+        if not isinstance(self.states, int):
+            raise InvalidArgument("states", expected="a whole number, or discover", found=shown(self.states))
+        return self.states
+
+    def _plan_discovered(self) -> DiscoveryPlan:
+        """How many users a state needs."""
+        from veil.chains.sparse.discovery_plan import plan_discovery
+
+        refused = ("error", "typical", "records", "users", "mean_length")
+        for name in refused:
+            if getattr(self, name) is not None:
+                expected = "none where states are discovered: how many there are is not known"
+                raise InvalidArgument(name, expected=expected, found="one")
+        if self.pairs == "all":
+            expected = "large or auto, where states are discovered"
+            raise InvalidArgument("pairs", expected=expected, found="all")
+        of_users = self.unit == "user"
+        for name in () if of_users else ("cap", "user_states"):
+            if getattr(self, name) is not None:
+                raise _needs_users(name, self.unit)
+        assert self.epsilon is not None
+        return plan_discovery(
+            Transitions(self.unit, self.change, (self.cap or PAIRS_OF_A_USER) if of_users else None),
+            epsilon=self.epsilon,
+            delta=self.delta,
+            user_states=(self.user_states or STATES_OF_A_USER) if of_users else STATES_OF_A_TRANSITION,
+            once=of_users,
+            false_pairs=self.false_pairs,
+        )
+
     def check(self) -> None:
         super().check()
+        if not self.discovers:
+            size = self._size
+            if self.user_states is not None:
+                expected, found = "{states=discover} with it", f"{size} states"
+                raise InvalidArgument("user_states", expected=expected, found=found, names=("states",))
+        if self.discovers and self.error is not None:
+            expected = "none where states are discovered: how many there are is not known"
+            raise InvalidArgument("error", expected=expected, found="one")
         if (self.epsilon is None) == (self.error is None):
             expected, found = "either it or {error}", "both or neither"
             raise InvalidArgument("epsilon", expected=expected, found=found, names=("error",))
@@ -375,7 +440,7 @@ class ChainPlanning(PlanRequest):
     @property
     def keeps_large(self) -> bool:
         """Whether only large counts would be kept."""
-        return self.pairs == "large" or (self.pairs == "auto" and self.states**2 > MOST_CELLS)
+        return self.pairs == "large" or (self.pairs == "auto" and self._size**2 > MOST_CELLS)
 
     def _plan_large(self) -> SparsePlan:
         """What survives where only large counts are kept."""
@@ -398,7 +463,7 @@ class ChainPlanning(PlanRequest):
             expected, names = "it, or {users}", ("users",)
             raise InvalidArgument("records", expected=expected, found="neither", names=names)
         return plan_sparse(
-            self.states,
+            self._size,
             records,
             epsilon=self.epsilon,
             delta=self.delta,
@@ -407,14 +472,16 @@ class ChainPlanning(PlanRequest):
             false_pairs=self.false_pairs,
         )
 
-    def plan(self, progress: Progress | None = None) -> ChainPlan | UserForecast | SparsePlan:
+    def plan(self, progress: Progress | None = None) -> AnyPlan:
         return self._planned(ranges=True)
 
-    def quick_plan(self) -> ChainPlan | UserForecast | SparsePlan:
+    def quick_plan(self) -> AnyPlan:
         return self._planned(ranges=False)
 
-    def _planned(self, *, ranges: bool) -> ChainPlan | UserForecast | SparsePlan:
+    def _planned(self, *, ranges: bool) -> AnyPlan:
         self.check()
+        if self.discovers:
+            return self._plan_discovered()
         if self.keeps_large:
             return self._plan_large()
         if self.false_pairs is not None:
@@ -423,9 +490,9 @@ class ChainPlanning(PlanRequest):
         if self.tries_users:
             assert self.epsilon is not None
             public: dict[str, Any] = {"users": self.users, "mean_length": self.mean_length}
-            plan = plan_users(self.states, epsilon=self.epsilon, cap=self.cap, **public)
+            plan = plan_users(self._size, epsilon=self.epsilon, cap=self.cap, **public)
             budget: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "change": self.change}
-            trial = try_users(self.states, plan, typical=self.typical, ranges=ranges, **budget, **public)
+            trial = try_users(self._size, plan, typical=self.typical, ranges=ranges, **budget, **public)
             assumed = self.users or ASSUMED_USERS, self.mean_length or ASSUMED_LENGTH
             return UserForecast(
                 plan, trial, self.epsilon, self.change, assumed, given=self.typical is not None
@@ -439,8 +506,8 @@ class ChainPlanning(PlanRequest):
         epsilon = self.epsilon
         if epsilon is None:
             assert self.error is not None
-            epsilon = least_epsilon_for_chain(self.states, self.records, error=self.error, **size)
-        asked = plan_chain(self.states, self.records, epsilon=epsilon, ranges=ranges, **size)
+            epsilon = least_epsilon_for_chain(self._size, self.records, error=self.error, **size)
+        asked = plan_chain(self._size, self.records, epsilon=epsilon, ranges=ranges, **size)
         return asked if self.epsilon is not None else replace(asked, error=self.error)
 
     def preview(self, plan: Any) -> Preview | None:
@@ -452,7 +519,7 @@ class ChainPlanning(PlanRequest):
         if self.typical is None:
             return preview_chain(plan)
         public = read_matrix(self.typical, "typical").dense()
-        return preview_chain(plan, like_table(public, self.states, plan.records))
+        return preview_chain(plan, like_table(public, self._size, plan.records))
 
 
 def _needs_users(field: str, unit: str) -> InvalidArgument:

@@ -226,7 +226,8 @@ def model(release: Release[Any]) -> SequenceModel:
     """All that a released chain says of sequences: starts, lengths, the state before the last."""
     if isinstance(checked_release(release).mechanism, (SparseChain, DiscoveredChain)):
         sparse = release.mechanism.on(len(release.value))  # type: ignore[attr-defined]
-        return release.derived("model", lambda: sparse.model(release.tables, release.value))
+        made: SequenceModel = release.derived("model", lambda: sparse.model(release.tables, release.value))
+        return made
     mechanism = mechanism_of(release)
     states = cast("Chain", release.value).states
     return release.derived("model", lambda: mechanism.model(release.tables, states))

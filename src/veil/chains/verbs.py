@@ -11,6 +11,7 @@ from typing import Any
 from veil.chains.planning import ChainPlan
 from veil.chains.reading import ChainRead
 from veil.chains.requests import ChainPlanning, ChainRelease
+from veil.chains.sparse.discovery_plan import DiscoveryPlan
 from veil.chains.sparse.planning import SparsePlan
 from veil.chains.transition_counts import TransitionCounts
 from veil.chains.user_plan import UserForecast
@@ -75,9 +76,10 @@ def read(
     lines: the source is text with one sequence of states per line. skip, separator: lines before the first
         sequence, and what is between states; white space otherwise.
     states: the public list: labels, {what is in the data: label}, or a file. Without it, the labels
-        found, sorted. "discover": of those found a release names the ones that enough users have, and of each
-        user at most `user_states` of them count (10 unless given). other: a state that takes in all that is not on the list, and empty cells.
-        drop_unlisted: leave out rows with such a state instead; both are a public choice.
+        found, sorted. "discover": of those found a release names the ones that enough users have; of each
+        user at most `user_states` of them count (10 unless given). other: a state that takes in all that is
+        not on the list, and empty cells. drop_unlisted: leave out rows with such a state instead; both are
+        a public choice.
     merge: {state: state}, counts the first as the second, which may be a new label; or a file of two columns,
         or "zones.csv:id:borough". merge_labels: states whose labels in `states` are equal are one.
     group, groups: a column and its public values, one table of counts each; a transition of a log belongs
@@ -105,7 +107,8 @@ def read(
 
 def plan(
     *,
-    states: int,
+    states: int | str,
+    user_states: int | None = None,
     records: int | None = None,
     epsilon: float | None = None,
     delta: float = 0.0,
@@ -118,11 +121,13 @@ def plan(
     pairs: str = "auto",
     false_pairs: int | None = None,
     typical: Any = None,
-) -> ChainPlan | UserForecast | SparsePlan:
+) -> ChainPlan | UserForecast | SparsePlan | DiscoveryPlan:
     """What to expect of each mechanism for a chain that is counted from a table, from public numbers alone.
 
-    states: how many there are. records: about how many transitions, as far as that is public; where users are
-        given and it is not, it follows from them.
+    states: how many there are; or "discover", where nobody listed them: then the plan says how many users a
+        state needs to be named, of each of whom at most user_states states count.
+    records: about how many transitions, as far as that is public; where users are given and it is not, it
+        follows from them.
     epsilon, delta: the total cost; or error, the other way round: the epsilon at which the expected error
         of the next step (total variation) is this small.
     unit, change: what is hidden, as in `release`.

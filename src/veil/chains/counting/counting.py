@@ -95,7 +95,9 @@ def count(
     places = merged(states, merge)
     question.check_size(len(states.labels))
     table, codes = _codes(query, table, states)
-    origin = replace(provenance, states_found=states.found and not question.discovers, has_users=question.by is not None)
+    origin = replace(
+        provenance, states_found=states.found and not question.discovers, has_users=question.by is not None
+    )
     users = None
     if visits is not None:
         users = np.zeros(len(states.labels), dtype=np.int64)

@@ -116,7 +116,8 @@ class CountingQuery:
         if not question.is_log:
             visited += f" UNION ALL SELECT who, next_state AS state, 2 * place + 1 AS place FROM {steps}"
         first = f"SELECT who, state, MIN(place) AS place FROM ({visited}) AS visited GROUP BY who, state"
-        counted = f"SELECT who, state, place, COUNT(*) OVER (PARTITION BY who) AS several FROM ({first}) AS first_ones"
+        several = "COUNT(*) OVER (PARTITION BY who) AS several"
+        counted = f"SELECT who, state, place, {several} FROM ({first}) AS first_ones"
         salt = text_literal(f"{question.salt}:")
         hashed = f"MD5({salt} || CAST(who AS TEXT) || ':' || CAST(place AS TEXT))"
         key = exact_text(

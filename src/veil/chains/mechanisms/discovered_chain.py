@@ -48,7 +48,8 @@ class DiscoveredChain(Described):
 
     selection: how states are named. transitions, margins: the noise of `SparseChain`. totals: geometric noise
     on how many transitions were counted, and how many of them among the named states. false_pairs: about how
-    many empty pairs may be kept, None for 32 a state. once: each pair of states was counted once for each user.
+    many empty pairs may be kept, None for 32 a state. once: each pair of states was counted once for each
+    user.
     """
 
     selection: Selection | NoisySelection
@@ -139,12 +140,15 @@ class DiscoveredChain(Described):
     def told(self, tables: Tables) -> tuple[str, ...]:
         """How many states were named, and what was left out, from the noisy totals."""
         every, among = (max(int(number), 0) for number in tables["totals"])
-        left = f"about {100 * max(0.0, 1.0 - among / every):.3g} %" if every else "nobody can say which part"
         real = int(tables["named"][0])
-        told = (
-            f"{real:,} states were named, those that enough users have. Of all counted transitions, about "
-            f"{every:,}, {left} were left out: they lead to or from states that were not named."
+        left = (
+            f"Of about {every:,} counted transitions about {100 * max(0.0, 1.0 - among / every):.2g} % were "
+            "left out, since they lead to or from states that were not named (noise moves both numbers by "
+            f"about {self.totals.scale:,.3g} transitions)."
+            if every
+            else "Too few transitions were counted to say how many were left out."
         )
+        told = f"{real:,} {'state was' if real == 1 else 'states were'} named. {left}"
         few = (
             "Fewer than two states were named, so made-up ones stand in their place: there is no chain to "
             "speak of. The release is charged all the same."
@@ -188,7 +192,8 @@ def ordered(texts: list[str]) -> tuple[Names, int]:
     real = found_states(texts, untyped=True).labels
     if len(real) >= _LEAST:
         return real, len(real)
-    made_up, known = [], set(map(str, real))
+    made_up: list[str] = []
+    known = set(map(str, real))
     for k in range(1, 2 * _LEAST + 1):
         label = f"(not named {k})"
         if label not in known and len(real) + len(made_up) < _LEAST:

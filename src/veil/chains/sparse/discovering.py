@@ -22,8 +22,8 @@ _NAMES, _TOTALS = Fraction(2, 5), Fraction(1, 50)
 # Noise is compared as for so many states: how many will be named is not known.
 _USUAL_STATES = 10_000
 PUBLISHED = (
-    "states are discovered: the names of those that enough users have are published as they stand in the data, "
-    "so none may be a secret in itself (a search text, an address with a token, a name of a person)"
+    "states are discovered: the names of those that enough users have are published as they stand in the "
+    "data, so none may be a secret in itself (a search text, an address with a token, a name of a person)"
 )
 
 

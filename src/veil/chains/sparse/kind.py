@@ -53,7 +53,7 @@ class SparseChainKind(ChainKind):
     plan_request = None
     release_printer = "veil.chains.sparse.report:print_sparse_release"
     commands: ClassVar[Places] = {}
-    audit_subject = "veil.chains.sparse.auditing:SparseChainAudit"
+    audit_subject = "veil.chains.sparse.auditing:KeptCountsAudit"
 
     def check(self, mechanism: Mechanism, adjacency: Adjacency, valid: Any) -> None:
         super().check(mechanism, adjacency, valid)

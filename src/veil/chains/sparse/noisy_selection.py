@@ -7,6 +7,7 @@ itself (selection.py) with their number. The proof is in selection.md.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -27,8 +28,6 @@ from veil.vectors.contribution_profiles import gaussian_shift
 from veil.vectors.counts import Integers
 
 _SURE = 0.95
-# Where the search for a threshold begins, in deviations below the likely one.
-_BELOW = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +94,16 @@ class _Numbers:
 
 def noisy_selection(epsilon: float, delta: float, states: int, *, people: int = 1) -> NoisySelection:
     """The selection within this budget, half of delta for states with one user, half for the noise."""
+    from scipy.special import ndtri
+
     half = float_below(Fraction(delta) / 2)
     found = calibrate(
         lambda rate: _Numbers(rate, people * states), None, epsilon=epsilon, delta=half, relative=1e-9
     )
     scale = float_above(1 / Fraction(found.rate))
     each = half / (people * states)
-    from scipy.special import ndtri
-
-    start = 1 + math.floor((-float(ndtri(each)) - _BELOW) * scale)
-    threshold = max(2, start)
+    # Of a continuous law it is half a unit more.
+    threshold = max(2, 1 + math.floor(-float(ndtri(each)) * scale))
     while NoisySelection(scale, threshold, states).leak > each:
         threshold += 1
     return NoisySelection(scale, threshold, states)
@@ -117,11 +116,9 @@ def least_users(epsilon: float, delta: float, states: int, *, people: int = 1) -
     # Equal shares: their sum is what the names cost, and the rest is for what is counted.
     each, leak = (float_below(Fraction(part) / (people * states)) for part in (epsilon, delta))
     found: list[Selection | NoisySelection] = [Selection(each, leak, states)]
-    try:
+    # Noise may be beyond what can be drawn: the other one is always there.
+    with suppress(CannotCalibrate, InvalidArgument):
         found.append(noisy_selection(epsilon, delta, states, people=people))
-    except (CannotCalibrate, InvalidArgument):
-        # Noise beyond what can be drawn: the other one is always there.
-        pass
     return min(found, key=lambda one: one.surely)
 
 
