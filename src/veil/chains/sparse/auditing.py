@@ -151,6 +151,9 @@ class DiscoveredChainAudit(SparseChainAudit):
 
         return read
 
+    def samples(self, mechanism: Any) -> int:
+        return FAST // 10
+
     def fault(self, mechanism: Any, value: Any, stream: Rng) -> str:
         for draw in mechanism.sample(value, rng=stream, size=_WHOLE_DRAWS):
             if draw.chain != mechanism.chain(draw.tables, draw.states):
