@@ -10,7 +10,7 @@ from tests.neighbours.test_graphs import GRAPHS
 from tests.neighbours.test_words import EACH, WORDS
 from tests.neighbours.vector_studies import VECTORS
 from veil.bits import BitFlips
-from veil.chains import PrivateChain, Transitions
+from veil.chains import DiscoveredChain, PrivateChain, Transitions
 from veil.chains.mechanisms.sparse_chain import SparseChain
 from veil.core.audit.suite import audit_examples
 from veil.graphs import RandomizedResponse, XorGraph
@@ -30,8 +30,9 @@ def searched() -> set[Pair]:
     pairs |= {_pair(mechanism, BitFlips(1)) for mechanism, _ in GRAPHS}
     flips = BitFlips.__name__
     pairs |= {(f"{kind.__module__}.{kind.__name__}", flips) for kind in (RandomizedResponse, XorGraph)}
-    # Logs are searched in test_logs.py and test_users.py, and in chains/sparse/test_neighbours.py.
-    chains = (PrivateChain, SparseChain)
+    # Logs are searched in test_logs.py and test_users.py, and in chains/sparse: test_neighbours.py and
+    # test_discovered.py.
+    chains = (PrivateChain, SparseChain, DiscoveredChain)
     # Trips are searched in trips/test_neighbours.py.
     pairs |= {(f"{PrivateTrips.__module__}.{PrivateTrips.__name__}", WholeTrips.__name__)}
     return pairs | {(f"{one.__module__}.{one.__name__}", Transitions.__name__) for one in chains}

@@ -1,5 +1,6 @@
 from .adjacency import Transitions
 from .error_bars.intervals import intervals
+from .mechanisms.discovered_chain import DiscoveredChain
 from .mechanisms.private_chain import Part, PrivateChain
 from .mechanisms.sparse_chain import SparseChain
 from .planning import ChainPlan
@@ -7,8 +8,11 @@ from .reading import SequenceFile
 from .released_groups import GroupChain, groups
 from .sequence_model import LengthLaw, SequenceModel, group_chain, model
 from .sequences.synthetic import Synthetic, synthetic
+from .sparse.discovery_plan import DiscoveryPlan
 from .sparse.noise import SparseNoise
+from .sparse.noisy_selection import NoisySelection
 from .sparse.planning import SparsePlan
+from .sparse.selection import Selection
 from .transition_counts import (
     OncePerUser,
     Provenance,
@@ -16,18 +20,23 @@ from .transition_counts import (
     Stratum,
     TransitionCounts,
     TransitionTable,
+    Visitors,
 )
 from .user_plan import UserForecast, UserPlan, plan_users
 from .verbs import plan, read, release
 
 __all__ = [
     "ChainPlan",
+    "DiscoveredChain",
+    "DiscoveryPlan",
     "GroupChain",
     "LengthLaw",
+    "NoisySelection",
     "OncePerUser",
     "Part",
     "PrivateChain",
     "Provenance",
+    "Selection",
     "SequenceFile",
     "SequenceModel",
     "Sequences",
@@ -41,6 +50,7 @@ __all__ = [
     "Transitions",
     "UserForecast",
     "UserPlan",
+    "Visitors",
     "group_chain",
     "groups",
     "intervals",

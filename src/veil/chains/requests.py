@@ -207,7 +207,9 @@ class ChainRelease(ReleaseRequest):
             raise InvalidArgument("pairs", expected=expected, found="all")
         people_of(Transitions(self.unit, self.change, 1 if self.unit == "user" else None), 2)
 
-    def _prepare_discovered(self, counts: TransitionCounts, adjacency: Transitions) -> Job[Chain]:
+    def _prepare_discovered(
+        self, counts: TransitionCounts, adjacency: Transitions, records: int | None
+    ) -> Job[Chain]:
         """A release of the states that enough users have, and of large counts among them."""
         from veil.chains.sparse.discovering import chosen_discovery
 
@@ -222,7 +224,7 @@ class ChainRelease(ReleaseRequest):
             once=counts.once is not None,
             false_pairs=self.false_pairs,
         )
-        return self._job(choice, counts, adjacency, None)
+        return self._job(choice, counts, adjacency, records)
 
     def _keeps_large(self, states: int) -> bool:
         """Whether only large counts are kept: asked for, or because not all pairs of states would fit."""
@@ -236,7 +238,7 @@ class ChainRelease(ReleaseRequest):
             raise InvalidData("counts", expected="at least one transition", found="none")
         records = None if self.records is None else integer("records", self.records, least=1)
         if counts.visitors is not None:
-            return self._prepare_discovered(counts, adjacency)
+            return self._prepare_discovered(counts, adjacency, records)
         if counts.once is not None and self.pairs == "all":
             expected, found = "large, for counts of each pair once a user", "all"
             raise InvalidArgument("pairs", expected=expected, found=found)

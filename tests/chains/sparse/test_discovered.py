@@ -133,7 +133,7 @@ def test_what_is_counted_among_any_names_changes_by_no_more_than_the_cap() -> No
 
 
 def test_single_transitions_change_two_numbers() -> None:
-    steps = list(product("abc", repeat=2))
+    steps = [(one, two) for one in "abc" for two in "abc"]
 
     def users(log: list[tuple[str, str]]) -> dict[str, int]:
         table = {"from": [one for one, _ in log], "to": [two for _, two in log]}
@@ -143,7 +143,7 @@ def test_single_transitions_change_two_numbers() -> None:
 
     others = [("a", "b"), ("b", "c")]
     for step in steps:
-        near = [others] + [[*others, (step[0], end)] for end in "abc"]
+        near = [others, *([*others, (step[0], end)] for end in "abc")]
         one = users([*others, step])
         for log in near:
             two = users(log)
@@ -244,7 +244,8 @@ def test_refused(tmp_path: Path) -> None:
     counts = crowd(50)
     with pytest.raises(InvalidArgument, match="delta"):
         chains.release(counts, epsilon=1.0, unit="user")
-    for wrong in ({"pairs": "all"}, {"parts": "sizes"}, {"mechanism": "dirichlet"}):
+    refused: list[dict[str, Any]] = [{"pairs": "all"}, {"parts": "sizes"}, {"mechanism": "dirichlet"}]
+    for wrong in refused:
         with pytest.raises(InvalidArgument):
             chains.release(counts, **BUDGET, **wrong)
     with pytest.raises(VeilError):
@@ -289,11 +290,12 @@ def test_planned() -> None:
 
 def test_neighbours_of_the_audit() -> None:
     subject = DiscoveredChainAudit()
-    for mechanism, adjacency in subject.examples():
+    examples: Any = subject.examples()
+    for mechanism, adjacency in examples:
         for pair in subject.pairs(mechanism, adjacency):
             assert not subject.apart(mechanism, adjacency, pair.value, pair.neighbour)
-        too_many = found(mechanism, adjacency.cap, [(0, 1, 2, 0)] * 3)  # type: ignore[union-attr]
-        nobody = found(mechanism, adjacency.cap, [])  # type: ignore[union-attr]
+        too_many = found(mechanism, adjacency.cap, [(0, 1, 2, 0)] * 3)
+        nobody = found(mechanism, adjacency.cap, [])
         assert subject.apart(mechanism, adjacency, too_many, nobody)
 
 

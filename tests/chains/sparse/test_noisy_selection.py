@@ -104,4 +104,4 @@ def test_the_one_that_names_with_fewer_users_is_chosen() -> None:
         least_users(1.0, 0.0, 1)
     for wrong in ({"scale": 0.0}, {"threshold": 1}, {"states": 0}):
         with pytest.raises(InvalidArgument):
-            NoisySelection(**({"scale": 2.0, "threshold": 5, "states": 1} | wrong))  # type: ignore[arg-type]
+            NoisySelection(**({"scale": 2.0, "threshold": 5, "states": 1} | wrong))
