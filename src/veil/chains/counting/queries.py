@@ -245,7 +245,7 @@ class CountingQuery:
             picked.append("before")
         if question.sequences:
             picked.append("place")
-        # Where states are discovered, it is counted which pair from a state comes first: nothing is left open.
+        # Where states are discovered it is counted which pair from a state comes first: no ties are left.
         ties = ", place ASC" if question.once and question.discovers else ""
         picked.append(f"ROW_NUMBER() OVER (PARTITION BY who ORDER BY {key} ASC{ties}) AS draw")
         layer = self._pairs_of_users if question.once else self._steps
