@@ -74,3 +74,33 @@ def test_planned(run: Run) -> None:
     done = run("plan", "chain", "--states", "1000000", "-e", "1")
     assert done.code == 2
     assert "--users" in done.err
+
+
+def test_states_that_nobody_listed(run: Run, folder: Path) -> None:
+    asked: tuple[str, ...] = (clicks(folder)[0], "--sequences", "--states", "discover", "--unit", "user", "-e", "2")
+    done = run("release", "chain", *asked)
+    assert done.code == 2
+    assert "--delta: expected a number above 0" in done.err
+    asked += ("--delta", "1e-6")
+    done = run("release", "chain", *asked, "--dry-run", "--check-data")
+    assert done.code == 0, done.err
+    assert "published as they stand" in done.out
+    assert "p1" not in done.out
+    done = run("release", "chain", *asked, "-o", "model.json", "--json")
+    assert done.code == 0, done.err
+    assert "published as they stand" in done.err
+    done = run("release", "chain", *asked, "-o", "model.json", "--force")
+    assert done.code == 0, done.err
+    assert "published as they stand" in done.err
+    done = run("inspect", "model.json")
+    assert done.code == 0
+    assert "DiscoveredChain" in done.out
+    assert "of epsilon for the names" in done.out
+    assert "states were named" in done.out
+    done = run("plan", "chain", "--states", "discover", "--unit", "user", "-e", "2", "--delta", "1e-6")
+    assert done.code == 0
+    assert "a state is named in 95 of 100 releases" in done.out
+    for wrong in (("--pairs", "all"), ("--other", "x"), ("--unit", "row"), ("--with", "sizes")):
+        done = run("release", "chain", *asked, *wrong)
+        assert done.code == 2
+        assert wrong[0] in done.err

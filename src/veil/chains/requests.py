@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +20,7 @@ from veil.chains.sparse.planning import SparsePlan
 from veil.chains.transition_counts import TransitionCounts
 from veil.chains.user_plan import ASSUMED_LENGTH, ASSUMED_USERS, UserForecast, plan_users, try_users
 from veil.core.checks import integer, shown
-from veil.core.errors import InvalidArgument, InvalidData, PrivacyWarning
+from veil.core.errors import InvalidArgument, InvalidData
 from veil.core.job import Job
 from veil.core.kind import Progress
 from veil.core.preview import Preview
@@ -154,14 +153,11 @@ class ChainRelease(ReleaseRequest):
         read = replace(read, sequences=read.sequences or sequences)
         told = read.told_apart()
         if read.discovers:
-            from veil.chains.sparse.discovering import PUBLISHED
             from veil.chains.sparse.selection import needs_delta_for_names
 
             if self.delta == 0.0:
                 raise needs_delta_for_names()
             self._check_discovered()
-            # Before anything is read, let alone released.
-            warnings.warn(PUBLISHED, PrivacyWarning, stacklevel=2)
         told += (TIES,) if read.state is not None and read.tie_break is None else ()
         if self.unit != "user":
             if read.cap is not None:
@@ -305,6 +301,7 @@ class ChainRelease(ReleaseRequest):
             why=choice.why,
             records=records,
             warnings=tuple(text for text, applies in told.items() if applies),
+            told_first=() if is_listed else (PUBLISHED,),
             request=self,
             source=counts,
         )

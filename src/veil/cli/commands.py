@@ -190,9 +190,9 @@ def _released(
         if options.check_data:
             findings = tuple(with_fields(text, flags, flags) for text in job.kind.data_findings(job))
         return print_dry_run(told, account, findings=findings, as_json=quiet)
-    if quiet:
-        for text in (*job.warnings, *((AGAIN,) if again else ())):
-            say(f"veil: warning: {text}.", error=True)
+    early = (*job.warnings, *((AGAIN,) if again else ())) if quiet else job.told_first
+    for text in early:
+        say(f"veil: warning: {text}.", error=True)
 
     def show(out: Release[Any], kept: Release[Any], written: list[Path]) -> None:
         if quiet:

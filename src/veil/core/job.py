@@ -34,6 +34,7 @@ class Job(Generic[V]):
     value: the sensitive value, validated. epsilon, delta: what will be charged. assumptions: all that a
     reader must accept. chosen: the short name of the mechanism; why: the reason for it; plan: the comparison
     that it was chosen by. warnings: what the user should know before the release; notes: what else.
+    told_first: of the warnings those that a command also prints before anything is drawn.
     kept: how much of the data survives smoothing, 1 is all of it. request, source: what was asked for, and
     the data as it was read.
     """
@@ -54,6 +55,7 @@ class Job(Generic[V]):
     plan: Any = field(default=None, repr=False)
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    told_first: tuple[str, ...] = ()
     kept: float = 1.0
     request: Any = field(default=None, repr=False)
     source: Any = field(default=None, repr=False)

@@ -111,10 +111,13 @@ class CountingQuery:
         """
         question = self.question
         steps = f"({self._steps}) AS steps"
-        # Of a trip, where it starts and where it ends are two places.
-        visited = f"SELECT who, state, 2 * place AS place FROM {steps}"
+        visited = f"SELECT who, state, place FROM {steps}"
         if not question.is_log:
-            visited += f" UNION ALL SELECT who, next_state AS state, 2 * place + 1 AS place FROM {steps}"
+            # Of a trip, where it starts and where it ends are two places, and two columns of any types.
+            visited = (
+                f"SELECT who, CAST(state AS TEXT) AS state, 2 * place AS place FROM {steps} UNION ALL "
+                f"SELECT who, CAST(next_state AS TEXT) AS state, 2 * place + 1 AS place FROM {steps}"
+            )
         first = f"SELECT who, state, MIN(place) AS place FROM ({visited}) AS visited GROUP BY who, state"
         several = "COUNT(*) OVER (PARTITION BY who) AS several"
         counted = f"SELECT who, state, place, {several} FROM ({first}) AS first_ones"

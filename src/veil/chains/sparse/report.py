@@ -180,6 +180,7 @@ def print_sparse_release(release: Release[Any], *, job: Job[Any], written: Seque
         console.print(text)
     print_guarantee(console, release)
     console.print(f"Mechanism: {job.chosen}: {job.why}.")
-    for text in (*job.notes, *(f"WARNING: {text}" for text in job.warnings)):
+    later = (text for text in job.warnings if text not in job.told_first)
+    for text in (*job.notes, *(f"WARNING: {text}" for text in later)):
         console.print(f"{text}.")
     print_written(console, written)
