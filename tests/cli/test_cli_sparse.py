@@ -77,7 +77,16 @@ def test_planned(run: Run) -> None:
 
 
 def test_states_that_nobody_listed(run: Run, folder: Path) -> None:
-    asked: tuple[str, ...] = (clicks(folder)[0], "--sequences", "--states", "discover", "--unit", "user", "-e", "2")
+    asked: tuple[str, ...] = (
+        clicks(folder)[0],
+        "--sequences",
+        "--states",
+        "discover",
+        "--unit",
+        "user",
+        "-e",
+        "2",
+    )
     done = run("release", "chain", *asked)
     assert done.code == 2
     assert "--delta: expected a number above 0" in done.err

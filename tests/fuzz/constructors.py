@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from scipy.sparse import csr_array
+
 import veil
 
 from .entry import COUNTS, PAIRS, ROWS, STATES, Entry, good_release, graph, language, noise, simplex
@@ -39,6 +41,12 @@ DOMAINS = (
         veil.matrices.StochasticMatrix,
         lambda: {"domains": [simplex(), simplex(), simplex()], "chosen_from_data": False},
         ("support",),
+    ),
+    Entry(
+        "matrices.BackOffChain",
+        veil.matrices.BackOffChain,
+        lambda: {"likely": csr_array([[0.0, 0.5], [0.25, 0.0]]), "law": [0.5, 0.5]},
+        ("states",),
     ),
     Entry("Chain", veil.Chain, lambda: {"matrix": ROWS, "states": list(STATES)}),
     Entry(
@@ -183,6 +191,29 @@ MECHANISMS = (
             "parts": list(good_release("chain").mechanism.describe()["parameters"]["parts"]),
         },
         ("groups",),
+    ),
+    Entry("chains.SparseNoise", veil.chains.SparseNoise, lambda: {"kind": "gaussian", "scale": 2.0}),
+    Entry(
+        "chains.SparseChain",
+        veil.chains.SparseChain,
+        lambda: {
+            "states": 3,
+            "transitions": {"kind": "geometric", "scale": 2.0},
+            "margins": {"kind": "geometric", "scale": 4.0},
+            "threshold": 2,
+        },
+        ("once",),
+    ),
+    Entry(
+        "chains.DiscoveredChain",
+        veil.chains.DiscoveredChain,
+        lambda: {
+            "selection": {"scale": 2.0, "threshold": 5, "states": 2},
+            "transitions": {"kind": "geometric", "scale": 2.0},
+            "margins": {"kind": "geometric", "scale": 4.0},
+            "totals": {"kind": "geometric", "scale": 8.0},
+        },
+        ("false_pairs", "once"),
     ),
     Entry(
         "words.PermuteAndFlip",

@@ -28,8 +28,8 @@ _RESULTS = {
     "vectors": "Comparison EpsilonPlan Errors LabelledVector LabelledVectors NeededEpsilon Row",
     "matrices": "ChainComparison ChainFacts ChainIntervals CommunicatingClass MatrixPlan MatrixRow Reducible "
     "Solution ValueLoss",
-    "chains": "ChainPlan GroupChain LengthLaw SequenceModel Sequences Stratum Synthetic UserForecast "
-    "UserPlan",
+    "chains": "ChainPlan DiscoveryPlan GroupChain LengthLaw OncePerUser SequenceModel Sequences SparsePlan "
+    "Stratum Synthetic UserForecast UserPlan",
     "words": "OnlineWord WordBatch WordPlan WordTable",
     "bits": "BitPlan BitReading BitSource",
     "graphs": "Decoding EdgeSource FactPlan GraphPlan GraphReading",

@@ -10,9 +10,7 @@ from .sequence_model import LengthLaw, SequenceModel, group_chain, model
 from .sequences.synthetic import Synthetic, synthetic
 from .sparse.discovery_plan import DiscoveryPlan
 from .sparse.noise import SparseNoise
-from .sparse.noisy_selection import NoisySelection
 from .sparse.planning import SparsePlan
-from .sparse.selection import Selection
 from .transition_counts import (
     OncePerUser,
     Provenance,
@@ -20,7 +18,6 @@ from .transition_counts import (
     Stratum,
     TransitionCounts,
     TransitionTable,
-    Visitors,
 )
 from .user_plan import UserForecast, UserPlan, plan_users
 from .verbs import plan, read, release
@@ -31,12 +28,10 @@ __all__ = [
     "DiscoveryPlan",
     "GroupChain",
     "LengthLaw",
-    "NoisySelection",
     "OncePerUser",
     "Part",
     "PrivateChain",
     "Provenance",
-    "Selection",
     "SequenceFile",
     "SequenceModel",
     "Sequences",
@@ -50,7 +45,6 @@ __all__ = [
     "Transitions",
     "UserForecast",
     "UserPlan",
-    "Visitors",
     "group_chain",
     "groups",
     "intervals",

@@ -108,14 +108,16 @@ class DiscoveredChainAudit(SparseChainAudit):
         """Somebody who is the only one in a state, and one more where others are."""
         last = _FOUND - 1
         trips: Log = [(i, j) for i in range(_FOUND) for j in range(_FOUND)]
-        elsewhere: Log = [(i, j) for i in range(last) for j in range(last)] * 3
+        elsewhere: Log = [(i, j) for _ in range(3) for i in range(last) for j in range(last)]
         pairs = []
         for name, *logs in changed_logs(_FOUND, adjacency):
             for where, others in (("alone", []), ("in a crowd", trips)):
                 values = [found(mechanism, adjacency.cap, others + log) for log in logs]
                 pairs.append(AuditPair(f"{name}, {where}", *values))
         comes: Log = [(0, last)]
-        stays: Log = [(0, 0)] if adjacency.change == "replace" else []
+        stays: Log = []
+        if adjacency.change == "replace":
+            stays.append((0, 0))
         values = [found(mechanism, adjacency.cap, elsewhere + log) for log in (comes, stays)]
         return [AuditPair("the only one in the last state", *values), *pairs]
 
