@@ -65,7 +65,11 @@ class BackOffChain(Chain):
         entries = csr_array(likely, dtype=np.float64, copy=True)
         entries.sum_duplicates()
         entries.eliminate_zeros()
-        shares = np.array(law, dtype=np.float64)
+        try:
+            shares = np.array(law, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            found = type(law).__name__
+            raise InvalidData("law", expected="one probability for each state", found=found) from None
         size = entries.shape[0]
         if shares.shape != (size,) or not np.isfinite(shares).all() or (shares < 0.0).any():
             raise InvalidData("law", expected=f"{size} probabilities", found="others")
