@@ -53,7 +53,7 @@ DOMAINS = (
         "chains.TransitionCounts",
         veil.chains.TransitionCounts,
         lambda: {"matrix": COUNTS, "states": list(STATES)},
-        ("cap", "provenance", "sequences", "strata", "second", "second_cap", "groups"),
+        ("cap", "provenance", "sequences", "strata", "second", "second_cap", "groups", "once"),
     ),
     Entry(
         "chains.Provenance",

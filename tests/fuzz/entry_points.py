@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from .constructors import ADJACENCIES, DOMAINS, MECHANISMS
-from .verbs import RELEASES, VERBS
+from . import constructors, verbs
+from . import trip_entries as trips
 
+DOMAINS = (*constructors.DOMAINS, *trips.PLACES, *trips.TABLES)
+ADJACENCIES = (*constructors.ADJACENCIES, *trips.ADJACENCIES)
+MECHANISMS = (*constructors.MECHANISMS, *trips.MECHANISMS)
+VERBS = (*verbs.VERBS, *trips.VERBS)
+RELEASES = (*verbs.RELEASES, *trips.RELEASES)
 ENTRIES = DOMAINS + ADJACENCIES + MECHANISMS + VERBS + RELEASES

@@ -332,6 +332,10 @@ RELEASES = (
     verb("matrices.release", lambda: {"matrix": ROWS, "epsilon": 1.0, "transfer": 0.05}),
     verb("chains.release", lambda: {"counts": chain_counts(), "epsilon": 1.0, "delta": 1e-6, "rng": 1}),
     verb(
+        "chains.release of large counts",
+        lambda: {"counts": chain_counts(), "epsilon": 1.0, "delta": 1e-6, "pairs": "large"},
+    ),
+    verb(
         "words.release",
         lambda: {
             "words": [["a", "b", "a"], ["b", "b", "b"]],

@@ -183,7 +183,9 @@ def test_a_typical_table_must_have_the_columns() -> None:
     with pytest.raises(InvalidArgument, match="rows of 5 columns"):
         bits.plan(columns=5, rows=10, epsilon=1.0, typical=_TABLE)
     plan = bits.plan(columns=6, rows=200, epsilon=1.0, typical=_TABLE)
-    assert plan.assumes == "Errors are those on the typical table that was given."
+    assert plan.assumes == (
+        "Errors are those on the typical table that was given. Shares of ones are kept between 0 and 1."
+    )
     assert plan.best.mean_error is not None
     assert plan.best.mean_error.low == plan.best.mean_error.high
 

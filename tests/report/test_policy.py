@@ -16,8 +16,8 @@ TEMPLATES = sorted(
     path
     for folder in ("src/veil", "papers/src")
     for path in (ROOT / folder).rglob("templates/*.html")
-    # The pages of the workbench are served, and have a policy in their headers (tests/studio/test_gate.py).
-    if "<html" in path.read_text(encoding="utf-8") and path.parts[-3] != "studio"
+    # The pages of the workbench are served, and have a policy in their headers (tests/studio).
+    if "<html" in path.read_text(encoding="utf-8") and ROOT / "src/veil/studio" not in path.parents
 )
 _BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 

@@ -56,6 +56,18 @@ def array_of(field: str, value: Any) -> NDArray[Any]:
     return array
 
 
+def numbers_of(field: str, value: Any) -> NDArray[Any]:
+    """The value as an array of numbers, of the type that they have."""
+    try:
+        array = array_of(field, value)
+    except (TypeError, ValueError, OverflowError, RecursionError, MemoryError):
+        array = np.empty(1, dtype=object)
+    # An empty list has no numbers of any type.
+    if array.dtype.kind not in "iuf" and array.size:
+        raise InvalidData(field, expected="an array of numbers", found=_kind(value))
+    return array
+
+
 def checked_labels(content: Any) -> Labels | None:
     """The labels of a file as text, or None if it has none."""
     if content is None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from veil.core.arrays import Floats
 from veil.core.checks import integer, shown
 from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.intake import as_floats
 from veil.core.record import frozen
 from veil.matrices.chain import MOST_DENSE, Chain
 from veil.matrices.chain_intake import CommunicatingClass, Reducible, different_names
@@ -62,17 +63,15 @@ class BackOffChain(Chain):
 
         if not issparse(likely) or likely.ndim != 2 or likely.shape[0] != likely.shape[1]:
             raise InvalidData("likely", expected="a square SciPy sparse matrix", found=type(likely).__name__)
+        if likely.dtype.kind not in "iuf":
+            raise InvalidData("likely", expected="probabilities", found=f"entries of {likely.dtype}")
+        # The law first: a sparse matrix may be far wider than what fits into memory.
+        shares, size = as_floats("law", law), likely.shape[0]
+        if shares.shape != (size,) or not ((shares >= 0.0) & (shares <= 1.0 + SUM_TOLERANCE)).all():
+            raise InvalidData("law", expected=f"{size} probabilities", found="others")
         entries = csr_array(likely, dtype=np.float64, copy=True)
         entries.sum_duplicates()
         entries.eliminate_zeros()
-        try:
-            shares = np.array(law, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            found = type(law).__name__
-            raise InvalidData("law", expected="one probability for each state", found=found) from None
-        size = entries.shape[0]
-        if shares.shape != (size,) or not np.isfinite(shares).all() or (shares < 0.0).any():
-            raise InvalidData("law", expected=f"{size} probabilities", found="others")
         if not np.isfinite(entries.data).all() or (entries.data < 0.0).any():
             raise InvalidData("likely", expected="probabilities", found="others")
         if abs(float(shares.sum()) - 1.0) > SUM_TOLERANCE:

@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 
 from veil.core.arrays import Floats
-from veil.core.checks import choice, integer
+from veil.core.checks import choice, integer, positive, shown
+from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.intake import as_floats
+from veil.core.random.streams import reproducible
 from veil.trips.paths import Paths
 from veil.trips.places.grid import Grid
 from veil.trips.trip_table import LONGEST, TripTable
@@ -20,6 +23,7 @@ SHAPES = ("centre", "ring", "two centres", "corridor", "suburbs")
 # Sets of noisy travel times; each trip follows the shortest way of one of them.
 _MOODS = 6
 _PACE = 45.0
+_MOST, _MOST_POINTS = 20_000_000, 200_000_000
 # How likely trips start in each hour.
 _HOURS = np.array(
     [1, 1, 1, 1, 2, 4, 9, 18, 20, 11, 8, 8, 10, 9, 9, 11, 16, 20, 16, 11, 8, 6, 4, 2], dtype=np.float64
@@ -28,18 +32,30 @@ _HOURS = np.array(
 
 @dataclass(frozen=True, eq=False)
 class City:
-    """homes, goals: how much of each is in each cell. speed: of the streets in each cell."""
+    """homes, goals: the share of each that is in each cell. speed: of the streets in each cell."""
 
     grid: Grid
     homes: Floats
     goals: Floats
     speed: Floats
 
+    def __post_init__(self) -> None:
+        size = len(_checked_grid(self.grid))
+        for name, least, most in (("homes", 0.0, 1.0), ("goals", 0.0, 1.0), ("speed", 1e-3, 1e3)):
+            values = as_floats(name, getattr(self, name))
+            if values.shape != (size,) or not ((values >= least) & (values <= most)).all():
+                expected = f"{size} numbers between {least:g} and {most:g}"
+                raise InvalidData(name, expected=expected, found="others")
+            if most == 1.0 and abs(float(values.sum()) - 1.0) > 1e-9:
+                raise InvalidData(name, expected="a sum of 1", found=f"{float(values.sum()):.6g}")
+            object.__setattr__(self, name, values)
+
     @classmethod
     def of(cls, grid: Grid, shape: str = "centre", seed: int = 0) -> City:
         """A city of this shape."""
+        _checked_grid(grid)
         choice("shape", shape, SHAPES)
-        rng = np.random.default_rng(seed)
+        rng = reproducible(seed)
         row, column = np.divmod(np.arange(grid.rows * grid.columns), grid.columns)
         x, y = (column + 0.5) / grid.columns - 0.5, (row + 0.5) / grid.rows - 0.5
         radius = np.hypot(x, y)
@@ -69,12 +85,13 @@ class City:
         self, number: int, *, users: int | None = None, seed: int = 0, longest: int = LONGEST
     ) -> TripTable:
         """So many trips, of so many users; one trip each unless given."""
-        rng = np.random.default_rng(seed)
-        number = integer("trips", number, least=1)
-        whose = np.arange(number) if users is None else _whose(number, integer("users", users, least=1), rng)
-        people = int(whose.max()) + 1
-        home = rng.choice(len(self.homes), people, p=self.homes)
-        work = rng.choice(len(self.goals), people, p=self.goals)
+        rng = reproducible(seed)
+        number = integer("number", number, least=1, most=_MOST)
+        people = None if users is None else integer("users", users, least=1, most=_MOST)
+        whose = np.arange(number) if people is None else _whose(number, people, rng)
+        several = int(whose.max()) + 1
+        home = rng.choice(len(self.homes), several, p=self.homes)
+        work = rng.choice(len(self.goals), several, p=self.goals)
         others = rng.choice(len(self.goals), number, p=self.goals)
         hour = rng.choice(24, number, p=_HOURS / _HOURS.sum())
         goal = np.where(rng.random(number) < 0.5, work[whose], self._near(home[whose], others, rng))
@@ -112,6 +129,12 @@ class City:
         return np.stack(ways)
 
 
+def _checked_grid(grid: Any) -> Grid:
+    if not isinstance(grid, Grid):
+        raise InvalidArgument("grid", expected="a trips.Grid", found=type(grid).__name__)
+    return grid
+
+
 def _bumps(x: Floats, y: Floats, centres: Any, width: float) -> Any:
     """A hill of this width around each centre."""
     return np.stack([np.exp(-((x - a) ** 2 + (y - b) ** 2) / width) for a, b in centres]).sum(axis=0)
@@ -139,16 +162,19 @@ def _followed(start: Any, end: Any, mood: Any, ways: Any) -> Paths:
 
 def made_up_points(table: TripTable, *, every: float = 30.0, seed: int = 0) -> dict[str, Any]:
     """GPS points of made-up trips, one every so many seconds: columns trip, user, time, lat, lng."""
-    rng = np.random.default_rng(seed)
-    paths = table.paths
-    assert table.departures is not None
-    assert table.arrivals is not None
-    assert table.users is not None
-    seconds = table.arrivals - table.departures
-    counts = np.maximum(np.ceil(seconds / every).astype(np.int64), 1) + 1
+    rng, step = reproducible(seed), positive("every", every)
+    if not isinstance(table, TripTable):
+        raise InvalidArgument("table", expected="a trips.TripTable", found=type(table).__name__)
+    if table.departures is None or table.arrivals is None or table.users is None:
+        expected = "trips with users and times, such as those of a trips.City"
+        raise InvalidData("table", expected=expected, found="others")
+    paths, seconds = table.paths, table.arrivals - table.departures
+    if float(np.maximum(seconds / step, 1.0).sum()) > _MOST_POINTS:
+        raise InvalidArgument("every", expected=f"at most {_MOST_POINTS:,} points", found=shown(every))
+    counts = np.maximum(np.ceil(seconds / step).astype(np.int64), 1) + 1
     trip = np.repeat(np.arange(len(table)), counts)
     number = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    share = np.minimum(number * every / np.maximum(seconds, 1.0)[trip], 1.0)
+    share = np.minimum(number * step / np.maximum(seconds, 1.0)[trip], 1.0)
     lat, lng = table.places.within(rng, paths.codes)
     at = share * (paths.sizes - 1)[trip]
     low = np.minimum(at.astype(np.int64), np.maximum(paths.sizes - 2, 0)[trip])

@@ -148,16 +148,23 @@ class _Prepared:
     @property
     def diameters(self) -> Floats:
         """The largest distance between two cells of each trip, in cells."""
-        row, column = np.divmod(self.paths.codes, self.grid.columns)
+        row_of, column_of = np.divmod(np.arange(self.size, dtype=np.float64), self.grid.columns)
+        row, column = row_of[self.paths.codes], column_of[self.paths.codes]
         answer = np.zeros(len(self.paths))
         # Trips of one size at a time, as arrays.
-        for size in np.unique(self.paths.sizes):
+        long = self.paths.sizes > self.size
+        for trip in np.flatnonzero(long):
+            # Longer than there are cells: each cell once.
+            cells = np.unique(self.paths.codes[self.paths.first[trip] : self.paths.first[trip + 1]])
+            x, y = column_of[cells], row_of[cells]
+            answer[trip] = np.sqrt(((x[:, None] - x) ** 2 + (y[:, None] - y) ** 2).max())
+        for size in np.unique(self.paths.sizes[~long]):
             trips = np.flatnonzero(self.paths.sizes == size)
             at = self.paths.first[trips][:, None] + np.arange(size)
             for part in np.array_split(
                 np.arange(len(trips)), max(1, len(trips) * int(size) ** 2 // 4_000_000)
             ):
-                x, y = column[at[part]].astype(np.float64), row[at[part]].astype(np.float64)
+                x, y = column[at[part]], row[at[part]]
                 apart = (x[:, :, None] - x[:, None]) ** 2 + (y[:, :, None] - y[:, None]) ** 2
                 answer[trips[part]] = np.sqrt(apart.max(axis=(1, 2)))
         return answer

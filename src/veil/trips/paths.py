@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.core.checks import items
 from veil.core.errors import InvalidData
+from veil.core.intake import numbers_of
 from veil.trips.places.places import Codes, Places
 
 Rows = NDArray[np.int64]
+_LISTS = "lists of numbers of places"
+_MOST_CODE = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,10 +29,22 @@ class Paths:
     codes: Codes
     first: Rows
 
+    def __post_init__(self) -> None:
+        codes, first = numbers_of("trips", self.codes), numbers_of("trips", self.first)
+        if codes.ndim != 1 or first.ndim != 1 or "f" in (codes.dtype.kind, first.dtype.kind):
+            raise InvalidData("trips", expected="numbers of places, and where trips begin", found="others")
+        if not len(first) or first[0] != 0 or first[-1] != len(codes) or (first[1:] < first[:-1]).any():
+            expected = "beginnings that rise from 0 to the number of places visited"
+            raise InvalidData("trips", expected=expected, found="others")
+        if len(codes) and codes.itemsize > 4 and not -_MOST_CODE <= codes.min() <= codes.max() <= _MOST_CODE:
+            raise InvalidData("trips", expected="numbers of places", found="larger ones")
+        object.__setattr__(self, "codes", codes.astype(np.int32, copy=False))
+        object.__setattr__(self, "first", first.astype(np.int64, copy=False))
+
     @classmethod
     def of(cls, trips: Any) -> Paths:
         """From lists of numbers of places."""
-        lists = [np.asarray(trip, dtype=np.int32) for trip in trips]
+        lists = [_codes_of(trip) for trip in items("trips", trips, expected=_LISTS)]
         first = np.concatenate([[0], np.cumsum([len(trip) for trip in lists], dtype=np.int64)]).astype(
             np.int64
         )
@@ -122,3 +138,15 @@ class Paths:
         codes[np.repeat(moved[gaps] + 1, counts) + inside] = flat[np.repeat(begins[which], counts) + inside]
         total = np.concatenate([[0], np.cumsum(extra)])
         return Paths(codes, (self.first + total[self.first]).astype(np.int64))
+
+
+def _codes_of(trip: Any) -> Codes:
+    """The places of one trip."""
+    codes = numbers_of(
+        "trips", trip if isinstance(trip, np.ndarray) else items("trips", trip, expected=_LISTS)
+    )
+    if codes.ndim != 1 or (len(codes) and codes.dtype.kind == "f"):
+        raise InvalidData("trips", expected=_LISTS, found="something else")
+    if len(codes) and not -_MOST_CODE <= codes.min() <= codes.max() <= _MOST_CODE:
+        raise InvalidData("trips", expected=_LISTS, found="larger numbers")
+    return codes.astype(np.int32)

@@ -14,7 +14,7 @@ from veil.core.preview import Preview
 from veil.core.request import PlanRequest, ReleaseRequest, option
 from veil.tables.given import files_among
 from veil.trips.adjacency import UNITS
-from veil.trips.mechanisms.private_trips import PrivateTrips
+from veil.trips.mechanisms.private_trips import MOST_TRIPS, PrivateTrips
 from veil.trips.model.trip_model import TripModel
 from veil.trips.places.given import given_places
 from veil.trips.planning import TripPlan, plan_trips, planned_cap
@@ -138,10 +138,12 @@ class TripPlanning(PlanRequest):
 
     places: Any = option(help="The public places, a grid: grid:500m or grid:16x16.")
     box: Any = option(None, help="The public area: south,west,north,east in degrees.")
-    trips: int = option(help="About how many trips there are, as far as public.", short="-n", least=1)
+    trips: int = option(
+        help="About how many trips there are, as far as public.", short="-n", least=1, most=MOST_TRIPS
+    )
     epsilon: float = option(help="Privacy loss; smaller is more private.", short="-e")
     unit: str = option("trip", help=_UNIT, choices=UNITS)
-    users: int | None = option(None, help=_USERS, least=1)
+    users: int | None = option(None, help=_USERS, least=1, most=MOST_TRIPS)
     cap: int | None = option(None, help=_CAP, least=1, most=1_000)
     times: bool = option(False, help="Whether times are released as well.")
     longest: int = option(LONGEST, help="The most moves of a trip.", least=1, most=200)

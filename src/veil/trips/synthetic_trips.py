@@ -10,6 +10,7 @@ import numpy as np
 
 from veil.core.arrays import Floats
 from veil.core.checks import integer
+from veil.core.random.streams import reproducible
 from veil.core.record import checked_release
 from veil.trips.model.routes import Expectation
 from veil.trips.model.trip_model import TripModel
@@ -110,9 +111,8 @@ def synthetic(release: Any, n: int | None = None, *, rng: Any = None) -> Synthet
     n: how many; about as many as there were, unless given. rng: a seed, to draw the same again.
     """
     model: TripModel = release if isinstance(release, TripModel) else checked_release(release).value
-    stream = np.random.default_rng(rng) if not isinstance(rng, np.random.Generator) else rng
     number = max(1, round(model.number)) if n is None else integer("n", n, least=1, most=20_000_000)
-    return drawn(model, number, stream)
+    return drawn(model, number, reproducible(rng))
 
 
 def drawn(model: TripModel, number: int, rng: np.random.Generator) -> SyntheticTrips:

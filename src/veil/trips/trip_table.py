@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from veil.core.arrays import Floats
 from veil.core.checks import integer
 from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.intake import numbers_of
 from veil.core.mechanism import Domain
 from veil.trips.paths import Paths
 from veil.trips.places.places import Places
@@ -22,6 +23,8 @@ _DAY, _HOUR, _MINUTE = 86_400, 3_600, 60
 # 1 January 1970 was a Thursday; Monday is 0.
 _FIRST_WEEKDAY = 3
 LONGEST = 48
+# Of times: whole seconds up to this are told apart.
+_MOST_SECONDS = 2**52
 
 
 @dataclass(frozen=True)
@@ -70,10 +73,11 @@ class TripTable:
             raise InvalidData("trips", expected=expected, found="others")
         for name in ("users", "departures", "arrivals"):
             given = getattr(self, name)
-            if given is not None and np.shape(given) != (len(paths),):
-                raise InvalidData(
-                    name, expected=f"one for each of {len(paths):,} trips", found="another number"
-                )
+            if given is not None:
+                object.__setattr__(self, name, _each(name, given, len(paths)))
+        if not isinstance(self.treatment, Treatment):
+            found = type(self.treatment).__name__
+            raise InvalidArgument("treatment", expected="what was done with points", found=found)
         object.__setattr__(self, "longest", longest)
         ready = paths.without_repeats().joined(self.places).cut(longest + 1)
         object.__setattr__(self, "paths", ready)
@@ -132,6 +136,19 @@ class TripTable:
         return Counted(table.paths, share, cap or 1, **times)
 
 
+def _each(name: str, given: Any, trips: int) -> NDArray[Any]:
+    """A number for each trip: of its user, or seconds."""
+    array = numbers_of(name, given)
+    if array.shape != (trips,):
+        raise InvalidData(name, expected=f"one for each of {trips:,} trips", found="another number")
+    if name == "users" and array.dtype.kind != "f":
+        return array
+    numbers = array.astype(np.float64, copy=False)
+    if not (np.abs(numbers) <= _MOST_SECONDS).all():
+        raise InvalidData(name, expected=f"numbers up to {_MOST_SECONDS:,}", found="others")
+    return numbers
+
+
 def sampled(users: Any, cap: int, salt: str | None = None, content: Any = None) -> NDArray[np.int64]:
     """The numbers of at most `cap` trips of each user, in their order.
 
@@ -183,11 +200,7 @@ class TripsBetween(Domain):
     def validate(self, value: Any) -> TripTable:
         """The value as a table of trips; lists of lists of numbers of places will do."""
         if not isinstance(value, TripTable):
-            try:
-                value = TripTable(self.places, Paths.of(value), longest=self.longest)
-            except (TypeError, ValueError, OverflowError):
-                expected = "a trips.TripTable, or lists of numbers of places"
-                raise InvalidData("trips", expected=expected, found=type(value).__name__) from None
+            value = TripTable(self.places, Paths.of(value), longest=self.longest)
         if value.places != self.places or value.longest > self.longest:
             raise InvalidData("trips", expected=self.words, found=f"trips between {value.places.words}")
         table: TripTable = value

@@ -18,6 +18,7 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
+from veil.core.checks import shown
 from veil.core.errors import InvalidArgument
 
 Rng = np.random.Generator
@@ -78,6 +79,17 @@ def generator(rng: Any = None) -> Rng:
         expected="None (cryptographic), a seed of at least 0, or a numpy Generator",
         found=type(rng).__name__ if not isinstance(rng, int) else repr(rng),
     )
+
+
+def reproducible(rng: Any = None) -> np.random.Generator:
+    """A NumPy generator for what is not secret: from a seed, fresh for None, or the one handed in."""
+    numpy_seeds = (np.random.Generator, np.random.BitGenerator, np.random.SeedSequence)
+    if rng is None or isinstance(rng, numpy_seeds):
+        return np.random.default_rng(rng)
+    if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0:
+        return np.random.default_rng(int(rng))
+    expected = "None, a seed of at least 0, or a numpy Generator"
+    raise InvalidArgument("rng", expected=expected, found=shown(rng))
 
 
 def random_words(rng: Rng, count: int) -> Words:

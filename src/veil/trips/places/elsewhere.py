@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from veil.core.arrays import Floats
+from veil.core.errors import InvalidArgument
 from veil.trips.places.box import Box
 from veil.trips.places.place_graph import PlaceGraph
 from veil.trips.places.places import OUTSIDE, Codes, Places, Ring
@@ -27,6 +28,9 @@ class WithElsewhere(Places):
     form: ClassVar[str] = "elsewhere"
 
     def __post_init__(self) -> None:
+        if not isinstance(self.inside, Places) or isinstance(self.inside, WithElsewhere):
+            expected, found = "places, such as a trips.Grid", type(self.inside).__name__
+            raise InvalidArgument("inside", expected=expected, found=found)
         object.__setattr__(self, "box", self.inside.box)
 
     @cached_property

@@ -10,13 +10,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from veil.core.arrays import Floats
-from veil.core.checks import integer
+from veil.core.checks import integer, within
 from veil.core.errors import InvalidArgument
 from veil.trips.places.box import Box
 from veil.trips.places.place_graph import PlaceGraph
 from veil.trips.places.places import MOST_PLACES, OUTSIDE, Codes, Places, Ring
 
 _AROUND = [(row, column) for row in (-1, 0, 1) for column in (-1, 0, 1) if (row, column) != (0, 0)]
+
+_CELLS = "cells of at least 1 m, such as grid:500m"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,11 +52,8 @@ class Grid(Places):
     @classmethod
     def of_size(cls, box: Box, metres: float) -> Grid:
         """The grid of whole cells whose sides are nearest to so many metres."""
-        if not math.isfinite(metres) or metres < 1.0:
-            raise InvalidArgument(
-                "places", expected="cells of at least 1 m, such as grid:500m", found=f"{metres:g} m"
-            )
-        return cls(box, max(1, round(box.height / metres)), max(1, round(box.width / metres)))
+        area, size = Box.of(box), within("places", metres, 1.0, expected=_CELLS)
+        return cls(area, max(1, round(area.height / size)), max(1, round(area.width / size)))
 
     @classmethod
     def rebuilt(cls, **fields: Any) -> Grid:

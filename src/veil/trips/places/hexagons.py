@@ -13,7 +13,7 @@ from veil.core.checks import integer
 from veil.core.errors import InvalidArgument, optional
 from veil.trips.places.box import Box
 from veil.trips.places.place_graph import PlaceGraph
-from veil.trips.places.places import MOST_PLACES, OUTSIDE, Codes, Places, Ring
+from veil.trips.places.places import MOST_PLACES, OUTSIDE, Codes, Places, Ring, place_names
 
 _FINEST = 15
 _CACHE = 20
@@ -28,10 +28,20 @@ class Hexagons(Places):
     cells: tuple[str, ...]
     form: ClassVar[str] = "h3"
 
+    def __post_init__(self) -> None:
+        h3 = optional("h3", "h3")
+        object.__setattr__(self, "box", Box.of(self.box))
+        level = integer("places", self.resolution, least=0, most=_FINEST)
+        object.__setattr__(self, "resolution", level)
+        object.__setattr__(self, "cells", place_names(self.cells, "cells"))
+        if not all(h3.is_valid_cell(cell) and h3.get_resolution(cell) == level for cell in self.cells):
+            expected = f"names of H3 cells of resolution {level}"
+            raise InvalidArgument("places", expected=expected, found="others")
+
     @classmethod
     def in_box(cls, box: Box, resolution: int) -> Hexagons:
         """All cells of a box, by their names."""
-        h3 = optional("h3", "h3")
+        h3, box = optional("h3", "h3"), Box.of(box)
         level = integer("places", resolution, least=0, most=_FINEST)
         area = h3.average_hexagon_area(level, unit="m^2")
         expected = f"2 to {MOST_PLACES:,} cells in the box"

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veil.core.arrays import Floats
+from veil.core.checks import items, plain_texts, shown
+from veil.core.errors import InvalidArgument
 from veil.trips.places.box import Box
 from veil.trips.places.place_graph import PlaceGraph
 
@@ -18,6 +20,8 @@ Codes = NDArray[np.int32]
 OUTSIDE = -1
 # More places than a table of pairs of places holds comfortably.
 MOST_PLACES = 2_500
+# Of names that are numbers.
+_MOST_NUMBER = 10**18
 Ring = list[tuple[float, float]]
 
 
@@ -108,6 +112,28 @@ class Places(ABC):
         # Moves go both ways: what comes before on the way from `to` is what comes next on the way to it.
         _, before = shortest_path(matrix, return_predecessors=True)
         return np.where(before < 0, -1, before).astype(np.int32)
+
+
+def place_names(given: Any, what: str) -> tuple[str, ...]:
+    """The names of places: texts or numbers, a few at least, and all different."""
+    listed = items("places", given, expected="a list of names")
+    if not 2 <= len(listed) <= MOST_PLACES:
+        raise InvalidArgument("places", expected=f"2 to {MOST_PLACES:,} {what}", found=f"{len(listed):,}")
+    names = tuple(map(_as_text, listed))
+    plain_texts("places", names)
+    if len(set(names)) < len(names):
+        hint = "Name a {label} that tells them apart."
+        expected = f"{what} of different names"
+        raise InvalidArgument("places", expected=expected, found="two of one", hint=hint, names=("label",))
+    return names
+
+
+def _as_text(name: Any) -> str:
+    if isinstance(name, str):
+        return name
+    if isinstance(name, (int, np.integer)) and not isinstance(name, bool) and abs(int(name)) < _MOST_NUMBER:
+        return str(name)
+    raise InvalidArgument("places", expected="names that are text or numbers", found=shown(name))
 
 
 def _between(places: Places, one: int, other: int) -> list[int]:

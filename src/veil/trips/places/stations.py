@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from veil.core.arrays import Floats
-from veil.core.checks import items
 from veil.core.errors import InvalidArgument, InvalidData, UnreadableFile
+from veil.core.intake import as_floats
 from veil.trips.places.box import Box
 from veil.trips.places.place_graph import PlaceGraph
-from veil.trips.places.places import MOST_PLACES, OUTSIDE, Codes, Places, Ring
+from veil.trips.places.places import OUTSIDE, Codes, Places, Ring, place_names
 
 # Room around the outermost points, as a share of what they span, and at least so many degrees.
 _MARGIN, _LEAST_MARGIN = 0.05, 0.002
@@ -37,14 +37,10 @@ class Stations(Places):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "box", Box.of(self.box))
-        names = tuple(map(str, items("places", self.names, expected="a list of names")))
-        if not 2 <= len(names) <= MOST_PLACES:
-            raise InvalidArgument("places", expected=f"2 to {MOST_PLACES:,} points", found=f"{len(names):,}")
-        if len(set(names)) < len(names):
-            raise InvalidArgument("places", expected="names that all differ", found="one that occurs twice")
+        names = place_names(self.names, "points")
         object.__setattr__(self, "names", names)
         for side, most in (("lat", 90.0), ("lng", 180.0)):
-            degrees = np.asarray(getattr(self, side), dtype=np.float64)
+            degrees = as_floats("places", getattr(self, side))
             if degrees.shape != (len(names),) or not (np.abs(degrees) <= most).all():
                 raise InvalidArgument(
                     "places", expected=f"{side} between {-most:g} and {most:g} for each point", found="others"

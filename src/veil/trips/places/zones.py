@@ -11,10 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from veil.core.arrays import Floats
+from veil.core.checks import items
 from veil.core.errors import InvalidArgument, InvalidData
+from veil.core.intake import as_floats
 from veil.trips.places.box import Box
 from veil.trips.places.place_graph import PlaceGraph
-from veil.trips.places.places import MOST_PLACES, OUTSIDE, Codes, Places, Ring
+from veil.trips.places.places import OUTSIDE, Codes, Places, Ring, place_names
 from veil.trips.places.stations import box_around, nearest_pairs
 from veil.trips.places.zone_raster import in_rings, nearest_zone
 
@@ -39,21 +41,17 @@ class Zones(Places):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "box", Box.of(self.box))
-        names = tuple(map(str, self.names))
-        if not 2 <= len(names) <= MOST_PLACES or len(self.outlines) != len(names):
-            raise InvalidArgument("places", expected=f"2 to {MOST_PLACES:,} zones", found=f"{len(names):,}")
-        if len(set(names)) < len(names):
-            hint = "Name a property that tells them apart: {label}."
-            raise InvalidArgument(
-                "places", expected="zones of different names", found="two of one", hint=hint, names=("label",)
-            )
+        names = place_names(self.names, "zones")
+        outlines = items("places", self.outlines, expected="an outline of each zone")
+        if len(outlines) != len(names):
+            expected = f"{len(names):,} outlines, one for each name"
+            raise InvalidArgument("places", expected=expected, found=f"{len(outlines):,}")
         object.__setattr__(self, "names", names)
-        object.__setattr__(self, "outlines", tuple(self.outlines))
+        object.__setattr__(self, "outlines", tuple(_rings(zone) for zone in outlines))
 
     @classmethod
     def rebuilt(cls, **fields: Any) -> Zones:
         """From its description."""
-        fields["outlines"] = tuple(_rings(zone) for zone in fields.get("outlines", ()))
         return cls(**fields)
 
     @property
@@ -176,14 +174,15 @@ def _outline(feature: Any) -> list[Any]:
 
 
 def _rings(rings: Any) -> list[Any]:
-    checked = []
-    for ring in rings:
+    checked, expected = [], "rings of (longitude, latitude)"
+    for ring in items("places", rings, expected=expected):
+        corners = items("places", ring, expected=expected)
+        if len(corners) > _MOST_CORNERS:
+            raise InvalidData("places", expected=f"at most {_MOST_CORNERS:,} corners", found="more")
         try:
-            points = np.array([point[:2] for point in ring], dtype=np.float64)
-        except (TypeError, ValueError, IndexError):
-            raise InvalidData(
-                "places", expected="rings of (longitude, latitude)", found="something else"
-            ) from None
+            points = as_floats("places", [point[:2] for point in corners])
+        except (TypeError, IndexError, KeyError):
+            raise InvalidData("places", expected=expected, found="something else") from None
         if points.ndim != 2 or len(points) < 3 or not (np.abs(points) <= (180.0, 90.0)).all():
             hint = "GeoJSON has longitude first, in degrees."
             raise InvalidData(
