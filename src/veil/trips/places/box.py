@@ -52,8 +52,11 @@ class Box:
         parts: Sequence[Any] = given.split(",") if isinstance(given, str) else given
         numbers = items("box", parts, expected=_EXPECTED)
         try:
-            degrees = [float(number) for number in numbers]
-        except (TypeError, ValueError):
+            degrees = [
+                float(one) if isinstance(one, str) else within("box", one, expected=_EXPECTED)
+                for one in numbers
+            ]
+        except ValueError:
             raise InvalidArgument("box", expected=_EXPECTED, found=shown(given)) from None
         if len(degrees) != 4:
             raise InvalidArgument("box", expected=_EXPECTED, found=f"{len(degrees)} numbers")
