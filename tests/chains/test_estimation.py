@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 import veil
 from tests.chains.shapes import noisy, table
+from veil.chains.estimation import held_out_means, transition_table
+from veil.chains.estimation import matched_quantiles as of_quantiles
 from veil.chains.estimation.groups import GroupEstimates
 from veil.chains.estimation.held_out_means import _dealt, _predictors
 from veil.chains.estimation.linear_step import LinearStep, groups_by_share
@@ -127,7 +129,9 @@ def test_no_count_is_among_its_own_predictors() -> None:
     for fold in range(folds):
         hidden = away & (number == fold)
         other = np.where(hidden, values + 40.0, values)
-        before, after = (_predictors(one, away & ~hidden, away, NOISE, 2) for one in (values, other))
+        before, after = (
+            _predictors(one, away & ~hidden, away, NOISE, 2, twice=True) for one in (values, other)
+        )
         assert np.array_equal(before[0][hidden], after[0][hidden])
         assert all(
             np.array_equal(one[hidden], two[hidden])
@@ -169,6 +173,22 @@ def test_the_cells_of_a_regression_are_chosen_without_their_counts() -> None:
     one, two = (LogLinear.fitted(offsets, [predictor], each, 1.0).slopes for each in (values, other))
     assert np.array_equal(one, two)
     assert set(np.argsort(-offsets)[:10_000]) <= set(some)
+
+
+def test_large_tables_are_estimated_without_folds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the number of states alone: here 100 are called many. Nearly as good, and in single precision."""
+    counts = table("gravity", 100, 30_000, 17).astype(float)
+    values = noisy(counts, 1.0, np.random.default_rng(18))
+    usual = errors(counts, TableEstimate.of(values, NOISE).counts)
+    for module in (held_out_means, transition_table):
+        monkeypatch.setattr(module, "MOST_HELD_OUT", 50)
+    monkeypatch.setattr(held_out_means, "_dealt", None)
+    found = TableEstimate.of(values, NOISE).counts
+    assert (errors(counts, found) < 1.1 * usual).all()
+    assert (found > 0.0).all()
+    # In blocks or at once.
+    monkeypatch.setattr(of_quantiles, "_BLOCK", 700)
+    np.testing.assert_allclose(TableEstimate.of(values, NOISE).counts, found, rtol=1e-6)
 
 
 def test_balanced_sums_are_those_of_conditioned_normal_cells() -> None:

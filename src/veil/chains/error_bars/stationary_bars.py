@@ -3,7 +3,8 @@
 Plausible counts are drawn from the posterior of the released table, hidden again, and estimated again: how
 far those estimates are from their counts says how long the bars must be. The noisy counts themselves say, to
 first order and without a model, how wrong the estimate is; where they disagree with the repetitions, the bars
-grow. Coverage is measured (tests), not proved. The proved limits bound all noise at once and are much wider.
+grow. Where hardly any noise was added, what single noises do says how long they must be at least. Coverage is
+measured (tests), not proved. The proved limits bound all noise at once and are much wider.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from veil.chains.error_bars.counted_rows import NoisyRows, length_reach, sum_reach
+from veil.chains.estimation.held_out_means import MOST_HELD_OUT
 from veil.chains.estimation.linear_step import LinearStep, groups_by_share
 from veil.chains.estimation.transition_table import TableEstimate
 from veil.core.arrays import Floats
@@ -23,6 +25,8 @@ from veil.matrices.chain import Chain
 
 # States that are looked at in all repetitions together, and the repetitions that one table gets.
 _STATES_IN_ALL, _FEWEST, _MOST = 800, 3, 12
+# Of large tables, whose states are many and whose estimates are dear.
+_FEWEST_OF_LARGE = 2
 _SEED = 29
 # Repetitions leave out that the posterior itself is estimated.
 _LONGER = 1.15
@@ -40,6 +44,11 @@ _SLOW = (
     "the release says too little of them: the chain moves so slowly between its parts, or has so few "
     "transitions, that bars would be about as long as the shares of time themselves"
 )
+# With no more noises than this in a cell and in a whole table, errors are rare and large, which no normal law
+# describes.
+_RARE, _FEW_NOISES, _DRAWS = 0.05, 20.0, 4_000
+# Of a noise that is rare, no value beyond this is ever seen.
+_FARTHEST_NOISE = 50
 _ROUNDS = 60
 _UP = 1.0 + 2.0**-40
 
@@ -99,6 +108,7 @@ def stationary_bars(rows: NoisyRows, chain: Chain, confidence: float) -> Station
         excess = max(0.0, surprise - expected - chance)
         reach[group] = _LONGER * np.sqrt(square * usual[group] ** 2 + excess * step.variances[group])
     reach *= -float(ndtri(0.5 * (1.0 - confidence)))
+    reach = np.maximum(reach, _of_single_noises(rows, table, shares, confidence))
     busiest = np.argsort(-shares)[:_BUSIEST]
     if reach[busiest].sum() > _TELLS_NOTHING * shares[busiest].sum():
         return StationaryBars.none(len(shares), _SLOW)
@@ -108,8 +118,9 @@ def stationary_bars(rows: NoisyRows, chain: Chain, confidence: float) -> Station
 def _repetitions(table: TableEstimate, usual: Floats, noise: Noise) -> list[_Repetition]:
     rng = np.random.default_rng(_SEED)
     variance, mean = np.maximum(table.variance, 1e-12), table.mean
+    fewest = _FEWEST_OF_LARGE if len(mean) > MOST_HELD_OUT else _FEWEST
     made = []
-    for _ in range(int(np.clip(_STATES_IN_ALL // len(mean), _FEWEST, _MOST))):
+    for _ in range(int(np.clip(_STATES_IN_ALL // len(mean), fewest, _MOST))):
         counts = np.floor(rng.gamma(mean**2 / variance) * variance / mean + rng.random(mean.shape))
         noisy = counts + _drawn(noise, rng, counts.shape)
         again = TableEstimate.of(noisy, noise, rank=table.rank)
@@ -121,6 +132,40 @@ def _repetitions(table: TableEstimate, usual: Floats, noise: Noise) -> list[_Rep
         own = found.spread(again.variance)
         made.append(_Repetition(error / own, error / usual, found.moved**2 / found.variances))
     return made
+
+
+def _of_single_noises(rows: NoisyRows, table: TableEstimate, shares: Floats, confidence: float) -> Floats:
+    """How far a table with hardly any noise may be off: what its noises do, and how far it is estimated away.
+
+    The noisy counts have errors of the first order that their noise makes; its law is public, and drawn from.
+    Zero where noises are many.
+    """
+    states, cells = len(shares), rows.counts.size
+    sizes = np.arange(-_FARTHEST_NOISE, _FARTHEST_NOISE + 1)
+    chances = rows.noise.weights(sizes.astype(np.float64))
+    chances /= chances.sum()
+    chances[_FARTHEST_NOISE] = 0.0
+    each = float(chances.sum())
+    expected = each * rows.times * cells
+    if each * rows.times > _RARE or expected > _FEW_NOISES:
+        return np.zeros(states)
+    counts = np.maximum(rows.counts, 0.0) + 1e-6 * table.counts
+    as_they_stand = counts / counts.sum(axis=1, keepdims=True)
+    step = LinearStep.of(as_they_stand, rows.counts, table.mean.sum(axis=1), rows.noise.deviation)
+    away = np.abs(step.shares - shares)
+    rng = np.random.default_rng(_SEED)
+    numbers = rng.poisson(expected, _DRAWS)
+    draw = np.repeat(np.arange(_DRAWS), numbers)
+    if not len(draw):
+        return away
+    origins, targets = rng.integers(0, states, (2, len(draw)))
+    moved = step.weights[origins] * rng.choice(sizes, len(draw), p=chances / each)
+    by_origin, by_target = (
+        np.bincount(draw * states + at, moved, _DRAWS * states).reshape(_DRAWS, states)
+        for at in (origins, targets)
+    )
+    errors = np.abs(by_target @ step.inverse - by_origin @ step.mean)
+    return np.asarray(away + np.quantile(errors, confidence, axis=0))
 
 
 def _step(rows: Floats, noisy: Floats, table: TableEstimate, noise: Noise) -> LinearStep:

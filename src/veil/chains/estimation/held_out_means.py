@@ -1,8 +1,9 @@
 """Means of the cells of a table, each without a look at its own noisy count (estimates.md, section 1).
 
-The cells are dealt into a few folds. For each fold, models are fitted to the other cells, and give predictors
-of its own. A regression over all cells puts the predictors together: what it heeds has shown that it tells
-something of counts it never saw. Of nested sets of predictors the one is taken that is worth its size.
+The cells are dealt into a few folds, but in large tables. For each fold, models are fitted to the other
+cells, and give predictors of its own. A regression over all cells puts the predictors together: what it heeds
+has shown that it tells something of counts it never saw. Of nested sets of predictors the one is taken that
+is worth its size.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from veil.core.numerics.denoise import independent_means
 # Folds, fewer for large tables, whose models lose less by what is hidden.
 _FOLDS, _FEWEST_FOLDS, _MANY_STATES = 5, 2, 600
 _SEED = 0
+# In larger tables one cell hardly moves what is fitted to all of them: nothing is held out, nor done twice.
+MOST_HELD_OUT = 1_500
 # Smaller tables are taken to have independent rows and columns, by all their cells.
 _FEWEST_STATES = 5
 # Laws of counts within a fold, which lead to nothing but predictors.
@@ -66,34 +69,61 @@ def held_out_cells(noisy: Floats, away: Booleans, noise: Noise, rank: int) -> Ce
     """The cells off the diagonal by their held-out means. rank: hidden dimensions of the bilinear model."""
     if len(noisy) < _FEWEST_STATES:
         return Cells.of(noisy, away, independent_means(noisy, away, noise), noise)
+    best = _worthiest(noisy, away, noise, *_gathered(noisy, away, noise, rank))
+    # Only now by all cells: how busy each state is, where the sums of its noisy counts say otherwise.
+    fitted = np.minimum(model_means(noisy, away, best, noise, 0), _most(noisy, away, noise))
+    found = Cells.of(noisy, away, np.where(away, fitted, 1.0), noise)
+    plain = Cells.of(noisy, away, independent_means(noisy, away, noise), noise)
+    return found if found.log_likelihood > plain.log_likelihood + _CLEARLY_BETTER else plain
+
+
+def _gathered(
+    noisy: Floats, away: Booleans, noise: Noise, rank: int
+) -> tuple[Floats, list[Singles], list[int]]:
+    """Of cells off the diagonal: the logarithm of the model's means, predictors, and sizes of nested sets.
+
+    Each cell's are from fits that have not seen it, unless the table is large.
+    """
+    if len(noisy) > MOST_HELD_OUT:
+        model, sets = _predictors(noisy, away, away, noise, rank, twice=False)
+        sizes, tables = np.cumsum([len(some) for some in sets]).tolist(), list(chain.from_iterable(sets))
+        del sets
+        return model[away], _flattened(tables, away), sizes
     number, folds = _dealt(len(noisy))
-    offsets, gathered, sizes = np.empty(noisy.shape), list[Singles](), list[int]()
+    offsets, gathered = np.empty(noisy.shape), list[Singles]()
     for fold in range(folds):
         hidden = away & (number == fold)
-        model, sets = _predictors(noisy, away & ~hidden, away, noise, rank)
+        model, sets = _predictors(noisy, away & ~hidden, away, noise, rank, twice=True)
         sizes = np.cumsum([len(some) for some in sets]).tolist()
         gathered = gathered or [np.empty(noisy.shape, np.float32) for _ in range(sizes[-1])]
         offsets[hidden] = model[hidden]
         for into, predictor in zip(gathered, chain.from_iterable(sets), strict=True):
             into[hidden] = predictor[hidden]
-    offset, seen = offsets[away], noisy[away]
-    predictors = [one[away] for one in gathered]
-    del gathered
+    return offsets[away], _flattened(gathered, away), sizes
+
+
+def _flattened(tables: list[Singles], away: Booleans) -> list[Singles]:
+    """The cells of each table, which is given up on the way: they need much memory."""
+    for place, table in enumerate(tables):
+        tables[place] = table[away]
+    return tables
+
+
+def _worthiest(
+    noisy: Floats, away: Booleans, noise: Noise, offset: Floats, predictors: list[Singles], sizes: list[int]
+) -> Floats:
+    """The means [from, to] by the set of predictors that is worth its size."""
+    seen = noisy[away]
     best, most = None, -np.inf
     for size in sizes:
         fit = LogLinear.fitted(offset, predictors[:size], seen, noise.deviation)
         means = np.ones(noisy.shape)
         means[away] = fit.means(offset, predictors[:size])
-        cells = Cells.of(noisy, away, means, noise)
-        worth = cells.log_likelihood - _WORTH * size
+        worth = Cells.of(noisy, away, means, noise).log_likelihood - _WORTH * size
         if worth > most:
-            best, most = cells, worth
+            best, most = means, worth
     assert best is not None
-    # Only now by all cells: how busy each state is, where the sums of its noisy counts say otherwise.
-    fitted = np.minimum(model_means(noisy, away, best.means, noise, 0), _most(noisy, away, noise))
-    found = Cells.of(noisy, away, np.where(away, fitted, 1.0), noise)
-    plain = Cells.of(noisy, away, independent_means(noisy, away, noise), noise)
-    return found if found.log_likelihood > plain.log_likelihood + _CLEARLY_BETTER else plain
+    return best
 
 
 def _most(noisy: Floats, away: Booleans, noise: Noise) -> Floats:
@@ -120,9 +150,12 @@ def model_means(noisy: Floats, shown: Booleans, independent: Floats, noise: Nois
 
 
 def _predictors(
-    noisy: Floats, shown: Booleans, away: Booleans, noise: Noise, rank: int
+    noisy: Floats, shown: Booleans, away: Booleans, noise: Noise, rank: int, *, twice: bool
 ) -> tuple[Floats, list[list[Singles]]]:
-    """The logarithm of the model's means, and sets of predictors [from, to], by the shown cells alone."""
+    """The logarithm of the model's means, and sets of predictors [from, to], by the shown cells alone.
+
+    twice: whether there is a last set, from the counts that the others lead to.
+    """
     deviation = noise.deviation
     independent = margin_means(noisy, shown, away, noise)
     means = model_means(noisy, shown, independent, noise, rank)
@@ -133,14 +166,15 @@ def _predictors(
         of_model.append((np.log(independent + FLOOR) - model).astype(np.float32))
     of_reverse = reverse_predictors(counts, first.means, model, deviation)
     of_common = common_predictors(counts, first.means, away)
-    # A second time, from the counts that these predictors lead to.
+    if not twice:
+        return model, [of_model, of_reverse, of_common]
     every = [*of_model, *of_reverse, *of_common]
     fit = LogLinear.fitted(model[shown], [one[shown] for one in every], noisy[shown], deviation)
     again = Cells.of(noisy, shown, fit.means(model, every), noise, bins=_BINS)
     counts, logs = again.counts(shown), np.log(again.means)
-    twice = [(logs - model).astype(np.float32), *reverse_predictors(counts, again.means, model, deviation)]
-    twice += common_predictors(counts, again.means, away)
-    return model, [of_model, of_reverse, of_common, twice]
+    again_of = [(logs - model).astype(np.float32), *reverse_predictors(counts, again.means, model, deviation)]
+    again_of += common_predictors(counts, again.means, away)
+    return model, [of_model, of_reverse, of_common, again_of]
 
 
 def _dealt(states: int) -> tuple[NDArray[np.int64], int]:

@@ -8,6 +8,8 @@ likely.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,11 +26,13 @@ _TURNS, _FIRST_HALVINGS, _HALVINGS = 5, 10, 6
 _AROUND = 1.5
 # How far sums go from those of medians to those of means, at little noise and at noise of scale 1 or more.
 _FEWEST_MEANS, _MOST_MEANS = 0.2, 0.6
+# Cells that are looked at together.
+_BLOCK = 1_000_000
 # No cell is below this part of its mean.
 _LEAST_PART = 1e-3
 
 
-def estimated_counts(quantiles: Floats, means: Floats, noise: Noise) -> Floats:
+def estimated_counts(quantiles: NDArray[np.floating[Any]], means: Floats, noise: Noise) -> Floats:
     """The estimate of counts [from, to] from their posterior quantiles and means: positive."""
     part = _FEWEST_MEANS + (_MOST_MEANS - _FEWEST_MEANS) * min(1.0, noise.scale)
     counts = matched_quantiles(quantiles, means, part)
@@ -38,16 +42,17 @@ def estimated_counts(quantiles: Floats, means: Floats, noise: Noise) -> Floats:
     return np.asarray(np.maximum(lost * means + (1.0 - lost) * counts, _LEAST_PART * means + FLOOR))
 
 
-def matched_quantiles(quantiles: Floats, means: Floats, part: float) -> Floats:
+def matched_quantiles(quantiles: NDArray[np.floating[Any]], means: Floats, part: float) -> Floats:
     """[from, to]: quantiles whose sums of rows and columns go this part of the way from medians to means.
 
     quantiles: [level, from, to], at LEVELS.
     """
-    steps = np.concatenate([quantiles, quantiles[-1:] + _MEANS_MORE * means])
-    steps = np.maximum.accumulate(steps, axis=0)
+    last = (quantiles[-1:] + _MEANS_MORE * means).astype(quantiles.dtype)
+    steps = np.concatenate([quantiles, last])
+    np.maximum.accumulate(steps, axis=0, out=steps)
     medians = steps[_MEDIAN]
     wanted = [part * means.sum(axis=axis) + (1.0 - part) * medians.sum(axis=axis) for axis in (0, 1)]
-    most, flat = float(len(LEVELS)), steps.reshape(len(steps), -1)
+    most = float(len(LEVELS))
     of_rows, of_columns = np.zeros(len(means)), np.full(len(means), float(_MEDIAN))
     for turn in range(_TURNS):
         for axis in (0, 1):
@@ -57,17 +62,22 @@ def matched_quantiles(quantiles: Floats, means: Floats, part: float) -> Floats:
             for _ in range(halvings):
                 middle = 0.5 * (low + high)
                 places = of_rows[:, None] + middle if axis == 0 else middle[:, None] + of_columns
-                short = _between(flat, places).sum(axis=axis) < wanted[axis]
+                short = _between(steps, places).sum(axis=axis) < wanted[axis]
                 low, high = np.where(short, middle, low), np.where(short, high, middle)
             now[:] = 0.5 * (low + high)
-    return _between(flat, of_rows[:, None] + of_columns)
+    return _between(steps, of_rows[:, None] + of_columns)
 
 
-def _between(steps: Floats, places: Floats) -> Floats:
+def _between(steps: NDArray[np.floating[Any]], places: Floats) -> Floats:
     """Between the two steps of each cell that are nearest its place."""
-    places = np.clip(places, 0.0, len(steps) - 1.0).ravel()
-    below: NDArray[np.intp] = np.minimum(places.astype(np.intp), len(steps) - 2)
-    cells = np.arange(len(places))
-    low, high = steps[below, cells], steps[below + 1, cells]
-    side = int(np.sqrt(len(places)))
-    return np.asarray((low + (places - below) * (high - low)).reshape(side, side))
+    found = np.empty(places.shape)
+    some = max(1, _BLOCK // places.shape[1])
+    for first in range(0, len(places), some):
+        block = slice(first, first + some)
+        flat, at = steps[:, block].reshape(len(steps), -1), np.clip(places[block], 0.0, len(steps) - 1.0)
+        at = at.ravel()
+        below: NDArray[np.intp] = np.minimum(at.astype(np.intp), len(steps) - 2)
+        cells = np.arange(len(at))
+        low, high = flat[below, cells], flat[below + 1, cells]
+        found[block] = (low + (at - below) * (high - low)).reshape(-1, places.shape[1])
+    return found

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from veil.chains.estimation.held_out_means import held_out_cells, model_means
+from veil.chains.estimation.held_out_means import MOST_HELD_OUT, held_out_cells, model_means
 from veil.chains.estimation.matched_quantiles import LEVELS, estimated_counts
 from veil.chains.estimation.sums import balanced, few_in_small_cells
 from veil.core.arrays import Floats
@@ -53,7 +53,7 @@ class TableEstimate(NamedTuple):
         mean, variance, quantiles = (
             np.empty(values.shape),
             np.empty(values.shape),
-            np.empty((len(LEVELS), *values.shape)),
+            np.empty((len(LEVELS), *values.shape), np.float32 if len(values) > MOST_HELD_OUT else np.float64),
         )
         found = known.posterior
         mean[away], variance[away] = found.mean, found.variance
