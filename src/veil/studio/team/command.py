@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from cyclopts import App
 
 from veil.cli.ledger_options import named_ledger
 from veil.cli.options import option
+from veil.cli.output import print_json
 from veil.core.errors import InvalidArgument, MissingExtra
 from veil.report.terminal import say
 
@@ -162,7 +162,7 @@ def log(*, database: DatabaseOption = None) -> int:
     with _database(database) as kept:
         entries = entries_of(kept, None)[::-1]
     for entry in entries:
-        print(json.dumps(entry, ensure_ascii=False))
+        print_json(entry)
     fault = first_fault(entries)
     if fault is not None:
         say(f"Entry {fault} does not follow from the one before it: the log was changed.", error=True)
