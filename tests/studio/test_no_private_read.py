@@ -153,7 +153,10 @@ def test_the_schema_reader_keeps_only_names(tmp_path: Path) -> None:
         check=True,
     )
     answer = json.loads(done.stdout)
-    assert answer["columns"] == [["page", "string"], ["n", "int64"]]
-    assert "canary" not in done.stdout
-    assert "77" not in done.stdout
-    assert "9" not in done.stdout
+    # Nothing else is in it than these; how many bytes were read is a bound by the size of the file.
+    assert answer.pop("bytes") < 10 * path.stat().st_size
+    assert answer == {
+        "columns": [["page", "string"], ["n", "int64"]],
+        "questions": [["data.parquet", "the names and types of the columns are read"]],
+        "tables": [],
+    }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -138,13 +139,14 @@ def _some(rows: list[Any], table: str) -> Columns:
 
 def _load_readers(source: str) -> None:
     """Load the parts of the program that read such a source: what is read from then on is the source."""
-    ending = "" if source.startswith(ADDRESSES) else ending_of(source)
+    if source.startswith(ADDRESSES):
+        import_module("psycopg")
+        return
+    ending = ending_of(source)
     if ending in PARQUET:
-        pass
+        import_module("pyarrow.parquet")
     elif ending in DATABASE:
-        import duckdb
-
-        duckdb.connect().close()
+        import_module("duckdb").connect().close()
 
 
 def _bound() -> None:
