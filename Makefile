@@ -93,7 +93,7 @@ errata: $(READY)  ## The errata page, from the code of its counterexamples
 
 lock: $(READY)  ## Pin the newest allowed versions, with hashes
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile pyproject.toml --extra pandas --extra polars --extra postgres --extra graphs --extra learn --extra exact --extra rigorous --extra studio \
+	$(BIN)/uv pip compile pyproject.toml --extra pandas --extra polars --extra postgres --extra graphs --extra learn --extra exact --extra rigorous --extra studio --extra h3 \
 		--extra bench --extra dev --extra docs $(LOCKED) -o requirements/locked.txt
 	$(BIN)/uv pip compile pyproject.toml --extra spark --constraints requirements/locked.txt $(LOCKED) \
 		-o requirements/spark.txt
