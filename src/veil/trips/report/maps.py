@@ -105,10 +105,11 @@ def _arrows(flows: Sequence[tuple[Floats, Floats, float]], scale: float, height:
 
 def _legend(top: float, unit: str, width: float, y: float, scale: float) -> str:
     """What the shades stand for, and how long a stated distance is."""
-    parts, step = [], 22.0
+    # Small maps have narrow shades: what they stand for is written between them and the distance.
+    parts, step = [], min(22.0, 0.045 * width)
     for place, shade in enumerate(_SHADES):
         parts.append(
-            f'<rect x="{place * step:.0f}" y="{y:.0f}" width="{step:.0f}" height="9" fill="{shade}" '
+            f'<rect x="{place * step:.1f}" y="{y:.0f}" width="{step:.1f}" height="9" fill="{shade}" '
             'stroke="#ccc" stroke-width="0.4"/>'
         )
     for place in (0, 3, 6, len(_SHADES)):
@@ -118,7 +119,7 @@ def _legend(top: float, unit: str, width: float, y: float, scale: float) -> str:
             f'text-anchor="{"start" if place == 0 else "middle"}">{_short(value)}</text>'
         )
     parts.append(
-        f'<text x="{len(_SHADES) * step + 22:.0f}" y="{y + 9:.0f}" font-size="11">{escape(unit)}</text>'
+        f'<text x="{len(_SHADES) * step + 8:.0f}" y="{y + 9:.0f}" font-size="11">{escape(unit)}</text>'
     )
     metres = _round_below(0.25 * width / scale)
     long = metres * scale
