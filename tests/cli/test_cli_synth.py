@@ -347,7 +347,8 @@ def test_the_demo(run: Run, folder: Path) -> None:
     place = folder / "demo"
     written = {path.name for path in place.iterdir()}
     city = {"trips.parquet", "zones.csv", "city.json", "city.html"}
-    small = {"grades.csv", "roads.csv", "drives.csv", "streets.csv", "ballots.csv", "friends.txt"}
+    small = {"grades.csv", "crossings.csv", "roads.csv", "drives.csv", "streets.csv", "ballots.csv"}
+    small |= {"friends.txt", "points.csv"}
     assert written == city | small
     out = veil.load(place / "city.json")
     assert (out.epsilon, out.delta, out.reproducible) == (1.0, 0.0, False)
