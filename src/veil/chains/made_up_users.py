@@ -81,12 +81,12 @@ def made_up_users(states: int, users: int, law: LengthLaw) -> Iterator[tuple[str
 
 
 def users_like(given: Any, states: int, users: int) -> Visits:
-    """So many users, drawn from public sequences: lists of states, or a text file with one a line."""
+    """So many users, drawn from public sequences: lists of states, or a text file with one per line."""
     is_list = isinstance(given, (list, tuple, SequenceFile))
     try:
         log = as_log(given if is_list else SequenceFile(given))
     except InvalidArgument as error:
-        expected = "public sequences: a text file with one a line, or a list of lists"
+        expected = "public sequences: a text file with one per line, or a list of lists"
         raise InvalidArgument("typical", expected=expected, found=error.found) from None
     assert log is not None
     numbers = log.column("sequence").to_numpy()

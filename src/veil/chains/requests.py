@@ -365,7 +365,7 @@ class ChainPlanning(PlanRequest):
         None,
         help="A public table to plan for (CSV or JSON): transitions from each state (rows) to each, made to "
         "hold as many as {records}; tables of all kinds unless given. Where users are tried out, public "
-        "sequences instead: a text file with one a line.",
+        "sequences instead: a text file with one per line.",
     )
 
     @property

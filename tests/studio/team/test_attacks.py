@@ -84,7 +84,7 @@ def test_no_source_is_outside_its_folder(served: Served, site: Site) -> None:
     "address",
     [
         "postgresql://host/db?sslkey=/etc/passwd",
-        "postgresql://host/db?passfile=/root/.pgpass",
+        "postgresql://host/db?passfile=/etc/passwd",
         "postgresql://host/db?service=other",
         "postgresql://host/db?host=/var/run/postgresql",
         "postgresql://host/db?options=-c%20log_statement=all",
