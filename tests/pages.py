@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 import sys
+import warnings
 from pathlib import Path
 from types import ModuleType
 
@@ -16,6 +17,7 @@ import duckdb
 
 from veil import samples
 from veil.cli.app import main
+from veil.errors import PrivacyWarning
 from veil.samples.city import write_city_trips, zones
 from veil.samples.gps import write_points
 from veil.samples.streets import write_drives, write_streets
@@ -97,6 +99,10 @@ def put_own_files(folder: Path) -> None:
         database.execute(f"COPY trips TO '{folder / 'trips.csv'}'")
     visits = ["1 2 3", "4 4 17", "9", "2 2 2 5 6", *(f"{n} {n % 17 + 1}" for n in range(1, 18))]
     (folder / "sessions.txt").write_text("\n".join(visits) + "\n")
+    pages = ["/home", *(f"/page/{n}" for n in range(1, 5_000))]
+    (folder / "pages.csv").write_text("\n".join(["page", *pages]) + "\n")
+    clicks = [f"/home /page/{n % 7 + 1} /home /page/{n}" for n in range(1, 1_000)]
+    (folder / "clicks.txt").write_text("\n".join(clicks) + "\n")
     (folder / "public.csv").write_text("from,a,b,c\na,0.5,0.3,0.2\nb,0.1,0.6,0.3\nc,0.2,0.3,0.5\n")
 
 
@@ -134,6 +140,8 @@ def _is_command(line: str, text: str) -> bool:
 
 def run_page(page: Path) -> None:
     """Everything on the page from top to bottom, in the folder where we are."""
+    # Every other warning is an error; this one cannot be avoided, and the page speaks of it.
+    warnings.filterwarnings("ignore", "states are discovered", PrivacyWarning)
     here = Path.cwd()
     Path("elsewhere").mkdir()
     text = page.read_text(encoding="utf-8")
