@@ -301,3 +301,13 @@ def test_planned() -> None:
         asked: dict[str, Any] = {"states": 1_000_000, "users": 10, "epsilon": 1.0, **options}
         with pytest.raises(VeilError, match=match):
             chains.plan(**asked)
+
+
+def test_no_more_pairs_are_called_false_than_are_kept() -> None:
+    """The number is that of a table without counts: a bound, which may be above what is kept."""
+    from veil.chains.sparse.report import Kept
+
+    few = Kept(pairs=3, threshold=1, cells=16, false=8.0, own_share=0.5, once=False)
+    assert "at most about 3 of them although nobody went there" in few.words
+    many = Kept(pairs=600, threshold=1, cells=10**6, false=80.0, own_share=0.5, once=True)
+    assert "at most about 80 of them although nobody went there" in many.words

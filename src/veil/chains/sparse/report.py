@@ -137,9 +137,11 @@ class Kept:
     def words(self) -> str:
         """In two sentences."""
         told = "by each user once" if self.once else "in all"
+        # Expected if no pair had a count: where pairs have one, fewer are false.
+        false = min(self.false, float(self.pairs))
         return (
             f"Of {self.cells:,} pairs of states {self.pairs:,} have a noisy count ({told}) of at least "
-            f"{self.threshold:,}, about {self.false:,.0f} of them although nobody went there. "
+            f"{self.threshold:,}, at most about {false:,.0f} of them although nobody went there. "
             f"{100 * self.own_share:.3g} % of the steps have a probability of their own; the others follow "
             "one law that all states share."
         )
@@ -168,7 +170,8 @@ def print_sparse_release(release: Release[Any], *, job: Job[Any], written: Seque
     for name, state in zip(names, states, strict=True):
         table.add_row(name, f"{state.share:.4f}", bar(state.share / states[0].share))
     console.print(table)
-    console.print(f"and {len(chain) - len(states):,} more")
+    if len(chain) > len(states):
+        console.print(f"and {len(chain) - len(states):,} more")
     console.print()
     console.print("Most frequent transitions:")
     for flow in flows(chain, 8):
