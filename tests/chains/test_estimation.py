@@ -49,12 +49,14 @@ def mean_errors(shape: str, states: int, total: int, releases: int, epsilon: flo
     return np.asarray(np.mean(found, axis=0))
 
 
-@pytest.mark.parametrize(("shape", "total"), [("gravity", 12_000), ("block", 40_000)])
-def test_sparse_tables_are_estimated_better_than_by_clipping_or_independence(shape: str, total: int) -> None:
+@pytest.mark.parametrize(("shape", "total", "most"), [("gravity", 12_000, 0.9), ("block", 40_000, 0.95)])
+def test_sparse_tables_are_estimated_better_than_by_clipping_or_independence(
+    shape: str, total: int, most: float
+) -> None:
     """Three releases. Power: independent means alone have a ratio of 1 and would fail."""
     found = mean_errors(shape, 80, total, 3)
     ratios = found[0] / found[1:].min(axis=0)
-    assert ratios[0] < 1.0
+    assert ratios[0] < most
     assert (ratios[1:] < 0.9).all()
 
 
